@@ -1,0 +1,35 @@
+// Shared by the files of the Python module.
+#pragma once
+
+#include <nanobind/nanobind.h>
+#include <nanobind/ndarray.h>
+
+#include <cstddef>
+#include <memory>
+#include <vector>
+
+namespace structlearn::python {
+
+namespace nb = nanobind;
+
+// Read-only, C-ordered, of the right type already: Python has converted it, nothing is copied.
+template <class T, class... Shape>
+using Input = nb::ndarray<const T, nb::c_contig, nb::device::cpu, Shape...>;
+template <class T, class... Shape>
+using InOut = nb::ndarray<T, nb::c_contig, nb::device::cpu, Shape...>;
+
+// A NumPy array that owns the vector's memory.
+template <class T>
+nb::ndarray<nb::numpy, T, nb::ndim<1>> to_numpy(std::vector<T> values) {
+  auto held = std::make_unique<std::vector<T>>(std::move(values));
+  T* data = held->data();
+  const std::size_t n = held->size();
+  nb::capsule owner(held.release(),
+                    [](void* p) noexcept { delete static_cast<std::vector<T>*>(p); });
+  return nb::ndarray<nb::numpy, T, nb::ndim<1>>(data, {n}, owner);
+}
+
+void bind_structures(nb::module_& m);
+void bind_problem(nb::module_& m);
+
+}  // namespace structlearn::python

@@ -1,0 +1,394 @@
+// Structures and the hypergraph engine, for Python. The checks of shapes and values are here, so
+// that a call on a short sentence stays in the microseconds.
+#include <nanobind/stl/pair.h>
+#include <nanobind/stl/shared_ptr.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/tuple.h>
+#include <nanobind/stl/vector.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <stdexcept>
+#include <string>
+
+#include "array_view.hpp"
+#include "bindings.hpp"
+#include "native_structure.hpp"
+#include "structlearn/chain.hpp"
+#include "structlearn/hypergraph.hpp"
+#include "structlearn/kernels.hpp"
+#include "structlearn/multiclass.hpp"
+#include "structlearn/parallel.hpp"
+
+namespace structlearn::python {
+namespace {
+
+using Doubles = ArrayView<double>;
+
+struct Parsed {
+  Layout layout;
+  Scores scores;
+};
+
+std::string shape_text(const Doubles& a) {
+  std::string text = "(";
+  for (std::size_t i = 0; i < a.ndim(); ++i) {
+    text += (i ? ", " : "") + std::to_string(a.shape(i));
+  }
+  return text + (a.ndim() == 1 ? ",)" : ")");
+}
+
+std::string where(std::ptrdiff_t example) {
+  return example < 0 ? "" : "example " + std::to_string(example) + ": ";
+}
+
+// NaN and +inf have no meaning as a score; -inf forbids.
+void check_values(const double* x, std::size_t n, const std::string& name,
+                  std::ptrdiff_t example) {
+  if (!kernels().all_scores(x, n)) {
+    throw std::invalid_argument(where(example) + name +
+                                " contains NaN or +inf; scores are finite, or -inf to forbid");
+  }
+}
+
+void add_block(const BlockName& spec, const Doubles& a, std::ptrdiff_t example, Parsed& out) {
+  const bool shared = spec.may_be_shared && a.ndim() == spec.outcome_rank;
+  const bool anchored = spec.may_be_anchored && a.ndim() == spec.outcome_rank + 1;
+  bool square = shared || anchored;
+  std::size_t outcomes = 1;
+  for (std::size_t i = a.ndim() - spec.outcome_rank; square && i < a.ndim(); ++i) {
+    square = a.shape(i) == a.shape(a.ndim() - 1);
+    outcomes *= a.shape(i);
+  }
+  if (!square) {
+    std::string wanted, K = "(K";
+    for (std::size_t i = 1; i < spec.outcome_rank; ++i) K += ", K";
+    K += spec.outcome_rank == 1 ? ",)" : ")";
+    if (spec.may_be_shared) wanted = K;
+    if (spec.may_be_anchored) {
+      wanted += std::string(wanted.empty() ? "" : " or ") + "(positions, " + K.substr(1);
+      if (wanted.size() > 2 && wanted.substr(wanted.size() - 2) == ",)") {
+        wanted.replace(wanted.size() - 2, 2, ")");
+      }
+    }
+    throw std::invalid_argument(where(example) + spec.name + " has shape " + shape_text(a) +
+                                ", expected " + wanted);
+  }
+  check_values(a.data(), a.size(), spec.name, example);
+  out.layout.add(spec.block, anchored ? a.shape(0) : 1, outcomes);
+  out.scores.block[spec.block] = a.data();
+}
+
+const BlockName& find_block(const NativeStructure& s, nb::handle key) {
+  const char* name = PyUnicode_AsUTF8(key.ptr());
+  if (name == nullptr) throw nb::python_error();
+  for (const BlockName& b : s.blocks) {
+    if (b.name == name) return b;
+  }
+  std::string known;
+  for (const BlockName& b : s.blocks) known += (known.empty() ? "" : ", ") + b.name;
+  throw std::invalid_argument("there is no score block '" + std::string(name) +
+                              "' here; the blocks are " + known);
+}
+
+void check(const NativeStructure& s, const Parsed& p, std::ptrdiff_t example) {
+  try {
+    s.structure->check(p.layout);
+  } catch (const std::invalid_argument& e) {
+    throw std::invalid_argument(where(example) + e.what());
+  }
+}
+
+[[noreturn]] void nothing_legal(std::ptrdiff_t example) {
+  throw Infeasible(where(example) + "no legal output is left: every output scores -inf");
+}
+
+// Blocks in the order of the structure, so that flat part vectors agree everywhere.
+Parsed parse(const NativeStructure& s, nb::dict scores, std::ptrdiff_t example = -1) {
+  Parsed out;
+  std::array<nb::handle, kMaxBlocks> given{};
+  for (auto [key, value] : scores) {
+    const BlockName& b = find_block(s, key);
+    if (!value.is_none()) given[b.block] = value;
+  }
+  for (const BlockName& b : s.blocks) {
+    if (given[b.block].is_valid()) {
+      add_block(b, Doubles(given[b.block], b.name.c_str()), example, out);
+    }
+  }
+  check(s, out, example);
+  return out;
+}
+
+// A batch: each block a list, one array an example, or one array for all.
+std::vector<Parsed> parse_batch(const NativeStructure& s, nb::dict scores, std::size_t n) {
+  std::vector<Parsed> out(n);
+  std::array<nb::handle, kMaxBlocks> given{};
+  for (auto [key, value] : scores) {
+    if (!value.is_none()) given[find_block(s, key).block] = value;
+  }
+  for (const BlockName& b : s.blocks) {
+    const nb::handle value = given[b.block];
+    if (!value.is_valid()) continue;
+    if (!PyList_Check(value.ptr())) {
+      Parsed once;
+      add_block(b, Doubles(value, b.name.c_str()), -1, once);
+      const Block& block = once.layout.block[b.block];
+      for (Parsed& p : out) {
+        p.layout.add(b.block, block.sites, block.outcomes);
+        p.scores.block[b.block] = once.scores.block[b.block];
+      }
+      continue;
+    }
+    for (std::size_t i = 0; i < n; ++i) {
+      const nb::handle item = PyList_GET_ITEM(value.ptr(), static_cast<Py_ssize_t>(i));
+      add_block(b, Doubles(item, b.name.c_str()), static_cast<std::ptrdiff_t>(i), out[i]);
+    }
+  }
+  for (std::size_t i = 0; i < n; ++i) check(s, out[i], static_cast<std::ptrdiff_t>(i));
+  return out;
+}
+
+Marginals outputs(const NativeStructure& s, nb::dict outs, bool by_position,
+                  std::ptrdiff_t example = -1) {
+  Marginals m;
+  m.by_position = by_position;
+  for (auto [key, value] : outs) {
+    const nb::handle item =
+        example < 0 ? nb::handle(value)
+                    : nb::handle(PyList_GET_ITEM(value.ptr(), static_cast<Py_ssize_t>(example)));
+    m.block[find_block(s, key).block] = Doubles(item, "the output", true).data();
+  }
+  return m;
+}
+
+// One workspace a thread for single calls, so that a short call allocates nothing.
+Workspace& local_workspace() {
+  thread_local Workspace ws;
+  return ws;
+}
+
+// numpy.empty(n, int64): NumPy's own allocation is the cheapest way to a small array.
+nb::object empty_integers(std::size_t n) {
+  // Held for the life of the process.
+  static PyObject* const empty = nb::object(nb::module_::import_("numpy").attr("empty")).release().ptr();
+  static PyObject* const dtype =
+      nb::object(nb::module_::import_("numpy").attr("dtype")("int64")).release().ptr();
+  nb::object size = nb::steal(PyLong_FromSize_t(n));
+  PyObject* const arguments[] = {size.ptr(), dtype};
+  PyObject* const array = PyObject_Vectorcall(empty, arguments, 2, nullptr);
+  if (array == nullptr) throw nb::python_error();
+  return nb::steal(array);
+}
+
+nb::object to_python(const NativeStructure& s, const Output& y) {
+  if (s.one_number) return nb::int_(y[0]);
+  nb::object array = empty_integers(y.size());
+  const ArrayView<std::int64_t> out(array, "the output", true);
+  std::copy(y.begin(), y.end(), out.data());
+  return array;
+}
+
+// The best output of one example, and its score into ws.
+double best_output(const NativeStructure& s, nb::dict scores, Workspace& ws) {
+  const Parsed p = parse(s, scores);
+  const double value = s.structure->argmax(p.layout, p.scores, ws.other, ws);
+  if (value == kMinusInfinity) nothing_legal(-1);
+  return value;
+}
+
+nb::object argmax(const NativeStructure& s, nb::dict scores) {
+  Workspace& ws = local_workspace();
+  best_output(s, scores, ws);
+  return to_python(s, ws.other);
+}
+
+nb::tuple solve(const NativeStructure& s, nb::dict scores) {
+  Workspace& ws = local_workspace();
+  const double value = best_output(s, scores, ws);
+  return nb::make_tuple(to_python(s, ws.other), value);
+}
+
+auto argmax_batch(const NativeStructure& s, nb::dict scores, std::size_t n, std::size_t threads) {
+  const std::vector<Parsed> batch = parse_batch(s, scores, n);
+  std::vector<Output> y(n);
+  std::vector<double> value(n);
+  {
+    nb::gil_scoped_release release;
+    std::vector<Workspace> ws(std::max<std::size_t>(threads, 1));
+    const std::size_t grain = 64, tasks = (n + grain - 1) / grain;
+    parallel_for(tasks, threads, [&](std::size_t task, std::size_t thread) {
+      for (std::size_t i = task * grain; i < std::min(n, (task + 1) * grain); ++i) {
+        value[i] = s.structure->argmax(batch[i].layout, batch[i].scores, y[i], ws[thread]);
+      }
+    });
+  }
+  std::vector<std::int64_t> flat, ptr(1, 0);
+  for (std::size_t i = 0; i < n; ++i) {
+    if (value[i] == kMinusInfinity) nothing_legal(static_cast<std::ptrdiff_t>(i));
+    flat.insert(flat.end(), y[i].begin(), y[i].end());
+    ptr.push_back(static_cast<std::int64_t>(flat.size()));
+  }
+  return nb::make_tuple(to_numpy(std::move(flat)), to_numpy(std::move(ptr)),
+                        to_numpy(std::move(value)));
+}
+
+double infer(const NativeStructure& s, nb::dict scores, nb::dict outs, double eps,
+             bool by_position) {
+  const Parsed p = parse(s, scores);
+  const Marginals m = outputs(s, outs, by_position);
+  const double value = s.structure->infer(p.layout, p.scores, eps, m, local_workspace());
+  if (value == kMinusInfinity) nothing_legal(-1);
+  return value;
+}
+
+auto infer_batch(const NativeStructure& s, nb::dict scores, nb::dict outs, std::size_t n,
+                 double eps, bool by_position, std::size_t threads) {
+  const std::vector<Parsed> batch = parse_batch(s, scores, n);
+  std::vector<Marginals> out(n);
+  for (std::size_t i = 0; i < n; ++i) {
+    out[i] = outputs(s, outs, by_position, static_cast<std::ptrdiff_t>(i));
+  }
+  std::vector<double> value(n);
+  {
+    nb::gil_scoped_release release;
+    std::vector<Workspace> ws(std::max<std::size_t>(threads, 1));
+    parallel_for(n, threads, [&](std::size_t i, std::size_t thread) {
+      value[i] = s.structure->infer(batch[i].layout, batch[i].scores, eps, out[i], ws[thread]);
+    });
+  }
+  for (std::size_t i = 0; i < n; ++i) {
+    if (value[i] == kMinusInfinity) nothing_legal(static_cast<std::ptrdiff_t>(i));
+  }
+  return to_numpy(std::move(value));
+}
+
+nb::list kbest(const NativeStructure& s, nb::dict scores, std::size_t n) {
+  const Parsed p = parse(s, scores);
+  nb::list result;
+  for (auto& [value, y] : s.structure->kbest(p.layout, p.scores, n, local_workspace())) {
+    result.append(nb::make_tuple(value, to_python(s, y)));
+  }
+  if (nb::len(result) == 0) nothing_legal(-1);
+  return result;
+}
+
+auto sample(const NativeStructure& s, nb::dict scores, std::size_t n, double eps,
+            std::uint64_t seed) {
+  const Parsed p = parse(s, scores);
+  std::vector<std::int64_t> flat;
+  const auto drawn = s.structure->sample(p.layout, p.scores, eps, n, seed, local_workspace());
+  if (drawn.empty() && n > 0) nothing_legal(-1);
+  for (const Output& y : drawn) flat.insert(flat.end(), y.begin(), y.end());
+  return to_numpy(std::move(flat));
+}
+
+NativeStructure make_chain(std::size_t order) {
+  if (order > Chain::kMaxOrder) {
+    throw std::invalid_argument("order must be at most " + std::to_string(Chain::kMaxOrder));
+  }
+  NativeStructure s{std::make_shared<Chain>(),
+                    {{"label", Chain::kLabel, 1, false, true},
+                     {"start", Chain::kStart, 1, true, false},
+                     {"end", Chain::kEnd, 1, true, false}},
+                    false};
+  for (std::size_t j = 1; j <= order; ++j) {
+    s.blocks.push_back({j == order ? "transition" : "transition" + std::to_string(j),
+                        Chain::transition(j), j + 1, true, true});
+  }
+  return s;
+}
+
+NativeStructure make_multiclass() {
+  return {std::make_shared<Multiclass>(), {{"label", 0, 1, true, false}}, true};
+}
+
+using Indices = Input<std::uint32_t, nb::ndim<1>>;
+std::vector<std::uint32_t> to_vector(const Indices& a) {
+  return {a.data(), a.data() + a.size()};
+}
+
+const double* scores_for(const Hypergraph& h, const Input<double, nb::ndim<1>>& theta) {
+  if (theta.size() != h.parts()) {
+    throw std::invalid_argument("theta has " + std::to_string(theta.size()) +
+                                " scores, the hypergraph has " + std::to_string(h.parts()) +
+                                " parts");
+  }
+  check_values(theta.data(), theta.size(), "theta", -1);
+  return theta.data();
+}
+
+}  // namespace
+
+void bind_structures(nb::module_& m) {
+  nb::exception<Infeasible>(m, "InfeasibleError", PyExc_ValueError);
+  m.def("kernels", [] { return std::string(kernels().name); }, "The instruction set in use.");
+  m.def(
+      "use_kernels", [](const char* name) { return use_kernels(name); }, nb::arg("name"),
+      "Choose an instruction set: 'baseline', 'avx2' or 'avx512'; False where it is not there.");
+
+  nb::class_<NativeStructure>(m, "NativeStructure")
+      .def("argmax", &argmax, nb::arg("scores"))
+      .def("solve", &solve, nb::arg("scores"))
+      .def("argmax_batch", &argmax_batch, nb::arg("scores"), nb::arg("n"), nb::arg("threads"))
+      .def("infer", &infer, nb::arg("scores"), nb::arg("outs"), nb::arg("temperature"),
+           nb::arg("by_position"))
+      .def("infer_batch", &infer_batch, nb::arg("scores"), nb::arg("outs"), nb::arg("n"),
+           nb::arg("temperature"), nb::arg("by_position"), nb::arg("threads"))
+      .def("kbest", &kbest, nb::arg("scores"), nb::arg("n"))
+      .def("sample", &sample, nb::arg("scores"), nb::arg("n"), nb::arg("temperature"),
+           nb::arg("seed"));
+  m.def("chain", &make_chain, nb::arg("order"));
+  m.def("multiclass", &make_multiclass);
+
+  nb::class_<Hypergraph>(m, "Hypergraph")
+      .def(
+          "__init__",
+          [](Hypergraph* self, std::size_t nodes, std::size_t parts, Indices head, Indices tail_ptr,
+             Indices tail, Indices part_ptr, Indices part) {
+            new (self) Hypergraph(nodes, parts, to_vector(head), to_vector(tail_ptr),
+                                  to_vector(tail), to_vector(part_ptr), to_vector(part));
+          },
+          nb::arg("nodes"), nb::arg("parts"), nb::arg("head"), nb::arg("tail_ptr"),
+          nb::arg("tail"), nb::arg("part_ptr"), nb::arg("part"))
+      .def(
+          "best",
+          [](const Hypergraph& h, Input<double, nb::ndim<1>> theta) {
+            Hypergraph::Edges edges;
+            const double value = h.best(scores_for(h, theta), edges);
+            return nb::make_tuple(value, to_numpy(edges), to_numpy(h.parts_of(edges)));
+          },
+          nb::arg("theta"))
+      .def(
+          "infer",
+          [](const Hypergraph& h, Input<double, nb::ndim<1>> theta, double eps) {
+            std::vector<double> p(h.parts());
+            const double value = h.infer(scores_for(h, theta), eps, p.data());
+            return nb::make_tuple(value, to_numpy(std::move(p)));
+          },
+          nb::arg("theta"), nb::arg("temperature"))
+      .def(
+          "kbest",
+          [](const Hypergraph& h, Input<double, nb::ndim<1>> theta, std::size_t n) {
+            nb::list result;
+            for (const auto& [value, edges] : h.kbest(scores_for(h, theta), n)) {
+              result.append(nb::make_tuple(value, to_numpy(edges), to_numpy(h.parts_of(edges))));
+            }
+            return result;
+          },
+          nb::arg("theta"), nb::arg("n"))
+      .def(
+          "sample",
+          [](const Hypergraph& h, Input<double, nb::ndim<1>> theta, std::size_t n, double eps,
+             std::uint64_t seed) {
+            nb::list result;
+            for (const auto& edges : h.sample(scores_for(h, theta), eps, n, seed)) {
+              result.append(nb::make_tuple(to_numpy(edges), to_numpy(h.parts_of(edges))));
+            }
+            return result;
+          },
+          nb::arg("theta"), nb::arg("n"), nb::arg("temperature"), nb::arg("seed"));
+}
+
+}  // namespace structlearn::python

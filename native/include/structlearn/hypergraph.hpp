@@ -1,0 +1,57 @@
+// Dynamic programs written down as edges: the reference for the hand-written kernels, the engine
+// of user-written structures, and the best path through any lattice.
+//
+// Nodes 0..n-1 are in topological order. A hyperedge builds its head from its tails (all of them
+// before the head) and carries parts; its score is the sum of their scores. A derivation of a node
+// is an edge into it with a derivation of each tail; the outputs are the derivations of the last
+// node. One derivation an output, or the sums count some outputs twice.
+//
+// Inside, outside, best and k-best derivation, and draws: O(edges), k-best O(edges + n k log k)
+// (Huang & Chiang 2005, algorithm 2).
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <utility>
+#include <vector>
+
+namespace structlearn {
+
+class Hypergraph {
+ public:
+  using Edges = std::vector<std::uint32_t>;
+
+  // Edges sorted by head; tails and parts of edge e are [ptr[e], ptr[e+1]).
+  // Throws std::invalid_argument where the order or an index is wrong.
+  Hypergraph(std::size_t nodes, std::size_t parts, std::vector<std::uint32_t> head,
+             std::vector<std::uint32_t> tail_ptr, std::vector<std::uint32_t> tail,
+             std::vector<std::uint32_t> part_ptr, std::vector<std::uint32_t> part);
+
+  std::size_t nodes() const { return nodes_; }
+  std::size_t parts() const { return parts_; }
+
+  // The best derivation of the last node, and its score; -inf and no edges if there is none.
+  double best(const double* theta, Edges& derivation) const;
+
+  // eps log sum exp(score / eps) over derivations, its gradient added up in p (parts() values).
+  double infer(const double* theta, double eps, double* p) const;
+
+  std::vector<std::pair<double, Edges>> kbest(const double* theta, std::size_t k) const;
+
+  std::vector<Edges> sample(const double* theta, double eps, std::size_t n,
+                            std::uint64_t seed) const;
+
+  // The parts of a derivation, repeats kept.
+  std::vector<std::uint32_t> parts_of(const Edges& derivation) const;
+
+ private:
+  double edge_score(const double* theta, std::size_t e) const;
+  // log inside weight of every node at temperature eps, and of every edge.
+  std::vector<double> inside(const double* theta, double eps, std::vector<double>& edge) const;
+
+  std::size_t nodes_, parts_;
+  std::vector<std::uint32_t> head_, tail_ptr_, tail_, part_ptr_, part_;
+  std::vector<std::uint32_t> in_ptr_;  // edges into node v are [in_ptr_[v], in_ptr_[v+1])
+};
+
+}  // namespace structlearn

@@ -1,0 +1,41 @@
+// The few loops where the time goes, compiled once an instruction set and chosen at run time.
+//
+// Every kernel adds in an order that does not depend on the width of the machine's vectors, so the
+// result has the same bits everywhere (the library is built without contraction to fused
+// multiply-add). Transition tables are read as T[k1][r][k]: k1 the label that leaves the window,
+// r the labels that stay, k the new one; for a first-order chain there is one r.
+#pragma once
+
+#include <cstddef>
+
+namespace structlearn {
+
+struct Kernels {
+  const char* name;
+  // out[r,k] = max over k1 of a[k1,r] + T[k1,r,k]
+  void (*max_step)(const double* a, const double* T, double* out, std::size_t K1, std::size_t R,
+                   std::size_t K);
+  // out[r,k] = sum over k1 of a[k1,r] * E[k1,r,k]
+  void (*sum_step)(const double* a, const double* E, double* out, std::size_t K1, std::size_t R,
+                   std::size_t K);
+  // out[k1,r] = sum over k of E[k1,r,k] * b[r,k]
+  void (*sum_step_back)(const double* E, const double* b, double* out, std::size_t K1,
+                        std::size_t R, std::size_t K);
+  // G[k1,r,k] += a[k1,r] * b[r,k]
+  void (*outer_add)(const double* a, const double* b, double* G, std::size_t K1, std::size_t R,
+                    std::size_t K);
+  // out[i] = exp((x[i] - shift) * scale) for x[i] <= shift; exp(-inf) is exactly 0
+  void (*exp_shifted)(const double* x, std::size_t n, double shift, double scale, double* out);
+  // y[i] += a * x[i]
+  void (*add_scaled)(double a, const double* x, double* y, std::size_t n);
+  // every x[i] is finite or -inf
+  bool (*all_scores)(const double* x, std::size_t n);
+};
+
+// The best set for this machine; chosen on first use.
+const Kernels& kernels();
+
+// Restricts the choice to the named set ("baseline", "avx2", "avx512"); false if it is not there.
+bool use_kernels(const char* name);
+
+}  // namespace structlearn

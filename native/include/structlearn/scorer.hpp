@@ -1,0 +1,78 @@
+// Features times weights: theta = A_x w, and its transpose. The only place that knows weights.
+//
+// A block of an example has sites with a row of features each, and outcomes; the score of outcome
+// r at site s is sum_f x[s,f] W[f,r]. A shared block has one site and one feature that is always
+// 1: its weights are its scores. Weights exist for all outcomes of a feature (dense rows), or for
+// those seen in training (sparse rows, CRFsuite's default).
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "structlearn/structure.hpp"
+
+namespace structlearn {
+
+// The features of one block, all examples one after another. Pointers are borrowed.
+struct FeatureRows {
+  enum class Kind { kShared, kSparse, kDense };
+  Kind kind = Kind::kShared;
+  std::size_t features = 1;
+  std::span<const std::int64_t> site_ptr;  // rows of example i: [site_ptr[i], site_ptr[i+1])
+  const std::int64_t* indptr = nullptr;    // sparse
+  const std::int32_t* indices = nullptr;
+  const double* values = nullptr;  // sparse: null where all are 1; dense: (rows, features)
+};
+
+// The weights of one block inside the flat weight vector. Pointers are borrowed.
+struct WeightRows {
+  bool present = false;
+  std::size_t offset = 0;
+  std::size_t outcomes = 0;  // of the structure, a site
+  std::size_t columns = 0;   // of the weights, a feature; = outcomes unless classes share weights
+  std::span<const std::uint32_t> row_ptr;  // sparse rows, one a feature; empty where dense
+  const std::uint32_t* column = nullptr;
+  // Classes that share weights (a hierarchy): outcome r sums the columns member[member_ptr[r]..].
+  std::span<const std::uint32_t> member_ptr;
+  const std::uint32_t* member = nullptr;
+  const double* mask = nullptr;  // (outcomes): 0, or -inf where a constraint forbids the outcome
+};
+
+struct ScorerBlock {
+  FeatureRows features;
+  WeightRows weights;
+};
+
+class Scorer {
+ public:
+  Scorer(std::vector<ScorerBlock> blocks, std::size_t examples);
+
+  std::size_t examples() const { return examples_; }
+  const std::vector<ScorerBlock>& blocks() const { return blocks_; }
+
+  Layout layout(std::size_t example) const;
+
+  // theta = scale * A w + masks.
+  void score(std::size_t example, const Layout&, const double* w, double scale,
+             double* theta) const;
+
+  // w += a * A^T v and, where `second` is given, second += b * A^T v.
+  void scatter(std::size_t example, const Layout&, const PartVector& v, double a, double* w,
+               double b = 0.0, double* second = nullptr) const;
+
+  // |A^T v|^2. Features that repeat inside an example collide: not a sum over sites. `scratch` has
+  // one zero a weight, and is left so.
+  double squared_norm(std::size_t example, const Layout&, const PartVector& v,
+                      double* scratch) const;
+
+ private:
+  template <class Sink>
+  void transpose(std::size_t example, const Layout&, const PartVector& v, Sink&& sink) const;
+
+  std::vector<ScorerBlock> blocks_;
+  std::size_t examples_;
+};
+
+}  // namespace structlearn

@@ -1,0 +1,116 @@
+// What the core knows of a structure: blocks of part scores go in, an output or a part vector
+// comes out. No weights, no features, no loss.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <span>
+#include <stdexcept>
+#include <utility>
+#include <vector>
+
+namespace structlearn {
+
+inline constexpr double kMinusInfinity = -std::numeric_limits<double>::infinity();
+inline constexpr std::size_t kMaxBlocks = 16;
+
+// One block of parts: `sites` rows (positions, edges, or one row shared by all) of `outcomes`.
+struct Block {
+  std::size_t sites = 0;
+  std::size_t outcomes = 0;
+  std::size_t offset = 0;  // of its first part in the example's flat part vector
+  bool present = false;
+  std::size_t size() const { return sites * outcomes; }
+};
+
+// The parts of one example.
+struct Layout {
+  std::array<Block, kMaxBlocks> block;
+  std::size_t parts = 0;
+
+  void add(std::size_t b, std::size_t sites, std::size_t outcomes) {
+    block[b] = {sites, outcomes, parts, true};
+    parts += sites * outcomes;
+  }
+};
+
+// One pointer a block, null where the block is absent.
+struct Scores {
+  std::array<const double*, kMaxBlocks> block{};
+};
+struct Marginals {
+  std::array<double*, kMaxBlocks> block{};
+  // A shared block's marginals are summed over its positions, unless asked for one by one.
+  bool by_position = false;
+};
+
+// Every output of an example is forbidden.
+struct Infeasible : std::invalid_argument {
+  using std::invalid_argument::invalid_argument;
+};
+
+// An output in the core is a row of integers; each structure says what they mean.
+using Output = std::vector<std::int32_t>;
+
+// A vector over parts: dense (one value a part), or a list of indices, repeats allowed.
+struct PartVector {
+  bool dense = false;
+  std::vector<std::uint32_t> index;  // sparse only
+  std::vector<double> value;
+
+  void clear(bool as_dense) {
+    dense = as_dense;
+    index.clear();
+    value.clear();
+  }
+  void add(std::size_t part, double x) {
+    index.push_back(static_cast<std::uint32_t>(part));
+    value.push_back(x);
+  }
+};
+
+// Scratch memory, one a thread, grown and never shrunk.
+struct Workspace {
+  std::array<std::vector<double>, 12> reals;
+  std::array<std::vector<std::uint8_t>, 2> flags;
+  Output output, other;
+  double* real(std::size_t slot, std::size_t n) {
+    if (reals[slot].size() < n) reals[slot].resize(n);
+    return reals[slot].data();
+  }
+  std::uint8_t* flag(std::size_t slot, std::size_t n) {
+    if (flags[slot].size() < n) flags[slot].resize(n);
+    return flags[slot].data();
+  }
+};
+
+class Structure {
+ public:
+  virtual ~Structure() = default;
+
+  // Throws std::invalid_argument if the blocks do not fit together.
+  virtual void check(const Layout& layout) const = 0;
+
+  // The best output and its score; -inf if none is legal. Ties go to the first label.
+  virtual double argmax(const Layout&, const Scores&, Output& y, Workspace&) const = 0;
+
+  // eps * log sum_y exp(score(y) / eps), eps > 0, and its gradient; -inf if no output is legal.
+  virtual double infer(const Layout&, const Scores&, double eps, const Marginals&,
+                       Workspace&) const = 0;
+
+  // The parts of an output, each with count one, repeats allowed.
+  virtual void encode(const Layout&, std::span<const std::int32_t> y,
+                      std::vector<std::uint32_t>& parts) const = 0;
+
+  // Up to n legal outputs with their scores, best first.
+  virtual std::vector<std::pair<double, Output>> kbest(const Layout&, const Scores&,
+                                                       std::size_t n, Workspace&) const = 0;
+
+  // n outputs drawn from P(y) ~ exp(score(y) / eps); empty if none is legal.
+  virtual std::vector<Output> sample(const Layout&, const Scores&, double eps, std::size_t n,
+                                     std::uint64_t seed, Workspace&) const = 0;
+};
+
+}  // namespace structlearn

@@ -1,0 +1,267 @@
+// The body of the kernels; included by one source file an instruction set, inside a namespace of
+// its own. Nothing from the standard library is instantiated here: a template compiled for AVX-512
+// must never be the copy that the linker keeps for everyone.
+
+// Eight doubles as a row of the machine's own vectors. Half of AVX-512's width is used, with all of
+// its registers: rows of K scores are rarely aligned to 64 bytes, and a load that straddles two
+// cache lines costs what the width would gain (measured at K = 45).
+#if defined(__AVX__)
+constexpr int kWidth = 4;
+#else
+constexpr int kWidth = 2;
+#endif
+constexpr int kPieces = 8 / kWidth;
+typedef double vd __attribute__((vector_size(kWidth * 8)));
+typedef long long vi __attribute__((vector_size(kWidth * 8)));
+
+struct v8 {
+  vd piece[kPieces];
+};
+
+static inline v8 load(const double* p) {
+  v8 v;
+  for (int i = 0; i < kPieces; ++i) __builtin_memcpy(&v.piece[i], p + i * kWidth, sizeof(vd));
+  return v;
+}
+static inline void store(double* p, v8 v) {
+  for (int i = 0; i < kPieces; ++i) __builtin_memcpy(p + i * kWidth, &v.piece[i], sizeof(vd));
+}
+static inline vd splat(double x) { return x - vd{}; }  // x - 0 is x, -0 included
+static inline v8 zeros() { return v8{}; }
+static inline v8 operator+(v8 a, v8 b) {
+  for (int i = 0; i < kPieces; ++i) a.piece[i] = a.piece[i] + b.piece[i];
+  return a;
+}
+static inline v8 operator+(vd a, v8 b) {
+  for (int i = 0; i < kPieces; ++i) b.piece[i] = a + b.piece[i];
+  return b;
+}
+static inline v8 operator*(v8 a, v8 b) {
+  for (int i = 0; i < kPieces; ++i) a.piece[i] = a.piece[i] * b.piece[i];
+  return a;
+}
+static inline v8 operator*(vd a, v8 b) {
+  for (int i = 0; i < kPieces; ++i) b.piece[i] = a * b.piece[i];
+  return b;
+}
+static inline v8 larger(v8 a, v8 b) {
+  for (int i = 0; i < kPieces; ++i) {
+    a.piece[i] = a.piece[i] > b.piece[i] ? a.piece[i] : b.piece[i];
+  }
+  return a;
+}
+
+// The lanes of the last, overlapping vector of a row that earlier vectors have not covered.
+static inline v8 keep_tail(const double* last, std::size_t tail) {
+  double lanes[8];
+  for (std::size_t j = 0; j < 8; ++j) lanes[j] = j + tail >= 8 ? last[j] : 0.0;
+  return load(lanes);
+}
+
+// N vectors of columns of one r, accumulators in registers. The last vector starts at `last`: where
+// the columns do not fill it, it overlaps the one before, and the same values are written twice.
+template <int N, bool kMax>
+static inline void columns(const double* a, const double* T, double* out, std::size_t K1,
+                           std::size_t a_stride, std::size_t T_stride, std::ptrdiff_t last) {
+  v8 acc[N];
+  {
+    const vd s = splat(a[0]);
+    for (int j = 0; j < N; ++j) {
+      const v8 t = load(T + (j == N - 1 ? last : 8 * j));
+      acc[j] = kMax ? s + t : s * t;
+    }
+  }
+  for (std::size_t k1 = 1; k1 < K1; ++k1) {
+    const vd s = splat(a[k1 * a_stride]);
+    const double* row = T + k1 * T_stride;
+    for (int j = 0; j < N; ++j) {
+      const v8 t = load(row + (j == N - 1 ? last : 8 * j));
+      if constexpr (kMax) {
+        acc[j] = larger(s + t, acc[j]);
+      } else {
+        acc[j] = acc[j] + s * t;
+      }
+    }
+  }
+  for (int j = 0; j < N; ++j) store(out + (j == N - 1 ? last : 8 * j), acc[j]);
+}
+
+// As many accumulators as hide the latency and fit the registers.
+#ifdef __AVX512F__
+constexpr int kBlock = 6;
+#else
+constexpr int kBlock = kWidth == 4 ? 3 : 1;
+#endif
+
+template <int N, bool kMax>
+static inline void last_columns(std::size_t vectors, const double* a, const double* T, double* out,
+                                std::size_t K1, std::size_t a_stride, std::size_t T_stride,
+                                std::ptrdiff_t last) {
+  if (vectors == N) {
+    columns<N, kMax>(a, T, out, K1, a_stride, T_stride, last);
+  } else if constexpr (N > 1) {
+    last_columns<N - 1, kMax>(vectors, a, T, out, K1, a_stride, T_stride, last);
+  }
+}
+
+template <bool kMax>
+static inline void step(const double* a, const double* T, double* out, std::size_t K1,
+                        std::size_t R, std::size_t K) {
+  const std::size_t stride = R * K;
+  for (std::size_t r = 0; r < R; ++r) {
+    const double* a_r = a + r;
+    const double* T_r = T + r * K;
+    double* out_r = out + r * K;
+    if (K < 8) {
+      for (std::size_t k = 0; k < K; ++k) out_r[k] = kMax ? a_r[0] + T_r[k] : a_r[0] * T_r[k];
+      for (std::size_t k1 = 1; k1 < K1; ++k1) {
+        const double s = a_r[k1 * R];
+        const double* row = T_r + k1 * stride;
+        for (std::size_t k = 0; k < K; ++k) {
+          if constexpr (kMax) {
+            const double c = s + row[k];
+            out_r[k] = c > out_r[k] ? c : out_r[k];
+          } else {
+            out_r[k] += s * row[k];
+          }
+        }
+      }
+      continue;
+    }
+    std::size_t k = 0;
+    for (; k + 8 * kBlock <= K; k += 8 * kBlock) {
+      columns<kBlock, kMax>(a_r, T_r + k, out_r + k, K1, R, stride, 8 * (kBlock - 1));
+    }
+    if (k < K) {
+      last_columns<kBlock, kMax>((K - k + 7) / 8, a_r, T_r + k, out_r + k, K1, R, stride,
+                                 static_cast<std::ptrdiff_t>(K - k) - 8);
+    }
+  }
+}
+
+static void max_step(const double* a, const double* T, double* out, std::size_t K1, std::size_t R,
+                     std::size_t K) {
+  step<true>(a, T, out, K1, R, K);
+}
+
+static void sum_step(const double* a, const double* E, double* out, std::size_t K1, std::size_t R,
+                     std::size_t K) {
+  step<false>(a, E, out, K1, R, K);
+}
+
+static inline double sum_lanes(v8 v) {
+  double l[8];
+  store(l, v);
+  return ((l[0] + l[4]) + (l[2] + l[6])) + ((l[1] + l[5]) + (l[3] + l[7]));
+}
+
+static void sum_step_back(const double* E, const double* b, double* out, std::size_t K1,
+                          std::size_t R, std::size_t K) {
+  const std::size_t full = K / 8 * 8, tail = K - full;
+  for (std::size_t r = 0; r < R; ++r) {
+    const double* b_r = b + r * K;
+    const bool vector = K >= 8;
+    const v8 b_tail = vector && tail ? keep_tail(b_r + K - 8, tail) : zeros();
+    for (std::size_t k1 = 0; k1 < K1; ++k1) {
+      const double* row = E + (k1 * R + r) * K;
+      if (!vector) {
+        double sum = 0.0;
+        for (std::size_t k = 0; k < K; ++k) sum += row[k] * b_r[k];
+        out[k1 * R + r] = sum;
+        continue;
+      }
+      v8 acc = zeros();
+      for (std::size_t k = 0; k < full; k += 8) acc = acc + load(row + k) * load(b_r + k);
+      if (tail) acc = acc + load(row + K - 8) * b_tail;
+      out[k1 * R + r] = sum_lanes(acc);
+    }
+  }
+}
+
+static void outer_add(const double* a, const double* b, double* G, std::size_t K1, std::size_t R,
+                      std::size_t K) {
+  for (std::size_t k1 = 0; k1 < K1; ++k1) {
+    for (std::size_t r = 0; r < R; ++r) {
+      const double s = a[k1 * R + r];
+      if (s == 0.0) continue;
+      const double* b_r = b + r * K;
+      double* row = G + (k1 * R + r) * K;
+      std::size_t k = 0;
+      const vd s8 = splat(s);
+      for (; k + 8 <= K; k += 8) store(row + k, load(row + k) + s8 * load(b_r + k));
+      for (; k < K; ++k) row[k] += s * b_r[k];
+    }
+  }
+}
+
+// exp(x) for -708 <= x <= 0 by x = n ln 2 + r, |r| <= ln 2 / 2, and the Taylor polynomial of
+// degree 13 in r (remainder below 5e-18); below -708 the result is 0.
+static inline vd exp_lanes(vd x) {
+  const vd magic = splat(6755399441055744.0);  // 1.5 * 2^52: rounds to an integer in the low bits
+  const vd floor_x = splat(-708.0);
+  const vd clamped = x > floor_x ? x : floor_x;
+  const vd shifted = clamped * splat(1.4426950408889634074) + magic;
+  const vd n = shifted - magic;
+  vd r = clamped - n * splat(6.93145751953125e-1);
+  r = r - n * splat(1.42860682030941723212e-6);
+  vd p = splat(1.0 / 6227020800.0);
+  p = p * r + splat(1.0 / 479001600.0);
+  p = p * r + splat(1.0 / 39916800.0);
+  p = p * r + splat(1.0 / 3628800.0);
+  p = p * r + splat(1.0 / 362880.0);
+  p = p * r + splat(1.0 / 40320.0);
+  p = p * r + splat(1.0 / 5040.0);
+  p = p * r + splat(1.0 / 720.0);
+  p = p * r + splat(1.0 / 120.0);
+  p = p * r + splat(1.0 / 24.0);
+  p = p * r + splat(1.0 / 6.0);
+  p = p * r + splat(0.5);
+  p = p * r + splat(1.0);
+  p = p * r + splat(1.0);
+  vi bits, exponent;
+  __builtin_memcpy(&bits, &p, sizeof bits);
+  __builtin_memcpy(&exponent, &shifted, sizeof exponent);
+  bits = bits + (exponent << 52);  // the low bits of `shifted` hold n
+  vd result;
+  __builtin_memcpy(&result, &bits, sizeof result);
+  return x < floor_x ? vd{} : result;
+}
+
+static void exp_shifted(const double* x, std::size_t n, double shift, double scale, double* out) {
+  const vd m = splat(shift), s = splat(scale);
+  std::size_t i = 0;
+  for (; i + kWidth <= n; i += kWidth) {
+    vd v;
+    __builtin_memcpy(&v, x + i, sizeof v);
+    v = exp_lanes((v - m) * s);
+    __builtin_memcpy(out + i, &v, sizeof v);
+  }
+  if (i < n) {
+    vd v = m;
+    for (std::size_t j = i; j < n; ++j) v[j - i] = x[j];
+    v = exp_lanes((v - m) * s);
+    for (std::size_t j = i; j < n; ++j) out[j] = v[j - i];
+  }
+}
+
+static void add_scaled(double a, const double* x, double* y, std::size_t n) {
+  const vd s = splat(a);
+  std::size_t i = 0;
+  for (; i + 8 <= n; i += 8) store(y + i, load(y + i) + s * load(x + i));
+  for (; i < n; ++i) y[i] += a * x[i];
+}
+
+static bool all_scores(const double* x, std::size_t n) {
+  const vd limit = splat(1.7976931348623157e308);
+  vi bad = vi{};
+  std::size_t i = 0;
+  for (; i + kWidth <= n; i += kWidth) {
+    vd v;
+    __builtin_memcpy(&v, x + i, sizeof v);
+    bad |= ~(v <= limit);
+  }
+  long long any = 0;
+  for (int j = 0; j < kWidth; ++j) any |= bad[j];
+  for (; i < n; ++i) any |= !(x[i] <= 1.7976931348623157e308);
+  return any == 0;
+}

@@ -1,0 +1,71 @@
+#include "structlearn/online.hpp"
+
+#include <algorithm>
+
+namespace structlearn {
+namespace {
+
+// w *= factor; the vectors are only touched when the scale leaves the comfortable range.
+void shrink(OnlineState& state, double factor) {
+  state.scale *= factor;
+  if (state.scale > 1e-9) return;
+  if (state.scale == 0.0) {  // w = 0: what v meant for the average moves to `behind`
+    for (std::size_t j = 0; j < state.behind.size(); ++j) state.behind[j] += state.ahead * state.v[j];
+    std::fill(state.v.begin(), state.v.end(), 0.0);
+    state.ahead = 0.0;
+  } else {
+    for (double& x : state.v) x *= state.scale;
+    state.ahead /= state.scale;
+  }
+  state.scale = 1.0;
+}
+
+}  // namespace
+
+EpochReport online_epoch(const Problem& problem, std::span<const std::int64_t> order,
+                         const OnlineSettings& settings, OnlineState& state,
+                         Interrupt& interrupt) {
+  EpochReport report;
+  Workspace ws;
+  PartVector r;
+  const double N = static_cast<double>(problem.examples());
+  const bool average = settings.average && !state.behind.empty();
+  for (const std::int64_t index : order) {
+    if (interrupt.requested()) {
+      report.complete = false;
+      break;
+    }
+    const std::size_t i = static_cast<std::size_t>(index);
+    const double weight = problem.sample_weight(i);
+    const Layout layout = problem.scorer().layout(i);
+    const LossResult found = problem.loss(i, layout, state.v.data(), state.scale, settings.margin,
+                                          settings.temperature, r, ws);
+    state.steps += 1.0;
+    ++report.seen;
+    report.loss += weight * found.loss;
+    double step = weight;
+    if (settings.step == Step::kDecaying) {
+      const double share = 1.0 / state.steps;
+      shrink(state, 1.0 - share);
+      step = weight * settings.C * N * share;
+      state.cost += share * (N * settings.C * weight * found.cost - state.cost);
+    }
+    if (found.changed && weight != 0.0) {
+      ++report.updates;
+      const double d = -step / state.scale;
+      problem.scorer().scatter(i, layout, r, d, state.v.data(), -d * state.ahead,
+                               average ? state.behind.data() : nullptr);
+    }
+    if (settings.step == Step::kConstant) shrink(state, 1.0 - 1.0 / (2.0 * settings.C * N));
+    if (average) {
+      // Steps of the decaying schedule count in proportion to their number (Lacoste-Julien,
+      // Schmidt & Bach 2012); otherwise all count alike.
+      const double count = settings.step == Step::kDecaying ? state.steps : 1.0;
+      state.ahead += count * state.scale;
+      state.total += count;
+    }
+  }
+  return report;
+}
+
+}  // namespace structlearn

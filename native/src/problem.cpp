@@ -1,0 +1,252 @@
+#include "structlearn/problem.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <stdexcept>
+#include <string>
+
+namespace structlearn {
+namespace {
+
+// Slots of the workspace above those that the structures use.
+constexpr std::size_t kTheta = 10, kDifference = 11;
+
+[[noreturn]] void nothing_legal(std::size_t i) {
+  throw Infeasible("example " + std::to_string(i) +
+                   ": no legal output is left: every output scores -inf");
+}
+
+}  // namespace
+
+Scores scores_of(const Layout& layout, const double* theta) {
+  Scores scores;
+  for (std::size_t b = 0; b < kMaxBlocks; ++b) {
+    if (layout.block[b].present) scores.block[b] = theta + layout.block[b].offset;
+  }
+  return scores;
+}
+
+double StructureOracle::infer(std::size_t, const Layout& layout, const double* theta, double eps,
+                              PartVector& p, Workspace& ws) const {
+  const Scores scores = scores_of(layout, theta);
+  if (eps > 0.0) {
+    p.clear(true);
+    p.value.resize(layout.parts);
+    Marginals out;
+    for (std::size_t b = 0; b < kMaxBlocks; ++b) {
+      if (layout.block[b].present) out.block[b] = p.value.data() + layout.block[b].offset;
+    }
+    return structure_->infer(layout, scores, eps, out, ws);
+  }
+  p.clear(false);
+  const double value = structure_->argmax(layout, scores, ws.output, ws);
+  structure_->encode(layout, ws.output, p.index);
+  p.value.assign(p.index.size(), 1.0);
+  return value;
+}
+
+double StructureOracle::runner_up(std::size_t, const Layout& layout, const double* theta,
+                                  std::span<const std::uint32_t> excluded, PartVector& p,
+                                  Workspace& ws) const {
+  for (const auto& [value, y] : structure_->kbest(layout, scores_of(layout, theta), 2, ws)) {
+    p.clear(false);
+    structure_->encode(layout, y, p.index);
+    if (std::equal(p.index.begin(), p.index.end(), excluded.begin(), excluded.end())) continue;
+    p.value.assign(p.index.size(), 1.0);
+    return value;
+  }
+  p.clear(false);
+  return kMinusInfinity;
+}
+
+Problem::Problem(Scorer scorer, std::shared_ptr<const Oracle> oracle, std::size_t weights,
+                 Gold gold, Cost cost, std::span<const double> sample_weight)
+    : scorer_(std::move(scorer)),
+      oracle_(std::move(oracle)),
+      weights_(weights),
+      gold_(gold),
+      cost_(cost),
+      sample_weight_(sample_weight) {}
+
+void Problem::add_cost(std::size_t i, const Layout& layout, double margin, double* theta) const {
+  if (cost_.delta != nullptr) {
+    const Block& at = layout.block[0];
+    const auto& rows = scorer_.blocks()[0].features;
+    const std::size_t first = static_cast<std::size_t>(rows.site_ptr[i]);
+    const double scale = margin * (cost_.example_scale ? cost_.example_scale[i] : 1.0);
+    for (std::size_t s = 0; s < at.sites; ++s) {
+      const std::int32_t label = cost_.label[first + s];
+      if (label < 0) continue;
+      const double x = scale * (cost_.site_weight ? cost_.site_weight[first + s] : 1.0);
+      const double* delta = cost_.delta + static_cast<std::size_t>(label) * at.outcomes;
+      double* row = theta + at.offset + s * at.outcomes;
+      for (std::size_t k = 0; k < at.outcomes; ++k) row[k] += x * delta[k];
+    }
+  }
+  if (!cost_.ptr.empty()) {
+    for (std::int64_t j = cost_.ptr[i]; j < cost_.ptr[i + 1]; ++j) {
+      theta[cost_.part[j]] += margin * cost_.value[j];
+    }
+  }
+}
+
+// The zero-one cost has one coordinate outside the parts, "not the gold output": at eps = 0 it is
+// a race between the gold output and the best other one, above it a reweighting of two masses.
+double Problem::zero_one(std::size_t i, const Layout& layout, const double* theta, double margin,
+                         double eps, PartVector& p, Workspace& ws) const {
+  const auto gold = gold_parts(i);
+  double gold_score = 0.0;
+  for (const std::uint32_t j : gold) gold_score += theta[j];
+  if (eps == 0.0) {
+    const double other = oracle_->runner_up(i, layout, theta, gold, p, ws) + margin;
+    if (other > gold_score) return other;
+    p.clear(false);
+    for (const std::uint32_t j : gold) p.add(j, 1.0);
+    return gold_score;
+  }
+  const double value = oracle_->infer(i, layout, theta, eps, p, ws);
+  if (value == kMinusInfinity) return value;
+  // q: the gold output's share of the mass; every other output gains a factor exp(margin / eps).
+  const double q = std::min(1.0, std::exp((gold_score - value) / eps));
+  const double rest = -std::expm1((gold_score - value) / eps);
+  const double gain = std::exp(-margin / eps);  // relative to the others, the gold output loses
+  const double total = q * gain + std::max(rest, 0.0);
+  if (!(total > 0.0) || rest <= 0.0) {  // nothing but the gold output has any mass
+    std::fill(p.value.begin(), p.value.end(), 0.0);
+    for (const std::uint32_t j : gold) p.value[j] += 1.0;
+    return gold_score;
+  }
+  const double shrink = 1.0 / total;
+  for (double& x : p.value) x *= shrink;
+  for (const std::uint32_t j : gold) p.value[j] += (q * gain - q) * shrink;
+  for (double& x : p.value) x = std::max(x, 0.0);
+  return value + margin + eps * std::log(total);
+}
+
+double Problem::augmented(std::size_t i, const Layout& layout, double* theta, double margin,
+                          double eps, PartVector& p, Workspace& ws) const {
+  double value;
+  if (margin != 0.0 && cost_.zero_one) {
+    value = zero_one(i, layout, theta, margin, eps, p, ws);
+  } else {
+    if (margin != 0.0) add_cost(i, layout, margin, theta);
+    value = oracle_->infer(i, layout, theta, eps, p, ws);
+  }
+  if (value == kMinusInfinity) nothing_legal(i);
+  return value;
+}
+
+double Problem::infer(std::size_t i, const Layout& layout, const double* w, double margin,
+                      double eps, PartVector& p, Workspace& ws) const {
+  double* theta = ws.real(kTheta, layout.parts);
+  scorer_.score(i, layout, w, 1.0, theta);
+  return augmented(i, layout, theta, margin, eps, p, ws);
+}
+
+LossResult Problem::loss(std::size_t i, const Layout& layout, const double* w, double scale,
+                         double margin, double eps, PartVector& gradient, Workspace& ws) const {
+  LossResult result;
+  double* theta = ws.real(kTheta, 2 * layout.parts);
+  double* plain = theta + layout.parts;  // the scores without the cost
+  scorer_.score(i, layout, w, scale, theta);
+  std::copy(theta, theta + layout.parts, plain);
+  const bool is_partial = partial(i);
+  double clamp = 0.0;
+  PartVector known;
+  if (is_partial) {
+    // The same infer with what the known labels rule out at -inf.
+    const Block& at = layout.block[0];
+    const std::uint8_t* allowed = gold_.allowed + gold_.allowed_ptr[i];
+    for (std::size_t j = 0; j < at.size(); ++j) {
+      if (!allowed[j]) theta[at.offset + j] = kMinusInfinity;
+    }
+    clamp = oracle_->infer(i, layout, theta, eps, known, ws);
+    if (clamp == kMinusInfinity) nothing_legal(i);
+    std::copy(plain, plain + layout.parts, theta);
+  } else {
+    for (const std::uint32_t j : gold_parts(i)) clamp += plain[j];
+  }
+  const double value = augmented(i, layout, theta, margin, eps, gradient, ws);
+  const double constant = cost_.constant && margin != 0.0 ? margin * cost_.constant[i] : 0.0;
+  result.loss = value + constant - clamp;
+
+  if (eps > 0.0) {
+    if (is_partial) {
+      for (std::size_t j = 0; j < layout.parts; ++j) gradient.value[j] -= known.value[j];
+    } else {
+      for (const std::uint32_t j : gold_parts(i)) gradient.value[j] -= 1.0;
+    }
+    result.changed = true;
+    return result;
+  }
+  // Two vertices: what they share cancels. `net` is zero outside this block.
+  if (ws.reals[kDifference].size() < layout.parts) ws.reals[kDifference].resize(layout.parts, 0.0);
+  double* net = ws.reals[kDifference].data();
+  for (std::size_t n = 0; n < gradient.index.size(); ++n) net[gradient.index[n]] += gradient.value[n];
+  if (is_partial) {
+    for (std::size_t n = 0; n < known.index.size(); ++n) {
+      net[known.index[n]] -= known.value[n];
+      gradient.index.push_back(known.index[n]);
+    }
+  } else {
+    for (const std::uint32_t j : gold_parts(i)) {
+      net[j] -= 1.0;
+      gradient.index.push_back(j);
+    }
+  }
+  gradient.value.clear();
+  std::size_t kept = 0;
+  double plain_difference = 0.0;
+  for (const std::uint32_t j : gradient.index) {
+    if (net[j] == 0.0) continue;
+    plain_difference += net[j] * plain[j];
+    gradient.index[kept++] = j;
+    gradient.value.push_back(net[j]);
+    net[j] = 0.0;
+  }
+  gradient.index.resize(kept);
+  result.changed = kept > 0;
+  result.cost = result.loss - plain_difference;
+  return result;
+}
+
+double Problem::total(const double* w, double margin, double eps, double* gradient,
+                      std::size_t threads, Interrupt& interrupt, bool* complete) const {
+  // Few enough partitions that their gradients fit in some 128 MB; a number that depends on the
+  // problem alone.
+  const std::size_t fitting = (std::size_t{1} << 24) / std::max<std::size_t>(weights_, 1);
+  const std::size_t partitions =
+      std::max<std::size_t>(1, std::min({std::size_t{32}, examples(), std::max<std::size_t>(fitting, 4)}));
+  if (!oracle_->threads_allowed()) threads = 1;
+  std::vector<double> value(partitions, 0.0);
+  std::vector<std::vector<double>> part(gradient ? partitions : 0);
+  std::vector<Workspace> workspace(std::max<std::size_t>(threads, 1));
+  parallel_for(partitions, threads, [&](std::size_t p, std::size_t thread) {
+    Workspace& ws = workspace[thread];
+    PartVector r;
+    if (gradient) part[p].assign(weights_, 0.0);
+    const std::size_t begin = p * examples() / partitions, end = (p + 1) * examples() / partitions;
+    for (std::size_t i = begin; i < end && !interrupt.requested(); ++i) {
+      const double weight = sample_weight(i);
+      if (weight == 0.0) continue;
+      const Layout layout = scorer_.layout(i);
+      value[p] += weight * loss(i, layout, w, 1.0, margin, eps, r, ws).loss;
+      if (gradient) scorer_.scatter(i, layout, r, weight, part[p].data());
+    }
+  });
+  double sum = 0.0;
+  for (std::size_t p = 0; p < partitions; ++p) sum += value[p];
+  if (gradient) {
+    parallel_for(partitions, threads, [&](std::size_t slice, std::size_t) {
+      const std::size_t begin = slice * weights_ / partitions;
+      const std::size_t end = (slice + 1) * weights_ / partitions;
+      for (std::size_t p = 0; p < partitions; ++p) {
+        for (std::size_t j = begin; j < end; ++j) gradient[j] += part[p][j];
+      }
+    });
+  }
+  *complete = !interrupt.requested();
+  return sum;
+}
+
+}  // namespace structlearn

@@ -1,0 +1,204 @@
+#include "structlearn/scorer.hpp"
+
+#include <algorithm>
+#include <stdexcept>
+
+#include "structlearn/kernels.hpp"
+
+namespace structlearn {
+
+Scorer::Scorer(std::vector<ScorerBlock> blocks, std::size_t examples)
+    : blocks_(std::move(blocks)), examples_(examples) {
+  if (blocks_.size() > kMaxBlocks) throw std::invalid_argument("too many blocks");
+}
+
+Layout Scorer::layout(std::size_t example) const {
+  Layout layout;
+  for (std::size_t b = 0; b < blocks_.size(); ++b) {
+    const ScorerBlock& block = blocks_[b];
+    if (!block.weights.present) continue;
+    const auto& ptr = block.features.site_ptr;
+    const std::size_t sites = block.features.kind == FeatureRows::Kind::kShared
+                                  ? 1
+                                  : static_cast<std::size_t>(ptr[example + 1] - ptr[example]);
+    layout.add(b, sites, block.weights.outcomes);
+  }
+  return layout;
+}
+
+namespace {
+
+// Calls each(feature, value) for the features of one row.
+template <class Each>
+inline void for_features(const FeatureRows& f, std::size_t row, Each&& each) {
+  switch (f.kind) {
+    case FeatureRows::Kind::kShared:
+      each(std::size_t{0}, 1.0);
+      break;
+    case FeatureRows::Kind::kSparse:
+      for (std::int64_t j = f.indptr[row]; j < f.indptr[row + 1]; ++j) {
+        each(static_cast<std::size_t>(f.indices[j]), f.values ? f.values[j] : 1.0);
+      }
+      break;
+    case FeatureRows::Kind::kDense:
+      for (std::size_t j = 0; j < f.features; ++j) {
+        const double x = f.values[row * f.features + j];
+        if (x != 0.0) each(j, x);
+      }
+      break;
+  }
+}
+
+std::size_t first_row(const FeatureRows& f, std::size_t example) {
+  return f.kind == FeatureRows::Kind::kShared ? 0
+                                              : static_cast<std::size_t>(f.site_ptr[example]);
+}
+
+}  // namespace
+
+void Scorer::score(std::size_t example, const Layout& layout, const double* w, double scale,
+                   double* theta) const {
+  std::vector<double> folded;
+  for (std::size_t b = 0; b < blocks_.size(); ++b) {
+    const Block& at = layout.block[b];
+    if (!at.present) continue;
+    const FeatureRows& f = blocks_[b].features;
+    const WeightRows& rows = blocks_[b].weights;
+    const double* base = w + rows.offset;
+    const std::size_t first = first_row(f, example), R = at.outcomes;
+    const bool fold = !rows.member_ptr.empty();
+    if (fold) folded.resize(rows.columns);
+    for (std::size_t s = 0; s < at.sites; ++s) {
+      double* out = theta + at.offset + s * R;
+      double* sum = fold ? folded.data() : out;
+      std::fill(sum, sum + rows.columns, 0.0);
+      if (rows.row_ptr.empty()) {
+        for_features(f, first + s, [&](std::size_t feature, double x) {
+          kernels().add_scaled(x, base + feature * rows.columns, sum, rows.columns);
+        });
+      } else {
+        const std::uint32_t* ptr = rows.row_ptr.data();
+        for_features(f, first + s, [&](std::size_t feature, double x) {
+          for (std::uint32_t q = ptr[feature]; q < ptr[feature + 1]; ++q) {
+            sum[rows.column[q]] += x * base[q];
+          }
+        });
+      }
+      if (fold) {
+        for (std::size_t r = 0; r < R; ++r) {
+          out[r] = 0.0;
+          for (std::uint32_t m = rows.member_ptr[r]; m < rows.member_ptr[r + 1]; ++m) {
+            out[r] += folded[rows.member[m]];
+          }
+        }
+      }
+      if (scale != 1.0) {
+        for (std::size_t r = 0; r < R; ++r) out[r] *= scale;
+      }
+      if (rows.mask) {
+        for (std::size_t r = 0; r < R; ++r) out[r] += rows.mask[r];
+      }
+    }
+  }
+}
+
+template <class Sink>
+void Scorer::transpose(std::size_t example, const Layout& layout, const PartVector& v,
+                       Sink&& sink) const {
+  // One part: its features' weights for one column.
+  const auto one = [&](std::size_t b, std::size_t row, std::size_t column, double x) {
+    const FeatureRows& f = blocks_[b].features;
+    const WeightRows& rows = blocks_[b].weights;
+    for_features(f, row, [&](std::size_t feature, double value) {
+      if (rows.row_ptr.empty()) {
+        sink(rows.offset + feature * rows.columns + column, value * x);
+        return;
+      }
+      for (std::uint32_t q = rows.row_ptr[feature]; q < rows.row_ptr[feature + 1]; ++q) {
+        if (rows.column[q] == column) {
+          sink(rows.offset + q, value * x);
+          break;
+        }
+      }
+    });
+  };
+  const auto part = [&](std::size_t b, std::size_t row, std::size_t outcome, double x) {
+    const WeightRows& rows = blocks_[b].weights;
+    if (rows.member_ptr.empty()) {
+      one(b, row, outcome, x);
+      return;
+    }
+    for (std::uint32_t m = rows.member_ptr[outcome]; m < rows.member_ptr[outcome + 1]; ++m) {
+      one(b, row, rows.member[m], x);
+    }
+  };
+  if (!v.dense) {
+    for (std::size_t i = 0; i < v.index.size(); ++i) {
+      std::size_t b = 0;
+      while (!layout.block[b].present || v.index[i] < layout.block[b].offset ||
+             v.index[i] >= layout.block[b].offset + layout.block[b].size()) {
+        ++b;
+      }
+      const Block& at = layout.block[b];
+      const std::size_t local = v.index[i] - at.offset;
+      part(b, first_row(blocks_[b].features, example) + local / at.outcomes, local % at.outcomes,
+           v.value[i]);
+    }
+    return;
+  }
+  for (std::size_t b = 0; b < blocks_.size(); ++b) {
+    const Block& at = layout.block[b];
+    if (!at.present) continue;
+    const FeatureRows& f = blocks_[b].features;
+    const WeightRows& rows = blocks_[b].weights;
+    const std::size_t first = first_row(f, example);
+    for (std::size_t s = 0; s < at.sites; ++s) {
+      const double* values = v.value.data() + at.offset + s * at.outcomes;
+      if (!rows.member_ptr.empty()) {
+        for (std::size_t r = 0; r < at.outcomes; ++r) {
+          if (values[r] != 0.0) part(b, first + s, r, values[r]);
+        }
+        continue;
+      }
+      for_features(f, first + s, [&](std::size_t feature, double x) {
+        if (rows.row_ptr.empty()) {
+          const std::size_t base = rows.offset + feature * rows.columns;
+          for (std::size_t r = 0; r < at.outcomes; ++r) sink(base + r, x * values[r]);
+        } else {
+          for (std::uint32_t q = rows.row_ptr[feature]; q < rows.row_ptr[feature + 1]; ++q) {
+            sink(rows.offset + q, x * values[rows.column[q]]);
+          }
+        }
+      });
+    }
+  }
+}
+
+void Scorer::scatter(std::size_t example, const Layout& layout, const PartVector& v, double a,
+                     double* w, double b, double* second) const {
+  if (second == nullptr) {
+    transpose(example, layout, v, [a, w](std::size_t q, double x) { w[q] += a * x; });
+  } else {
+    transpose(example, layout, v, [=](std::size_t q, double x) {
+      w[q] += a * x;
+      second[q] += b * x;
+    });
+  }
+}
+
+double Scorer::squared_norm(std::size_t example, const Layout& layout, const PartVector& v,
+                            double* scratch) const {
+  std::vector<std::size_t> touched;
+  transpose(example, layout, v, [&](std::size_t q, double x) {
+    touched.push_back(q);
+    scratch[q] += x;
+  });
+  double sum = 0.0;
+  for (const std::size_t q : touched) {
+    sum += scratch[q] * scratch[q];
+    scratch[q] = 0.0;  // a weight touched twice counts once
+  }
+  return sum;
+}
+
+}  // namespace structlearn

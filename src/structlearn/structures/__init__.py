@@ -1,0 +1,19 @@
+"""Part scores in, structures out. Nothing here is learned; scores may come from anywhere."""
+
+from .base import Block, Solution, Structure
+from .chain import Chain
+from .exhaustive import Exhaustive
+from .hypergraph import Hyperedges
+from .lattice import Lattice
+from .multiclass import Multiclass
+
+__all__ = [
+    "Block",
+    "Chain",
+    "Exhaustive",
+    "Hyperedges",
+    "Lattice",
+    "Multiclass",
+    "Solution",
+    "Structure",
+]

@@ -1,0 +1,354 @@
+"""What every structure can be asked, and what its author has to write.
+
+A structure is a set of legal outputs. Its parts come in named *blocks* of scores; an output y is
+the count vector μ(y) over parts, and its score is ⟨θ, μ(y)⟩. Everything else follows from one call,
+
+    infer(θ, ε) → (value, p),   value = ε · log Σ_y exp(⟨θ, μ(y)⟩ / ε),   p = ∇value,
+
+with ε = 0 the maximum and its argmax.
+
+The author of a new structure writes, in one class:
+
+* ``blocks(n_labels)``: the names of the score blocks and the shape of one site's outcomes;
+* ``encode(y, **scores)``: the counts of an output's parts, and ``decode(parts)``: back;
+* ``argmax(**scores)`` — or ``edges(**scores)``, its dynamic program as hyperedges, which gives
+  argmax and every other query at once;
+* optionally ``outputs(**scores)``, every legal output, so that
+  :func:`structlearn.testing.check_structure` can prove the rest against enumeration.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from ..exceptions import CapabilityError, InfeasibleError
+from .fallback import exclude_parts, second_best
+from .hypergraph import Hyperedges
+
+__all__ = ["Block", "Parts", "Solution", "Structure"]
+
+Array = npt.NDArray[np.float64]
+Parts = dict[str, Array]
+
+
+class Block(NamedTuple):
+    """One block of parts, as a learner sees it.
+
+    Attributes
+    ----------
+    outcomes : tuple of int
+        Shape of one site's outcomes: ``(K,)`` for a label, ``(K, K)`` for a label pair.
+    shared : bool
+        Without features of its own: one table of scores for all sites.
+    optional : bool
+        The structure works without it.
+    """
+
+    outcomes: tuple[int, ...]
+    shared: bool = False
+    optional: bool = False
+
+
+class Solution(NamedTuple):
+    """An output with what is known about it.
+
+    Attributes
+    ----------
+    output : object
+        The output itself.
+    value : float
+        Its score.
+    exact : bool
+        Whether it is proven to be the best.
+    bound : float
+        No output scores more than this.
+    method : str
+        The algorithm that found it.
+    """
+
+    output: Any
+    value: float
+    exact: bool
+    bound: float
+    method: str
+
+
+class Structure:
+    """Base of all structures: the queries, built on what the author of a structure wrote.
+
+    Scores are keyword arguments, one array a block; −∞ forbids a part. A list of arrays is a batch,
+    and gives a list. Structures know no weights and learn nothing.
+    """
+
+    #: How ``argmax`` finds its output, for :class:`Solution`.
+    method = "argmax"
+
+    # -- what an author writes ------------------------------------------------------------------
+
+    def blocks(self, n_labels: int) -> dict[str, Block]:
+        """Return the score blocks, by name, in the order of the flat part vector."""
+        raise CapabilityError(f"{type(self).__name__} does not say what its blocks are")
+
+    def encode(self, y: Any, **scores: Any) -> Parts:
+        """Return μ(y), the counts of the output's parts, one array a block."""
+        raise CapabilityError(f"{type(self).__name__} has no encode")
+
+    def decode(self, parts: Mapping[str, Any]) -> Any:
+        """Return the output whose parts these are; the inverse of :meth:`encode`."""
+        raise CapabilityError(f"{type(self).__name__} has no decode")
+
+    def edges(self, **scores: Any) -> Hyperedges | None:
+        """Return the dynamic program as hyperedges, or None where there is none."""
+        return None
+
+    def outputs(self, **scores: Any) -> Iterator[Any]:
+        """Iterate over every output, legal or not (those of score −∞ may be among them)."""
+        raise CapabilityError(
+            f"{type(self).__name__} cannot enumerate its outputs; define outputs(**scores)"
+        )
+
+    # -- the queries ----------------------------------------------------------------------------
+
+    def argmax(self, *, n_jobs: int | None = None, **scores: Any) -> Any:
+        """Return the best output; a list of them for a batch."""
+        if is_batch(scores):
+            return [self.argmax(**one) for one in unbatch(scores)]
+        theta = self._scores(scores)
+        program = self._program(theta, "argmax")
+        value, _, parts = program.best(flatten(theta))
+        if value == -math.inf:
+            raise nothing_legal()
+        return self.decode(self._unflatten(parts, theta))
+
+    def solve(self, *, n_jobs: int | None = None, **scores: Any) -> Any:
+        """Return the best output with its value and a certificate: a :class:`Solution`."""
+        if is_batch(scores):
+            return [self.solve(**one) for one in unbatch(scores)]
+        y = self.argmax(**scores)
+        value = self.score(y, **scores)
+        return Solution(y, value, True, value, self.method)
+
+    def infer(
+        self, *, temperature: float = 1.0, n_jobs: int | None = None, **scores: Any
+    ) -> tuple[float, Parts]:
+        """Return (ε log Σ exp(score/ε), its gradient by block); ε = 0: (max, parts of argmax)."""
+        check_temperature(temperature)
+        if is_batch(scores):
+            return [self.infer(temperature=temperature, **one) for one in unbatch(scores)]  # type: ignore[return-value]
+        theta = self._scores(scores)
+        if temperature == 0:
+            y = self.argmax(**scores)
+            return self.score(y, **scores), self.encode(y, **scores)
+        program = self._program(theta, "log_partition and marginals")
+        value, p = program.infer(flatten(theta), float(temperature))
+        if value == -math.inf:
+            raise nothing_legal()
+        return value, unflatten_values(p, theta)
+
+    def log_partition(
+        self, *, temperature: float = 1.0, n_jobs: int | None = None, **scores: Any
+    ) -> Any:
+        """Return ε log Σ_y exp(score(y)/ε); the maximum where ε = 0."""
+        if is_batch(scores):
+            return [self.log_partition(temperature=temperature, **one) for one in unbatch(scores)]
+        return self.infer(temperature=temperature, **scores)[0]
+
+    def marginals(
+        self, *, temperature: float = 1.0, n_jobs: int | None = None, **scores: Any
+    ) -> Any:
+        """Return the expected counts of the parts, one array a block, position by position."""
+        if is_batch(scores):
+            return [self.marginals(temperature=temperature, **one) for one in unbatch(scores)]
+        return self.infer(temperature=temperature, **scores)[1]
+
+    def kbest(self, n: int, **scores: Any) -> Any:
+        """Return up to n legal outputs as (score, output), best first, no repeats."""
+        check_count(n)
+        if is_batch(scores):
+            return [self.kbest(n, **one) for one in unbatch(scores)]
+        theta = self._scores(scores)
+        edges = self.edges(**theta)
+        if edges is None:
+            found = exclude_parts(self, n, theta)
+        else:
+            found = [
+                (value, self.decode(self._unflatten(parts, theta)))
+                for value, _, parts in edges.compile(n_parts(theta)).kbest(flatten(theta), n)
+            ]
+        if not found:
+            raise nothing_legal()
+        return found
+
+    def sample(
+        self, n: int, *, temperature: float = 1.0, random_state: Any = None, **scores: Any
+    ) -> Any:
+        """Draw n outputs from P(y) ∝ exp(score(y)/ε)."""
+        check_count(n)
+        check_temperature(temperature)
+        if is_batch(scores):
+            return [
+                self.sample(n, temperature=temperature, random_state=random_state, **one)
+                for one in unbatch(scores)
+            ]
+        theta = self._scores(scores)
+        if temperature == 0:
+            return [self.argmax(**scores)] * n
+        program = self._program(theta, "sample")
+        drawn = program.sample(flatten(theta), n, float(temperature), seed_of(random_state))
+        if not drawn:
+            raise nothing_legal()
+        return [self.decode(self._unflatten(parts, theta)) for _, parts in drawn]
+
+    def score(self, y: Any, **scores: Any) -> float:
+        """Return ⟨θ, μ(y)⟩; −∞ where a forbidden part is used."""
+        theta = self._scores(scores)
+        counts = self.encode(y, **scores)
+        return float(sum(dot_counts(theta[name], counts[name]) for name in theta))
+
+    def entropy(self, *, temperature: float = 1.0, **scores: Any) -> Any:
+        """Return the entropy of P(y) ∝ exp(score(y)/ε) in nats; 0 where ε = 0.
+
+        H = (value − ⟨θ, p⟩) / ε with (value, p) = infer(θ, ε).
+        """
+        if is_batch(scores):
+            return [self.entropy(temperature=temperature, **one) for one in unbatch(scores)]
+        if temperature == 0:
+            self.argmax(**scores)
+            return 0.0
+        theta = self._scores(scores)
+        value, p = self.infer(temperature=temperature, **scores)
+        mean = sum(dot_counts(theta[name], p[name]) for name in theta)
+        return max(0.0, float(value - mean) / temperature)
+
+    def count(self, **scores: Any) -> Any:
+        """Return the number of outputs with a finite score, as an exact integer."""
+        if is_batch(scores):
+            return [self.count(**one) for one in unbatch(scores)]
+        theta = self._scores(scores)
+        edges = self.edges(**theta)
+        if edges is None:
+            return sum(self.score(y, **scores) > -math.inf for y in self.outputs(**scores))
+        return edges.count(flatten(theta))
+
+    # -- for learners ---------------------------------------------------------------------------
+
+    def runner_up(self, y: Any, **scores: Any) -> tuple[float, Any] | None:
+        """Return the best output other than y with its score, or None if there is none."""
+        return second_best(self, y, self._scores(scores))
+
+    @property
+    def native(self) -> Any:
+        """The core's twin of this structure, or None for one written in Python."""
+        return None
+
+    # -- helpers --------------------------------------------------------------------------------
+
+    def _scores(self, scores: Mapping[str, Any]) -> Parts:
+        if not scores:
+            raise ValueError(f"{type(self).__name__} needs scores, for example label=...")
+        theta: Parts = {}
+        for name, value in scores.items():
+            array = np.ascontiguousarray(value, dtype=np.float64)
+            if np.isnan(array).any() or (array == np.inf).any():
+                raise ValueError(
+                    f"{name} contains NaN or +inf; scores are finite, or -inf to forbid"
+                )
+            theta[name] = array
+        return theta
+
+    def _program(self, theta: Parts, what: str) -> Any:
+        edges = self.edges(**theta)
+        if edges is None:
+            raise CapabilityError(
+                f"{type(self).__name__} has no {what}: it gives an argmax and no dynamic program "
+                "(edges). What works: argmax, solve, kbest, score, infer(temperature=0), and the "
+                "learners that need no more (perceptron, structured SVM)"
+            )
+        return edges.compile(n_parts(theta))
+
+    def _unflatten(self, parts: npt.NDArray[np.uint32], theta: Parts) -> Parts:
+        counts = np.bincount(parts, minlength=n_parts(theta)).astype(np.float64)
+        return unflatten_values(counts, theta)
+
+    def __repr__(self) -> str:
+        public = {k: v for k, v in vars(self).items() if not k.startswith("_")}
+        return f"{type(self).__name__}({', '.join(f'{k}={v!r}' for k, v in public.items())})"
+
+
+def n_parts(theta: Mapping[str, Array]) -> int:
+    """Return the number of parts of an example."""
+    return sum(a.size for a in theta.values())
+
+
+def flatten(theta: Mapping[str, Array]) -> Array:
+    """Return the blocks one after another as one vector."""
+    return np.concatenate([np.ravel(a) for a in theta.values()]) if theta else np.empty(0)
+
+
+def unflatten_values(values: Array, theta: Mapping[str, Array]) -> Parts:
+    """Cut a flat part vector into blocks of the shapes of ``theta``."""
+    parts: Parts = {}
+    at = 0
+    for name, a in theta.items():
+        parts[name] = np.asarray(values[at : at + a.size]).reshape(a.shape)
+        at += a.size
+    return parts
+
+
+def dot_counts(theta: Array, counts: Array) -> float:
+    """Return ⟨θ, μ⟩ with 0 · −∞ = 0."""
+    used = counts != 0
+    return float(np.dot(theta[used], counts[used]))
+
+
+def nothing_legal() -> InfeasibleError:
+    """Return the error for an input whose every output is forbidden."""
+    return InfeasibleError("no legal output is left: every output scores -inf")
+
+
+def check_temperature(temperature: float) -> None:
+    """Raise unless the temperature is a finite number ≥ 0."""
+    if not (math.isfinite(temperature) and temperature >= 0):
+        raise ValueError(f"temperature must be a finite number >= 0, got {temperature!r}")
+
+
+def check_count(n: int) -> None:
+    """Raise unless n is a whole number ≥ 1."""
+    if not isinstance(n, (int, np.integer)) or isinstance(n, bool) or n < 1:
+        raise ValueError(f"n must be a whole number >= 1, got {n!r}")
+
+
+def is_batch(scores: Mapping[str, Any]) -> bool:
+    """Tell whether the scores are lists of arrays, one an example."""
+    return any(
+        isinstance(v, (list, tuple)) and (len(v) == 0 or isinstance(v[0], np.ndarray))
+        for v in scores.values()
+    )
+
+
+def unbatch(scores: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """Cut a batch into examples; blocks that are no lists belong to every one."""
+    lists = {k: v for k, v in scores.items() if isinstance(v, (list, tuple))}
+    sizes = {k: len(v) for k, v in lists.items()}
+    if len(set(sizes.values())) > 1:
+        raise ValueError(f"the blocks of a batch have different numbers of examples: {sizes}")
+    n = next(iter(sizes.values()))
+    return [{k: v[i] if k in lists else v for k, v in scores.items()} for i in range(n)]
+
+
+def seed_of(random_state: Any) -> int:
+    """Return a 63-bit seed from what scikit-learn calls a random_state."""
+    if random_state is None:
+        return int(np.random.SeedSequence().generate_state(1, np.uint64)[0] >> np.uint64(1))
+    if isinstance(random_state, np.random.Generator):
+        return int(random_state.integers(0, 2**63 - 1))
+    if isinstance(random_state, np.random.RandomState):
+        return int(random_state.randint(0, 2**62, dtype=np.int64))
+    if isinstance(random_state, (int, np.integer)) and random_state >= 0:
+        return int(random_state)
+    raise ValueError(f"random_state must be None, a non-negative int or a generator, got {random_state!r}")

@@ -1,0 +1,183 @@
+"""Enumeration: every query by looking at every output. The oracle of all the others."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from ..exceptions import InfeasibleError
+from .base import (
+    Block,
+    Parts,
+    Solution,
+    Structure,
+    check_count,
+    check_temperature,
+    flatten,
+    is_batch,
+    nothing_legal,
+    seed_of,
+    unbatch,
+    unflatten_values,
+)
+from .chain import Chain
+from .multiclass import Multiclass
+
+__all__ = ["Exhaustive"]
+
+
+class Exhaustive(Structure):
+    """A structure given by the list of its outputs. O(number of outputs) a query.
+
+    Parameters
+    ----------
+    outputs : iterable, callable or Structure
+        The outputs; or a function of the scores that gives them (where they depend on the length of
+        the input); or a structure, all of whose outputs are then enumerated.
+    structure : Structure, optional
+        Gives the parts of an output (``encode``). Without it, outputs that are ints have the parts
+        of :class:`Multiclass` and sequences those of a first-order :class:`Chain`.
+
+    Examples
+    --------
+    >>> import itertools, numpy as np
+    >>> U, T = np.array([[0., 1.], [2., 0.]]), np.array([[0., 3.], [0., 0.]])
+    >>> oracle = Exhaustive(itertools.product(range(2), repeat=2))
+    >>> oracle.argmax(label=U, transition=T)
+    (0, 1)
+    """
+
+    method = "enumeration"
+
+    def __init__(
+        self,
+        outputs: Iterable[Any] | Callable[..., Iterable[Any]] | Structure,
+        structure: Structure | None = None,
+    ) -> None:
+        if isinstance(outputs, Structure):
+            structure = structure or outputs
+            self._outputs: Callable[..., Iterable[Any]] = outputs.outputs
+        elif callable(outputs):
+            self._outputs = outputs
+        else:
+            fixed = list(outputs)
+            if not fixed:
+                raise ValueError("Exhaustive needs at least one output")
+            if structure is None:
+                structure = Multiclass() if np.ndim(fixed[0]) == 0 else Chain()
+            self._outputs = lambda **scores: fixed
+        if structure is None:
+            structure = Chain()
+        self.structure = structure
+
+    def blocks(self, n_labels: int) -> dict[str, Block]:
+        """Return the blocks of the structure whose outputs these are."""
+        return self.structure.blocks(n_labels)
+
+    def encode(self, y: Any, **scores: Any) -> Parts:
+        """Return μ(y)."""
+        return self.structure.encode(y, **scores)
+
+    def decode(self, parts: Mapping[str, Any]) -> Any:
+        """Return the output whose parts these are."""
+        return self.structure.decode(parts)
+
+    def outputs(self, **scores: Any) -> Iterator[Any]:
+        """Iterate over the outputs."""
+        return iter(self._outputs(**scores))
+
+    def _table(self, theta: Parts) -> tuple[list[Any], npt.NDArray[np.float64], Any]:
+        """Return the outputs, their scores, and their counts as the rows of a matrix."""
+        outputs = list(self._outputs(**theta))
+        rows = []
+        for y in outputs:
+            counts = self.structure.encode(y, **theta)
+            rows.append(flatten({name: counts[name] for name in theta}))
+        matrix = np.array(rows)
+        values = flatten(theta)
+        finite = np.where(np.isfinite(values), values, 0.0)
+        scores = matrix @ finite
+        scores[(matrix[:, ~np.isfinite(values)] > 0).any(axis=1)] = -np.inf
+        return outputs, scores, matrix
+
+    def argmax(self, *, n_jobs: int | None = None, **scores: Any) -> Any:
+        """Return the best output, the first one where several are."""
+        if is_batch(scores):
+            return [self.argmax(**one) for one in unbatch(scores)]
+        return self.solve(**scores).output
+
+    def solve(self, *, n_jobs: int | None = None, **scores: Any) -> Any:
+        """Return the best output with its value."""
+        if is_batch(scores):
+            return [self.solve(**one) for one in unbatch(scores)]
+        outputs, values, _ = self._table(self._scores(scores))
+        best = int(np.argmax(values))
+        if values[best] == -math.inf:
+            raise nothing_legal()
+        value = float(values[best])
+        return Solution(outputs[best], value, True, value, self.method)
+
+    def infer(self, *, temperature: float = 1.0, n_jobs: int | None = None, **scores: Any) -> Any:
+        """Return (ε log Σ exp(score/ε), its gradient), by adding up."""
+        check_temperature(temperature)
+        if is_batch(scores):
+            return [self.infer(temperature=temperature, **one) for one in unbatch(scores)]
+        theta = self._scores(scores)
+        _, values, matrix = self._table(theta)
+        value, p = _softmax(values, temperature)
+        return value, unflatten_values(p @ matrix, theta)
+
+    def kbest(self, n: int, **scores: Any) -> Any:
+        """Return up to n legal outputs as (score, output), best first."""
+        check_count(n)
+        if is_batch(scores):
+            return [self.kbest(n, **one) for one in unbatch(scores)]
+        outputs, values, _ = self._table(self._scores(scores))
+        order = np.argsort(-values, kind="stable")
+        found = [(float(values[i]), outputs[i]) for i in order[:n] if values[i] > -math.inf]
+        if not found:
+            raise nothing_legal()
+        return found
+
+    def sample(
+        self, n: int, *, temperature: float = 1.0, random_state: Any = None, **scores: Any
+    ) -> Any:
+        """Draw n outputs from P(y) ∝ exp(score(y)/ε)."""
+        check_count(n)
+        check_temperature(temperature)
+        if is_batch(scores):
+            return [
+                self.sample(n, temperature=temperature, random_state=random_state, **one)
+                for one in unbatch(scores)
+            ]
+        outputs, values, _ = self._table(self._scores(scores))
+        _, p = _softmax(values, temperature)
+        rng = np.random.default_rng(seed_of(random_state))
+        return [outputs[i] for i in rng.choice(len(outputs), size=n, p=p)]
+
+    def count(self, **scores: Any) -> Any:
+        """Return the number of outputs with a finite score."""
+        if is_batch(scores):
+            return [self.count(**one) for one in unbatch(scores)]
+        return int(np.isfinite(self._table(self._scores(scores))[1]).sum())
+
+    def __repr__(self) -> str:
+        return f"Exhaustive(structure={self.structure!r})"
+
+
+def _softmax(
+    values: npt.NDArray[np.float64], temperature: float
+) -> tuple[float, npt.NDArray[np.float64]]:
+    top = values.max()
+    if top == -math.inf:
+        raise InfeasibleError("no legal output is left: every output scores -inf")
+    if temperature == 0:
+        p = np.zeros(len(values))
+        p[int(np.argmax(values))] = 1.0
+        return float(top), p
+    weights = np.exp((values - top) / temperature)
+    return float(top + temperature * np.log(weights.sum())), weights / weights.sum()

@@ -1,0 +1,77 @@
+"""One label out of K: the smallest structure, and the chapter's stepping stone (§17.1)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from .. import _core
+from .base import Block, Parts
+from .native import NativeStructure
+
+__all__ = ["Multiclass"]
+
+
+class Multiclass(NativeStructure):
+    """One label out of K. Score block: ``label`` (K,); the output is an int.
+
+    argmax is the maximum, log_partition the log-sum-exp and marginals the softmax: O(K) each.
+
+    Examples
+    --------
+    >>> Multiclass().argmax(label=[0.5, 2.0, 1.0])
+    1
+    >>> Multiclass().kbest(2, label=[0.5, 2.0, 1.0])
+    [(2.0, 1), (1.0, 2)]
+    """
+
+    method = "maximum"
+    _label_rank = 1
+
+    def __init__(self) -> None:
+        self._core = _core.multiclass()
+
+    def blocks(self, n_labels: int) -> dict[str, Block]:
+        """Return the one block: a label."""
+        return {"label": Block((n_labels,))}
+
+    def _read(self, row: npt.NDArray[np.int64]) -> int:
+        return int(row[0])
+
+    def _read_samples(self, rows: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
+        return rows[:, 0]
+
+    def _positions(self, name: str, theta: Mapping[str, Any]) -> tuple[int, ...]:
+        return tuple(theta[name].shape)
+
+    def _encode(self, y: Any, theta: Mapping[str, Any], by_position: bool) -> Parts:
+        label = np.zeros(theta["label"].shape)
+        label[self._check_label(y, label.size)] = 1.0
+        return {"label": label}
+
+    @staticmethod
+    def _check_label(y: Any, n_labels: int) -> int:
+        if not 0 <= int(y) < n_labels:
+            raise ValueError(f"label {y} is not among the {n_labels} labels 0..{n_labels - 1}")
+        return int(y)
+
+    def decode(self, parts: Mapping[str, Any]) -> int:
+        """Return the label whose count is one."""
+        label = np.asarray(parts["label"], dtype=np.float64)
+        if not (np.isin(label, (0.0, 1.0)).all() and label.sum() == 1):
+            raise ValueError("these parts are no output: exactly one label must have count 1")
+        return int(label.argmax())
+
+    def outputs(self, **scores: Any) -> Iterator[int]:
+        """Iterate over the labels."""
+        return iter(range(len(scores["label"])))
+
+    def count(self, **scores: Any) -> Any:
+        """Return the number of labels with a finite score."""
+        batch, theta, _ = self._convert(scores)
+        if batch:
+            return [int(np.isfinite(label).sum()) for label in theta["label"]]
+        return int(np.isfinite(theta["label"]).sum())

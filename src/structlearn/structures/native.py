@@ -1,0 +1,243 @@
+"""Structures whose queries run in the core: conversion of arguments, batches, threads."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from .base import (
+    Parts,
+    Solution,
+    Structure,
+    check_count,
+    check_temperature,
+    seed_of,
+)
+
+__all__ = ["NativeStructure", "n_threads"]
+
+
+def n_threads(n_jobs: int | None) -> int:
+    """Return the number of threads that ``n_jobs`` asks for (None: 1, −1: all cores)."""
+    if n_jobs is None:
+        return 1
+    if isinstance(n_jobs, bool) or not isinstance(n_jobs, (int, np.integer)) or n_jobs == 0:
+        raise ValueError(f"n_jobs must be None or a whole number other than 0, got {n_jobs!r}")
+    if n_jobs > 0:
+        return int(n_jobs)
+    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
+    return max(1, (cores or 1) + 1 + int(n_jobs))
+
+
+class NativeStructure(Structure):
+    """Base of structures with a twin in the core.
+
+    A subclass sets ``_core`` and writes ``encode``, ``decode``, ``outputs``, ``count``,
+    ``_positions`` and, where the core's row of integers is not the output itself, ``_read``.
+    """
+
+    _core: Any
+
+    #: Rank of the ``label`` block of one example.
+    _label_rank: int
+
+    @property
+    def native(self) -> Any:
+        """The core's twin of this structure."""
+        return self._core
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {k: v for k, v in vars(self).items() if k != "_core"}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__init__(**state)  # type: ignore[misc]
+
+    # -- what a subclass adds -------------------------------------------------------------------
+
+    def _read(self, row: npt.NDArray[np.int64]) -> Any:
+        """Turn a row of integers of a batch into an output."""
+        return row
+
+    def _positions(self, name: str, theta: Mapping[str, Any]) -> tuple[int, ...]:
+        """Return the shape of a block's marginals, position by position."""
+        raise AssertionError
+
+    # -- the queries ----------------------------------------------------------------------------
+
+    def argmax(self, *, n_jobs: int | None = None, **scores: Any) -> Any:
+        """Return the best output; a list of them for a batch. Ties go to the first label."""
+        try:  # the short way: arrays that need no conversion
+            return self._core.argmax(scores)
+        except TypeError:
+            pass
+        batch, theta, n = self._convert(scores)
+        return self._argmax_batch(theta, n, n_jobs)[0] if batch else self._core.argmax(theta)
+
+    def _argmax_batch(
+        self, theta: Mapping[str, Any], n: int, n_jobs: int | None
+    ) -> tuple[list[Any], npt.NDArray[np.float64]]:
+        flat, ptr, values = self._core.argmax_batch(theta, n, n_threads(n_jobs))
+        bounds = ptr.tolist()
+        read = self._read
+        outputs = [read(flat[a:b]) for a, b in zip(bounds[:-1], bounds[1:], strict=True)]
+        return outputs, values
+
+    def solve(self, *, n_jobs: int | None = None, **scores: Any) -> Any:
+        """Return the best output with its value and a certificate: a :class:`Solution`."""
+        batch, theta, n = self._convert(scores)
+        if batch:
+            outputs, values = self._argmax_batch(theta, n, n_jobs)
+            return [
+                Solution(y, float(v), True, float(v), self.method)
+                for y, v in zip(outputs, values, strict=True)
+            ]
+        y, value = self._core.solve(theta)
+        return Solution(y, value, True, value, self.method)
+
+    def infer(
+        self, *, temperature: float = 1.0, n_jobs: int | None = None, **scores: Any
+    ) -> Any:
+        """Return (ε log Σ exp(score/ε), its gradient by block); ε = 0: (max, parts of argmax).
+
+        A shared block's gradient is summed over its positions. A batch gives a list of pairs.
+        """
+        return self._infer(temperature, n_jobs, scores, by_position=False, parts=True)
+
+    def log_partition(
+        self, *, temperature: float = 1.0, n_jobs: int | None = None, **scores: Any
+    ) -> Any:
+        """Return ε log Σ_y exp(score(y)/ε); the maximum where ε = 0."""
+        found = self._infer(temperature, n_jobs, scores, by_position=False, parts=False)
+        return [v for v, _ in found] if isinstance(found, list) else found[0]
+
+    def marginals(
+        self, *, temperature: float = 1.0, n_jobs: int | None = None, **scores: Any
+    ) -> Any:
+        """Return the probability of each part, one array a block, position by position."""
+        found = self._infer(temperature, n_jobs, scores, by_position=True, parts=True)
+        return [p for _, p in found] if isinstance(found, list) else found[1]
+
+    def kbest(self, n: int, **scores: Any) -> Any:
+        """Return up to n legal outputs as (score, output), best first, no repeats."""
+        check_count(n)
+        batch, theta, size = self._convert(scores)
+        if batch:
+            return [self.kbest(n, **one) for one in _examples(theta, size)]
+        found: list[tuple[float, Any]] = self._core.kbest(theta, int(n))
+        return found
+
+    def sample(
+        self, n: int, *, temperature: float = 1.0, random_state: Any = None, **scores: Any
+    ) -> Any:
+        """Draw n outputs from P(y) ∝ exp(score(y)/ε), one a row; a list of arrays for a batch.
+
+        The same ``random_state`` gives the same outputs. At ε = 0 all are the argmax.
+        """
+        check_count(n)
+        check_temperature(temperature)
+        batch, theta, size = self._convert(scores)
+        if batch:
+            seeds = np.random.SeedSequence(seed_of(random_state)).generate_state(size, np.uint64)
+            return [
+                self.sample(n, temperature=temperature, random_state=int(s >> np.uint64(1)), **one)
+                for s, one in zip(seeds, _examples(theta, size), strict=True)
+            ]
+        if temperature == 0:
+            return np.repeat(np.asarray(self.argmax(**theta))[np.newaxis], n, axis=0)
+        flat = self._core.sample(theta, int(n), float(temperature), seed_of(random_state))
+        return self._read_samples(flat.reshape(int(n), -1))
+
+    def _read_samples(self, rows: npt.NDArray[np.int64]) -> Any:
+        return rows
+
+    # -- helpers --------------------------------------------------------------------------------
+
+    def _infer(
+        self,
+        temperature: float,
+        n_jobs: int | None,
+        scores: Mapping[str, Any],
+        *,
+        by_position: bool,
+        parts: bool,
+    ) -> Any:
+        check_temperature(temperature)
+        batch, theta, n = self._convert(scores)
+        if temperature == 0:
+            if batch:
+                outputs, values = self._argmax_batch(theta, n, n_jobs)
+                examples = _examples(theta, n)
+            else:
+                solution = self.solve(**theta)
+                outputs, values, examples = [solution.output], [solution.value], [theta]
+            found = [
+                (float(v), self._encode(y, one, by_position) if parts else {})
+                for y, v, one in zip(outputs, values, examples, strict=True)
+            ]
+            return found if batch else found[0]
+        if not batch:
+            outs = self._allocate(theta, by_position) if parts else {}
+            value = self._core.infer(theta, outs, float(temperature), by_position)
+            return value, outs
+        if n == 0:
+            return []
+        each = [self._allocate(one, by_position) if parts else {} for one in _examples(theta, n)]
+        columns = {name: [outs[name] for outs in each] for name in each[0]}
+        values = self._core.infer_batch(
+            theta, columns, n, float(temperature), by_position, n_threads(n_jobs)
+        )
+        return list(zip(values.tolist(), each, strict=True))
+
+    def _allocate(self, theta: Mapping[str, Any], by_position: bool) -> Parts:
+        if not by_position:
+            return {name: np.empty(a.shape) for name, a in theta.items()}
+        return {name: np.empty(self._positions(name, theta)) for name in theta}
+
+    def _encode(self, y: Any, theta: Mapping[str, Any], by_position: bool) -> Parts:
+        raise AssertionError
+
+    def encode(self, y: Any, **scores: Any) -> Parts:
+        """Return μ(y): the counts of the output's parts, one array a block."""
+        _, theta, _ = self._convert(scores)
+        return self._encode(y, theta, by_position=False)
+
+    def _convert(self, scores: Mapping[str, Any]) -> tuple[bool, dict[str, Any], int]:
+        """Return (is it a batch, float64 arrays or lists of them, how many examples)."""
+        given = {name: value for name, value in scores.items() if value is not None}
+        label = given.get("label")
+        if label is None:
+            raise ValueError(f"{type(self).__name__} needs label scores: label=...")
+        batch = isinstance(label, (list, tuple)) and (
+            len(label) == 0 or np.ndim(label[0]) == self._label_rank
+        )
+        if not batch:
+            return False, {name: _as_scores(name, value) for name, value in given.items()}, 1
+        n = len(label)
+        theta: dict[str, Any] = {}
+        for name, value in given.items():
+            if name == "label" or isinstance(value, (list, tuple)):
+                if len(value) != n:
+                    raise ValueError(
+                        f"a batch has one array an example: label has {n}, {name} {len(value)}"
+                    )
+                theta[name] = [_as_scores(name, one) for one in value]
+            else:
+                theta[name] = _as_scores(name, value)
+        return True, theta, n
+
+
+def _as_scores(name: str, value: Any) -> npt.NDArray[np.float64]:
+    try:
+        return np.ascontiguousarray(value, dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise ValueError(f"{name} is not an array of numbers: {error}") from None
+
+
+def _examples(theta: Mapping[str, Any], n: int) -> list[dict[str, Any]]:
+    return [
+        {name: v[i] if isinstance(v, list) else v for name, v in theta.items()} for i in range(n)
+    ]
