@@ -153,7 +153,6 @@ struct PyProblem {
     read_cost.delta = c.data<double>("delta");
     read_cost.label = c.data<std::int32_t>("label");
     read_cost.site_weight = c.data<double>("site_weight");
-    read_cost.example_scale = c.data<double>("example_scale");
     read_cost.ptr = c.get<std::int64_t>("ptr");
     read_cost.part = c.data<std::uint32_t>("part");
     read_cost.value = c.data<double>("value");

@@ -117,7 +117,7 @@ double Chain::argmax(const Layout& layout, const Scores& scores, Output& y, Work
     const double* T = v.top(t) + r * v.K + s % v.K;
     const double best = arrived[t * v.states + s];
     std::size_t k1 = 0;
-    while (before[k1 * v.stay] + T[k1 * v.states] != best) ++k1;
+    while (k1 + 1 < v.K && before[k1 * v.stay] + T[k1 * v.states] != best) ++k1;
     y[t - v.order] = static_cast<std::int32_t>(k1);
     s = k1 * v.stay + r;
   }

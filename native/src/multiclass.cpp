@@ -23,8 +23,9 @@ double Multiclass::argmax(const Layout& layout, const Scores& scores, Output& y,
 }
 
 double Multiclass::infer(const Layout& layout, const Scores& scores, double eps,
-                         const Marginals& out, Workspace&) const {
-  return softmax(scores.block[0], layout.block[0].outcomes, eps, out.block[0]);
+                         const Marginals& out, Workspace& ws) const {
+  const std::size_t K = layout.block[0].outcomes;
+  return softmax(scores.block[0], K, eps, out.block[0] ? out.block[0] : ws.real(0, K));
 }
 
 void Multiclass::encode(const Layout& layout, std::span<const std::int32_t> y,

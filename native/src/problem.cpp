@@ -73,11 +73,10 @@ void Problem::add_cost(std::size_t i, const Layout& layout, double margin, doubl
     const Block& at = layout.block[0];
     const auto& rows = scorer_.blocks()[0].features;
     const std::size_t first = static_cast<std::size_t>(rows.site_ptr[i]);
-    const double scale = margin * (cost_.example_scale ? cost_.example_scale[i] : 1.0);
     for (std::size_t s = 0; s < at.sites; ++s) {
       const std::int32_t label = cost_.label[first + s];
       if (label < 0) continue;
-      const double x = scale * (cost_.site_weight ? cost_.site_weight[first + s] : 1.0);
+      const double x = margin * (cost_.site_weight ? cost_.site_weight[first + s] : 1.0);
       const double* delta = cost_.delta + static_cast<std::size_t>(label) * at.outcomes;
       double* row = theta + at.offset + s * at.outcomes;
       for (std::size_t k = 0; k < at.outcomes; ++k) row[k] += x * delta[k];

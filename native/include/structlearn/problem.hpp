@@ -59,11 +59,10 @@ struct Gold {
 // The cost of an output, affine in its parts, or zero-one. Pointers are borrowed.
 struct Cost {
   bool zero_one = false;
-  // c[s, k] = scale_i * weight_s * delta[label_s, k] on block 0; label -1: unknown, no cost.
+  // c[s, k] = weight_s * delta[label_s, k] on block 0; label -1: unknown, no cost.
   const double* delta = nullptr;
   const std::int32_t* label = nullptr;  // one a site of block 0
   const double* site_weight = nullptr;
-  const double* example_scale = nullptr;
   // Or given part by part, with a constant an example.
   std::span<const std::int64_t> ptr;
   const std::uint32_t* part = nullptr;

@@ -88,6 +88,12 @@ class Structure:
     #: How ``argmax`` finds its output, for :class:`Solution`.
     method = "argmax"
 
+    #: Names of arguments that say what the example looks like (edges, parents) and are no scores.
+    topology: tuple[str, ...] = ()
+
+    #: Outputs are made of labels, which a learner may know by other names (strings).
+    has_labels = True
+
     # -- what an author writes ------------------------------------------------------------------
 
     def blocks(self, n_labels: int) -> dict[str, Block]:
@@ -119,7 +125,7 @@ class Structure:
         if is_batch(scores):
             return [self.argmax(**one) for one in unbatch(scores)]
         theta = self._scores(scores)
-        program = self._program(theta, "argmax")
+        program = self._program(theta, scores, "argmax")
         value, _, parts = program.best(flatten(theta))
         if value == -math.inf:
             raise nothing_legal()
@@ -144,7 +150,7 @@ class Structure:
         if temperature == 0:
             y = self.argmax(**scores)
             return self.score(y, **scores), self.encode(y, **scores)
-        program = self._program(theta, "log_partition and marginals")
+        program = self._program(theta, scores, "log_partition and marginals")
         value, p = program.infer(flatten(theta), float(temperature))
         if value == -math.inf:
             raise nothing_legal()
@@ -172,9 +178,9 @@ class Structure:
         if is_batch(scores):
             return [self.kbest(n, **one) for one in unbatch(scores)]
         theta = self._scores(scores)
-        edges = self.edges(**theta)
+        edges = self.edges(**self._with_topology(theta, scores))
         if edges is None:
-            found = exclude_parts(self, n, theta)
+            found = exclude_parts(self, n, theta, self._topology(scores))
         else:
             found = [
                 (value, self.decode(self._unflatten(parts, theta)))
@@ -198,7 +204,7 @@ class Structure:
         theta = self._scores(scores)
         if temperature == 0:
             return [self.argmax(**scores)] * n
-        program = self._program(theta, "sample")
+        program = self._program(theta, scores, "sample")
         drawn = program.sample(flatten(theta), n, float(temperature), seed_of(random_state))
         if not drawn:
             raise nothing_legal()
@@ -230,16 +236,24 @@ class Structure:
         if is_batch(scores):
             return [self.count(**one) for one in unbatch(scores)]
         theta = self._scores(scores)
-        edges = self.edges(**theta)
+        edges = self.edges(**self._with_topology(theta, scores))
         if edges is None:
             return sum(self.score(y, **scores) > -math.inf for y in self.outputs(**scores))
         return edges.count(flatten(theta))
 
     # -- for learners ---------------------------------------------------------------------------
 
+    def labels_of(self, y: Any) -> list[Any]:
+        """Return the labels that an output is made of, in some fixed order; None is unknown."""
+        return list(y)
+
+    def relabel(self, y: Any, labels: Any) -> Any:
+        """Return the output with its labels replaced, in the order of :meth:`labels_of`."""
+        return np.asarray(labels)
+
     def runner_up(self, y: Any, **scores: Any) -> tuple[float, Any] | None:
         """Return the best output other than y with its score, or None if there is none."""
-        return second_best(self, y, self._scores(scores))
+        return second_best(self, y, self._scores(scores), self._topology(scores))
 
     @property
     def native(self) -> Any:
@@ -253,6 +267,8 @@ class Structure:
             raise ValueError(f"{type(self).__name__} needs scores, for example label=...")
         theta: Parts = {}
         for name, value in scores.items():
+            if name in self.topology:
+                continue
             array = np.ascontiguousarray(value, dtype=np.float64)
             if np.isnan(array).any() or (array == np.inf).any():
                 raise ValueError(
@@ -261,8 +277,14 @@ class Structure:
             theta[name] = array
         return theta
 
-    def _program(self, theta: Parts, what: str) -> Any:
-        edges = self.edges(**theta)
+    def _topology(self, scores: Mapping[str, Any]) -> dict[str, Any]:
+        return {name: scores[name] for name in self.topology if name in scores}
+
+    def _with_topology(self, theta: Parts, scores: Mapping[str, Any]) -> dict[str, Any]:
+        return {**theta, **self._topology(scores)}
+
+    def _program(self, theta: Parts, scores: Mapping[str, Any], what: str) -> Any:
+        edges = self.edges(**self._with_topology(theta, scores))
         if edges is None:
             raise CapabilityError(
                 f"{type(self).__name__} has no {what}: it gives an argmax and no dynamic program "

@@ -73,10 +73,20 @@ class Exhaustive(Structure):
         if structure is None:
             structure = Chain()
         self.structure = structure
+        self.topology = structure.topology
+        self.has_labels = structure.has_labels
 
     def blocks(self, n_labels: int) -> dict[str, Block]:
         """Return the blocks of the structure whose outputs these are."""
         return self.structure.blocks(n_labels)
+
+    def labels_of(self, y: Any) -> list[Any]:
+        """Return the labels of an output, as its structure sees them."""
+        return self.structure.labels_of(y)
+
+    def relabel(self, y: Any, labels: Any) -> Any:
+        """Return the output with other labels."""
+        return self.structure.relabel(y, labels)
 
     def encode(self, y: Any, **scores: Any) -> Parts:
         """Return μ(y)."""

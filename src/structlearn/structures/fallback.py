@@ -24,7 +24,9 @@ if TYPE_CHECKING:
 __all__ = ["exclude_parts", "second_best"]
 
 
-def exclude_parts(structure: Structure, n: int, theta: Parts) -> list[tuple[float, Any]]:
+def exclude_parts(
+    structure: Structure, n: int, theta: Parts, topology: dict[str, Any]
+) -> list[tuple[float, Any]]:
     """Return up to n outputs as (score, output), best first."""
     tie = itertools.count()
     heap: list[tuple[float, int, frozenset[tuple[str, int]], Any, Parts]] = []
@@ -38,12 +40,12 @@ def exclude_parts(structure: Structure, n: int, theta: Parts) -> list[tuple[floa
         for name, part in forbidden:
             masked[name].flat[part] = -np.inf
         try:
-            y = structure.argmax(**masked)
+            y = structure.argmax(**masked, **topology)
         except InfeasibleError:
             return
-        counts = structure.encode(y, **theta)
-        value = structure.score(y, **theta)
-        if value > -math.inf and structure.score(y, **masked) > -math.inf:
+        counts = structure.encode(y, **theta, **topology)
+        value = structure.score(y, **theta, **topology)
+        if value > -math.inf and structure.score(y, **masked, **topology) > -math.inf:
             heapq.heappush(heap, (-value, next(tie), forbidden, y, counts))
 
     push(frozenset())
@@ -61,15 +63,17 @@ def exclude_parts(structure: Structure, n: int, theta: Parts) -> list[tuple[floa
     return found
 
 
-def second_best(structure: Structure, y: Any, theta: Parts) -> tuple[float, Any] | None:
+def second_best(
+    structure: Structure, y: Any, theta: Parts, topology: dict[str, Any]
+) -> tuple[float, Any] | None:
     """Return the best (score, output) whose parts differ from y's, or None."""
-    gold = structure.encode(y, **theta)
+    gold = structure.encode(y, **theta, **topology)
     try:
-        candidates = structure.kbest(2, **theta)
+        candidates = structure.kbest(2, **theta, **topology)
     except InfeasibleError:
         return None
     for value, other in candidates:
-        counts = structure.encode(other, **theta)
+        counts = structure.encode(other, **theta, **topology)
         if any(not np.array_equal(counts[name], gold[name]) for name in theta):
             return float(value), other
     return None

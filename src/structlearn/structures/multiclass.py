@@ -38,6 +38,14 @@ class Multiclass(NativeStructure):
         """Return the one block: a label."""
         return {"label": Block((n_labels,))}
 
+    def labels_of(self, y: Any) -> list[Any]:
+        """Return the one label."""
+        return [y]
+
+    def relabel(self, y: Any, labels: Any) -> Any:
+        """Return the other label."""
+        return labels[0]
+
     def _read(self, row: npt.NDArray[np.int64]) -> int:
         return int(row[0])
 

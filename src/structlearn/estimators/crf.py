@@ -1,0 +1,77 @@
+"""The conditional random field: maximum likelihood of the outputs given the inputs."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from .model import StructuredModel, store_parameters
+
+__all__ = ["CRF"]
+
+
+class CRF(StructuredModel):
+    """Minimise ½‖w‖² + l1·‖w‖₁ + C·Σ_n [log Z(x_n) − s(x_n, y_n)].
+
+    The preset margin 0, temperature 1 of :class:`StructuredModel`, which describes the parameters
+    and attributes that are not below; other margins and temperatures give the rest of the family.
+    With order 0 it is multinomial logistic regression.
+
+    Parameters
+    ----------
+    C : float, default=1.0
+        Weight of the likelihood; CRFsuite's c2 is 1/(2C).
+    l1 : float, default=0.0
+        Weight of ‖w‖₁: many weights become exactly 0.
+    solver : {"auto", "lbfgs", "sgd"}, default="auto"
+        "auto" is "lbfgs".
+    temperature : float, default=1.0
+        ε; towards 0 the loss becomes the perceptron's, or the hinge where there is a margin.
+    margin : float, default=0.0
+        γ; 1 is the softmax-margin loss.
+    tol : float, default=1e-3
+        Stop where the proven gap, ½‖∇f‖², is at most ``tol`` times the objective.
+    max_iter : int, default=1000
+        Iterations of L-BFGS; passes of "sgd".
+
+    References
+    ----------
+    J. Lafferty, A. McCallum & F. Pereira (2001), Conditional random fields; K. Gimpel & N. Smith
+    (2010), Softmax-margin CRFs.
+    """
+
+    def __init__(
+        self,
+        structure: Any = "chain",
+        *,
+        C: float = 1.0,
+        l1: float = 0.0,
+        solver: str = "auto",
+        temperature: float = 1.0,
+        margin: float = 0.0,
+        cost: Any = "hamming",
+        tol: float = 1e-3,
+        max_iter: int = 1000,
+        step: str = "decaying",
+        average: bool = True,
+        shuffle: bool = True,
+        min_count: int = 0,
+        all_possible_states: bool = False,
+        all_possible_transitions: bool = True,
+        boundaries: bool = True,
+        hierarchy: Any = None,
+        forbid: Any = None,
+        class_weight: Any = None,
+        warm_start: bool = False,
+        callbacks: Any = None,
+        n_jobs: int | None = None,
+        random_state: Any = None,
+        verbose: int = 0,
+    ) -> None:
+        store_parameters(self, locals())
+
+    def _choose_solver(self) -> str:
+        if self.solver not in ("auto", "lbfgs", "sgd"):
+            raise ValueError(f"solver must be 'auto', 'lbfgs' or 'sgd', got {self.solver!r}")
+        if self.solver == "auto":
+            return "lbfgs" if self.temperature > 0 else "sgd"
+        return self.solver

@@ -1,0 +1,587 @@
+"""The one estimator that all convex and online learners are presets of."""
+
+from __future__ import annotations
+
+import math
+import warnings
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from sklearn.utils.validation import check_is_fitted
+
+from ..exceptions import ConvergenceWarning
+from ..features.encoder import ExampleEncoder
+from ..features.hierarchy import ClassHierarchy
+from ..features.rows import Examples
+from ..learners.base import Progress, Settings, Training
+from ..learners.lbfgs import LBFGS
+from ..learners.online import Online, OnlineState
+from ..losses.costs import as_cost
+from ..problem import GoldOutputs, Problem
+from ..scoring.layout import WeightBlock, WeightLayout, observed_outcomes
+from ..structures.base import Block, Structure
+from ..structures.chain import Chain
+from ..structures.multiclass import Multiclass
+from ..structures.native import n_threads
+from .outputs import check_sample_weight, class_weights, find_classes, read_outputs, sort_classes
+from .predictor import Predictor, chunks
+
+__all__ = ["StructuredModel"]
+
+Vector = npt.NDArray[np.float64]
+
+STRUCTURES: dict[str, Any] = {"multiclass": Multiclass, "chain": Chain}
+
+
+def store_parameters(estimator: Any, arguments: dict[str, Any]) -> None:
+    """Keep the arguments of ``__init__`` under their own names, untouched, as scikit-learn asks."""
+    for name, value in arguments.items():
+        if name not in ("self", "__class__"):
+            setattr(estimator, name, value)
+
+
+@dataclass
+class _Prepared:
+    """All that a call of fit works out before it learns; nothing of it is the estimator's yet."""
+
+    encoder: ExampleEncoder
+    structure: Structure
+    classes: npt.NDArray[Any]
+    layout: WeightLayout
+    problem: Problem
+
+
+class StructuredModel(Predictor):
+    """A linear model of joint scores: features → part scores → structure, learned by one loss.
+
+    Minimises ½‖w‖² + l1·‖w‖₁ + C·Σ_n loss_n over the loss family of margin γ and temperature ε
+    (:mod:`structlearn.losses`), or runs an online learner over it.
+
+    Parameters
+    ----------
+    structure : {"chain", "multiclass"} or Structure, default="chain"
+    cost : {"hamming", "hamming-mean", "zero-one"}, (K, K) array or Cost, default="hamming"
+        Δ(gold, predicted); used where the margin is not 0.
+    margin : float, default=1.0
+        γ.
+    temperature : float, default=0.0
+        ε.
+    C : float, default=1.0
+        Weight of the losses against the regulariser.
+    l1 : float, default=0.0
+        Weight of ‖w‖₁ (L-BFGS only).
+    solver : {"auto", "perceptron", "sgd", "lbfgs"}, default="auto"
+        "auto": L-BFGS where the loss is smooth (ε > 0), the perceptron at γ = ε = 0, else "sgd".
+    step : {"decaying", "constant"}, default="decaying"
+        Step of "sgd"; "constant" is the chapter's Algorithm 41 as printed.
+    max_iter : int, default=100
+        Passes over the data, or iterations.
+    tol : float, default=1e-3
+        Stop where the proven gap is at most ``tol`` times the objective.
+    average : bool, default=True
+        Average the weights over the steps (online learners).
+    shuffle : bool, default=True
+        A new order of the examples for each pass (online learners).
+    min_count : int, default=0
+        Leave out named features seen fewer times than this.
+    all_possible_states : bool, default=False
+        Weights for every feature with every label; otherwise only for the pairs seen in training.
+        Dense arrays always have them all.
+    all_possible_transitions : bool, default=True
+        Weights for every label pair; otherwise only for those seen in training.
+    boundaries : bool, default=True
+        Weights for the first and the last label of a sequence.
+    hierarchy : nested sequence or mapping, optional
+        A tree over the classes; classes share weights along their paths
+        (:class:`structlearn.features.ClassHierarchy`).
+    forbid : dict, optional
+        Hard constraints, in training and prediction: block name to a list of what it must not use,
+        ``{"transition": [("O", "I-PER")], "start": ["I-PER"], "label": [...]}``.
+    class_weight : dict or "balanced", optional
+        Multiplies the loss of an example by the mean weight of its labels.
+    warm_start : bool, default=False
+        Begin at the weights of the last call of ``fit``.
+    callbacks : callable or list of callable, optional
+        Called with a record (dict) after each iteration; returning True stops the training.
+    n_jobs : int, optional
+        Threads. The result does not depend on it.
+    random_state : int, Generator or RandomState, optional
+        For the order of the examples.
+    verbose : int, default=0
+        Above 0: a line an iteration on standard error.
+
+    Attributes
+    ----------
+    classes_ : array of shape (K,)
+        The labels.
+    coef_ : dict of arrays, or array of shape (K, d) for multiclass
+        Weights by block, outcomes first: ``coef_["label"]`` (K, d), ``coef_["transition"]`` (K, K).
+    n_iter_ : int
+        Iterations done.
+    loss_curve_ : list of float
+        Sum of the losses, iteration by iteration.
+    history_ : list of dict
+        All that was recorded: iteration, loss, objective, gap, updates, seconds.
+    objective_ : float or None
+        The objective at ``coef_``.
+    duality_gap_ : float or None
+        How far ``objective_`` is above the optimum at most; None where nothing is proven.
+    """
+
+    structure: Any
+    cost: Any
+    margin: float
+    temperature: float
+    C: float
+    l1: float
+    solver: str
+    step: str
+    max_iter: int
+    tol: float
+    average: bool
+    shuffle: bool
+    min_count: int
+    all_possible_states: bool
+    all_possible_transitions: bool
+    boundaries: bool
+    hierarchy: Any
+    forbid: Any
+    class_weight: Any
+    warm_start: bool
+    callbacks: Any
+    n_jobs: int | None
+    random_state: Any
+    verbose: int
+
+    def __init__(
+        self,
+        structure: Any = "chain",
+        *,
+        cost: Any = "hamming",
+        margin: float = 1.0,
+        temperature: float = 0.0,
+        C: float = 1.0,
+        l1: float = 0.0,
+        solver: str = "auto",
+        step: str = "decaying",
+        max_iter: int = 100,
+        tol: float = 1e-3,
+        average: bool = True,
+        shuffle: bool = True,
+        min_count: int = 0,
+        all_possible_states: bool = False,
+        all_possible_transitions: bool = True,
+        boundaries: bool = True,
+        hierarchy: Any = None,
+        forbid: Any = None,
+        class_weight: Any = None,
+        warm_start: bool = False,
+        callbacks: Any = None,
+        n_jobs: int | None = None,
+        random_state: Any = None,
+        verbose: int = 0,
+    ) -> None:
+        store_parameters(self, locals())
+
+    # -- learning -------------------------------------------------------------------------------
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Any:
+        """Learn from examples and their outputs.
+
+        Parameters
+        ----------
+        X : list of examples
+            For a chain: an (L, d) array, a sparse matrix, or a list of tokens (strings, lists of
+            strings, dictionaries) each; or a dictionary of block name to features. For
+            multiclass: (n, d) array, sparse matrix, or a list of n tokens.
+        y : list of outputs
+            Labels may be strings; None is an unknown label.
+        sample_weight : array of shape (n,), optional
+            Multiplies each example's loss; ≥ 0.
+
+        Returns
+        -------
+        self
+        """
+        solver = self._check_parameters()
+        again = self.warm_start and hasattr(self, "_weights")
+        prepared = self._prepare(X, y, sample_weight, classes=None, extend=again)
+        start: Any = None
+        if again:
+            start = self._layout.move(self._weights, prepared.layout)
+            if solver != "lbfgs":
+                start = OnlineState.at(start, average=self._averages(solver))
+        training = self._learn(prepared, solver, start, self.max_iter)
+        self._accept(prepared, training, solver)
+        return self
+
+    def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Any:
+        """Make one pass over the examples, in order, going on from where the last call stopped.
+
+        k calls on the same data equal ``fit(max_iter=k, shuffle=False)``, bit for bit.
+
+        Parameters
+        ----------
+        classes : list of labels
+            All labels that will ever occur; needed at the first call.
+        """
+        solver = self._check_parameters()
+        if solver == "lbfgs":
+            raise ValueError(
+                "partial_fit needs an online learner; L-BFGS looks at all the data at every step. "
+                "Use solver='sgd'"
+            )
+        first = not hasattr(self, "_online")
+        if first and classes is None:
+            raise ValueError("the first call of partial_fit needs classes: all labels there are")
+        if not first and classes is not None and set(classes) != set(self.classes_.tolist()):
+            raise ValueError("classes differ from those of the first call of partial_fit")
+        known = sort_classes(classes) if first else self.classes_
+        prepared = self._prepare(X, y, sample_weight, classes=known, extend=not first)
+        start = None
+        if not first:
+            start = self._online.moved(lambda w: self._layout.move(w, prepared.layout))
+        training = self._learn(prepared, solver, start, 1, shuffle=False)
+        self._accept(prepared, training, solver, continued=not first)
+        return self
+
+    def _learn(
+        self,
+        prepared: _Prepared,
+        solver: str,
+        start: Any,
+        max_iter: int,
+        *,
+        shuffle: bool | None = None,
+    ) -> Training:
+        gold = prepared.problem.gold
+        assert gold is not None
+        settings = Settings(
+            margin=float(self.margin),
+            temperature=float(self.temperature),
+            C=float(self.C),
+            l1=float(self.l1),
+            max_iter=max_iter,
+            tol=float(self.tol),
+            convex=solver != "perceptron" and not bool(gold.partial.any()),
+        )
+        progress = Progress(self.verbose, self.callbacks, type(self).__name__)
+        if solver == "lbfgs":
+            return LBFGS(settings).run(
+                prepared.problem, start=start, progress=progress, n_jobs=self.n_jobs
+            )
+        online = Online(
+            settings,
+            step="unit" if solver == "perceptron" else self.step,
+            average=self._averages(solver),
+            shuffle=bool(self.shuffle) if shuffle is None else shuffle,
+            random_state=_generator(self.random_state),
+        )
+        return online.run(
+            prepared.problem, start=start, progress=progress, n_jobs=self.n_jobs
+        )
+
+    def _accept(
+        self, prepared: _Prepared, training: Training, solver: str, continued: bool = False
+    ) -> None:
+        """Make the result the estimator's own, all at once."""
+        history = training.history
+        if continued:
+            history = [*self.history_, *history]
+        self._encoder = prepared.encoder
+        self._layout = prepared.layout
+        self._weights = training.weights
+        if solver != "lbfgs":
+            self._online = training.state
+        elif hasattr(self, "_online"):
+            del self._online
+        self.structure_ = prepared.structure
+        self.classes_ = prepared.classes
+        self.history_ = history
+        self.loss_curve_ = [record["loss"] for record in history]
+        self.n_iter_ = len(history)
+        self.objective_ = training.objective
+        self.duality_gap_ = training.gap
+        if training.interrupted:
+            raise KeyboardInterrupt(
+                "training was interrupted; the model holds the weights reached so far"
+            )
+        if not training.converged:
+            warnings.warn(
+                f"{type(self).__name__} stopped after {len(training.history)} iterations with a "
+                f"gap of {training.gap:.3g} at objective {training.objective:.6g}, above "
+                f"tol={self.tol:g} times that; raise max_iter or tol"
+                if training.gap is not None
+                else f"{type(self).__name__} stopped after {len(training.history)} iterations "
+                "before it converged; raise max_iter",
+                ConvergenceWarning,
+                stacklevel=3,
+            )
+
+    # -- preparing ------------------------------------------------------------------------------
+
+    def problem(self, X: Any, y: Any, sample_weight: Any = None) -> Problem:
+        """Return the learning problem that ``fit`` would solve, for a look at losses and gradients.
+
+        ``problem.objective(w, C=..., margin=..., temperature=...)`` gives value and gradient.
+        """
+        self._check_parameters()
+        return self._prepare(X, y, sample_weight, classes=None, extend=False).problem
+
+    def _prepare(
+        self, X: Any, y: Any, sample_weight: Any, *, classes: Any, extend: bool
+    ) -> _Prepared:
+        structure = self._make_structure()
+        if extend:
+            import copy
+
+            encoder = copy.deepcopy(self._encoder)  # a failure must not leave half a vocabulary
+        else:
+            encoder = ExampleEncoder(
+                structure,
+                single_site=isinstance(structure, Multiclass),
+                min_count=int(self.min_count),
+            )
+        examples = encoder.fit_transform(X)
+        if classes is None and structure.has_labels:
+            classes = find_classes(structure, y)
+            if extend and not np.array_equal(classes, self.classes_):
+                raise ValueError(
+                    "warm_start needs the same classes as before: "
+                    f"{self.classes_.tolist()}, got {classes.tolist()}"
+                )
+        if classes is None:
+            classes = np.empty(0, dtype=np.int64)
+        gold = read_outputs(structure, y, classes, _label_sites(structure, examples))
+        weights = check_sample_weight(sample_weight, examples.n)
+        by_class = class_weights(self.class_weight, classes, gold)
+        if by_class is not None:
+            weights = by_class if weights is None else weights * by_class
+        layout = self._make_layout(structure, examples, gold, classes)
+        if extend:
+            layout = self._layout.grown(layout)
+        problem = Problem(
+            structure,
+            examples,
+            layout,
+            gold,
+            as_cost(self.cost) if self.margin else None,
+            weights,
+            classes,
+        )
+        return _Prepared(encoder, structure, classes, layout, problem)
+
+    def _make_structure(self) -> Structure:
+        if isinstance(self.structure, Structure):
+            return self.structure
+        if isinstance(self.structure, str) and self.structure in STRUCTURES:
+            made: Structure = STRUCTURES[self.structure]()
+            return made
+        raise ValueError(
+            f"structure must be one of {sorted(STRUCTURES)} or a Structure, got {self.structure!r}"
+        )
+
+    def _make_layout(
+        self,
+        structure: Structure,
+        examples: Examples,
+        gold: GoldOutputs,
+        classes: npt.NDArray[Any],
+    ) -> WeightLayout:
+        blocks: dict[str, WeightBlock | None] = {}
+        for name, spec in structure.blocks(len(classes)).items():
+            blocks[name] = self._make_block(name, spec, examples)
+        if self.hierarchy is not None:
+            label = blocks["label"]
+            assert label is not None
+            label.hierarchy = ClassHierarchy(self.hierarchy, classes)
+        self._forbid(blocks, classes)
+        dense = WeightLayout(blocks)
+        sparse = [n for n, b in dense.present().items() if self._only_observed(b, n, examples)]
+        if sparse:
+            outcomes = _gold_outcomes(structure, examples, dense, gold, sparse)
+            for name in sparse:
+                block = blocks[name]
+                assert block is not None
+                rows = None if block.shared else examples.blocks[name]
+                block.row_ptr, block.column = observed_outcomes(
+                    rows, block.n_columns, *outcomes[name]
+                )
+        return WeightLayout(blocks)
+
+    def _make_block(self, name: str, spec: Block, examples: Examples) -> WeightBlock | None:
+        rows = examples.blocks.get(name)
+        if rows is not None:
+            return WeightBlock(spec.outcomes, rows.n_features, shared=False)
+        if not spec.shared:
+            if spec.optional:
+                return None
+            raise ValueError(f"the examples have no features for the block {name!r}")
+        if name in ("start", "end") and not (self.boundaries or name in (self.forbid or {})):
+            return None
+        return WeightBlock(spec.outcomes, 1, shared=True)
+
+    def _only_observed(self, block: WeightBlock, name: str, examples: Examples) -> bool:
+        if block.hierarchy is not None:
+            return False
+        if block.shared:
+            return name not in ("start", "end") and not self.all_possible_transitions
+        return not (self.all_possible_states or examples.blocks[name].is_dense)
+
+    def _forbid(self, blocks: dict[str, WeightBlock | None], classes: npt.NDArray[Any]) -> None:
+        if not self.forbid:
+            return
+        index = {k: i for i, k in enumerate(classes.tolist())}
+        for name, entries in dict(self.forbid).items():
+            block = blocks.get(name)
+            if block is None:
+                raise ValueError(
+                    f"forbid names the block {name!r}; there is "
+                    f"{sorted(n for n, b in blocks.items() if b is not None)}"
+                )
+            block.mask = np.zeros(block.outcomes)
+            for entry in entries:
+                labels = entry if isinstance(entry, (tuple, list)) else (entry,)
+                unknown = [k for k in labels if k not in index]
+                if unknown or len(labels) != len(block.outcomes):
+                    raise ValueError(
+                        f"forbid[{name!r}] has the entry {entry!r}; "
+                        f"expected {len(block.outcomes)} of the classes {classes.tolist()}"
+                    )
+                block.mask[tuple(index[k] for k in labels)] = -np.inf
+
+    # -- parameters -----------------------------------------------------------------------------
+
+    def _check_parameters(self) -> str:
+        """Refuse parameters that make no sense; return the name of the solver."""
+        for name in ("C", "margin", "temperature", "l1", "tol"):
+            value = getattr(self, name)
+            if not isinstance(value, (int, float, np.number)) or not math.isfinite(value):
+                raise ValueError(f"{name} must be a finite number, got {value!r}")
+            if value < 0 or (name == "C" and value == 0):
+                raise ValueError(f"{name} must be {'> 0' if name == 'C' else '>= 0'}, got {value!r}")
+        for name in ("max_iter", "min_count"):
+            value = getattr(self, name)
+            if not isinstance(value, (int, np.integer)) or isinstance(value, bool) or value < 0:
+                raise ValueError(f"{name} must be a whole number >= 0, got {value!r}")
+        if self.max_iter < 1:
+            raise ValueError(f"max_iter must be at least 1, got {self.max_iter!r}")
+        if self.step not in ("decaying", "constant"):
+            raise ValueError(f"step must be 'decaying' or 'constant', got {self.step!r}")
+        n_threads(self.n_jobs)
+        solver = self._choose_solver()
+        if self.l1 and solver != "lbfgs":
+            raise ValueError(f"l1 > 0 needs solver='lbfgs', not {solver!r}")
+        return solver
+
+    def _choose_solver(self) -> str:
+        choices = ("auto", "perceptron", "sgd", "lbfgs")
+        if self.solver not in choices:
+            raise ValueError(f"solver must be one of {choices}, got {self.solver!r}")
+        if self.solver != "auto":
+            return str(self.solver)
+        if self.temperature > 0:
+            return "lbfgs"
+        return "sgd" if self.margin > 0 else "perceptron"
+
+    def _averages(self, solver: str) -> bool:
+        return bool(self.average)
+
+    # -- what was learned -----------------------------------------------------------------------
+
+    @property
+    def coef_(self) -> Any:
+        """The weights: arrays by block, outcomes first; for multiclass the (K, d) array."""
+        if not hasattr(self, "_weights"):
+            raise AttributeError(f"{type(self).__name__} has no coef_ before fit")
+        coef = self._layout.coef(self._weights)
+        return coef["label"] if isinstance(self.structure_, Multiclass) else coef
+
+    @property
+    def feature_names_(self) -> dict[str, list[str]]:
+        """Names of the features by block, for blocks given as strings or dictionaries."""
+        return {
+            name: encoder.vocabulary.names()
+            for name, encoder in self._encoder.encoders.items()
+            if hasattr(encoder, "vocabulary")
+        }
+
+    # -- prediction -----------------------------------------------------------------------------
+
+    @property
+    def _default_temperature(self) -> float:
+        return float(self.temperature) or 1.0
+
+    def _problem_for(self, X: Any) -> Problem:
+        return Problem(self.structure_, self._encoder.transform(X), self._layout)
+
+    def _score_chunks(self, X: Any) -> Iterator[list[dict[str, Any]]]:
+        problem = self._problem_for(X)
+        for part in chunks(problem.n_examples):
+            yield [problem.scores(i, self._weights) for i in part]
+
+    def _sites(self, X: Any) -> list[int]:
+        return _label_sites(self.structure_, self._encoder.transform(X))
+
+    def predict(self, X: Any) -> Any:
+        """Return the best output of each example: a list, or an array for multiclass."""
+        check_is_fitted(self)
+        return self._name_all(self._predict_indices(X))
+
+    def _predict_indices(self, X: Any) -> list[Any]:
+        return self._problem_for(X).argmax_all(self._weights, self.n_jobs)
+
+
+def _generator(random_state: Any) -> np.random.Generator:
+    if isinstance(random_state, np.random.RandomState):
+        return np.random.default_rng(random_state.randint(0, 2**31))
+    return np.random.default_rng(random_state)
+
+
+def _label_sites(structure: Structure, examples: Examples) -> list[int]:
+    rows = examples.blocks.get("label")
+    if rows is None:
+        return [0] * examples.n
+    sizes: list[int] = np.diff(rows.site_ptr).tolist()
+    return sizes
+
+
+def _gold_outcomes(
+    structure: Structure,
+    examples: Examples,
+    layout: WeightLayout,
+    gold: GoldOutputs,
+    names: list[str],
+) -> dict[str, tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]]:
+    """Return the gold parts of each named block as (row, outcome) pairs."""
+    found: dict[str, tuple[Any, Any]] = {}
+    rest = list(names)
+    if "label" in rest and structure.native is not None:
+        known = np.flatnonzero(gold.labels >= 0)
+        found["label"] = (known, gold.labels[known])
+        rest.remove("label")
+    if not rest:
+        return found
+    problem = Problem(structure, examples, layout, gold)
+    spec = problem._gold_specification(gold)
+    pairs: dict[str, tuple[list[Any], list[Any]]] = {name: ([], []) for name in rest}
+    for i in range(examples.n):
+        parts = spec["part"][spec["ptr"][i] : spec["ptr"][i + 1]].astype(np.int64)
+        at = 0
+        for name, shape in problem.shapes(i).items():
+            size = int(np.prod(shape))
+            block = layout.blocks[name]
+            assert block is not None
+            if name in pairs:
+                local = parts[(parts >= at) & (parts < at + size)] - at
+                n_outcomes = int(np.prod(block.outcomes))
+                first = 0 if block.shared else int(examples.blocks[name].site_ptr[i])
+                pairs[name][0].append(first + local // n_outcomes)
+                pairs[name][1].append(local % n_outcomes)
+            at += size
+    for name, (rows, outcomes) in pairs.items():
+        found[name] = (np.concatenate(rows), np.concatenate(outcomes))
+    return found

@@ -1,0 +1,170 @@
+"""Outputs as users write them — strings, any length — and as learners read them: label indices."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from itertools import chain
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from ..problem import GoldOutputs
+from ..structures.base import Structure
+
+__all__ = ["check_sample_weight", "class_weights", "find_classes", "read_outputs"]
+
+Vector = npt.NDArray[np.float64]
+
+
+def as_outputs(y: Any, n: int) -> list[Any]:
+    """Return y as a list of n outputs, or say what is wrong."""
+    if y is None:
+        raise ValueError("y is needed: one output for each example of X")
+    try:
+        outputs = y.tolist() if isinstance(y, np.ndarray) and y.ndim == 1 and y.dtype != object else list(y)
+    except TypeError:
+        raise ValueError(f"y must be a list of outputs, got {type(y).__name__}") from None
+    if len(outputs) != n:
+        raise ValueError(f"X has {n} examples, y has {len(outputs)} outputs")
+    return outputs
+
+
+def _plain(labels: Any) -> list[Any]:
+    return labels.tolist() if isinstance(labels, np.ndarray) else list(labels)
+
+
+def labels_by_example(structure: Structure, outputs: list[Any]) -> list[list[Any]]:
+    """Return each output's labels, as plain Python objects."""
+    rows = []
+    for i, y in enumerate(outputs):
+        if isinstance(y, (str, bytes)) and not _is_scalar_output(structure):
+            raise ValueError(f"example {i}: the output {y!r} is a string, not a sequence of labels")
+        try:
+            rows.append(_plain(structure.labels_of(y)))
+        except TypeError:
+            raise ValueError(
+                f"example {i}: the output {y!r} is not a sequence of labels"
+            ) from None
+    return rows
+
+
+def _is_scalar_output(structure: Structure) -> bool:
+    return structure.labels_of("x") == ["x"]
+
+
+def find_classes(structure: Structure, y: Any) -> npt.NDArray[Any]:
+    """Return the sorted labels of y; None, an unknown label, is not one."""
+    rows = labels_by_example(structure, as_outputs(y, len(y)))
+    found = set(chain.from_iterable(rows)) - {None}
+    return sort_classes(found)
+
+
+def sort_classes(found: Iterable[Any]) -> npt.NDArray[Any]:
+    """Return the labels as a sorted array; NaN and mixtures of types are refused."""
+    labels = list(found)
+    if not labels:
+        raise ValueError("y has no labels: every one of them is unknown (None)")
+    if any(isinstance(k, float) and k != k for k in labels):
+        raise ValueError("y contains NaN; write None for an unknown label")
+    try:
+        return np.array(sorted(labels))
+    except TypeError:
+        kinds = sorted({type(k).__name__ for k in labels})
+        raise ValueError(f"the labels of y are of different types: {kinds}") from None
+
+
+def read_outputs(
+    structure: Structure,
+    y: Any,
+    classes: npt.NDArray[Any],
+    sites: list[int],
+    *,
+    check_sites: bool = True,
+) -> GoldOutputs:
+    """Return the outputs in terms of label indices; −1 is unknown.
+
+    Parameters
+    ----------
+    sites : list of int
+        Number of labelled sites of each example, to compare lengths with.
+    """
+    outputs = as_outputs(y, len(sites))
+    if not structure.has_labels:
+        return GoldOutputs(
+            outputs, np.empty(0, dtype=np.int64), np.zeros(len(outputs) + 1, dtype=np.int64)
+        )
+    rows = labels_by_example(structure, outputs)
+    index: dict[Any, int] = {k: i for i, k in enumerate(classes.tolist())}
+    index[None] = -1
+    for i, row in enumerate(rows):
+        if check_sites and len(row) != sites[i]:
+            raise ValueError(f"example {i}: y has {len(row)} labels, X has {sites[i]} positions")
+        for t, label in enumerate(row):
+            if label not in index:
+                raise ValueError(
+                    f"example {i}, position {t}: label {label!r} is not among the classes "
+                    f"{_some(classes)}"
+                )
+    ptr = np.zeros(len(rows) + 1, dtype=np.int64)
+    np.cumsum([len(row) for row in rows], out=ptr[1:])
+    labels = np.fromiter(
+        (index[k] for k in chain.from_iterable(rows)), dtype=np.int64, count=int(ptr[-1])
+    )
+    bounds = ptr.tolist()
+    indexed = [
+        structure.relabel(y, labels[a:b])
+        for y, a, b in zip(outputs, bounds[:-1], bounds[1:], strict=True)
+    ]
+    return GoldOutputs(indexed, labels, ptr)
+
+
+def _some(classes: npt.NDArray[Any]) -> str:
+    shown = [repr(k) for k in classes[:8].tolist()]
+    return ", ".join(shown) + (f", … ({len(classes)} in all)" if len(classes) > 8 else "")
+
+
+def check_sample_weight(sample_weight: Any, n: int) -> Vector | None:
+    """Return the weights as an array, or None; negative ones are refused by name."""
+    if sample_weight is None:
+        return None
+    weights = np.ascontiguousarray(sample_weight, dtype=np.float64)
+    if weights.ndim == 0:
+        weights = np.full(n, float(weights))
+    if weights.shape != (n,):
+        raise ValueError(f"sample_weight has shape {weights.shape}, expected ({n},)")
+    bad = np.flatnonzero(~(np.isfinite(weights) & (weights >= 0)))
+    if len(bad):
+        raise ValueError(
+            f"example {bad[0]}: sample_weight is {weights[bad[0]]}; it must be finite and >= 0"
+        )
+    return weights
+
+
+def class_weights(
+    class_weight: Any, classes: npt.NDArray[Any], gold: GoldOutputs
+) -> Vector | None:
+    """Return the mean class weight of each example's labels; for one label it is that label's."""
+    if class_weight is None:
+        return None
+    known = gold.labels[gold.labels >= 0]
+    if isinstance(class_weight, str):
+        if class_weight != "balanced":
+            raise ValueError(f"class_weight must be None, 'balanced' or a dict, got {class_weight!r}")
+        counts = np.maximum(np.bincount(known, minlength=len(classes)), 1)
+        table = len(known) / (len(classes) * counts)
+    elif isinstance(class_weight, Mapping):
+        unknown = set(class_weight) - set(classes.tolist())
+        if unknown:
+            raise ValueError(f"class_weight names {sorted(map(str, unknown))}, which are no classes")
+        table = np.array([float(class_weight.get(k, 1.0)) for k in classes.tolist()])
+        if not (np.isfinite(table) & (table >= 0)).all():
+            raise ValueError("class weights must be finite and >= 0")
+    else:
+        raise ValueError(f"class_weight must be None, 'balanced' or a dict, got {class_weight!r}")
+    means = np.ones(len(gold.ptr) - 1)
+    for i in range(len(means)):
+        labels = gold.labels[gold.ptr[i] : gold.ptr[i + 1]]
+        if (labels >= 0).any():
+            means[i] = table[labels[labels >= 0]].mean()
+    return means

@@ -1,0 +1,212 @@
+"""Prediction, for every estimator that can score an input: outputs, marginals, k-best, score."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from sklearn.base import BaseEstimator
+from sklearn.utils.validation import check_is_fitted
+
+from ..structures.base import Structure
+from ..structures.multiclass import Multiclass
+from .outputs import read_outputs
+
+__all__ = ["Predictor"]
+
+#: Examples whose scores are held at the same time.
+_CHUNK = 1024
+
+
+class Predictor(BaseEstimator):  # type: ignore[misc]
+    """What a fitted estimator can be asked. A subclass gives ``_score_chunks``."""
+
+    structure_: Structure
+    classes_: npt.NDArray[Any]
+    n_jobs: int | None
+
+    def _score_chunks(self, X: Any) -> Iterator[list[dict[str, Any]]]:
+        """Yield the scores of the examples, as the structure's arguments, chunk by chunk."""
+        raise AssertionError
+
+    def _sites(self, X: Any) -> list[int]:
+        """Return the number of labelled sites of each example."""
+        raise AssertionError
+
+    @property
+    def _default_temperature(self) -> float:
+        return 1.0
+
+    # -- outputs --------------------------------------------------------------------------------
+
+    def predict(self, X: Any) -> Any:
+        """Return the best output of each example.
+
+        Returns
+        -------
+        list of outputs
+            With labels as in ``classes_``; an array for multiclass.
+        """
+        check_is_fitted(self)
+        outputs: list[Any] = []
+        for chunk in self._score_chunks(X):
+            outputs += self.structure_.argmax(**_columns(chunk), n_jobs=self.n_jobs)
+        return self._name_all(outputs)
+
+    def predict_kbest(self, X: Any, n: int = 5) -> list[list[tuple[float, Any]]]:
+        """Return for each example its n best outputs as (score, output), best first."""
+        check_is_fitted(self)
+        return [
+            [(value, self._name(y)) for value, y in self.structure_.kbest(n, **scores)]
+            for chunk in self._score_chunks(X)
+            for scores in chunk
+        ]
+
+    def sample(
+        self, X: Any, n: int = 1, *, temperature: float | None = None, random_state: Any = None
+    ) -> list[list[Any]]:
+        """Return for each example n outputs drawn from the model's distribution."""
+        check_is_fitted(self)
+        eps = self._default_temperature if temperature is None else temperature
+        seeds = np.random.SeedSequence(random_state)
+        return [
+            [
+                self._name(y)
+                for y in self.structure_.sample(
+                    n,
+                    temperature=eps,
+                    random_state=int(seeds.spawn(1)[0].generate_state(1)[0]),
+                    **scores,
+                )
+            ]
+            for chunk in self._score_chunks(X)
+            for scores in chunk
+        ]
+
+    # -- probabilities --------------------------------------------------------------------------
+
+    def predict_marginals(
+        self, X: Any, *, temperature: float | None = None, block: str | None = "label"
+    ) -> list[Any]:
+        """Return the probability of each part of each example.
+
+        Parameters
+        ----------
+        temperature : float, optional
+            Default: the one the model was trained with, or 1 where that is 0.
+        block : str or None, default="label"
+            The block to return: arrays of shape (L, K) for the labels of a chain, columns as in
+            ``classes_``. None: a dictionary of all blocks.
+        """
+        check_is_fitted(self)
+        eps = self._default_temperature if temperature is None else temperature
+        found: list[Any] = []
+        for chunk in self._score_chunks(X):
+            found += self.structure_.marginals(
+                temperature=eps, n_jobs=self.n_jobs, **_columns(chunk)
+            )
+        return found if block is None else [p[block] for p in found]
+
+    def predict_proba(self, X: Any, y: Any = None, *, temperature: float | None = None) -> Any:
+        """Return the probability of an output.
+
+        Parameters
+        ----------
+        y : list of outputs, optional
+            The outputs asked about; default the predicted ones.
+
+        Returns
+        -------
+        array of shape (n,)
+            exp((score(y) − log Z)/ε). For multiclass without ``y``: the (n, K) probabilities.
+        """
+        check_is_fitted(self)
+        if isinstance(self.structure_, Multiclass) and y is None:
+            return np.array(self.predict_marginals(X, temperature=temperature))
+        eps = self._default_temperature if temperature is None else temperature
+        given = None
+        if y is not None:
+            given = read_outputs(self.structure_, y, self.classes_, self._sites(X)).outputs
+        result: list[float] = []
+        for chunk in self._score_chunks(X):
+            columns = _columns(chunk)
+            values = self.structure_.log_partition(temperature=eps, n_jobs=self.n_jobs, **columns)
+            if given is None:
+                outputs = self.structure_.argmax(n_jobs=self.n_jobs, **columns)
+            else:
+                outputs = given[len(result) : len(result) + len(chunk)]
+            for scores, output, value in zip(chunk, outputs, values, strict=True):
+                score = self.structure_.score(output, **scores)
+                result.append(min(1.0, float(np.exp((score - value) / eps))))
+        return np.array(result)
+
+    # -- scoring --------------------------------------------------------------------------------
+
+    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+        """Return the share of labels that are predicted right (unknown ones, None, left out)."""
+        check_is_fitted(self)
+        gold = read_outputs(self.structure_, y, self.classes_, self._sites(X))
+        predicted = self._predict_indices(X)
+        weights = np.ones(len(predicted)) if sample_weight is None else np.asarray(sample_weight)
+        right = total = 0.0
+        for i, output in enumerate(predicted):
+            if not self.structure_.has_labels:
+                right += weights[i] * float(np.array_equal(output, gold.outputs[i]))
+                total += weights[i]
+                continue
+            labels = gold.labels[gold.ptr[i] : gold.ptr[i + 1]]
+            known = labels >= 0
+            found = np.asarray(self.structure_.labels_of(output))
+            right += weights[i] * float((found[known] == labels[known]).sum())
+            total += weights[i] * float(known.sum())
+        if total == 0:
+            raise ValueError("there is nothing to score: no label of y is known")
+        return right / total
+
+    def _predict_indices(self, X: Any) -> list[Any]:
+        return [
+            y
+            for chunk in self._score_chunks(X)
+            for y in self.structure_.argmax(**_columns(chunk), n_jobs=self.n_jobs)
+        ]
+
+    # -- names ----------------------------------------------------------------------------------
+
+    def _name(self, output: Any) -> Any:
+        """Return an output with the labels' own names."""
+        if not self.structure_.has_labels:
+            return output
+        structure = self.structure_
+        return structure.relabel(output, self.classes_[structure.labels_of(output)])
+
+    def _name_all(self, outputs: list[Any]) -> Any:
+        if isinstance(self.structure_, Multiclass):
+            return self.classes_[np.array(outputs, dtype=np.int64)]
+        return [self._name(y) for y in outputs]
+
+    def __sklearn_tags__(self) -> Any:
+        from sklearn.utils import ClassifierTags
+
+        tags = super().__sklearn_tags__()
+        tags.target_tags.required = True
+        tags.input_tags.sparse = True
+        # A classifier only where y is one label an example: splitters then stratify by it.
+        if getattr(self, "structure", None) == "multiclass" or isinstance(
+            getattr(self, "structure", None), Multiclass
+        ):
+            tags.estimator_type = "classifier"
+            tags.classifier_tags = ClassifierTags()
+        return tags
+
+
+def chunks(n: int) -> Iterator[range]:
+    """Yield ranges that cover 0..n−1."""
+    for begin in range(0, n, _CHUNK):
+        yield range(begin, min(n, begin + _CHUNK))
+
+
+def _columns(chunk: list[dict[str, Any]]) -> dict[str, list[Any]]:
+    """Return a batch of the structure: a list a block."""
+    return {name: [scores[name] for scores in chunk] for name in chunk[0]}

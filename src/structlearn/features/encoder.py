@@ -1,0 +1,199 @@
+"""One reader for every kind of X: decides what it is once, at fit, and keeps to it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from numbers import Real
+from typing import Any
+
+import numpy as np
+
+from ..structures.base import Structure
+from .arrays import DenseEncoder, SparseEncoder, is_sparse
+from .rows import Examples, FeatureRows, Where
+from .tokens import TokenEncoder
+
+__all__ = ["ExampleEncoder"]
+
+BlockEncoder = DenseEncoder | SparseEncoder | TokenEncoder
+
+
+class ExampleEncoder:
+    """Reads X into :class:`Examples`, block by block.
+
+    For a structure whose examples are single sites (multiclass), X is an (n, d) array or sparse
+    matrix, or a list of n tokens. Otherwise X is a list with, for each example, the features of the
+    ``label`` block — an array, a sparse matrix, a list of tokens — or a dictionary of block names to
+    features (and what the structure's topology needs).
+
+    Parameters
+    ----------
+    structure : Structure
+        Says which blocks there are.
+    single_site : bool
+        Each example is one site.
+    min_count : int
+        Cut-off for named features.
+    """
+
+    def __init__(self, structure: Structure, *, single_site: bool, min_count: int = 0) -> None:
+        self.structure = structure
+        self.single_site = single_site
+        self.min_count = min_count
+        self.encoders: dict[str, BlockEncoder] = {}
+
+    def fit_transform(self, X: Any) -> Examples:
+        """Decide the kind of each block, learn vocabularies, and return the rows."""
+        return self._read(X, learn=True)
+
+    def transform(self, X: Any) -> Examples:
+        """Return the rows with the vocabularies as they are."""
+        return self._read(X, learn=False)
+
+    def _read(self, X: Any, *, learn: bool) -> Examples:
+        if self.single_site:
+            examples, topology = [{"label": _single_sites(X)}], []
+            columns = _columns(examples)
+        else:
+            examples, topology = self._split(_as_list(X))
+            columns = _columns(examples)
+        expected = set(columns) if learn and not self.encoders else set(self.encoders)
+        if set(columns) != expected:
+            raise ValueError(
+                f"the examples have features for {sorted(columns)}, expected {sorted(expected)}"
+            )
+        blocks: dict[str, FeatureRows] = {}
+        for name, values in columns.items():
+            encoder = self.encoders.get(name)
+            if encoder is None:
+                encoder = self.encoders[name] = self._new_encoder(values)
+            values = [_prepare(encoder, v, i, name) for i, v in enumerate(values)]
+            read = encoder.fit_transform if learn else encoder.transform
+            blocks[name] = read(values, Where(name, self.single_site))
+        if self.single_site:
+            rows = blocks["label"]
+            rows.site_ptr = np.arange(int(rows.site_ptr[-1]) + 1, dtype=np.int64)
+            return Examples(rows.n_examples, blocks, single_site=True)
+        self._check_sites(blocks)
+        return Examples(len(examples), blocks, topology)
+
+    def _split(self, examples: list[Any]) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
+        """Return each example as block → features, and what it says of its topology."""
+        topology_names = set(self.structure.topology)
+        known = set(self.structure.blocks(1)) | topology_names
+        split, topology = [], []
+        for i, example in enumerate(examples):
+            if not isinstance(example, Mapping):
+                split.append({"label": example})
+                topology.append({})
+                continue
+            unknown = set(example) - known
+            if unknown:
+                raise ValueError(
+                    f"example {i}: {sorted(map(str, unknown))} are no blocks of {self.structure!r}; "
+                    f"it has {sorted(known)}"
+                )
+            split.append({k: v for k, v in example.items() if k not in topology_names})
+            topology.append({k: v for k, v in example.items() if k in topology_names})
+            if set(split[-1]) != set(split[0]):
+                raise ValueError(
+                    f"example {i} has features for {sorted(split[-1])}, "
+                    f"example 0 for {sorted(split[0])}"
+                )
+        return split, topology
+
+    def _new_encoder(self, values: list[Any]) -> BlockEncoder:
+        first = next((v for v in values if len_or_rows(v) > 0), values[0])
+        if is_sparse(first):
+            return SparseEncoder()
+        if _is_numeric(first):
+            return DenseEncoder()
+        return TokenEncoder(self.min_count)
+
+    def _check_sites(self, blocks: dict[str, FeatureRows]) -> None:
+        for name, rows in blocks.items():
+            empty = np.flatnonzero(np.diff(rows.site_ptr) == 0)
+            if name == "label" and len(empty):
+                raise ValueError(f"example {empty[0]} is empty: it has no positions")
+
+
+def len_or_rows(value: Any) -> int:
+    """Return the number of sites that a block's features describe."""
+    shape = getattr(value, "shape", None)
+    return int(shape[0]) if shape else len(value)
+
+
+def _as_list(X: Any) -> list[Any]:
+    if isinstance(X, (str, bytes, Mapping)) or is_sparse(X):
+        raise ValueError(
+            "X must be a list of examples, one array, sparse matrix or list of tokens each; "
+            f"got {type(X).__name__}"
+        )
+    try:
+        examples = list(X)
+    except TypeError:
+        raise ValueError(f"X must be a list of examples, got {type(X).__name__}") from None
+    if not examples:
+        raise ValueError("X is empty: at least one example is needed")
+    return examples
+
+
+def _single_sites(X: Any) -> Any:
+    if is_sparse(X):
+        if X.shape[0] == 0:
+            raise ValueError("X is empty: at least one example is needed")
+        return X
+    examples = X if isinstance(X, np.ndarray) else None
+    if examples is None and hasattr(X, "to_numpy"):  # a data frame
+        examples = X.to_numpy()
+    if examples is None:
+        examples = _as_list(X)
+        if _is_numeric(examples[0]):
+            examples = np.asarray(examples, dtype=np.float64)
+    if len(examples) == 0:
+        raise ValueError("X is empty: at least one example is needed")
+    if isinstance(examples, np.ndarray) and examples.ndim != 2:
+        raise ValueError(
+            f"X must have two dimensions (examples, features), got shape {examples.shape}"
+        )
+    return examples
+
+
+def _columns(examples: list[dict[str, Any]]) -> dict[str, list[Any]]:
+    return {name: [e[name] for e in examples] for name in examples[0]}
+
+
+def _is_numeric(value: Any) -> bool:
+    """Tell arrays and nested lists of numbers from lists of tokens."""
+    if isinstance(value, np.ndarray) and value.dtype.kind == "O" and value.size:
+        value = value.flat[0]
+    while isinstance(value, (list, tuple)) and len(value):
+        value = value[0]
+    if isinstance(value, np.ndarray):
+        return bool(value.dtype.kind in "biuf")
+    return isinstance(value, Real)
+
+
+def _prepare(encoder: BlockEncoder, value: Any, i: int, name: str) -> Any:
+    """Bring one example's features into the form that its encoder reads, or say what is wrong."""
+    if isinstance(encoder, SparseEncoder):
+        if not is_sparse(value):
+            raise ValueError(f"example {i}: {name} is not a sparse matrix like the others")
+        return value
+    if isinstance(encoder, DenseEncoder):
+        try:
+            array = np.asarray(value, dtype=np.float64)
+        except (TypeError, ValueError):
+            raise ValueError(f"example {i}: {name} is not an array of numbers") from None
+        if array.size == 0 and array.ndim < 2:
+            raise ValueError(f"example {i} is empty: it has no positions")
+        if array.ndim < 2:
+            raise ValueError(
+                f"example {i}: {name} has shape {array.shape}, expected (positions, features)"
+            )
+        return array
+    if not isinstance(value, Sequence) and not isinstance(value, np.ndarray):
+        raise ValueError(f"example {i}: {name} is not a list of tokens like the others")
+    if isinstance(value, str):
+        raise ValueError(f"example {i}: {name} is a string; give a list of tokens")
+    return value

@@ -1,0 +1,87 @@
+"""Feature rows of all examples, one block after another: what scoring reads."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+__all__ = ["Examples", "FeatureRows", "Where"]
+
+
+@dataclass(frozen=True)
+class Where:
+    """Names a place in X for error messages."""
+
+    block: str
+    single_site: bool = False
+
+    def site(self, example: int, position: int) -> str:
+        """Name one site."""
+        if self.single_site:
+            return f"example {position}"
+        return f"example {example}, position {position}"
+
+
+@dataclass
+class FeatureRows:
+    """The features of one block: a row a site, the sites of all examples one after another.
+
+    Attributes
+    ----------
+    site_ptr : (n_examples + 1,) int64
+        Example i owns the rows ``site_ptr[i]`` to ``site_ptr[i + 1]``.
+    n_features : int
+        Number of columns.
+    values : (rows, n_features) float64 array, (nnz,) float64 array or None
+        The matrix itself where it is dense; the non-zeros where it is sparse, None if all are 1.
+    indptr, indices : arrays, sparse only
+        Compressed rows, as in SciPy's CSR.
+    site_shapes : list of tuple, optional
+        Where sites are laid out in more than one dimension (a grid).
+    """
+
+    site_ptr: npt.NDArray[np.int64]
+    n_features: int
+    values: npt.NDArray[np.float64] | None
+    indptr: npt.NDArray[np.int64] | None = None
+    indices: npt.NDArray[np.int32] | None = None
+    site_shapes: list[tuple[int, ...]] | None = None
+
+    @property
+    def is_dense(self) -> bool:
+        """Whether the rows are a dense matrix."""
+        return self.indptr is None
+
+    @property
+    def n_examples(self) -> int:
+        """How many examples there are."""
+        return len(self.site_ptr) - 1
+
+    def sites(self, i: int) -> tuple[int, ...]:
+        """Return the shape of example i's sites."""
+        if self.site_shapes is not None:
+            return self.site_shapes[i]
+        return (int(self.site_ptr[i + 1] - self.site_ptr[i]),)
+
+
+@dataclass
+class Examples:
+    """A data set as blocks of feature rows, with what else comes with each example.
+
+    Attributes
+    ----------
+    blocks : dict of str to FeatureRows
+        By the structure's block names.
+    topology : list of dict
+        What an example says about its own structure (edges, parents), one dict each.
+    single_site : bool
+        Each example is one site without an axis of positions (multiclass).
+    """
+
+    n: int
+    blocks: dict[str, FeatureRows]
+    topology: list[dict[str, Any]] = field(default_factory=list)
+    single_site: bool = False

@@ -1,0 +1,160 @@
+"""Sites described by strings or by dictionaries: what sklearn-crfsuite's users have.
+
+A token is a string (one feature), a list, tuple or set of strings, or a dictionary. In a dictionary
+``{"word": "fish", "upper": True, "length": 4.0, "parts": ["a", "b"]}`` a string value makes the
+feature ``word=fish`` of value 1, a number the feature ``length`` of that value (True is 1), and a
+list, set or dictionary goes one level down (``parts=a``, ``parts=b``).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from itertools import chain
+from numbers import Real
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from .rows import FeatureRows, Where
+from .vocabulary import Vocabulary
+
+__all__ = ["TokenEncoder"]
+
+
+class TokenEncoder:
+    """Turns lists of tokens into sparse rows.
+
+    Parameters
+    ----------
+    min_count : int
+        Features seen fewer times than this in the training data are left out.
+    """
+
+    def __init__(self, min_count: int = 0) -> None:
+        self.min_count = min_count
+        self.vocabulary = Vocabulary()
+
+    @property
+    def n_features(self) -> int:
+        """Number of columns."""
+        return len(self.vocabulary)
+
+    def fit_transform(self, examples: list[Any], where: Where) -> FeatureRows:
+        """Learn the vocabulary (further names where one exists) and return the rows."""
+        site_ptr, lengths, names, values = _flatten(examples, where)
+        known = len(self.vocabulary)
+        ids = self.vocabulary.learn(names, len(names))
+        if self.min_count > 1:
+            counts = np.bincount(ids, minlength=len(self.vocabulary))
+            kept = counts >= self.min_count
+            kept[:known] = True  # what an earlier call learned stays
+            ids = self.vocabulary.keep(kept)[ids]
+        return self._rows(site_ptr, lengths, ids, values)
+
+    def transform(self, examples: list[Any], where: Where) -> FeatureRows:
+        """Return the rows; names that were never learned are left out."""
+        site_ptr, lengths, names, values = _flatten(examples, where)
+        return self._rows(site_ptr, lengths, self.vocabulary.look_up(names, len(names)), values)
+
+    def _rows(
+        self,
+        site_ptr: npt.NDArray[np.int64],
+        lengths: npt.NDArray[np.int64],
+        ids: npt.NDArray[np.int32],
+        values: npt.NDArray[np.float64] | None,
+    ) -> FeatureRows:
+        indptr = np.zeros(len(lengths) + 1, dtype=np.int64)
+        np.cumsum(lengths, out=indptr[1:])
+        known = ids >= 0
+        if not known.all():
+            # Rows shrink by the number of unknown features before each boundary.
+            indptr = np.concatenate(([0], np.cumsum(known)))[indptr].astype(np.int64)
+            ids = ids[known]
+            values = None if values is None else values[known]
+        return FeatureRows(site_ptr, self.n_features, values, indptr, np.ascontiguousarray(ids))
+
+
+def _flatten(
+    examples: list[Any], where: Where
+) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64], list[str], Any]:
+    """Return (site_ptr, features a token, all names, all values or None if they are ones)."""
+    site_ptr = np.zeros(len(examples) + 1, dtype=np.int64)
+    np.cumsum([len(tokens) for tokens in examples], out=site_ptr[1:])
+    tokens = list(chain.from_iterable(examples))
+    kinds = {type(token) for token in tokens}
+    if kinds <= {str}:
+        return site_ptr, np.ones(len(tokens), dtype=np.int64), tokens, None
+    if kinds <= {list, tuple}:
+        names = list(chain.from_iterable(tokens))
+        lengths = np.fromiter(map(len, tokens), dtype=np.int64, count=len(tokens))
+        if set(map(type, names)) <= {str}:
+            return site_ptr, lengths, names, None
+    # The general way: token by token.
+    names, numbers, sizes = [], [], []
+    for i, example in enumerate(examples):
+        for t, token in enumerate(example):
+            before = len(names)
+            try:
+                for name, value in _features(token):
+                    names.append(name)
+                    numbers.append(value)
+            except TypeError as error:
+                raise ValueError(f"{where.site(i, t)}: {error}") from None
+            sizes.append(len(names) - before)
+    array = np.array(numbers, dtype=np.float64)
+    if not np.isfinite(array).all():
+        bad = int(np.flatnonzero(~np.isfinite(array))[0])
+        token_index = int(np.searchsorted(np.cumsum(sizes), bad, side="right"))
+        i = int(np.searchsorted(site_ptr, token_index, side="right")) - 1
+        raise ValueError(
+            f"{where.site(i, token_index - int(site_ptr[i]))}: feature {names[bad]!r} is {array[bad]}; "
+            "features must be finite"
+        )
+    ones = bool((array == 1.0).all())
+    return site_ptr, np.array(sizes, dtype=np.int64), names, None if ones else array
+
+
+def _features(token: Any) -> Iterator[tuple[str, float]]:
+    if isinstance(token, str):
+        yield token, 1.0
+    elif isinstance(token, Mapping):
+        for name, value in token.items():
+            yield from _entry(str(name), value)
+    elif isinstance(token, (set, frozenset)):
+        for name in sorted(token):  # sets have no order, models must
+            yield _name(name), 1.0
+    elif isinstance(token, Iterable):
+        for name in token:
+            yield _name(name), 1.0
+    else:
+        raise TypeError(
+            f"a token is a string, a list of strings or a dictionary, not {type(token).__name__}"
+        )
+
+
+def _name(name: Any) -> str:
+    if not isinstance(name, str):
+        raise TypeError(
+            f"a feature in a list is a string, not {type(name).__name__}; "
+            "give numbers in a dictionary or as an array"
+        )
+    return name
+
+
+def _entry(name: str, value: Any) -> Iterator[tuple[str, float]]:
+    if isinstance(value, str):
+        yield f"{name}={value}", 1.0
+    elif isinstance(value, (bool, np.bool_, Real)):
+        yield name, float(value)
+    elif isinstance(value, Mapping):
+        for key, inner in value.items():
+            yield from _entry(f"{name}:{key}", inner)
+    elif isinstance(value, (set, frozenset)):
+        for key in sorted(value):
+            yield f"{name}={_name(key)}", 1.0
+    elif isinstance(value, (list, tuple)):
+        for key in value:
+            yield f"{name}={_name(key)}", 1.0
+    else:
+        raise TypeError(f"feature {name!r} has a value of type {type(value).__name__}")

@@ -1,0 +1,50 @@
+"""Names of features to column numbers, frozen after fitting."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable
+from itertools import repeat
+
+import numpy as np
+import numpy.typing as npt
+
+__all__ = ["Vocabulary"]
+
+
+class Vocabulary:
+    """A growing, then frozen, table of feature names.
+
+    Columns are numbered in the order in which names are first seen, so that the same data gives the
+    same model. Looking a name up costs one hash.
+    """
+
+    def __init__(self) -> None:
+        self.columns: dict[str, int] = {}
+
+    def __len__(self) -> int:
+        return len(self.columns)
+
+    def learn(self, names: Iterable[str], count: int) -> npt.NDArray[np.int32]:
+        """Return the columns of the names; new ones get new columns."""
+        table: defaultdict[str, int] = defaultdict(None, self.columns)
+        table.default_factory = table.__len__
+        ids = np.fromiter(map(table.__getitem__, names), dtype=np.int32, count=count)
+        self.columns = dict(table)
+        return ids
+
+    def look_up(self, names: Iterable[str], count: int) -> npt.NDArray[np.int32]:
+        """Return the columns of the names, −1 for those never learned."""
+        return np.fromiter(
+            map(self.columns.get, names, repeat(-1)), dtype=np.int32, count=count
+        )
+
+    def keep(self, kept: npt.NDArray[np.bool_]) -> npt.NDArray[np.int32]:
+        """Drop columns; return the new number of each old one, −1 for the dropped."""
+        renumbered = np.where(kept, np.cumsum(kept) - 1, -1).astype(np.int32)
+        self.columns = {name: int(renumbered[c]) for name, c in self.columns.items() if kept[c]}
+        return renumbered
+
+    def names(self) -> list[str]:
+        """Return the names in the order of their columns."""
+        return list(self.columns)

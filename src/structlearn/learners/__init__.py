@@ -1,0 +1,7 @@
+"""From a problem to weights. Nothing here knows a structure or a feature."""
+
+from .base import Learner, Training
+from .lbfgs import LBFGS
+from .online import Online, OnlineState
+
+__all__ = ["LBFGS", "Learner", "Online", "OnlineState", "Training"]

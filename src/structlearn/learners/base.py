@@ -1,0 +1,127 @@
+"""What every learner takes and gives back, and how it tells of its progress."""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Protocol
+
+import numpy as np
+import numpy.typing as npt
+
+from ..problem import Problem
+
+__all__ = ["Learner", "Progress", "Settings", "Training"]
+
+Vector = npt.NDArray[np.float64]
+Callback = Callable[[dict[str, Any]], Any]
+
+
+@dataclass(frozen=True)
+class Settings:
+    """The objective ½‖w‖² + l1·‖w‖₁ + C·Σ loss(γ, ε), and when to stop.
+
+    Attributes
+    ----------
+    tol : float
+        Stop where a proven gap is at most ``tol`` times the objective.
+    """
+
+    margin: float
+    temperature: float
+    C: float = 1.0
+    l1: float = 0.0
+    max_iter: int = 10
+    tol: float = 1e-3
+    convex: bool = True
+
+
+@dataclass
+class Training:
+    """What a learner found.
+
+    Attributes
+    ----------
+    weights : array
+        The weights to predict with.
+    history : list of dict
+        A record an iteration: iteration, loss, objective, gap, seconds.
+    objective, gap : float or None
+        The primal at ``weights`` and a bound on how far it is from the optimum; None where the
+        learner proves none.
+    converged : bool
+        The gap reached the tolerance; True for learners that have none.
+    interrupted : bool
+        Ctrl-C ended it.
+    state : object
+        What is needed to go on from here.
+    """
+
+    weights: Vector
+    history: list[dict[str, Any]] = field(default_factory=list)
+    objective: float | None = None
+    gap: float | None = None
+    converged: bool = True
+    interrupted: bool = False
+    state: Any = None
+
+
+class Learner(Protocol):
+    """Anything that turns a problem into weights."""
+
+    def run(
+        self, problem: Problem, *, start: Any, progress: Progress, n_jobs: int | None
+    ) -> Training:
+        """Learn, from ``start`` (a :class:`Training` or None)."""
+        ...
+
+
+class Progress:
+    """Collects records, prints them where asked to, and passes them to callbacks.
+
+    Parameters
+    ----------
+    verbose : int
+        0 is silent; above it a line an iteration goes to standard error.
+    callbacks : sequence of callable
+        Called with each record; one that returns True ends the training.
+    name : str
+        Of the learner, for the lines.
+    """
+
+    def __init__(
+        self, verbose: int = 0, callbacks: Sequence[Callback] | Callback | None = None, name: str = ""
+    ) -> None:
+        self.verbose = verbose
+        self.callbacks: Sequence[Callback] = (
+            [] if callbacks is None else [callbacks] if callable(callbacks) else list(callbacks)
+        )
+        self.name = name
+        self.records: list[dict[str, Any]] = []
+        self._begin = time.perf_counter()
+
+    @property
+    def seconds(self) -> float:
+        """Time since the start."""
+        return time.perf_counter() - self._begin
+
+    def report(self, **record: Any) -> bool:
+        """Take a record; return True where a callback wants to stop."""
+        record["seconds"] = self.seconds
+        self.records.append(record)
+        if self.verbose:
+            print(self._line(record), file=sys.stderr, flush=True)
+        stop = False
+        for callback in self.callbacks:
+            stop = callback(dict(record)) is True or stop
+        return stop
+
+    def _line(self, record: dict[str, Any]) -> str:
+        fields = [f"{self.name} iteration {record['iteration']:>3}"]
+        for key in ("loss", "objective", "gap", "updates"):
+            value = record.get(key)
+            if value is not None:
+                fields.append(f"{key} {value}" if key == "updates" else f"{key} {value:.6g}")
+        return "  ".join([*fields, f"{record['seconds']:.2f} s"])

@@ -1,0 +1,182 @@
+"""What a wrong output costs: Δ(y*, y) = ⟨c, μ(y)⟩ + c₀, affine in the parts of y.
+
+The cost belongs to the loss, not to the structure: loss-augmented inference is plain inference with
+γc added to the scores (seed chapter, §17.5). The one cost that is not affine, zero-one, has a
+coordinate of its own and needs the second-best output.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from ..structures.base import Parts, Structure
+
+__all__ = ["Cost", "Hamming", "LabelCost", "ZeroOne", "as_cost"]
+
+Vector = npt.NDArray[np.float64]
+
+
+class Cost:
+    """Base of costs. A user's own cost writes :meth:`parts`."""
+
+    #: True for the one cost that is not affine in the parts.
+    zero_one = False
+
+    def parts(self, structure: Structure, y: Any, **scores: Any) -> tuple[Parts, float]:
+        """Return (c by block, c₀) for the gold output y: Δ(y, y') = ⟨c, μ(y')⟩ + c₀."""
+        raise TypeError(f"{type(self).__name__} must define parts(structure, y, **scores)")
+
+    def label_table(self, n_labels: int) -> Vector | None:
+        """Return δ(gold, predicted) where the cost is a sum over labelled sites, else None."""
+        return None
+
+    @property
+    def weighs_sites(self) -> bool:
+        """Whether :meth:`site_weights` is anything but 1."""
+        return False
+
+    def site_weights(self, labels: Any, example: int) -> Vector | float:
+        """Return the weight of each site of one example, for costs with a label table.
+
+        ``labels`` are the gold labels by the names that the user gave them.
+        """
+        return 1.0
+
+    def __call__(self, gold: Any, predicted: Any) -> float:
+        """Return Δ(gold, predicted) for outputs that are sequences of label indices."""
+        y, z = np.atleast_1d(gold), np.atleast_1d(predicted)
+        if y.shape != z.shape:
+            raise ValueError(f"the outputs have different shapes: {y.shape} and {z.shape}")
+        names, flat = np.unique(np.concatenate([y.ravel(), z.ravel()]), return_inverse=True)
+        if np.issubdtype(names.dtype, np.integer) and names.min() >= 0:
+            flat, n_labels = np.concatenate([y.ravel(), z.ravel()]), int(names.max()) + 1
+        else:
+            n_labels = len(names)
+        a, b = flat[: y.size], flat[y.size :]
+        table = self.label_table(n_labels)
+        if table is None:
+            return float(not np.array_equal(a, b)) if self.zero_one else float("nan")
+        return float((table[a, b] * self.site_weights(y.ravel().tolist(), 0)).sum())
+
+
+class _SiteCost(Cost):
+    """A cost that is a sum over sites of δ(gold label, label), weighted."""
+
+    def __init__(self, weights: Any, normalize: bool) -> None:
+        self.weights = weights
+        self.normalize = normalize
+
+    @property
+    def weighs_sites(self) -> bool:
+        """Whether positions have weights, or the cost is a mean."""
+        return self.normalize or self.weights is not None
+
+    def site_weights(self, labels: Any, example: int) -> Vector | float:
+        """Return the weight of each site; 1/L each where the cost is a mean."""
+        scale = 1.0 / len(labels) if self.normalize else 1.0
+        if self.weights is None:
+            return scale
+        if callable(self.weights):
+            values = self.weights(labels)
+        elif isinstance(self.weights, Mapping):
+            values = [self.weights.get(k, 1.0) for k in labels]
+        else:
+            values = self.weights[example]
+        weights = np.asarray(values, dtype=np.float64)
+        if weights.shape != (len(labels),) or not (np.isfinite(weights) & (weights >= 0)).all():
+            raise ValueError(
+                f"example {example}: position weights must be {len(labels)} finite numbers >= 0"
+            )
+        return weights * scale
+
+    def parts(self, structure: Structure, y: Any, **scores: Any) -> tuple[Parts, float]:
+        """Return the cost of each label at each site."""
+        label = np.asarray(scores["label"], dtype=np.float64)
+        labels = np.array([-1 if k is None else k for k in structure.labels_of(y)], dtype=np.int64)
+        table = self.label_table(label.shape[-1])
+        assert table is not None
+        costs = np.where((labels >= 0)[:, np.newaxis], table[labels], 0.0)
+        weights = np.broadcast_to(self.site_weights(labels.tolist(), 0), labels.shape)
+        return {"label": (costs * weights[:, np.newaxis]).reshape(label.shape)}, 0.0
+
+
+class Hamming(_SiteCost):
+    """The number of wrong labels, Σ_l 1[y_l ≠ ŷ_l] (seed chapter, eq. 17.17).
+
+    Parameters
+    ----------
+    normalize : bool, default=False
+        Divide by the length (``cost="hamming-mean"``).
+    weights : callable, mapping or sequence, optional
+        Weights of positions: a function of the gold labels, a mapping from label to weight, or one
+        array a training example.
+    """
+
+    def __init__(
+        self,
+        *,
+        normalize: bool = False,
+        weights: Callable[[Any], Any] | Mapping[Any, float] | Sequence[Any] | None = None,
+    ) -> None:
+        super().__init__(weights, normalize)
+
+    def label_table(self, n_labels: int) -> Vector:
+        """Return 1 off the diagonal."""
+        return 1.0 - np.eye(n_labels)
+
+
+class LabelCost(_SiteCost):
+    """A full table δ(gold, predicted), summed over positions.
+
+    Parameters
+    ----------
+    table : array-like of shape (K, K)
+        ``table[gold, predicted]`` ≥ 0, in the order of the model's ``classes_``.
+    normalize, weights
+        As for :class:`Hamming`.
+    """
+
+    def __init__(self, table: Any, *, normalize: bool = False, weights: Any = None) -> None:
+        super().__init__(weights, normalize)
+        self.table = np.asarray(table, dtype=np.float64)
+        shape = self.table.shape
+        if self.table.ndim != 2 or shape[0] != shape[1]:
+            raise ValueError(f"a label cost is a square table, got shape {shape}")
+        if not np.isfinite(self.table).all() or (self.table < 0).any():
+            raise ValueError("a label cost has finite entries >= 0")
+
+    def label_table(self, n_labels: int) -> Vector:
+        """Return the table."""
+        if self.table.shape[0] < n_labels:
+            raise ValueError(
+                f"the label cost is {self.table.shape}, but there are {n_labels} labels"
+            )
+        return np.ascontiguousarray(self.table[:n_labels, :n_labels])
+
+
+class ZeroOne(Cost):
+    """1 for any output but the gold one. Exists where a second-best output does."""
+
+    zero_one = True
+
+
+def as_cost(cost: Any) -> Cost:
+    """Return the cost that a name, a (K, K) table or an object stands for."""
+    if isinstance(cost, Cost):
+        return cost
+    if isinstance(cost, str):
+        named: dict[str, Callable[[], Cost]] = {
+            "hamming": Hamming,
+            "hamming-mean": lambda: Hamming(normalize=True),
+            "zero-one": ZeroOne,
+        }
+        if cost in named:
+            return named[cost]()
+        raise ValueError(f"cost must be one of {sorted(named)}, a (K, K) array or a Cost; got {cost!r}")
+    if hasattr(cost, "parts"):
+        return cost  # type: ignore[no-any-return]
+    return LabelCost(cost)

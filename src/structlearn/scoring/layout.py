@@ -1,0 +1,222 @@
+"""The flat weight vector and what each of its entries means.
+
+A block with R outcomes and d features has weights W[f, r], stored feature by feature, so that the
+score of a site reads one row a feature. Rows are dense, or hold only the outcomes that a feature was
+seen with in training (``all_possible_states=False``): on text most features go with one or two
+labels, and the weights then fit in the cache.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from math import prod
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from .. import _core
+from ..features.hierarchy import ClassHierarchy
+from ..features.rows import Examples, FeatureRows
+
+__all__ = ["WeightBlock", "WeightLayout"]
+
+Vector = npt.NDArray[np.float64]
+
+
+@dataclass
+class WeightBlock:
+    """Weights of one block.
+
+    Attributes
+    ----------
+    outcomes : tuple of int
+        Shape of one site's outcomes.
+    n_features : int
+        Number of features; 1 for a shared block, whose weights are its scores.
+    shared : bool
+        Without features.
+    offset, size : int
+        Its place in the flat vector.
+    row_ptr, column : arrays or None
+        Sparse rows: feature f has weights for the outcomes ``column[row_ptr[f]:row_ptr[f+1]]``.
+    mask : array or None
+        0, or −∞ where a constraint forbids the outcome.
+    hierarchy : ClassHierarchy or None
+        Classes that share weights.
+    """
+
+    outcomes: tuple[int, ...]
+    n_features: int
+    shared: bool
+    offset: int = 0
+    row_ptr: npt.NDArray[np.uint32] | None = None
+    column: npt.NDArray[np.uint32] | None = None
+    mask: Vector | None = None
+    hierarchy: ClassHierarchy | None = None
+
+    @property
+    def n_columns(self) -> int:
+        """Weights of a dense row."""
+        return self.hierarchy.n_columns if self.hierarchy else prod(self.outcomes)
+
+    @property
+    def size(self) -> int:
+        """Number of weights."""
+        if self.column is not None:
+            return len(self.column)
+        return self.n_features * self.n_columns
+
+    def _positions(self) -> npt.NDArray[np.int64]:
+        """Return the index of each stored weight in the dense (features, columns) matrix."""
+        assert self.row_ptr is not None and self.column is not None
+        rows = np.repeat(np.arange(self.n_features, dtype=np.int64), np.diff(self.row_ptr))
+        return rows * self.n_columns + self.column
+
+    def to_dense(self, weights: Vector) -> Vector:
+        """Return the weights as an array of shape outcomes + (features,); no last axis if shared."""
+        if self.column is None:
+            table = weights.reshape(self.n_features, self.n_columns)
+        else:
+            table = np.zeros(self.n_features * self.n_columns)
+            table[self._positions()] = weights
+            table = table.reshape(self.n_features, self.n_columns)
+        table = table.T
+        if self.hierarchy:
+            table = self.hierarchy.expand(table)
+        table = np.ascontiguousarray(table).reshape(*self.outcomes, self.n_features)
+        return table[..., 0].copy() if self.shared else table
+
+    def from_dense(self, table: Any) -> Vector:
+        """Return the stored weights of a dense array; the inverse of :meth:`to_dense`."""
+        shape = self.outcomes if self.shared else (*self.outcomes, self.n_features)
+        array = np.asarray(table, dtype=np.float64)
+        if array.shape != shape or self.hierarchy:
+            raise ValueError(f"expected weights of shape {shape}, got {array.shape}")
+        flat = np.ascontiguousarray(array.reshape(self.n_columns, self.n_features).T).ravel()
+        return flat if self.column is None else flat[self._positions()]
+
+
+class WeightLayout:
+    """All blocks of a model's weights.
+
+    Parameters
+    ----------
+    blocks : dict of str to WeightBlock or None
+        In the order of the structure; None where a block is absent.
+    """
+
+    def __init__(self, blocks: dict[str, WeightBlock | None]) -> None:
+        self.blocks = blocks
+        self.n_weights = 0
+        for block in blocks.values():
+            if block is not None:
+                block.offset = self.n_weights
+                self.n_weights += block.size
+
+    def present(self) -> dict[str, WeightBlock]:
+        """Return the blocks that exist."""
+        return {name: b for name, b in self.blocks.items() if b is not None}
+
+    def coef(self, w: Vector) -> dict[str, Vector]:
+        """Return the weights as dense arrays by block."""
+        return {
+            name: b.to_dense(w[b.offset : b.offset + b.size]) for name, b in self.present().items()
+        }
+
+    def pack(self, coef: dict[str, Any]) -> Vector:
+        """Return the flat vector of dense arrays by block."""
+        blocks = self.present()
+        if set(coef) != set(blocks):
+            raise ValueError(f"expected the blocks {sorted(blocks)}, got {sorted(coef)}")
+        return np.concatenate([b.from_dense(coef[name]) for name, b in blocks.items()])
+
+    def specification(self, examples: Examples) -> list[dict[str, Any]]:
+        """Return what the core needs to score these examples, block by block."""
+        specs: list[dict[str, Any]] = []
+        for name, block in self.blocks.items():
+            if block is None:
+                specs.append({"kind": "absent"})
+                continue
+            spec: dict[str, Any] = {
+                "kind": "shared",
+                "features": block.n_features,
+                "offset": block.offset,
+                "outcomes": prod(block.outcomes),
+                "columns": block.n_columns,
+                "row_ptr": block.row_ptr,
+                "column": block.column,
+                "mask": None if block.mask is None else np.ascontiguousarray(block.mask.ravel()),
+            }
+            if block.hierarchy:
+                spec["member_ptr"] = block.hierarchy.member_ptr
+                spec["member"] = block.hierarchy.member
+            if not block.shared:
+                rows = examples.blocks[name]
+                spec["kind"] = "dense" if rows.is_dense else "sparse"
+                spec["site_ptr"] = rows.site_ptr
+                spec["values"] = rows.values
+                spec["indptr"] = rows.indptr
+                spec["indices"] = rows.indices
+            specs.append(spec)
+        return specs
+
+    def grown(self, newer: WeightLayout) -> WeightLayout:
+        """Return a layout with the weights of both; ``newer`` knows at least as many features."""
+        merged: dict[str, WeightBlock | None] = {}
+        for name, block in newer.blocks.items():
+            old = self.blocks.get(name)
+            if block is None or old is None or block.column is None or old.column is None:
+                merged[name] = None if block is None else replace(block)
+                continue
+            keys = np.union1d(block._positions(), old._positions())
+            row_ptr = np.searchsorted(
+                keys, np.arange(block.n_features + 1, dtype=np.int64) * block.n_columns
+            )
+            merged[name] = replace(
+                block,
+                row_ptr=row_ptr.astype(np.uint32),
+                column=(keys % block.n_columns).astype(np.uint32),
+            )
+        return WeightLayout(merged)
+
+    def move(self, w: Vector, target: WeightLayout) -> Vector:
+        """Return the weights at their places in a layout that contains this one."""
+        moved = np.zeros(target.n_weights)
+        for name, block in target.present().items():
+            old = self.blocks.get(name)
+            if old is None:
+                continue
+            values = w[old.offset : old.offset + old.size]
+            if block.column is None:
+                moved[block.offset : block.offset + old.size] = values
+            else:
+                at = np.searchsorted(block._positions(), old._positions())
+                moved[block.offset + at] = values
+        return moved
+
+
+def observed_outcomes(
+    rows: FeatureRows | None,
+    n_outcomes: int,
+    sites: npt.NDArray[np.int64],
+    outcomes: npt.NDArray[np.int64],
+) -> tuple[npt.NDArray[np.uint32], npt.NDArray[np.uint32]]:
+    """Return the sparse rows of the outcomes that each feature was seen with.
+
+    Parameters
+    ----------
+    rows : FeatureRows or None
+        None for a shared block.
+    n_outcomes : int
+        Outcomes a site.
+    sites, outcomes : int64 arrays
+        The gold parts: row number and outcome.
+    """
+    if rows is None:
+        column = np.unique(outcomes).astype(np.uint32)
+        return np.array([0, len(column)], dtype=np.uint32), column
+    row_ptr, column = _core.observed_pairs(
+        rows.indptr, rows.indices, sites, outcomes, rows.n_features, n_outcomes
+    )
+    return row_ptr, column

@@ -1,0 +1,89 @@
+"""Checks of how a structure is called: batches, and blocks in another order."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from ..exceptions import CapabilityError
+from ..structures import Structure
+from .canonical import canonical
+from .report import Report, describe
+from .trial import MISSING, Trial
+
+__all__ = ["check_batches", "check_keyword_order"]
+
+_QUERIES: tuple[tuple[str, tuple[Any, ...], dict[str, Any]], ...] = (
+    ("argmax", (), {}),
+    ("solve", (), {}),
+    ("infer", (), {"temperature": 0.0}),
+    ("infer", (), {"temperature": 1.0}),
+    ("log_partition", (), {"temperature": 0.3}),
+    ("marginals", (), {"temperature": 1.0}),
+    ("entropy", (), {"temperature": 1.0}),
+    ("kbest", (3,), {}),
+    ("count", (), {}),
+)
+
+
+def check_batches(
+    structure: Structure, examples: list[dict[str, Any]], report: Report, seed: int
+) -> None:
+    """A batch, a list of arrays a block, gives the list of what its examples give."""
+    batch = {name: [one[name] for one in examples] for name in examples[0]}
+
+    def ask(query: str, args: tuple[Any, ...], options: Mapping[str, Any]) -> Any:
+        try:
+            answer = getattr(structure, query)(*args, **options, **batch)
+        except CapabilityError:
+            return MISSING
+        except Exception as error:
+            # An author's own argmax need not take lists; everything else then falls back on it.
+            report.missing[f"{query} of a batch"] = f"{type(error).__name__}: {error}"
+            return MISSING
+        if len(answer) != len(examples):
+            raise AssertionError(
+                f"{structure!r}.{query}: a batch of {len(examples)} examples gives {len(answer)} "
+                f"answers; scores {describe(batch)}"
+            )
+        report.count("batches")
+        return answer
+
+    for query, args, options in _QUERIES:
+        found = ask(query, args, options)
+        if found is MISSING:
+            continue
+        for i, (one, got) in enumerate(zip(examples, found, strict=True)):
+            right = getattr(structure, query)(*args, **options, **one)
+            if canonical(got) != canonical(right):
+                raise AssertionError(
+                    f"{structure!r}.{query}, {options}: example {i} of a batch differs from the "
+                    f"same example alone:\n  expected {describe(right)}\n  got      {describe(got)}"
+                    f"\n  scores   {describe(one)}"
+                )
+    draws = [ask("sample", (4,), {"random_state": seed}) for _ in range(2)]
+    if MISSING not in draws and canonical(draws[0]) != canonical(draws[1]):
+        raise AssertionError(f"{structure!r}.sample: a batch drawn twice with one seed differs")
+
+
+def check_keyword_order(trial: Trial) -> None:
+    """Blocks are known by name: the order in which they are given changes nothing."""
+    if len(trial.scores) < 2:
+        return
+    scores: dict[str, Any] = trial.arguments
+    turned: dict[str, Any] = dict(reversed(list(scores.items())))
+    for temperature in (0.0, 1.0):
+        try:
+            value, p = trial.structure.infer(temperature=temperature, **scores)
+            got, q = trial.structure.infer(temperature=temperature, **turned)
+        except CapabilityError:
+            continue
+        slack = trial.value_slack()
+        query = f"infer with the blocks in the order {list(turned)}"
+        trial.number(query, float(value), got, slack, temperature=temperature)
+        for name in p if temperature > 0 else ():
+            if not np.allclose(p[name], q[name], rtol=0, atol=trial.mean_slack(temperature)):
+                trial.fail(f"{query} ({name})", p[name], q[name], temperature=temperature)
+    trial.report.count("order of blocks")

@@ -1,0 +1,24 @@
+"""Outputs as plain values, so that a list, a tuple and an array of the same labels are equal."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+__all__ = ["canonical"]
+
+
+def canonical(y: Any) -> Any:
+    """Return an output as nested tuples of Python's own numbers and strings."""
+    if isinstance(y, np.ndarray):
+        return canonical(y.tolist())
+    if isinstance(y, np.generic):
+        return y.item()
+    if isinstance(y, (list, tuple)):
+        return tuple(canonical(x) for x in y)
+    if isinstance(y, (set, frozenset)):
+        return frozenset(canonical(x) for x in y)
+    if isinstance(y, dict):
+        return tuple(sorted((k, canonical(v)) for k, v in y.items()))
+    return y

@@ -1,0 +1,71 @@
+"""Checks of samples: legal, repeatable, and as frequent as they should be."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from .canonical import canonical
+from .trial import MISSING, Trial
+
+__all__ = ["check_sample"]
+
+#: A right sampler is refused with probability about exp(−30) a comparison, and not at random: the
+#: seeds are fixed.
+_LOG_RISK = 30.0
+
+
+def check_sample(trial: Trial, temperature: float, n: int, seed: int) -> None:
+    """Drawn outputs are legal, the same for the same seed, and follow exp(score/ε)."""
+    options: dict[str, Any] = {"temperature": temperature, "random_state": seed}
+    capability = "sample" if temperature > 0 else "sample at temperature 0"
+    drawn = trial.ask("sample", n, capability=capability, **options)
+    if drawn is MISSING:
+        return
+    if len(drawn) != n:
+        trial.fail(f"sample({n})", f"{n} outputs", len(drawn), **options)
+    outputs = [canonical(y) for y in drawn]
+    again = [canonical(y) for y in trial.ask("sample", n, capability=capability, **options)]
+    if outputs != again:
+        trial.fail(f"sample({n})", "the same draw for the same random_state", again, **options)
+    tally = np.zeros(len(trial.truth.outputs))
+    examples = {canonical(y): y for y in drawn}
+    for y, times in Counter(outputs).items():
+        row = trial.row(f"sample({n})", examples[y], **options)
+        tally[row] += times
+    p = trial.truth.probabilities(temperature)
+    if temperature == 0:
+        if (tally[p == 0] > 0).any():
+            trial.fail(f"sample({n})", "best outputs only", outputs[:5], **options)
+        return
+    statistic, bound = _chi_square(tally, p)
+    if statistic > bound:
+        trial.fail(
+            f"sample({n}): frequencies, chi-square at most {bound:.1f}", n * p, tally, **options
+        )
+    other = trial.ask("sample", n, temperature=temperature, random_state=seed + 1)
+    if outputs == [canonical(y) for y in other] and n * trial.truth.entropy(temperature) > 40:
+        trial.fail(f"sample({n})", "another draw for another random_state", "the same", **options)
+
+
+def _chi_square(tally: npt.NDArray[np.float64], p: npt.NDArray[np.float64]) -> tuple[float, float]:
+    """Return Pearson's statistic, rare outputs pooled, and a bound that luck does not reach.
+
+    For k degrees of freedom, P(χ² ≥ k + 2√(kx) + 2x) ≤ exp(−x) (Laurent & Massart 2000, lemma 1).
+    """
+    n = tally.sum()
+    expected = n * p
+    common = expected >= 10
+    cells = list(zip(tally[common], expected[common], strict=True))
+    rest = (float(tally[~common].sum()), float(expected[~common].sum()))
+    if rest[1] >= 10 or not cells:
+        cells.append(rest)
+    else:
+        cells[-1] = (cells[-1][0] + rest[0], cells[-1][1] + rest[1])
+    k = max(len(cells) - 1, 1)
+    statistic = sum((seen - due) ** 2 / due for seen, due in cells)
+    return statistic, k + 2 * math.sqrt(k * _LOG_RISK) + 2 * _LOG_RISK
