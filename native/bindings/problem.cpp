@@ -5,6 +5,7 @@
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/string.h>
 
+#include <bit>
 #include <optional>
 #include <stdexcept>
 #include <string>
@@ -118,6 +119,7 @@ ScorerBlock read_block(nb::dict spec, std::vector<nb::object>& keep) {
   w.columns = a.number("columns");
   w.row_ptr = a.get<std::uint32_t>("row_ptr");
   w.column = a.data<std::uint32_t>("column");
+  w.real = a.data<std::uint8_t>("real");
   w.member_ptr = a.get<std::uint32_t>("member_ptr");
   w.member = a.data<std::uint32_t>("member");
   w.mask = a.data<double>("mask");
@@ -274,8 +276,8 @@ nb::tuple argmax_all(const PyProblem& self, Vector w, std::size_t threads) {
         const Layout layout = scorer.layout(i);
         theta.resize(layout.parts);
         scorer.score(i, layout, weights, 1.0, theta.data());
-        value[i] = self.native->structure().argmax(layout, scores_of(layout, theta.data()), y[i],
-                                                   ws);
+        value[i] =
+            self.native->structure().argmax(layout, scores_of(layout, theta.data()), y[i], ws);
       }
     });
     complete = !interrupt.requested();
@@ -302,9 +304,7 @@ nb::dict online(const PyProblem& self, Input<std::int64_t, nb::ndim<1>> order, n
   const auto number = [](nb::dict d, const char* key) { return nb::cast<double>(d[key]); };
   OnlineSettings s;
   const std::string step = nb::cast<std::string>(settings["step"]);
-  s.step = step == "unit"       ? Step::kUnit
-           : step == "constant" ? Step::kConstant
-                                : Step::kDecaying;
+  s.step = step == "unit" ? Step::kUnit : step == "constant" ? Step::kConstant : Step::kDecaying;
   s.margin = number(settings, "margin");
   s.temperature = number(settings, "temperature");
   s.C = number(settings, "C");
@@ -348,7 +348,8 @@ nb::dict online(const PyProblem& self, Input<std::int64_t, nb::ndim<1>> order, n
   return result;
 }
 
-// Which outcomes each feature was seen with: sparse rows, outcomes ascending.
+// Which outcomes each feature was seen with: sparse rows, outcomes ascending, the nearly full ones
+// filled up, and which of the entries are real.
 nb::tuple observed_pairs(Input<std::int64_t, nb::ndim<1>> indptr,
                          Input<std::int32_t, nb::ndim<1>> indices,
                          Input<std::int64_t, nb::ndim<1>> rows,
@@ -369,17 +370,26 @@ nb::tuple observed_pairs(Input<std::int64_t, nb::ndim<1>> indptr,
       seen[f * words + k / 64] |= std::uint64_t{1} << (k % 64);
     }
   }
+  // A row is worth a vector addition from about a quarter of its outcomes on.
+  const std::size_t enough = std::max<std::size_t>(4, n_outcomes / 4);
   std::vector<std::uint32_t> row_ptr(n_features + 1, 0), column;
+  std::vector<std::uint8_t> real;
   for (std::size_t f = 0; f < n_features; ++f) {
-    for (std::size_t w = 0; w < words; ++w) {
-      for (std::uint64_t bits = seen[f * words + w]; bits != 0; bits &= bits - 1) {
-        column.push_back(
-            static_cast<std::uint32_t>(w * 64 + static_cast<std::size_t>(__builtin_ctzll(bits))));
-      }
+    const std::uint64_t* bits = seen.data() + f * words;
+    std::size_t count = 0;
+    for (std::size_t w = 0; w < words; ++w)
+      count += static_cast<std::size_t>(std::popcount(bits[w]));
+    const bool full = count >= enough;
+    for (std::size_t k = 0; k < n_outcomes; ++k) {
+      const bool is_real = (bits[k / 64] >> (k % 64)) & 1;
+      if (!is_real && !full) continue;
+      column.push_back(static_cast<std::uint32_t>(k));
+      real.push_back(is_real);
     }
     row_ptr[f + 1] = static_cast<std::uint32_t>(column.size());
   }
-  return nb::make_tuple(to_numpy(std::move(row_ptr)), to_numpy(std::move(column)));
+  return nb::make_tuple(to_numpy(std::move(row_ptr)), to_numpy(std::move(column)),
+                        to_numpy(std::move(real)));
 }
 
 // The parts of native outputs, example by example.
@@ -444,8 +454,8 @@ void bind_problem(nb::module_& m) {
             s.check_example(i);
             Workspace ws;
             PartVector r;
-            const LossResult found = s.problem->loss(i, s.problem->scorer().layout(i),
-                                                     s.weights(w), 1.0, margin, eps, r, ws);
+            const LossResult found = s.problem->loss(i, s.problem->scorer().layout(i), s.weights(w),
+                                                     1.0, margin, eps, r, ws);
             return nb::make_tuple(found.loss, part_vector(r));
           },
           nb::arg("i"), nb::arg("w"), nb::arg("margin"), nb::arg("temperature"))

@@ -44,8 +44,7 @@ std::string where(std::ptrdiff_t example) {
 }
 
 // NaN and +inf have no meaning as a score; -inf forbids.
-void check_values(const double* x, std::size_t n, const std::string& name,
-                  std::ptrdiff_t example) {
+void check_values(const double* x, std::size_t n, const std::string& name, std::ptrdiff_t example) {
   if (!kernels().all_scores(x, n)) {
     throw std::invalid_argument(where(example) + name +
                                 " contains NaN or +inf; scores are finite, or -inf to forbid");
@@ -76,7 +75,7 @@ void add_block(const BlockName& spec, const Doubles& a, std::ptrdiff_t example, 
                                 ", expected " + wanted);
   }
   check_values(a.data(), a.size(), spec.name, example);
-  out.layout.add(spec.block, anchored ? a.shape(0) : 1, outcomes);
+  out.layout.add(spec.block, anchored ? a.shape(0) : 1, outcomes, anchored);
   out.scores.block[spec.block] = a.data();
 }
 
@@ -136,7 +135,7 @@ std::vector<Parsed> parse_batch(const NativeStructure& s, nb::dict scores, std::
       add_block(b, Doubles(value, b.name.c_str()), -1, once);
       const Block& block = once.layout.block[b.block];
       for (Parsed& p : out) {
-        p.layout.add(b.block, block.sites, block.outcomes);
+        p.layout.add(b.block, block.sites, block.outcomes, block.anchored);
         p.scores.block[b.block] = once.scores.block[b.block];
       }
       continue;
@@ -172,7 +171,8 @@ Workspace& local_workspace() {
 // numpy.empty(n, int64): NumPy's own allocation is the cheapest way to a small array.
 nb::object empty_integers(std::size_t n) {
   // Held for the life of the process.
-  static PyObject* const empty = nb::object(nb::module_::import_("numpy").attr("empty")).release().ptr();
+  static PyObject* const empty =
+      nb::object(nb::module_::import_("numpy").attr("empty")).release().ptr();
   static PyObject* const dtype =
       nb::object(nb::module_::import_("numpy").attr("dtype")("int64")).release().ptr();
   nb::object size = nb::steal(PyLong_FromSize_t(n));
@@ -329,6 +329,9 @@ void bind_structures(nb::module_& m) {
       "Choose an instruction set: 'baseline', 'avx2' or 'avx512'; False where it is not there.");
 
   nb::class_<NativeStructure>(m, "NativeStructure")
+      .def(
+          "check", [](const NativeStructure& s, nb::dict scores) { parse(s, scores); },
+          nb::arg("scores"))
       .def("argmax", &argmax, nb::arg("scores"))
       .def("solve", &solve, nb::arg("scores"))
       .def("argmax_batch", &argmax_batch, nb::arg("scores"), nb::arg("n"), nb::arg("threads"))
@@ -350,8 +353,8 @@ void bind_structures(nb::module_& m) {
             new (self) Hypergraph(nodes, parts, to_vector(head), to_vector(tail_ptr),
                                   to_vector(tail), to_vector(part_ptr), to_vector(part));
           },
-          nb::arg("nodes"), nb::arg("parts"), nb::arg("head"), nb::arg("tail_ptr"),
-          nb::arg("tail"), nb::arg("part_ptr"), nb::arg("part"))
+          nb::arg("nodes"), nb::arg("parts"), nb::arg("head"), nb::arg("tail_ptr"), nb::arg("tail"),
+          nb::arg("part_ptr"), nb::arg("part"))
       .def(
           "best",
           [](const Hypergraph& h, Input<double, nb::ndim<1>> theta) {

@@ -35,12 +35,11 @@ void Chain::check(const Layout& layout) const {
     size *= K;
     if (!b.present) continue;
     const std::size_t positions = L > j ? L - j : 0;
-    if (b.outcomes != size || (b.sites != 1 && b.sites != positions)) {
+    if (b.outcomes != size || b.sites != (b.anchored ? positions : 1)) {
       throw std::invalid_argument(
           "a transition of order " + std::to_string(j) + " must have shape (K,)*" +
           std::to_string(j + 1) + ", or that with " + std::to_string(positions) +
-          " positions in front; label has L = " + std::to_string(L) + ", K = " +
-          std::to_string(K));
+          " positions in front; label has L = " + std::to_string(L) + ", K = " + std::to_string(K));
     }
   }
 }

@@ -29,9 +29,11 @@ struct Forward {
   double* E;           // exp of the shared top table, shifted; null where it is not shared
 };
 
-enum Slot { kAlpha, kNode, kScale, kShared, kTable, kBeta, kBack, kBackBefore, kCount, kState };
+enum Slot { kAlpha, kNode, kScale, kShared, kTable, kBeta, kBack, kBackBefore, kState };
 
-double largest(const double* x, std::size_t n) { return max_value(x, n); }
+double largest(const double* x, std::size_t n) {
+  return max_value(x, n);
+}
 
 void node_scores(const ChainView& v, std::size_t t, double* out) {
   std::fill(out, out + v.states_at(t), 0.0);
@@ -280,14 +282,12 @@ class Sink {
 void backward_scaled(const ChainView& v, double eps, const Forward& f, double shared_shift,
                      const Sink& sink, Workspace& ws) {
   double* beta = ws.real(kBeta, v.states);
-  double* back = ws.real(kBack, v.states);
   double* p = ws.real(kState, v.states);
   const std::size_t table_size = v.table[v.order].size;
-  double* count = nullptr;  // of the shared top table, before its own weights are multiplied in
-  if (f.E != nullptr && !sink.top_anchored()) {
-    count = ws.real(kCount, table_size);
-    std::fill(count, count + table_size, 0.0);
-  }
+  // The counts of a shared top table are one matrix product over the positions at the end; `back`
+  // is then kept for all of them.
+  const bool at_the_end = f.E != nullptr && !sink.top_anchored() && v.L > v.order;
+  double* backs = ws.real(kBack, at_the_end ? v.L * v.states : v.states);
   std::fill(beta, beta + v.states_at(v.L - 1), 1.0);
   for (std::size_t t = v.L; t-- > 0;) {
     const std::size_t n = v.states_at(t);
@@ -297,6 +297,7 @@ void backward_scaled(const ChainView& v, double eps, const Forward& f, double sh
     sink.node(t, p);
     if (t == 0) break;
     // A window that nothing legal leads to has no say, however good its future.
+    double* back = at_the_end ? backs + t * v.states : backs;
     for (std::size_t s = 0; s < n; ++s) {
       back[s] = alpha[s] > 0.0 ? node[s] * beta[s] / f.scale[t] : 0.0;
     }
@@ -309,9 +310,7 @@ void backward_scaled(const ChainView& v, double eps, const Forward& f, double sh
     } else {
       double shift;
       const double* E = exp_table(v, t, eps, f, shared_shift, &shift, ws);
-      if (count != nullptr) {
-        kernels().outer_add(previous, back, count, v.K, v.stay, v.K);
-      } else {
+      if (!at_the_end) {
         double* out = sink.top(t);
         for (std::size_t from = 0; from < v.states; ++from) {
           const double* b = back + (from % v.stay) * v.K;
@@ -326,9 +325,11 @@ void backward_scaled(const ChainView& v, double eps, const Forward& f, double sh
       if (previous[s] == 0.0) beta[s] = 0.0;
     }
   }
-  if (count != nullptr && v.L > v.order) {
-    double* out = sink.top(v.order);
-    for (std::size_t i = 0; i < table_size; ++i) out[i] += count[i] * f.E[i];
+  if (at_the_end) {
+    double* count = sink.top(v.order);
+    kernels().outer_sum(f.alpha + (v.order - 1) * v.states, backs + v.order * v.states,
+                        v.L - v.order, v.states, count, v.K, v.stay, v.K);
+    for (std::size_t i = 0; i < table_size; ++i) count[i] *= f.E[i];
   }
 }
 

@@ -132,7 +132,8 @@ struct Candidate {
   std::uint32_t edge;
   std::vector<std::uint32_t> rank;  // which derivation of each tail
   bool operator<(const Candidate& o) const {
-    return score < o.score || (score == o.score && (edge > o.edge || (edge == o.edge && rank > o.rank)));
+    return score < o.score ||
+           (score == o.score && (edge > o.edge || (edge == o.edge && rank > o.rank)));
   }
 };
 

@@ -26,8 +26,12 @@ static inline v8 load(const double* p) {
 static inline void store(double* p, v8 v) {
   for (int i = 0; i < kPieces; ++i) __builtin_memcpy(p + i * kWidth, &v.piece[i], sizeof(vd));
 }
-static inline vd splat(double x) { return x - vd{}; }  // x - 0 is x, -0 included
-static inline v8 zeros() { return v8{}; }
+static inline vd splat(double x) {
+  return x - vd{};
+}  // x - 0 is x, -0 included
+static inline v8 zeros() {
+  return v8{};
+}
 static inline v8 operator+(v8 a, v8 b) {
   for (int i = 0; i < kPieces; ++i) a.piece[i] = a.piece[i] + b.piece[i];
   return a;
@@ -104,38 +108,41 @@ static inline void last_columns(std::size_t vectors, const double* a, const doub
   }
 }
 
+// out[k] = sum (or, in the max-plus algebra, max) over i < n of a[i] * T[i][k].
+template <bool kMax>
+static inline void row_times(const double* a, std::size_t a_stride, const double* T,
+                             std::size_t T_stride, double* out, std::size_t n, std::size_t K) {
+  if (K < 8) {
+    for (std::size_t k = 0; k < K; ++k) out[k] = kMax ? a[0] + T[k] : a[0] * T[k];
+    for (std::size_t i = 1; i < n; ++i) {
+      const double s = a[i * a_stride];
+      const double* row = T + i * T_stride;
+      for (std::size_t k = 0; k < K; ++k) {
+        if constexpr (kMax) {
+          const double c = s + row[k];
+          out[k] = c > out[k] ? c : out[k];
+        } else {
+          out[k] += s * row[k];
+        }
+      }
+    }
+    return;
+  }
+  std::size_t k = 0;
+  for (; k + 8 * kBlock <= K; k += 8 * kBlock) {
+    columns<kBlock, kMax>(a, T + k, out + k, n, a_stride, T_stride, 8 * (kBlock - 1));
+  }
+  if (k < K) {
+    last_columns<kBlock, kMax>((K - k + 7) / 8, a, T + k, out + k, n, a_stride, T_stride,
+                               static_cast<std::ptrdiff_t>(K - k) - 8);
+  }
+}
+
 template <bool kMax>
 static inline void step(const double* a, const double* T, double* out, std::size_t K1,
                         std::size_t R, std::size_t K) {
-  const std::size_t stride = R * K;
   for (std::size_t r = 0; r < R; ++r) {
-    const double* a_r = a + r;
-    const double* T_r = T + r * K;
-    double* out_r = out + r * K;
-    if (K < 8) {
-      for (std::size_t k = 0; k < K; ++k) out_r[k] = kMax ? a_r[0] + T_r[k] : a_r[0] * T_r[k];
-      for (std::size_t k1 = 1; k1 < K1; ++k1) {
-        const double s = a_r[k1 * R];
-        const double* row = T_r + k1 * stride;
-        for (std::size_t k = 0; k < K; ++k) {
-          if constexpr (kMax) {
-            const double c = s + row[k];
-            out_r[k] = c > out_r[k] ? c : out_r[k];
-          } else {
-            out_r[k] += s * row[k];
-          }
-        }
-      }
-      continue;
-    }
-    std::size_t k = 0;
-    for (; k + 8 * kBlock <= K; k += 8 * kBlock) {
-      columns<kBlock, kMax>(a_r, T_r + k, out_r + k, K1, R, stride, 8 * (kBlock - 1));
-    }
-    if (k < K) {
-      last_columns<kBlock, kMax>((K - k + 7) / 8, a_r, T_r + k, out_r + k, K1, R, stride,
-                                 static_cast<std::ptrdiff_t>(K - k) - 8);
-    }
+    row_times<kMax>(a + r, R, T + r * K, R * K, out + r * K, K1, K);
   }
 }
 
@@ -155,41 +162,51 @@ static inline double sum_lanes(v8 v) {
   return ((l[0] + l[4]) + (l[2] + l[6])) + ((l[1] + l[5]) + (l[3] + l[7]));
 }
 
+// out[i * out_stride] = <row i, b> for N rows at once, which hides the latency of the additions.
+template <int N>
+static inline void dot_rows(const double* E, std::size_t E_stride, const double* b, v8 b_tail,
+                            double* out, std::size_t out_stride, std::size_t K) {
+  const std::size_t full = K / 8 * 8;
+  v8 acc[N];
+  for (int i = 0; i < N; ++i) acc[i] = zeros();
+  for (std::size_t k = 0; k < full; k += 8) {
+    const v8 x = load(b + k);
+    for (int i = 0; i < N; ++i) acc[i] = acc[i] + load(E + i * E_stride + k) * x;
+  }
+  if (full < K) {
+    for (int i = 0; i < N; ++i) acc[i] = acc[i] + load(E + i * E_stride + K - 8) * b_tail;
+  }
+  for (int i = 0; i < N; ++i) out[i * out_stride] = sum_lanes(acc[i]);
+}
+
 static void sum_step_back(const double* E, const double* b, double* out, std::size_t K1,
                           std::size_t R, std::size_t K) {
-  const std::size_t full = K / 8 * 8, tail = K - full;
   for (std::size_t r = 0; r < R; ++r) {
     const double* b_r = b + r * K;
-    const bool vector = K >= 8;
-    const v8 b_tail = vector && tail ? keep_tail(b_r + K - 8, tail) : zeros();
-    for (std::size_t k1 = 0; k1 < K1; ++k1) {
-      const double* row = E + (k1 * R + r) * K;
-      if (!vector) {
-        double sum = 0.0;
-        for (std::size_t k = 0; k < K; ++k) sum += row[k] * b_r[k];
-        out[k1 * R + r] = sum;
-        continue;
+    const double* E_r = E + r * K;
+    std::size_t k1 = 0;
+    if (K >= 8) {
+      const v8 b_tail = keep_tail(b_r + K - 8, K % 8);
+      for (; k1 + 4 <= K1; k1 += 4) {
+        dot_rows<4>(E_r + k1 * R * K, R * K, b_r, b_tail, out + k1 * R + r, R, K);
       }
-      v8 acc = zeros();
-      for (std::size_t k = 0; k < full; k += 8) acc = acc + load(row + k) * load(b_r + k);
-      if (tail) acc = acc + load(row + K - 8) * b_tail;
-      out[k1 * R + r] = sum_lanes(acc);
+      for (; k1 < K1; ++k1) {
+        dot_rows<1>(E_r + k1 * R * K, R * K, b_r, b_tail, out + k1 * R + r, R, K);
+      }
+    }
+    for (; k1 < K1; ++k1) {
+      double sum = 0.0;
+      for (std::size_t k = 0; k < K; ++k) sum += E_r[k1 * R * K + k] * b_r[k];
+      out[k1 * R + r] = sum;
     }
   }
 }
 
-static void outer_add(const double* a, const double* b, double* G, std::size_t K1, std::size_t R,
-                      std::size_t K) {
+static void outer_sum(const double* A, const double* B, std::size_t n, std::size_t stride,
+                      double* G, std::size_t K1, std::size_t R, std::size_t K) {
   for (std::size_t k1 = 0; k1 < K1; ++k1) {
     for (std::size_t r = 0; r < R; ++r) {
-      const double s = a[k1 * R + r];
-      if (s == 0.0) continue;
-      const double* b_r = b + r * K;
-      double* row = G + (k1 * R + r) * K;
-      std::size_t k = 0;
-      const vd s8 = splat(s);
-      for (; k + 8 <= K; k += 8) store(row + k, load(row + k) + s8 * load(b_r + k));
-      for (; k < K; ++k) row[k] += s * b_r[k];
+      row_times<false>(A + k1 * R + r, stride, B + r * K, stride, G + (k1 * R + r) * K, n, K);
     }
   }
 }
@@ -249,6 +266,32 @@ static void add_scaled(double a, const double* x, double* y, std::size_t n) {
   std::size_t i = 0;
   for (; i + 8 <= n; i += 8) store(y + i, load(y + i) + s * load(x + i));
   for (; i < n; ++i) y[i] += a * x[i];
+}
+
+static void add_scaled_where(double a, const double* x, const std::uint8_t* real, double* y,
+                             std::size_t n) {
+  for (std::size_t i = 0; i < n; ++i) y[i] += real[i] ? a * x[i] : 0.0;
+}
+
+static void score_site(const std::int32_t* indices, const double* values, std::size_t n,
+                       const std::uint32_t* row_ptr, const std::uint32_t* column, const double* w,
+                       double* out, std::size_t K) {
+  // Rows lie anywhere in memory: ask for one while the ones before it are being added.
+  constexpr std::size_t kAhead = 6;
+  for (std::size_t j = 0; j < n; ++j) {
+    if (j + kAhead < n) {
+      const std::uint32_t next = row_ptr[indices[j + kAhead]];
+      __builtin_prefetch(w + next);
+      __builtin_prefetch(column + next);
+    }
+    const std::uint32_t begin = row_ptr[indices[j]], end = row_ptr[indices[j] + 1];
+    const double x = values ? values[j] : 1.0;
+    if (end - begin == K) {
+      add_scaled(x, w + begin, out, K);
+    } else {
+      for (std::uint32_t q = begin; q < end; ++q) out[column[q]] += x * w[q];
+    }
+  }
 }
 
 static bool all_scores(const double* x, std::size_t n) {

@@ -1,5 +1,6 @@
 // The kernels for x86-64-v3 machines; compiled with that instruction set (see CMakeLists.txt).
 #include <cstddef>
+#include <cstdint>
 
 #include "structlearn/kernels.hpp"
 
@@ -11,7 +12,9 @@ namespace avx2 {
 }  // namespace
 
 extern const Kernels kernels_avx2;
-const Kernels kernels_avx2 = {"avx2",          avx2::max_step,  avx2::sum_step, avx2::sum_step_back,
-                            avx2::outer_add, avx2::exp_shifted, avx2::add_scaled, avx2::all_scores};
+const Kernels kernels_avx2 = {
+    "avx2",           avx2::max_step,    avx2::sum_step,   avx2::sum_step_back,
+    avx2::outer_sum,  avx2::exp_shifted, avx2::add_scaled, avx2::add_scaled_where,
+    avx2::score_site, avx2::all_scores};
 
 }  // namespace structlearn

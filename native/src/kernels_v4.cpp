@@ -1,5 +1,6 @@
 // The kernels for x86-64-v4 machines; compiled with that instruction set (see CMakeLists.txt).
 #include <cstddef>
+#include <cstdint>
 
 #include "structlearn/kernels.hpp"
 
@@ -11,7 +12,9 @@ namespace avx512 {
 }  // namespace
 
 extern const Kernels kernels_avx512;
-const Kernels kernels_avx512 = {"avx512",          avx512::max_step,  avx512::sum_step, avx512::sum_step_back,
-                            avx512::outer_add, avx512::exp_shifted, avx512::add_scaled, avx512::all_scores};
+const Kernels kernels_avx512 = {
+    "avx512",           avx512::max_step,    avx512::sum_step,   avx512::sum_step_back,
+    avx512::outer_sum,  avx512::exp_shifted, avx512::add_scaled, avx512::add_scaled_where,
+    avx512::score_site, avx512::all_scores};
 
 }  // namespace structlearn

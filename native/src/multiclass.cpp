@@ -15,8 +15,7 @@ void Multiclass::check(const Layout& layout) const {
   }
 }
 
-double Multiclass::argmax(const Layout& layout, const Scores& scores, Output& y,
-                          Workspace&) const {
+double Multiclass::argmax(const Layout& layout, const Scores& scores, Output& y, Workspace&) const {
   const std::size_t k = first_max(scores.block[0], layout.block[0].outcomes);
   y.assign(1, static_cast<std::int32_t>(k));
   return scores.block[0][k];
@@ -34,9 +33,8 @@ void Multiclass::encode(const Layout& layout, std::span<const std::int32_t> y,
                   static_cast<std::uint32_t>(y[0]));
 }
 
-std::vector<std::pair<double, Output>> Multiclass::kbest(const Layout& layout,
-                                                         const Scores& scores, std::size_t n,
-                                                         Workspace&) const {
+std::vector<std::pair<double, Output>> Multiclass::kbest(const Layout& layout, const Scores& scores,
+                                                         std::size_t n, Workspace&) const {
   const std::size_t K = layout.block[0].outcomes;
   const double* x = scores.block[0];
   std::vector<std::int32_t> order(K);

@@ -10,7 +10,8 @@ void shrink(OnlineState& state, double factor) {
   state.scale *= factor;
   if (state.scale > 1e-9) return;
   if (state.scale == 0.0) {  // w = 0: what v meant for the average moves to `behind`
-    for (std::size_t j = 0; j < state.behind.size(); ++j) state.behind[j] += state.ahead * state.v[j];
+    for (std::size_t j = 0; j < state.behind.size(); ++j)
+      state.behind[j] += state.ahead * state.v[j];
     std::fill(state.v.begin(), state.v.end(), 0.0);
     state.ahead = 0.0;
   } else {
@@ -23,8 +24,7 @@ void shrink(OnlineState& state, double factor) {
 }  // namespace
 
 EpochReport online_epoch(const Problem& problem, std::span<const std::int64_t> order,
-                         const OnlineSettings& settings, OnlineState& state,
-                         Interrupt& interrupt) {
+                         const OnlineSettings& settings, OnlineState& state, Interrupt& interrupt) {
   EpochReport report;
   Workspace ws;
   PartVector r;

@@ -181,7 +181,8 @@ LossResult Problem::loss(std::size_t i, const Layout& layout, const double* w, d
   // Two vertices: what they share cancels. `net` is zero outside this block.
   if (ws.reals[kDifference].size() < layout.parts) ws.reals[kDifference].resize(layout.parts, 0.0);
   double* net = ws.reals[kDifference].data();
-  for (std::size_t n = 0; n < gradient.index.size(); ++n) net[gradient.index[n]] += gradient.value[n];
+  for (std::size_t n = 0; n < gradient.index.size(); ++n)
+    net[gradient.index[n]] += gradient.value[n];
   if (is_partial) {
     for (std::size_t n = 0; n < known.index.size(); ++n) {
       net[known.index[n]] -= known.value[n];
@@ -214,8 +215,8 @@ double Problem::total(const double* w, double margin, double eps, double* gradie
   // Few enough partitions that their gradients fit in some 128 MB; a number that depends on the
   // problem alone.
   const std::size_t fitting = (std::size_t{1} << 24) / std::max<std::size_t>(weights_, 1);
-  const std::size_t partitions =
-      std::max<std::size_t>(1, std::min({std::size_t{32}, examples(), std::max<std::size_t>(fitting, 4)}));
+  const std::size_t partitions = std::max<std::size_t>(
+      1, std::min({std::size_t{32}, examples(), std::max<std::size_t>(fitting, 4)}));
   if (!oracle_->threads_allowed()) threads = 1;
   std::vector<double> value(partitions, 0.0);
   std::vector<std::vector<double>> part(gradient ? partitions : 0);

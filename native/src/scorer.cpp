@@ -21,7 +21,7 @@ Layout Scorer::layout(std::size_t example) const {
     const std::size_t sites = block.features.kind == FeatureRows::Kind::kShared
                                   ? 1
                                   : static_cast<std::size_t>(ptr[example + 1] - ptr[example]);
-    layout.add(b, sites, block.weights.outcomes);
+    layout.add(b, sites, block.weights.outcomes, block.features.kind != FeatureRows::Kind::kShared);
   }
   return layout;
 }
@@ -49,9 +49,33 @@ inline void for_features(const FeatureRows& f, std::size_t row, Each&& each) {
   }
 }
 
+// sum[k] += the scores of one site whose features have sparse rows of weights.
+void score_sparse(const FeatureRows& f, std::size_t row, const WeightRows& rows, const double* w,
+                  double* sum) {
+  static constexpr std::int32_t kAlways = 0;  // the one feature of a shared block
+  const bool shared = f.kind == FeatureRows::Kind::kShared;
+  const std::int64_t begin = shared ? 0 : f.indptr[row], end = shared ? 1 : f.indptr[row + 1];
+  kernels().score_site(shared ? &kAlways : f.indices + begin,
+                       f.values && !shared ? f.values + begin : nullptr,
+                       static_cast<std::size_t>(end - begin), rows.row_ptr.data(), rows.column, w,
+                       sum, rows.columns);
+}
+
+// The stored weight of (feature, column) in sparse rows, or -1 where there is none.
+std::int64_t find_weight(const WeightRows& rows, std::size_t feature, std::size_t column) {
+  const std::uint32_t begin = rows.row_ptr[feature], end = rows.row_ptr[feature + 1];
+  if (end - begin == rows.columns) {
+    const std::size_t q = begin + column;
+    return rows.real && !rows.real[q] ? -1 : static_cast<std::int64_t>(q);
+  }
+  for (std::uint32_t q = begin; q < end; ++q) {
+    if (rows.column[q] == column) return q;
+  }
+  return -1;
+}
+
 std::size_t first_row(const FeatureRows& f, std::size_t example) {
-  return f.kind == FeatureRows::Kind::kShared ? 0
-                                              : static_cast<std::size_t>(f.site_ptr[example]);
+  return f.kind == FeatureRows::Kind::kShared ? 0 : static_cast<std::size_t>(f.site_ptr[example]);
 }
 
 }  // namespace
@@ -77,12 +101,7 @@ void Scorer::score(std::size_t example, const Layout& layout, const double* w, d
           kernels().add_scaled(x, base + feature * rows.columns, sum, rows.columns);
         });
       } else {
-        const std::uint32_t* ptr = rows.row_ptr.data();
-        for_features(f, first + s, [&](std::size_t feature, double x) {
-          for (std::uint32_t q = ptr[feature]; q < ptr[feature + 1]; ++q) {
-            sum[rows.column[q]] += x * base[q];
-          }
-        });
+        score_sparse(f, first + s, rows, base, sum);
       }
       if (fold) {
         for (std::size_t r = 0; r < R; ++r) {
@@ -114,12 +133,8 @@ void Scorer::transpose(std::size_t example, const Layout& layout, const PartVect
         sink(rows.offset + feature * rows.columns + column, value * x);
         return;
       }
-      for (std::uint32_t q = rows.row_ptr[feature]; q < rows.row_ptr[feature + 1]; ++q) {
-        if (rows.column[q] == column) {
-          sink(rows.offset + q, value * x);
-          break;
-        }
-      }
+      const std::int64_t q = find_weight(rows, feature, column);
+      if (q >= 0) sink(rows.offset + static_cast<std::size_t>(q), value * x);
     });
   };
   const auto part = [&](std::size_t b, std::size_t row, std::size_t outcome, double x) {
@@ -162,37 +177,83 @@ void Scorer::transpose(std::size_t example, const Layout& layout, const PartVect
       }
       for_features(f, first + s, [&](std::size_t feature, double x) {
         if (rows.row_ptr.empty()) {
-          const std::size_t base = rows.offset + feature * rows.columns;
-          for (std::size_t r = 0; r < at.outcomes; ++r) sink(base + r, x * values[r]);
-        } else {
-          for (std::uint32_t q = rows.row_ptr[feature]; q < rows.row_ptr[feature + 1]; ++q) {
-            sink(rows.offset + q, x * values[rows.column[q]]);
-          }
+          sink.row(rows.offset + feature * rows.columns, x, values, at.outcomes, nullptr);
+          return;
+        }
+        const std::uint32_t begin = rows.row_ptr[feature], end = rows.row_ptr[feature + 1];
+        if (end - begin == at.outcomes) {
+          sink.row(rows.offset + begin, x, values, at.outcomes,
+                   rows.real ? rows.real + begin : nullptr);
+          return;
+        }
+        for (std::uint32_t q = begin; q < end; ++q) {
+          sink(rows.offset + q, x * values[rows.column[q]]);
         }
       });
     }
   }
 }
 
+namespace {
+
+// Where the transpose adds to: one weight, or a whole row of them.
+struct Add {
+  double a;
+  double* w;
+  void operator()(std::size_t q, double x) const { w[q] += a * x; }
+  void row(std::size_t q, double x, const double* v, std::size_t n,
+           const std::uint8_t* real) const {
+    if (real) {
+      kernels().add_scaled_where(a * x, v, real, w + q, n);
+    } else {
+      kernels().add_scaled(a * x, v, w + q, n);
+    }
+  }
+};
+
+struct AddTwice {
+  Add first, second;
+  void operator()(std::size_t q, double x) const {
+    first(q, x);
+    second(q, x);
+  }
+  void row(std::size_t q, double x, const double* v, std::size_t n,
+           const std::uint8_t* real) const {
+    first.row(q, x, v, n, real);
+    second.row(q, x, v, n, real);
+  }
+};
+
+struct Collect {
+  double* scratch;
+  std::vector<std::size_t>& touched;
+  void operator()(std::size_t q, double x) const {
+    touched.push_back(q);
+    scratch[q] += x;
+  }
+  void row(std::size_t q, double x, const double* v, std::size_t n,
+           const std::uint8_t* real) const {
+    for (std::size_t i = 0; i < n; ++i) {
+      if (!real || real[i]) (*this)(q + i, x * v[i]);
+    }
+  }
+};
+
+}  // namespace
+
 void Scorer::scatter(std::size_t example, const Layout& layout, const PartVector& v, double a,
                      double* w, double b, double* second) const {
   if (second == nullptr) {
-    transpose(example, layout, v, [a, w](std::size_t q, double x) { w[q] += a * x; });
+    transpose(example, layout, v, Add{a, w});
   } else {
-    transpose(example, layout, v, [=](std::size_t q, double x) {
-      w[q] += a * x;
-      second[q] += b * x;
-    });
+    transpose(example, layout, v, AddTwice{{a, w}, {b, second}});
   }
 }
 
 double Scorer::squared_norm(std::size_t example, const Layout& layout, const PartVector& v,
                             double* scratch) const {
   std::vector<std::size_t> touched;
-  transpose(example, layout, v, [&](std::size_t q, double x) {
-    touched.push_back(q);
-    scratch[q] += x;
-  });
+  transpose(example, layout, v, Collect{scratch, touched});
   double sum = 0.0;
   for (const std::size_t q : touched) {
     sum += scratch[q] * scratch[q];

@@ -1,1 +1,71 @@
-"""structlearn: structured prediction."""
+"""structlearn: structured prediction.
+
+Predicts many correlated outputs at once — the tags of a sentence, its parse, the segments of an
+image — by scoring input and output jointly and finding the best output. Every learner works on
+every structure::
+
+    from structlearn import CRF, StructuredPerceptron, StructuredSVM
+    from structlearn.structures import Chain
+
+Names are imported when first used, so that ``import structlearn`` costs next to nothing.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from importlib.metadata import PackageNotFoundError, version
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from .estimators import CRF, HMM, StructuredModel, StructuredPerceptron, StructuredSVM
+    from .exceptions import CapabilityError, ConvergenceWarning, InfeasibleError
+
+try:
+    __version__ = version("structlearn")
+except PackageNotFoundError:  # the source tree, not installed
+    __version__ = "0"
+
+_HOMES = {
+    "CRF": "estimators",
+    "HMM": "estimators",
+    "StructuredModel": "estimators",
+    "StructuredPerceptron": "estimators",
+    "StructuredSVM": "estimators",
+    "CapabilityError": "exceptions",
+    "ConvergenceWarning": "exceptions",
+    "InfeasibleError": "exceptions",
+}
+_MODULES = (
+    "datasets",
+    "estimators",
+    "features",
+    "learners",
+    "losses",
+    "scoring",
+    "structures",
+    "testing",
+)
+
+__all__ = [
+    "CRF",
+    "HMM",
+    "CapabilityError",
+    "ConvergenceWarning",
+    "InfeasibleError",
+    "StructuredModel",
+    "StructuredPerceptron",
+    "StructuredSVM",
+    "__version__",
+]
+
+
+def __getattr__(name: str) -> Any:
+    if name in _HOMES:
+        return getattr(import_module(f".{_HOMES[name]}", __name__), name)
+    if name in _MODULES:
+        return import_module(f".{name}", __name__)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted([*__all__, *_MODULES])

@@ -7,9 +7,11 @@ neither the structure nor the features.
 
 from __future__ import annotations
 
+import itertools
 import weakref
 from collections.abc import Sequence
 from dataclasses import dataclass
+from math import prod
 from typing import Any
 
 import numpy as np
@@ -20,7 +22,7 @@ from .features.rows import Examples
 from .losses.costs import Cost
 from .scoring.layout import WeightLayout
 from .structures.base import Parts, Structure, flatten, unflatten_values
-from .structures.native import n_threads
+from .structures.native import NativeStructure, n_threads
 
 __all__ = ["GoldOutputs", "PartVector", "Problem"]
 
@@ -46,7 +48,9 @@ class PartVector:
         """Return one value a part."""
         if self.index is None:
             return self.value
-        return np.bincount(self.index, weights=self.value, minlength=n_parts)
+        dense = np.zeros(n_parts)
+        np.add.at(dense, self.index, self.value)
+        return dense
 
 
 @dataclass
@@ -110,6 +114,7 @@ class Problem:
         self.cost = cost
         self.sample_weight = sample_weight
         self._label_names = label_names
+        self._check_sites()
         self._specs = layout.specification(examples)
         self._inference = structure.native or PythonInference(self)
         self._core = self._build({}, {})
@@ -130,6 +135,30 @@ class Problem:
             self.sample_weight,
         )
 
+    def _check_sites(self) -> None:
+        """Refuse features for more or fewer sites than the structure has: the core trusts them."""
+        structure, labels = self.structure, self.examples.blocks.get("label")
+        if not isinstance(structure, NativeStructure) or labels is None or self.single_site:
+            return
+        present = self.layout.present()
+        others = [n for n, block in present.items() if not block.shared and n != "label"]
+        if not others and labels.site_shapes is None:
+            return
+        for i in range(self.n_examples):
+            shape = labels.sites(i)
+            if len(shape) + 1 != structure._label_rank:
+                raise ValueError(f"example {i}: label has sites of shape {shape}, not a sequence")
+            scores = {"label": _Shaped((*shape, 1))}
+            for name in others:
+                positions = structure._positions(name, scores)
+                expected = prod(positions[: len(positions) - len(present[name].outcomes)])
+                found = prod(self.examples.blocks[name].sites(i))
+                if found != expected:
+                    raise ValueError(
+                        f"example {i}: {name} has features for {found} places, "
+                        f"the structure has {expected}"
+                    )
+
     # -- sizes and scores -----------------------------------------------------------------------
 
     @property
@@ -148,6 +177,8 @@ class Problem:
         for name, block in self.layout.present().items():
             sites = () if block.shared else self.examples.blocks[name].sites(i)
             if name == "label" and self.single_site:
+                sites = ()
+            elif name in ("start", "end"):  # one site, without an axis
                 sites = ()
             shapes[name] = (*sites, *block.outcomes)
         return shapes
@@ -193,7 +224,9 @@ class Problem:
 
     # -- losses ---------------------------------------------------------------------------------
 
-    def loss(self, i: int, w: Vector, margin: float, temperature: float) -> tuple[float, PartVector]:
+    def loss(
+        self, i: int, w: Vector, margin: float, temperature: float
+    ) -> tuple[float, PartVector]:
         """Return the loss of example i (its weight not multiplied in) and p − p_clamp."""
         value, (index, r) = self._core.loss(i, w, float(margin), float(temperature))
         return value, PartVector(index, r)
@@ -207,7 +240,7 @@ class Problem:
         gradient: bool = True,
         n_jobs: int | None = None,
     ) -> tuple[float, Vector | None]:
-        """Return Σ_i weight_i · L_i(w) and its gradient; the same bits for any number of threads."""
+        """Return Σ_i weight_i · L_i(w) and its gradient; the same bits for any thread count."""
         out = np.zeros(self.n_weights) if gradient else None
         value, complete = self._core.total(
             np.ascontiguousarray(w, dtype=np.float64),
@@ -246,7 +279,7 @@ class Problem:
         if self.single_site:
             return list(flat.tolist())
         bounds = ptr.tolist()
-        return [flat[a:b] for a, b in zip(bounds[:-1], bounds[1:], strict=True)]
+        return [flat[a:b] for a, b in itertools.pairwise(bounds)]
 
     # -- building -------------------------------------------------------------------------------
 
@@ -259,9 +292,7 @@ class Problem:
                 keep = np.repeat(~partial, np.diff(ptr))
                 sizes = np.where(partial, 0, np.diff(ptr))
                 labels, ptr = labels[keep], np.concatenate(([0], np.cumsum(sizes)))
-            part_ptr, parts = self._core.encode_all(
-                labels.astype(np.int32), ptr.astype(np.int64)
-            )
+            part_ptr, parts = self._core.encode_all(labels.astype(np.int32), ptr.astype(np.int64))
         else:
             rows: list[npt.NDArray[np.int64]] = []
             for i, y in enumerate(gold.outputs):

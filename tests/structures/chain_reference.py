@@ -105,5 +105,6 @@ def forward_backward(scores, order, temperature):
 def summed(marginals, scores):
     """Sum the marginals of shared blocks over positions, as ``infer`` gives them."""
     return {
-        name: p.sum(axis=0) if p.ndim > np.ndim(scores[name]) else p for name, p in marginals.items()
+        name: p.sum(axis=0) if p.ndim > np.ndim(scores[name]) else p
+        for name, p in marginals.items()
     }

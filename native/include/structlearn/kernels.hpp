@@ -7,6 +7,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 
 namespace structlearn {
 
@@ -21,13 +22,21 @@ struct Kernels {
   // out[k1,r] = sum over k of E[k1,r,k] * b[r,k]
   void (*sum_step_back)(const double* E, const double* b, double* out, std::size_t K1,
                         std::size_t R, std::size_t K);
-  // G[k1,r,k] += a[k1,r] * b[r,k]
-  void (*outer_add)(const double* a, const double* b, double* G, std::size_t K1, std::size_t R,
-                    std::size_t K);
+  // G[k1,r,k] = sum over n rows t of A[t][k1,r] * B[t][r,k]; rows of both are `stride` apart
+  void (*outer_sum)(const double* A, const double* B, std::size_t n, std::size_t stride, double* G,
+                    std::size_t K1, std::size_t R, std::size_t K);
   // out[i] = exp((x[i] - shift) * scale) for x[i] <= shift; exp(-inf) is exactly 0
   void (*exp_shifted)(const double* x, std::size_t n, double shift, double scale, double* out);
   // y[i] += a * x[i]
   void (*add_scaled)(double a, const double* x, double* y, std::size_t n);
+  // y[i] += a * x[i] where real[i] is not 0
+  void (*add_scaled_where)(double a, const double* x, const std::uint8_t* real, double* y,
+                           std::size_t n);
+  // out[k] += sum over the features j of values[j] * w[row of indices[j]][k]; values null: all 1.
+  // Row f holds the columns column[row_ptr[f]..row_ptr[f+1]]; one with K entries holds them all.
+  void (*score_site)(const std::int32_t* indices, const double* values, std::size_t n,
+                     const std::uint32_t* row_ptr, const std::uint32_t* column, const double* w,
+                     double* out, std::size_t K);
   // every x[i] is finite or -inf
   bool (*all_scores)(const double* x, std::size_t n);
 };

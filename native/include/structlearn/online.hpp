@@ -16,7 +16,8 @@ namespace structlearn {
 enum class Step {
   kUnit,      // w -= r                            perceptron (Algorithms 39, 40)
   kConstant,  // w -= r; w *= 1 - 1 / (2 C N)      Algorithm 41 as printed
-  kDecaying,  // w  = (1 - 1/t) w - (C N / t) r    subgradient of eq. 17.24 with steps 1 / (lambda t)
+  kDecaying,  // w  = (1 - 1/t) w - (C N / t) r    subgradient of eq. 17.24 with steps 1 / (lambda
+              // t)
 };
 
 struct OnlineSettings {
@@ -43,7 +44,7 @@ struct EpochReport {
   bool complete = true;
 };
 
-EpochReport online_epoch(const Problem&, std::span<const std::int64_t> order,
-                         const OnlineSettings&, OnlineState&, Interrupt&);
+EpochReport online_epoch(const Problem&, std::span<const std::int64_t> order, const OnlineSettings&,
+                         OnlineState&, Interrupt&);
 
 }  // namespace structlearn

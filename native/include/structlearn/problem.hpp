@@ -109,7 +109,9 @@ class Problem {
                    PartVector& p, Workspace&) const;
   double zero_one(std::size_t i, const Layout&, const double* theta, double margin, double eps,
                   PartVector& p, Workspace&) const;
-  bool partial(std::size_t i) const { return !gold_.allowed_ptr.empty() && gold_.allowed_ptr[i] >= 0; }
+  bool partial(std::size_t i) const {
+    return !gold_.allowed_ptr.empty() && gold_.allowed_ptr[i] >= 0;
+  }
   std::span<const std::uint32_t> gold_parts(std::size_t i) const {
     return {gold_.part + gold_.ptr[i], gold_.part + gold_.ptr[i + 1]};
   }

@@ -34,6 +34,9 @@ struct WeightRows {
   std::size_t columns = 0;   // of the weights, a feature; = outcomes unless classes share weights
   std::span<const std::uint32_t> row_ptr;  // sparse rows, one a feature; empty where dense
   const std::uint32_t* column = nullptr;
+  // Sparse rows that are nearly full are stored full, so that they can be added as vectors; the
+  // entries that only fill up stay zero. One byte a weight, 0 for a filler; null: none.
+  const std::uint8_t* real = nullptr;
   // Classes that share weights (a hierarchy): outcome r sums the columns member[member_ptr[r]..].
   std::span<const std::uint32_t> member_ptr;
   const std::uint32_t* member = nullptr;

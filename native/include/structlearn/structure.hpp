@@ -22,6 +22,7 @@ struct Block {
   std::size_t outcomes = 0;
   std::size_t offset = 0;  // of its first part in the example's flat part vector
   bool present = false;
+  bool anchored = false;  // a row a site, not one shared by all
   std::size_t size() const { return sites * outcomes; }
 };
 
@@ -30,8 +31,8 @@ struct Layout {
   std::array<Block, kMaxBlocks> block;
   std::size_t parts = 0;
 
-  void add(std::size_t b, std::size_t sites, std::size_t outcomes) {
-    block[b] = {sites, outcomes, parts, true};
+  void add(std::size_t b, std::size_t sites, std::size_t outcomes, bool anchored) {
+    block[b] = {sites, outcomes, parts, true, anchored};
     parts += sites * outcomes;
   }
 };
@@ -105,8 +106,8 @@ class Structure {
                       std::vector<std::uint32_t>& parts) const = 0;
 
   // Up to n legal outputs with their scores, best first.
-  virtual std::vector<std::pair<double, Output>> kbest(const Layout&, const Scores&,
-                                                       std::size_t n, Workspace&) const = 0;
+  virtual std::vector<std::pair<double, Output>> kbest(const Layout&, const Scores&, std::size_t n,
+                                                       Workspace&) const = 0;
 
   // n outputs drawn from P(y) ~ exp(score(y) / eps); empty if none is legal.
   virtual std::vector<Output> sample(const Layout&, const Scores&, double eps, std::size_t n,

@@ -11,12 +11,13 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 from sklearn.utils.validation import check_is_fitted
+from threadpoolctl import threadpool_limits
 
 from ..exceptions import ConvergenceWarning
 from ..features.encoder import ExampleEncoder
 from ..features.hierarchy import ClassHierarchy
 from ..features.rows import Examples
-from ..learners.base import Progress, Settings, Training
+from ..learners.base import Learner, Progress, Settings, Training
 from ..learners.lbfgs import LBFGS
 from ..learners.online import Online, OnlineState
 from ..losses.costs import as_cost
@@ -155,6 +156,7 @@ class StructuredModel(Predictor):
     n_jobs: int | None
     random_state: Any
     verbose: int
+    history_: list[dict[str, Any]]
 
     def __init__(
         self,
@@ -213,7 +215,9 @@ class StructuredModel(Predictor):
         if again:
             start = self._layout.move(self._weights, prepared.layout)
             if solver != "lbfgs":
-                start = OnlineState.at(start, average=self._averages(solver))
+                before = getattr(self, "_online", None)
+                steps = before.steps if before else float(prepared.problem.n_examples)
+                start = OnlineState.at(start, average=self._averages(solver), steps=steps)
         training = self._learn(prepared, solver, start, self.max_iter)
         self._accept(prepared, training, solver)
         return self
@@ -245,6 +249,7 @@ class StructuredModel(Predictor):
         if not first:
             start = self._online.moved(lambda w: self._layout.move(w, prepared.layout))
         training = self._learn(prepared, solver, start, 1, shuffle=False)
+        training.converged = True  # one pass is all that was asked for
         self._accept(prepared, training, solver, continued=not first)
         return self
 
@@ -269,20 +274,21 @@ class StructuredModel(Predictor):
             convex=solver != "perceptron" and not bool(gold.partial.any()),
         )
         progress = Progress(self.verbose, self.callbacks, type(self).__name__)
+        learner: Learner
         if solver == "lbfgs":
-            return LBFGS(settings).run(
-                prepared.problem, start=start, progress=progress, n_jobs=self.n_jobs
+            learner = LBFGS(settings)
+        else:
+            learner = Online(
+                settings,
+                step="unit" if solver == "perceptron" else self.step,
+                average=self._averages(solver),
+                shuffle=bool(self.shuffle) if shuffle is None else shuffle,
+                random_state=_generator(self.random_state),
             )
-        online = Online(
-            settings,
-            step="unit" if solver == "perceptron" else self.step,
-            average=self._averages(solver),
-            shuffle=bool(self.shuffle) if shuffle is None else shuffle,
-            random_state=_generator(self.random_state),
-        )
-        return online.run(
-            prepared.problem, start=start, progress=progress, n_jobs=self.n_jobs
-        )
+        # BLAS on one thread: its sums would depend on the number of threads, and its own threads
+        # get in the way of ours.
+        with threadpool_limits(limits=1, user_api="blas"):
+            return learner.run(prepared.problem, start=start, progress=progress, n_jobs=self.n_jobs)
 
     def _accept(
         self, prepared: _Prepared, training: Training, solver: str, continued: bool = False
@@ -309,7 +315,7 @@ class StructuredModel(Predictor):
             raise KeyboardInterrupt(
                 "training was interrupted; the model holds the weights reached so far"
             )
-        if not training.converged:
+        if not (training.converged or training.stopped):
             warnings.warn(
                 f"{type(self).__name__} stopped after {len(training.history)} iterations with a "
                 f"gap of {training.gap:.3g} at objective {training.objective:.6g}, above "
@@ -407,7 +413,7 @@ class StructuredModel(Predictor):
                 block = blocks[name]
                 assert block is not None
                 rows = None if block.shared else examples.blocks[name]
-                block.row_ptr, block.column = observed_outcomes(
+                block.row_ptr, block.column, block.real = observed_outcomes(
                     rows, block.n_columns, *outcomes[name]
                 )
         return WeightLayout(blocks)
@@ -420,8 +426,14 @@ class StructuredModel(Predictor):
             if spec.optional:
                 return None
             raise ValueError(f"the examples have no features for the block {name!r}")
-        if name in ("start", "end") and not (self.boundaries or name in (self.forbid or {})):
-            return None
+        if name in ("start", "end") and not self.boundaries:
+            if name not in (self.forbid or {}):
+                return None
+            # A mask and no weights.
+            none = np.empty(0, dtype=np.uint32)
+            return WeightBlock(
+                spec.outcomes, 1, shared=True, row_ptr=np.zeros(2, dtype=np.uint32), column=none
+            )
         return WeightBlock(spec.outcomes, 1, shared=True)
 
     def _only_observed(self, block: WeightBlock, name: str, examples: Examples) -> bool:
@@ -462,7 +474,9 @@ class StructuredModel(Predictor):
             if not isinstance(value, (int, float, np.number)) or not math.isfinite(value):
                 raise ValueError(f"{name} must be a finite number, got {value!r}")
             if value < 0 or (name == "C" and value == 0):
-                raise ValueError(f"{name} must be {'> 0' if name == 'C' else '>= 0'}, got {value!r}")
+                raise ValueError(
+                    f"{name} must be {'> 0' if name == 'C' else '>= 0'}, got {value!r}"
+                )
         for name in ("max_iter", "min_count"):
             value = getattr(self, name)
             if not isinstance(value, (int, np.integer)) or isinstance(value, bool) or value < 0:
@@ -538,7 +552,12 @@ class StructuredModel(Predictor):
 def _generator(random_state: Any) -> np.random.Generator:
     if isinstance(random_state, np.random.RandomState):
         return np.random.default_rng(random_state.randint(0, 2**31))
-    return np.random.default_rng(random_state)
+    try:
+        return np.random.default_rng(random_state)
+    except (TypeError, ValueError):
+        raise ValueError(
+            f"random_state must be None, an int >= 0 or a generator, got {random_state!r}"
+        ) from None
 
 
 def _label_sites(structure: Structure, examples: Examples) -> list[int]:

@@ -17,15 +17,19 @@ __all__ = ["check_sample_weight", "class_weights", "find_classes", "read_outputs
 Vector = npt.NDArray[np.float64]
 
 
-def as_outputs(y: Any, n: int) -> list[Any]:
+def as_outputs(y: Any, n: int | None = None) -> list[Any]:
     """Return y as a list of n outputs, or say what is wrong."""
     if y is None:
         raise ValueError("y is needed: one output for each example of X")
     try:
-        outputs = y.tolist() if isinstance(y, np.ndarray) and y.ndim == 1 and y.dtype != object else list(y)
+        outputs = (
+            y.tolist()
+            if isinstance(y, np.ndarray) and y.ndim == 1 and y.dtype != object
+            else list(y)
+        )
     except TypeError:
         raise ValueError(f"y must be a list of outputs, got {type(y).__name__}") from None
-    if len(outputs) != n:
+    if n is not None and len(outputs) != n:
         raise ValueError(f"X has {n} examples, y has {len(outputs)} outputs")
     return outputs
 
@@ -43,9 +47,7 @@ def labels_by_example(structure: Structure, outputs: list[Any]) -> list[list[Any
         try:
             rows.append(_plain(structure.labels_of(y)))
         except TypeError:
-            raise ValueError(
-                f"example {i}: the output {y!r} is not a sequence of labels"
-            ) from None
+            raise ValueError(f"example {i}: the output {y!r} is not a sequence of labels") from None
     return rows
 
 
@@ -55,18 +57,24 @@ def _is_scalar_output(structure: Structure) -> bool:
 
 def find_classes(structure: Structure, y: Any) -> npt.NDArray[Any]:
     """Return the sorted labels of y; None, an unknown label, is not one."""
-    rows = labels_by_example(structure, as_outputs(y, len(y)))
-    found = set(chain.from_iterable(rows)) - {None}
-    return sort_classes(found)
+    found: set[Any] = set()
+    for i, row in enumerate(labels_by_example(structure, as_outputs(y))):
+        try:
+            found.update(row)
+        except TypeError:
+            raise ValueError(f"example {i}: a label is a string or a number, not a list") from None
+    return sort_classes(found - {None})
 
 
 def sort_classes(found: Iterable[Any]) -> npt.NDArray[Any]:
     """Return the labels as a sorted array; NaN and mixtures of types are refused."""
-    labels = list(found)
+    labels = list(dict.fromkeys(found))
     if not labels:
         raise ValueError("y has no labels: every one of them is unknown (None)")
     if any(isinstance(k, float) and k != k for k in labels):
         raise ValueError("y contains NaN; write None for an unknown label")
+    if any(isinstance(k, tuple) for k in labels):
+        raise ValueError("a label is a string or a number, not a tuple; join its parts to a string")
     try:
         return np.array(sorted(labels))
     except TypeError:
@@ -141,22 +149,24 @@ def check_sample_weight(sample_weight: Any, n: int) -> Vector | None:
     return weights
 
 
-def class_weights(
-    class_weight: Any, classes: npt.NDArray[Any], gold: GoldOutputs
-) -> Vector | None:
+def class_weights(class_weight: Any, classes: npt.NDArray[Any], gold: GoldOutputs) -> Vector | None:
     """Return the mean class weight of each example's labels; for one label it is that label's."""
     if class_weight is None:
         return None
     known = gold.labels[gold.labels >= 0]
     if isinstance(class_weight, str):
         if class_weight != "balanced":
-            raise ValueError(f"class_weight must be None, 'balanced' or a dict, got {class_weight!r}")
+            raise ValueError(
+                f"class_weight must be None, 'balanced' or a dict, got {class_weight!r}"
+            )
         counts = np.maximum(np.bincount(known, minlength=len(classes)), 1)
         table = len(known) / (len(classes) * counts)
     elif isinstance(class_weight, Mapping):
         unknown = set(class_weight) - set(classes.tolist())
         if unknown:
-            raise ValueError(f"class_weight names {sorted(map(str, unknown))}, which are no classes")
+            raise ValueError(
+                f"class_weight names {sorted(map(str, unknown))}, which are no classes"
+            )
         table = np.array([float(class_weight.get(k, 1.0)) for k in classes.tolist()])
         if not (np.isfinite(table) & (table >= 0)).all():
             raise ValueError("class weights must be finite and >= 0")

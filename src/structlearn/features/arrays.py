@@ -56,9 +56,7 @@ class DenseEncoder(_Columns):
         values = np.ascontiguousarray(values)
         _check_finite(values, site_ptr, where)
         flat = all(len(s) == 1 for s in shapes)
-        return FeatureRows(
-            site_ptr, self.n_features, values, site_shapes=None if flat else shapes
-        )
+        return FeatureRows(site_ptr, self.n_features, values, site_shapes=None if flat else shapes)
 
 
 class SparseEncoder(_Columns):

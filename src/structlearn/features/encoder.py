@@ -23,8 +23,8 @@ class ExampleEncoder:
 
     For a structure whose examples are single sites (multiclass), X is an (n, d) array or sparse
     matrix, or a list of n tokens. Otherwise X is a list with, for each example, the features of the
-    ``label`` block — an array, a sparse matrix, a list of tokens — or a dictionary of block names to
-    features (and what the structure's topology needs).
+    ``label`` block — an array, a sparse matrix, a list of tokens — or a dictionary of block names
+    to features (and what the structure's topology needs).
 
     Parameters
     ----------
@@ -52,11 +52,11 @@ class ExampleEncoder:
 
     def _read(self, X: Any, *, learn: bool) -> Examples:
         if self.single_site:
-            examples, topology = [{"label": _single_sites(X)}], []
-            columns = _columns(examples)
+            examples: list[dict[str, Any]] = [{"label": _single_sites(X)}]
+            topology: list[dict[str, Any]] = []
         else:
             examples, topology = self._split(_as_list(X))
-            columns = _columns(examples)
+        columns = _columns(examples)
         expected = set(columns) if learn and not self.encoders else set(self.encoders)
         if set(columns) != expected:
             raise ValueError(
@@ -81,17 +81,16 @@ class ExampleEncoder:
         """Return each example as block → features, and what it says of its topology."""
         topology_names = set(self.structure.topology)
         known = set(self.structure.blocks(1)) | topology_names
-        split, topology = [], []
+        split: list[dict[str, Any]] = []
+        topology: list[dict[str, Any]] = []
         for i, example in enumerate(examples):
             if not isinstance(example, Mapping):
-                split.append({"label": example})
-                topology.append({})
-                continue
+                example = {"label": example}
             unknown = set(example) - known
             if unknown:
                 raise ValueError(
-                    f"example {i}: {sorted(map(str, unknown))} are no blocks of {self.structure!r}; "
-                    f"it has {sorted(known)}"
+                    f"example {i}: {sorted(map(str, unknown))} are no blocks of "
+                    f"{self.structure!r}; it has {sorted(known)}"
                 )
             split.append({k: v for k, v in example.items() if k not in topology_names})
             topology.append({k: v for k, v in example.items() if k in topology_names})
@@ -143,10 +142,8 @@ def _single_sites(X: Any) -> Any:
         if X.shape[0] == 0:
             raise ValueError("X is empty: at least one example is needed")
         return X
-    examples = X if isinstance(X, np.ndarray) else None
-    if examples is None and hasattr(X, "to_numpy"):  # a data frame
-        examples = X.to_numpy()
-    if examples is None:
+    examples: Any = X.to_numpy() if hasattr(X, "to_numpy") else X  # a data frame
+    if not isinstance(examples, np.ndarray):
         examples = _as_list(X)
         if _is_numeric(examples[0]):
             examples = np.asarray(examples, dtype=np.float64)

@@ -1,12 +1,13 @@
-"""Classes arranged in a tree share weights along their paths (seed chapter, eq. 17.9-11).
+"""Classes arranged in a tree share weights along their paths (Daumé, eq. 17.9-11).
 
-With the tree ((music, movies), oncology), φ(x, music) = ⟨x, 0, 0, x⟩, φ(x, movies) = ⟨0, x, 0, x⟩ and
-φ(x, oncology) = ⟨0, 0, x, 0⟩: each class has weights of its own and adds those of the inner nodes
-above it, the root left out (what all classes share decides nothing).
+With the tree ((music, movies), oncology), φ(x, music) = ⟨x, 0, 0, x⟩, φ(x, movies) = ⟨0, x, 0, x⟩
+and φ(x, oncology) = ⟨0, 0, x, 0⟩: each class has weights of its own and adds those of the inner
+nodes above it, the root left out (what all classes share decides nothing).
 """
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -78,5 +79,5 @@ class ClassHierarchy:
         """Return the (K, d) weights of the classes from the (columns, d) weights of the nodes."""
         bounds: Sequence[int] = self.member_ptr.tolist()
         return np.stack(
-            [weights[self.member[a:b]].sum(axis=0) for a, b in zip(bounds[:-1], bounds[1:], strict=True)]
+            [weights[self.member[a:b]].sum(axis=0) for a, b in itertools.pairwise(bounds)]
         )

@@ -108,8 +108,8 @@ def _flatten(
         token_index = int(np.searchsorted(np.cumsum(sizes), bad, side="right"))
         i = int(np.searchsorted(site_ptr, token_index, side="right")) - 1
         raise ValueError(
-            f"{where.site(i, token_index - int(site_ptr[i]))}: feature {names[bad]!r} is {array[bad]}; "
-            "features must be finite"
+            f"{where.site(i, token_index - int(site_ptr[i]))}: "
+            f"feature {names[bad]!r} is {array[bad]}; features must be finite"
         )
     ones = bool((array == 1.0).all())
     return site_ptr, np.array(sizes, dtype=np.int64), names, None if ones else array

@@ -35,9 +35,7 @@ class Vocabulary:
 
     def look_up(self, names: Iterable[str], count: int) -> npt.NDArray[np.int32]:
         """Return the columns of the names, −1 for those never learned."""
-        return np.fromiter(
-            map(self.columns.get, names, repeat(-1)), dtype=np.int32, count=count
-        )
+        return np.fromiter(map(self.columns.get, names, repeat(-1)), dtype=np.int32, count=count)
 
     def keep(self, kept: npt.NDArray[np.bool_]) -> npt.NDArray[np.int32]:
         """Drop columns; return the new number of each old one, −1 for the dropped."""

@@ -55,6 +55,8 @@ class Training:
         The gap reached the tolerance; True for learners that have none.
     interrupted : bool
         Ctrl-C ended it.
+    stopped : bool
+        A callback ended it.
     state : object
         What is needed to go on from here.
     """
@@ -65,6 +67,7 @@ class Training:
     gap: float | None = None
     converged: bool = True
     interrupted: bool = False
+    stopped: bool = False
     state: Any = None
 
 
@@ -92,7 +95,10 @@ class Progress:
     """
 
     def __init__(
-        self, verbose: int = 0, callbacks: Sequence[Callback] | Callback | None = None, name: str = ""
+        self,
+        verbose: int = 0,
+        callbacks: Sequence[Callback] | Callback | None = None,
+        name: str = "",
     ) -> None:
         self.verbose = verbose
         self.callbacks: Sequence[Callback] = (

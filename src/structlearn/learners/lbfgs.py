@@ -62,11 +62,7 @@ class LBFGS:
 
         def evaluate(x: Vector) -> tuple[float, Vector]:
             w = x[:n] - x[n:] if s.l1 else x
-            try:
-                loss, gradient = problem.total_loss(w, s.margin, s.temperature, n_jobs=n_jobs)
-            except KeyboardInterrupt:
-                best.interrupted = True
-                raise _Stop from None
+            loss, gradient = problem.total_loss(w, s.margin, s.temperature, n_jobs=n_jobs)
             assert gradient is not None
             z = -s.C * gradient  # the dual's weights
             norm1 = float(np.abs(w).sum()) if s.l1 else 0.0
@@ -96,6 +92,7 @@ class LBFGS:
             if s.convex:
                 shown["gap"] = latest["gap"]
             if progress.report(iteration=iteration, **shown):
+                best.stopped = True
                 raise _Stop
 
         x0 = best.weights
@@ -120,11 +117,17 @@ class LBFGS:
                 },
             )
         except _Stop:
-            if s.convex and not best.interrupted and best.gap == latest["gap"]:
+            if not best.stopped:  # the step that reached the tolerance
                 progress.report(iteration=iteration + 1, **latest)
+        except KeyboardInterrupt:
+            best.interrupted = True
+            if best.objective == np.inf:
+                best.objective = None
         best.history = progress.records
         if s.convex:
-            best.converged = best.gap is not None and best.gap <= s.tol * float(best.objective or 0.0)
+            best.converged = best.gap is not None and best.gap <= s.tol * float(
+                best.objective or 0.0
+            )
             # The last digit of the objective is the best that any step can do.
             if finished is not None and not best.converged and finished.status == 0:
                 best.converged = bool((best.gap or 0.0) <= 1e-9 * abs(float(best.objective or 0.0)))

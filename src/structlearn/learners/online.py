@@ -49,9 +49,9 @@ class OnlineState:
         return OnlineState(np.zeros(n_weights), np.zeros(n_weights if average else 0))
 
     @staticmethod
-    def at(w: Vector, *, average: bool) -> OnlineState:
-        """Return a fresh state that begins at w."""
-        return replace(OnlineState.zero(len(w), average=average), v=w.copy())
+    def at(w: Vector, *, average: bool, steps: float) -> OnlineState:
+        """Return a state that begins at w, as small as steps are after that many of them."""
+        return replace(OnlineState.zero(len(w), average=average), v=w.copy(), steps=steps)
 
     def copy(self) -> OnlineState:
         """Return a state that shares nothing with this one."""
@@ -109,9 +109,9 @@ class Online:
 
     @property
     def certifies(self) -> bool:
-        """Whether the steps carry a dual point along."""
+        """Whether there is a proof: always at ε > 0, else where the steps carry a dual point."""
         s = self.settings
-        return self.step == "decaying" and s.temperature == 0 and s.convex and not s.l1
+        return s.convex and not s.l1 and (s.temperature > 0 or self.step == "decaying")
 
     def run(
         self,
@@ -125,46 +125,57 @@ class Online:
         n = problem.n_examples
         if self.step == "constant" and 2 * self.settings.C * n <= 1:
             raise ValueError(
-                f"the constant step shrinks the weights by 1 - 1/(2CN) = {1 - 1 / (2 * self.settings.C * n):.3g}"
-                " a step, which is not positive: raise C, or use step='decaying'"
+                f"the constant step multiplies the weights by 1 - 1/(2CN), which is not positive "
+                f"for C = {self.settings.C:g}, N = {n}: raise C, or use step='decaying'"
             )
         state = start.copy() if start else OnlineState.zero(problem.n_weights, average=self.average)
+        certificate = _Certificate(self.settings, problem, state)
         best: Training | None = None
-        dual = -np.inf
         training = Training(state.last)
-        for epoch in range(1, self.settings.max_iter + 1):
-            order = self.rng.permutation(n) if self.shuffle else np.arange(n)
-            report = self._pass(problem, state, order.astype(np.int64))
-            training.interrupted = not report["complete"]
-            if not training.interrupted:
-                state.epochs += 1
-            record = {"iteration": state.epochs, "loss": report["loss"], "updates": report["updates"]}
-            if self.certifies and not training.interrupted:
-                w = state.last
-                dual = max(dual, state.cost - 0.5 * float(w @ w))
-                # A look at the primal costs half a pass: at passes 1, 2, 4, 8, ... and the last.
-                if _is_power_of_two(epoch) or epoch == self.settings.max_iter:
-                    best = self._certify(problem, state, dual, best, n_jobs)
-                    record["objective"], record["gap"] = best.objective, best.gap
-            stop = progress.report(**record)
-            if stop and best is not None:
-                best = self._certify(problem, state, dual, None, n_jobs)
-            if training.interrupted or stop or self._good_enough(best):
-                break
-            if self.step == "unit" and report["updates"] == 0:
-                # Every later pass would be the same: the rest of the average in one go.
-                left = (self.settings.max_iter - epoch) * n
-                state.ahead += left * state.scale if self.average else 0.0
-                state.total += left if self.average else 0.0
-                state.steps += left
-                break
+        try:
+            for epoch in range(1, self.settings.max_iter + 1):
+                order = self.rng.permutation(n) if self.shuffle else np.arange(n)
+                state, report = self._pass(problem, state, order.astype(np.int64))
+                training.interrupted = not report["complete"]
+                if not training.interrupted:
+                    state.epochs += 1
+                record: dict[str, float | None] = {
+                    "iteration": state.epochs,
+                    "loss": report["loss"],
+                    "updates": report["updates"],
+                }
+                last = epoch == self.settings.max_iter
+                if self.certifies and not training.interrupted:
+                    certificate.look(state)
+                    # A look at the primal costs half a pass: at passes 1, 2, 4, ... and the last.
+                    if _is_power_of_two(epoch) or last:
+                        best = certificate.at(self._chosen(state), n_jobs)
+                        record["objective"], record["gap"] = best.objective, best.gap
+                training.stopped = progress.report(**record)
+                if training.interrupted or training.stopped or self._good_enough(best):
+                    break
+                if self.step == "unit" and report["updates"] == 0:
+                    # Every later pass would be the same: the rest of the average in one go.
+                    left = (self.settings.max_iter - epoch) * n
+                    state.ahead += left * state.scale if self.average else 0.0
+                    state.total += left if self.average else 0.0
+                    state.steps += left
+                    break
+            ended_early = training.stopped or not self.certifies
+            if self.step != "unit" and ended_early and not training.interrupted:
+                best = certificate.at(self._chosen(state), n_jobs)
+        except KeyboardInterrupt:  # between two native loops; inside one, the loop ends by itself
+            training.interrupted = True
         training.history = progress.records
         training.state = state
-        training.weights = state.mean if self.average else state.last
+        training.weights = self._chosen(state)
         if best is not None and not training.interrupted:
-            training.weights, training.objective = best.weights, best.objective
-            training.gap, training.converged = best.gap, self._good_enough(best)
+            training.objective, training.gap = best.objective, best.gap
+            training.converged = self._good_enough(best) or not self.certifies
         return training
+
+    def _chosen(self, state: OnlineState) -> Vector:
+        return state.mean if self.average else state.last
 
     def _good_enough(self, found: Training | None) -> bool:
         if found is None or found.gap is None or found.objective is None:
@@ -173,10 +184,12 @@ class Online:
 
     def _pass(
         self, problem: Problem, state: OnlineState, order: npt.NDArray[np.int64]
-    ) -> dict[str, float]:
+    ) -> tuple[OnlineState, dict[str, float]]:
+        """Return the state after one pass, and what the pass was like."""
         s = self.settings
+        after = state.copy()  # an error or Ctrl-C in the middle must not tear the state
         names = ("scale", "ahead", "total", "steps", "cost")
-        shared = {"v": state.v, "behind": state.behind, **{k: getattr(state, k) for k in names}}
+        shared = {"v": after.v, "behind": after.behind, **{k: getattr(after, k) for k in names}}
         options = {
             "step": self.step,
             "margin": s.margin,
@@ -186,26 +199,49 @@ class Online:
         }
         report: dict[str, float] = problem._core.online(order, options, shared)
         for k in names:
-            setattr(state, k, shared[k])
-        return report
+            setattr(after, k, shared[k])
+        return after, report
 
-    def _certify(
-        self,
-        problem: Problem,
-        state: OnlineState,
-        dual: float,
-        before: Training | None,
-        n_jobs: int | None,
-    ) -> Training:
-        """Return the best weights by the primal — averaged, last, or those found before."""
+
+class _Certificate:
+    """A bound on how far weights are from the optimum, from the passes of one run.
+
+    At ε > 0 it is ½‖∇f(w)‖², for any w. At ε = 0 the steps since the run began are a dual point u:
+    with w₀ the weights after t₀ steps, t·w = t₀·w₀ + (t − t₀)·u. What came before the run may have
+    been other data and proves nothing.
+    """
+
+    def __init__(self, settings: Settings, problem: Problem, start: OnlineState) -> None:
+        self.settings = settings
+        self.problem = problem
+        self.origin = start.last if start.steps else None
+        self.begin, self.cost = start.steps, start.cost
+        self.dual = -np.inf
+
+    def look(self, state: OnlineState) -> None:
+        """Take note of the dual point after a whole pass."""
+        if self.settings.temperature > 0:
+            return
+        u, cost = state.last, state.cost
+        if self.origin is not None:
+            taken = state.steps - self.begin
+            u = (state.steps * u - self.begin * self.origin) / taken
+            cost = (state.steps * cost - self.begin * self.cost) / taken
+        self.dual = max(self.dual, cost - 0.5 * float(u @ u))
+
+    def at(self, w: Vector, n_jobs: int | None) -> Training:
+        """Return the weights with their objective, and their gap where there is a proof."""
         s = self.settings
-        candidates = [] if before is None else [before]
-        for w in [state.mean, state.last] if self.average else [state.last]:
-            loss, _ = problem.total_loss(w, s.margin, s.temperature, gradient=False, n_jobs=n_jobs)
-            candidates.append(Training(w, objective=0.5 * float(w @ w) + s.C * loss))
-        best = min(candidates, key=lambda found: float(found.objective or 0.0))
-        best.gap = max(0.0, float(best.objective or 0.0) - dual)
-        return best
+        smooth = s.temperature > 0 and s.convex
+        loss, gradient = self.problem.total_loss(
+            w, s.margin, s.temperature, gradient=smooth, n_jobs=n_jobs
+        )
+        objective = 0.5 * float(w @ w) + s.C * loss
+        if gradient is not None:
+            slope = w + s.C * gradient
+            self.dual = max(self.dual, objective - 0.5 * float(slope @ slope))
+        gap = None if self.dual == -np.inf else max(0.0, objective - self.dual)
+        return Training(w, objective=objective, gap=gap)
 
 
 def _is_power_of_two(n: int) -> bool:

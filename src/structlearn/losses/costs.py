@@ -1,7 +1,7 @@
 """What a wrong output costs: Δ(y*, y) = ⟨c, μ(y)⟩ + c₀, affine in the parts of y.
 
 The cost belongs to the loss, not to the structure: loss-augmented inference is plain inference with
-γc added to the scores (seed chapter, §17.5). The one cost that is not affine, zero-one, has a
+γc added to the scores (Daumé, §17.5). The one cost that is not affine, zero-one, has a
 coordinate of its own and needs the second-best output.
 """
 
@@ -51,16 +51,18 @@ class Cost:
         y, z = np.atleast_1d(gold), np.atleast_1d(predicted)
         if y.shape != z.shape:
             raise ValueError(f"the outputs have different shapes: {y.shape} and {z.shape}")
+        if self.zero_one:
+            return float(not np.array_equal(y, z))
         names, flat = np.unique(np.concatenate([y.ravel(), z.ravel()]), return_inverse=True)
-        if np.issubdtype(names.dtype, np.integer) and names.min() >= 0:
-            flat, n_labels = np.concatenate([y.ravel(), z.ravel()]), int(names.max()) + 1
-        else:
-            n_labels = len(names)
-        a, b = flat[: y.size], flat[y.size :]
-        table = self.label_table(n_labels)
+        table = self._table_of(names)
         if table is None:
-            return float(not np.array_equal(a, b)) if self.zero_one else float("nan")
+            raise TypeError(f"{type(self).__name__} is no sum over labels; ask its parts")
+        a, b = flat[: y.size], flat[y.size :]
         return float((table[a, b] * self.site_weights(y.ravel().tolist(), 0)).sum())
+
+    def _table_of(self, names: npt.NDArray[Any]) -> Vector | None:
+        """Return δ between these labels; costs that tell labels apart need their indices."""
+        return self.label_table(len(names))
 
 
 class _SiteCost(Cost):
@@ -95,17 +97,23 @@ class _SiteCost(Cost):
 
     def parts(self, structure: Structure, y: Any, **scores: Any) -> tuple[Parts, float]:
         """Return the cost of each label at each site."""
+        if not structure.has_labels or "label" not in scores:
+            raise ValueError(
+                f"{type(self).__name__} counts wrong labels, and the outputs of {structure!r} have "
+                "none: use cost='zero-one', or a Cost with parts()"
+            )
         label = np.asarray(scores["label"], dtype=np.float64)
-        labels = np.array([-1 if k is None else k for k in structure.labels_of(y)], dtype=np.int64)
+        known = [None if k is None or k < 0 else int(k) for k in structure.labels_of(y)]
+        labels = np.array([-1 if k is None else k for k in known], dtype=np.int64)
         table = self.label_table(label.shape[-1])
         assert table is not None
         costs = np.where((labels >= 0)[:, np.newaxis], table[labels], 0.0)
-        weights = np.broadcast_to(self.site_weights(labels.tolist(), 0), labels.shape)
+        weights = np.broadcast_to(self.site_weights(known, 0), labels.shape)
         return {"label": (costs * weights[:, np.newaxis]).reshape(label.shape)}, 0.0
 
 
 class Hamming(_SiteCost):
-    """The number of wrong labels, Σ_l 1[y_l ≠ ŷ_l] (seed chapter, eq. 17.17).
+    """The number of wrong labels, Σ_l 1[y_l ≠ ŷ_l] (Daumé, eq. 17.17).
 
     Parameters
     ----------
@@ -151,11 +159,19 @@ class LabelCost(_SiteCost):
 
     def label_table(self, n_labels: int) -> Vector:
         """Return the table."""
-        if self.table.shape[0] < n_labels:
+        if self.table.shape[0] != n_labels:
             raise ValueError(
                 f"the label cost is {self.table.shape}, but there are {n_labels} labels"
             )
-        return np.ascontiguousarray(self.table[:n_labels, :n_labels])
+        return self.table
+
+    def _table_of(self, names: npt.NDArray[Any]) -> Vector:
+        if not np.issubdtype(names.dtype, np.integer):
+            raise ValueError("a label cost compares label indices, not their names")
+        if names.min() < 0 or names.max() >= len(self.table):
+            raise ValueError(f"labels must be among 0..{len(self.table) - 1}: {names}")
+        between: Vector = self.table[np.ix_(names, names)]
+        return between
 
 
 class ZeroOne(Cost):
@@ -176,7 +192,9 @@ def as_cost(cost: Any) -> Cost:
         }
         if cost in named:
             return named[cost]()
-        raise ValueError(f"cost must be one of {sorted(named)}, a (K, K) array or a Cost; got {cost!r}")
+        raise ValueError(
+            f"cost must be one of {sorted(named)}, a (K, K) array or a Cost; got {cost!r}"
+        )
     if hasattr(cost, "parts"):
         return cost  # type: ignore[no-any-return]
     return LabelCost(cost)

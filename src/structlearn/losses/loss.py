@@ -2,8 +2,8 @@
 
     L = infer(θ + γc, ε).value + γc₀ − clamp,   gradient over parts p − p_clamp,
 
-with clamp = ⟨θ, μ(y*)⟩, or, where labels are unknown (None), the same infer with the labels that are
-ruled out at −∞.
+with clamp = ⟨θ, μ(y*)⟩, or, where labels are unknown (None), the same infer with the labels that
+are ruled out at −∞.
 
 ========  ===========  ========================================
 γ margin  ε temperat.  what it is
@@ -12,7 +12,7 @@ ruled out at −∞.
 1         0            structured hinge (SVM)
 0         1            log loss (CRF)
 1         1            softmax-margin
-any       any          the family of seed text 002, remark 1.1
+any       any          the family in between
 ========  ===========  ========================================
 """
 
@@ -43,7 +43,7 @@ class StructuredLoss:
 
     Examples
     --------
-    The slack of seed text 001, "Fish Sleep", gold (N, V):
+    The slack of "Fish Sleep", gold (N, V), in the CS 159 lectures:
 
     >>> import numpy as np
     >>> from structlearn.structures import Chain
@@ -66,7 +66,7 @@ class StructuredLoss:
 
     def __call__(self, structure: Structure, y: Any, **scores: Any) -> tuple[float, Parts]:
         """Return (loss, gradient by block) of the scores for the gold output y."""
-        theta = {
+        theta: dict[str, Any] = {
             name: value if name in structure.topology else np.asarray(value, dtype=np.float64)
             for name, value in scores.items()
         }

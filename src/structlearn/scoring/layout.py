@@ -1,8 +1,8 @@
 """The flat weight vector and what each of its entries means.
 
 A block with R outcomes and d features has weights W[f, r], stored feature by feature, so that the
-score of a site reads one row a feature. Rows are dense, or hold only the outcomes that a feature was
-seen with in training (``all_possible_states=False``): on text most features go with one or two
+score of a site reads one row a feature. Rows are dense, or hold only the outcomes that a feature
+was seen with in training (``all_possible_states=False``): on text most features go with one or two
 labels, and the weights then fit in the cache.
 """
 
@@ -40,6 +40,9 @@ class WeightBlock:
         Its place in the flat vector.
     row_ptr, column : arrays or None
         Sparse rows: feature f has weights for the outcomes ``column[row_ptr[f]:row_ptr[f+1]]``.
+    real : uint8 array or None
+        Sparse rows that are nearly full are stored full, to be added as vectors; 0 marks the
+        entries that only fill up and stay zero.
     mask : array or None
         0, or −∞ where a constraint forbids the outcome.
     hierarchy : ClassHierarchy or None
@@ -52,6 +55,7 @@ class WeightBlock:
     offset: int = 0
     row_ptr: npt.NDArray[np.uint32] | None = None
     column: npt.NDArray[np.uint32] | None = None
+    real: npt.NDArray[np.uint8] | None = None
     mask: Vector | None = None
     hierarchy: ClassHierarchy | None = None
 
@@ -61,27 +65,31 @@ class WeightBlock:
         return self.hierarchy.n_columns if self.hierarchy else prod(self.outcomes)
 
     @property
+    def n_weights(self) -> int:
+        """Number of weights that can be other than zero."""
+        return self.size if self.real is None else int(self.real.sum())
+
+    @property
     def size(self) -> int:
-        """Number of weights."""
+        """Number of stored weights."""
         if self.column is not None:
             return len(self.column)
         return self.n_features * self.n_columns
 
     def _positions(self) -> npt.NDArray[np.int64]:
         """Return the index of each stored weight in the dense (features, columns) matrix."""
-        assert self.row_ptr is not None and self.column is not None
+        assert self.row_ptr is not None
+        assert self.column is not None
         rows = np.repeat(np.arange(self.n_features, dtype=np.int64), np.diff(self.row_ptr))
         return rows * self.n_columns + self.column
 
     def to_dense(self, weights: Vector) -> Vector:
-        """Return the weights as an array of shape outcomes + (features,); no last axis if shared."""
-        if self.column is None:
-            table = weights.reshape(self.n_features, self.n_columns)
-        else:
-            table = np.zeros(self.n_features * self.n_columns)
-            table[self._positions()] = weights
-            table = table.reshape(self.n_features, self.n_columns)
-        table = table.T
+        """Return the weights, shape outcomes + (features,); without the last axis if shared."""
+        flat = weights
+        if self.column is not None:
+            flat = np.zeros(self.n_features * self.n_columns)
+            flat[self._positions()] = weights
+        table: Vector = flat.reshape(self.n_features, self.n_columns).T
         if self.hierarchy:
             table = self.hierarchy.expand(table)
         table = np.ascontiguousarray(table).reshape(*self.outcomes, self.n_features)
@@ -146,6 +154,7 @@ class WeightLayout:
                 "columns": block.n_columns,
                 "row_ptr": block.row_ptr,
                 "column": block.column,
+                "real": block.real,
                 "mask": None if block.mask is None else np.ascontiguousarray(block.mask.ravel()),
             }
             if block.hierarchy:
@@ -173,10 +182,15 @@ class WeightLayout:
             row_ptr = np.searchsorted(
                 keys, np.arange(block.n_features + 1, dtype=np.int64) * block.n_columns
             )
+            real = np.zeros(len(keys), dtype=np.uint8)
+            for one in (block, old):
+                kept = slice(None) if one.real is None else one.real.astype(bool)
+                real[np.searchsorted(keys, one._positions()[kept])] = 1
             merged[name] = replace(
                 block,
                 row_ptr=row_ptr.astype(np.uint32),
                 column=(keys % block.n_columns).astype(np.uint32),
+                real=real,
             )
         return WeightLayout(merged)
 
@@ -201,8 +215,9 @@ def observed_outcomes(
     n_outcomes: int,
     sites: npt.NDArray[np.int64],
     outcomes: npt.NDArray[np.int64],
-) -> tuple[npt.NDArray[np.uint32], npt.NDArray[np.uint32]]:
-    """Return the sparse rows of the outcomes that each feature was seen with.
+) -> tuple[npt.NDArray[np.uint32], npt.NDArray[np.uint32], npt.NDArray[np.uint8] | None]:
+    """Return the sparse rows of the outcomes that each feature was seen with: pointers, columns
+    and which entries are real.
 
     Parameters
     ----------
@@ -215,8 +230,9 @@ def observed_outcomes(
     """
     if rows is None:
         column = np.unique(outcomes).astype(np.uint32)
-        return np.array([0, len(column)], dtype=np.uint32), column
-    row_ptr, column = _core.observed_pairs(
+        return np.array([0, len(column)], dtype=np.uint32), column, None
+    assert rows.indptr is not None
+    assert rows.indices is not None
+    return _core.observed_pairs(
         rows.indptr, rows.indices, sites, outcomes, rows.n_features, n_outcomes
     )
-    return row_ptr, column

@@ -6,6 +6,7 @@ from .exhaustive import Exhaustive
 from .hypergraph import Hyperedges
 from .lattice import Lattice
 from .multiclass import Multiclass
+from .trellis import Trellis, trellis
 
 __all__ = [
     "Block",
@@ -16,4 +17,6 @@ __all__ = [
     "Multiclass",
     "Solution",
     "Structure",
+    "Trellis",
+    "trellis",
 ]

@@ -32,6 +32,9 @@ from .hypergraph import Hyperedges
 
 __all__ = ["Block", "Parts", "Solution", "Structure"]
 
+#: Shapes whose edges are remembered.
+_MOST_SHAPES = 256
+
 Array = npt.NDArray[np.float64]
 Parts = dict[str, Array]
 
@@ -109,7 +112,11 @@ class Structure:
         raise CapabilityError(f"{type(self).__name__} has no decode")
 
     def edges(self, **scores: Any) -> Hyperedges | None:
-        """Return the dynamic program as hyperedges, or None where there is none."""
+        """Return the dynamic program as hyperedges, or None where there is none.
+
+        May depend on the shapes of the scores (and on the topology), not on their values: −∞ is
+        honoured by itself, and the edges are built once a shape.
+        """
         return None
 
     def outputs(self, **scores: Any) -> Iterator[Any]:
@@ -178,7 +185,7 @@ class Structure:
         if is_batch(scores):
             return [self.kbest(n, **one) for one in unbatch(scores)]
         theta = self._scores(scores)
-        edges = self.edges(**self._with_topology(theta, scores))
+        edges = self._edges_for(theta, scores)
         if edges is None:
             found = exclude_parts(self, n, theta, self._topology(scores))
         else:
@@ -197,10 +204,7 @@ class Structure:
         check_count(n)
         check_temperature(temperature)
         if is_batch(scores):
-            return [
-                self.sample(n, temperature=temperature, random_state=random_state, **one)
-                for one in unbatch(scores)
-            ]
+            return sample_batch(self, n, temperature, random_state, scores)
         theta = self._scores(scores)
         if temperature == 0:
             return [self.argmax(**scores)] * n
@@ -214,6 +218,11 @@ class Structure:
         """Return ⟨θ, μ(y)⟩; −∞ where a forbidden part is used."""
         theta = self._scores(scores)
         counts = self.encode(y, **scores)
+        for name, a in theta.items():
+            if np.shape(counts[name]) != a.shape:
+                raise ValueError(
+                    f"{name} has shape {a.shape}, the output's parts {np.shape(counts[name])}"
+                )
         return float(sum(dot_counts(theta[name], counts[name]) for name in theta))
 
     def entropy(self, *, temperature: float = 1.0, **scores: Any) -> Any:
@@ -236,7 +245,7 @@ class Structure:
         if is_batch(scores):
             return [self.count(**one) for one in unbatch(scores)]
         theta = self._scores(scores)
-        edges = self.edges(**self._with_topology(theta, scores))
+        edges = self._edges_for(theta, scores)
         if edges is None:
             return sum(self.score(y, **scores) > -math.inf for y in self.outputs(**scores))
         return edges.count(flatten(theta))
@@ -263,28 +272,48 @@ class Structure:
     # -- helpers --------------------------------------------------------------------------------
 
     def _scores(self, scores: Mapping[str, Any]) -> Parts:
-        if not scores:
-            raise ValueError(f"{type(self).__name__} needs scores, for example label=...")
+        """Return the scores as arrays, in the order of :meth:`blocks` whatever that of the call."""
+        names = list(self.blocks(1))
+        unknown = set(scores) - set(names) - set(self.topology)
+        if unknown:
+            raise ValueError(
+                f"{sorted(unknown)} are no score blocks of {type(self).__name__}; it has {names}"
+            )
         theta: Parts = {}
-        for name, value in scores.items():
-            if name in self.topology:
+        for name in names:
+            if scores.get(name) is None:
                 continue
-            array = np.ascontiguousarray(value, dtype=np.float64)
+            array = np.ascontiguousarray(scores[name], dtype=np.float64)
             if np.isnan(array).any() or (array == np.inf).any():
                 raise ValueError(
                     f"{name} contains NaN or +inf; scores are finite, or -inf to forbid"
                 )
             theta[name] = array
+        if not theta:
+            raise ValueError(f"{type(self).__name__} needs scores: {', '.join(names)}")
         return theta
 
     def _topology(self, scores: Mapping[str, Any]) -> dict[str, Any]:
         return {name: scores[name] for name in self.topology if name in scores}
 
-    def _with_topology(self, theta: Parts, scores: Mapping[str, Any]) -> dict[str, Any]:
-        return {**theta, **self._topology(scores)}
+    def _edges_for(self, theta: Parts, scores: Mapping[str, Any]) -> Hyperedges | None:
+        """Return the edges, remembered by the shapes of the scores: most inputs share one."""
+        topology = self._topology(scores)
+        if topology:
+            return self.edges(**theta, **topology)
+        known: dict[Any, Hyperedges | None] = self.__dict__.setdefault("_edges_by_shape", {})
+        key = tuple((name, a.shape) for name, a in theta.items())
+        if key not in known:
+            if len(known) >= _MOST_SHAPES:
+                known.clear()
+            known[key] = self.edges(**theta)
+        return known[key]
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {k: v for k, v in vars(self).items() if k != "_edges_by_shape"}
 
     def _program(self, theta: Parts, scores: Mapping[str, Any], what: str) -> Any:
-        edges = self.edges(**self._with_topology(theta, scores))
+        edges = self._edges_for(theta, scores)
         if edges is None:
             raise CapabilityError(
                 f"{type(self).__name__} has no {what}: it gives an argmax and no dynamic program "
@@ -363,6 +392,20 @@ def unbatch(scores: Mapping[str, Any]) -> list[dict[str, Any]]:
     return [{k: v[i] if k in lists else v for k, v in scores.items()} for i in range(n)]
 
 
+def sample_batch(
+    structure: Structure, n: int, temperature: float, random_state: Any, scores: Mapping[str, Any]
+) -> list[Any]:
+    """Draw n outputs for each example of a batch, each with a seed of its own."""
+    examples = unbatch(scores)
+    seeds = np.random.SeedSequence(seed_of(random_state)).generate_state(len(examples), np.uint64)
+    return [
+        structure.sample(
+            n, temperature=temperature, random_state=int(seed >> np.uint64(1)), **one
+        )
+        for seed, one in zip(seeds, examples, strict=True)
+    ]
+
+
 def seed_of(random_state: Any) -> int:
     """Return a 63-bit seed from what scikit-learn calls a random_state."""
     if random_state is None:
@@ -373,4 +416,6 @@ def seed_of(random_state: Any) -> int:
         return int(random_state.randint(0, 2**62, dtype=np.int64))
     if isinstance(random_state, (int, np.integer)) and random_state >= 0:
         return int(random_state)
-    raise ValueError(f"random_state must be None, a non-negative int or a generator, got {random_state!r}")
+    raise ValueError(
+        f"random_state must be None, a non-negative int or a generator, got {random_state!r}"
+    )

@@ -1,4 +1,4 @@
-"""Label sequences: chains of any order (seed texts: Daumé's chapter, §17.3 and §17.7)."""
+"""Label sequences: chains of any order (Daumé's chapter 17, §17.3 and §17.7)."""
 
 from __future__ import annotations
 
@@ -14,6 +14,9 @@ from .base import Block, Parts
 from .native import NativeStructure
 
 __all__ = ["Chain"]
+
+#: As many tables as the core has room for.
+_MAX_ORDER = 13
 
 
 class Chain(NativeStructure):
@@ -60,6 +63,8 @@ class Chain(NativeStructure):
     def __init__(self, order: int = 1) -> None:
         if isinstance(order, bool) or not isinstance(order, (int, np.integer)) or order < 0:
             raise ValueError(f"order must be a whole number >= 0, got {order!r}")
+        if order > _MAX_ORDER:
+            raise ValueError(f"order must be at most {_MAX_ORDER}, got {order}")
         self.order = int(order)
         self._core = _core.chain(self.order)
 
@@ -104,7 +109,7 @@ class Chain(NativeStructure):
             raise ValueError(f"the output has shape {labels.shape}, the input {length} positions")
         if not np.issubdtype(labels.dtype, np.integer):
             raise ValueError(f"labels must be whole numbers, got dtype {labels.dtype}")
-        if length and not (0 <= labels.min() and labels.max() < n_labels):
+        if length and not (labels.min() >= 0 and labels.max() < n_labels):
             raise ValueError(f"labels must be among 0..{n_labels - 1}: {labels}")
         return labels.astype(np.int64, copy=False)
 
@@ -123,7 +128,8 @@ class Chain(NativeStructure):
                 if counts.ndim == len(windows):
                     np.add.at(counts, windows, 1.0)
                 else:
-                    counts[(np.arange(len(windows[0])), *windows)] = 1.0
+                    places = (np.arange(len(windows[0])), *windows)
+                    counts[places] = 1.0
             parts[name] = counts
         return parts
 
@@ -134,11 +140,12 @@ class Chain(NativeStructure):
             raise ValueError(
                 "these parts are no output: each position must have exactly one label of count 1"
             )
-        return label.argmax(axis=1)
+        labels: npt.NDArray[np.int64] = label.argmax(axis=1)
+        return labels
 
     def score(self, y: Any, **scores: Any) -> float:
         """Return the score of y: the sum of its parts' scores, −∞ where one is forbidden."""
-        _, theta, _ = self._convert(scores)
+        theta = self._one(scores)
         labels = self._check_output(y, theta)
         total = 0.0
         for name, table in theta.items():
@@ -167,7 +174,10 @@ class Chain(NativeStructure):
         if batch:
             lists = {k: v if isinstance(v, list) else [v] * n for k, v in theta.items()}
             return [self.count(**{k: v[i] for k, v in lists.items()}) for i in range(n)]
-        approximate = self._count_paths(theta, np.float64)
+        with np.errstate(over="ignore", invalid="ignore"):
+            self._core.check(theta)
+        with np.errstate(over="ignore", invalid="ignore"):
+            approximate = self._count_paths(theta, np.float64)
         if approximate < 2**53:  # floating point counts exactly so far
             return int(approximate)
         return int(self._count_paths(theta, object))

@@ -20,6 +20,7 @@ from .base import (
     flatten,
     is_batch,
     nothing_legal,
+    sample_batch,
     seed_of,
     unbatch,
     unflatten_values,
@@ -69,7 +70,7 @@ class Exhaustive(Structure):
                 raise ValueError("Exhaustive needs at least one output")
             if structure is None:
                 structure = Multiclass() if np.ndim(fixed[0]) == 0 else Chain()
-            self._outputs = lambda **scores: fixed
+            self._outputs = _Listed(fixed)
         if structure is None:
             structure = Chain()
         self.structure = structure
@@ -100,12 +101,13 @@ class Exhaustive(Structure):
         """Iterate over the outputs."""
         return iter(self._outputs(**scores))
 
-    def _table(self, theta: Parts) -> tuple[list[Any], npt.NDArray[np.float64], Any]:
+    def _table(self, given: Mapping[str, Any]) -> tuple[list[Any], npt.NDArray[np.float64], Any]:
         """Return the outputs, their scores, and their counts as the rows of a matrix."""
-        outputs = list(self._outputs(**theta))
+        theta, topology = self._scores(given), self._topology(given)
+        outputs = list(self._outputs(**theta, **topology))
         rows = []
         for y in outputs:
-            counts = self.structure.encode(y, **theta)
+            counts = self.structure.encode(y, **theta, **topology)
             rows.append(flatten({name: counts[name] for name in theta}))
         matrix = np.array(rows)
         values = flatten(theta)
@@ -124,7 +126,7 @@ class Exhaustive(Structure):
         """Return the best output with its value."""
         if is_batch(scores):
             return [self.solve(**one) for one in unbatch(scores)]
-        outputs, values, _ = self._table(self._scores(scores))
+        outputs, values, _ = self._table(scores)
         best = int(np.argmax(values))
         if values[best] == -math.inf:
             raise nothing_legal()
@@ -137,7 +139,7 @@ class Exhaustive(Structure):
         if is_batch(scores):
             return [self.infer(temperature=temperature, **one) for one in unbatch(scores)]
         theta = self._scores(scores)
-        _, values, matrix = self._table(theta)
+        _, values, matrix = self._table(scores)
         value, p = _softmax(values, temperature)
         return value, unflatten_values(p @ matrix, theta)
 
@@ -146,7 +148,7 @@ class Exhaustive(Structure):
         check_count(n)
         if is_batch(scores):
             return [self.kbest(n, **one) for one in unbatch(scores)]
-        outputs, values, _ = self._table(self._scores(scores))
+        outputs, values, _ = self._table(scores)
         order = np.argsort(-values, kind="stable")
         found = [(float(values[i]), outputs[i]) for i in order[:n] if values[i] > -math.inf]
         if not found:
@@ -160,11 +162,8 @@ class Exhaustive(Structure):
         check_count(n)
         check_temperature(temperature)
         if is_batch(scores):
-            return [
-                self.sample(n, temperature=temperature, random_state=random_state, **one)
-                for one in unbatch(scores)
-            ]
-        outputs, values, _ = self._table(self._scores(scores))
+            return sample_batch(self, n, temperature, random_state, scores)
+        outputs, values, _ = self._table(scores)
         _, p = _softmax(values, temperature)
         rng = np.random.default_rng(seed_of(random_state))
         return [outputs[i] for i in rng.choice(len(outputs), size=n, p=p)]
@@ -173,10 +172,20 @@ class Exhaustive(Structure):
         """Return the number of outputs with a finite score."""
         if is_batch(scores):
             return [self.count(**one) for one in unbatch(scores)]
-        return int(np.isfinite(self._table(self._scores(scores))[1]).sum())
+        return int(np.isfinite(self._table(scores)[1]).sum())
 
     def __repr__(self) -> str:
         return f"Exhaustive(structure={self.structure!r})"
+
+
+class _Listed:
+    """The same outputs for every input; a class, so that it can be pickled."""
+
+    def __init__(self, outputs: list[Any]) -> None:
+        self.outputs = outputs
+
+    def __call__(self, **scores: Any) -> list[Any]:
+        return self.outputs
 
 
 def _softmax(

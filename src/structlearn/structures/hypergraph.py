@@ -46,13 +46,20 @@ class Hyperedges:
     def __init__(self, n_nodes: int) -> None:
         self.n_nodes = n_nodes
         self._edges: list[tuple[int, tuple[int, ...], tuple[int, ...]]] = []
+        self._compiled: dict[int, Any] = {}
 
     def add(self, head: int, tails: Iterable[int] = (), parts: Iterable[int] = ()) -> None:
         """Add the edge that builds ``head`` from ``tails`` and uses ``parts`` (flat indices)."""
         self._edges.append((int(head), tuple(map(int, tails)), tuple(map(int, parts))))
+        self._compiled.clear()
 
     def compile(self, n_parts: int) -> Any:
         """Return the core's hypergraph; raises ``ValueError`` where the numbering is wrong."""
+        if n_parts not in self._compiled:
+            self._compiled[n_parts] = self._compile(n_parts)
+        return self._compiled[n_parts]
+
+    def _compile(self, n_parts: int) -> Any:
         # A stable sort: the order in which edges were added settles ties.
         edges = sorted(self._edges, key=lambda edge: edge[0])
         if any(min((head, *tails, *parts)) < 0 for head, tails, parts in edges):

@@ -19,9 +19,9 @@ __all__ = ["Lattice"]
 class Lattice(Structure):
     """Paths from a source to a target in a directed acyclic graph.
 
-    A trellis is one such graph (seed chapter §17.3: any max-weight path algorithm finds the argmax);
-    so are word lattices, segmentations and alignments. Score block: ``edge`` (E,). The output is the
-    array of the path's edge numbers. All queries cost O(E).
+    A trellis is one such graph (Daumé's chapter, §17.3: any max-weight path algorithm finds the
+    argmax); so are word lattices, segmentations and alignments. Score block: ``edge`` (E,). The
+    output is the array of the path's edge numbers. All queries cost O(E).
 
     Parameters
     ----------

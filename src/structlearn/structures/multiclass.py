@@ -81,5 +81,6 @@ class Multiclass(NativeStructure):
         """Return the number of labels with a finite score."""
         batch, theta, _ = self._convert(scores)
         if batch:
-            return [int(np.isfinite(label).sum()) for label in theta["label"]]
+            return [self.count(label=label) for label in theta["label"]]
+        self._core.check(theta)
         return int(np.isfinite(theta["label"]).sum())

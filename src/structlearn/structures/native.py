@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import os
 from collections.abc import Mapping
 from typing import Any
@@ -15,6 +16,7 @@ from .base import (
     Structure,
     check_count,
     check_temperature,
+    sample_batch,
     seed_of,
 )
 
@@ -83,7 +85,7 @@ class NativeStructure(Structure):
         flat, ptr, values = self._core.argmax_batch(theta, n, n_threads(n_jobs))
         bounds = ptr.tolist()
         read = self._read
-        outputs = [read(flat[a:b]) for a, b in zip(bounds[:-1], bounds[1:], strict=True)]
+        outputs = [read(flat[a:b]) for a, b in itertools.pairwise(bounds)]
         return outputs, values
 
     def solve(self, *, n_jobs: int | None = None, **scores: Any) -> Any:
@@ -98,9 +100,7 @@ class NativeStructure(Structure):
         y, value = self._core.solve(theta)
         return Solution(y, value, True, value, self.method)
 
-    def infer(
-        self, *, temperature: float = 1.0, n_jobs: int | None = None, **scores: Any
-    ) -> Any:
+    def infer(self, *, temperature: float = 1.0, n_jobs: int | None = None, **scores: Any) -> Any:
         """Return (ε log Σ exp(score/ε), its gradient by block); ε = 0: (max, parts of argmax).
 
         A shared block's gradient is summed over its positions. A batch gives a list of pairs.
@@ -139,17 +139,20 @@ class NativeStructure(Structure):
         """
         check_count(n)
         check_temperature(temperature)
-        batch, theta, size = self._convert(scores)
+        batch, theta, _ = self._convert(scores)
         if batch:
-            seeds = np.random.SeedSequence(seed_of(random_state)).generate_state(size, np.uint64)
-            return [
-                self.sample(n, temperature=temperature, random_state=int(s >> np.uint64(1)), **one)
-                for s, one in zip(seeds, _examples(theta, size), strict=True)
-            ]
+            return sample_batch(self, n, temperature, random_state, theta)
         if temperature == 0:
             return np.repeat(np.asarray(self.argmax(**theta))[np.newaxis], n, axis=0)
         flat = self._core.sample(theta, int(n), float(temperature), seed_of(random_state))
         return self._read_samples(flat.reshape(int(n), -1))
+
+    def entropy(self, *, temperature: float = 1.0, **scores: Any) -> Any:
+        """Return the entropy of P(y) ∝ exp(score(y)/ε) in nats; 0 where ε = 0."""
+        batch, theta, n = self._convert(scores)
+        if batch:
+            return [self.entropy(temperature=temperature, **one) for one in _examples(theta, n)]
+        return super().entropy(temperature=temperature, **theta)
 
     def _read_samples(self, rows: npt.NDArray[np.int64]) -> Any:
         return rows
@@ -173,7 +176,8 @@ class NativeStructure(Structure):
                 examples = _examples(theta, n)
             else:
                 solution = self.solve(**theta)
-                outputs, values, examples = [solution.output], [solution.value], [theta]
+                outputs, values = [solution.output], np.array([solution.value])
+                examples = [theta]
             found = [
                 (float(v), self._encode(y, one, by_position) if parts else {})
                 for y, v, one in zip(outputs, values, examples, strict=True)
@@ -202,8 +206,15 @@ class NativeStructure(Structure):
 
     def encode(self, y: Any, **scores: Any) -> Parts:
         """Return μ(y): the counts of the output's parts, one array a block."""
-        _, theta, _ = self._convert(scores)
-        return self._encode(y, theta, by_position=False)
+        return self._encode(y, self._one(scores), by_position=False)
+
+    def _one(self, scores: Mapping[str, Any]) -> dict[str, Any]:
+        """Return the checked scores of one example."""
+        batch, theta, _ = self._convert(scores)
+        if batch:
+            raise ValueError("one example is expected here, not a batch")
+        self._core.check(theta)
+        return theta
 
     def _convert(self, scores: Mapping[str, Any]) -> tuple[bool, dict[str, Any], int]:
         """Return (is it a batch, float64 arrays or lists of them, how many examples)."""

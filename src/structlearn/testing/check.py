@@ -9,7 +9,7 @@ import numpy as np
 
 from ..structures import Structure
 from .batches import check_batches, check_keyword_order
-from .best import check_argmax, check_kbest
+from .best import check_argmax, check_kbest, is_exact
 from .draws import check_sample
 from .enumeration import Outputs, enumerate_outputs
 from .inputs import MakeScores, forbid_all, forbid_some, given_inputs, vary
@@ -154,7 +154,8 @@ def _check_input(
             check_infer_best(trial)
         else:
             check_infer(trial, temperature)
-        check_gradient(trial, temperature, rng)
+        if temperature > 0 or is_exact(trial):
+            check_gradient(trial, temperature, rng)
         if n_samples:
             n = n_samples if temperature > 0 else 3
             check_sample(trial, temperature, n, seed=int(rng.integers(2**31)))

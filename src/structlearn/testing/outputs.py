@@ -53,6 +53,13 @@ def check_count(trial: Trial) -> None:
     edges = trial.structure.edges(**theta, **trial.truth.topology)
     if edges is None:
         return
+    blank = trial.structure.edges(
+        **{name: np.zeros(a.shape) for name, a in theta.items()}, **trial.truth.topology
+    )
+    if blank is None or edges._edges != blank._edges:
+        trial.fail(
+            "edges", "edges that depend on the shapes of the scores alone", "others for zeros"
+        )
     derivations = edges.count(flatten(theta))
     if derivations != right:
         trial.fail("edges", f"one derivation for each of {right} legal outputs", f"{derivations}")

@@ -59,7 +59,9 @@ def check_infer(trial: Trial, temperature: float) -> None:
         _check_marginals(trial, mean, marginals, temperature)
     entropy = trial.ask("entropy", **options)
     if entropy is not MISSING:
-        slack = 10 * trial.mean_slack(temperature)
+        # H = (value − ⟨θ, p⟩) / ε: rounding in p is multiplied by the scores.
+        ratio = trial.truth.size / temperature
+        slack = 10 * trial.mean_slack(temperature) + 1e-15 * ratio**2
         trial.number("entropy", trial.truth.entropy(temperature), entropy, slack, **options)
 
 

@@ -1,0 +1,80 @@
+# make demo: the tour. make test: every test. Both set up what they need in .venv.
+
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
+NATIVE := CMakeLists.txt $(shell find native -name '*.hpp' -o -name '*.cpp')
+
+# Tests find real corpora here; those that need them skip, by name, where it is absent.
+ifneq ($(wildcard ../shared/data),)
+export STRUCTLEARN_DATA ?= $(abspath ../shared/data)
+endif
+
+.PHONY: demo test test-native lint format types bench stubs clean help
+
+help:  ## list the targets
+	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
+
+$(VENV)/ready:
+	@echo "==> creating the virtual environment in $(VENV)"
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 10))' || \
+		{ echo "structlearn needs Python 3.10 or newer; set PYTHON=..."; exit 1; }
+	@$(PYTHON) -m venv $(VENV)
+	@$(PIP) install "scikit-build-core>=0.10" "nanobind>=2.4" "cmake>=3.18" ninja
+	@touch $@
+
+$(VENV)/installed: $(VENV)/ready pyproject.toml $(NATIVE)
+	@echo "==> building the native core and installing structlearn (a minute the first time)"
+	@$(PIP) install --no-build-isolation --editable .
+	@touch $@
+
+$(VENV)/test-tools: $(VENV)/installed pyproject.toml
+	@echo "==> installing the test tools"
+	@$(PIP) install --no-build-isolation --editable ".[test]"
+	@touch $@
+
+$(VENV)/lint-tools: $(VENV)/installed pyproject.toml
+	@echo "==> installing ruff, mypy and clang-format"
+	@$(PIP) install --no-build-isolation --editable ".[lint]"
+	@touch $@
+
+demo: $(VENV)/installed  ## the tour on built-in data
+	@$(BIN)/structlearn demo
+
+test: $(VENV)/test-tools  ## every test
+	@echo "==> running the tests"
+	@$(BIN)/python -m pytest -n auto
+
+test-native:  ## the core's own tests under AddressSanitizer and UBSan
+	@echo "==> building the native tests with sanitizers"
+	@cmake -S . -B build/sanitize -DSTRUCTLEARN_PYTHON=OFF -DSTRUCTLEARN_TESTS=ON \
+		-DSTRUCTLEARN_SANITIZE=ON -DCMAKE_BUILD_TYPE=RelWithDebInfo > build-sanitize.log 2>&1 \
+		&& cmake --build build/sanitize --parallel >> build-sanitize.log 2>&1 \
+		|| { cat build-sanitize.log; rm -f build-sanitize.log; exit 1; }
+	@rm -f build-sanitize.log
+	@build/sanitize/core_test
+
+lint: $(VENV)/lint-tools  ## ruff and clang-format
+	@echo "==> ruff"
+	@$(BIN)/ruff check . && $(BIN)/ruff format --check .
+	@echo "==> clang-format"
+	@$(BIN)/clang-format --dry-run --Werror $(filter %.hpp %.cpp,$(NATIVE))
+
+types: $(VENV)/lint-tools  ## mypy, strict
+	@echo "==> mypy"
+	@$(BIN)/mypy
+
+format: $(VENV)/lint-tools  ## format everything
+	@$(BIN)/ruff check --fix . ; $(BIN)/ruff format .
+	@$(BIN)/clang-format -i $(filter %.hpp %.cpp,$(NATIVE))
+
+stubs: $(VENV)/installed  ## write the type stub of the native module anew
+	@$(BIN)/python -m nanobind.stubgen -m structlearn._core -o src/structlearn/_core.pyi
+
+bench: $(VENV)/installed  ## compare with the rivals; JSON in benchmarks/results
+	@$(PIP) install --no-build-isolation --editable ".[bench]"
+	@$(BIN)/python -m benchmarks
+
+clean:  ## remove what was built
+	rm -rf $(VENV) build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis

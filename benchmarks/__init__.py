@@ -1,0 +1,1 @@
+"""structlearn against its rivals, side by side in one run: ``python -m benchmarks``."""

@@ -1,0 +1,62 @@
+"""What the machine could do at best, measured on the spot: arithmetic and memory.
+
+A matrix product runs at the peak of the vector units with one multiply-add an operation; an add or
+a maximum is one operation as well, so half the product's flops is the peak rate for those. Summing
+a large array runs at the speed of memory.
+"""
+
+from __future__ import annotations
+
+import time
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+
+__all__ = ["limits", "peaks"]
+
+
+@lru_cache(maxsize=1)
+def peaks() -> dict[str, float]:
+    """Return this core's vector operations and bytes a second (best of several tries)."""
+    n = 512
+    a = np.random.default_rng(0).random((n, n))
+    out = np.empty((n, n))
+    large = np.ones(1 << 24)
+    products, sums = [], []
+    for _ in range(12):
+        begin = time.perf_counter()
+        np.matmul(a, a, out=out)
+        middle = time.perf_counter()
+        large.sum()
+        products.append(middle - begin)
+        sums.append(time.perf_counter() - middle)
+    return {
+        "operations_per_second": n**3 / min(products),
+        "bytes_per_second": large.nbytes / min(sums),
+    }
+
+
+def limits(seconds: float, *, operations: float, bytes_moved: float) -> dict[str, Any]:
+    """Return how near a time is to what arithmetic and memory allow.
+
+    Parameters
+    ----------
+    seconds : float
+        What was measured.
+    operations : float
+        Double-precision adds, maxima and multiply-adds that the algorithm cannot do without.
+    bytes_moved : float
+        Bytes that must come from memory, each once.
+    """
+    peak = peaks()
+    arithmetic = operations / peak["operations_per_second"]
+    memory = bytes_moved / peak["bytes_per_second"]
+    return {
+        "seconds": seconds,
+        "operations": operations,
+        "bytes": bytes_moved,
+        "arithmetic_limit_s": arithmetic,
+        "memory_limit_s": memory,
+        "share_of_limit": max(arithmetic, memory) / seconds,
+    }

@@ -1,0 +1,23 @@
+"""One adapter a rival, imported only when a benchmark asks for it."""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import Any
+
+__all__ = ["load"]
+
+_PACKAGES = {
+    "numpy_chain": "numpy",
+    "hmmlearn_chain": "hmmlearn",
+    "crfsuite": "python-crfsuite",
+}
+
+
+def load(name: str, skipped: list[str]) -> Any:
+    """Return the adapter's module; None, and a line in ``skipped``, where the rival is absent."""
+    try:
+        return import_module(f".{name}", __name__)
+    except ImportError as error:
+        skipped.append(f"{_PACKAGES[name]} ({error})")
+        return None

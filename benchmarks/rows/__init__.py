@@ -1,0 +1,6 @@
+"""All benchmarks; importing this package fills the registry."""
+
+from ..registry import REGISTRY
+from . import argmax, marginals, parity, training
+
+__all__ = ["REGISTRY", "argmax", "marginals", "parity", "training"]

@@ -1,0 +1,24 @@
+// The core without Python: everything small enough to enumerate is enumerated. Prints what is
+// wrong and returns non-zero. Built with -DSTRUCTLEARN_TESTS=ON, best with
+// -DSTRUCTLEARN_SANITIZE=ON.
+#include <cstdio>
+
+#include "hypergraph_test.hpp"
+#include "problem_test.hpp"
+#include "structures_test.hpp"
+
+int main() {
+  test::test_small_structures();
+  test::test_marginals_by_position();
+  test::test_wide_chains();
+  test::test_refusals();
+  test::test_overflow();
+  test::test_hypergraphs();
+  test::test_scorer();
+  test::test_losses();
+  test::test_partial_labels();
+  test::test_online();
+  test::test_threads();
+  std::printf("%zu checks, %d failed\n", test::checks, test::failures);
+  return test::failures == 0 ? 0 : 1;
+}

@@ -1,0 +1,5 @@
+"""``python -m structlearn`` is the command line."""
+
+from .cli import main
+
+main()

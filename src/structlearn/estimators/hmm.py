@@ -1,0 +1,437 @@
+"""The hidden Markov model, learned from labelled sequences by counting."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import chain
+from numbers import Real
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from ..features.arrays import is_sparse
+from ..features.encoder import ExampleEncoder
+from ..structures.chain import Chain
+from ..structures.native import n_threads
+from .emissions import (
+    CategoricalEmissions,
+    GaussianEmissions,
+    Moments,
+    WordCounts,
+    log,
+    smooth,
+)
+from .outputs import as_outputs, check_sample_weight, find_classes, read_outputs, sort_classes
+from .predictor import Predictor, chunks
+
+__all__ = ["HMM"]
+
+Array = npt.NDArray[np.float64]
+Indices = npt.NDArray[np.int64]
+
+
+class HMM(Predictor):
+    """The generative baseline: labels follow each other, and each emits what is seen.
+
+        P(x, y) = P(y_1 | Start) · Π_{t>1} P(y_t | y_{t−m}, …, y_{t−1}) · P(End | y_L)
+                  · Π_t P(x_t | y_t)
+
+    Everything is counted in one pass, and the scores of the chain are the logarithms, so that
+    ``predict_marginals`` and ``predict_proba`` are P(· | x). Every distribution is smoothed by α
+    imaginary observations drawn from the next simpler one, which has seen more:
+
+        P(y | h) = (c(h, y) + α·P(y | h without its oldest label)) / (c(h) + α),
+
+    down to the frequencies of the labels and then to equal shares; P(y_1 | Start) and the other
+    first labels fall back on what follows anywhere. P(End | y_L) falls back on the overall rate of
+    endings; going on and ending have probability one together: ``transition_`` contains the factor
+    1 − P(End | y_{t−1}).
+
+    Labels that are unknown (None) are not counted, nor is what they touch: emissions at that
+    position, transitions over it.
+
+    Parameters
+    ----------
+    order : int, default=1
+        m ≥ 1: how many labels back the next one looks. 2 is the trigram tagger, more accurate and
+        K times the work.
+    alpha : float, default=3.0
+        α > 0; towards 0: maximum likelihood.
+    emission : {"auto", "categorical", "gaussian"}, default="auto"
+        What a label emits: strings, or vectors. "auto" looks at X.
+    word_alpha : float, default=0.3
+        Imaginary observations for each word. This and the next two:
+        :class:`~structlearn.estimators.emissions.CategoricalEmissions`.
+    suffix_length : int, default=8
+        Unknown words go by capitalisation and up to this many last letters. 0: strings are mere
+        symbols, whose case and spelling tell nothing.
+    rare : float, default=10
+        Spelling is learned from words seen at most this often.
+    shrinkage : float, default=0.2
+        From 0 to 1: how far covariances lean to a shared diagonal one
+        (:class:`~structlearn.estimators.emissions.GaussianEmissions`).
+    observation : int or str, optional
+        Which string of a token that has several is the one emitted: the index in a list or tuple
+        (default the first), the key in a dictionary (default its first key).
+    n_jobs : int, optional
+        Threads for prediction.
+
+    Attributes
+    ----------
+    classes_ : array of shape (K,)
+        The labels.
+    start_ : array of shape (K,)
+        log P(y_1 | Start).
+    transition_ : array of shape (K,) * (order + 1)
+        log P(y_t | y_{t−m}, …, y_{t−1}), oldest label first.
+    end_ : array of shape (K,)
+        log P(End | y_L).
+    emissions_ : CategoricalEmissions or GaussianEmissions
+        Its ``scores(tokens)`` are log P(x_t | y_t).
+    n_iter_ : int
+        1.
+
+    References
+    ----------
+    L. Rabiner (1989), A tutorial on hidden Markov models; T. Brants (2000), TnT: a statistical
+    part-of-speech tagger.
+
+    Examples
+    --------
+    >>> from structlearn.estimators import HMM
+    >>> X = [["fish", "sleep"], ["dogs", "eat", "fish"], ["dogs", "sleep"]]
+    >>> y = [["N", "V"], ["N", "V", "N"], ["N", "V"]]
+    >>> HMM().fit(X, y).predict([["fish", "eat", "fish"]])
+    [array(['N', 'V', 'N'], dtype='<U1')]
+    """
+
+    def __init__(
+        self,
+        *,
+        order: int = 1,
+        alpha: float = 3.0,
+        emission: str = "auto",
+        word_alpha: float = 0.3,
+        suffix_length: int = 8,
+        rare: float = 10,
+        shrinkage: float = 0.2,
+        observation: Any = None,
+        n_jobs: int | None = None,
+    ) -> None:
+        self.order = order
+        self.alpha = alpha
+        self.emission = emission
+        self.word_alpha = word_alpha
+        self.suffix_length = suffix_length
+        self.rare = rare
+        self.shrinkage = shrinkage
+        self.observation = observation
+        self.n_jobs = n_jobs
+
+    # -- learning -------------------------------------------------------------------------------
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> HMM:
+        """Count labelled sequences.
+
+        Parameters
+        ----------
+        X : list of sequences
+            Each an (L, d) array of numbers, or a list of tokens: strings, lists of strings, or
+            dictionaries (see ``observation``).
+        y : list of label sequences
+            None is an unknown label.
+        sample_weight : array of shape (n,), optional
+            Weight 2 is the same as the example twice.
+
+        Returns
+        -------
+        self
+        """
+        self._check_parameters()
+        reader = self._new_reader(X)
+        observed, ptr = reader.read(X)
+        outputs = as_outputs(y, len(ptr) - 1)
+        classes = find_classes(Chain(), outputs)
+        counts = self._count(observed, ptr, outputs, classes, sample_weight)
+        self._accept(reader, classes, *counts)
+        return self
+
+    def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> HMM:
+        """Count further sequences; calls on the parts of a data set equal ``fit`` on the whole.
+
+        Parameters
+        ----------
+        classes : list of labels
+            All labels that will ever occur; needed at the first call.
+        """
+        self._check_parameters()
+        first = not hasattr(self, "_label_counts")
+        if first and classes is None:
+            raise ValueError("the first call of partial_fit needs classes: all labels there are")
+        if not first and classes is not None and set(classes) != set(self.classes_.tolist()):
+            raise ValueError("classes differ from those of the first call of partial_fit")
+        if not first and self.order != len(self._label_counts.initial):
+            raise ValueError(
+                f"order was {len(self._label_counts.initial)} when counting began, is {self.order}"
+            )
+        known = sort_classes(set(classes)) if first else self.classes_
+        reader = self._new_reader(X) if first else self._reader
+        observed, ptr = reader.read(X)
+        labels, emitted = self._count(observed, ptr, y, known, sample_weight)
+        if not first:
+            labels, emitted = self._label_counts + labels, self._emission_counts + emitted
+        self._accept(reader, known, labels, emitted)
+        return self
+
+    def _count(
+        self, observed: Any, ptr: Indices, y: Any, classes: npt.NDArray[Any], sample_weight: Any
+    ) -> tuple[_LabelCounts, Any]:
+        gold = read_outputs(Chain(), y, classes, np.diff(ptr).tolist()).labels
+        weights = check_sample_weight(sample_weight, len(ptr) - 1)
+        if weights is None:
+            weights = np.ones(len(ptr) - 1)
+        each = np.repeat(weights, np.diff(ptr))
+        counts = _LabelCounts.of(gold, ptr, each, len(classes), int(self.order))
+        known = np.flatnonzero((gold >= 0) & (each > 0))
+        seen = (gold[known], each[known], len(classes))
+        if isinstance(observed, list):
+            return counts, WordCounts.of([observed[i] for i in known], *seen)
+        return counts, Moments.of(observed[known], *seen)
+
+    def _accept(
+        self, reader: _Reader, classes: npt.NDArray[Any], labels: _LabelCounts, emitted: Any
+    ) -> None:
+        """Turn counts into probabilities, and make them the estimator's own all at once."""
+        if not labels.windows[0].any():
+            raise ValueError("there is nothing to count: no known label has a weight above 0")
+        emissions: CategoricalEmissions | GaussianEmissions
+        if isinstance(emitted, WordCounts):
+            emissions = CategoricalEmissions(
+                emitted,
+                alpha=float(self.alpha),
+                word_alpha=float(self.word_alpha),
+                suffix_length=int(self.suffix_length),
+                rare=float(self.rare),
+            )
+        else:
+            emissions = GaussianEmissions(emitted, shrinkage=float(self.shrinkage))
+        blocks, transition = labels.scores(float(self.alpha))
+        self._reader, self._blocks = reader, blocks
+        self._label_counts, self._emission_counts = labels, emitted
+        self.structure_, self.classes_, self.emissions_ = Chain(int(self.order)), classes, emissions
+        self.start_, self.end_, self.transition_ = blocks["start"], blocks["end"], transition
+        self.n_iter_ = 1
+
+    def _new_reader(self, X: Any) -> _Reader:
+        vectors = self.emission == "gaussian" or (self.emission == "auto" and _has_vectors(X))
+        return _VectorReader() if vectors else _TokenReader(self.observation)
+
+    def _check_parameters(self) -> None:
+        for name, least in (("order", 1), ("suffix_length", 0)):
+            value = getattr(self, name)
+            whole = isinstance(value, (int, np.integer)) and not isinstance(value, bool)
+            if not whole or value < least:
+                raise ValueError(f"{name} must be a whole number >= {least}, got {value!r}")
+        for name in ("alpha", "word_alpha", "rare", "shrinkage"):
+            value = getattr(self, name)
+            if isinstance(value, bool) or not isinstance(value, Real) or not math.isfinite(value):
+                raise ValueError(f"{name} must be a finite number, got {value!r}")
+            if value < 0 or (value == 0 and name.endswith("alpha")):
+                least_of = "> 0" if name.endswith("alpha") else ">= 0"
+                raise ValueError(f"{name} must be {least_of}, got {value!r}")
+        if self.shrinkage > 1:
+            raise ValueError(f"shrinkage must be between 0 and 1, got {self.shrinkage!r}")
+        if self.emission not in ("auto", "categorical", "gaussian"):
+            raise ValueError(
+                f"emission must be 'auto', 'categorical' or 'gaussian', got {self.emission!r}"
+            )
+        n_threads(self.n_jobs)
+
+    # -- prediction -----------------------------------------------------------------------------
+
+    def _score_chunks(self, X: Any) -> Iterator[list[dict[str, Any]]]:
+        observed, ptr = self._reader.read(X)
+        bounds = ptr.tolist()
+        for part in chunks(len(bounds) - 1):
+            begin = bounds[part.start]
+            label = self.emissions_.scores(observed[begin : bounds[part.stop]])
+            yield [
+                {"label": label[bounds[i] - begin : bounds[i + 1] - begin], **self._blocks}
+                for i in part
+            ]
+
+    def _sites(self, X: Any) -> list[int]:
+        sizes: list[int] = np.diff(self._reader.read(X)[1]).tolist()
+        return sizes
+
+
+@dataclass
+class _LabelCounts:
+    """How often labels follow each other; ``+`` joins the counts of two parts of the data.
+
+    Attributes
+    ----------
+    windows : list of arrays
+        ``windows[j]``, shape (K,) * (j + 1): windows of j + 1 labels, anywhere; j up to the order.
+    initial : list of arrays
+        ``initial[j]``, the same at the beginning of a sequence; j below the order.
+    last : array of shape (K,)
+        Last labels.
+    """
+
+    windows: list[Array]
+    initial: list[Array]
+    last: Array
+
+    @classmethod
+    def of(
+        cls, labels: Indices, ptr: Indices, weights: Array, n_labels: int, order: int
+    ) -> _LabelCounts:
+        """Count labels, −1 where unknown, of sequences one after another."""
+        place = np.arange(len(labels)) - np.repeat(ptr[:-1], np.diff(ptr))
+
+        def tally(which: Any, codes: Indices, rank: int) -> Array:
+            found = np.bincount(codes[which], weights[which], minlength=n_labels**rank)
+            return found.astype(np.float64, copy=False).reshape((n_labels,) * rank)
+
+        windows, initial = [], []
+        codes = np.zeros_like(labels)
+        known = np.ones(len(labels), dtype=bool)
+        for j in range(order + 1):
+            back = np.roll(labels, j)  # wraps around only where place < j
+            codes = codes + n_labels**j * back
+            known = known & (back >= 0) & (place >= j)
+            windows.append(tally(known, codes, j + 1))
+            if j < order:
+                initial.append(tally(known & (place == j), codes, j + 1))
+        final = ptr[1:] - 1
+        return cls(windows, initial, tally(final[labels[final] >= 0], labels, 1))
+
+    def __add__(self, other: _LabelCounts) -> _LabelCounts:
+        return _LabelCounts(
+            [a + b for a, b in zip(self.windows, other.windows, strict=True)],
+            [a + b for a, b in zip(self.initial, other.initial, strict=True)],
+            self.last + other.last,
+        )
+
+    def scores(self, alpha: float) -> tuple[dict[str, Array], Array]:
+        """Return the score blocks of the chain, and log P(label | the labels before)."""
+        n_labels = len(self.last)
+        anywhere = [smooth(self.windows[0], np.full(n_labels, 1.0 / n_labels), alpha)]
+        for counts in self.windows[1:]:
+            anywhere.append(smooth(counts, anywhere[-1], alpha))
+        first = [
+            smooth(counts, coarser, alpha)
+            for counts, coarser in zip(self.initial, anywhere, strict=False)
+        ]
+        # Going on, and ending: two outcomes of each label.
+        leaving = np.stack([self.windows[0] - self.last, self.last], axis=-1)
+        shares = np.array([n_labels, 1.0]) / (n_labels + 1.0)
+        leave = smooth(leaving, smooth(leaving.sum(axis=0), shares, alpha), alpha)
+        go_on = log(leave[:, :1])
+        transition = go_on + log(anywhere[-1])
+        blocks = {"start": log(first[0]), "end": log(leave[:, 1])}
+        # A chain adds up its tables of all orders, so each holds what it adds to the one below.
+        below: Any = 0.0
+        for j, table in enumerate(first[1:], start=1):
+            blocks[f"transition{j}"] = go_on + log(table) - below
+            below = go_on + log(table)
+        blocks["transition"] = transition - below
+        return blocks, transition
+
+
+class _Reader:
+    """Reads X into all observations, one after another, and where each sequence begins."""
+
+    def read(self, X: Any) -> tuple[Any, Indices]:
+        raise AssertionError
+
+
+class _VectorReader(_Reader):
+    def __init__(self) -> None:
+        self._encoder = ExampleEncoder(Chain(), single_site=False)
+
+    def read(self, X: Any) -> tuple[Any, Indices]:
+        encoder = self._encoder
+        examples = encoder.transform(X) if encoder.encoders else encoder.fit_transform(X)
+        rows = examples.blocks.get("label")
+        if rows is None or not rows.is_dense or rows.site_shapes or len(examples.blocks) > 1:
+            raise ValueError("Gaussian emissions need X to be a list of (positions, d) arrays")
+        return rows.values, rows.site_ptr
+
+
+class _TokenReader(_Reader):
+    def __init__(self, observation: Any) -> None:
+        self._observation = observation
+
+    def read(self, X: Any) -> tuple[Any, Indices]:
+        examples = [_as_tokens(example, i) for i, example in enumerate(_as_list(X))]
+        ptr = np.zeros(len(examples) + 1, dtype=np.int64)
+        np.cumsum([len(tokens) for tokens in examples], out=ptr[1:])
+        words = list(chain.from_iterable(examples))
+        if set(map(type, words)) <= {str}:
+            return words, ptr
+        for place, token in enumerate(words):
+            try:
+                words[place] = self._word(token)
+            except ValueError as error:
+                i = int(np.searchsorted(ptr, place, side="right")) - 1
+                raise ValueError(f"example {i}, position {place - ptr[i]}: {error}") from None
+        return words, ptr
+
+    def _word(self, token: Any) -> str:
+        if isinstance(token, str):
+            return token
+        if not isinstance(token, (list, tuple, Mapping)):
+            kind = type(token).__name__
+            raise ValueError(f"a token is a string, a list of strings or a dictionary, not {kind}")
+        key = self._observation
+        if key is None:
+            key = next(iter(token), None) if isinstance(token, Mapping) else 0
+        try:
+            word = token[key]
+        except (KeyError, IndexError, TypeError):
+            raise ValueError(f"the token {token!r} has no {key!r} to observe") from None
+        if not isinstance(word, str):
+            raise ValueError(f"the observation {key!r} is {word!r}, not a string")
+        return word
+
+
+def _as_list(X: Any) -> list[Any]:
+    if isinstance(X, (str, bytes, Mapping)) or is_sparse(X):
+        raise ValueError(f"X must be a list of sequences, got {type(X).__name__}")
+    try:
+        examples = list(X)
+    except TypeError:
+        raise ValueError(f"X must be a list of sequences, got {type(X).__name__}") from None
+    if not examples:
+        raise ValueError("X is empty: at least one example is needed")
+    return examples
+
+
+def _as_tokens(example: Any, i: int) -> Sequence[Any]:
+    if isinstance(example, np.ndarray) and example.ndim and example.dtype.kind in "OUT":
+        example = example.tolist()
+    if isinstance(example, (str, bytes)) or not isinstance(example, Sequence):
+        raise ValueError(f"example {i} is of type {type(example).__name__}, not a list of tokens")
+    if not len(example):
+        raise ValueError(f"example {i} is empty: it has no positions")
+    return example
+
+
+def _has_vectors(X: Any) -> bool:
+    """Tell numbers from tokens by the first sequence that has positions."""
+    for example in _as_list(X):
+        if is_sparse(example):
+            raise ValueError("HMM reads dense arrays or tokens, not sparse matrices")
+        if isinstance(example, np.ndarray) and example.dtype.kind in "biuf":
+            return True
+        value = example
+        while isinstance(value, (list, tuple, np.ndarray)) and len(value):
+            value = value[0]
+        if not isinstance(value, (list, tuple, np.ndarray)):
+            return isinstance(value, Real)
+    return False

@@ -1,0 +1,149 @@
+"""The online algorithms as the books print them, in NumPy, with one weight vector and no tricks.
+
+Weights are (label (K, d), start (K,), end (K,), transition (K, K)) for chains, (K, d) for single
+labels; all flat in ``w``.
+"""
+
+from __future__ import annotations
+
+import itertools
+
+import numpy as np
+
+
+class MulticlassModel:
+    """φ(x, k): x in the k-th of K blocks (eq. 17.2)."""
+
+    def __init__(self, n_labels, n_features):
+        self.n_labels = n_labels
+        self.size = n_labels * n_features
+
+    def phi(self, x, k):
+        out = np.zeros((self.n_labels, len(x)))
+        out[k] = x
+        return out.ravel()
+
+    def argmax(self, w, x, y=None):
+        """Return the best label; with y, the best after adding 1 to every other one."""
+        scores = w.reshape(self.n_labels, -1) @ x
+        if y is not None:
+            scores = scores + (np.arange(self.n_labels) != y)
+        return int(np.argmax(scores))
+
+    def outputs(self, x):
+        return range(self.n_labels)
+
+    def cost(self, y, z):
+        return float(y != z)
+
+    def split(self, w):
+        return w.reshape(self.n_labels, -1)
+
+
+class ChainModel:
+    """Unary, boundary and Markov features of a label sequence."""
+
+    def __init__(self, n_labels, n_features):
+        self.n_labels, self.n_features = n_labels, n_features
+        self.size = n_labels * (n_features + 2 + n_labels)
+
+    def split(self, w):
+        K, d = self.n_labels, self.n_features
+        return {
+            "label": w[: K * d].reshape(K, d),
+            "start": w[K * d : K * d + K],
+            "end": w[K * d + K : K * d + 2 * K],
+            "transition": w[K * d + 2 * K :].reshape(K, K),
+        }
+
+    def phi(self, x, y):
+        out = np.zeros(self.size)
+        blocks = self.split(out)
+        for t, k in enumerate(y):
+            blocks["label"][k] += x[t]
+            if t:
+                blocks["transition"][y[t - 1], k] += 1
+        blocks["start"][y[0]] += 1
+        blocks["end"][y[-1]] += 1
+        return out
+
+    def argmax(self, w, x, y=None):
+        """Algorithm 42 with line 12 as y_l ← ζ[l+1, y_{l+1}]; with y, eq. 17.30 for the weights."""
+        blocks = self.split(w)
+        label = x @ blocks["label"].T
+        if y is not None:
+            label = label + (np.arange(self.n_labels) != np.asarray(y)[:, np.newaxis])
+        label[0] += blocks["start"]
+        label[-1] += blocks["end"]
+        alpha, back = label[0], []
+        for t in range(1, len(x)):
+            table = alpha[:, np.newaxis] + blocks["transition"]
+            back.append(table.argmax(axis=0))
+            alpha = table.max(axis=0) + label[t]
+        path = [int(alpha.argmax())]
+        for pointers in reversed(back):
+            path.append(int(pointers[path[-1]]))
+        return path[::-1]
+
+    def outputs(self, x):
+        return [list(y) for y in itertools.product(range(self.n_labels), repeat=len(x))]
+
+    def cost(self, y, z):
+        return float(sum(a != b for a, b in zip(y, z, strict=True)))
+
+
+def perceptron(model, X, y, max_iter, sample_weight=None):
+    """Algorithms 39 and 40; return the weights after each example."""
+    w, visited = np.zeros(model.size), []
+    scale = np.ones(len(X)) if sample_weight is None else sample_weight
+    for _ in range(max_iter):
+        for x, gold, s in zip(X, y, scale, strict=True):
+            guess = model.argmax(w, x)
+            if guess != gold:
+                w = w + s * (model.phi(x, gold) - model.phi(x, guess))
+            visited.append(w)
+    return visited
+
+
+def algorithm_41(model, X, y, max_iter, C, sample_weight=None):
+    """Stochastic subgradient as printed, λ = 1/(2C)."""
+    w, visited = np.zeros(model.size), []
+    shrink = 1 - 1 / (2 * C) / len(X)
+    scale = np.ones(len(X)) if sample_weight is None else sample_weight
+    for _ in range(max_iter):
+        for x, gold, s in zip(X, y, scale, strict=True):
+            guess = model.argmax(w, x, gold)
+            if guess != gold:
+                w = w + s * (model.phi(x, gold) - model.phi(x, guess))
+            w = w * shrink
+            visited.append(w)
+    return visited
+
+
+def decaying(model, X, y, max_iter, C, sample_weight=None):
+    """w ← w − (1/t)·∇(½‖w‖² + C·N·loss of one example), the hinge."""
+    w, visited, t = np.zeros(model.size), [], 0
+    scale = np.ones(len(X)) if sample_weight is None else sample_weight
+    for _ in range(max_iter):
+        for x, gold, s in zip(X, y, scale, strict=True):
+            t += 1
+            guess = model.argmax(w, x, gold)
+            slope = s * (model.phi(x, guess) - model.phi(x, gold))
+            w = w - (w + C * len(X) * slope) / t
+            visited.append(w)
+    return visited
+
+
+def decaying_log_loss(model, X, y, max_iter, C):
+    """The same for the log loss, the expectation by enumeration."""
+    w, visited, t = np.zeros(model.size), [], 0
+    for _ in range(max_iter):
+        for x, gold in zip(X, y, strict=True):
+            t += 1
+            phi = np.array([model.phi(x, z) for z in model.outputs(x)])
+            scores = phi @ w
+            p = np.exp(scores - scores.max())
+            slope = p @ phi / p.sum() - model.phi(x, gold)
+            w = w - (w + C * len(X) * slope) / t
+            visited.append(w)
+    return visited

@@ -1,0 +1,67 @@
+"""The command line, run as a user runs it."""
+
+import re
+import subprocess
+import sys
+
+import structlearn
+
+
+def run(*arguments, **options):
+    return subprocess.run(
+        [sys.executable, "-m", "structlearn", *arguments],
+        capture_output=True,
+        text=True,
+        timeout=300,
+        check=False,
+        **options,
+    )
+
+
+def test_version():
+    result = run("--version")
+    assert result.returncode == 0
+    assert result.stdout.strip() == structlearn.__version__
+
+
+def test_help_names_the_commands():
+    result = run("--help")
+    assert result.returncode == 0
+    assert "demo" in result.stdout
+
+
+def test_unknown_command_is_an_error():
+    result = run("fly")
+    assert result.returncode == 2
+    assert "fly" in result.stderr
+
+
+def test_start_is_light():
+    """Help must not pay for SciPy or scikit-learn."""
+    code = (
+        "import sys, structlearn.cli; "
+        "print([m for m in ('scipy', 'sklearn', 'highspy') if m in sys.modules])"
+    )
+    result = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True
+    )
+    assert result.stdout.strip() == "[]"
+
+
+def test_demo_shows_the_tour():
+    result = run("demo", "--sentences", "250")
+    assert result.returncode == 0, result.stderr
+    text = result.stdout
+    for part in ("HMM", "perceptron, averaged", "SVM", "CRF", "label error %", "●", "slack ξ ="):
+        assert part in text, part
+    # Error rates are percentages, and the chain reads digits better than one by one.
+    alone = float(re.search(r"one by one \(no chain\)\s+([\d.]+)", text).group(1))
+    chains = [float(x) for x in re.findall(r"^CRF\s+([\d.]+)", text, flags=re.MULTILINE)]
+    assert len(chains) == 2
+    assert chains[1] < alone
+
+
+def test_demo_repeats_itself():
+    strip_times = re.compile(r"\d+\.\d+$", flags=re.MULTILINE)
+    first, second = (strip_times.sub("", run("demo", "--sentences", "100").stdout) for _ in range(2))
+    assert first == second

@@ -1,0 +1,37 @@
+"""Every Python block of the README runs as printed."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+BLOCKS = re.findall(r"```python\n(.*?)```", (ROOT / "README.md").read_text(), flags=re.DOTALL)
+
+
+def test_there_are_blocks():
+    assert len(BLOCKS) >= 2
+
+
+@pytest.mark.parametrize("block", BLOCKS, ids=range(len(BLOCKS)))
+def test_block_runs(block, capsys):
+    exec(compile(block, "README.md", "exec"), {"__name__": "readme"})
+    assert capsys.readouterr().out.strip()
+
+
+def test_quick_start_is_a_good_tagger(capsys):
+    exec(compile(BLOCKS[0], "README.md", "exec"), {"__name__": "readme"})
+    accuracy = float(re.match(r"(0\.\d+) of the tags", capsys.readouterr().out).group(1))
+    assert accuracy > 0.9
+
+
+def test_links_inside_the_repository_resolve():
+    for document in ("README.md", "CONTRIBUTING.md", "benchmarks/README.md"):
+        path = ROOT / document
+        for target in re.findall(r"\]\(([^)#:]+)\)", path.read_text()):
+            assert (path.parent / target).exists(), f"{document} links to {target}"
+
+
+def test_folders_named_in_the_table_exist():
+    for name in re.findall(r"\(src/structlearn/[a-z_./]+\)", (ROOT / "README.md").read_text()):
+        assert (ROOT / name.strip("()")).exists()
