@@ -176,9 +176,7 @@ def synthetic_tagging(
     for begin, end in pairwise(ptr.tolist()):
         X.append(_matrix(columns, indptr, begin, end, n_features))
         y.append(names[begin:end])
-    return TaggingProblem(
-        X[: sizes[0]], y[: sizes[0]], X[sizes[0] :], y[sizes[0] :], chunks=False
-    )
+    return TaggingProblem(X[: sizes[0]], y[: sizes[0]], X[sizes[0] :], y[sizes[0] :], chunks=False)
 
 
 def _markov(rng: np.random.Generator, ptr: Integers, n_labels: int) -> Integers:
@@ -262,9 +260,7 @@ def _matrix(
 
 def token_accuracy(gold: Sequence[Sequence[str]], found: Sequence[Sequence[str]]) -> float:
     """Return the share of labels that are right, in percent."""
-    right = sum(
-        a == b for g, f in zip(gold, found, strict=True) for a, b in zip(g, f, strict=True)
-    )
+    right = sum(a == b for g, f in zip(gold, found, strict=True) for a, b in zip(g, f, strict=True))
     return 100.0 * right / sum(map(len, gold))
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import ctypes
 import gc
 import sys
@@ -46,10 +47,8 @@ def peak() -> float:
 def tidy() -> None:
     """Give freed memory back to the system, so that it does not hide what is needed next."""
     gc.collect()
-    try:
+    with contextlib.suppress(AttributeError, OSError, TypeError):  # glibc only
         ctypes.CDLL(None).malloc_trim(0)
-    except (AttributeError, OSError, TypeError):  # glibc only
-        pass
 
 
 def reset_peak() -> bool:

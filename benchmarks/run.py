@@ -14,7 +14,7 @@ if __package__ in (None, ""):  # run as a file: make the package importable
 
 from benchmarks import environment
 
-environment.one_thread()  # before NumPy is imported by anything below
+environment.one_thread()  # before anything imports NumPy
 
 RESULTS = Path(__file__).resolve().parent / "results"
 
@@ -34,6 +34,8 @@ def main(arguments: list[str] | None = None) -> int:
         for name, function in REGISTRY.items():
             print(f"{name:18} {(function.__doc__ or '').splitlines()[0]}")
         return 0
+    if options.show:
+        return _show(options.names or list(REGISTRY))
     unknown = [name for name in options.names if name not in REGISTRY]
     if unknown:
         print(f"no benchmark {unknown[0]!r}; there are: {', '.join(REGISTRY)}", file=sys.stderr)
@@ -44,7 +46,6 @@ def main(arguments: list[str] | None = None) -> int:
         "machine": machine,
         "pinned": pinned,
         "quick": options.quick,
-        "peaks": peaks(),
     }
     print(heading(machine), flush=True)
     found: dict[str, Any] = {}
@@ -58,6 +59,7 @@ def main(arguments: list[str] | None = None) -> int:
             failed = True
             continue
         seconds = time.perf_counter() - begin
+        common["peaks"] = peaks()
         print(f"\n{table(name, result)}\n  ({seconds:.0f} s)", flush=True)
         found[name] = {"date": time.strftime("%Y-%m-%d"), "seconds": seconds, **result.as_dict()}
         if not (options.quick or options.out):  # at once: a later benchmark may fail
@@ -75,8 +77,26 @@ def _parser(names: list[str]) -> argparse.ArgumentParser:
     parser.add_argument(
         "--out", metavar="FILE", help="one JSON file; default: results/NAME.json, unless --quick"
     )
+    parser.add_argument("--show", action="store_true", help="print the stored results, run nothing")
     parser.add_argument("--list", action="store_true", help="name the benchmarks and stop")
     return parser
+
+
+def _show(names: list[str]) -> int:
+    """Print what the files in results/ say."""
+    from benchmarks.registry import Result, Row
+    from benchmarks.report import heading, table
+
+    for name in names:
+        path = RESULTS / f"{name}.json"
+        if not path.exists():
+            print(f"{name}: no result yet")
+            continue
+        stored = json.loads(path.read_text())
+        rows = [Row(**row) for row in stored["rows"]]
+        result = Result(rows, notes=stored["notes"], skipped=stored["skipped"])
+        print(f"\n{table(name, result)}\n  ({stored['date']}, {heading(stored['machine'])})")
+    return 0
 
 
 def _write(path: Path, content: dict[str, Any]) -> None:

@@ -1,6 +1,6 @@
 """The numbers and equations printed in the texts that the library follows.
 
-H. Daumé III, A Course in Machine Learning, chapter 17 ("Daumé"); Y. Yue, CS 159 lectures on structural
+H. Daumé III, A Course in Machine Learning, chapter 17 ("Daumé"); the CS 159 lectures on structural
 SVMs ("lectures"); the loss family of margin and temperature ("family").
 """
 
@@ -64,7 +64,10 @@ def ragged(seed=0, n=9, d=4):
     X = [rng.normal(size=(rng.integers(1, 5), d)) for _ in range(n)]
     centres = rng.normal(size=(3, d))
     y = [
-        [("D", "N", "V")[k] for k in np.argmax(x @ centres.T + rng.normal(size=(len(x), 3)), axis=1)]
+        [
+            ("D", "N", "V")[k]
+            for k in np.argmax(x @ centres.T + rng.normal(size=(len(x), 3)), axis=1)
+        ]
         for x in X
     ]
     return X, y
@@ -232,9 +235,9 @@ def test_class_hierarchy_is_the_feature_expansion(max_iter):
     np.testing.assert_array_equal(X @ model.coef_.T, scores)
     np.testing.assert_array_equal(model.predict(X), np.array(CLASSES)[scores.argmax(axis=1)])
     # The shared block moves only when an update is not between music and movies.
-    plain = StructuredPerceptron(
-        "multiclass", average=False, shuffle=False, max_iter=max_iter
-    ).fit(X, y)
+    plain = StructuredPerceptron("multiclass", average=False, shuffle=False, max_iter=max_iter).fit(
+        X, y
+    )
     assert not np.array_equal(plain.coef_, model.coef_)
 
 

@@ -128,9 +128,7 @@ def perceptron_csr(context: Context) -> Result:
     return result
 
 
-def _perceptron_rows(
-    result: Result, shown: str, reports: Reports, sizes: dict[str, int]
-) -> None:
+def _perceptron_rows(result: Result, shown: str, reports: Reports, sizes: dict[str, int]) -> None:
     ours, theirs = reports["ours"], reports.get("crfsuite")
     phases = (
         ("train", "after encoding", 4.0),

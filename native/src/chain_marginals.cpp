@@ -32,7 +32,7 @@ struct Forward {
 enum Slot { kAlpha, kNode, kScale, kShared, kTable, kBeta, kBack, kBackBefore, kState };
 
 double largest(const double* x, std::size_t n) {
-  return max_value(x, n);
+  return kernels().largest(x, n);
 }
 
 void node_scores(const ChainView& v, std::size_t t, double* out) {
@@ -73,7 +73,7 @@ void advance_reachable(const ChainView& v, std::size_t t, const double* node_t,
       for (std::size_t k = 0; k < v.K; ++k) row[k] |= T[from * v.K + k] > kMinusInfinity;
     }
   }
-  for (std::size_t s = 0; s < n; ++s) now[s] &= node_t[s] > 0.0;
+  for (std::size_t s = 0; s < n; ++s) now[s] &= node_t[s] > kMinusInfinity;
 }
 
 // False: a weight became too small to go on with exponentials.
@@ -109,15 +109,10 @@ bool forward_scaled(const ChainView& v, double eps, Forward& f, double* shared_s
       f.legal = false;
       return true;
     }
-    bool underflow = false;
-    for (std::size_t s = 0; s < n; ++s) {
-      underflow |= node[s] > kMinusInfinity && (node[s] - top) * inverse < -575.0;
-    }
-    if (underflow) return false;
     kernels().exp_shifted(node, n, top, inverse, node);
     double shift = 0.0;
     if (t == 0) {
-      std::copy(node, node + n, alpha);
+      std::fill(alpha, alpha + n, 1.0);
     } else {
       const double* previous = f.alpha + (t - 1) * v.states;
       if (t < v.order) {
@@ -130,13 +125,11 @@ bool forward_scaled(const ChainView& v, double eps, Forward& f, double* shared_s
         }
         kernels().sum_step(previous, E, alpha, v.K, v.stay, v.K);
       }
-      for (std::size_t s = 0; s < n; ++s) alpha[s] *= node[s];
     }
-    double sum = 0.0;
-    for (std::size_t s = 0; s < n; ++s) sum += alpha[s];
+    double least;
+    const double sum = kernels().multiply_sum(alpha, node, n, &least);
     // Windows without weight: forbidden, or lost? As long as all have weight, nothing is lost.
-    bool small = false;
-    for (std::size_t s = 0; s < n; ++s) small |= !(alpha[s] > kTooSmall * sum);
+    const bool small = !(least > kTooSmall * sum);
     if (small && all_reachable) {
       all_reachable = false;
       if (t > 0) {
@@ -145,10 +138,13 @@ bool forward_scaled(const ChainView& v, double eps, Forward& f, double* shared_s
       }
     }
     if (!all_reachable) {
+      // The plain scores tell what is forbidden; their exponentials may have vanished.
+      double* plain = ws.real(kState, n);
+      node_scores(v, t, plain);
       if (t == 0) {
-        for (std::size_t s = 0; s < n; ++s) now[s] = node[s] > 0.0;
+        for (std::size_t s = 0; s < n; ++s) now[s] = plain[s] > kMinusInfinity;
       } else {
-        advance_reachable(v, t, node, before, now);
+        advance_reachable(v, t, plain, before, now);
       }
       bool any = false;
       for (std::size_t s = 0; s < n; ++s) {
@@ -162,7 +158,7 @@ bool forward_scaled(const ChainView& v, double eps, Forward& f, double* shared_s
       std::swap(before, now);
     }
     if (!(sum > kSmallStep)) return false;
-    for (std::size_t s = 0; s < n; ++s) alpha[s] /= sum;
+    kernels().scale(1.0 / sum, alpha, n);
     f.scale[t] = sum;
     f.log_z += std::log(sum) + (top + shift) * inverse;
   }
@@ -293,14 +289,11 @@ void backward_scaled(const ChainView& v, double eps, const Forward& f, double sh
     const std::size_t n = v.states_at(t);
     const double* alpha = f.alpha + t * v.states;
     const double* node = f.node + t * v.states;
-    for (std::size_t s = 0; s < n; ++s) p[s] = alpha[s] * beta[s];
-    sink.node(t, p);
-    if (t == 0) break;
     // A window that nothing legal leads to has no say, however good its future.
     double* back = at_the_end ? backs + t * v.states : backs;
-    for (std::size_t s = 0; s < n; ++s) {
-      back[s] = alpha[s] > 0.0 ? node[s] * beta[s] / f.scale[t] : 0.0;
-    }
+    kernels().backward_row(alpha, node, beta, 1.0 / f.scale[t], n, p, back);
+    sink.node(t, p);
+    if (t == 0) break;
     const double* previous = f.alpha + (t - 1) * v.states;
     if (t < v.order) {
       for (std::size_t s = 0; s < n / v.K; ++s) {

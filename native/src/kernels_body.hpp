@@ -261,6 +261,67 @@ static void exp_shifted(const double* x, std::size_t n, double shift, double sca
   }
 }
 
+static inline v8 smaller(v8 a, v8 b) {
+  for (int i = 0; i < kPieces; ++i) {
+    a.piece[i] = a.piece[i] < b.piece[i] ? a.piece[i] : b.piece[i];
+  }
+  return a;
+}
+
+static double largest(const double* x, std::size_t n) {
+  double top = -__builtin_inf();
+  std::size_t i = 0;
+  if (n >= 8) {
+    v8 best = load(x);
+    for (i = 8; i + 8 <= n; i += 8) best = larger(load(x + i), best);
+    double lanes[8];
+    store(lanes, best);
+    for (const double y : lanes) top = y > top ? y : top;
+  }
+  for (; i < n; ++i) top = x[i] > top ? x[i] : top;
+  return top;
+}
+
+static double multiply_sum(double* a, const double* b, std::size_t n, double* least) {
+  double sum = 0.0, low = __builtin_inf();
+  std::size_t i = 0;
+  if (n >= 8) {
+    v8 total = zeros(), small = load(a) * load(b);
+    for (; i + 8 <= n; i += 8) {
+      const v8 y = load(a + i) * load(b + i);
+      store(a + i, y);
+      total = total + y;
+      small = smaller(y, small);
+    }
+    sum = sum_lanes(total);
+    double lanes[8];
+    store(lanes, small);
+    for (const double y : lanes) low = y < low ? y : low;
+  }
+  for (; i < n; ++i) {
+    a[i] *= b[i];
+    sum += a[i];
+    low = a[i] < low ? a[i] : low;
+  }
+  *least = low;
+  return sum;
+}
+
+static void scale(double a, double* x, std::size_t n) {
+  const vd s = splat(a);
+  std::size_t i = 0;
+  for (; i + 8 <= n; i += 8) store(x + i, s * load(x + i));
+  for (; i < n; ++i) x[i] *= a;
+}
+
+static void backward_row(const double* alpha, const double* node, const double* beta, double a,
+                         std::size_t n, double* p, double* back) {
+  for (std::size_t i = 0; i < n; ++i) {
+    p[i] = alpha[i] * beta[i];
+    back[i] = alpha[i] > 0.0 ? node[i] * beta[i] * a : 0.0;
+  }
+}
+
 static void add_scaled(double a, const double* x, double* y, std::size_t n) {
   const vd s = splat(a);
   std::size_t i = 0;

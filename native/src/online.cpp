@@ -5,19 +5,17 @@
 namespace structlearn {
 namespace {
 
-// w *= factor; the vectors are only touched when the scale leaves the comfortable range.
+// w *= factor. The vectors are touched when the scale has become small, which happens once in a
+// great many steps: what v meant for the average moves to `behind`, so that no large numbers are
+// left to cancel each other, and v takes the scale in.
 void shrink(OnlineState& state, double factor) {
   state.scale *= factor;
-  if (state.scale > 1e-9) return;
-  if (state.scale == 0.0) {  // w = 0: what v meant for the average moves to `behind`
-    for (std::size_t j = 0; j < state.behind.size(); ++j)
-      state.behind[j] += state.ahead * state.v[j];
-    std::fill(state.v.begin(), state.v.end(), 0.0);
-    state.ahead = 0.0;
-  } else {
-    for (double& x : state.v) x *= state.scale;
-    state.ahead /= state.scale;
+  if (state.scale > 1e-3) return;
+  for (std::size_t j = 0; j < state.behind.size(); ++j) {
+    state.behind[j] += state.ahead * state.v[j];
   }
+  for (double& x : state.v) x *= state.scale;
+  state.ahead = 0.0;
   state.scale = 1.0;
 }
 

@@ -4,6 +4,7 @@
 #include <cstdio>
 
 #include "hypergraph_test.hpp"
+#include "online_test.hpp"
 #include "problem_test.hpp"
 #include "structures_test.hpp"
 

@@ -1,4 +1,4 @@
-// A tiny tagging problem: losses by enumeration, gradients by differences, and online learning.
+// A tiny tagging problem: losses by enumeration, gradients by differences.
 #pragma once
 
 #include <cmath>
@@ -7,7 +7,6 @@
 
 #include "check.hpp"
 #include "example.hpp"
-#include "structlearn/online.hpp"
 #include "structlearn/problem.hpp"
 
 namespace test {
@@ -259,81 +258,6 @@ inline void test_partial_labels() {
       CHECK_NEAR(problem.loss(i, layout, w.data(), 1.0, 0.0, eps, r, ws).loss, right, 1e-11);
     }
   }
-}
-
-// The lazy average equals the average of the weights written down after every step.
-inline void test_online() {
-  Tagging data;
-  const Problem problem = data.problem(data.hamming());
-  for (const Step step : {Step::kUnit, Step::kConstant, Step::kDecaying}) {
-    context = "online, step " + std::to_string(static_cast<int>(step));
-    OnlineSettings settings;
-    settings.step = step;
-    settings.margin = step == Step::kUnit ? 0.0 : 1.0;
-    settings.C = 0.7;
-    std::vector<double> v(Tagging::weights, 0.0), behind = v, sum = v;
-    std::vector<double> v2 = v, behind2 = v;
-    OnlineState state, whole;
-    state.v = v;
-    state.behind = behind;
-    whole.v = v2;
-    whole.behind = behind2;
-    Interrupt interrupt;
-    std::vector<std::int64_t> order;
-    for (std::size_t i = 0; i < Tagging::N; ++i) order.push_back(static_cast<std::int64_t>(i));
-    double count = 0.0, total = 0.0;
-    for (int epoch = 0; epoch < 3; ++epoch) {
-      for (const std::int64_t i : order) {
-        const EpochReport one = online_epoch(problem, {&i, 1}, settings, state, interrupt);
-        CHECK(one.seen == 1 && one.complete);
-        count += 1.0;
-        const double share = step == Step::kDecaying ? count : 1.0;
-        total += share;
-        for (std::size_t j = 0; j < v.size(); ++j) sum[j] += share * state.scale * v[j];
-      }
-      const EpochReport report = online_epoch(problem, order, settings, whole, interrupt);
-      CHECK(report.seen == Tagging::N);
-    }
-    CHECK(v == v2);
-    CHECK_NEAR(state.total, total, 1e-9);
-    for (std::size_t j = 0; j < v.size(); ++j) {
-      CHECK_NEAR((state.ahead * v[j] + behind[j]) / state.total, sum[j] / total, 1e-10);
-    }
-  }
-
-  context = "perceptron on separable data";
-  std::vector<double> v(Tagging::weights, 0.0);
-  OnlineState state;
-  state.v = v;
-  Interrupt interrupt;
-  std::vector<std::int64_t> order;
-  for (std::size_t i = 0; i < Tagging::N; ++i) order.push_back(static_cast<std::int64_t>(i));
-  OnlineSettings settings;
-  settings.average = false;
-  std::size_t updates = 1;
-  for (int epoch = 0; epoch < 500 && updates > 0; ++epoch) {
-    updates = online_epoch(problem, order, settings, state, interrupt).updates;
-  }
-  CHECK(updates == 0);
-  bool complete = false;
-  CHECK_NEAR(problem.total(v.data(), 0.0, 0.0, nullptr, 2, interrupt, &complete), 0.0, 1e-12);
-
-  context = "interrupt";
-  interrupt.request();
-  const EpochReport stopped = online_epoch(problem, order, settings, state, interrupt);
-  CHECK(!stopped.complete && stopped.seen == 0);
-  problem.total(v.data(), 0.0, 0.0, nullptr, 2, interrupt, &complete);
-  CHECK(!complete);
-}
-
-inline void test_threads() {
-  context = "threads";
-  std::vector<int> done(100, 0);
-  parallel_for(done.size(), 4, [&](std::size_t task, std::size_t) { done[task] += 1; });
-  CHECK(done == std::vector<int>(100, 1));
-  CHECK_THROWS(std::runtime_error, parallel_for(50, 3, [](std::size_t task, std::size_t) {
-                 if (task == 20) throw std::runtime_error("stop");
-               }));
 }
 
 }  // namespace test

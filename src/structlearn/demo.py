@@ -58,9 +58,9 @@ def run(*, sentences: int = 1500, random_state: int = 0, console: Console | None
     tags = [list(s.tags) for s in bank]
     features = [word_features(w) for w in words]
     out.print(
-        f"\n[bold]1. Tagging[/bold]: {cut} made sentences to learn from, {sentences - cut} to test, "
-        f"{len({t for row in tags for t in row})} tags. Each learner scores words and tag pairs "
-        "jointly and finds the best sequence by Viterbi; they differ in how the weights are "
+        f"\n[bold]1. Tagging[/bold]: {cut} made sentences to learn from, {sentences - cut} to "
+        f"test, {len({t for row in tags for t in row})} tags. Each learner scores words and tag "
+        "pairs jointly and finds the best sequence by Viterbi; they differ in how the weights are "
         "learned.\n"
     )
     learners = _learners(random_state)

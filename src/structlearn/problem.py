@@ -176,10 +176,8 @@ class Problem:
         shapes = {}
         for name, block in self.layout.present().items():
             sites = () if block.shared else self.examples.blocks[name].sites(i)
-            if name == "label" and self.single_site:
-                sites = ()
-            elif name in ("start", "end"):  # one site, without an axis
-                sites = ()
+            if (name == "label" and self.single_site) or name in ("start", "end"):
+                sites = ()  # one site, without an axis
             shapes[name] = (*sites, *block.outcomes)
         return shapes
 

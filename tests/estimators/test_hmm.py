@@ -18,6 +18,7 @@ from sklearn.exceptions import NotFittedError
 from sklearn.model_selection import GridSearchCV, cross_val_score
 from sklearn.pipeline import Pipeline
 from sklearn.preprocessing import FunctionTransformer
+
 from structlearn.datasets import load_digit_words, make_treebank
 from structlearn.estimators import HMM
 
@@ -38,9 +39,9 @@ def random_symbols(n: int, seed: int = 0) -> tuple[list[list[str]], list[list[st
     return X, y
 
 
-def same_model(a: HMM, b: HMM, X: Any, **tolerance: float) -> None:
+def same_model(a: HMM, b: HMM, X: Any, rtol: float) -> None:
     for name in ("start_", "end_", "transition_"):
-        np.testing.assert_allclose(getattr(a, name), getattr(b, name), **tolerance)
+        np.testing.assert_allclose(getattr(a, name), getattr(b, name), rtol=rtol)
     for p, q in zip(a.predict_marginals(X), b.predict_marginals(X), strict=True):
         np.testing.assert_allclose(p, q, atol=1e-9)
     for one, other in zip(a._score_chunks(X), b._score_chunks(X), strict=True):
@@ -84,7 +85,7 @@ def test_small_alpha_is_maximum_likelihood() -> None:
     for i, a in enumerate("ABC"):
         for j, b in enumerate("ABC"):
             assert np.exp(model.transition_[i, j]) == pytest.approx(pairs[a, b] / seen[a], abs=1e-6)
-    words = Counter((w, k) for x, labels in zip(X, y, strict=True) for w, k in zip(x, labels))
+    words = Counter(zip(itertools.chain(*X), itertools.chain(*y), strict=True))
     total = sum(seen.values())
     known = np.exp(model.emissions_.scores(["s0"])[0])
     for i, k in enumerate("ABC"):
@@ -146,12 +147,16 @@ class Direct:
                 for j in range(min(t, order) + 1):
                     self.follow[tuple(labels[t - j : t + 1])] += 1
                 if t < order:
-                    self.follow["^", *labels[: t + 1]] += 1
+                    first = ("^", *labels[: t + 1])
+                    self.follow[first] += 1
+
+    def times(self, *window: str) -> int:
+        return self.follow[window]
 
     def given(self, k: str, history: tuple[str, ...]) -> float:
-        count = sum(self.follow[(*history, q)] for q in self.labels)
+        count = sum(self.times(*history, q) for q in self.labels)
         coarser = self.given(k, history[1:]) if history else 1 / len(self.labels)
-        return (self.follow[(*history, k)] + self.alpha * coarser) / (count + self.alpha)
+        return (self.times(*history, k) + self.alpha * coarser) / (count + self.alpha)
 
     def ending(self, k: str) -> float:
         total, ends = sum(self.seen.values()), sum(self.ends.values())
@@ -207,7 +212,7 @@ def test_label_given_spelling_is_smoothed_step_by_step() -> None:
     y = [["V", "P", "N", "N", "N"], ["N", "P"]]
     alpha, beta, length = 0.5, 0.2, 3
     model = HMM(alpha=alpha, word_alpha=beta, suffix_length=length, rare=1).fit(X, y)
-    pairs = [(w, k) for x, labels in zip(X, y, strict=True) for w, k in zip(x, labels, strict=True)]
+    pairs = list(zip(itertools.chain(*X), itertools.chain(*y), strict=True))
     often = Counter(w for w, _ in pairs)
 
     def mix(chosen: Any, before: Any, strength: float) -> Any:
@@ -219,7 +224,7 @@ def test_label_given_spelling_is_smoothed_step_by_step() -> None:
         p = mix(rare, mix(pairs, np.full(3, 1 / 3), alpha), alpha)
         if word is None:
             return p
-        for n in range(length + 1):
+        for n in range(min(length, len(word)) + 1):
             end = word.lower()[len(word) - n :]
             rare = [
                 (w, k)
@@ -244,7 +249,7 @@ def test_label_given_spelling_is_smoothed_step_by_step() -> None:
 def test_unknown_words_go_by_suffix_and_capital() -> None:
     X, y = sentences(1000, 0)
     model = HMM().fit(X, y)
-    assert not {"the Zorking", "zorked", "Zorkov"} & set(model.emissions_.words)
+    assert not {"zorking", "zorked", "zorkly"} & set(model.emissions_.words)
     by_label = dict(zip(model.classes_.tolist(), range(len(model.classes_)), strict=True))
     scores = model.emissions_.scores(["zorking", "zorked", "zorkly"])
     assert scores[0, by_label["VBG"]] > scores[0, by_label["VBD"]]
@@ -308,30 +313,27 @@ def test_one_example_a_class_and_a_class_never_seen() -> None:
     assert [model.predict([x[None]])[0][0] for x in X[0]] == ["a", "b", "c"]
     model = HMM().partial_fit(X, [["a", "b", "c"]], classes=list("abcd"))
     assert model.predict(X)[0].tolist() == ["a", "b", "c"]
+    np.testing.assert_allclose(model.emissions_.means[3], X[0].mean(axis=0))
     assert np.isfinite(model.emissions_.scores(X[0])).all()
 
 
 def test_dependent_features_need_shrinkage() -> None:
-    x = np.random.default_rng(0).normal(size=(200_000, 1))
-    X, y = [np.hstack([x, x * (1 + 1e-15), x])], [np.arange(len(x)) % 2]
+    x = np.random.default_rng(0).normal(size=(20, 2))
+    X, y = [np.column_stack([x, x.sum(axis=1)])], [[0, 1] * 10]
+    assert HMM(shrinkage=0.0).fit(X, y).predict(X)[0].shape == (20,)
     with pytest.raises(ValueError, match="raise shrinkage"):
-        HMM(shrinkage=0.0).fit(
-            [np.vstack([x[:4], 1e9 * x[:4]]) @ np.ones((1, 3))], [[0, 0, 0, 0, 1, 1, 1, 1]]
-        )
-    assert np.isfinite(HMM().fit(X, y).score(X, y))
+        HMM(shrinkage=0.0).fit(X, y, sample_weight=[1e10])  # so much data needs no prior
+    assert HMM().fit(X, y, sample_weight=[1e10]).predict(X)[0].shape == (20,)
 
 
 def test_digit_words() -> None:
     train = load_digit_words(400, subset="train", random_state=0)
     test = load_digit_words(150, subset="test", random_state=0)
-    error = 1 - HMM().fit(train.X, train.y).score(test.X, test.y)
-    alone = HMM().fit(
-        [x[[t]] for x in train.X for t in range(len(x))], np.concatenate(train.y)[:, None]
-    )
-    assert error < 0.06
-    assert error < 1 - alone.score(
-        [x[[t]] for x in test.X for t in range(len(x))], np.concatenate(test.y)[:, None]
-    )
+    accuracy = HMM().fit(train.X, train.y).score(test.X, test.y)
+    assert accuracy > 0.94
+    # The same images as words of length one: no neighbours to help.
+    single = [[np.concatenate(part)[:, None] for part in (d.X, d.y)] for d in (train, test)]
+    assert HMM().fit(*single[0]).score(*single[1]) < accuracy
 
 
 # -- what counts the same -------------------------------------------------------------------------
@@ -432,8 +434,8 @@ def test_forms_of_tokens() -> None:
         ([["a", "b"], {"label": ["a"]}], {}, "example 1 is of type dict"),
         ([["a", "b"], np.zeros((2, 2))], {}, "example 1 is of type ndarray"),
         ([], {}, "X is empty"),
-        ("text", {}, "list of sequences"),
-        (3, {}, "list of sequences"),
+        ("text", {}, "list of examples"),
+        (3, {}, "list of examples"),
         ([np.zeros((2, 3)), np.zeros((2, 4))], {}, "example 1: .* 4 features, expected 3"),
         ([np.zeros((2, 3)), np.full((2, 3), np.nan)], {}, "example 1, position 0: .*NaN"),
         ([np.zeros((2, 3)), np.full((2, 3), np.inf)], {}, "example 1, position 0: .*NaN or inf"),
@@ -461,7 +463,6 @@ def test_inputs_that_are_refused(X: Any, params: Any, message: str) -> None:
         (None, None, "y is needed"),
         ([["N", "V"]], None, "X has 2 examples, y has 1"),
         ([["N", "V"], ["N", "V"]], None, "example 1: y has 2 labels, X has 1"),
-        ([["N", "V"], "N"], None, "example 1: .* is a string"),
         ([[None, None], [None]], None, "no labels"),
         (Y_TOY, [1, -1], "example 1: sample_weight is -1"),
         (Y_TOY, [np.nan, 1], "example 0: sample_weight is nan"),

@@ -172,9 +172,7 @@ def test_going_on_proves_nothing_about_other_data():
         for begin in (0, 2, 4, 0, 2):
             part = slice(begin, begin + 3)
             model.partial_fit(X[part], y[part], classes=[0, 1])
-            reference = Enumerated(
-                phi[part], gold[part], cost[part], C=C, margin=1, temperature=0
-            )
+            reference = Enumerated(phi[part], gold[part], cost[part], C=C, margin=1, temperature=0)
             check(model, reference, reference.optimum())
 
 

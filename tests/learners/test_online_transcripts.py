@@ -76,9 +76,9 @@ def test_perceptron_that_stops_making_mistakes(make, average):
     structure, model, X, y = make(whole=True, n=4, seed=3)
     visited = perceptron(model, X, y, 300)
     assert len({w.tobytes() for w in visited[-100:]}) == 1
-    estimator = StructuredPerceptron(
-        structure, shuffle=False, max_iter=300, average=average
-    ).fit(X, y)
+    estimator = StructuredPerceptron(structure, shuffle=False, max_iter=300, average=average).fit(
+        X, y
+    )
     assert estimator.n_iter_ < 300
     assert estimator.history_[-1]["updates"] == 0
     expected = np.mean(visited, axis=0) if average else visited[-1]
@@ -159,9 +159,7 @@ def test_sample_weight_scales_the_step(make):
     estimator = StructuredPerceptron(structure, average=False, **options)
     check(estimator.fit(X, y, sample_weight=weights), model, visited[-1])
     estimator = StructuredPerceptron(structure, **options)
-    check(
-        estimator.fit(X, y, sample_weight=weights), model, np.mean(visited, axis=0), atol=1e-12
-    )
+    check(estimator.fit(X, y, sample_weight=weights), model, np.mean(visited, axis=0), atol=1e-12)
 
     visited = algorithm_41(model, X, y, 3, C=0.8, sample_weight=weights)
     estimator = StructuredSVM(structure, C=0.8, step="constant", average=False, **options)

@@ -20,11 +20,11 @@ from structlearn.testing import check_structure
 
 REPEATABLE = settings(derandomize=True, deadline=None, database=None)
 STRUCTURES = {
-    "multiclass": Multiclass(),
-    "chain": Chain(),
-    "order 2": Chain(order=2),
-    "written in Python": AtMostOne(),
-    "enumerated": Exhaustive(Chain()),
+    "multiclass": Multiclass,
+    "chain": Chain,
+    "order 2": lambda: Chain(order=2),
+    "written in Python": AtMostOne,
+    "enumerated": lambda: Exhaustive(Chain()),
 }
 TABLE = np.array([[0.0, 2.0, 0.5], [1.5, 0.0, 3.0], [0.25, 1.0, 0.0]])
 
@@ -63,7 +63,7 @@ def as_sequence(y):
 @st.composite
 def examples(draw, name, partial):
     """A gold output, perhaps with unknown labels, and scores that do not forbid it."""
-    structure = STRUCTURES[name]
+    structure = STRUCTURES[name]()
     rng = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
     length = draw(st.integers(1, 4))
     shapes = {"label": (3,) if name == "multiclass" else (length, 3)}
@@ -133,7 +133,7 @@ def test_partial_labels(name, temperature, cost, data):
 @pytest.mark.parametrize("name", STRUCTURES)
 def test_every_margin_and_temperature(name, margin, temperature):
     """The corners of the family that drawing might miss, for the costs that differ most."""
-    structure = STRUCTURES[name]
+    structure = STRUCTURES[name]()
     rng = np.random.default_rng(3)
     shapes = {"label": (3,) if name == "multiclass" else (3, 3)}
     if name == "order 2":
@@ -266,9 +266,7 @@ def test_zero_one_is_the_runner_up(data):
     name = data.draw(st.sampled_from(("chain", "written in Python")))
     structure, y, scores = data.draw(examples(name, partial=False))
     others = [
-        score(structure, z, scores)
-        for z in structure.outputs(**scores)
-        if not np.array_equal(z, y)
+        score(structure, z, scores) for z in structure.outputs(**scores) if not np.array_equal(z, y)
     ]
     assume(others)
     loss, _ = StructuredLoss("zero-one", margin=1)(structure, y, **scores)

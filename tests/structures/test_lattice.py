@@ -123,7 +123,7 @@ def test_no_path_is_an_error_at_once():
 
 
 def test_number_of_scores_is_checked():
-    with pytest.raises(ValueError, match="5 scores, the lattice 6 edges"):
+    with pytest.raises(ValueError, match=r"shape \(5,\), the lattice 6 edges"):
         Lattice(DIAMOND).argmax(edge=np.zeros(5))
     with pytest.raises(ValueError, match="needs scores"):
         Lattice(DIAMOND).argmax()

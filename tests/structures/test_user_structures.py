@@ -81,7 +81,6 @@ def test_batches_of_examples():
         TwoBlocks().argmax(choice=[np.zeros(2)] * 2, bonus=[np.zeros(3)])
 
 
-@pytest.mark.xfail(strict=True, reason="every example of a batch is drawn with the same seed")
 def test_examples_of_a_batch_draw_apart():
     """Equal examples in one batch must not be given equal draws."""
     first, second = Bracketing().sample(20, span=[np.zeros((6, 7))] * 2, random_state=0)

@@ -27,6 +27,15 @@ struct Kernels {
                     std::size_t K1, std::size_t R, std::size_t K);
   // out[i] = exp((x[i] - shift) * scale) for x[i] <= shift; exp(-inf) is exactly 0
   void (*exp_shifted)(const double* x, std::size_t n, double shift, double scale, double* out);
+  // the largest x[i]; -inf for none
+  double (*largest)(const double* x, std::size_t n);
+  // a[i] *= b[i]; returns their sum, the smallest of them in *least
+  double (*multiply_sum)(double* a, const double* b, std::size_t n, double* least);
+  // x[i] *= a
+  void (*scale)(double a, double* x, std::size_t n);
+  // p[i] = alpha[i] * beta[i]; back[i] = node[i] * beta[i] * a where alpha[i] > 0, else 0
+  void (*backward_row)(const double* alpha, const double* node, const double* beta, double a,
+                       std::size_t n, double* p, double* back);
   // y[i] += a * x[i]
   void (*add_scaled)(double a, const double* x, double* y, std::size_t n);
   // y[i] += a * x[i] where real[i] is not 0

@@ -58,7 +58,7 @@ class WordCounts:
             (index.setdefault(w, len(index)) for w in words), np.int64, count=len(words)
         )
         flat = np.bincount(rows * n_labels + labels, weights, minlength=len(index) * n_labels)
-        return cls(index, flat.reshape(-1, n_labels))
+        return cls(index, flat.astype(np.float64, copy=False).reshape(-1, n_labels))
 
     def __add__(self, other: WordCounts) -> WordCounts:
         index = dict(self.index)

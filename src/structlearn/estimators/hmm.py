@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
-from itertools import chain
 from numbers import Real
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from ..features.arrays import is_sparse
-from ..features.encoder import ExampleEncoder
 from ..structures.chain import Chain
 from ..structures.native import n_threads
 from .emissions import (
@@ -24,6 +21,7 @@ from .emissions import (
     log,
     smooth,
 )
+from .observations import Reader, TokenReader, VectorReader, has_vectors
 from .outputs import as_outputs, check_sample_weight, find_classes, read_outputs, sort_classes
 from .predictor import Predictor, chunks
 
@@ -202,12 +200,12 @@ class HMM(Predictor):
         return counts, Moments.of(observed[known], *seen)
 
     def _accept(
-        self, reader: _Reader, classes: npt.NDArray[Any], labels: _LabelCounts, emitted: Any
+        self, reader: Reader, classes: npt.NDArray[Any], labels: _LabelCounts, emitted: Any
     ) -> None:
         """Turn counts into probabilities, and make them the estimator's own all at once."""
         if not labels.windows[0].any():
             raise ValueError("there is nothing to count: no known label has a weight above 0")
-        emissions: CategoricalEmissions | GaussianEmissions
+        emissions: Any
         if isinstance(emitted, WordCounts):
             emissions = CategoricalEmissions(
                 emitted,
@@ -225,9 +223,9 @@ class HMM(Predictor):
         self.start_, self.end_, self.transition_ = blocks["start"], blocks["end"], transition
         self.n_iter_ = 1
 
-    def _new_reader(self, X: Any) -> _Reader:
-        vectors = self.emission == "gaussian" or (self.emission == "auto" and _has_vectors(X))
-        return _VectorReader() if vectors else _TokenReader(self.observation)
+    def _new_reader(self, X: Any) -> Reader:
+        vectors = self.emission == "gaussian" or (self.emission == "auto" and has_vectors(X))
+        return VectorReader() if vectors else TokenReader(self.observation)
 
     def _check_parameters(self) -> None:
         for name, least in (("order", 1), ("suffix_length", 0)):
@@ -341,97 +339,3 @@ class _LabelCounts:
             below = go_on + log(table)
         blocks["transition"] = transition - below
         return blocks, transition
-
-
-class _Reader:
-    """Reads X into all observations, one after another, and where each sequence begins."""
-
-    def read(self, X: Any) -> tuple[Any, Indices]:
-        raise AssertionError
-
-
-class _VectorReader(_Reader):
-    def __init__(self) -> None:
-        self._encoder = ExampleEncoder(Chain(), single_site=False)
-
-    def read(self, X: Any) -> tuple[Any, Indices]:
-        encoder = self._encoder
-        examples = encoder.transform(X) if encoder.encoders else encoder.fit_transform(X)
-        rows = examples.blocks.get("label")
-        if rows is None or not rows.is_dense or rows.site_shapes or len(examples.blocks) > 1:
-            raise ValueError("Gaussian emissions need X to be a list of (positions, d) arrays")
-        return rows.values, rows.site_ptr
-
-
-class _TokenReader(_Reader):
-    def __init__(self, observation: Any) -> None:
-        self._observation = observation
-
-    def read(self, X: Any) -> tuple[Any, Indices]:
-        examples = [_as_tokens(example, i) for i, example in enumerate(_as_list(X))]
-        ptr = np.zeros(len(examples) + 1, dtype=np.int64)
-        np.cumsum([len(tokens) for tokens in examples], out=ptr[1:])
-        words = list(chain.from_iterable(examples))
-        if set(map(type, words)) <= {str}:
-            return words, ptr
-        for place, token in enumerate(words):
-            try:
-                words[place] = self._word(token)
-            except ValueError as error:
-                i = int(np.searchsorted(ptr, place, side="right")) - 1
-                raise ValueError(f"example {i}, position {place - ptr[i]}: {error}") from None
-        return words, ptr
-
-    def _word(self, token: Any) -> str:
-        if isinstance(token, str):
-            return token
-        if not isinstance(token, (list, tuple, Mapping)):
-            kind = type(token).__name__
-            raise ValueError(f"a token is a string, a list of strings or a dictionary, not {kind}")
-        key = self._observation
-        if key is None:
-            key = next(iter(token), None) if isinstance(token, Mapping) else 0
-        try:
-            word = token[key]
-        except (KeyError, IndexError, TypeError):
-            raise ValueError(f"the token {token!r} has no {key!r} to observe") from None
-        if not isinstance(word, str):
-            raise ValueError(f"the observation {key!r} is {word!r}, not a string")
-        return word
-
-
-def _as_list(X: Any) -> list[Any]:
-    if isinstance(X, (str, bytes, Mapping)) or is_sparse(X):
-        raise ValueError(f"X must be a list of sequences, got {type(X).__name__}")
-    try:
-        examples = list(X)
-    except TypeError:
-        raise ValueError(f"X must be a list of sequences, got {type(X).__name__}") from None
-    if not examples:
-        raise ValueError("X is empty: at least one example is needed")
-    return examples
-
-
-def _as_tokens(example: Any, i: int) -> Sequence[Any]:
-    if isinstance(example, np.ndarray) and example.ndim and example.dtype.kind in "OUT":
-        example = example.tolist()
-    if isinstance(example, (str, bytes)) or not isinstance(example, Sequence):
-        raise ValueError(f"example {i} is of type {type(example).__name__}, not a list of tokens")
-    if not len(example):
-        raise ValueError(f"example {i} is empty: it has no positions")
-    return example
-
-
-def _has_vectors(X: Any) -> bool:
-    """Tell numbers from tokens by the first sequence that has positions."""
-    for example in _as_list(X):
-        if is_sparse(example):
-            raise ValueError("HMM reads dense arrays or tokens, not sparse matrices")
-        if isinstance(example, np.ndarray) and example.dtype.kind in "biuf":
-            return True
-        value = example
-        while isinstance(value, (list, tuple, np.ndarray)) and len(value):
-            value = value[0]
-        if not isinstance(value, (list, tuple, np.ndarray)):
-            return isinstance(value, Real)
-    return False

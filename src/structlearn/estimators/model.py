@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 import warnings
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -14,27 +13,19 @@ from sklearn.utils.validation import check_is_fitted
 from threadpoolctl import threadpool_limits
 
 from ..exceptions import ConvergenceWarning
-from ..features.encoder import ExampleEncoder
-from ..features.hierarchy import ClassHierarchy
-from ..features.rows import Examples
 from ..learners.base import Learner, Progress, Settings, Training
 from ..learners.lbfgs import LBFGS
 from ..learners.online import Online, OnlineState
-from ..losses.costs import as_cost
-from ..problem import GoldOutputs, Problem
-from ..scoring.layout import WeightBlock, WeightLayout, observed_outcomes
-from ..structures.base import Block, Structure
-from ..structures.chain import Chain
+from ..problem import Problem
 from ..structures.multiclass import Multiclass
 from ..structures.native import n_threads
-from .outputs import check_sample_weight, class_weights, find_classes, read_outputs, sort_classes
+from .outputs import sort_classes
 from .predictor import Predictor, chunks
+from .preparation import Before, Prepared, label_sites, prepare
 
 __all__ = ["StructuredModel"]
 
 Vector = npt.NDArray[np.float64]
-
-STRUCTURES: dict[str, Any] = {"multiclass": Multiclass, "chain": Chain}
 
 
 def store_parameters(estimator: Any, arguments: dict[str, Any]) -> None:
@@ -42,17 +33,6 @@ def store_parameters(estimator: Any, arguments: dict[str, Any]) -> None:
     for name, value in arguments.items():
         if name not in ("self", "__class__"):
             setattr(estimator, name, value)
-
-
-@dataclass
-class _Prepared:
-    """All that a call of fit works out before it learns; nothing of it is the estimator's yet."""
-
-    encoder: ExampleEncoder
-    structure: Structure
-    classes: npt.NDArray[Any]
-    layout: WeightLayout
-    problem: Problem
 
 
 class StructuredModel(Predictor):
@@ -210,7 +190,7 @@ class StructuredModel(Predictor):
         """
         solver = self._check_parameters()
         again = self.warm_start and hasattr(self, "_weights")
-        prepared = self._prepare(X, y, sample_weight, classes=None, extend=again)
+        prepared = self._prepare(X, y, sample_weight, before=self._before() if again else None)
         start: Any = None
         if again:
             start = self._layout.move(self._weights, prepared.layout)
@@ -244,7 +224,9 @@ class StructuredModel(Predictor):
         if not first and classes is not None and set(classes) != set(self.classes_.tolist()):
             raise ValueError("classes differ from those of the first call of partial_fit")
         known = sort_classes(classes) if first else self.classes_
-        prepared = self._prepare(X, y, sample_weight, classes=known, extend=not first)
+        prepared = self._prepare(
+            X, y, sample_weight, classes=known, before=None if first else self._before()
+        )
         start = None
         if not first:
             start = self._online.moved(lambda w: self._layout.move(w, prepared.layout))
@@ -255,7 +237,7 @@ class StructuredModel(Predictor):
 
     def _learn(
         self,
-        prepared: _Prepared,
+        prepared: Prepared,
         solver: str,
         start: Any,
         max_iter: int,
@@ -291,7 +273,7 @@ class StructuredModel(Predictor):
             return learner.run(prepared.problem, start=start, progress=progress, n_jobs=self.n_jobs)
 
     def _accept(
-        self, prepared: _Prepared, training: Training, solver: str, continued: bool = False
+        self, prepared: Prepared, training: Training, solver: str, continued: bool = False
     ) -> None:
         """Make the result the estimator's own, all at once."""
         history = training.history
@@ -335,135 +317,21 @@ class StructuredModel(Predictor):
         ``problem.objective(w, C=..., margin=..., temperature=...)`` gives value and gradient.
         """
         self._check_parameters()
-        return self._prepare(X, y, sample_weight, classes=None, extend=False).problem
+        return self._prepare(X, y, sample_weight).problem
 
     def _prepare(
-        self, X: Any, y: Any, sample_weight: Any, *, classes: Any, extend: bool
-    ) -> _Prepared:
-        structure = self._make_structure()
-        if extend:
-            import copy
-
-            encoder = copy.deepcopy(self._encoder)  # a failure must not leave half a vocabulary
-        else:
-            encoder = ExampleEncoder(
-                structure,
-                single_site=isinstance(structure, Multiclass),
-                min_count=int(self.min_count),
-            )
-        examples = encoder.fit_transform(X)
-        if classes is None and structure.has_labels:
-            classes = find_classes(structure, y)
-            if extend and not np.array_equal(classes, self.classes_):
-                raise ValueError(
-                    "warm_start needs the same classes as before: "
-                    f"{self.classes_.tolist()}, got {classes.tolist()}"
-                )
-        if classes is None:
-            classes = np.empty(0, dtype=np.int64)
-        gold = read_outputs(structure, y, classes, _label_sites(structure, examples))
-        weights = check_sample_weight(sample_weight, examples.n)
-        by_class = class_weights(self.class_weight, classes, gold)
-        if by_class is not None:
-            weights = by_class if weights is None else weights * by_class
-        layout = self._make_layout(structure, examples, gold, classes)
-        if extend:
-            layout = self._layout.grown(layout)
-        problem = Problem(
-            structure,
-            examples,
-            layout,
-            gold,
-            as_cost(self.cost) if self.margin else None,
-            weights,
-            classes,
-        )
-        return _Prepared(encoder, structure, classes, layout, problem)
-
-    def _make_structure(self) -> Structure:
-        if isinstance(self.structure, Structure):
-            return self.structure
-        if isinstance(self.structure, str) and self.structure in STRUCTURES:
-            made: Structure = STRUCTURES[self.structure]()
-            return made
-        raise ValueError(
-            f"structure must be one of {sorted(STRUCTURES)} or a Structure, got {self.structure!r}"
-        )
-
-    def _make_layout(
         self,
-        structure: Structure,
-        examples: Examples,
-        gold: GoldOutputs,
-        classes: npt.NDArray[Any],
-    ) -> WeightLayout:
-        blocks: dict[str, WeightBlock | None] = {}
-        for name, spec in structure.blocks(len(classes)).items():
-            blocks[name] = self._make_block(name, spec, examples)
-        if self.hierarchy is not None:
-            label = blocks["label"]
-            assert label is not None
-            label.hierarchy = ClassHierarchy(self.hierarchy, classes)
-        self._forbid(blocks, classes)
-        dense = WeightLayout(blocks)
-        sparse = [n for n, b in dense.present().items() if self._only_observed(b, n, examples)]
-        if sparse:
-            outcomes = _gold_outcomes(structure, examples, dense, gold, sparse)
-            for name in sparse:
-                block = blocks[name]
-                assert block is not None
-                rows = None if block.shared else examples.blocks[name]
-                block.row_ptr, block.column, block.real = observed_outcomes(
-                    rows, block.n_columns, *outcomes[name]
-                )
-        return WeightLayout(blocks)
+        X: Any,
+        y: Any,
+        sample_weight: Any = None,
+        *,
+        classes: Any = None,
+        before: Before | None = None,
+    ) -> Prepared:
+        return prepare(self, X, y, sample_weight, classes=classes, before=before)
 
-    def _make_block(self, name: str, spec: Block, examples: Examples) -> WeightBlock | None:
-        rows = examples.blocks.get(name)
-        if rows is not None:
-            return WeightBlock(spec.outcomes, rows.n_features, shared=False)
-        if not spec.shared:
-            if spec.optional:
-                return None
-            raise ValueError(f"the examples have no features for the block {name!r}")
-        if name in ("start", "end") and not self.boundaries:
-            if name not in (self.forbid or {}):
-                return None
-            # A mask and no weights.
-            none = np.empty(0, dtype=np.uint32)
-            return WeightBlock(
-                spec.outcomes, 1, shared=True, row_ptr=np.zeros(2, dtype=np.uint32), column=none
-            )
-        return WeightBlock(spec.outcomes, 1, shared=True)
-
-    def _only_observed(self, block: WeightBlock, name: str, examples: Examples) -> bool:
-        if block.hierarchy is not None:
-            return False
-        if block.shared:
-            return name not in ("start", "end") and not self.all_possible_transitions
-        return not (self.all_possible_states or examples.blocks[name].is_dense)
-
-    def _forbid(self, blocks: dict[str, WeightBlock | None], classes: npt.NDArray[Any]) -> None:
-        if not self.forbid:
-            return
-        index = {k: i for i, k in enumerate(classes.tolist())}
-        for name, entries in dict(self.forbid).items():
-            block = blocks.get(name)
-            if block is None:
-                raise ValueError(
-                    f"forbid names the block {name!r}; there is "
-                    f"{sorted(n for n, b in blocks.items() if b is not None)}"
-                )
-            block.mask = np.zeros(block.outcomes)
-            for entry in entries:
-                labels = entry if isinstance(entry, (tuple, list)) else (entry,)
-                unknown = [k for k in labels if k not in index]
-                if unknown or len(labels) != len(block.outcomes):
-                    raise ValueError(
-                        f"forbid[{name!r}] has the entry {entry!r}; "
-                        f"expected {len(block.outcomes)} of the classes {classes.tolist()}"
-                    )
-                block.mask[tuple(index[k] for k in labels)] = -np.inf
+    def _before(self) -> Before:
+        return Before(self._encoder, self._layout, self.classes_)
 
     # -- parameters -----------------------------------------------------------------------------
 
@@ -538,7 +406,7 @@ class StructuredModel(Predictor):
             yield [problem.scores(i, self._weights) for i in part]
 
     def _sites(self, X: Any) -> list[int]:
-        return _label_sites(self.structure_, self._encoder.transform(X))
+        return label_sites(self._encoder.transform(X))
 
     def predict(self, X: Any) -> Any:
         """Return the best output of each example: a list, or an array for multiclass."""
@@ -558,49 +426,3 @@ def _generator(random_state: Any) -> np.random.Generator:
         raise ValueError(
             f"random_state must be None, an int >= 0 or a generator, got {random_state!r}"
         ) from None
-
-
-def _label_sites(structure: Structure, examples: Examples) -> list[int]:
-    rows = examples.blocks.get("label")
-    if rows is None:
-        return [0] * examples.n
-    sizes: list[int] = np.diff(rows.site_ptr).tolist()
-    return sizes
-
-
-def _gold_outcomes(
-    structure: Structure,
-    examples: Examples,
-    layout: WeightLayout,
-    gold: GoldOutputs,
-    names: list[str],
-) -> dict[str, tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]]:
-    """Return the gold parts of each named block as (row, outcome) pairs."""
-    found: dict[str, tuple[Any, Any]] = {}
-    rest = list(names)
-    if "label" in rest and structure.native is not None:
-        known = np.flatnonzero(gold.labels >= 0)
-        found["label"] = (known, gold.labels[known])
-        rest.remove("label")
-    if not rest:
-        return found
-    problem = Problem(structure, examples, layout, gold)
-    spec = problem._gold_specification(gold)
-    pairs: dict[str, tuple[list[Any], list[Any]]] = {name: ([], []) for name in rest}
-    for i in range(examples.n):
-        parts = spec["part"][spec["ptr"][i] : spec["ptr"][i + 1]].astype(np.int64)
-        at = 0
-        for name, shape in problem.shapes(i).items():
-            size = int(np.prod(shape))
-            block = layout.blocks[name]
-            assert block is not None
-            if name in pairs:
-                local = parts[(parts >= at) & (parts < at + size)] - at
-                n_outcomes = int(np.prod(block.outcomes))
-                first = 0 if block.shared else int(examples.blocks[name].site_ptr[i])
-                pairs[name][0].append(first + local // n_outcomes)
-                pairs[name][1].append(local % n_outcomes)
-            at += size
-    for name, (rows, outcomes) in pairs.items():
-        found[name] = (np.concatenate(rows), np.concatenate(outcomes))
-    return found

@@ -52,7 +52,7 @@ def labels_by_example(structure: Structure, outputs: list[Any]) -> list[list[Any
 
 
 def _is_scalar_output(structure: Structure) -> bool:
-    return structure.labels_of("x") == ["x"]
+    return structure.labels_of("xy") == ["xy"]
 
 
 def find_classes(structure: Structure, y: Any) -> npt.NDArray[Any]:
@@ -136,9 +136,10 @@ def check_sample_weight(sample_weight: Any, n: int) -> Vector | None:
     """Return the weights as an array, or None; negative ones are refused by name."""
     if sample_weight is None:
         return None
-    weights = np.ascontiguousarray(sample_weight, dtype=np.float64)
+    weights = np.asarray(sample_weight, dtype=np.float64)
     if weights.ndim == 0:
         weights = np.full(n, float(weights))
+    weights = np.ascontiguousarray(weights)
     if weights.shape != (n,):
         raise ValueError(f"sample_weight has shape {weights.shape}, expected ({n},)")
     bad = np.flatnonzero(~(np.isfinite(weights) & (weights >= 0)))

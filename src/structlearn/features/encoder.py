@@ -13,7 +13,7 @@ from .arrays import DenseEncoder, SparseEncoder, is_sparse
 from .rows import Examples, FeatureRows, Where
 from .tokens import TokenEncoder
 
-__all__ = ["ExampleEncoder"]
+__all__ = ["ExampleEncoder", "as_list"]
 
 BlockEncoder = DenseEncoder | SparseEncoder | TokenEncoder
 
@@ -55,7 +55,7 @@ class ExampleEncoder:
             examples: list[dict[str, Any]] = [{"label": _single_sites(X)}]
             topology: list[dict[str, Any]] = []
         else:
-            examples, topology = self._split(_as_list(X))
+            examples, topology = self._split(as_list(X))
         columns = _columns(examples)
         expected = set(columns) if learn and not self.encoders else set(self.encoders)
         if set(columns) != expected:
@@ -80,7 +80,9 @@ class ExampleEncoder:
     def _split(self, examples: list[Any]) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
         """Return each example as block → features, and what it says of its topology."""
         topology_names = set(self.structure.topology)
-        known = set(self.structure.blocks(1)) | topology_names
+        blocks = self.structure.blocks(1)
+        known = set(blocks) | topology_names
+        required = {name for name, block in blocks.items() if not (block.shared or block.optional)}
         split: list[dict[str, Any]] = []
         topology: list[dict[str, Any]] = []
         for i, example in enumerate(examples):
@@ -94,6 +96,9 @@ class ExampleEncoder:
                 )
             split.append({k: v for k, v in example.items() if k not in topology_names})
             topology.append({k: v for k, v in example.items() if k in topology_names})
+            if not required <= set(split[-1]):
+                missing = sorted(required - set(split[-1]))
+                raise ValueError(f"example {i} has no features for the block {missing[0]!r}")
             if set(split[-1]) != set(split[0]):
                 raise ValueError(
                     f"example {i} has features for {sorted(split[-1])}, "
@@ -122,7 +127,8 @@ def len_or_rows(value: Any) -> int:
     return int(shape[0]) if shape else len(value)
 
 
-def _as_list(X: Any) -> list[Any]:
+def as_list(X: Any) -> list[Any]:
+    """Return X as a list of examples, or say what is wrong."""
     if isinstance(X, (str, bytes, Mapping)) or is_sparse(X):
         raise ValueError(
             "X must be a list of examples, one array, sparse matrix or list of tokens each; "
@@ -144,7 +150,7 @@ def _single_sites(X: Any) -> Any:
         return X
     examples: Any = X.to_numpy() if hasattr(X, "to_numpy") else X  # a data frame
     if not isinstance(examples, np.ndarray):
-        examples = _as_list(X)
+        examples = as_list(X)
         if _is_numeric(examples[0]):
             examples = np.asarray(examples, dtype=np.float64)
     if len(examples) == 0:

@@ -174,8 +174,7 @@ class Chain(NativeStructure):
         if batch:
             lists = {k: v if isinstance(v, list) else [v] * n for k, v in theta.items()}
             return [self.count(**{k: v[i] for k, v in lists.items()}) for i in range(n)]
-        with np.errstate(over="ignore", invalid="ignore"):
-            self._core.check(theta)
+        self._core.check(theta)
         with np.errstate(over="ignore", invalid="ignore"):
             approximate = self._count_paths(theta, np.float64)
         if approximate < 2**53:  # floating point counts exactly so far

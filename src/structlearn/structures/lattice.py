@@ -84,9 +84,9 @@ class Lattice(Structure):
 
     def edges(self, **scores: Any) -> Hyperedges:
         """Return the lattice as hyperedges, one tail each."""
-        if len(scores["edge"]) != len(self.table):
+        if np.shape(scores["edge"]) != (len(self.table),):
             raise ValueError(
-                f"edge has {len(scores['edge'])} scores, the lattice {len(self.table)} edges"
+                f"edge has shape {np.shape(scores['edge'])}, the lattice {len(self.table)} edges"
             )
         number = self._numbering
         program = Hyperedges(len(number))

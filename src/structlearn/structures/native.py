@@ -199,6 +199,7 @@ class NativeStructure(Structure):
     def _allocate(self, theta: Mapping[str, Any], by_position: bool) -> Parts:
         if not by_position:
             return {name: np.empty(a.shape) for name, a in theta.items()}
+        self._core.check(theta)
         return {name: np.empty(self._positions(name, theta)) for name in theta}
 
     def _encode(self, y: Any, theta: Mapping[str, Any], by_position: bool) -> Parts:

@@ -1,0 +1,242 @@
+"""From X, y and an estimator's parameters to a learning problem; the estimator stays as it is."""
+
+from __future__ import annotations
+
+import copy
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from ..features.encoder import ExampleEncoder
+from ..features.hierarchy import ClassHierarchy
+from ..features.rows import Examples
+from ..losses.costs import as_cost
+from ..problem import GoldOutputs, Problem
+from ..scoring.layout import WeightBlock, WeightLayout, observed_outcomes
+from ..structures.base import Block, Structure
+from ..structures.chain import Chain
+from ..structures.multiclass import Multiclass
+from .outputs import check_sample_weight, class_weights, find_classes, read_outputs
+
+__all__ = ["Before", "Prepared", "label_sites", "make_structure", "prepare"]
+
+STRUCTURES: dict[str, Any] = {"multiclass": Multiclass, "chain": Chain}
+
+
+class Before(NamedTuple):
+    """What an earlier call of fit left behind."""
+
+    encoder: ExampleEncoder
+    layout: WeightLayout
+    classes: npt.NDArray[Any]
+
+
+@dataclass
+class Prepared:
+    """All that a call of fit works out before it learns; nothing of it is the estimator's yet."""
+
+    encoder: ExampleEncoder
+    structure: Structure
+    classes: npt.NDArray[Any]
+    layout: WeightLayout
+    problem: Problem
+
+
+def prepare(
+    options: Any,
+    X: Any,
+    y: Any,
+    sample_weight: Any,
+    *,
+    classes: Any,
+    before: Before | None,
+) -> Prepared:
+    """Read X and y as the estimator's parameters say, and set the problem up.
+
+    Parameters
+    ----------
+    options : StructuredModel
+        Read only: its parameters.
+    classes : array or None
+        The labels, where they are known beforehand; otherwise those of y.
+    before : Before or None
+        What an earlier call learned, to be extended: its vocabulary and its weights stay.
+    """
+    structure = make_structure(options.structure)
+    if before is not None:
+        encoder = copy.deepcopy(before.encoder)  # a failure must not leave half a vocabulary
+    else:
+        encoder = ExampleEncoder(
+            structure,
+            single_site=isinstance(structure, Multiclass),
+            min_count=int(options.min_count),
+        )
+    examples = encoder.fit_transform(X)
+    if classes is None and structure.has_labels:
+        classes = find_classes(structure, y)
+        if before is not None and not np.array_equal(classes, before.classes):
+            raise ValueError(
+                "warm_start needs the same classes as before: "
+                f"{before.classes.tolist()}, got {classes.tolist()}"
+            )
+    if classes is None:
+        classes = np.empty(0, dtype=np.int64)
+    gold = read_outputs(structure, y, classes, label_sites(examples))
+    weights = check_sample_weight(sample_weight, examples.n)
+    by_class = class_weights(options.class_weight, classes, gold)
+    if by_class is not None:
+        weights = by_class if weights is None else weights * by_class
+    layout = _make_layout(options, structure, examples, gold, classes)
+    if before is not None:
+        layout = before.layout.grown(layout)
+    problem = Problem(
+        structure,
+        examples,
+        layout,
+        gold,
+        as_cost(options.cost) if options.margin else None,
+        weights,
+        classes,
+    )
+    return Prepared(encoder, structure, classes, layout, problem)
+
+
+def make_structure(structure: Any) -> Structure:
+    """Return the structure that a name or an object stands for."""
+    if isinstance(structure, Structure):
+        return structure
+    if isinstance(structure, str) and structure in STRUCTURES:
+        made: Structure = STRUCTURES[structure]()
+        return made
+    raise ValueError(
+        f"structure must be one of {sorted(STRUCTURES)} or a Structure, got {structure!r}"
+    )
+
+
+def _make_layout(
+    options: Any,
+    structure: Structure,
+    examples: Examples,
+    gold: GoldOutputs,
+    classes: npt.NDArray[Any],
+) -> WeightLayout:
+    blocks: dict[str, WeightBlock | None] = {}
+    for name, spec in structure.blocks(len(classes)).items():
+        blocks[name] = _make_block(options, name, spec, examples)
+    if options.hierarchy is not None:
+        label = blocks["label"]
+        assert label is not None
+        label.hierarchy = ClassHierarchy(options.hierarchy, classes)
+    _forbid(options.forbid, blocks, classes)
+    dense = WeightLayout(blocks)
+    sparse = [n for n, b in dense.present().items() if _only_observed(options, b, n, examples)]
+    if sparse:
+        outcomes = _gold_outcomes(structure, examples, dense, gold, sparse)
+        for name in sparse:
+            block = blocks[name]
+            assert block is not None
+            rows = None if block.shared else examples.blocks[name]
+            block.row_ptr, block.column, block.real = observed_outcomes(
+                rows, block.n_columns, *outcomes[name]
+            )
+    return WeightLayout(blocks)
+
+
+def _make_block(options: Any, name: str, spec: Block, examples: Examples) -> WeightBlock | None:
+    rows = examples.blocks.get(name)
+    if rows is not None:
+        return WeightBlock(spec.outcomes, rows.n_features, shared=False)
+    if not spec.shared:
+        if spec.optional:
+            return None
+        raise ValueError(f"the examples have no features for the block {name!r}")
+    if name in ("start", "end") and not options.boundaries:
+        if name not in (options.forbid or {}):
+            return None
+        # A mask and no weights.
+        none = np.empty(0, dtype=np.uint32)
+        return WeightBlock(
+            spec.outcomes, 1, shared=True, row_ptr=np.zeros(2, dtype=np.uint32), column=none
+        )
+    return WeightBlock(spec.outcomes, 1, shared=True)
+
+
+def _only_observed(options: Any, block: WeightBlock, name: str, examples: Examples) -> bool:
+    if block.hierarchy is not None:
+        return False
+    if block.shared:
+        return name not in ("start", "end") and not options.all_possible_transitions
+    return not (options.all_possible_states or examples.blocks[name].is_dense)
+
+
+def _forbid(forbid: Any, blocks: dict[str, WeightBlock | None], classes: npt.NDArray[Any]) -> None:
+    """Put −∞ on what the constraints rule out."""
+    if not forbid:
+        return
+    index = {k: i for i, k in enumerate(classes.tolist())}
+    for name, entries in dict(forbid).items():
+        block = blocks.get(name)
+        if block is None:
+            raise ValueError(
+                f"forbid names the block {name!r}; there is "
+                f"{sorted(n for n, b in blocks.items() if b is not None)}"
+            )
+        block.mask = np.zeros(block.outcomes)
+        for entry in entries:
+            labels = entry if isinstance(entry, (tuple, list)) else (entry,)
+            unknown = [k for k in labels if k not in index]
+            if unknown or len(labels) != len(block.outcomes):
+                raise ValueError(
+                    f"forbid[{name!r}] has the entry {entry!r}; "
+                    f"expected {len(block.outcomes)} of the classes {classes.tolist()}"
+                )
+            block.mask[tuple(index[k] for k in labels)] = -np.inf
+
+
+def label_sites(examples: Examples) -> list[int]:
+    """Return the number of labelled sites of each example."""
+    rows = examples.blocks.get("label")
+    if rows is None:
+        return [0] * examples.n
+    sizes: list[int] = np.diff(rows.site_ptr).tolist()
+    return sizes
+
+
+def _gold_outcomes(
+    structure: Structure,
+    examples: Examples,
+    layout: WeightLayout,
+    gold: GoldOutputs,
+    names: list[str],
+) -> dict[str, tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]]:
+    """Return the gold parts of each named block as (row, outcome) pairs."""
+    found: dict[str, tuple[Any, Any]] = {}
+    rest = list(names)
+    if "label" in rest and structure.has_labels:  # those of partly labelled examples count too
+        known = np.flatnonzero(gold.labels >= 0)
+        found["label"] = (known, gold.labels[known])
+        rest.remove("label")
+    if not rest:
+        return found
+    problem = Problem(structure, examples, layout, gold)
+    spec = problem._gold_specification(gold)
+    pairs: dict[str, tuple[list[Any], list[Any]]] = {name: ([], []) for name in rest}
+    for i in range(examples.n):
+        parts = spec["part"][spec["ptr"][i] : spec["ptr"][i + 1]].astype(np.int64)
+        at = 0
+        for name, shape in problem.shapes(i).items():
+            size = int(np.prod(shape))
+            block = layout.blocks[name]
+            assert block is not None
+            if name in pairs:
+                local = parts[(parts >= at) & (parts < at + size)] - at
+                n_outcomes = int(np.prod(block.outcomes))
+                first = 0 if block.shared else int(examples.blocks[name].site_ptr[i])
+                pairs[name][0].append(first + local // n_outcomes)
+                pairs[name][1].append(local % n_outcomes)
+            at += size
+    for name, (rows, outcomes) in pairs.items():
+        found[name] = (np.concatenate(rows), np.concatenate(outcomes))
+    return found

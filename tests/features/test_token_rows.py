@@ -1,0 +1,191 @@
+"""Tokens and arrays to rows of numbers: vocabulary, counts, pointers."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy import sparse
+
+from structlearn.features.arrays import DenseEncoder, SparseEncoder, is_sparse
+from structlearn.features.rows import Where
+from structlearn.features.tokens import TokenEncoder
+from structlearn.features.vocabulary import Vocabulary
+
+REPEATABLE = settings(derandomize=True, deadline=None, database=None)
+WHERE = Where("label")
+
+names = st.text(alphabet="abcdef=: é", max_size=3)
+tokens = st.one_of(
+    names,
+    st.lists(names, max_size=4),
+    st.sets(names, max_size=4),
+    st.dictionaries(names, st.floats(-5, 5) | st.booleans() | names, max_size=4),
+)
+data_sets = st.lists(st.lists(tokens, max_size=4), min_size=1, max_size=5)
+
+
+def dense(rows):
+    """The rows as an array; repeated features add up."""
+    out = np.zeros((len(rows.indptr) - 1, rows.n_features))
+    values = np.ones(len(rows.indices)) if rows.values is None else rows.values
+    for row, (a, b) in enumerate(zip(rows.indptr[:-1], rows.indptr[1:], strict=True)):
+        np.add.at(out[row], rows.indices[a:b], values[a:b])
+    return out
+
+
+def features(token):
+    """The documented meaning of a token, one pair a feature."""
+    if isinstance(token, str):
+        return [(token, 1.0)]
+    if isinstance(token, dict):
+        return [
+            (f"{k}={v}", 1.0) if isinstance(v, str) else (k, float(v)) for k, v in token.items()
+        ]
+    return [(name, 1.0) for name in (sorted(token) if isinstance(token, set) else token)]
+
+
+@settings(REPEATABLE, max_examples=150)
+@given(X=data_sets, later=data_sets)
+def test_rows_say_what_the_tokens_say(X, later):
+    encoder = TokenEncoder()
+    rows = encoder.fit_transform(X, WHERE)
+    order = list(dict.fromkeys(n for x in X for t in x for n, _ in features(t)))
+    assert encoder.vocabulary.names() == order
+    for data, found in ((X, rows), (later, encoder.transform(later, WHERE))):
+        assert found.site_ptr.tolist() == np.cumsum([0, *map(len, data)]).tolist()
+        assert found.n_features == len(order)
+        expected = np.zeros((int(found.site_ptr[-1]), len(order)))
+        for row, token in zip(expected, [t for x in data for t in x], strict=True):
+            for name, value in features(token):
+                if name in order:
+                    row[order.index(name)] += value
+        np.testing.assert_allclose(dense(found), expected, rtol=0, atol=1e-12)
+        assert found.indices.dtype == np.int32
+        assert found.indptr.dtype == np.int64
+
+
+@settings(REPEATABLE, max_examples=60)
+@given(X=data_sets, min_count=st.integers(2, 4))
+def test_rare_names_are_left_out(X, min_count):
+    seen = [n for x in X for t in x for n, _ in features(t)]
+    encoder = TokenEncoder(min_count)
+    rows = encoder.fit_transform(X, WHERE)
+    kept = [n for n in dict.fromkeys(seen) if seen.count(n) >= min_count]
+    assert encoder.vocabulary.names() == kept
+    assert rows.n_features == len(kept)
+    np.testing.assert_array_equal(dense(rows), dense(encoder.transform(X, WHERE)))
+
+
+def test_learning_more_keeps_what_was_learned():
+    encoder = TokenEncoder(min_count=2)
+    encoder.fit_transform([["a", "a", "b"]], WHERE)
+    rows = encoder.fit_transform([["b", "c", "c", "a"]], WHERE)
+    assert encoder.vocabulary.names() == ["a", "c"]
+    assert rows.indices.tolist() == [1, 1, 0]
+    assert rows.indptr.tolist() == [0, 0, 1, 2, 3]
+
+
+def test_vocabulary():
+    vocabulary = Vocabulary()
+    assert vocabulary.learn(["x", "y", "x"], 3).tolist() == [0, 1, 0]
+    assert vocabulary.learn(["z", "y"], 2).tolist() == [2, 1]
+    assert vocabulary.look_up(["z", "?", "x"], 3).tolist() == [2, -1, 0]
+    assert len(vocabulary) == 3
+    assert vocabulary.keep(np.array([True, False, True])).tolist() == [0, -1, 1]
+    assert vocabulary.names() == ["x", "z"]
+    assert vocabulary.look_up(["x", "y", "z"], 3).tolist() == [0, -1, 1]
+
+
+@pytest.mark.parametrize(
+    ("token", "message"),
+    [
+        (3, "not int"),
+        (None, "not NoneType"),
+        ([1, 2], "a feature in a list is a string, not int"),
+        ({1, 2}, "a feature in a list is a string, not int"),
+        ({"a", 1}, "not supported between"),
+        ({"f": object()}, "feature 'f' has a value of type object"),
+        ({"f": [1]}, "a feature in a list is a string, not int"),
+        (b"bytes", "a feature in a list is a string, not int"),
+    ],
+)
+def test_what_is_no_token(token, message):
+    with pytest.raises(ValueError, match=f"example 1, position 2: .*{message}"):
+        TokenEncoder().fit_transform([["a"], ["b", "c", token]], WHERE)
+
+
+@pytest.mark.parametrize("value", [np.nan, np.inf, -np.inf])
+def test_values_that_are_not_finite(value):
+    X = [["a"], [], ["b", {"c": 1.0, "d": value}, "e"]]
+    with pytest.raises(ValueError, match="example 2, position 1: feature 'd' is"):
+        TokenEncoder().fit_transform(X, WHERE)
+    with pytest.raises(ValueError, match=r"^example 1: feature 'd'"):
+        TokenEncoder().fit_transform([["b", {"d": value}]], Where("label", single_site=True))
+
+
+def test_failure_leaves_the_vocabulary():
+    encoder = TokenEncoder()
+    encoder.fit_transform([["a"]], WHERE)
+    with pytest.raises(ValueError, match="not int"):
+        encoder.fit_transform([["b", 3]], WHERE)
+    assert encoder.vocabulary.names() == ["a"]
+
+
+# -- arrays ---------------------------------------------------------------------------------------
+
+
+def test_dense_rows():
+    a, b = np.arange(6.0).reshape(2, 3), np.arange(3).reshape(1, 3)
+    rows = DenseEncoder().fit_transform([a, b], WHERE)
+    assert rows.is_dense
+    assert rows.site_ptr.tolist() == [0, 2, 3]
+    np.testing.assert_array_equal(rows.values, np.vstack([a, b]))
+    assert rows.values.dtype == np.float64
+    assert rows.sites(0) == (2,)
+    grid = DenseEncoder().fit_transform([np.zeros((2, 4, 3)), np.zeros((1, 1, 3))], WHERE)
+    assert [grid.sites(i) for i in (0, 1)] == [(2, 4), (1, 1)]
+    assert grid.site_ptr.tolist() == [0, 8, 9]
+
+
+@settings(REPEATABLE, max_examples=30)
+@given(seed=st.integers(0, 1000), format=st.sampled_from(["csr", "csc", "coo", "lil", "dok"]))
+def test_sparse_rows(seed, format):
+    rng = np.random.default_rng(seed)
+    arrays = [rng.integers(0, 3, size=(rng.integers(0, 4), 5)) * 0.5 for _ in range(3)]
+    rows = SparseEncoder().fit_transform(
+        [sparse.csr_matrix(a).asformat(format) for a in arrays], WHERE
+    )
+    assert not rows.is_dense
+    assert rows.site_ptr.tolist() == np.cumsum([0, *map(len, arrays)]).tolist()
+    np.testing.assert_array_equal(dense(rows), np.vstack(arrays))
+    assert rows.indices.dtype == np.int32
+
+
+def test_ones_need_no_values():
+    ones = SparseEncoder().fit_transform([sparse.csr_matrix(np.eye(3))], WHERE)
+    assert ones.values is None
+    assert TokenEncoder().fit_transform([[{"a": True}, "b"]], WHERE).values is None
+
+
+def test_is_sparse():
+    assert is_sparse(sparse.csr_matrix((2, 2)))
+    assert is_sparse(sparse.csr_array((2, 2)))
+    assert not is_sparse(np.zeros((2, 2)))
+    assert not is_sparse([["a"]])
+
+
+@pytest.mark.parametrize("kind", [np.asarray, sparse.csr_matrix])
+def test_number_of_columns(kind):
+    encoder = DenseEncoder() if kind is np.asarray else SparseEncoder()
+    encoder.fit_transform([kind(np.ones((2, 3)))], WHERE)
+    with pytest.raises(ValueError, match="example 1: label has 4 features, expected 3"):
+        encoder.transform([kind(np.ones((2, 3))), kind(np.ones((1, 4)))], WHERE)
+
+
+@pytest.mark.parametrize("kind", [np.asarray, sparse.csr_matrix])
+def test_not_finite(kind):
+    bad = np.zeros((3, 2))
+    bad[2, 1] = np.nan
+    encoder = DenseEncoder() if kind is np.asarray else SparseEncoder()
+    with pytest.raises(ValueError, match="example 1, position 2: label contains NaN or infinity"):
+        encoder.fit_transform([kind(np.ones((2, 2))), kind(bad)], WHERE)

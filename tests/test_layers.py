@@ -1,0 +1,103 @@
+"""Data flows one way: what each folder may import.
+
+features → scoring → structures → losses → problem → learners → estimators. A layer imports layers
+that stand before it, with two exceptions that the names of blocks and legal masks ask for, listed
+below. Structures know nothing of weights, losses and learners nothing of any one structure.
+"""
+
+import ast
+import pathlib
+
+import pytest
+
+import structlearn
+
+ROOT = pathlib.Path(structlearn.__file__).parent
+LAYERS = ["features", "scoring", "structures", "losses", "problem", "learners", "estimators"]
+
+#: What stands below all layers.
+FOUNDATION = {"_core", "exceptions"}
+
+#: Module to what it may import besides: X is read by the names of a structure's blocks.
+ALSO = {"features.encoder": {"structures.base"}}
+
+#: The only modules of a layer that others may know: its idea, not its members.
+GENERAL = {"structures": {"structures.base", "structures.native"}}
+
+
+def sources():
+    for path in sorted(ROOT.rglob("*.py")):
+        parts = path.relative_to(ROOT).with_suffix("").parts
+        yield ".".join(p for p in parts if p != "__init__"), path
+
+
+MODULES = {name: path for name, path in sources() if name.split(".")[0] in LAYERS}
+
+
+def imports(name, path):
+    """Modules of this package that a module imports, anywhere in its text, as dotted names."""
+    package = name.split(".") if path.name == "__init__.py" else name.split(".")[:-1]
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Import):
+            for alias in node.names:
+                if alias.name.split(".")[0] == "structlearn":
+                    yield alias.name.partition(".")[2]
+        elif isinstance(node, ast.ImportFrom):
+            if node.level:
+                base = package[: len(package) - node.level + 1]
+                target = [*base, *(node.module or "").split(".")]
+            elif (node.module or "").split(".")[0] == "structlearn":
+                target = node.module.split(".")[1:]
+            else:
+                continue
+            target = [part for part in target if part]
+            for alias in node.names:
+                dotted = [*target, alias.name]
+                inside = ROOT.joinpath(*dotted)
+                is_module = inside.is_dir() or inside.with_suffix(".py").is_file()
+                known = is_module or dotted == ["_core"]
+                yield ".".join(dotted if known else target)
+
+
+def layer(module):
+    return module.split(".")[0]
+
+
+def test_there_is_something_to_look_at():
+    assert {layer(name) for name in MODULES} == set(LAYERS)
+    seen = {target for name, path in MODULES.items() for target in imports(name, path)}
+    assert {"structures.base", "problem", "features.rows", "_core", "losses.costs"} <= seen
+
+
+@pytest.mark.parametrize("name", MODULES)
+def test_imports_only_what_stands_before(name):
+    before = set(LAYERS[: LAYERS.index(layer(name)) + 1])
+    for target in imports(name, MODULES[name]):
+        allowed = layer(target) in before | FOUNDATION or target in ALSO.get(name, ())
+        assert allowed, f"{name} imports {target}"
+
+
+@pytest.mark.parametrize("name", [n for n in MODULES if layer(n) == "structures"])
+def test_structures_know_no_weights(name):
+    """Scores may come from anywhere."""
+    for target in imports(name, MODULES[name]):
+        assert layer(target) in {"structures", *FOUNDATION}, f"{name} imports {target}"
+
+
+@pytest.mark.parametrize("name", [n for n in MODULES if layer(n) in ("losses", "problem")])
+def test_losses_and_problems_know_no_kind_of_structure(name):
+    for target in imports(name, MODULES[name]):
+        if layer(target) == "structures":
+            assert target in GENERAL["structures"], f"{name} imports {target}"
+
+
+@pytest.mark.parametrize("name", [n for n in MODULES if layer(n) == "learners"])
+def test_learners_know_problems_only(name):
+    for target in imports(name, MODULES[name]):
+        assert layer(target) in {"problem", "learners", *FOUNDATION}, f"{name} imports {target}"
+
+
+def test_nothing_below_the_command_line_knows_it():
+    for name, path in sources():
+        if layer(name) not in ("cli", "demo", "__main__", "tasks", ""):
+            assert not {layer(t) for t in imports(name, path)} & {"cli", "demo", "tasks"}, name
