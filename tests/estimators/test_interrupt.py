@@ -27,7 +27,7 @@ model = MODEL
 
 
 def tell(run):
-    """Say when learning itself begins: a signal before that is Python's own."""
+    # A signal before learning itself begins is Python's own business.
 
     def told(*arguments, **options):
         print("ready", flush=True)
