@@ -6,6 +6,7 @@
 // forbidden; where that is seen, the whole example is done again with logarithms.
 #include <algorithm>
 #include <cmath>
+#include <cstring>
 
 #include "chain_view.hpp"
 #include "softmax.hpp"
@@ -26,10 +27,10 @@ struct Forward {
   double* alpha;       // (L, states): weights summing to one, or logarithms
   double* node;        // (L, states): exp of the node scores over eps, shifted; or plain over eps
   double* scale;       // (L): the sum that alpha was divided by
-  double* E;           // exp of the shared top table, shifted; null where it is not shared
+  const double* E;     // exp of the shared top table, shifted; null where it is not shared
 };
 
-enum Slot { kAlpha, kNode, kScale, kShared, kTable, kBeta, kBack, kBackBefore, kState };
+enum Slot { kAlpha, kNode, kScale, kTable, kBeta, kBack, kBackBefore, kState };
 
 double largest(const double* x, std::size_t n) {
   return kernels().largest(x, n);
@@ -87,14 +88,24 @@ bool forward_scaled(const ChainView& v, double eps, Forward& f, double* shared_s
   *shared_shift = 0.0;
   const std::size_t table_size = v.table[v.order].size;
   if (v.table[v.order].stride == 0 && v.L > v.order) {
-    *shared_shift = largest(v.table[v.order].data, table_size);
-    double* E = ws.real(kShared, table_size);
-    if (*shared_shift == kMinusInfinity) {
+    auto& known = ws.shared;
+    const double* table = v.table[v.order].data;
+    if (known.eps != eps || known.table.size() != table_size ||
+        std::memcmp(known.table.data(), table, table_size * sizeof(double)) != 0) {
+      known.table.assign(table, table + table_size);
+      known.exponentials.resize(table_size);
+      known.eps = eps;
+      known.shift = largest(table, table_size);
+      if (known.shift > kMinusInfinity) {
+        kernels().exp_shifted(table, table_size, known.shift, inverse, known.exponentials.data());
+      }
+    }
+    *shared_shift = known.shift;
+    if (known.shift == kMinusInfinity) {
       f.legal = false;
       return true;
     }
-    kernels().exp_shifted(v.table[v.order].data, table_size, *shared_shift, inverse, E);
-    f.E = E;
+    f.E = known.exponentials.data();
   }
   std::uint8_t* before = ws.flag(0, v.states);
   std::uint8_t* now = ws.flag(1, v.states);

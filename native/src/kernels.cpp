@@ -19,7 +19,7 @@ static const Kernels kernels_baseline = {
     "baseline",           baseline::max_step,     baseline::sum_step,   baseline::sum_step_back,
     baseline::outer_sum,  baseline::exp_shifted,  baseline::largest,    baseline::multiply_sum,
     baseline::scale,      baseline::backward_row, baseline::add_scaled, baseline::add_scaled_where,
-    baseline::score_site, baseline::all_scores};
+    baseline::score_site, baseline::scatter_site, baseline::all_scores};
 
 #ifdef STRUCTLEARN_DISPATCH
 extern const Kernels kernels_avx2;

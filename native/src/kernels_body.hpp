@@ -213,51 +213,72 @@ static void outer_sum(const double* A, const double* B, std::size_t n, std::size
 
 // exp(x) for -708 <= x <= 0 by x = n ln 2 + r, |r| <= ln 2 / 2, and the Taylor polynomial of
 // degree 13 in r (remainder below 5e-18); below -708 the result is 0.
-static inline vd exp_lanes(vd x) {
+//
+// Four vectors at once: the polynomial is one long chain of dependent operations, and four chains
+// run in the time of one.
+constexpr int kChains = 4;
+
+static inline void exp_chains(vd* x) {
   const vd magic = splat(6755399441055744.0);  // 1.5 * 2^52: rounds to an integer in the low bits
-  const vd floor_x = splat(-708.0);
-  const vd clamped = x > floor_x ? x : floor_x;
-  const vd shifted = clamped * splat(1.4426950408889634074) + magic;
-  const vd n = shifted - magic;
-  vd r = clamped - n * splat(6.93145751953125e-1);
-  r = r - n * splat(1.42860682030941723212e-6);
-  vd p = splat(1.0 / 6227020800.0);
-  p = p * r + splat(1.0 / 479001600.0);
-  p = p * r + splat(1.0 / 39916800.0);
-  p = p * r + splat(1.0 / 3628800.0);
-  p = p * r + splat(1.0 / 362880.0);
-  p = p * r + splat(1.0 / 40320.0);
-  p = p * r + splat(1.0 / 5040.0);
-  p = p * r + splat(1.0 / 720.0);
-  p = p * r + splat(1.0 / 120.0);
-  p = p * r + splat(1.0 / 24.0);
-  p = p * r + splat(1.0 / 6.0);
-  p = p * r + splat(0.5);
-  p = p * r + splat(1.0);
-  p = p * r + splat(1.0);
-  vi bits, exponent;
-  __builtin_memcpy(&bits, &p, sizeof bits);
-  __builtin_memcpy(&exponent, &shifted, sizeof exponent);
-  bits = bits + (exponent << 52);  // the low bits of `shifted` hold n
-  vd result;
-  __builtin_memcpy(&result, &bits, sizeof result);
-  return x < floor_x ? vd{} : result;
+  const vd lowest = splat(-708.0);
+  vd shifted[kChains], r[kChains], p[kChains];
+  for (int c = 0; c < kChains; ++c) {
+    const vd clamped = x[c] > lowest ? x[c] : lowest;
+    shifted[c] = clamped * splat(1.4426950408889634074) + magic;
+    const vd n = shifted[c] - magic;
+    r[c] = clamped - n * splat(6.93145751953125e-1);
+    r[c] = r[c] - n * splat(1.42860682030941723212e-6);
+    p[c] = splat(1.0 / 6227020800.0);
+  }
+  constexpr double kInverseFactorial[] = {1.0 / 479001600.0,
+                                          1.0 / 39916800.0,
+                                          1.0 / 3628800.0,
+                                          1.0 / 362880.0,
+                                          1.0 / 40320.0,
+                                          1.0 / 5040.0,
+                                          1.0 / 720.0,
+                                          1.0 / 120.0,
+                                          1.0 / 24.0,
+                                          1.0 / 6.0,
+                                          0.5,
+                                          1.0,
+                                          1.0};
+  for (const double coefficient : kInverseFactorial) {
+    for (int c = 0; c < kChains; ++c) p[c] = p[c] * r[c] + splat(coefficient);
+  }
+  for (int c = 0; c < kChains; ++c) {
+    vi bits, exponent;
+    __builtin_memcpy(&bits, &p[c], sizeof bits);
+    __builtin_memcpy(&exponent, &shifted[c], sizeof exponent);
+    bits = bits + (exponent << 52);  // the low bits of `shifted` hold n
+    vd result;
+    __builtin_memcpy(&result, &bits, sizeof result);
+    x[c] = x[c] < lowest ? vd{} : result;
+  }
 }
 
 static void exp_shifted(const double* x, std::size_t n, double shift, double scale, double* out) {
+  constexpr std::size_t kStep = kChains * kWidth;
   const vd m = splat(shift), s = splat(scale);
-  std::size_t i = 0;
-  for (; i + kWidth <= n; i += kWidth) {
-    vd v;
-    __builtin_memcpy(&v, x + i, sizeof v);
-    v = exp_lanes((v - m) * s);
-    __builtin_memcpy(out + i, &v, sizeof v);
-  }
-  if (i < n) {
-    vd v = m;
-    for (std::size_t j = i; j < n; ++j) v[j - i] = x[j];
-    v = exp_lanes((v - m) * s);
-    for (std::size_t j = i; j < n; ++j) out[j] = v[j - i];
+  double rest[kStep];
+  for (std::size_t i = 0; i < n; i += kStep) {
+    const bool whole = i + kStep <= n;
+    const double* from = x + i;
+    double* to = out + i;
+    if (!whole) {
+      for (std::size_t j = 0; j < kStep; ++j) rest[j] = i + j < n ? x[i + j] : shift;
+      from = to = rest;
+    }
+    vd v[kChains];
+    for (int c = 0; c < kChains; ++c) {
+      __builtin_memcpy(&v[c], from + c * kWidth, sizeof(vd));
+      v[c] = (v[c] - m) * s;
+    }
+    exp_chains(v);
+    for (int c = 0; c < kChains; ++c) __builtin_memcpy(to + c * kWidth, &v[c], sizeof(vd));
+    if (!whole) {
+      for (std::size_t j = 0; i + j < n; ++j) out[i + j] = rest[j];
+    }
   }
 }
 
@@ -334,23 +355,89 @@ static void add_scaled_where(double a, const double* x, const std::uint8_t* real
   for (std::size_t i = 0; i < n; ++i) y[i] += real[i] ? a * x[i] : 0.0;
 }
 
-static void score_site(const std::int32_t* indices, const double* values, std::size_t n,
-                       const std::uint32_t* row_ptr, const std::uint32_t* column, const double* w,
-                       double* out, std::size_t K) {
-  // Rows lie anywhere in memory: ask for one while the ones before it are being added.
-  constexpr std::size_t kAhead = 6;
+// Rows lie anywhere in memory: ask for one while the ones before it are being added.
+constexpr std::size_t kAhead = 6;
+
+// The sum of all full rows (those with K entries), in registers; N vectors cover K columns, the
+// last one ending at K.
+template <int N>
+static inline void sum_full_rows(const std::int32_t* indices, const double* values, std::size_t n,
+                                 const std::uint32_t* row_ptr, const std::uint32_t* column,
+                                 const double* w, double* out, std::size_t K) {
+  const std::ptrdiff_t last = static_cast<std::ptrdiff_t>(K) - 8;
+  v8 acc[N];
+  for (int i = 0; i < N; ++i) acc[i] = zeros();
   for (std::size_t j = 0; j < n; ++j) {
     if (j + kAhead < n) {
       const std::uint32_t next = row_ptr[indices[j + kAhead]];
       __builtin_prefetch(w + next);
+      if (row_ptr[indices[j + kAhead] + 1] - next == K) {
+        for (int i = 1; i < N; ++i) __builtin_prefetch(w + next + 8 * i);
+      } else {
+        __builtin_prefetch(column + next);
+      }
+    }
+    const std::uint32_t begin = row_ptr[indices[j]], end = row_ptr[indices[j] + 1];
+    if (end - begin != K) continue;
+    const double* row = w + begin;
+    const vd x = splat(values ? values[j] : 1.0);
+    for (int i = 0; i < N; ++i) acc[i] = acc[i] + x * load(row + (i == N - 1 ? last : 8 * i));
+  }
+  for (int i = 0; i < N; ++i) store(out + (i == N - 1 ? last : 8 * i), acc[i]);
+}
+
+static void score_site(const std::int32_t* indices, const double* values, std::size_t n,
+                       const std::uint32_t* row_ptr, const std::uint32_t* column, const double* w,
+                       double* out, std::size_t K) {
+  switch (K < 8 ? 0 : (K + 7) / 8) {
+    case 1:
+      sum_full_rows<1>(indices, values, n, row_ptr, column, w, out, K);
+      break;
+    case 2:
+      sum_full_rows<2>(indices, values, n, row_ptr, column, w, out, K);
+      break;
+    case 3:
+      sum_full_rows<3>(indices, values, n, row_ptr, column, w, out, K);
+      break;
+    case 4:
+      sum_full_rows<4>(indices, values, n, row_ptr, column, w, out, K);
+      break;
+    case 5:
+      sum_full_rows<5>(indices, values, n, row_ptr, column, w, out, K);
+      break;
+    case 6:
+      sum_full_rows<6>(indices, values, n, row_ptr, column, w, out, K);
+      break;
+    default:  // very few labels, or more than the registers hold
+      for (std::size_t k = 0; k < K; ++k) out[k] = 0.0;
+      for (std::size_t j = 0; j < n; ++j) {
+        const std::uint32_t begin = row_ptr[indices[j]], end = row_ptr[indices[j] + 1];
+        if (end - begin == K) add_scaled(values ? values[j] : 1.0, w + begin, out, K);
+      }
+  }
+  for (std::size_t j = 0; j < n; ++j) {
+    const std::uint32_t begin = row_ptr[indices[j]], end = row_ptr[indices[j] + 1];
+    if (end - begin == K) continue;
+    const double x = values ? values[j] : 1.0;
+    for (std::uint32_t q = begin; q < end; ++q) out[column[q]] += x * w[q];
+  }
+}
+
+static void scatter_site(const std::int32_t* indices, const double* values, std::size_t n,
+                         const std::uint32_t* row_ptr, const std::uint32_t* column, double a,
+                         const double* v, double* w, std::size_t K) {
+  for (std::size_t j = 0; j < n; ++j) {
+    if (j + kAhead < n) {
+      const std::uint32_t next = row_ptr[indices[j + kAhead]];
+      __builtin_prefetch(w + next, 1);
       __builtin_prefetch(column + next);
     }
     const std::uint32_t begin = row_ptr[indices[j]], end = row_ptr[indices[j] + 1];
-    const double x = values ? values[j] : 1.0;
+    const double x = values ? a * values[j] : a;
     if (end - begin == K) {
-      add_scaled(x, w + begin, out, K);
+      add_scaled(x, v, w + begin, K);
     } else {
-      for (std::uint32_t q = begin; q < end; ++q) out[column[q]] += x * w[q];
+      for (std::uint32_t q = begin; q < end; ++q) w[q] += x * v[column[q]];
     }
   }
 }

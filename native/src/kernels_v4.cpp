@@ -16,6 +16,6 @@ const Kernels kernels_avx512 = {
     "avx512",           avx512::max_step,     avx512::sum_step,   avx512::sum_step_back,
     avx512::outer_sum,  avx512::exp_shifted,  avx512::largest,    avx512::multiply_sum,
     avx512::scale,      avx512::backward_row, avx512::add_scaled, avx512::add_scaled_where,
-    avx512::score_site, avx512::all_scores};
+    avx512::score_site, avx512::scatter_site, avx512::all_scores};
 
 }  // namespace structlearn

@@ -212,11 +212,11 @@ LossResult Problem::loss(std::size_t i, const Layout& layout, const double* w, d
 
 double Problem::total(const double* w, double margin, double eps, double* gradient,
                       std::size_t threads, Interrupt& interrupt, bool* complete) const {
-  // Few enough partitions that their gradients fit in some 128 MB; a number that depends on the
-  // problem alone.
-  const std::size_t fitting = (std::size_t{1} << 24) / std::max<std::size_t>(weights_, 1);
+  // As many partitions as have gradients of some 32 MB together, at least 8; a number that depends
+  // on the problem alone.
+  const std::size_t fitting = (std::size_t{1} << 22) / std::max<std::size_t>(weights_, 1);
   const std::size_t partitions = std::max<std::size_t>(
-      1, std::min({std::size_t{32}, examples(), std::max<std::size_t>(fitting, 4)}));
+      1, std::min({std::size_t{32}, examples(), std::max<std::size_t>(fitting, 8)}));
   if (!oracle_->threads_allowed()) threads = 1;
   std::vector<double> value(partitions, 0.0);
   std::vector<std::vector<double>> part(gradient ? partitions : 0);
@@ -231,7 +231,7 @@ double Problem::total(const double* w, double margin, double eps, double* gradie
       if (weight == 0.0) continue;
       const Layout layout = scorer_.layout(i);
       value[p] += weight * loss(i, layout, w, 1.0, margin, eps, r, ws).loss;
-      if (gradient) scorer_.scatter(i, layout, r, weight, part[p].data());
+      if (gradient) scorer_.scatter_with_fillers(i, layout, r, weight, part[p].data());
     }
   });
   double sum = 0.0;
@@ -244,6 +244,7 @@ double Problem::total(const double* w, double margin, double eps, double* gradie
         for (std::size_t j = begin; j < end; ++j) gradient[j] += part[p][j];
       }
     });
+    scorer_.clear_fillers(gradient);
   }
   *complete = !interrupt.requested();
   return sum;

@@ -49,17 +49,20 @@ inline void for_features(const FeatureRows& f, std::size_t row, Each&& each) {
   }
 }
 
-// sum[k] += the scores of one site whose features have sparse rows of weights.
-void score_sparse(const FeatureRows& f, std::size_t row, const WeightRows& rows, const double* w,
-                  double* sum) {
-  static constexpr std::int32_t kAlways = 0;  // the one feature of a shared block
-  const bool shared = f.kind == FeatureRows::Kind::kShared;
-  const std::int64_t begin = shared ? 0 : f.indptr[row], end = shared ? 1 : f.indptr[row + 1];
-  kernels().score_site(shared ? &kAlways : f.indices + begin,
-                       f.values && !shared ? f.values + begin : nullptr,
-                       static_cast<std::size_t>(end - begin), rows.row_ptr.data(), rows.column, w,
-                       sum, rows.columns);
-}
+// The features of one site where weights have sparse rows.
+struct SparseSite {
+  const std::int32_t* indices;
+  const double* values;
+  std::size_t n;
+  SparseSite(const FeatureRows& f, std::size_t row) {
+    static constexpr std::int32_t kAlways = 0;  // the one feature of a shared block
+    const bool shared = f.kind == FeatureRows::Kind::kShared;
+    const std::int64_t begin = shared ? 0 : f.indptr[row], end = shared ? 1 : f.indptr[row + 1];
+    indices = shared ? &kAlways : f.indices + begin;
+    values = f.values && !shared ? f.values + begin : nullptr;
+    n = static_cast<std::size_t>(end - begin);
+  }
+};
 
 // The stored weight of (feature, column) in sparse rows, or -1 where there is none.
 std::int64_t find_weight(const WeightRows& rows, std::size_t feature, std::size_t column) {
@@ -95,13 +98,15 @@ void Scorer::score(std::size_t example, const Layout& layout, const double* w, d
     for (std::size_t s = 0; s < at.sites; ++s) {
       double* out = theta + at.offset + s * R;
       double* sum = fold ? folded.data() : out;
-      std::fill(sum, sum + rows.columns, 0.0);
       if (rows.row_ptr.empty()) {
+        std::fill(sum, sum + rows.columns, 0.0);
         for_features(f, first + s, [&](std::size_t feature, double x) {
           kernels().add_scaled(x, base + feature * rows.columns, sum, rows.columns);
         });
       } else {
-        score_sparse(f, first + s, rows, base, sum);
+        const SparseSite site(f, first + s);
+        kernels().score_site(site.indices, site.values, site.n, rows.row_ptr.data(), rows.column,
+                             base, sum, rows.columns);
       }
       if (fold) {
         for (std::size_t r = 0; r < R; ++r) {
@@ -247,6 +252,46 @@ void Scorer::scatter(std::size_t example, const Layout& layout, const PartVector
     transpose(example, layout, v, Add{a, w});
   } else {
     transpose(example, layout, v, AddTwice{{a, w}, {b, second}});
+  }
+}
+
+void Scorer::scatter_with_fillers(std::size_t example, const Layout& layout, const PartVector& v,
+                                  double a, double* w) const {
+  bool plain = v.dense;
+  for (const ScorerBlock& block : blocks_) plain = plain && block.weights.member_ptr.empty();
+  if (!plain) {
+    scatter(example, layout, v, a, w);
+    return;
+  }
+  for (std::size_t b = 0; b < blocks_.size(); ++b) {
+    const Block& at = layout.block[b];
+    if (!at.present) continue;
+    const FeatureRows& f = blocks_[b].features;
+    const WeightRows& rows = blocks_[b].weights;
+    const std::size_t first = first_row(f, example);
+    double* base = w + rows.offset;
+    for (std::size_t s = 0; s < at.sites; ++s) {
+      const double* values = v.value.data() + at.offset + s * at.outcomes;
+      if (rows.row_ptr.empty()) {
+        for_features(f, first + s, [&](std::size_t feature, double x) {
+          kernels().add_scaled(a * x, values, base + feature * rows.columns, rows.columns);
+        });
+      } else {
+        const SparseSite site(f, first + s);
+        kernels().scatter_site(site.indices, site.values, site.n, rows.row_ptr.data(), rows.column,
+                               a, values, base, rows.columns);
+      }
+    }
+  }
+}
+
+void Scorer::clear_fillers(double* w) const {
+  for (const ScorerBlock& block : blocks_) {
+    const WeightRows& rows = block.weights;
+    if (!rows.present || !rows.real) continue;
+    for (std::uint32_t q = 0; q < rows.row_ptr.back(); ++q) {
+      if (!rows.real[q]) w[rows.offset + q] = 0.0;
+    }
   }
 }
 

@@ -10,6 +10,8 @@
 
 int main() {
   test::test_small_structures();
+  test::test_equal_scores();
+  test::test_slow_return();
   test::test_marginals_by_position();
   test::test_wide_chains();
   test::test_refusals();

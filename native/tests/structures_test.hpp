@@ -123,6 +123,45 @@ inline void test_small_structures() {
   }
 }
 
+// All scores equal: the first output is the best, and draws find all of them.
+inline void test_equal_scores() {
+  Workspace ws;
+  Draw draw(4);
+  for (std::size_t order = 0; order <= 2; ++order) {
+    context = "equal scores, order " + std::to_string(order);
+    const Example e = make_chain({3, 2, order, false, true, true}, draw, 0.0, 0.0);
+    const Chain chain;
+    Output y;
+    chain.argmax(e.layout, e.scores(), y, ws);
+    CHECK(y == Output(3, 0));
+    std::vector<Output> drawn = chain.sample(e.layout, e.scores(), 1.0, 200, 9, ws);
+    std::sort(drawn.begin(), drawn.end());
+    CHECK(std::unique(drawn.begin(), drawn.end()) - drawn.begin() == 8);
+  }
+}
+
+// One label leads by far and loses a little at every position: no single step shows it.
+inline void test_slow_return() {
+  Workspace ws;
+  const Chain chain;
+  for (const double lead : {100.0, 600.0, 720.0, 1000.0}) {
+    context = "slow return, lead " + std::to_string(lead);
+    const std::size_t L = 20;
+    const double loss = 85.0;
+    Example e;
+    e.layout.add(Chain::kLabel, L, 2, true);
+    e.layout.add(Chain::transition(1), 1, 4, false);
+    e.theta.assign(e.layout.parts, 0.0);
+    e.theta[2 * L + 1] = e.theta[2 * L + 2] = kMinusInfinity;
+    e.theta[0] = lead;
+    for (std::size_t t = 1; t < L; ++t) e.theta[2 * t] = -loss;
+    const double first = lead - loss * static_cast<double>(L - 1);
+    std::vector<double> p;
+    CHECK_NEAR(infer_with(chain, e, e.theta, 1.0, &p, ws), std::log1p(std::exp(first)), 1e-10);
+    CHECK_NEAR(p[1], 1.0 / (1.0 + std::exp(first)), 1e-10);
+  }
+}
+
 // A shared table's marginals position by position are those of a table given by position.
 inline void test_marginals_by_position() {
   context = "marginals by position";

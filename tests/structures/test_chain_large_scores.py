@@ -64,6 +64,22 @@ def test_what_seemed_lost_can_be_all_that_is_left(drop, n_labels, shared):
     np.testing.assert_array_equal(drawn, n_labels - 1)
 
 
+@pytest.mark.parametrize("lead", [100.0, 500.0, 600.0, 720.0, 1000.0])
+@pytest.mark.parametrize("loss", [20.0, 60.0, 80.0, 90.0, 95.0])
+@pytest.mark.parametrize("shared", [True, False])
+def test_a_slow_return(lead, loss, shared):
+    """One label leads by far and loses a little at every position: no single step shows it."""
+    for n_labels, length in ((2, 12), (9, 30)):
+        label = np.zeros((length, n_labels))
+        label[0, 0] = lead
+        label[1:, 0] = -loss
+        transition = np.full((n_labels, n_labels), -np.inf)
+        np.fill_diagonal(transition, 0.0)
+        if not shared:
+            transition = np.repeat(transition[np.newaxis], length - 1, axis=0)
+        check(1, {"label": label, "transition": transition}, 1.0)
+
+
 @pytest.mark.parametrize("drop", [100.0, 600.0, 705.0, 720.0, 3000.0])
 def test_a_transition_that_underflows_may_be_the_only_way(drop):
     """Leaving label 0 costs ``drop``, but the last position forbids it."""

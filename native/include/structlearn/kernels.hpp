@@ -41,11 +41,16 @@ struct Kernels {
   // y[i] += a * x[i] where real[i] is not 0
   void (*add_scaled_where)(double a, const double* x, const std::uint8_t* real, double* y,
                            std::size_t n);
-  // out[k] += sum over the features j of values[j] * w[row of indices[j]][k]; values null: all 1.
+  // out[k] = sum over the features j of values[j] * w[row of indices[j]][k]; values null: all 1.
   // Row f holds the columns column[row_ptr[f]..row_ptr[f+1]]; one with K entries holds them all.
   void (*score_site)(const std::int32_t* indices, const double* values, std::size_t n,
                      const std::uint32_t* row_ptr, const std::uint32_t* column, const double* w,
                      double* out, std::size_t K);
+  // The transpose: w[row of indices[j]][k] += a * values[j] * v[k] for all features j and columns
+  // k.
+  void (*scatter_site)(const std::int32_t* indices, const double* values, std::size_t n,
+                       const std::uint32_t* row_ptr, const std::uint32_t* column, double a,
+                       const double* v, double* w, std::size_t K);
   // every x[i] is finite or -inf
   bool (*all_scores)(const double* x, std::size_t n);
 };

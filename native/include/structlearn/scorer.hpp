@@ -65,6 +65,12 @@ class Scorer {
   void scatter(std::size_t example, const Layout&, const PartVector& v, double a, double* w,
                double b = 0.0, double* second = nullptr) const;
 
+  // The same for a dense v, faster; the fillers of nearly full rows collect values too, which
+  // clear_fillers sets back to zero once all examples are through.
+  void scatter_with_fillers(std::size_t example, const Layout&, const PartVector& v, double a,
+                            double* w) const;
+  void clear_fillers(double* w) const;
+
   // |A^T v|^2. Features that repeat inside an example collide: not a sum over sites. `scratch` has
   // one zero a weight, and is left so.
   double squared_norm(std::size_t example, const Layout&, const PartVector& v,

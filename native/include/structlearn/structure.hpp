@@ -74,6 +74,12 @@ struct PartVector {
 
 // Scratch memory, one a thread, grown and never shrunk.
 struct Workspace {
+  // The last shared table that was turned into exponentials: in training it is the same for all
+  // examples of a pass, and comparing is cheaper than computing.
+  struct {
+    std::vector<double> table, exponentials;
+    double eps = 0.0, shift = 0.0;
+  } shared;
   std::array<std::vector<double>, 12> reals;
   std::array<std::vector<std::uint8_t>, 2> flags;
   Output output, other;
