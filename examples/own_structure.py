@@ -1,12 +1,13 @@
 """A structure of your own, in one Python class, with every learner of the library.
 
-The structure: a *ring* of labels. Each position has a label, neighbours like or dislike each other,
-and the last position is a neighbour of the first (think of a circular genome, or the hours of a day).
-A chain cannot say that; the ring's dynamic program remembers the first label all the way round.
+The structure: a *ring* of labels. Each position has a label, neighbours like or dislike each
+other, and the last position is a neighbour of the first (think of a circular genome, or the hours
+of a day). A chain cannot say that; the ring's dynamic program remembers the first label all the
+way round.
 
 What has to be written: the blocks of part scores, how an output is made of parts and back, and the
-edges of the dynamic program. argmax, log-partition, marginals, k-best, sampling, entropy and counting
-follow; so do the perceptron, the structured SVM and the CRF, with every cost.
+edges of the dynamic program. argmax, log-partition, marginals, k-best, sampling, entropy and
+counting follow; so do the perceptron, the structured SVM and the CRF, with every cost.
 
 Run:  python examples/own_structure.py
 """

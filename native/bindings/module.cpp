@@ -1,6 +1,8 @@
 #include "bindings.hpp"
 
 NB_MODULE(_core, m) {
+  // Objects that live until the interpreter ends are no leak, and not the user's business.
+  nanobind::set_leak_warnings(false);
   m.doc() = "structlearn's native core: structures, problems, online learning.";
   structlearn::python::bind_structures(m);
   structlearn::python::bind_problem(m);

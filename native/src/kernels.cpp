@@ -16,10 +16,22 @@ namespace baseline {
 }  // namespace
 
 static const Kernels kernels_baseline = {
-    "baseline",           baseline::max_step,     baseline::sum_step,   baseline::sum_step_back,
-    baseline::outer_sum,  baseline::exp_shifted,  baseline::largest,    baseline::multiply_sum,
-    baseline::scale,      baseline::backward_row, baseline::add_scaled, baseline::add_scaled_where,
-    baseline::score_site, baseline::scatter_site, baseline::all_scores};
+    .name = "baseline",
+    .max_step = baseline::max_step,
+    .sum_step = baseline::sum_step,
+    .sum_step_back = baseline::sum_step_back,
+    .outer_sum = baseline::outer_sum,
+    .exp_shifted = baseline::exp_shifted,
+    .largest = baseline::largest,
+    .multiply_sum = baseline::multiply_sum,
+    .scale = baseline::scale,
+    .backward_row = baseline::backward_row,
+    .add_scaled = baseline::add_scaled,
+    .add_scaled_where = baseline::add_scaled_where,
+    .score_site = baseline::score_site,
+    .scatter_site = baseline::scatter_site,
+    .all_scores = baseline::all_scores,
+};
 
 #ifdef STRUCTLEARN_DISPATCH
 extern const Kernels kernels_avx2;

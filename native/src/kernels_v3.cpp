@@ -13,9 +13,21 @@ namespace avx2 {
 
 extern const Kernels kernels_avx2;
 const Kernels kernels_avx2 = {
-    "avx2",           avx2::max_step,     avx2::sum_step,   avx2::sum_step_back,
-    avx2::outer_sum,  avx2::exp_shifted,  avx2::largest,    avx2::multiply_sum,
-    avx2::scale,      avx2::backward_row, avx2::add_scaled, avx2::add_scaled_where,
-    avx2::score_site, avx2::scatter_site, avx2::all_scores};
+    .name = "avx2",
+    .max_step = avx2::max_step,
+    .sum_step = avx2::sum_step,
+    .sum_step_back = avx2::sum_step_back,
+    .outer_sum = avx2::outer_sum,
+    .exp_shifted = avx2::exp_shifted,
+    .largest = avx2::largest,
+    .multiply_sum = avx2::multiply_sum,
+    .scale = avx2::scale,
+    .backward_row = avx2::backward_row,
+    .add_scaled = avx2::add_scaled,
+    .add_scaled_where = avx2::add_scaled_where,
+    .score_site = avx2::score_site,
+    .scatter_site = avx2::scatter_site,
+    .all_scores = avx2::all_scores,
+};
 
 }  // namespace structlearn

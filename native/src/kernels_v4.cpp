@@ -13,9 +13,21 @@ namespace avx512 {
 
 extern const Kernels kernels_avx512;
 const Kernels kernels_avx512 = {
-    "avx512",           avx512::max_step,     avx512::sum_step,   avx512::sum_step_back,
-    avx512::outer_sum,  avx512::exp_shifted,  avx512::largest,    avx512::multiply_sum,
-    avx512::scale,      avx512::backward_row, avx512::add_scaled, avx512::add_scaled_where,
-    avx512::score_site, avx512::scatter_site, avx512::all_scores};
+    .name = "avx512",
+    .max_step = avx512::max_step,
+    .sum_step = avx512::sum_step,
+    .sum_step_back = avx512::sum_step_back,
+    .outer_sum = avx512::outer_sum,
+    .exp_shifted = avx512::exp_shifted,
+    .largest = avx512::largest,
+    .multiply_sum = avx512::multiply_sum,
+    .scale = avx512::scale,
+    .backward_row = avx512::backward_row,
+    .add_scaled = avx512::add_scaled,
+    .add_scaled_where = avx512::add_scaled_where,
+    .score_site = avx512::score_site,
+    .scatter_site = avx512::scatter_site,
+    .all_scores = avx512::all_scores,
+};
 
 }  // namespace structlearn

@@ -148,8 +148,12 @@ LossResult Problem::loss(std::size_t i, const Layout& layout, const double* w, d
   double* theta = ws.real(kTheta, 2 * layout.parts);
   double* plain = theta + layout.parts;  // the scores without the cost
   scorer_.score(i, layout, w, scale, theta);
-  std::copy(theta, theta + layout.parts, plain);
   const bool is_partial = partial(i);
+  if (margin == 0.0 && !is_partial) {
+    plain = theta;  // nothing will be added to them
+  } else {
+    std::copy(theta, theta + layout.parts, plain);
+  }
   double clamp = 0.0;
   PartVector known;
   if (is_partial) {

@@ -44,7 +44,7 @@ class TokenEncoder:
         """Learn the vocabulary (further names where one exists) and return the rows."""
         site_ptr, lengths, names, values = _flatten(examples, where)
         known = len(self.vocabulary)
-        ids = self.vocabulary.learn(names, len(names))
+        ids = self.vocabulary.learn(names, int(lengths.sum()))
         if self.min_count > 1:
             counts = np.bincount(ids, minlength=len(self.vocabulary))
             kept = counts >= self.min_count
@@ -55,7 +55,8 @@ class TokenEncoder:
     def transform(self, examples: list[Any], where: Where) -> FeatureRows:
         """Return the rows; names that were never learned are left out."""
         site_ptr, lengths, names, values = _flatten(examples, where)
-        return self._rows(site_ptr, lengths, self.vocabulary.look_up(names, len(names)), values)
+        ids = self.vocabulary.look_up(names, int(lengths.sum()))
+        return self._rows(site_ptr, lengths, ids, values)
 
     def _rows(
         self,
@@ -77,7 +78,7 @@ class TokenEncoder:
 
 def _flatten(
     examples: list[Any], where: Where
-) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64], list[str], Any]:
+) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64], Iterable[str], Any]:
     """Return (site_ptr, features a token, all names, all values or None if they are ones)."""
     site_ptr = np.zeros(len(examples) + 1, dtype=np.int64)
     np.cumsum([len(tokens) for tokens in examples], out=site_ptr[1:])
@@ -86,12 +87,13 @@ def _flatten(
     if kinds <= {str}:
         return site_ptr, np.ones(len(tokens), dtype=np.int64), tokens, None
     if kinds <= {list, tuple}:
-        names = list(chain.from_iterable(tokens))
         lengths = np.fromiter(map(len, tokens), dtype=np.int64, count=len(tokens))
-        if set(map(type, names)) <= {str}:
-            return site_ptr, lengths, names, None
+        if set(map(type, chain.from_iterable(tokens))) <= {str}:
+            return site_ptr, lengths, chain.from_iterable(tokens), None
     # The general way: token by token.
-    names, numbers, sizes = [], [], []
+    names: list[str] = []
+    numbers: list[float] = []
+    sizes: list[int] = []
     for i, example in enumerate(examples):
         for t, token in enumerate(example):
             before = len(names)

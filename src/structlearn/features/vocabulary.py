@@ -20,18 +20,19 @@ class Vocabulary:
     """
 
     def __init__(self) -> None:
-        self.columns: dict[str, int] = {}
+        self.columns: defaultdict[str, int] = defaultdict(None)  # a plain dict once learned
 
     def __len__(self) -> int:
         return len(self.columns)
 
     def learn(self, names: Iterable[str], count: int) -> npt.NDArray[np.int32]:
         """Return the columns of the names; new ones get new columns."""
-        table: defaultdict[str, int] = defaultdict(None, self.columns)
+        table = self.columns
         table.default_factory = table.__len__
-        ids = np.fromiter(map(table.__getitem__, names), dtype=np.int32, count=count)
-        self.columns = dict(table)
-        return ids
+        try:
+            return np.fromiter(map(table.__getitem__, names), dtype=np.int32, count=count)
+        finally:
+            table.default_factory = None
 
     def look_up(self, names: Iterable[str], count: int) -> npt.NDArray[np.int32]:
         """Return the columns of the names, −1 for those never learned."""
@@ -40,7 +41,9 @@ class Vocabulary:
     def keep(self, kept: npt.NDArray[np.bool_]) -> npt.NDArray[np.int32]:
         """Drop columns; return the new number of each old one, −1 for the dropped."""
         renumbered = np.where(kept, np.cumsum(kept) - 1, -1).astype(np.int32)
-        self.columns = {name: int(renumbered[c]) for name, c in self.columns.items() if kept[c]}
+        self.columns = defaultdict(
+            None, {name: int(renumbered[c]) for name, c in self.columns.items() if kept[c]}
+        )
         return renumbered
 
     def names(self) -> list[str]:

@@ -19,6 +19,7 @@ The author of a new structure writes, in one class:
 
 from __future__ import annotations
 
+import functools
 import math
 from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
@@ -96,6 +97,15 @@ class Structure:
 
     #: Outputs are made of labels, which a learner may know by other names (strings).
     has_labels = True
+
+    def __init_subclass__(cls, **options: Any) -> None:
+        super().__init_subclass__(**options)
+        # An author writes argmax for one example; batches come with it.
+        if "argmax" in vars(cls) and not cls._batches_itself:
+            cls.argmax = _for_batches(vars(cls)["argmax"])  # type: ignore[method-assign]
+
+    #: Whether argmax, where a subclass defines it, takes batches and ``n_jobs`` by itself.
+    _batches_itself = False
 
     # -- what an author writes ------------------------------------------------------------------
 
@@ -331,6 +341,18 @@ class Structure:
         return f"{type(self).__name__}({', '.join(f'{k}={v!r}' for k, v in public.items())})"
 
 
+def _for_batches(argmax: Any) -> Any:
+    """Let an argmax for one example take a batch as well."""
+
+    @functools.wraps(argmax)
+    def either(self: Structure, *, n_jobs: int | None = None, **scores: Any) -> Any:
+        if is_batch(scores):
+            return [argmax(self, **one) for one in unbatch(scores)]
+        return argmax(self, **scores)
+
+    return either
+
+
 def n_parts(theta: Mapping[str, Array]) -> int:
     """Return the number of parts of an example."""
     return sum(a.size for a in theta.values())
@@ -399,9 +421,7 @@ def sample_batch(
     examples = unbatch(scores)
     seeds = np.random.SeedSequence(seed_of(random_state)).generate_state(len(examples), np.uint64)
     return [
-        structure.sample(
-            n, temperature=temperature, random_state=int(seed >> np.uint64(1)), **one
-        )
+        structure.sample(n, temperature=temperature, random_state=int(seed >> np.uint64(1)), **one)
         for seed, one in zip(seeds, examples, strict=True)
     ]
 
@@ -414,7 +434,7 @@ def seed_of(random_state: Any) -> int:
         return int(random_state.integers(0, 2**63 - 1))
     if isinstance(random_state, np.random.RandomState):
         return int(random_state.randint(0, 2**62, dtype=np.int64))
-    if isinstance(random_state, (int, np.integer)) and random_state >= 0:
+    if isinstance(random_state, (int, np.integer)) and 0 <= random_state < 2**64:
         return int(random_state)
     raise ValueError(
         f"random_state must be None, a non-negative int or a generator, got {random_state!r}"

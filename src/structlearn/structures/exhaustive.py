@@ -53,6 +53,7 @@ class Exhaustive(Structure):
     """
 
     method = "enumeration"
+    _batches_itself = True
 
     def __init__(
         self,
@@ -105,6 +106,8 @@ class Exhaustive(Structure):
         """Return the outputs, their scores, and their counts as the rows of a matrix."""
         theta, topology = self._scores(given), self._topology(given)
         outputs = list(self._outputs(**theta, **topology))
+        if not outputs:
+            raise nothing_legal()
         rows = []
         for y in outputs:
             counts = self.structure.encode(y, **theta, **topology)

@@ -44,6 +44,8 @@ class Hyperedges:
     """
 
     def __init__(self, n_nodes: int) -> None:
+        if n_nodes < 1:
+            raise ValueError(f"a dynamic program has at least one node, got {n_nodes}")
         self.n_nodes = n_nodes
         self._edges: list[tuple[int, tuple[int, ...], tuple[int, ...]]] = []
         self._compiled: dict[int, Any] = {}

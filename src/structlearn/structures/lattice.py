@@ -48,7 +48,9 @@ class Lattice(Structure):
         table = np.asarray(edges)
         if table.ndim != 2 or table.shape[1] != 2 or not np.issubdtype(table.dtype, np.integer):
             raise ValueError("edges must be (E, 2) whole numbers: (from, to) a row")
-        if table.size and table.min() < 0:
+        if not table.size:
+            raise ValueError("a lattice has at least one edge")
+        if table.min() < 0:
             raise ValueError("nodes are numbered from 0")
         self.table = table.astype(np.int64)
         self.source = int(source)

@@ -62,7 +62,7 @@ class Multiclass(NativeStructure):
 
     @staticmethod
     def _check_label(y: Any, n_labels: int) -> int:
-        if not 0 <= int(y) < n_labels:
+        if int(y) != y or not 0 <= int(y) < n_labels:
             raise ValueError(f"label {y} is not among the {n_labels} labels 0..{n_labels - 1}")
         return int(y)
 

@@ -43,6 +43,7 @@ class NativeStructure(Structure):
     """
 
     _core: Any
+    _batches_itself = True
 
     #: Rank of the ``label`` block of one example.
     _label_rank: int
@@ -127,7 +128,7 @@ class NativeStructure(Structure):
         batch, theta, size = self._convert(scores)
         if batch:
             return [self.kbest(n, **one) for one in _examples(theta, size)]
-        found: list[tuple[float, Any]] = self._core.kbest(theta, int(n))
+        found: list[tuple[float, Any]] = self._core.kbest(theta, min(int(n), 2**31))
         return found
 
     def sample(
