@@ -48,11 +48,11 @@ test: $(VENV)/test-tools  ## every test
 
 test-native:  ## the core's own tests under AddressSanitizer and UBSan
 	@echo "==> building the native tests with sanitizers"
+	@mkdir -p build
 	@cmake -S . -B build/sanitize -DSTRUCTLEARN_PYTHON=OFF -DSTRUCTLEARN_TESTS=ON \
-		-DSTRUCTLEARN_SANITIZE=ON -DCMAKE_BUILD_TYPE=RelWithDebInfo > build-sanitize.log 2>&1 \
-		&& cmake --build build/sanitize --parallel >> build-sanitize.log 2>&1 \
-		|| { cat build-sanitize.log; rm -f build-sanitize.log; exit 1; }
-	@rm -f build-sanitize.log
+		-DSTRUCTLEARN_SANITIZE=ON -DCMAKE_BUILD_TYPE=RelWithDebInfo > build/sanitize.log 2>&1 \
+		&& cmake --build build/sanitize --parallel >> build/sanitize.log 2>&1 \
+		|| { cat build/sanitize.log; exit 1; }
 	@build/sanitize/core_test
 
 lint: $(VENV)/lint-tools  ## ruff and clang-format

@@ -12,6 +12,7 @@
 
 #include "bindings.hpp"
 #include "native_structure.hpp"
+#include "signals.hpp"
 #include "structlearn/online.hpp"
 
 namespace structlearn::python {
@@ -183,30 +184,6 @@ struct PyProblem {
   }
 };
 
-// Looks for signals while a native loop runs. Ctrl-C ends the loop; another handler's exception
-// is thrown once the loop has ended.
-class Signals {
- public:
-  std::function<bool()> poll() {
-    return [this] {
-      nb::gil_scoped_acquire gil;
-      if (PyErr_CheckSignals() == 0) return false;
-      error_.emplace();  // takes the exception over
-      return true;
-    };
-  }
-  void rethrow_unless_keyboard() {
-    if (error_ && !error_->matches(PyExc_KeyboardInterrupt)) {
-      nb::python_error error = std::move(*error_);
-      error_.reset();
-      throw error;
-    }
-  }
-
- private:
-  std::optional<nb::python_error> error_;
-};
-
 nb::tuple part_vector(const PartVector& v) {
   if (v.dense) return nb::make_tuple(nb::none(), to_numpy(v.value));
   return nb::make_tuple(to_numpy(v.index), to_numpy(v.value));
@@ -262,7 +239,6 @@ nb::tuple argmax_all(const PyProblem& self, Vector w, std::size_t threads) {
   std::vector<Output> y(n);
   std::vector<double> value(n);
   Signals signals;
-  bool complete = true;
   {
     nb::gil_scoped_release release;
     Interrupt interrupt(signals.poll());
@@ -280,13 +256,8 @@ nb::tuple argmax_all(const PyProblem& self, Vector w, std::size_t threads) {
             self.native->structure().argmax(layout, scores_of(layout, theta.data()), y[i], ws);
       }
     });
-    complete = !interrupt.requested();
   }
-  signals.rethrow_unless_keyboard();
-  if (!complete) {
-    PyErr_SetNone(PyExc_KeyboardInterrupt);
-    throw nb::python_error();
-  }
+  signals.rethrow();
   std::vector<std::int64_t> flat, ptr(1, 0);
   for (std::size_t i = 0; i < n; ++i) {
     if (value[i] == kMinusInfinity) {

@@ -15,6 +15,7 @@
 #include "array_view.hpp"
 #include "bindings.hpp"
 #include "native_structure.hpp"
+#include "signals.hpp"
 #include "structlearn/chain.hpp"
 #include "structlearn/hypergraph.hpp"
 #include "structlearn/kernels.hpp"
@@ -214,16 +215,20 @@ auto argmax_batch(const NativeStructure& s, nb::dict scores, std::size_t n, std:
   const std::vector<Parsed> batch = parse_batch(s, scores, n);
   std::vector<Output> y(n);
   std::vector<double> value(n);
+  Signals signals;
   {
     nb::gil_scoped_release release;
+    Interrupt interrupt(signals.poll());
     std::vector<Workspace> ws(std::max<std::size_t>(threads, 1));
     const std::size_t grain = 64, tasks = (n + grain - 1) / grain;
     parallel_for(tasks, threads, [&](std::size_t task, std::size_t thread) {
       for (std::size_t i = task * grain; i < std::min(n, (task + 1) * grain); ++i) {
+        if (interrupt.requested()) return;
         value[i] = s.structure->argmax(batch[i].layout, batch[i].scores, y[i], ws[thread]);
       }
     });
   }
+  signals.rethrow();
   std::vector<std::int64_t> flat, ptr(1, 0);
   for (std::size_t i = 0; i < n; ++i) {
     if (value[i] == kMinusInfinity) nothing_legal(static_cast<std::ptrdiff_t>(i));
@@ -251,13 +256,17 @@ auto infer_batch(const NativeStructure& s, nb::dict scores, nb::dict outs, std::
     out[i] = outputs(s, outs, by_position, static_cast<std::ptrdiff_t>(i));
   }
   std::vector<double> value(n);
+  Signals signals;
   {
     nb::gil_scoped_release release;
+    Interrupt interrupt(signals.poll());
     std::vector<Workspace> ws(std::max<std::size_t>(threads, 1));
     parallel_for(n, threads, [&](std::size_t i, std::size_t thread) {
+      if (interrupt.requested()) return;
       value[i] = s.structure->infer(batch[i].layout, batch[i].scores, eps, out[i], ws[thread]);
     });
   }
+  signals.rethrow();
   for (std::size_t i = 0; i < n; ++i) {
     if (value[i] == kMinusInfinity) nothing_legal(static_cast<std::ptrdiff_t>(i));
   }

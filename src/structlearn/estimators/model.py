@@ -288,6 +288,9 @@ class StructuredModel(Predictor):
             del self._online
         self.structure_ = prepared.structure
         self.classes_ = prepared.classes
+        label = prepared.problem.examples.blocks.get("label")
+        if label is not None and prepared.problem.single_site:
+            self.n_features_in_ = label.n_features
         self.history_ = history
         self.loss_curve_ = [record["loss"] for record in history]
         self.n_iter_ = len(history)
@@ -354,6 +357,12 @@ class StructuredModel(Predictor):
         if self.step not in ("decaying", "constant"):
             raise ValueError(f"step must be 'decaying' or 'constant', got {self.step!r}")
         n_threads(self.n_jobs)
+        _generator(self.random_state)
+        callbacks = (
+            self.callbacks if isinstance(self.callbacks, (list, tuple)) else [self.callbacks]
+        )
+        if self.callbacks is not None and not all(callable(c) for c in callbacks):
+            raise ValueError(f"callbacks must be callable, or a list of such, got {callbacks!r}")
         solver = self._choose_solver()
         if self.l1 and solver != "lbfgs":
             raise ValueError(f"l1 > 0 needs solver='lbfgs', not {solver!r}")

@@ -12,7 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from ..structures.base import Structure
 from ..structures.multiclass import Multiclass
-from .outputs import read_outputs
+from .outputs import check_sample_weight, read_outputs
 
 __all__ = ["Predictor"]
 
@@ -149,7 +149,8 @@ class Predictor(BaseEstimator):  # type: ignore[misc]
         check_is_fitted(self)
         gold = read_outputs(self.structure_, y, self.classes_, self._sites(X))
         predicted = self._predict_indices(X)
-        weights = np.ones(len(predicted)) if sample_weight is None else np.asarray(sample_weight)
+        given = check_sample_weight(sample_weight, len(predicted))
+        weights = np.ones(len(predicted)) if given is None else given
         right = total = 0.0
         for i, output in enumerate(predicted):
             if not self.structure_.has_labels:

@@ -88,6 +88,8 @@ def prepare(
     by_class = class_weights(options.class_weight, classes, gold)
     if by_class is not None:
         weights = by_class if weights is None else weights * by_class
+    if weights is not None and not weights.any():
+        raise ValueError("every example has weight 0: there is nothing to learn from")
     layout = _make_layout(options, structure, examples, gold, classes)
     if before is not None:
         layout = before.layout.grown(layout)

@@ -180,10 +180,12 @@ def _is_numeric(value: Any) -> bool:
 def _prepare(encoder: BlockEncoder, value: Any, i: int, name: str) -> Any:
     """Bring one example's features into the form that its encoder reads, or say what is wrong."""
     if isinstance(encoder, SparseEncoder):
-        if not is_sparse(value):
-            raise ValueError(f"example {i}: {name} is not a sparse matrix like the others")
-        return value
+        if is_sparse(value) or (isinstance(value, np.ndarray) and value.ndim == 2):
+            return value  # a dense array is read as a sparse one
+        raise ValueError(f"example {i}: {name} is not a sparse matrix like the others")
     if isinstance(encoder, DenseEncoder):
+        if is_sparse(value):
+            return value.toarray().astype(np.float64)
         try:
             array = np.asarray(value, dtype=np.float64)
         except (TypeError, ValueError):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import sys
 import time
 from collections.abc import Callable, Sequence
@@ -69,6 +70,15 @@ class Training:
     interrupted: bool = False
     stopped: bool = False
     state: Any = None
+
+
+def check_finite(value: float) -> None:
+    """Raise where a loss has overflowed."""
+    if not math.isfinite(value):
+        raise ValueError(
+            f"the loss became {value}: the features or C are too large for floating point; "
+            "scale the features down"
+        )
 
 
 class Learner(Protocol):

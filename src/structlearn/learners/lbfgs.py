@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ..problem import Problem
-from .base import Progress, Settings, Training
+from .base import Progress, Settings, Training, check_finite
 
 __all__ = ["LBFGS"]
 
@@ -67,6 +67,7 @@ class LBFGS:
             z = -s.C * gradient  # the dual's weights
             norm1 = float(np.abs(w).sum()) if s.l1 else 0.0
             objective = 0.5 * float(w @ w) + s.l1 * norm1 + s.C * loss
+            check_finite(objective)
             soft = np.maximum(np.abs(z) - s.l1, 0.0)
             gap = 0.5 * float(w @ w) + s.l1 * norm1 + 0.5 * float(soft @ soft) - float(w @ z)
             latest.update(loss=loss, objective=objective, gap=max(gap, 0.0))

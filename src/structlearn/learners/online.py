@@ -23,7 +23,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ..problem import Problem
-from .base import Progress, Settings, Training
+from .base import Progress, Settings, Training, check_finite
 
 __all__ = ["Online", "OnlineState"]
 
@@ -137,6 +137,7 @@ class Online:
                 order = self.rng.permutation(n) if self.shuffle else np.arange(n)
                 state, report = self._pass(problem, state, order.astype(np.int64))
                 training.interrupted = not report["complete"]
+                check_finite(report["loss"])
                 if not training.interrupted:
                     state.epochs += 1
                 record: dict[str, float | None] = {
@@ -227,7 +228,8 @@ class _Certificate:
             taken = state.steps - self.begin
             u = (state.steps * u - self.begin * self.origin) / taken
             cost = (state.steps * cost - self.begin * self.cost) / taken
-        self.dual = max(self.dual, cost - 0.5 * float(u @ u))
+        # No loss is negative, so 0 is a bound too, and the better one after a wild start.
+        self.dual = max(0.0, self.dual, cost - 0.5 * float(u @ u))
 
     def at(self, w: Vector, n_jobs: int | None) -> Training:
         """Return the weights with their objective, and their gap where there is a proof."""
@@ -239,7 +241,7 @@ class _Certificate:
         objective = 0.5 * float(w @ w) + s.C * loss
         if gradient is not None:
             slope = w + s.C * gradient
-            self.dual = max(self.dual, objective - 0.5 * float(slope @ slope))
+            self.dual = max(0.0, self.dual, objective - 0.5 * float(slope @ slope))
         gap = None if self.dual == -np.inf else max(0.0, objective - self.dual)
         return Training(w, objective=objective, gap=gap)
 

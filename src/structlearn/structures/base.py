@@ -135,6 +135,10 @@ class Structure:
             f"{type(self).__name__} cannot enumerate its outputs; define outputs(**scores)"
         )
 
+    def encode_by_position(self, y: Any, **scores: Any) -> Parts:
+        """Return μ(y) with shared blocks spread over their positions; default: as encoded."""
+        return self.encode(y, **scores)
+
     # -- the queries ----------------------------------------------------------------------------
 
     def argmax(self, *, n_jobs: int | None = None, **scores: Any) -> Any:
@@ -184,13 +188,20 @@ class Structure:
     def marginals(
         self, *, temperature: float = 1.0, n_jobs: int | None = None, **scores: Any
     ) -> Any:
-        """Return the expected counts of the parts, one array a block, position by position."""
+        """Return the expected counts of the parts, one array a block.
+
+        Position by position where the structure says what that means
+        (:meth:`encode_by_position`); otherwise a shared block's counts are summed.
+        """
         if is_batch(scores):
             return [self.marginals(temperature=temperature, **one) for one in unbatch(scores)]
         return self.infer(temperature=temperature, **scores)[1]
 
-    def kbest(self, n: int, **scores: Any) -> Any:
-        """Return up to n legal outputs as (score, output), best first, no repeats."""
+    def kbest(self, n: int, *, n_jobs: int | None = None, **scores: Any) -> Any:
+        """Return up to n legal outputs as (score, output), best first, no repeats.
+
+        ``n_jobs`` is taken, as everywhere; this query runs on one thread.
+        """
         check_count(n)
         if is_batch(scores):
             return [self.kbest(n, **one) for one in unbatch(scores)]
@@ -208,7 +219,13 @@ class Structure:
         return found
 
     def sample(
-        self, n: int, *, temperature: float = 1.0, random_state: Any = None, **scores: Any
+        self,
+        n: int,
+        *,
+        temperature: float = 1.0,
+        random_state: Any = None,
+        n_jobs: int | None = None,
+        **scores: Any,
     ) -> Any:
         """Draw n outputs from P(y) ∝ exp(score(y)/ε)."""
         check_count(n)
@@ -224,8 +241,10 @@ class Structure:
             raise nothing_legal()
         return [self.decode(self._unflatten(parts, theta)) for _, parts in drawn]
 
-    def score(self, y: Any, **scores: Any) -> float:
-        """Return ⟨θ, μ(y)⟩; −∞ where a forbidden part is used."""
+    def score(self, y: Any, **scores: Any) -> Any:
+        """Return ⟨θ, μ(y)⟩, −∞ where a forbidden part is used; a list for a batch of outputs."""
+        if is_batch(scores):
+            return [self.score(one, **s) for one, s in paired(y, unbatch(scores))]
         theta = self._scores(scores)
         counts = self.encode(y, **scores)
         for name, a in theta.items():
@@ -235,7 +254,7 @@ class Structure:
                 )
         return float(sum(dot_counts(theta[name], counts[name]) for name in theta))
 
-    def entropy(self, *, temperature: float = 1.0, **scores: Any) -> Any:
+    def entropy(self, *, temperature: float = 1.0, n_jobs: int | None = None, **scores: Any) -> Any:
         """Return the entropy of P(y) ∝ exp(score(y)/ε) in nats; 0 where ε = 0.
 
         H = (value − ⟨θ, p⟩) / ε with (value, p) = infer(θ, ε).
@@ -250,7 +269,7 @@ class Structure:
         mean = sum(dot_counts(theta[name], p[name]) for name in theta)
         return max(0.0, float(value - mean) / temperature)
 
-    def count(self, **scores: Any) -> Any:
+    def count(self, *, n_jobs: int | None = None, **scores: Any) -> Any:
         """Return the number of outputs with a finite score, as an exact integer."""
         if is_batch(scores):
             return [self.count(**one) for one in unbatch(scores)]
@@ -402,6 +421,13 @@ def is_batch(scores: Mapping[str, Any]) -> bool:
         isinstance(v, (list, tuple)) and (len(v) == 0 or isinstance(v[0], np.ndarray))
         for v in scores.values()
     )
+
+
+def paired(outputs: Any, examples: list[dict[str, Any]]) -> list[tuple[Any, dict[str, Any]]]:
+    """Return each output of a batch with its scores."""
+    if len(outputs) != len(examples):
+        raise ValueError(f"a batch of {len(examples)} inputs has {len(outputs)} outputs")
+    return list(zip(outputs, examples, strict=True))
 
 
 def unbatch(scores: Mapping[str, Any]) -> list[dict[str, Any]]:

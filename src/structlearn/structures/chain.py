@@ -10,8 +10,8 @@ import numpy as np
 import numpy.typing as npt
 
 from .. import _core
-from .base import Block, Parts
-from .native import NativeStructure
+from .base import Block, Parts, paired
+from .native import NativeStructure, examples_of
 
 __all__ = ["Chain"]
 
@@ -133,8 +133,10 @@ class Chain(NativeStructure):
             parts[name] = counts
         return parts
 
-    def decode(self, parts: Mapping[str, Any]) -> npt.NDArray[np.int64]:
-        """Return the labels whose counts are one, from the ``label`` block."""
+    def decode(self, parts: Any) -> Any:
+        """Return the labels whose counts are one, from the ``label`` block; a list for a list."""
+        if isinstance(parts, (list, tuple)):
+            return [self.decode(one) for one in parts]
         label = np.asarray(parts["label"], dtype=np.float64)
         if not (np.isin(label, (0.0, 1.0)).all() and (label.sum(axis=1) == 1).all()):
             raise ValueError(
@@ -143,9 +145,12 @@ class Chain(NativeStructure):
         labels: npt.NDArray[np.int64] = label.argmax(axis=1)
         return labels
 
-    def score(self, y: Any, **scores: Any) -> float:
-        """Return the score of y: the sum of its parts' scores, −∞ where one is forbidden."""
-        theta = self._one(scores)
+    def score(self, y: Any, **scores: Any) -> Any:
+        """Return the score of y, −∞ where a part of it is forbidden; a list for a batch."""
+        batch, theta, n = self._convert(scores)
+        if batch:
+            return [self.score(one, **s) for one, s in paired(y, examples_of(theta, n))]
+        theta = self._one(theta)
         labels = self._check_output(y, theta)
         total = 0.0
         for name, table in theta.items():
@@ -168,7 +173,7 @@ class Chain(NativeStructure):
 
     # -- counting -------------------------------------------------------------------------------
 
-    def count(self, **scores: Any) -> Any:
+    def count(self, *, n_jobs: int | None = None, **scores: Any) -> Any:
         """Return the number of label sequences with a finite score, as an exact integer."""
         batch, theta, n = self._convert(scores)
         if batch:

@@ -146,7 +146,22 @@ class Exhaustive(Structure):
         value, p = _softmax(values, temperature)
         return value, unflatten_values(p @ matrix, theta)
 
-    def kbest(self, n: int, **scores: Any) -> Any:
+    def marginals(
+        self, *, temperature: float = 1.0, n_jobs: int | None = None, **scores: Any
+    ) -> Any:
+        """Return the probability of each part, position by position where the structure can."""
+        check_temperature(temperature)
+        if is_batch(scores):
+            return [self.marginals(temperature=temperature, **one) for one in unbatch(scores)]
+        outputs, values, _ = self._table(scores)
+        _, p = _softmax(values, temperature)
+        total: Parts = {}
+        for y, weight in zip(outputs, p, strict=True):
+            for name, counts in self.structure.encode_by_position(y, **scores).items():
+                total[name] = total.get(name, 0.0) + weight * counts
+        return total
+
+    def kbest(self, n: int, *, n_jobs: int | None = None, **scores: Any) -> Any:
         """Return up to n legal outputs as (score, output), best first."""
         check_count(n)
         if is_batch(scores):
@@ -159,7 +174,13 @@ class Exhaustive(Structure):
         return found
 
     def sample(
-        self, n: int, *, temperature: float = 1.0, random_state: Any = None, **scores: Any
+        self,
+        n: int,
+        *,
+        temperature: float = 1.0,
+        random_state: Any = None,
+        n_jobs: int | None = None,
+        **scores: Any,
     ) -> Any:
         """Draw n outputs from P(y) ∝ exp(score(y)/ε)."""
         check_count(n)
@@ -171,7 +192,7 @@ class Exhaustive(Structure):
         rng = np.random.default_rng(seed_of(random_state))
         return [outputs[i] for i in rng.choice(len(outputs), size=n, p=p)]
 
-    def count(self, **scores: Any) -> Any:
+    def count(self, *, n_jobs: int | None = None, **scores: Any) -> Any:
         """Return the number of outputs with a finite score."""
         if is_batch(scores):
             return [self.count(**one) for one in unbatch(scores)]

@@ -64,7 +64,7 @@ def exclude_parts(
 
 
 def second_best(
-    structure: Structure, y: Any, theta: Parts, topology: dict[str, Any]
+    structure: Structure, y: Any, theta: dict[str, Any], topology: dict[str, Any]
 ) -> tuple[float, Any] | None:
     """Return the best (score, output) whose parts differ from y's, or None."""
     gold = structure.encode(y, **theta, **topology)

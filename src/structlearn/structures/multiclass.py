@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from .. import _core
-from .base import Block, Parts
+from .base import Block, Parts, paired
 from .native import NativeStructure
 
 __all__ = ["Multiclass"]
@@ -66,8 +66,19 @@ class Multiclass(NativeStructure):
             raise ValueError(f"label {y} is not among the {n_labels} labels 0..{n_labels - 1}")
         return int(y)
 
-    def decode(self, parts: Mapping[str, Any]) -> int:
-        """Return the label whose count is one."""
+    def score(self, y: Any, **scores: Any) -> Any:
+        """Return the label's score; a list for a batch."""
+        batch, theta, _ = self._convert(scores)
+        if batch:
+            return [
+                self.score(k, **s) for k, s in paired(y, [{"label": a} for a in theta["label"]])
+            ]
+        return float(self._one(theta)["label"][self._check_label(y, theta["label"].size)])
+
+    def decode(self, parts: Any) -> Any:
+        """Return the label whose count is one; a list for a list of parts."""
+        if isinstance(parts, (list, tuple)):
+            return [self.decode(one) for one in parts]
         label = np.asarray(parts["label"], dtype=np.float64)
         if not (np.isin(label, (0.0, 1.0)).all() and label.sum() == 1):
             raise ValueError("these parts are no output: exactly one label must have count 1")
@@ -77,7 +88,7 @@ class Multiclass(NativeStructure):
         """Iterate over the labels."""
         return iter(range(len(scores["label"])))
 
-    def count(self, **scores: Any) -> Any:
+    def count(self, *, n_jobs: int | None = None, **scores: Any) -> Any:
         """Return the number of labels with a finite score."""
         batch, theta, _ = self._convert(scores)
         if batch:

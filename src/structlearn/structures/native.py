@@ -16,6 +16,7 @@ from .base import (
     Structure,
     check_count,
     check_temperature,
+    paired,
     sample_batch,
     seed_of,
 )
@@ -122,17 +123,26 @@ class NativeStructure(Structure):
         found = self._infer(temperature, n_jobs, scores, by_position=True, parts=True)
         return [p for _, p in found] if isinstance(found, list) else found[1]
 
-    def kbest(self, n: int, **scores: Any) -> Any:
-        """Return up to n legal outputs as (score, output), best first, no repeats."""
+    def kbest(self, n: int, *, n_jobs: int | None = None, **scores: Any) -> Any:
+        """Return up to n legal outputs as (score, output), best first, no repeats.
+
+        ``n_jobs`` is taken, as everywhere; this query runs on one thread.
+        """
         check_count(n)
         batch, theta, size = self._convert(scores)
         if batch:
-            return [self.kbest(n, **one) for one in _examples(theta, size)]
+            return [self.kbest(n, **one) for one in examples_of(theta, size)]
         found: list[tuple[float, Any]] = self._core.kbest(theta, min(int(n), 2**31))
         return found
 
     def sample(
-        self, n: int, *, temperature: float = 1.0, random_state: Any = None, **scores: Any
+        self,
+        n: int,
+        *,
+        temperature: float = 1.0,
+        random_state: Any = None,
+        n_jobs: int | None = None,
+        **scores: Any,
     ) -> Any:
         """Draw n outputs from P(y) ∝ exp(score(y)/ε), one a row; a list of arrays for a batch.
 
@@ -148,11 +158,11 @@ class NativeStructure(Structure):
         flat = self._core.sample(theta, int(n), float(temperature), seed_of(random_state))
         return self._read_samples(flat.reshape(int(n), -1))
 
-    def entropy(self, *, temperature: float = 1.0, **scores: Any) -> Any:
+    def entropy(self, *, temperature: float = 1.0, n_jobs: int | None = None, **scores: Any) -> Any:
         """Return the entropy of P(y) ∝ exp(score(y)/ε) in nats; 0 where ε = 0."""
         batch, theta, n = self._convert(scores)
         if batch:
-            return [self.entropy(temperature=temperature, **one) for one in _examples(theta, n)]
+            return [self.entropy(temperature=temperature, **one) for one in examples_of(theta, n)]
         return super().entropy(temperature=temperature, **theta)
 
     def _read_samples(self, rows: npt.NDArray[np.int64]) -> Any:
@@ -174,7 +184,7 @@ class NativeStructure(Structure):
         if temperature == 0:
             if batch:
                 outputs, values = self._argmax_batch(theta, n, n_jobs)
-                examples = _examples(theta, n)
+                examples = examples_of(theta, n)
             else:
                 solution = self.solve(**theta)
                 outputs, values = [solution.output], np.array([solution.value])
@@ -190,7 +200,7 @@ class NativeStructure(Structure):
             return value, outs
         if n == 0:
             return []
-        each = [self._allocate(one, by_position) if parts else {} for one in _examples(theta, n)]
+        each = [self._allocate(one, by_position) if parts else {} for one in examples_of(theta, n)]
         columns = {name: [outs[name] for outs in each] for name in each[0]}
         values = self._core.infer_batch(
             theta, columns, n, float(temperature), by_position, n_threads(n_jobs)
@@ -206,9 +216,16 @@ class NativeStructure(Structure):
     def _encode(self, y: Any, theta: Mapping[str, Any], by_position: bool) -> Parts:
         raise AssertionError
 
-    def encode(self, y: Any, **scores: Any) -> Parts:
-        """Return μ(y): the counts of the output's parts, one array a block."""
-        return self._encode(y, self._one(scores), by_position=False)
+    def encode(self, y: Any, **scores: Any) -> Any:
+        """Return μ(y): the counts of the output's parts, one array a block; a list for a batch."""
+        batch, theta, n = self._convert(scores)
+        if batch:
+            return [self.encode(one, **s) for one, s in paired(y, examples_of(theta, n))]
+        return self._encode(y, self._one(theta), by_position=False)
+
+    def encode_by_position(self, y: Any, **scores: Any) -> Parts:
+        """Return μ(y) with shared blocks spread over their positions."""
+        return self._encode(y, self._one(scores), by_position=True)
 
     def _one(self, scores: Mapping[str, Any]) -> dict[str, Any]:
         """Return the checked scores of one example."""
@@ -250,7 +267,8 @@ def _as_scores(name: str, value: Any) -> npt.NDArray[np.float64]:
         raise ValueError(f"{name} is not an array of numbers: {error}") from None
 
 
-def _examples(theta: Mapping[str, Any], n: int) -> list[dict[str, Any]]:
+def examples_of(theta: Mapping[str, Any], n: int) -> list[dict[str, Any]]:
+    """Return the examples of a converted batch."""
     return [
         {name: v[i] if isinstance(v, list) else v for name, v in theta.items()} for i in range(n)
     ]
