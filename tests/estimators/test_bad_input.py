@@ -130,7 +130,7 @@ def test_features_that_are_not_finite_at_predict():
         (np.ones((2, 3)), r"example 0: label has shape \(3,\), expected \(positions, features\)"),
         ([np.ones((2, 3)), np.ones((1, 4))], "example 1: label has 4 features, expected 3"),
         ([np.ones((2, 3)), ["dog"]], "example 1: label is not an array of numbers"),
-        ([sparse.eye(2, format="csr"), np.eye(1)], "example 1: label is not a sparse matrix"),
+        ([sparse.eye(2, format="csr"), ["dog"]], "example 1: label is not a sparse matrix"),
         ([np.ones((2, 1, 3)), np.ones((1, 1, 3))], r"sites of shape \(2, 1\), not a sequence"),
         ([[["a"], 3], ["b"]], "example 0, position 1: a token is a string, a list of strings or"),
         ([[["a"], ["b"]], [["c", 4]]], "example 1, position 0: a feature in a list is a string"),

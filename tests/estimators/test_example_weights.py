@@ -210,5 +210,17 @@ def test_warm_start_with_other_classes():
 def test_weights_of_the_constant_step():
     X, y = sequences()
     model = StructuredModel(step="constant", max_iter=2, shuffle=False, average=False)
-    model.fit(X, y, sample_weight=np.zeros(len(X)))
-    assert all((block == 0).all() for block in model.coef_.values())
+    with pytest.raises(ValueError, match="every example has weight 0"):
+        model.fit(X, y, sample_weight=np.zeros(len(X)))
+    # An example of weight 0 still shrinks the weights, and adds nothing to them.
+    light = np.zeros(len(X))
+    light[0] = 1.0
+    model.fit(X, y, sample_weight=light)
+    alone = model.problem(X, y)
+    w = np.zeros(alone.n_weights)
+    factor = 1 - 1 / (2 * model.C * len(X))
+    for _ in range(2):
+        _, r = alone.loss(0, w, model.margin, model.temperature)
+        alone.scatter(0, r, -1.0, w)
+        w *= factor ** len(X)
+    np.testing.assert_allclose(model._weights, w, rtol=1e-12, atol=1e-15)

@@ -144,15 +144,17 @@ def test_stochastic_gradient_stops_at_the_tolerance():
     assert model.n_iter_ < 4096
 
 
-def test_sample_weights_are_part_of_the_proof():
+@pytest.mark.parametrize("scale", [0.1, 1.0, 10.0])
+def test_sample_weights_are_part_of_the_proof(scale):
     structure, X, y, *enumerated = data("chain")
-    weights = [0, 1, 2, 3, 0.5, 1, 2]
-    reference = Enumerated(*enumerated, C=0.5, margin=1, temperature=0, weights=weights)
+    weights = scale * np.array([0, 1, 2, 3, 0.5, 1, 2])
+    reference = Enumerated(*enumerated, C=0.2, margin=1, temperature=0, weights=weights)
     optimum = reference.optimum()
-    for max_iter in (1, 2, 7, 128):
-        model = StructuredSVM(structure, C=0.5, tol=0, max_iter=max_iter, random_state=1)
+    for max_iter in (1, 2, 7, 1024):
+        model = StructuredSVM(structure, C=0.2, tol=0, max_iter=max_iter, random_state=1)
         quietly(model, X, y, sample_weight=weights)
         check(model, reference, optimum)
+    assert model.duality_gap_ < 0.05 * optimum
 
 
 def test_table_with_a_cost_for_the_right_label():

@@ -38,7 +38,8 @@ def test_by_hand():
     weights = np.exp(list(totals.values()))
     assert oracle.log_partition(**scores) == pytest.approx(np.log(weights.sum()))
     p = oracle.marginals(**scores)
-    assert p["transition"][0, 1] == pytest.approx(weights[1] / weights.sum())
+    assert p["transition"].shape == (1, 2, 2)  # position by position, as a chain's
+    assert p["transition"][0, 0, 1] == pytest.approx(weights[1] / weights.sum())
     assert oracle.count(**scores) == 4
 
 
