@@ -35,3 +35,10 @@ def test_links_inside_the_repository_resolve():
 def test_folders_named_in_the_table_exist():
     for name in re.findall(r"\(src/structlearn/[a-z_./]+\)", (ROOT / "README.md").read_text()):
         assert (ROOT / name.strip("()")).exists()
+
+
+def test_speed_table_has_its_figures():
+    section = (ROOT / "README.md").read_text().split("## Speed")[1].split("## What is where")[0]
+    rows = [line for line in section.splitlines() if line.startswith("|")][2:]
+    assert len(rows) >= 4
+    assert all(re.search(r"\d+(\.\d+)? ?(×|µs)", row) for row in rows)

@@ -43,8 +43,11 @@ class MulticlassModel:
 class ChainModel:
     """Unary, boundary and Markov features of a label sequence."""
 
-    def __init__(self, n_labels, n_features):
+    def __init__(self, n_labels, n_features, forbidden=()):
         self.n_labels, self.n_features = n_labels, n_features
+        self.mask = np.zeros((n_labels, n_labels))
+        for pair in forbidden:
+            self.mask[pair] = -np.inf
         self.size = n_labels * (n_features + 2 + n_labels)
 
     def split(self, w):
@@ -77,7 +80,7 @@ class ChainModel:
         label[-1] += blocks["end"]
         alpha, back = label[0], []
         for t in range(1, len(x)):
-            table = alpha[:, np.newaxis] + blocks["transition"]
+            table = alpha[:, np.newaxis] + blocks["transition"] + self.mask
             back.append(table.argmax(axis=0))
             alpha = table.max(axis=0) + label[t]
         path = [int(alpha.argmax())]

@@ -206,6 +206,33 @@ def test_what_a_pass_reports(make):
     assert estimator.loss_curve_ == [record["loss"] for record in estimator.history_]
 
 
+def test_constraints_hold_at_every_step():
+    """What is forbidden is never found, and never pushed away from: the weights show it."""
+    _, _, X, y = chain_data(whole=False)
+    y = [[0 if k == 2 and t and row[t - 1] == 1 else k for t, k in enumerate(row)] for row in y]
+    model, free = ChainModel(K, D, forbidden=[(1, 2), (2, 2)]), ChainModel(K, D)
+    y = [[0 if k == 2 and t and row[t - 1] == 2 else k for t, k in enumerate(row)] for row in y]
+    options = {
+        "forbid": {"transition": [(1, 2), (2, 2)]},
+        "average": False,
+        "shuffle": False,
+        "max_iter": 4,
+    }
+    y[0] = [0, 1, 0]
+    y[1] = [2, *[0] * (len(y[1]) - 1)]
+    visited = perceptron(model, X, y, 4)
+    check(StructuredPerceptron(**options).fit(X, y), model, visited[-1], atol=1e-12)
+    assert not np.allclose(visited[-1], perceptron(free, X, y, 4)[-1])
+    visited = algorithm_41(model, X, y, 4, C=0.8)
+    estimator = StructuredSVM(C=0.8, step="constant", **options).fit(X, y)
+    check(estimator, model, visited[-1], atol=1e-12)
+    assert not np.allclose(visited[-1], algorithm_41(free, X, y, 4, C=0.8)[-1])
+    visited = decaying(model, X, y, 4, C=0.3)
+    estimator = fit_quietly(StructuredSVM(C=0.3, tol=0.0, **options), X, y)
+    check(estimator, model, visited[-1], atol=1e-11)
+    assert not np.allclose(visited[-1], decaying(free, X, y, 4, C=0.3)[-1])
+
+
 def test_model_without_margin_and_temperature_is_the_perceptron():
     structure, _, X, y = chain_data(whole=True)
     options = {"shuffle": False, "max_iter": 3}
