@@ -386,35 +386,30 @@ static inline void sum_full_rows(const std::int32_t* indices, const double* valu
   for (int i = 0; i < N; ++i) store(out + (i == N - 1 ? last : 8 * i), acc[i]);
 }
 
+// The same with the number of vectors known only at run time; none or more than N: row by row.
+template <int N>
+static inline void sum_full_rows_of(std::size_t vectors, const std::int32_t* indices,
+                                    const double* values, std::size_t n,
+                                    const std::uint32_t* row_ptr, const std::uint32_t* column,
+                                    const double* w, double* out, std::size_t K) {
+  if constexpr (N == 0) {
+    for (std::size_t k = 0; k < K; ++k) out[k] = 0.0;
+    for (std::size_t j = 0; j < n; ++j) {
+      const std::uint32_t begin = row_ptr[indices[j]], end = row_ptr[indices[j] + 1];
+      if (end - begin == K) add_scaled(values ? values[j] : 1.0, w + begin, out, K);
+    }
+  } else if (vectors == N) {
+    sum_full_rows<N>(indices, values, n, row_ptr, column, w, out, K);
+  } else {
+    sum_full_rows_of<N - 1>(vectors, indices, values, n, row_ptr, column, w, out, K);
+  }
+}
+
 static void score_site(const std::int32_t* indices, const double* values, std::size_t n,
                        const std::uint32_t* row_ptr, const std::uint32_t* column, const double* w,
                        double* out, std::size_t K) {
-  switch (K < 8 ? 0 : (K + 7) / 8) {
-    case 1:
-      sum_full_rows<1>(indices, values, n, row_ptr, column, w, out, K);
-      break;
-    case 2:
-      sum_full_rows<2>(indices, values, n, row_ptr, column, w, out, K);
-      break;
-    case 3:
-      sum_full_rows<3>(indices, values, n, row_ptr, column, w, out, K);
-      break;
-    case 4:
-      sum_full_rows<4>(indices, values, n, row_ptr, column, w, out, K);
-      break;
-    case 5:
-      sum_full_rows<5>(indices, values, n, row_ptr, column, w, out, K);
-      break;
-    case 6:
-      sum_full_rows<6>(indices, values, n, row_ptr, column, w, out, K);
-      break;
-    default:  // very few labels, or more than the registers hold
-      for (std::size_t k = 0; k < K; ++k) out[k] = 0.0;
-      for (std::size_t j = 0; j < n; ++j) {
-        const std::uint32_t begin = row_ptr[indices[j]], end = row_ptr[indices[j] + 1];
-        if (end - begin == K) add_scaled(values ? values[j] : 1.0, w + begin, out, K);
-      }
-  }
+  // Fewer than 8 labels fill no vector; more than 48 do not fit the registers.
+  sum_full_rows_of<6>(K < 8 ? 0 : (K + 7) / 8, indices, values, n, row_ptr, column, w, out, K);
   for (std::size_t j = 0; j < n; ++j) {
     const std::uint32_t begin = row_ptr[indices[j]], end = row_ptr[indices[j] + 1];
     if (end - begin == K) continue;

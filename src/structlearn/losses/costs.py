@@ -175,7 +175,12 @@ class LabelCost(_SiteCost):
 
 
 class ZeroOne(Cost):
-    """1 for any output but the gold one. Exists where a second-best output does."""
+    """1 for any output but the gold one. Exists where a second-best output does.
+
+    At ε > 0 it is computed from log Z and the gold score, whose difference vanishes in rounding
+    once the gold output is ahead by more than some 36 ε: the loss is then 0. For temperatures that
+    low, use ε = 0.
+    """
 
     zero_one = True
 
