@@ -11,7 +11,7 @@ ifneq ($(wildcard ../shared/data),)
 export STRUCTLEARN_DATA ?= $(abspath ../shared/data)
 endif
 
-.PHONY: demo test test-native lint format types bench stubs clean help
+.PHONY: demo test test-native lint format types bench clean help
 
 help:  ## list the targets
 	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -68,9 +68,6 @@ types: $(VENV)/lint-tools  ## mypy, strict
 format: $(VENV)/lint-tools  ## format everything
 	@$(BIN)/ruff check --fix . ; $(BIN)/ruff format .
 	@$(BIN)/clang-format -i $(filter %.hpp %.cpp,$(NATIVE))
-
-stubs: $(VENV)/installed  ## write the type stub of the native module anew
-	@$(BIN)/python -m nanobind.stubgen -m structlearn._core -o src/structlearn/_core.pyi
 
 bench: $(VENV)/installed  ## compare with the rivals; JSON in benchmarks/results
 	@$(PIP) install --no-build-isolation --editable ".[bench]"

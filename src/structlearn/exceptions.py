@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ._core import InfeasibleError
 
-__all__ = ["CapabilityError", "ConvergenceWarning", "InfeasibleError", "StructureError"]
+__all__ = ["CapabilityError", "ConvergenceWarning", "InfeasibleError"]
 
 
 class CapabilityError(ValueError):
@@ -12,10 +12,6 @@ class CapabilityError(ValueError):
 
     The message names what does work instead.
     """
-
-
-class StructureError(ValueError):
-    """A structure breaks the contract that learners rely on."""
 
 
 class ConvergenceWarning(UserWarning):

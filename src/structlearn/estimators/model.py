@@ -197,7 +197,7 @@ class StructuredModel(Predictor):
             if solver != "lbfgs":
                 before = getattr(self, "_online", None)
                 steps = before.steps if before else float(prepared.problem.n_examples)
-                start = OnlineState.at(start, average=self._averages(solver), steps=steps)
+                start = OnlineState.at(start, average=bool(self.average), steps=steps)
         training = self._learn(prepared, solver, start, self.max_iter)
         self._accept(prepared, training, solver)
         return self
@@ -263,7 +263,7 @@ class StructuredModel(Predictor):
             learner = Online(
                 settings,
                 step="unit" if solver == "perceptron" else self.step,
-                average=self._averages(solver),
+                average=bool(self.average),
                 shuffle=bool(self.shuffle) if shuffle is None else shuffle,
                 random_state=_generator(self.random_state),
             )
@@ -377,9 +377,6 @@ class StructuredModel(Predictor):
         if self.temperature > 0:
             return "lbfgs"
         return "sgd" if self.margin > 0 else "perceptron"
-
-    def _averages(self, solver: str) -> bool:
-        return bool(self.average)
 
     # -- what was learned -----------------------------------------------------------------------
 
