@@ -13,7 +13,7 @@ from .arrays import DenseEncoder, SparseEncoder, is_sparse
 from .rows import Examples, FeatureRows, Where
 from .tokens import TokenEncoder
 
-__all__ = ["ExampleEncoder", "as_list"]
+__all__ = ["BlockEncoder", "ExampleEncoder", "as_list"]
 
 BlockEncoder = DenseEncoder | SparseEncoder | TokenEncoder
 
