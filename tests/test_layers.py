@@ -1,8 +1,8 @@
 """Data flows one way: what each folder may import.
 
-features → scoring → structures → losses → problem → learners → estimators. A layer imports layers
-that stand before it, with two exceptions that the names of blocks and legal masks ask for, listed
-below. Structures know nothing of weights, losses and learners nothing of any one structure.
+features → scoring → structures → losses → problem → learners → estimators → io. A layer imports
+layers that stand before it, with two exceptions that the names of blocks and legal masks ask for,
+listed below. Structures know nothing of weights, losses and learners nothing of any one structure.
 """
 
 import ast
@@ -13,7 +13,16 @@ import pytest
 import structlearn
 
 ROOT = pathlib.Path(structlearn.__file__).parent
-LAYERS = ["features", "scoring", "structures", "losses", "problem", "learners", "estimators"]
+LAYERS = [
+    "features",
+    "scoring",
+    "structures",
+    "losses",
+    "problem",
+    "learners",
+    "estimators",
+    "io",
+]
 
 #: What stands below all layers.
 FOUNDATION = {"_core", "exceptions"}

@@ -39,6 +39,7 @@ _MODULES = (
     "datasets",
     "estimators",
     "features",
+    "io",
     "learners",
     "losses",
     "scoring",
