@@ -1,4 +1,4 @@
-"""Damaged, forged and foreign files: one clear error, or a model that works; never anything else."""
+"""Damaged, forged and foreign files: one clear error, or a model that works; nothing else."""
 
 import re
 import struct
@@ -25,6 +25,16 @@ def refused(path, data, message):
     with pytest.raises(ValueError, match=message) as caught:
         read_crfsuite(path)
     assert str(caught.value).startswith(f"{path} is not a valid CRFsuite model: at byte ")
+
+
+def tried(path):
+    """The model, or None where the file is refused in the one way there is."""
+    try:
+        return read_crfsuite(path)
+    except ValueError as error:
+        message = str(error)
+    assert message.startswith(f"{path} is not a valid CRFsuite model: at byte ")
+    return None
 
 
 def word(at, value):
@@ -131,10 +141,7 @@ def test_forged_counts_allocate_nothing(tmp_path):
         for at in [*range(4, 48, 4), *(p + k for p in PLACES.values() for k in (4, 8, 16, 20))]:
             for value in (2**31 - 1, 2**32 - 1, len(SMALL), len(SMALL) - 1):
                 path.write_bytes(word(at, value))
-                try:
-                    read_crfsuite(path)
-                except ValueError as error:
-                    assert str(path) in str(error)
+                tried(path)
         assert tracemalloc.get_traced_memory()[1] < 2**22
     finally:
         tracemalloc.stop()
@@ -180,10 +187,8 @@ def test_thousands_of_damaged_files(tmp_path, seed):
     read = 0
     for _ in range(1000):
         path.write_bytes(mutate(rng, SMALL))
-        try:
-            model = read_crfsuite(path)
-        except ValueError as error:
-            assert str(error).startswith(f"{path} is not a valid CRFsuite model: at byte ")
+        model = tried(path)
+        if model is None:
             continue
         read += 1
         assert set(model.predict(X)[0].tolist()) <= set(model.classes_.tolist())
@@ -197,10 +202,7 @@ def test_every_bit_of_headers_and_lists(tmp_path, region):
     for at in range(*region):
         for bit in range(8):
             path.write_bytes(bytes_at(at, bytes([SMALL[at] ^ (1 << bit)])))
-            try:
-                read_crfsuite(path)
-            except ValueError as error:
-                assert str(path) in str(error)
+            tried(path)
 
 
 def test_every_length(tmp_path):

@@ -171,8 +171,7 @@ def test_training_goes_on_from_the_file(read):
     transition = [(a, b, a * b / 3) for a in range(3) for b in range(3)]
     X = [[{"w": "fish"}, {"w": "sleep"}], [{"w": "the"}, {"w": "fish"}, {"w": "sleep"}]]
     y = [["N", "V"], ["D", "N", "V"]]
-    options = dict(boundaries=False, all_possible_states=True, tol=1e-12)
-    cold = CRF(**options).fit(X, y)
+    cold = CRF(boundaries=False, all_possible_states=True, tol=1e-12).fit(X, y)
     model = read(model_bytes(labels, names, state, transition))
     model.set_params(warm_start=True, tol=1e-12).fit(X, y)
     assert model.classes_.tolist() == labels

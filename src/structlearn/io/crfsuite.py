@@ -114,7 +114,8 @@ def _load(path: str | os.PathLike[str]) -> Buffer:
         size, found = int(buffer.words(4, 1, "the size")[0]), os.fstat(file.fileno()).st_size
         if found != size:
             buffer.refuse(4, f"the size of the file is given as {size} bytes, but it has {found}")
-        data = head + file.read()
+        file.seek(0)
+        data = file.read()
     return Buffer(str(path), "CRFsuite model", data)
 
 
