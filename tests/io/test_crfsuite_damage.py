@@ -93,7 +93,7 @@ FIRST = struct.unpack_from("<I", SMALL, LISTS + 12)[0]
         (word(RECORD + 4, 1), "label 0 does not end with a zero byte"),
         (word(RECORD + 4, 12), "label 0 has a zero byte inside"),
         (bytes_at(RECORD + 8, b"\xff"), "label 0 is not UTF-8 text"),
-        (bytes_at(RECORD + 8, b"V"), "label 1, 'V', stands there twice"),
+        (bytes_at(RECORD + 8, b"V"), "label 1, 'V', stands in its table twice"),
         (word(LISTS + 8, 4), "there are lists for 4 attributes, the model has 5"),
         (word(LISTS + 8, 2**32 - 1), "the lists of features by attribute takes"),
         (word(LISTS + 12, 48), "the features of attribute 0 lie outside of their part"),

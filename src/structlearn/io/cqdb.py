@@ -24,7 +24,7 @@ _BYTE_ORDER = 0x62445371
 
 
 def read_strings(buffer: Buffer, at: int, count: int, what: str) -> list[str]:
-    """Return the strings of a chunk in the order of their numbers.
+    """Return the strings of a chunk in the order of their numbers; repeats are not looked for.
 
     Parameters
     ----------
@@ -88,11 +88,4 @@ def _decode(buffer: Buffer, starts: Integers, lengths: Integers, what: str) -> l
     except UnicodeDecodeError as error:
         i = int(np.searchsorted(ends, error.start, side="right"))
         buffer.refuse(int(starts[i]), f"{what} {i} is not UTF-8 text")
-    names = text[:-1].split("\0")
-    if len(set(names)) != len(names):
-        seen: set[str] = set()
-        for i, name in enumerate(names):
-            if name in seen:
-                buffer.refuse(int(starts[i]), f"{what} {i}, {name!r}, stands there twice")
-            seen.add(name)
-    return names
+    return text[:-1].split("\0")

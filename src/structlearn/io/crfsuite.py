@@ -78,6 +78,8 @@ def read_crfsuite(path: str | os.PathLike[str]) -> CRF:
     header = _read_header(buffer)
     labels = read_strings(buffer, header.labels, header.n_labels, "label")
     attributes = read_strings(buffer, header.attributes, header.n_attributes, "attribute")
+    vocabulary = _numbered(buffer, header.attributes, attributes, "attribute")
+    _numbered(buffer, header.labels, labels, "label")
     features = _read_features(buffer, header)
     state = _read_lists(buffer, header.attribute_lists, b"AFRF", len(attributes), "attribute")
     transition = _read_lists(buffer, header.label_lists, b"LFRF", len(labels), "label")
@@ -91,9 +93,19 @@ def read_crfsuite(path: str | os.PathLike[str]) -> CRF:
     return assemble(
         CRF(boundaries=False, all_possible_transitions=False),
         _as_classes(labels),
-        {"label": TokenEncoder(separator=":", vocabulary=Vocabulary(attributes))},
+        {"label": TokenEncoder(separator=":", vocabulary=vocabulary)},
         {"label": rows, "transition": pairs},
     )
+
+
+def _numbered(buffer: Buffer, at: int, names: list[str], what: str) -> Vocabulary:
+    """Return the table of the names, whose making finds repeats without hashing them again."""
+    try:
+        return Vocabulary(names)
+    except ValueError:
+        first = {name: i for i, name in reversed(list(enumerate(names)))}
+        i = next(i for i, name in enumerate(names) if first[name] != i)
+        buffer.refuse(at, f"{what} {i}, {names[i]!r}, stands in its table twice")
 
 
 def _as_classes(labels: list[str]) -> npt.NDArray[Any]:
