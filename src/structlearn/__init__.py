@@ -41,6 +41,7 @@ _MODULES = (
     "features",
     "learners",
     "losses",
+    "metrics",
     "scoring",
     "structures",
     "testing",
