@@ -132,7 +132,7 @@ def test_nothing(empty):
 
 
 def test_unknown_gold_labels_are_left_out():
-    gold, predicted = [["A", None, "B"], [None], []], [["A", "A", None], [None], []]
+    gold, predicted = [["A", None, None, "B"], [None], []], [["A", "A", "B", None], [None], []]
     assert token_counts(gold, predicted) == [(1, 2), (0, 0), (0, 0)]
     assert token_accuracy(gold, predicted) == 0.5
     assert sequence_counts(gold, predicted) == [(0, 1), (0, 0), (0, 0)]

@@ -66,9 +66,9 @@ def test_against_all_exchanges(metric, seed):
     assert found.difference == found.first - found.second
 
 
-@pytest.mark.parametrize("metric", PLAIN)
-def test_each_exchange_by_itself(metric, monkeypatch):
-    """All 2ⁿ exchanges in the place of random ones: p = (2ⁿ · exact + 1) / (2ⁿ + 1)."""
+@pytest.fixture
+def every_exchange(monkeypatch):
+    """All 2ⁿ exchanges in the place of random ones."""
 
     class All:
         def integers(self, low, high, size, dtype):
@@ -76,6 +76,11 @@ def test_each_exchange_by_itself(metric, monkeypatch):
             return np.array(list(itertools.product((0, 1), repeat=size[1])), dtype=dtype)
 
     monkeypatch.setattr(randomization, "generator", lambda random_state: All())
+
+
+@pytest.mark.parametrize("metric", PLAIN)
+def test_each_exchange_by_itself(metric, every_exchange):
+    """p = (2ⁿ · exact + 1) / (2ⁿ + 1)."""
     for seed in range(10):
         gold, first, second = models(seed, n=6)
         counts = randomization.as_metric(metric).counts
@@ -113,14 +118,19 @@ def test_two_sided():
     assert one.p_value == pytest.approx(other.p_value, abs=0.01)
 
 
-def test_equal_differences_count_whatever_their_rounding():
-    """Sentences of one length: many exchanges give the observed difference in other digits."""
-    gold = [["A"] * 7] * 6
-    first = [["A"] * 5 + ["B"] * 2] * 6
-    second = [["A"] * 4 + ["B"] * 3] * 5 + [["A"] * 7]
-    # The differences 3 · (±1 …) and ±2: 3 of 42 observed, reached unless the signs cancel.
-    found = randomization_test(gold, first, second, n_permutations=50_000, random_state=0)
-    assert found.p_value == pytest.approx(exact_p(gold, first, second, "token_accuracy"), abs=0.01)
+def test_equal_differences_count_whatever_their_rounding(every_exchange):
+    """Tenths do not add up to the same digits in every order; their differences are equal."""
+    tenths = [3, 1, 2, 7, 1, 6]  # first's counts in tenths; second's are those below
+    others = [1, 2, 3, 4, 2, 5]
+    rows = {"first": [[k / 10] for k in tenths], "second": [[k / 10] for k in others]}
+    sums = CountMetric("sum", lambda gold, predicted: rows[predicted], lambda c: c[..., 0])
+    found = randomization_test([], "first", "second", sums, n_permutations=2**6)
+    differences = [a - b for a, b in zip(tenths, others, strict=True)]
+    reached = sum(
+        abs(np.dot(signs, differences)) >= abs(sum(differences))
+        for signs in itertools.product((1, -1), repeat=6)
+    )
+    assert found.p_value == (reached + 1) / (2**6 + 1)
 
 
 def test_same_seed_same_p_value():

@@ -8,24 +8,27 @@ types may contain more. Of two neighbouring labels of **different types** (no ty
 
 Between two labels of the **same type** the tags decide. ``]`` is as ``[``, L as E, U as S:
 
-======  ==================================  =======================================
-tag     a chunk begins here after           a chunk ends here before
-======  ==================================  =======================================
-B       O B I E S                           O B S
-I       O E S                               O B S
-E (L)   O E S                               O B I E S
-S (U)   anything                            anything
-[ (])   anything                            anything
-O .     nothing                             nothing
-other   nothing                             nothing
-======  ==================================  =======================================
+======  ==========================  ========================
+tag     a chunk begins here after   a chunk ends here before
+======  ==========================  ========================
+B       O B I E S                   O
+I       O E S                       O
+E (L)   O E S                       O
+S (U)   anything                    anything
+[ (])   anything                    anything
+O .     nothing                     nothing
+other   nothing                     nothing
+======  ==========================  ========================
 
-So an I- that follows no chunk of its type begins one (IOB1), and B- divides neighbours of one type.
-Before a sentence's first label stands O, after its last too; a chunk ends where the next begins.
+A chunk ends, too, where the next begins and where the sentence ends; before the first label stands
+O. So an I- that follows no chunk of its type begins one (IOB1), and B- divides neighbours of one
+type.
 
 The script has no rules for S, L and U, and none for E followed by B: labels of IOBES and BILOU,
 made after it. There it would join what these schemes keep apart; for labels of IOB1, IOB2, IOE1,
-IOE2 and brackets the rules are the script's own.
+IOE2 and brackets, scores are the script's own. Three accidents of it are not followed: a chunk that
+no rule ends (untyped B, then ".") runs on there into the next sentence, a chunk that ends only
+because a bracket begins another is never right, and the type "0" is taken for none.
 
 References
 ----------
@@ -44,12 +47,10 @@ __all__ = ["chunks", "split_label"]
 _ALIASES = {"L": "E", "U": "S", "]": "["}
 _OUTSIDE = frozenset("O.")
 _ALONE = frozenset("S[")  # chunks of one token by themselves
+_IN_CHUNK = frozenset("BIE")
 
 #: Tag to the tags that it begins a chunk after, where the types are the same.
 _BEGINS_AFTER = {"B": frozenset("OBIES"), "I": frozenset("OES"), "E": frozenset("OES")}
-
-#: Tag to the tags before which its chunk ends, where the types are the same.
-_ENDS_BEFORE = {"B": frozenset("OBS"), "I": frozenset("OBS"), "E": frozenset("OBIES")}
 
 _NEVER: frozenset[str] = frozenset()
 
@@ -127,11 +128,14 @@ def _refuse(labels: list[Any]) -> None:
 
 @lru_cache(maxsize=1 << 16)  # pairs of labels are few, tokens many
 def _between(previous: Any, label: Any) -> tuple[bool, bool, str]:
-    """Return whether a chunk ends between two labels, whether one begins, and the second's type."""
+    """Return whether a chunk ends between two labels, whether one begins, and the second's type.
+
+    Where one begins, the one before ends whatever is said here.
+    """
     (before, old), (tag, new) = split_label(previous), split_label(label)
     before, tag = _ALIASES.get(before, before), _ALIASES.get(tag, tag)
     if old != new:
         return before not in _OUTSIDE, tag not in _OUTSIDE, new
-    ends = before in _ALONE or tag in _ENDS_BEFORE.get(before, _NEVER)
+    ends = before in _ALONE or (tag == "O" and before in _IN_CHUNK)
     begins = tag in _ALONE or before in _BEGINS_AFTER.get(tag, _NEVER)
     return ends, begins, new
