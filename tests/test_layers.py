@@ -24,6 +24,9 @@ LAYERS = [
     "io",
 ]
 
+#: Folders beside the layers, which know none of them and are known by none.
+BESIDE = ["metrics"]
+
 #: What stands below all layers.
 FOUNDATION = {"_core", "exceptions"}
 
@@ -41,6 +44,7 @@ def sources():
 
 
 MODULES = {name: path for name, path in sources() if name.split(".")[0] in LAYERS}
+ASIDE = {name: path for name, path in sources() if name.split(".")[0] in BESIDE}
 
 
 def imports(name, path):
@@ -74,6 +78,10 @@ def layer(module):
 
 def test_there_is_something_to_look_at():
     assert {layer(name) for name in MODULES} == set(LAYERS)
+    assert {layer(name) for name in ASIDE} == set(BESIDE)
+    assert {"metrics.pairs", "metrics.counts"} <= {
+        target for name, path in ASIDE.items() for target in imports(name, path)
+    }
     seen = {target for name, path in MODULES.items() for target in imports(name, path)}
     assert {"structures.base", "problem", "features.rows", "_core", "losses.costs"} <= seen
 
@@ -104,6 +112,13 @@ def test_losses_and_problems_know_no_kind_of_structure(name):
 def test_learners_know_problems_only(name):
     for target in imports(name, MODULES[name]):
         assert layer(target) in {"problem", "learners", *FOUNDATION}, f"{name} imports {target}"
+
+
+@pytest.mark.parametrize("name", ASIDE)
+def test_metrics_know_labels_only(name):
+    """They score labels from anywhere, and start without waiting for anything."""
+    for target in imports(name, ASIDE[name]):
+        assert layer(target) in {layer(name), "exceptions"}, f"{name} imports {target}"
 
 
 def test_nothing_below_the_command_line_knows_it():

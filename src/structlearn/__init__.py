@@ -42,6 +42,7 @@ _MODULES = (
     "io",
     "learners",
     "losses",
+    "metrics",
     "scoring",
     "structures",
     "testing",
