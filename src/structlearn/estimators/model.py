@@ -86,7 +86,8 @@ class StructuredModel(Predictor):
     warm_start : bool, default=False
         Begin at the weights of the last call of ``fit``.
     callbacks : callable or list of callable, optional
-        Called with a record (dict) after each iteration; returning True stops the training.
+        Called with a record (dict) after each iteration; returning True stops the training. Its
+        entry ``weights``, when called, gives the weights reached so far.
     n_jobs : int, optional
         Threads. The result does not depend on it.
     random_state : int, Generator or RandomState, optional

@@ -51,6 +51,8 @@ class ExampleEncoder:
         return self._read(X, learn=False)
 
     def _read(self, X: Any, *, learn: bool) -> Examples:
+        if isinstance(X, Examples):
+            return X  # feature rows already: whoever made them has done the reading
         if self.single_site:
             examples: list[dict[str, Any]] = [{"label": _single_sites(X)}]
             topology: list[dict[str, Any]] = []
