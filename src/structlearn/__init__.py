@@ -13,9 +13,11 @@ Names are imported when first used, so that ``import structlearn`` costs next to
 from __future__ import annotations
 
 from importlib import import_module
-from typing import TYPE_CHECKING, Any
 
+TYPE_CHECKING = False  # importing typing costs more than labelling a sentence
 if TYPE_CHECKING:
+    from typing import Any
+
     __version__: str
     from .estimators import CRF, HMM, StructuredModel, StructuredPerceptron, StructuredSVM
     from .exceptions import CapabilityError, ConvergenceWarning, InfeasibleError

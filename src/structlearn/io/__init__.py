@@ -6,9 +6,11 @@ Names are imported when first used.
 from __future__ import annotations
 
 from importlib import import_module
-from typing import TYPE_CHECKING, Any
 
+TYPE_CHECKING = False  # importing typing costs more than labelling a sentence
 if TYPE_CHECKING:
+    from typing import Any
+
     from .crfsuite import read_crfsuite
 
 _HOMES = {"read_crfsuite": "crfsuite"}

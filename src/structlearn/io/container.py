@@ -12,13 +12,17 @@ from __future__ import annotations
 import json
 import mmap
 import os
+from collections import namedtuple
 from collections.abc import Mapping
 from math import prod
-from typing import Any, NamedTuple
 
 from .. import _core
 from ..exceptions import FileError
 from ..text.files import replaced
+
+TYPE_CHECKING = False  # importing typing costs more than labelling a sentence
+if TYPE_CHECKING:
+    from typing import Any
 
 __all__ = ["Tensor", "read_container", "write_container"]
 
@@ -29,7 +33,7 @@ _SIZES.update({"F16": 2, "I16": 2, "U16": 2, "I8": 1, "U8": 1})
 _NO_CHECKSUM = "0" * 16
 
 
-class Tensor(NamedTuple):
+class Tensor(namedtuple("Tensor", "dtype data shape", defaults=(None,))):
     """An array as it lies in a file.
 
     Attributes
@@ -42,9 +46,10 @@ class Tensor(NamedTuple):
         None: one dimension.
     """
 
+    __slots__ = ()
     dtype: str
     data: Any
-    shape: tuple[int, ...] | None = None
+    shape: tuple[int, ...] | None
 
 
 def write_container(

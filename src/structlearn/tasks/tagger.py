@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 from array import array
 from collections.abc import Callable, Mapping, Sequence
-from typing import IO, Any
 
 from .. import _core
 from ..exceptions import FileError, LineError
@@ -14,6 +13,10 @@ from ..text.files import pieces, replaced
 from ..text.templates import FeatureTemplates
 from .chunk_labels import are_chunk_labels
 from .tagger_model import TaggerModel
+
+TYPE_CHECKING = False  # importing typing costs more than labelling a sentence
+if TYPE_CHECKING:
+    from typing import IO, Any
 
 __all__ = ["Tagger"]
 

@@ -6,7 +6,6 @@ import itertools
 import os
 from array import array
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, Any
 
 from .. import _core
 from ..exceptions import FileError, LineError
@@ -14,7 +13,10 @@ from ..io.container import Tensor, read_container, write_container
 from ..text.corpus import Corpus, column_names
 from ..text.templates import FeatureTemplates
 
+TYPE_CHECKING = False  # importing typing costs more than labelling a sentence
 if TYPE_CHECKING:
+    from typing import Any
+
     from .learned import LearnedWeights
 
 __all__ = ["TaggerModel"]

@@ -1,9 +1,36 @@
-"""Corpora and feature templates: from text files to what taggers look at."""
+"""Corpora and feature templates: from text files to what taggers look at.
+
+Names are imported when first used.
+"""
 
 from __future__ import annotations
 
-from .corpus import Corpus, Sentence, read_corpus
-from .presets import load_templates
-from .templates import FeatureTemplates
+from importlib import import_module
+
+TYPE_CHECKING = False  # importing typing costs more than labelling a sentence
+if TYPE_CHECKING:
+    from typing import Any
+
+    from .corpus import Corpus, Sentence, read_corpus
+    from .presets import load_templates
+    from .templates import FeatureTemplates
+
+_HOMES = {
+    "Corpus": "corpus",
+    "Sentence": "corpus",
+    "read_corpus": "corpus",
+    "load_templates": "presets",
+    "FeatureTemplates": "templates",
+}
 
 __all__ = ["Corpus", "FeatureTemplates", "Sentence", "load_templates", "read_corpus"]
+
+
+def __getattr__(name: str) -> Any:
+    if name in _HOMES:
+        return getattr(import_module(f".{_HOMES[name]}", __name__), name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Iterator, Sequence
-from typing import IO, Any, overload
 
 from .. import _core
 from ..exceptions import FileError, LineError
 from .files import read_bytes, replaced
+
+TYPE_CHECKING = False  # importing typing costs more than labelling a sentence
+if TYPE_CHECKING:
+    from typing import IO, Any
 
 __all__ = ["CONLLU_COLUMNS", "Corpus", "Sentence", "column_names", "guess_format", "read_corpus"]
 
@@ -94,10 +97,6 @@ class Sentence(Sequence[tuple[str, ...]]):
     def __len__(self) -> int:
         return int(self._corpus._core.length(self._number))
 
-    @overload
-    def __getitem__(self, i: int) -> tuple[str, ...]: ...
-    @overload
-    def __getitem__(self, i: slice) -> list[tuple[str, ...]]: ...
     def __getitem__(self, i: Any) -> Any:
         return list(self)[i]
 
@@ -193,10 +192,6 @@ class Corpus(Sequence[Sentence]):
     def __len__(self) -> int:
         return int(self._core.n_sentences)
 
-    @overload
-    def __getitem__(self, i: int) -> Sentence: ...
-    @overload
-    def __getitem__(self, i: slice) -> list[Sentence]: ...
     def __getitem__(self, i: Any) -> Any:
         if isinstance(i, slice):
             return [Sentence(self, j) for j in range(*i.indices(len(self)))]

@@ -6,10 +6,13 @@ import os
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from typing import IO, Any
 
 from .. import _core
 from ..exceptions import FileError
+
+TYPE_CHECKING = False  # importing typing costs more than labelling a sentence
+if TYPE_CHECKING:
+    from typing import IO, Any
 
 __all__ = ["open_bytes", "pieces", "read_bytes", "replaced"]
 

@@ -27,42 +27,41 @@ own.
 
 from __future__ import annotations
 
-import itertools
 import os
 import re
+from collections import namedtuple
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, NamedTuple, NoReturn
 
 from .. import _core
 from ..exceptions import FileError
 from .corpus import find_column
 from .files import read_bytes
 
+TYPE_CHECKING = False  # importing typing costs more than labelling a sentence
+if TYPE_CHECKING:
+    from typing import Any
+
 __all__ = ["Attribute", "FeatureTemplates", "Template"]
 
-#: Function -> how many numbers it takes (at least, at most).
-_NUMBERED = {
-    "lower": (0, 0),
-    "digits": (0, 0),
-    "prefix": (1, 1),
-    "suffix": (1, 1),
-    "ngrams": (1, 1),
+#: Functions of a string -> what they take besides: nothing, a length, a text.
+FUNCTIONS = {
+    "lower": "",
+    "digits": "",
+    "prefix": "length",
+    "suffix": "length",
+    "ngrams": "length",
+    "shape": "short",
+    "match": "text",
+    "call": "text",
+    "in": "text",
+    "vector": "text",
+    "emission": "",
 }
-_MARKS = {"first": "first", "last": "last", "bias": "constant"}
-_TOKEN = re.compile(
-    r"""\s*(?:
-        (?P<name>[A-Za-z_][A-Za-z0-9_]*)
-      | (?P<number>-?\d+)
-      | (?P<regex>/(?:\\.|[^/\\])*/)
-      | (?P<string>"(?:[^"\\]|\\.)*")
-      | (?P<sign>\.\.|[\[\](),:])
-    )""",
-    re.VERBOSE,
-)
-_MOST_OFFSET = 1000
+MOST_LENGTH = 100
+MOST_OFFSET = 1000
 
 
-class Attribute(NamedTuple):
+class Attribute(namedtuple("Attribute", "kind column functions", defaults=("", ()))):
     """A function of one token.
 
     Attributes
@@ -74,9 +73,10 @@ class Attribute(NamedTuple):
         Applied one after another.
     """
 
+    __slots__ = ()
     kind: str
-    column: str = ""
-    functions: tuple[tuple[str, Any], ...] = ()
+    column: str
+    functions: tuple[tuple[str, Any], ...]
 
     def text(self, offset: int) -> str:
         """Return the template text of this attribute at an offset."""
@@ -98,7 +98,7 @@ class Attribute(NamedTuple):
         return text
 
 
-class Template(NamedTuple):
+class Template(namedtuple("Template", "atoms transition marked name", defaults=(False, False, ""))):
     """Attributes at offsets, joined.
 
     Attributes
@@ -112,145 +112,16 @@ class Template(NamedTuple):
         What features of the template are called; by default its text.
     """
 
+    __slots__ = ()
     atoms: tuple[tuple[Attribute, int], ...]
-    transition: bool = False
-    marked: bool = False
-    name: str = ""
+    transition: bool
+    marked: bool
+    name: str
 
     def text(self) -> str:
         """Return the line that stands for the template."""
         line = " ".join(attribute.text(offset) for attribute, offset in self.atoms)
         return f"transition: {line}" if self.transition else line
-
-
-class _Parser:
-    """Reads one line of templates."""
-
-    def __init__(self, line: str) -> None:
-        self.line = line
-        self.tokens: list[tuple[str, str, int]] = []
-        at = 0
-        while line[at:].strip() and not line[at:].lstrip().startswith("#"):
-            found = _TOKEN.match(line, at)
-            if not found or not found.lastgroup:
-                self.at = len(self.tokens)
-                raise ValueError(f"cannot read {line[at:].strip()[:30]!r}")
-            kind = found.lastgroup
-            # A space before a name separates templates' parts; before a bracket it means nothing.
-            self.tokens.append((kind, found.group(kind), found.start(kind)))
-            at = found.end()
-        self.at = 0
-
-    def fail(self, expected: str) -> NoReturn:
-        if self.at < len(self.tokens):
-            raise ValueError(f"{expected} expected before {self.line[self.tokens[self.at][2] :]!r}")
-        raise ValueError(f"{expected} expected at the end")
-
-    def peek(self) -> str:
-        return self.tokens[self.at][1] if self.at < len(self.tokens) else ""
-
-    def take(self, kind: str, what: str) -> str:
-        if self.at >= len(self.tokens) or self.tokens[self.at][0] != kind:
-            self.fail(what)
-        self.at += 1
-        return self.tokens[self.at - 1][1]
-
-    def sign(self, sign: str) -> None:
-        if self.peek() != sign:
-            self.fail(f"'{sign}'")
-        self.at += 1
-
-    def numbers(self, what: str) -> list[int]:
-        first = int(self.take("number", what))
-        last = first
-        if self.peek() == "..":
-            self.at += 1
-            last = int(self.take("number", what))
-        if last < first:
-            raise ValueError(f"the range {first}..{last} is empty")
-        return list(range(first, last + 1))
-
-    def templates(self) -> list[Template]:
-        transition = False
-        if len(self.tokens) > 1 and self.peek() == "transition" and self.tokens[1][1] == ":":
-            transition, self.at = True, 2
-        parts: list[list[tuple[Attribute, int]]] = []
-        while self.at < len(self.tokens):
-            parts.append(self.part())
-        if not parts:
-            self.fail("a column or a function")
-        return [Template(atoms, transition) for atoms in itertools.product(*parts)]
-
-    def part(self) -> list[tuple[Attribute, int]]:
-        name = self.take("name", "a column or a function")
-        if self.peek() != "(":
-            offsets = self.offsets()
-            attribute = Attribute(_MARKS[name]) if name in _MARKS else Attribute("string", name)
-            return [(attribute, offset) for offset in offsets]
-        self.sign("(")
-        inner = self.part()
-        arguments = self.arguments(name)
-        self.sign(")")
-        made = []
-        for attribute, offset in inner:
-            for argument in arguments:
-                made.append((_applied(attribute, name, argument), offset))
-        return made
-
-    def offsets(self) -> list[int]:
-        if self.peek() != "[":
-            return [0]
-        self.sign("[")
-        offsets = self.numbers("an offset")
-        self.sign("]")
-        if any(abs(offset) > _MOST_OFFSET for offset in offsets):
-            raise ValueError(f"an offset beyond {_MOST_OFFSET}")
-        return offsets
-
-    def arguments(self, name: str) -> Sequence[Any]:
-        if name in _NUMBERED:
-            if not _NUMBERED[name]:
-                return [None]
-            self.sign(",")
-            sizes = self.numbers("a length")
-            if min(sizes) < 1 or max(sizes) > 100:
-                raise ValueError(f"{name} takes lengths from 1 to 100")
-            return sizes
-        if name == "emission":
-            return [None]
-        if name == "shape":
-            if self.peek() != ",":
-                return [0]
-            self.sign(",")
-            if self.take("name", "'short'") != "short":
-                self.at -= 1
-                self.fail("'short'")
-            return [1]
-        if name == "match":
-            self.sign(",")
-            pattern = self.take("regex", "a regular expression between slashes")[1:-1]
-            try:
-                re.compile(pattern)
-            except re.error as error:
-                raise ValueError(f"the regular expression /{pattern}/: {error}") from None
-            return [pattern]
-        if name in ("in", "vector", "call"):
-            self.sign(",")
-            text = self.take("string", "a name between double quotes")
-            return [re.sub(r"\\(.)", r"\1", text[1:-1])]
-        known = sorted([*_NUMBERED, "shape", "match", "in", "vector", "call"])
-        raise ValueError(f"there is no function {name!r}; there are {', '.join(known)}")
-
-
-def _applied(attribute: Attribute, name: str, argument: Any) -> Attribute:
-    if attribute.kind != "string":
-        raise ValueError(f"{name}() cannot be applied to {attribute.text(0)!r}")
-    if name in ("in", "vector", "emission"):
-        if attribute.functions and attribute.functions != (("lower", None),):
-            raise ValueError(f"{name}() takes a column, or lower() of one")
-        kind = "gazetteer" if name == "in" else "vector"
-        return attribute._replace(kind=kind, functions=(*attribute.functions, (name, argument)))
-    return attribute._replace(functions=(*attribute.functions, (name, argument)))
 
 
 class FeatureTemplates:
@@ -292,6 +163,7 @@ class FeatureTemplates:
     ) -> FeatureTemplates:
         """Read templates, ours or CRF++'s; files they name are looked for in ``folder``."""
         from .crfpp import is_crfpp, parse_crfpp
+        from .grammar import parse_line
 
         if is_crfpp(text):
             return cls(parse_crfpp(text, name), functions=functions)
@@ -300,7 +172,7 @@ class FeatureTemplates:
             if not line.strip() or line.lstrip().startswith("#"):
                 continue
             try:
-                templates.extend(_Parser(line).templates())
+                templates.extend(parse_line(line))
             except ValueError as error:
                 raise FileError(name, str(error), number) from None
         made = cls(templates, functions=functions)
@@ -398,10 +270,10 @@ class FeatureTemplates:
             return self.functions[argument]
         return (name, int(argument or 0))
 
-    def to_json(self) -> list[dict[str, Any]]:
+    def to_json(self) -> list[Any]:
         """Return the templates as plain data; :meth:`from_json` reads it."""
         return [
-            {"text": t.text(), "marked": t.marked, **({"name": t.name} if t.name else {})}
+            [[[*a, offset] for a, offset in t.atoms], t.transition, t.marked, t.name]
             for t in self.templates
         ]
 
@@ -409,11 +281,13 @@ class FeatureTemplates:
     def from_json(cls, data: Any) -> FeatureTemplates:
         """Read what :meth:`to_json` gave; the resources have to be put in by whoever has them."""
         templates = []
-        for entry in data:
-            (template,) = _Parser(str(entry["text"])).templates()
-            templates.append(
-                template._replace(marked=bool(entry["marked"]), name=str(entry.get("name", "")))
-            )
+        for atoms, transition, marked, name in data:
+            read = []
+            for kind, column, functions, offset in atoms:
+                steps = tuple((function, argument) for function, argument in functions)
+                _check_attribute(kind, column, steps, offset)
+                read.append((Attribute(kind, column, steps), offset))
+            templates.append(Template(tuple(read), bool(transition), bool(marked), str(name)))
         return cls(templates)
 
     def __len__(self) -> int:
@@ -428,3 +302,23 @@ def _resource(attribute: Attribute) -> str:
     return " ".join(str(argument) for name, argument in attribute.functions if argument) + (
         " lower" if len(attribute.functions) > 1 else ""
     )
+
+
+def _check_attribute(
+    kind: Any, column: Any, functions: tuple[tuple[Any, Any], ...], offset: Any
+) -> None:
+    """Refuse what no template could have given."""
+    right = kind in ("string", "first", "last", "constant", "gazetteer", "vector")
+    right = right and isinstance(column, str) and type(offset) is int
+    right = right and abs(offset) <= MOST_OFFSET
+    for name, argument in functions:
+        takes = FUNCTIONS.get(name)
+        right = right and takes is not None
+        if takes == "text":
+            right = right and isinstance(argument, str)
+        elif takes in ("length", "short"):
+            right = right and type(argument) is int and 0 <= argument <= MOST_LENGTH
+    if kind in ("gazetteer", "vector"):
+        right = right and bool(functions)
+    if not right:
+        raise ValueError(f"a template that makes no sense: {kind} {column} {functions}")

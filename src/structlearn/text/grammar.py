@@ -1,0 +1,157 @@
+"""The grammar of template lines (:mod:`structlearn.text.templates` describes the language)."""
+
+from __future__ import annotations
+
+import itertools
+import re
+from collections.abc import Sequence
+from typing import Any, NoReturn
+
+from .templates import FUNCTIONS, MOST_LENGTH, MOST_OFFSET, Attribute, Template
+
+__all__ = ["parse_line"]
+
+_MARKS = {"first": "first", "last": "last", "bias": "constant"}
+_PIECES = re.compile(
+    r"""\s*(?:
+        (?P<name>[A-Za-z_][A-Za-z0-9_]*)
+      | (?P<number>-?\d+)
+      | (?P<regex>/(?:\\.|[^/\\])*/)
+      | (?P<string>"(?:[^"\\]|\\.)*")
+      | (?P<sign>\.\.|[\[\](),:])
+    )""",
+    re.VERBOSE,
+)
+
+
+def parse_line(line: str) -> list[Template]:
+    """Return the templates of one line; ranges make several. ValueError says what is wrong."""
+    return _Parser(line).templates()
+
+
+class _Parser:
+    """Reads one line of templates."""
+
+    def __init__(self, line: str) -> None:
+        self.line = line
+        self.tokens: list[tuple[str, str, int]] = []
+        at = 0
+        while line[at:].strip() and not line[at:].lstrip().startswith("#"):
+            found = _PIECES.match(line, at)
+            if not found or not found.lastgroup:
+                self.at = len(self.tokens)
+                raise ValueError(f"cannot read {line[at:].strip()[:30]!r}")
+            kind = found.lastgroup
+            # A space before a name separates templates' parts; before a bracket it means nothing.
+            self.tokens.append((kind, found.group(kind), found.start(kind)))
+            at = found.end()
+        self.at = 0
+
+    def fail(self, expected: str) -> NoReturn:
+        if self.at < len(self.tokens):
+            raise ValueError(f"{expected} expected before {self.line[self.tokens[self.at][2] :]!r}")
+        raise ValueError(f"{expected} expected at the end")
+
+    def peek(self) -> str:
+        return self.tokens[self.at][1] if self.at < len(self.tokens) else ""
+
+    def take(self, kind: str, what: str) -> str:
+        if self.at >= len(self.tokens) or self.tokens[self.at][0] != kind:
+            self.fail(what)
+        self.at += 1
+        return self.tokens[self.at - 1][1]
+
+    def sign(self, sign: str) -> None:
+        if self.peek() != sign:
+            self.fail(f"'{sign}'")
+        self.at += 1
+
+    def numbers(self, what: str) -> list[int]:
+        first = int(self.take("number", what))
+        last = first
+        if self.peek() == "..":
+            self.at += 1
+            last = int(self.take("number", what))
+        if last < first:
+            raise ValueError(f"the range {first}..{last} is empty")
+        return list(range(first, last + 1))
+
+    def templates(self) -> list[Template]:
+        transition = False
+        if len(self.tokens) > 1 and self.peek() == "transition" and self.tokens[1][1] == ":":
+            transition, self.at = True, 2
+        parts: list[list[tuple[Attribute, int]]] = []
+        while self.at < len(self.tokens):
+            parts.append(self.part())
+        if not parts:
+            self.fail("a column or a function")
+        return [Template(atoms, transition) for atoms in itertools.product(*parts)]
+
+    def part(self) -> list[tuple[Attribute, int]]:
+        name = self.take("name", "a column or a function")
+        if self.peek() != "(":
+            offsets = self.offsets()
+            attribute = Attribute(_MARKS[name]) if name in _MARKS else Attribute("string", name)
+            return [(attribute, offset) for offset in offsets]
+        self.sign("(")
+        inner = self.part()
+        arguments = self.arguments(name)
+        self.sign(")")
+        made = []
+        for attribute, offset in inner:
+            for argument in arguments:
+                made.append((_applied(attribute, name, argument), offset))
+        return made
+
+    def offsets(self) -> list[int]:
+        if self.peek() != "[":
+            return [0]
+        self.sign("[")
+        offsets = self.numbers("an offset")
+        self.sign("]")
+        if any(abs(offset) > MOST_OFFSET for offset in offsets):
+            raise ValueError(f"an offset beyond {MOST_OFFSET}")
+        return offsets
+
+    def arguments(self, name: str) -> Sequence[Any]:
+        takes = FUNCTIONS.get(name)
+        if takes is None:
+            known = sorted(f for f in FUNCTIONS if f != "emission")
+            raise ValueError(f"there is no function {name!r}; there are {', '.join(known)}")
+        if takes == "":
+            return [None]
+        if takes == "length":
+            self.sign(",")
+            sizes = self.numbers("a length")
+            if min(sizes) < 1 or max(sizes) > MOST_LENGTH:
+                raise ValueError(f"{name} takes lengths from 1 to {MOST_LENGTH}")
+            return sizes
+        if takes == "short":
+            if self.peek() != ",":
+                return [0]
+            self.sign(",")
+            if self.take("name", "'short'") != "short":
+                self.at -= 1
+                self.fail("'short'")
+            return [1]
+        self.sign(",")
+        if name != "match":
+            text = self.take("string", "a name between double quotes")
+            return [re.sub(r"\\(.)", r"\1", text[1:-1])]
+        pattern = self.take("regex", "a regular expression between slashes")[1:-1]
+        try:
+            re.compile(pattern)
+        except re.error as error:
+            raise ValueError(f"the regular expression /{pattern}/: {error}") from None
+        return [pattern]
+
+
+def _applied(attribute: Attribute, name: str, argument: Any) -> Attribute:
+    if attribute.kind != "string":
+        raise ValueError(f"{name}() cannot be applied to {attribute.text(0)!r}")
+    if name in ("in", "vector", "emission"):
+        if attribute.functions and attribute.functions != (("lower", None),):
+            raise ValueError(f"{name}() takes a column, or lower() of one")
+        kind = "gazetteer" if name == "in" else "vector"
+        return attribute._replace(kind=kind, functions=(*attribute.functions, (name, argument)))
+    return attribute._replace(functions=(*attribute.functions, (name, argument)))
