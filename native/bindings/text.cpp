@@ -19,6 +19,7 @@
 #include "structlearn/random.hpp"
 #include "structlearn/text/functions.hpp"
 #include "structlearn/text/labeller.hpp"
+#include "structlearn/text/lexicon.hpp"
 #include "structlearn/text/model.hpp"
 #include "structlearn/text/vocabulary.hpp"
 
@@ -194,7 +195,11 @@ Attribute read_attribute(nb::dict spec) {
       throw std::invalid_argument("as many vectors as names are needed, and no name twice");
     }
     a.vectors = std::move(table);
-  } else if (kind == "string") {
+  } else if (kind == "string" || kind == "lexicon") {
+    if (kind == "lexicon") {
+      a.kind = Attribute::Kind::kLexicon;
+      a.lexicon = nb::cast<std::shared_ptr<Lexicon>>(spec["lexicon"]);
+    }
     for (nb::handle step : nb::cast<nb::list>(spec["functions"])) {
       if (nb::isinstance<nb::tuple>(step)) {
         const auto [name, n] = nb::cast<std::pair<std::string, std::size_t>>(step);
@@ -209,6 +214,42 @@ Attribute read_attribute(nb::dict spec) {
     throw std::invalid_argument("there is no attribute kind '" + kind + "'");
   }
   return a;
+}
+
+// The labels of words in a corpus: words by a column's strings, through functions.
+std::shared_ptr<Lexicon> make_lexicon(const Corpus& corpus, std::size_t column, nb::list functions,
+                                      std::size_t target, const std::string& unknown) {
+  nb::dict spec;
+  spec["kind"] = "string";
+  spec["column"] = column;
+  spec["functions"] = functions;
+  const Attribute attribute = read_attribute(spec);
+  const Column& words = corpus.columns()[column];
+  const Column& labels = corpus.columns()[target];
+  std::vector<std::uint64_t> hash;
+  std::vector<std::string> found;
+  for (std::uint32_t s = 0; s < words.strings.size(); ++s) {
+    found.clear();
+    if (attribute.function) attribute.function(words.strings[s], found);
+    const std::uint64_t h = !attribute.function ? words.strings.hash(s)
+                            : found.empty()     ? 0
+                                                : hash_string(found[0]);
+    hash.push_back(attribute.function && found.empty() ? 0 : h == 0 ? 1 : h);
+  }
+  auto lexicon = std::make_shared<Lexicon>();
+  for (std::size_t s = 0; s < corpus.sentences(); ++s) {
+    const std::size_t fold = fold_of(s, corpus.sentences(), Lexicon::kFolds);
+    for (std::size_t t = corpus.sentence(s); t < corpus.sentence(s + 1); ++t) {
+      const std::uint64_t word = hash[words.cell[t]];
+      if (word != 0 && labels.strings[labels.cell[t]] != unknown) {
+        lexicon->count(word, labels.cell[t], fold);
+      }
+    }
+  }
+  std::vector<std::string> names;
+  for (std::uint32_t k = 0; k < labels.strings.size(); ++k) names.emplace_back(labels.strings[k]);
+  lexicon->finish(names);
+  return lexicon;
 }
 
 std::shared_ptr<FeatureSet> make_features(nb::list attributes, nb::list templates) {
@@ -568,15 +609,33 @@ void bind_text(nb::module_& m) {
       .def_prop_ro("has_values", &FeatureSet::has_values)
       .def_prop_ro("has_transitions", &FeatureSet::has_transitions);
 
+  nb::class_<Lexicon>(m, "Lexicon")
+      .def(nb::new_([](nb::handle words, nb::handle value, const std::vector<std::string>& names) {
+             const Bytes w(words), v(value);
+             return std::make_shared<Lexicon>(w.as<std::uint64_t>("words"),
+                                              v.as<std::uint32_t>("value"), names);
+           }),
+           nb::arg("words"), nb::arg("value"), nb::arg("names"))
+      .def_prop_ro("words", [](const Lexicon& l) { return to_bytes(l.index().keys()); })
+      .def_prop_ro("value", [](const Lexicon& l) { return to_bytes(l.values()); })
+      .def_prop_ro("names", [](const Lexicon& l) {
+        nb::list out;
+        for (std::uint32_t i = 0; i < l.names().size(); ++i) out.append(text_of(l.names()[i]));
+        return out;
+      });
+  m.def("make_lexicon", &make_lexicon, nb::arg("corpus"), nb::arg("column"), nb::arg("functions"),
+        nb::arg("target"), nb::arg("unknown"));
+
   nb::class_<Extractor>(m, "Extractor")
       .def(
           "__init__",
-          [](Extractor* self, std::shared_ptr<FeatureSet> features, const Corpus& corpus) {
+          [](Extractor* self, std::shared_ptr<FeatureSet> features, const Corpus& corpus,
+             bool training) {
             check_columns(*features, corpus);
-            new (self) Extractor(std::move(features), corpus);
+            new (self) Extractor(std::move(features), corpus, training);
             self->update();
           },
-          nb::arg("features"), nb::arg("corpus"), nb::keep_alive<1, 3>())
+          nb::arg("features"), nb::arg("corpus"), nb::arg("training"), nb::keep_alive<1, 3>())
       .def("update", &Extractor::update)
       .def("forget", &Extractor::forget)
       .def(

@@ -354,7 +354,7 @@ def _add_train_tagger(p: argparse.ArgumentParser) -> None:
     p.add_argument("--order", metavar="N", type=_count(1), default=1, help="of the chain (1)")
     p.add_argument(
         "--scheme",
-        choices=("bio", "iobes"),
+        choices=("none", "bio", "iobes"),
         help="only legal chunk labels; iobes: learn S- and E- labels too",
     )
     p.add_argument("--max-iter", metavar="N", type=_count(1), help="passes (10; crf 100, svm 30)")
@@ -374,7 +374,9 @@ def _add_train_tagger(p: argparse.ArgumentParser) -> None:
     )
     p.add_argument("--l1", metavar="X", type=_amount, default=0.0, help="L1 regulariser (crf)")
     p.add_argument(
-        "--all-states", action="store_true", help="weights for every feature with every label"
+        "--all-states",
+        action=argparse.BooleanOptionalAction,
+        help="weights for every feature with every label",
     )
     p.add_argument(
         "--min-count",
@@ -393,7 +395,6 @@ def _add_train_tagger(p: argparse.ArgumentParser) -> None:
         "--n-models",
         metavar="N",
         type=_count(1),
-        default=1,
         help="average the weights of N seeds (perceptron)",
     )
     p.add_argument(

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <stdexcept>
 
+#include "structlearn/text/lexicon.hpp"
+
 namespace structlearn::text {
 namespace {
 
@@ -88,9 +90,7 @@ std::uint64_t vector_key(std::string_view text, std::size_t d) {
 FeatureSet::FeatureSet(std::vector<Attribute> attributes, std::vector<Template> templates)
     : attributes_(std::move(attributes)), templates_(std::move(templates)) {
   for (const Attribute& a : attributes_) {
-    const bool reads = a.kind == Attribute::Kind::kString ||
-                       a.kind == Attribute::Kind::kGazetteer || a.kind == Attribute::Kind::kVector;
-    if (reads) columns_needed_ = std::max(columns_needed_, a.column + 1);
+    if (a.reads_column()) columns_needed_ = std::max(columns_needed_, a.column + 1);
   }
   for (const Template& t : templates_) {
     has_transitions_ = has_transitions_ || t.transition;
@@ -119,10 +119,7 @@ void Extractor::update() {
   std::vector<std::string> found;
   for (std::size_t a = 0; a < attributes.size(); ++a) {
     const Attribute& attribute = attributes[a];
-    const bool reads = attribute.kind == Attribute::Kind::kString ||
-                       attribute.kind == Attribute::Kind::kGazetteer ||
-                       attribute.kind == Attribute::Kind::kVector;
-    if (!reads || attribute.column >= corpus_.columns().size()) continue;
+    if (!attribute.reads_column() || attribute.column >= corpus_.columns().size()) continue;
     const StringTable& strings = corpus_.columns()[attribute.column].strings;
     StringValues& values = values_[a];
     for (auto s = static_cast<std::uint32_t>(values.known); s < strings.size(); ++s) {
@@ -198,6 +195,19 @@ void Extractor::expand(std::size_t sentence) {
       }
       case Attribute::Kind::kVector:
         break;
+      case Attribute::Kind::kLexicon: {
+        const std::uint32_t* cell = corpus_.columns()[attribute.column].cell.data() + begin_;
+        const Lexicon& lexicon = *attribute.lexicon;
+        const std::size_t fold =
+            training_ ? fold_of(sentence, corpus_.sentences(), Lexicon::kFolds) : Lexicon::kAll;
+        phrases_[a].assign(length_, {});
+        for (std::size_t i = 0; i < length_; ++i) {
+          const std::uint32_t value = lexicon.value(values_[a].single[cell[i]], fold);
+          phrases_[a][i].push_back(value);
+          row[pad_ + i] = nonzero(lexicon.names().hash(value));
+        }
+        break;
+      }
     }
   }
 }
@@ -341,9 +351,10 @@ std::vector<std::string> Extractor::texts(std::size_t attribute, std::ptrdiff_t 
     } else {
       found.emplace_back(cell);
     }
-  } else if (a.kind == Attribute::Kind::kGazetteer) {
+  } else if (a.kind == Attribute::Kind::kGazetteer || a.kind == Attribute::Kind::kLexicon) {
+    const StringTable& names = a.gazetteer ? a.gazetteer->names() : a.lexicon->names();
     for (const std::uint32_t v : phrases_[attribute][static_cast<std::size_t>(position)]) {
-      found.emplace_back(a.gazetteer->names()[v]);
+      found.emplace_back(names[v]);
     }
   } else if (row_[attribute][pad_ + static_cast<std::size_t>(position)] != 0) {
     found.emplace_back("1");

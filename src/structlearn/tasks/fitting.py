@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import warnings
 from array import array
 from typing import Any
@@ -10,7 +11,7 @@ from .. import _core
 from ..exceptions import ConvergenceWarning, FileError, LineError
 from ..metrics import legal_transitions
 from ..text.corpus import Corpus
-from ..text.presets import load_templates
+from ..text.presets import PRESETS, load_templates
 from ..text.templates import FeatureTemplates
 from .calibration import DevScore, calibrate
 from .chunk_labels import are_chunk_labels, written
@@ -38,14 +39,19 @@ class Fitting:
     """
 
     def __init__(self, tagger: Any, corpus: Corpus, start: TaggerModel | None = None) -> None:
-        self.tagger = tagger
         self.start = start
         name = tagger.target
         if name is None:
             name = "upos" if corpus.format == "conllu" else "-1"
         self.target = corpus.find_column(name)
+        preset = tagger.features
+        if isinstance(preset, str) and preset == "auto":
+            preset = usual_features(corpus, self.target)
+        self.tagger = tagger = _settled(tagger, preset, start)
         self.corpus = self.in_scheme(corpus)
-        self.templates = self._choose_templates()
+        self.templates = self._choose_templates(preset)
+        if self.start is None:
+            self.templates.learn_lexica(self.corpus, self.target, tagger.unknown)
         self.features = self.templates.compile(corpus.format, corpus.n_columns)
         self.passes = tagger.max_iter or _PASSES[tagger.learner]
 
@@ -59,18 +65,15 @@ class Fitting:
         copy._core.to_iobes(self.target)
         return copy
 
-    def _choose_templates(self) -> FeatureTemplates:
+    def _choose_templates(self, features: Any) -> FeatureTemplates:
         tagger, corpus = self.tagger, self.corpus
         if self.start is not None:
             templates = self.start.templates
-        elif isinstance(tagger.features, FeatureTemplates):
-            templates = tagger.features
+        elif isinstance(features, FeatureTemplates):
+            templates = features.copy()
             templates.functions.update(tagger.functions or {})
         else:
-            name = tagger.features
-            if name == "auto":
-                name = usual_features(corpus, self.target)
-            templates = load_templates(name, tagger.functions)
+            templates = load_templates(features, tagger.functions)
         if not templates.templates:
             raise ValueError("there are no feature templates")
         for name in templates.columns():
@@ -142,7 +145,8 @@ class Fitting:
         corpus, rows = self.corpus, _core.TokenRows()
         vocabulary = self.new_vocabulary()
         try:
-            extractor = _core.Extractor(self.features, corpus._core)
+            # An earlier model's lexica were made from other sentences.
+            extractor = _core.Extractor(self.features, corpus._core, self.start is None)
             vocabulary.add(extractor, corpus._core, rows)
         except LineError as error:
             raise error.in_file(corpus.path or "the corpus") from None
@@ -255,6 +259,24 @@ class Fitting:
             "n_models": tagger.n_models,
             "unknown": tagger.unknown,
         }
+
+
+def _settled(tagger: Any, features: Any, start: TaggerModel | None) -> Any:
+    """Return the tagger's parameters with what they leave to the preset settled."""
+    settings = {"all_states": False, "n_models": 1, "scheme": "none"}
+    if isinstance(features, str) and features in PRESETS:
+        settings.update(PRESETS[features][1])
+    if start is not None:
+        settings["scheme"] = start.training.get("scheme") or "none"
+    if tagger.learner != "perceptron":
+        settings["n_models"] = 1
+    settled = copy.copy(tagger)
+    for name, value in settings.items():
+        if getattr(settled, name) is None:
+            setattr(settled, name, value)
+    if settled.scheme == "none":
+        settled.scheme = None
+    return settled
 
 
 def usual_features(corpus: Corpus, target: int) -> str:

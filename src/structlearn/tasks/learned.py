@@ -70,9 +70,13 @@ class LearnedWeights:
         if len(runs) == 1:
             return first
 
-        def mean(values: list[Any]) -> array[float]:
-            columns = [memoryview(v).cast("B").cast("d") for v in values]
-            return array("d", [sum(w) / len(runs) for w in zip(*columns, strict=True)])
+        import numpy as np
+
+        def mean(values: list[Any]) -> Any:
+            total = np.frombuffer(memoryview(values[0]).cast("B")).copy()
+            for more in values[1:]:
+                total += np.frombuffer(memoryview(more).cast("B"))
+            return total / len(runs)
 
         return LearnedWeights(
             first.row_ptr,

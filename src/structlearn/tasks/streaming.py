@@ -65,8 +65,10 @@ def fit_stream(
         break
     else:
         raise FileError(path, "there are no sentences in it")
-    if run.features.has_transitions or run.features.has_values:
-        raise ValueError("streaming is for features of labels that have names")
+    if run.features.has_transitions or run.features.has_values or run.templates.lexica:
+        raise ValueError(
+            "streaming is for features that have names: without transition:, vector() and seen()"
+        )
     vocabulary = run.vocabulary = run.new_vocabulary()
     n_sentences = n_tokens = 0
     for corpus, extractor in _extracted(run, stream):
@@ -114,7 +116,7 @@ def _extracted(run: Fitting, stream: _Stream) -> Iterator[tuple[Corpus, Any]]:
     """Yield the pieces in the run's scheme, each with an extractor of its features."""
     for piece in stream:
         corpus = run.in_scheme(piece)
-        yield corpus, _core.Extractor(run.features, corpus._core)
+        yield corpus, _core.Extractor(run.features, corpus._core, False)
 
 
 def _names(run: Fitting, stream: _Stream, model: TaggerModel) -> tuple[bytes, Any]:

@@ -40,9 +40,10 @@ class Tagger:
     target : str or int, optional
         The column of the labels: its name, or its number from 1. By default the last column of a
         column file, ``upos`` of CoNLL-U.
-    scheme : {None, "bio", "iobes"}, default=None
+    scheme : {None, "none", "bio", "iobes"}, default=None
         "iobes": chunk labels are learned as IOBES and written as IOB2. Both make only legal
-        sequences of labels possible, in training and in prediction.
+        sequences of labels possible, in training and in prediction. None: as the preset of the
+        features has it, else "none".
     max_iter : int, optional
         Passes over the data, or iterations; by default 10, svm 30, crf 100.
     patience : int, default=5
@@ -51,16 +52,18 @@ class Tagger:
         Weight of the losses against ½‖w‖² (svm, crf).
     l1 : float, default=0.0
         Weight of ‖w‖₁ (crf): most weights become 0.
-    all_states : bool, default=False
-        Weights for every feature with every label; otherwise for the pairs seen in training.
+    all_states : bool, optional
+        Weights for every feature with every label; otherwise for the pairs seen in training. None:
+        as the preset has it, else False.
     min_count : int, default=0
         Leave out features seen fewer times than this in training.
     hash_bits : int, default=0
         Above 0: features are folded to 2^bits and their names are not kept.
     prune : float, default=0.0
         Leave weights of at most this absolute value out of the model.
-    n_models : int, default=1
-        Average the weights of so many runs with different seeds (perceptron).
+    n_models : int, optional
+        Average the weights of so many runs with different seeds (perceptron). None: as the preset
+        has it, else 1.
     average, shuffle : bool, default=True
         Average the weights over all steps; a new order of the sentences for each pass.
     unknown : str, default="_"
@@ -107,11 +110,11 @@ class Tagger:
         patience: int = 5,
         C: float = 1.0,
         l1: float = 0.0,
-        all_states: bool = False,
+        all_states: bool | None = None,
         min_count: int = 0,
         hash_bits: int = 0,
         prune: float = 0.0,
-        n_models: int = 1,
+        n_models: int | None = None,
         average: bool = True,
         shuffle: bool = True,
         unknown: str = "_",
@@ -134,11 +137,11 @@ class Tagger:
     patience: int
     C: float
     l1: float
-    all_states: bool
+    all_states: bool | None
     min_count: int
     hash_bits: int
     prune: float
-    n_models: int
+    n_models: int | None
     average: bool
     shuffle: bool
     unknown: str
@@ -169,13 +172,14 @@ class Tagger:
     def _check(self) -> None:
         if self.learner not in LEARNERS:
             raise ValueError(f"learner must be one of {', '.join(LEARNERS)}, got {self.learner!r}")
-        if self.scheme not in (None, "bio", "iobes"):
-            raise ValueError(f"scheme must be None, 'bio' or 'iobes', got {self.scheme!r}")
+        if self.scheme not in (None, "none", "bio", "iobes"):
+            raise ValueError(f"scheme must be 'none', 'bio' or 'iobes', got {self.scheme!r}")
         whole = {"order": (1, 4), "patience": (0, None), "min_count": (0, None)}
-        whole.update(hash_bits=(0, 30), n_models=(1, None), n_jobs=(1, None))
+        whole.update(hash_bits=(0, 30), n_jobs=(1, None))
         whole.update(random_state=(0, 2**63))
-        if self.max_iter is not None:
-            whole["max_iter"] = (1, None)
+        for name in ("max_iter", "n_models"):
+            if getattr(self, name) is not None:
+                whole[name] = (1, None)
         for name, (least, most) in whole.items():
             value = getattr(self, name)
             if type(value) is not int or value < least or (most is not None and value > most):

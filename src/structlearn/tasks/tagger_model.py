@@ -157,6 +157,9 @@ class TaggerModel:
             tensors[f"{table}.names_end"] = Tensor("U32", end)
         for number, (words, values, width) in enumerate(self.templates.vectors.values()):
             tensors[f"vectors.{number}"] = Tensor("F32", values, (len(words), width))
+        for number, lexicon in enumerate(self.templates.lexica.values()):
+            tensors[f"lexicon{number}.words"] = Tensor("U64", lexicon.words)
+            tensors[f"lexicon{number}.value"] = Tensor("U32", lexicon.value)
         description = {
             "task": TASK,
             "format": self.format,
@@ -171,6 +174,7 @@ class TaggerModel:
             "templates": self.templates.to_json(),
             "phrases": self.templates.phrases,
             "vectors": {name: words for name, (words, _, _) in self.templates.vectors.items()},
+            "lexica": {name: x.names for name, x in self.templates.lexica.items()},
             "training": self.training,
         }
         if self.emissions is not None:
@@ -218,6 +222,13 @@ class TaggerModel:
             name: [(list(words), str(label)) for words, label in phrases]
             for name, phrases in d["phrases"].items()
         }
+        for number, (name, values) in enumerate(d["lexica"].items()):
+            parts = [tensors[f"lexicon{number}.{part}"] for part in ("words", "value")]
+            _check_dtype(name, parts[0], "U64")
+            _check_dtype(name, parts[1], "U32")
+            templates.lexica[name] = _core.Lexicon(
+                parts[0].data, parts[1].data, list(map(str, values))
+            )
         for number, (name, words) in enumerate(d["vectors"].items()):
             tensor = tensors[f"vectors.{number}"]
             assert tensor.shape is not None

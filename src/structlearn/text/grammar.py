@@ -149,6 +149,10 @@ class _Parser:
 def _applied(attribute: Attribute, name: str, argument: Any) -> Attribute:
     if attribute.kind != "string":
         raise ValueError(f"{name}() cannot be applied to {attribute.text(0)!r}")
+    if name == "seen":
+        if any(f in ("ngrams", "call", "match") for f, _ in attribute.functions):
+            raise ValueError("seen() takes one string: a column, lower(), suffix(), ...")
+        return attribute._replace(kind="lexicon", functions=(*attribute.functions, (name, None)))
     if name in ("in", "vector", "emission"):
         if attribute.functions and attribute.functions != (("lower", None),):
             raise ValueError(f"{name}() takes a column, or lower() of one")

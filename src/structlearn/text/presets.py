@@ -67,7 +67,13 @@ last
 bias
 """
 
-PRESETS = {"chunk": _CHUNK, "pos": _POS, "ner": _NER, "none": "bias"}
+#: Templates by name, and the settings of a tagger that go best with them.
+PRESETS: dict[str, tuple[str, dict[str, Any]]] = {
+    "chunk": (_CHUNK, {}),
+    "pos": (_POS, {}),
+    "ner": (_NER, {}),
+    "none": ("bias", {}),
+}
 
 
 def load_templates(
@@ -85,7 +91,7 @@ def load_templates(
     """
     key = os.fspath(name)
     if key in PRESETS:
-        return FeatureTemplates.parse(PRESETS[key], name=key, functions=functions)
+        return FeatureTemplates.parse(PRESETS[key][0], name=key, functions=functions)
     if not os.path.exists(key):
         raise ValueError(
             f"features must be one of {', '.join(PRESETS)}, or a file of templates: there is no "

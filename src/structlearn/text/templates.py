@@ -14,6 +14,7 @@ combination of values that it has in training is a feature::
     ngrams(word, 2..4)             all n-grams of characters, ^ and $ at the ends
     match(word, /^[A-Z]{2,}$/)     whether a regular expression is found in it
     in(word, "places.txt")         whether the token is part of a phrase in a file
+    seen(lower(word))              the labels that the word had in training, most frequent first
     vector(word, "vectors.txt")    numbers instead of names, from a file of word vectors
     call(word, "name")             a function of your own, given in Python
     first  last  bias              marks of the first and last token; a constant
@@ -34,7 +35,7 @@ from collections.abc import Callable, Mapping, Sequence
 
 from .. import _core
 from ..exceptions import FileError
-from .corpus import find_column
+from .corpus import Corpus, find_column
 from .files import read_bytes
 
 TYPE_CHECKING = False  # importing typing costs more than labelling a sentence
@@ -55,6 +56,7 @@ FUNCTIONS = {
     "call": "text",
     "in": "text",
     "vector": "text",
+    "seen": "",
     "emission": "",
 }
 MOST_LENGTH = 100
@@ -66,7 +68,7 @@ class Attribute(namedtuple("Attribute", "kind column functions", defaults=("", (
 
     Attributes
     ----------
-    kind : {"string", "first", "last", "constant", "gazetteer", "vector"}
+    kind : {"string", "first", "last", "constant", "gazetteer", "vector", "lexicon"}
     column : str
         The column it reads; empty for marks.
     functions : tuple of (name, argument)
@@ -149,6 +151,8 @@ class FeatureTemplates:
         self.phrases = dict(phrases or {})
         self.vectors = dict(vectors or {})
         self.functions = dict(functions or {})
+        #: Made in training: the labels of words, by the text of the attribute.
+        self.lexica: dict[str, _core.Lexicon] = {}
         #: Of a hidden Markov model: a function from a word to as many numbers as it says.
         self.emission: tuple[Callable[[str], Any], int] | None = None
 
@@ -245,6 +249,9 @@ class FeatureTemplates:
         if attribute.kind == "gazetteer":
             spec["phrases"] = self.phrases[_resource(attribute)]
             spec["lower"] = len(attribute.functions) > 1
+        elif attribute.kind == "lexicon":
+            spec["functions"] = [self._function(*f) for f in attribute.functions[:-1]]
+            spec["lexicon"] = self.lexica[attribute.text(0)]
         elif attribute.functions == (("emission", None),):
             if self.emission is None:
                 raise ValueError("emission() is for hidden Markov models only")
@@ -256,6 +263,18 @@ class FeatureTemplates:
         else:
             spec["functions"] = [self._function(*f) for f in attribute.functions]
         return spec
+
+    def learn_lexica(self, corpus: Corpus, target: int, unknown: str) -> None:
+        """Count the labels of words, for the templates that ask for them."""
+        for template in self.templates:
+            for attribute, _ in template.atoms:
+                if attribute.kind != "lexicon" or attribute.text(0) in self.lexica:
+                    continue
+                functions = [self._function(*f) for f in attribute.functions[:-1]]
+                column = corpus.find_column(attribute.column)
+                self.lexica[attribute.text(0)] = _core.make_lexicon(
+                    corpus._core, column, functions, target, unknown
+                )
 
     def _function(self, name: str, argument: Any) -> Any:
         if name == "match":
@@ -290,6 +309,10 @@ class FeatureTemplates:
             templates.append(Template(tuple(read), bool(transition), bool(marked), str(name)))
         return cls(templates)
 
+    def copy(self) -> FeatureTemplates:
+        """Return the same templates without what was learned for them."""
+        return FeatureTemplates(self.templates, self.phrases, self.vectors, self.functions)
+
     def __len__(self) -> int:
         return len(self.templates)
 
@@ -308,7 +331,7 @@ def _check_attribute(
     kind: Any, column: Any, functions: tuple[tuple[Any, Any], ...], offset: Any
 ) -> None:
     """Refuse what no template could have given."""
-    right = kind in ("string", "first", "last", "constant", "gazetteer", "vector")
+    right = kind in ("string", "first", "last", "constant", "gazetteer", "vector", "lexicon")
     right = right and isinstance(column, str) and type(offset) is int
     right = right and abs(offset) <= MOST_OFFSET
     for name, argument in functions:
@@ -318,7 +341,7 @@ def _check_attribute(
             right = right and isinstance(argument, str)
         elif takes in ("length", "short"):
             right = right and type(argument) is int and 0 <= argument <= MOST_LENGTH
-    if kind in ("gazetteer", "vector"):
+    if kind in ("gazetteer", "vector", "lexicon"):
         right = right and bool(functions)
     if not right:
         raise ValueError(f"a template that makes no sense: {kind} {column} {functions}")

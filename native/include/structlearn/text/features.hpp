@@ -51,6 +51,8 @@ class Gazetteer {
   StringTable names_;
 };
 
+class Lexicon;
+
 struct Attribute {
   enum class Kind {
     kString,     // function(cell)
@@ -59,6 +61,7 @@ struct Attribute {
     kConstant,   // "1" everywhere
     kGazetteer,  // phrases over the column
     kVector,     // numbers instead of names
+    kLexicon,    // the labels that the string had in training
   };
   Kind kind = Kind::kString;
   std::size_t column = 0;
@@ -69,6 +72,12 @@ struct Attribute {
   // Vectors worked out instead of looked up: `width` numbers for every string.
   std::function<void(std::string_view, float*)> vector_function;
   std::size_t width = 0;
+  std::shared_ptr<const Lexicon> lexicon;
+
+  bool reads_column() const {
+    return kind == Kind::kString || kind == Kind::kGazetteer || kind == Kind::kVector ||
+           kind == Kind::kLexicon;
+  }
 };
 
 struct Atom {
@@ -120,8 +129,9 @@ struct Keys {
 // kept. Not to be shared between threads.
 class Extractor {
  public:
-  Extractor(std::shared_ptr<const FeatureSet> features, const Corpus& corpus)
-      : features_(std::move(features)), corpus_(corpus) {}
+  // `training`: the corpus is the one that lexica were made from, in as many folds.
+  Extractor(std::shared_ptr<const FeatureSet> features, const Corpus& corpus, bool training = false)
+      : features_(std::move(features)), corpus_(corpus), training_(training) {}
 
   const FeatureSet& features() const { return *features_; }
 
@@ -154,12 +164,18 @@ class Extractor {
 
   std::shared_ptr<const FeatureSet> features_;
   const Corpus& corpus_;
+  bool training_;
   std::vector<StringValues> values_;
   // Of the sentence last expanded.
   std::size_t begin_ = 0, length_ = 0, pad_ = 0;
   std::vector<std::vector<std::uint64_t>> row_;  // attribute -> padded positions
   std::vector<std::vector<std::vector<std::uint32_t>>> phrases_;
 };
+
+// The fold of a sentence in the training corpus: contiguous and of equal size.
+inline std::size_t fold_of(std::size_t sentence, std::size_t sentences, std::size_t folds) {
+  return sentence * folds / sentences;
+}
 
 // Key to number, in the order of first occurrence.
 class FeatureIndex {
