@@ -18,11 +18,16 @@ from ..scoring.layout import WeightBlock, WeightLayout, observed_outcomes
 from ..structures.base import Block, Structure
 from ..structures.chain import Chain
 from ..structures.multiclass import Multiclass
+from ..structures.semimarkov import SemiMarkov
 from .outputs import check_sample_weight, class_weights, find_classes, read_outputs
 
 __all__ = ["Before", "Prepared", "label_sites", "make_structure", "prepare"]
 
-STRUCTURES: dict[str, Any] = {"multiclass": Multiclass, "chain": Chain}
+STRUCTURES: dict[str, type[Structure]] = {
+    "multiclass": Multiclass,
+    "chain": Chain,
+    "semimarkov": SemiMarkov,
+}
 
 
 class Before(NamedTuple):
@@ -64,7 +69,7 @@ def prepare(
     before : Before or None
         What an earlier call learned, to be extended: its vocabulary and its weights stay.
     """
-    structure = make_structure(options.structure)
+    structure = make_structure(options.structure, X, y)
     if before is not None:
         encoder = copy.deepcopy(before.encoder)  # a failure must not leave half a vocabulary
     else:
@@ -83,7 +88,7 @@ def prepare(
             )
     if classes is None:
         classes = np.empty(0, dtype=np.int64)
-    gold = read_outputs(structure, y, classes, label_sites(examples))
+    gold = read_outputs(structure, y, classes, label_sites(structure, examples))
     weights = check_sample_weight(sample_weight, examples.n)
     by_class = class_weights(options.class_weight, classes, gold)
     if by_class is not None:
@@ -105,13 +110,12 @@ def prepare(
     return Prepared(encoder, structure, classes, layout, problem)
 
 
-def make_structure(structure: Any) -> Structure:
-    """Return the structure that a name or an object stands for."""
+def make_structure(structure: Any, X: Any, y: Any) -> Structure:
+    """Return the structure that a name or an object stands for, a named one to fit X and y."""
     if isinstance(structure, Structure):
         return structure
     if isinstance(structure, str) and structure in STRUCTURES:
-        made: Structure = STRUCTURES[structure]()
-        return made
+        return STRUCTURES[structure].from_examples(X, y)
     raise ValueError(
         f"structure must be one of {sorted(STRUCTURES)} or a Structure, got {structure!r}"
     )
@@ -128,7 +132,7 @@ def _make_layout(
     for name, spec in structure.blocks(len(classes)).items():
         blocks[name] = _make_block(options, name, spec, examples)
     if options.hierarchy is not None:
-        label = blocks["label"]
+        label = blocks[structure.label_block]
         assert label is not None
         label.hierarchy = ClassHierarchy(options.hierarchy, classes)
     _forbid(options.forbid, blocks, classes)
@@ -197,12 +201,12 @@ def _forbid(forbid: Any, blocks: dict[str, WeightBlock | None], classes: npt.NDA
             block.mask[tuple(index[k] for k in labels)] = -np.inf
 
 
-def label_sites(examples: Examples) -> list[int]:
-    """Return the number of labelled sites of each example."""
-    rows = examples.blocks.get("label")
+def label_sites(structure: Structure, examples: Examples) -> list[int]:
+    """Return the number of labelled positions of each example."""
+    rows = examples.blocks.get(structure.label_block)
     if rows is None:
         return [0] * examples.n
-    sizes: list[int] = np.diff(rows.site_ptr).tolist()
+    sizes: list[int] = rows.positions().tolist()
     return sizes
 
 
@@ -216,10 +220,11 @@ def _gold_outcomes(
     """Return the gold parts of each named block as (row, outcome) pairs."""
     found: dict[str, tuple[Any, Any]] = {}
     rest = list(names)
-    if "label" in rest and structure.has_labels:  # those of partly labelled examples count too
-        known = np.flatnonzero(gold.labels >= 0)
-        found["label"] = (known, gold.labels[known])
-        rest.remove("label")
+    label = structure.label_block
+    if label in rest and structure.has_labels and not examples.blocks[label].inner:
+        known = np.flatnonzero(gold.labels >= 0)  # those of partly labelled examples count too
+        found[label] = (known, gold.labels[known])
+        rest.remove(label)
     if not rest:
         return found
     problem = Problem(structure, examples, layout, gold)

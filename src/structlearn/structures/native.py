@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -46,7 +46,7 @@ class NativeStructure(Structure):
     _core: Any
     _batches_itself = True
 
-    #: Rank of the ``label`` block of one example.
+    #: Rank of the label block of one example.
     _label_rank: int
 
     @property
@@ -65,6 +65,19 @@ class NativeStructure(Structure):
     def _read(self, row: npt.NDArray[np.int64]) -> Any:
         """Turn a row of integers of a batch into an output."""
         return row
+
+    def _rows(
+        self, outputs: Sequence[Any], labels: npt.NDArray[np.int64], ptr: npt.NDArray[np.int64]
+    ) -> npt.NDArray[np.int64]:
+        """Return the core's rows of outputs one after another; default: their labels.
+
+        Example i owns ``labels[ptr[i]:ptr[i + 1]]``, nothing where labels are unknown.
+        """
+        return labels
+
+    def _stack(self, outputs: list[Any]) -> Any:
+        """Return outputs of one example in the form that :meth:`sample` gives them."""
+        return np.array(outputs)
 
     def _positions(self, name: str, theta: Mapping[str, Any]) -> tuple[int, ...]:
         """Return the shape of a block's marginals, position by position."""
@@ -154,7 +167,7 @@ class NativeStructure(Structure):
         if batch:
             return sample_batch(self, n, temperature, random_state, theta)
         if temperature == 0:
-            return np.repeat(np.asarray(self.argmax(**theta))[np.newaxis], n, axis=0)
+            return self._stack([self.argmax(**theta)] * int(n))
         flat = self._core.sample(theta, int(n), float(temperature), seed_of(random_state))
         return self._read_samples(flat.reshape(int(n), -1))
 
@@ -238,9 +251,10 @@ class NativeStructure(Structure):
     def _convert(self, scores: Mapping[str, Any]) -> tuple[bool, dict[str, Any], int]:
         """Return (is it a batch, float64 arrays or lists of them, how many examples)."""
         given = {name: value for name, value in scores.items() if value is not None}
-        label = given.get("label")
+        block = self.label_block
+        label = given.get(block)
         if label is None:
-            raise ValueError(f"{type(self).__name__} needs label scores: label=...")
+            raise ValueError(f"{type(self).__name__} needs {block} scores: {block}=...")
         batch = isinstance(label, (list, tuple)) and (
             len(label) == 0 or np.ndim(label[0]) == self._label_rank
         )
@@ -249,10 +263,10 @@ class NativeStructure(Structure):
         n = len(label)
         theta: dict[str, Any] = {}
         for name, value in given.items():
-            if name == "label" or isinstance(value, (list, tuple)):
+            if name == block or isinstance(value, (list, tuple)):
                 if len(value) != n:
                     raise ValueError(
-                        f"a batch has one array an example: label has {n}, {name} {len(value)}"
+                        f"a batch has one array an example: {block} has {n}, {name} {len(value)}"
                     )
                 theta[name] = [_as_scores(name, one) for one in value]
             else:
