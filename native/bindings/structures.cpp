@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstring>
+#include <span>
 #include <stdexcept>
 #include <string>
 
@@ -201,20 +202,41 @@ nb::object empty_integers(std::size_t n) {
 }
 
 // The segments (start, end, label), end exclusive, of a row with a label where one starts.
-nb::list segments(const Output& y) {
+template <class Integer>
+nb::list segments(std::span<const Integer> y) {
   nb::list found;
   for (std::size_t i = 0; i < y.size();) {
     std::size_t j = i + 1;
     while (j < y.size() && y[j] < 0) ++j;
-    found.append(nb::make_tuple(i, j, y[i]));
+    // By hand: a sentence has dozens of them, and this is the larger part of a call.
+    nb::object segment = nb::steal(PyTuple_New(3));
+    if (!segment.is_valid()) throw nb::python_error();
+    PyTuple_SET_ITEM(segment.ptr(), 0, PyLong_FromSize_t(i));
+    PyTuple_SET_ITEM(segment.ptr(), 1, PyLong_FromSize_t(j));
+    PyTuple_SET_ITEM(segment.ptr(), 2, PyLong_FromLongLong(y[i]));
+    found.append(segment);
     i = j;
   }
   return found;
 }
 
+// Those of many rows, one after another: row r is flat[ptr[r]..ptr[r + 1]].
+nb::list segments_of_rows(Input<std::int64_t, nb::ndim<1>> flat,
+                          Input<std::int64_t, nb::ndim<1>> ptr) {
+  nb::list rows;
+  for (std::size_t r = 0; r + 1 < ptr.size(); ++r) {
+    const std::int64_t begin = ptr.data()[r], end = ptr.data()[r + 1];
+    if (begin < 0 || begin > end || static_cast<std::size_t>(end) > flat.size()) {
+      throw std::invalid_argument("a row that does not exist");
+    }
+    rows.append(segments<std::int64_t>({flat.data() + begin, flat.data() + end}));
+  }
+  return rows;
+}
+
 nb::object to_python(const NativeStructure& s, const Output& y) {
   if (s.kind == OutputKind::kNumber) return nb::int_(y[0]);
-  if (s.kind == OutputKind::kSegments) return segments(y);
+  if (s.kind == OutputKind::kSegments) return segments<std::int32_t>(y);
   nb::object array = empty_integers(y.size());
   const ArrayView<std::int64_t> out(array, "the output", true);
   std::copy(y.begin(), y.end(), out.data());
@@ -392,6 +414,7 @@ void bind_structures(nb::module_& m) {
   m.def("chain", &make_chain, nb::arg("order"));
   m.def("multiclass", &make_multiclass);
   m.def("semimarkov", &make_semimarkov, nb::arg("max_length"));
+  m.def("segments", &segments_of_rows, nb::arg("flat"), nb::arg("ptr"));
 
   nb::class_<Hypergraph>(m, "Hypergraph")
       .def(

@@ -81,7 +81,10 @@ double SemiMarkov::argmax(const Layout& layout, const Scores& scores, Output& y,
     }
     // The scores of all lengths lie side by side, and so do the ends that they reach.
     const std::size_t n = v.longest_from(i) * K;
-    for (std::size_t at = 0; at < n; at += K) std::copy(now, now + K, tiled + at);
+    std::copy(now, now + K, tiled);
+    for (std::size_t done = K; done < n; done *= 2) {
+      std::copy(tiled, tiled + std::min(done, n - done), tiled + done);
+    }
     kernels().max_sum(tiled, v.row(i, 1), best + (i + 1) * K, n);
   }
   double* last = ws.real(3, K);

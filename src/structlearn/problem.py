@@ -7,7 +7,6 @@ neither the structure nor the features.
 
 from __future__ import annotations
 
-import itertools
 import weakref
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -284,10 +283,7 @@ class Problem:
         if native is None:
             return [self.structure.argmax(**self.scores(i, w)) for i in range(self.n_examples)]
         flat, ptr = self._core.argmax_all(w, n_threads(n_jobs))
-        if self.single_site:
-            return list(flat.tolist())
-        bounds = ptr.tolist()
-        return [native._read(flat[a:b]) for a, b in itertools.pairwise(bounds)]
+        return native._read(flat, ptr)
 
     # -- building -------------------------------------------------------------------------------
 

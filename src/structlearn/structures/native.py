@@ -62,9 +62,9 @@ class NativeStructure(Structure):
 
     # -- what a subclass adds -------------------------------------------------------------------
 
-    def _read(self, row: npt.NDArray[np.int64]) -> Any:
-        """Turn a row of integers of a batch into an output."""
-        return row
+    def _read(self, flat: npt.NDArray[np.int64], ptr: npt.NDArray[np.int64]) -> list[Any]:
+        """Turn the core's rows of integers, ``flat[ptr[i]:ptr[i + 1]]`` each, into outputs."""
+        return [flat[a:b] for a, b in itertools.pairwise(ptr.tolist())]
 
     def _rows(
         self, outputs: Sequence[Any], labels: npt.NDArray[np.int64], ptr: npt.NDArray[np.int64]
@@ -98,10 +98,7 @@ class NativeStructure(Structure):
         self, theta: Mapping[str, Any], n: int, n_jobs: int | None
     ) -> tuple[list[Any], npt.NDArray[np.float64]]:
         flat, ptr, values = self._core.argmax_batch(theta, n, n_threads(n_jobs))
-        bounds = ptr.tolist()
-        read = self._read
-        outputs = [read(flat[a:b]) for a, b in itertools.pairwise(bounds)]
-        return outputs, values
+        return self._read(flat, ptr), values
 
     def solve(self, *, n_jobs: int | None = None, **scores: Any) -> Any:
         """Return the best output with its value and a certificate: a :class:`Solution`."""

@@ -6,9 +6,8 @@ from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
-__all__ = ["Segment", "labels_at", "read_segments", "rows_per_position", "segments_of"]
+__all__ = ["Segment", "labels_at", "read_segments", "rows_per_position"]
 
 #: Start, end (exclusive) and label.
 Segment = tuple[int, int, Any]
@@ -41,13 +40,6 @@ def labels_at(segments: list[Segment], labels: Any) -> list[Segment]:
     starts = [start for start, _, _ in segments]
     picked = np.asarray(labels)[starts].tolist()
     return [(start, end, k) for (start, end, _), k in zip(segments, picked, strict=True)]
-
-
-def segments_of(row: npt.NDArray[np.int64]) -> list[Segment]:
-    """Return the segments of a row with a label where one starts and −1 where it goes on."""
-    starts = np.flatnonzero(row >= 0)
-    ends = [*starts[1:].tolist(), len(row)]
-    return list(zip(starts.tolist(), ends, row[starts].tolist(), strict=True))
 
 
 def rows_per_position(X: Any, y: Any, block: str) -> int:

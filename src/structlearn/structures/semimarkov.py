@@ -12,7 +12,7 @@ import numpy.typing as npt
 from .. import _core
 from .base import Block, Parts, paired
 from .native import NativeStructure, examples_of
-from .segments import Segment, labels_at, read_segments, rows_per_position, segments_of
+from .segments import Segment, labels_at, read_segments, rows_per_position
 
 __all__ = ["SemiMarkov"]
 
@@ -92,11 +92,11 @@ class SemiMarkov(NativeStructure):
 
     # -- outputs and parts ----------------------------------------------------------------------
 
-    def _read(self, row: npt.NDArray[np.int64]) -> list[Segment]:
-        return segments_of(row)
+    def _read(self, flat: npt.NDArray[np.int64], ptr: npt.NDArray[np.int64]) -> list[list[Segment]]:
+        return _core.segments(flat, ptr)
 
     def _read_samples(self, rows: npt.NDArray[np.int64]) -> list[list[Segment]]:
-        return [segments_of(row) for row in rows]
+        return _core.segments(rows.ravel(), np.arange(len(rows) + 1) * rows.shape[1])
 
     def _stack(self, outputs: list[Any]) -> list[Any]:
         return outputs
