@@ -149,6 +149,14 @@ def test_unknown_labels():
     model = CRF(SemiMarkov(3)).fit(X, hidden)
     assert model.score(X, y) > 0.8
     assert model.score(X, hidden) > 0.8
+    # What is known of a partly labelled example gets weights, what is not does not.
+    named = [{"segment": [[f"x={i}.{t}.{d}"] for t in range(2) for d in range(2)]} for i in (0, 1)]
+    partly = [[(0, 1, "A"), (1, 2, "B")], [(0, 1, "B"), (1, 2, None)]]
+    coef = quietly(CRF(SemiMarkov(2)), named, partly)
+    weights = dict(zip(coef.feature_names_["segment"], coef.coef_["segment"].T, strict=True))
+    assert weights["x=1.0.0"][1] != 0
+    assert not weights["x=1.0.0"][0]
+    assert not weights["x=1.1.0"].any()
     with pytest.raises(ValueError, match="the zero-one cost needs every label"):
         StructuredSVM(SemiMarkov(3), cost="zero-one").fit(X, hidden)
 

@@ -149,6 +149,8 @@ def test_batches(n_jobs):
     assert sums == [structure.log_partition(segment=a, transition=transition) for a in batch]
     draws = structure.sample(2, segment=batch[:3], random_state=1)
     assert [len(one) for one in draws] == [2, 2, 2]
+    coldest = structure.sample(2, segment=batch[0], temperature=0.0)
+    assert coldest == [structure.argmax(segment=batch[0])] * 2
     assert structure.argmax(segment=[]) == []
 
 

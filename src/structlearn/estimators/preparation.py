@@ -210,6 +210,12 @@ def label_sites(structure: Structure, examples: Examples) -> list[int]:
     return sizes
 
 
+def _known_parts(structure: Structure, y: Any, shape: tuple[int, ...]) -> npt.NDArray[np.int64]:
+    """Return the parts of the label block that a partly labelled output uses for certain."""
+    allowed = structure.allowed(y, shape).reshape(-1, shape[-1])
+    return np.flatnonzero(allowed & (allowed.sum(axis=1) == 1)[:, np.newaxis])
+
+
 def _gold_outcomes(
     structure: Structure,
     examples: Examples,
@@ -230,6 +236,7 @@ def _gold_outcomes(
     problem = Problem(structure, examples, layout, gold)
     spec = problem._gold_specification(gold)
     pairs: dict[str, tuple[list[Any], list[Any]]] = {name: ([], []) for name in rest}
+    partial = gold.partial
     for i in range(examples.n):
         parts = spec["part"][spec["ptr"][i] : spec["ptr"][i + 1]].astype(np.int64)
         at = 0
@@ -238,6 +245,9 @@ def _gold_outcomes(
             block = layout.blocks[name]
             assert block is not None
             if name in pairs:
+                if name == label and partial[i]:
+                    known = _known_parts(structure, gold.outputs[i], shape)
+                    parts = np.concatenate((parts, at + known))
                 local = parts[(parts >= at) & (parts < at + size)] - at
                 n_outcomes = int(np.prod(block.outcomes))
                 first = 0 if block.shared else int(examples.blocks[name].site_ptr[i])

@@ -117,10 +117,10 @@ class SemiMarkov(NativeStructure):
         return rows
 
     def _check_lengths(self, segments: Sequence[Segment]) -> None:
-        for start, end, label in segments:
+        for start, end, _ in segments:
             if end - start > self.max_length:
                 raise ValueError(
-                    f"the segment ({start}, {end}, {label!r}) has length {end - start}, "
+                    f"the segment from {start} to {end} has length {end - start}, "
                     f"max_length is {self.max_length}"
                 )
 
