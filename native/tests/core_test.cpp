@@ -22,6 +22,7 @@ int main() {
   test::test_tied_segments();
   test::test_lost_leads();
   test::test_wide_segmentations();
+  test::test_segment_marginals_by_position();
   test::test_segment_refusals();
   test::test_hypergraphs();
   test::test_scorer();

@@ -223,6 +223,31 @@ inline void test_wide_segmentations() {
   }
 }
 
+// A shared table's marginals position by position are those of a table given by position.
+inline void test_segment_marginals_by_position() {
+  context = "segment marginals by position";
+  Workspace ws;
+  const SemiMarkov semi(2);
+  Draw draw(14);
+  const SegmentShape shape{4, 2, 3, true, false, false};
+  const Example shared = make_segments(shape, draw, 1.0, 0.0);
+  Example anchored;
+  anchored.layout = segment_layout({4, 2, 3, true, true, false});
+  anchored.theta = shared.theta;
+  for (int copy = 0; copy < 2; ++copy) {
+    anchored.theta.insert(anchored.theta.end(), shared.theta.end() - 9, shared.theta.end());
+  }
+  std::vector<double> p, segment(24), pair(27);
+  infer_with(semi, anchored, anchored.theta, 1.0, &p, ws);
+  Marginals out;
+  out.by_position = true;
+  out.block[SemiMarkov::kSegment] = segment.data();
+  out.block[SemiMarkov::kTransition] = pair.data();
+  semi.infer(shared.layout, shared.scores(), 1.0, out, ws);
+  for (std::size_t j = 0; j < 24; ++j) CHECK_NEAR(segment[j], p[j], 1e-12);
+  for (std::size_t j = 0; j < 27; ++j) CHECK_NEAR(pair[j], p[24 + j], 1e-12);
+}
+
 inline void test_segment_refusals() {
   context = "wrong layouts of segments";
   const SemiMarkov semi(3);
@@ -244,6 +269,10 @@ inline void test_segment_refusals() {
     l.add(SemiMarkov::kTransition, 2, 4, true);
   });
   CHECK_THROWS(std::invalid_argument, SemiMarkov(0));
+  const Layout two = segment_layout({2, 3, 2, true, false, false});
+  for (std::size_t site = 0; site < 6; ++site) {  // starts 0 and 1, lengths 1 to 3
+    CHECK(semi.reads(two, SemiMarkov::kSegment, site) == (site < 2 || site == 3));
+  }
   // Finite scores whose sum is not finite must not lead out of the table.
   Workspace ws;
   Example e;

@@ -40,7 +40,8 @@ class NativeStructure(Structure):
     """Base of structures with a twin in the core.
 
     A subclass sets ``_core`` and writes ``encode``, ``decode``, ``outputs``, ``count``,
-    ``_positions`` and, where the core's row of integers is not the output itself, ``_read``.
+    ``_positions`` and, where the core's row of integers is not the output itself, ``_read``,
+    ``_read_samples``, ``_rows`` and ``_stack``.
     """
 
     _core: Any
