@@ -1,8 +1,9 @@
 """Data flows one way: what each folder may import.
 
-features → scoring → structures → losses → problem → learners → estimators. A layer imports layers
-that stand before it, with two exceptions that the names of blocks and legal masks ask for, listed
-below. Structures know nothing of weights, losses and learners nothing of any one structure.
+text → features → scoring → structures → losses → problem → learners → estimators → io → tasks. A
+layer imports layers that stand before it, with two exceptions that the names of blocks and legal
+masks ask for, listed below. Structures know nothing of weights, losses and learners nothing of any
+one structure.
 """
 
 import ast
@@ -13,7 +14,21 @@ import pytest
 import structlearn
 
 ROOT = pathlib.Path(structlearn.__file__).parent
-LAYERS = ["features", "scoring", "structures", "losses", "problem", "learners", "estimators"]
+LAYERS = [
+    "text",
+    "features",
+    "scoring",
+    "structures",
+    "losses",
+    "problem",
+    "learners",
+    "estimators",
+    "io",
+    "tasks",
+]
+
+#: Folders beside the layers, which know none of them and are known by the last one only.
+BESIDE = ["metrics"]
 
 #: What stands below all layers.
 FOUNDATION = {"_core", "exceptions"}
@@ -32,6 +47,7 @@ def sources():
 
 
 MODULES = {name: path for name, path in sources() if name.split(".")[0] in LAYERS}
+ASIDE = {name: path for name, path in sources() if name.split(".")[0] in BESIDE}
 
 
 def imports(name, path):
@@ -65,6 +81,10 @@ def layer(module):
 
 def test_there_is_something_to_look_at():
     assert {layer(name) for name in MODULES} == set(LAYERS)
+    assert {layer(name) for name in ASIDE} == set(BESIDE)
+    assert {"metrics.pairs", "metrics.counts"} <= {
+        target for name, path in ASIDE.items() for target in imports(name, path)
+    }
     seen = {target for name, path in MODULES.items() for target in imports(name, path)}
     assert {"structures.base", "problem", "features.rows", "_core", "losses.costs"} <= seen
 
@@ -73,7 +93,8 @@ def test_there_is_something_to_look_at():
 def test_imports_only_what_stands_before(name):
     before = set(LAYERS[: LAYERS.index(layer(name)) + 1])
     for target in imports(name, MODULES[name]):
-        allowed = layer(target) in before | FOUNDATION or target in ALSO.get(name, ())
+        beside = set(BESIDE) if layer(name) == "tasks" else set()
+        allowed = layer(target) in before | FOUNDATION | beside or target in ALSO.get(name, ())
         assert allowed, f"{name} imports {target}"
 
 
@@ -95,6 +116,13 @@ def test_losses_and_problems_know_no_kind_of_structure(name):
 def test_learners_know_problems_only(name):
     for target in imports(name, MODULES[name]):
         assert layer(target) in {"problem", "learners", *FOUNDATION}, f"{name} imports {target}"
+
+
+@pytest.mark.parametrize("name", ASIDE)
+def test_metrics_know_labels_only(name):
+    """They score labels from anywhere, and start without waiting for anything."""
+    for target in imports(name, ASIDE[name]):
+        assert layer(target) in {layer(name), "exceptions"}, f"{name} imports {target}"
 
 
 def test_nothing_below_the_command_line_knows_it():

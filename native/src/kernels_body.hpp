@@ -460,3 +460,112 @@ static bool all_scores(const double* x, std::size_t n) {
   for (; i < n; ++i) any |= !(x[i] <= 1.7976931348623157e308);
   return any == 0;
 }
+
+// -- whole numbers ------------------------------------------------------------------------------
+
+typedef std::int32_t v8i __attribute__((vector_size(32)));
+
+static inline v8i load_int(const std::int32_t* p) {
+  v8i v;
+  __builtin_memcpy(&v, p, sizeof v);
+  return v;
+}
+static inline void store_int(std::int32_t* p, v8i v) {
+  __builtin_memcpy(p, &v, sizeof v);
+}
+static inline v8i larger_int(v8i a, v8i b) {
+  return a > b ? a : b;
+}
+
+constexpr std::size_t kFullAhead = 12, kEntryAhead = 24;
+// N vectors a row, kept in registers while the rows are added; N = 0: any number, in memory.
+template <int N>
+static inline void integer_scores_of(const IntegerTokens& tokens, std::size_t begin,
+                                     std::size_t end, std::size_t stride, std::int32_t* out) {
+  std::size_t j = begin == 0 ? 0 : tokens.full_end[begin - 1];
+  std::size_t e = begin == 0 ? 0 : tokens.entry_end[begin - 1];
+  for (std::size_t t = begin; t < end; ++t, out += stride) {
+    const std::size_t full_end = tokens.full_end[t], entry_end = tokens.entry_end[t];
+    if constexpr (N > 0) {
+      v8i sum[N] = {};
+      for (; j < full_end; ++j) {
+        const std::int32_t* row = tokens.full_weights + tokens.full[j] * stride;
+        __builtin_prefetch(tokens.full_weights + tokens.full[j + kFullAhead] * stride);
+        for (int n = 0; n < N; ++n) sum[n] += load_int(row + 8 * n);
+      }
+      for (int n = 0; n < N; ++n) store_int(out + 8 * n, sum[n]);
+    } else {
+      for (std::size_t k = 0; k < stride; k += 8) store_int(out + k, v8i{});
+      for (; j < full_end; ++j) {
+        const std::int32_t* row = tokens.full_weights + tokens.full[j] * stride;
+        for (std::size_t k = 0; k < stride; k += 8) {
+          store_int(out + k, load_int(out + k) + load_int(row + k));
+        }
+      }
+    }
+    for (; e < entry_end; ++e) {
+      __builtin_prefetch(tokens.listed_weights + tokens.entry[e + kEntryAhead]);
+      out[tokens.entry_label[e]] += tokens.listed_weights[tokens.entry[e]];
+    }
+  }
+}
+
+static void integer_scores(const IntegerTokens& tokens, std::size_t begin, std::size_t end,
+                           std::size_t stride, std::int32_t* out) {
+  switch (stride / 8) {
+    case 1:
+      return integer_scores_of<1>(tokens, begin, end, stride, out);
+    case 2:
+      return integer_scores_of<2>(tokens, begin, end, stride, out);
+    case 3:
+      return integer_scores_of<3>(tokens, begin, end, stride, out);
+    case 4:
+      return integer_scores_of<4>(tokens, begin, end, stride, out);
+    default:
+      return integer_scores_of<0>(tokens, begin, end, stride, out);
+  }
+}
+
+// N vectors of columns from column c on.
+template <int N>
+static inline void integer_columns(const std::int32_t* T, const std::int32_t* before,
+                                   const std::int32_t* s, std::size_t K, std::size_t stride,
+                                   std::int32_t floor, std::int32_t* out) {
+  v8i best[N];
+  for (int n = 0; n < N; ++n) best[n] = floor - v8i{};
+  for (std::size_t k = 0; k < K; ++k) {
+    const v8i a = before[k] - v8i{};
+    for (int n = 0; n < N; ++n) {
+      best[n] = larger_int(a + load_int(T + k * stride + 8 * n), best[n]);
+    }
+  }
+  for (int n = 0; n < N; ++n) store_int(out + 8 * n, best[n] + load_int(s + 8 * n));
+}
+
+static void integer_viterbi(const std::int32_t* T, const std::int32_t* s, std::size_t L,
+                            std::size_t K, std::size_t stride, std::int32_t floor,
+                            std::int32_t* alpha) {
+  for (std::size_t t = 1; t < L; ++t) {
+    const std::int32_t* before = alpha + (t - 1) * stride;
+    std::size_t c = 0;
+    for (; c + 32 <= stride; c += 32) {
+      integer_columns<4>(T + c, before, s + t * stride + c, K, stride, floor,
+                         alpha + t * stride + c);
+    }
+    const std::int32_t* from = s + t * stride + c;
+    std::int32_t* out = alpha + t * stride + c;
+    switch ((stride - c) / 8) {
+      case 3:
+        integer_columns<3>(T + c, before, from, K, stride, floor, out);
+        break;
+      case 2:
+        integer_columns<2>(T + c, before, from, K, stride, floor, out);
+        break;
+      case 1:
+        integer_columns<1>(T + c, before, from, K, stride, floor, out);
+        break;
+      default:
+        break;
+    }
+  }
+}

@@ -13,17 +13,12 @@ Names are imported when first used, so that ``import structlearn`` costs next to
 from __future__ import annotations
 
 from importlib import import_module
-from importlib.metadata import PackageNotFoundError, version
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    __version__: str
     from .estimators import CRF, HMM, StructuredModel, StructuredPerceptron, StructuredSVM
     from .exceptions import CapabilityError, ConvergenceWarning, InfeasibleError
-
-try:
-    __version__ = version("structlearn")
-except PackageNotFoundError:  # the source tree, not installed
-    __version__ = "0"
 
 _HOMES = {
     "CRF": "estimators",
@@ -39,11 +34,15 @@ _MODULES = (
     "datasets",
     "estimators",
     "features",
+    "io",
     "learners",
     "losses",
+    "metrics",
     "scoring",
     "structures",
+    "tasks",
     "testing",
+    "text",
 )
 
 __all__ = [
@@ -59,7 +58,19 @@ __all__ = [
 ]
 
 
+def _version() -> str:
+    # Looked up when asked for: it takes longer to find than most commands take to run.
+    from importlib.metadata import PackageNotFoundError, version
+
+    try:
+        return version("structlearn")
+    except PackageNotFoundError:  # the source tree, not installed
+        return "0"
+
+
 def __getattr__(name: str) -> Any:
+    if name == "__version__":
+        return _version()
     if name in _HOMES:
         return getattr(import_module(f".{_HOMES[name]}", __name__), name)
     if name in _MODULES:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ._core import InfeasibleError
 
-__all__ = ["CapabilityError", "ConvergenceWarning", "InfeasibleError"]
+__all__ = ["CapabilityError", "ConvergenceWarning", "FileError", "InfeasibleError", "LineError"]
 
 
 class CapabilityError(ValueError):
@@ -16,3 +16,35 @@ class CapabilityError(ValueError):
 
 class ConvergenceWarning(UserWarning):
     """A learner stopped before its certificate reached the tolerance."""
+
+
+class FileError(ValueError):
+    """A file cannot be read, written or used; the message names it, and the line where known.
+
+    Attributes
+    ----------
+    path : str
+        The file.
+    line : int or None
+        The line, from 1.
+    """
+
+    def __init__(self, path: str, reason: str, line: int | None = None) -> None:
+        name = "standard input" if path == "-" else path
+        where = f"{name}, line {line}" if line else name
+        super().__init__(f"{where}: {reason}")
+        self.path = path
+        self.line = line
+
+
+class LineError(ValueError):
+    """A line of a text cannot be read; what the native readers raise, who do not know the file."""
+
+    def __init__(self, line: int, reason: str) -> None:
+        super().__init__(f"line {line}: {reason}" if line else reason)
+        self.line = line
+        self.reason = reason
+
+    def in_file(self, path: str) -> FileError:
+        """Return the same error with the name of the file."""
+        return FileError(path, self.reason, self.line)

@@ -20,7 +20,9 @@ def test_callbacks_see_every_record(model):
     records = []
     model.set_params(callbacks=records.append)
     quietly(model, X, y)
+    weights = [record.pop("weights") for record in records]
     assert records == model.history_
+    assert weights[-1]().shape == model._weights.shape
     assert records[-1]["seconds"] > 0
     assert [r["iteration"] for r in records] == list(range(1, model.n_iter_ + 1))
     assert all(r["loss"] >= 0 for r in records)

@@ -96,6 +96,20 @@ def test_vocabulary():
     assert vocabulary.look_up(["x", "y", "z"], 3).tolist() == [0, -1, 1]
 
 
+def test_vocabulary_of_known_names():
+    vocabulary = Vocabulary(["b", "a"])
+    assert vocabulary.look_up(["a", "?", "b"], 3).tolist() == [1, -1, 0]
+    assert vocabulary.learn(["c", "a"], 2).tolist() == [2, 1]
+    with pytest.raises(ValueError, match="stands twice in the vocabulary"):
+        Vocabulary(["a", "b", "a"])
+
+
+def test_another_separator():
+    encoder = TokenEncoder(separator=":")
+    encoder.fit_transform([[{"w": "x", "n": 2, "in": {"w": "y", "l": ["z"]}, "s": {"t"}}]], WHERE)
+    assert encoder.vocabulary.names() == ["w:x", "n", "in:w:y", "in:l:z", "s:t"]
+
+
 @pytest.mark.parametrize(
     ("token", "message"),
     [

@@ -11,6 +11,14 @@
 
 namespace structlearn {
 
+// Tokens as IntegerPerceptron lays them out: rows of weights, and weights listed one by one.
+struct IntegerTokens {
+  const std::uint32_t *full_end, *entry_end;  // of each token
+  const std::uint32_t *full, *entry;
+  const std::uint16_t* entry_label;
+  const std::int32_t *full_weights, *listed_weights;
+};
+
 struct Kernels {
   const char* name;
   // out[r,k] = max over k1 of a[k1,r] + T[k1,r,k]
@@ -53,6 +61,14 @@ struct Kernels {
   void (*scatter_site)(const std::int32_t* indices, const double* values, std::size_t n,
                        const std::uint32_t* row_ptr, const std::uint32_t* column, double a,
                        const double* v, double* w, std::size_t K);
+  // out[t - begin][k] = the weights of token t for label k, for the tokens [begin, end)
+  void (*integer_scores)(const IntegerTokens& tokens, std::size_t begin, std::size_t end,
+                         std::size_t stride, std::int32_t* out);
+  // alpha[t][k] = max over j of alpha[t-1][j] + T[j][k], plus s[t][k], never below `floor`, for t
+  // from 1 on; rows are `stride` apart, a multiple of 8
+  void (*integer_viterbi)(const std::int32_t* T, const std::int32_t* s, std::size_t L,
+                          std::size_t K, std::size_t stride, std::int32_t floor,
+                          std::int32_t* alpha);
   // every x[i] is finite or -inf
   bool (*all_scores)(const double* x, std::size_t n);
 };

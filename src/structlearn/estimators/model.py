@@ -21,7 +21,7 @@ from ..structures.multiclass import Multiclass
 from ..structures.native import n_threads
 from .outputs import sort_classes
 from .predictor import Predictor, chunks
-from .preparation import Before, Prepared, label_sites, prepare
+from .preparation import Before, Frame, Prepared, label_sites, prepare
 
 __all__ = ["StructuredModel"]
 
@@ -87,7 +87,8 @@ class StructuredModel(Predictor):
     warm_start : bool, default=False
         Begin at the weights of the last call of ``fit``.
     callbacks : callable or list of callable, optional
-        Called with a record (dict) after each iteration; returning True stops the training.
+        Called with a record (dict) after each iteration; returning True stops the training. Its
+        entry ``weights``, when called, gives the weights reached so far.
     n_jobs : int, optional
         Threads. The result does not depend on it.
     random_state : int, Generator or RandomState, optional
@@ -281,26 +282,10 @@ class StructuredModel(Predictor):
         self, prepared: Prepared, training: Training, solver: str, continued: bool = False
     ) -> None:
         """Make the result the estimator's own, all at once."""
-        history = training.history
-        if continued:
-            history = [*self.history_, *history]
-        self._encoder = prepared.encoder
-        self._layout = prepared.layout
-        self._weights = training.weights
+        history = [*self.history_, *training.history] if continued else training.history
+        self._hold(prepared, training.weights, history, training.objective, training.gap)
         if solver != "lbfgs":
             self._online = training.state
-        elif hasattr(self, "_online"):
-            del self._online
-        self.structure_ = prepared.structure
-        self.classes_ = prepared.classes
-        label = prepared.problem.examples.blocks.get("label")
-        if label is not None and prepared.problem.single_site:
-            self.n_features_in_ = label.n_features
-        self.history_ = history
-        self.loss_curve_ = [record["loss"] for record in history]
-        self.n_iter_ = len(history)
-        self.objective_ = training.objective
-        self.duality_gap_ = training.gap
         if training.interrupted:
             raise KeyboardInterrupt(
                 "training was interrupted; the model holds the weights reached so far"
@@ -316,6 +301,30 @@ class StructuredModel(Predictor):
                 ConvergenceWarning,
                 stacklevel=3,
             )
+
+    def _hold(
+        self,
+        frame: Frame,
+        weights: Vector,
+        history: list[dict[str, Any]],
+        objective: float | None = None,
+        gap: float | None = None,
+    ) -> None:
+        """Be fitted: the one place where what was learned becomes the estimator's state."""
+        self._encoder = frame.encoder
+        self._layout = frame.layout
+        self._weights = weights
+        self.__dict__.pop("_online", None)  # belongs to the weights before
+        self.structure_ = frame.structure
+        self.classes_ = frame.classes
+        label = frame.encoder.encoders.get("label")
+        if label is not None and frame.encoder.single_site:
+            self.n_features_in_ = label.n_features
+        self.history_ = history
+        self.loss_curve_ = [record["loss"] for record in history]
+        self.n_iter_ = len(history)
+        self.objective_ = objective
+        self.duality_gap_ = gap
 
     # -- preparing ------------------------------------------------------------------------------
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -21,7 +22,16 @@ from ..structures.multiclass import Multiclass
 from ..structures.semimarkov import SemiMarkov
 from .outputs import check_sample_weight, class_weights, find_classes, read_outputs
 
-__all__ = ["Before", "Prepared", "label_sites", "make_structure", "prepare"]
+__all__ = [
+    "Before",
+    "Frame",
+    "Prepared",
+    "label_sites",
+    "make_blocks",
+    "make_encoder",
+    "make_structure",
+    "prepare",
+]
 
 STRUCTURES: dict[str, type[Structure]] = {
     "multiclass": Multiclass,
@@ -39,13 +49,19 @@ class Before(NamedTuple):
 
 
 @dataclass
-class Prepared:
-    """All that a call of fit works out before it learns; nothing of it is the estimator's yet."""
+class Frame:
+    """All of a fitted model but its weights."""
 
     encoder: ExampleEncoder
     structure: Structure
     classes: npt.NDArray[Any]
     layout: WeightLayout
+
+
+@dataclass
+class Prepared(Frame):
+    """All that a call of fit works out before it learns; nothing of it is the estimator's yet."""
+
     problem: Problem
 
 
@@ -73,19 +89,17 @@ def prepare(
     if before is not None:
         encoder = copy.deepcopy(before.encoder)  # a failure must not leave half a vocabulary
     else:
-        encoder = ExampleEncoder(
-            structure,
-            single_site=isinstance(structure, Multiclass),
-            min_count=int(options.min_count),
-        )
+        encoder = make_encoder(options, structure)
     examples = encoder.fit_transform(X)
     if classes is None and structure.has_labels:
         classes = find_classes(structure, y)
-        if before is not None and not np.array_equal(classes, before.classes):
-            raise ValueError(
-                "warm_start needs the same classes as before: "
-                f"{before.classes.tolist()}, got {classes.tolist()}"
-            )
+        if before is not None:
+            if set(classes.tolist()) != set(before.classes.tolist()):
+                raise ValueError(
+                    "warm_start needs the same classes as before: "
+                    f"{before.classes.tolist()}, got {classes.tolist()}"
+                )
+            classes = before.classes  # a model read from a file has its own order
     if classes is None:
         classes = np.empty(0, dtype=np.int64)
     gold = read_outputs(structure, y, classes, label_sites(structure, examples))
@@ -110,7 +124,7 @@ def prepare(
     return Prepared(encoder, structure, classes, layout, problem)
 
 
-def make_structure(structure: Any, X: Any, y: Any) -> Structure:
+def make_structure(structure: Any, X: Any = None, y: Any = None) -> Structure:
     """Return the structure that a name or an object stands for, a named one to fit X and y."""
     if isinstance(structure, Structure):
         return structure
@@ -121,6 +135,36 @@ def make_structure(structure: Any, X: Any, y: Any) -> Structure:
     )
 
 
+def make_encoder(options: Any, structure: Structure) -> ExampleEncoder:
+    """Return the reader of X that an estimator's parameters ask for, without any encoders yet."""
+    return ExampleEncoder(
+        structure,
+        single_site=isinstance(structure, Multiclass),
+        min_count=int(options.min_count),
+    )
+
+
+def make_blocks(
+    options: Any, structure: Structure, n_features: Mapping[str, int], classes: npt.NDArray[Any]
+) -> dict[str, WeightBlock | None]:
+    """Return the blocks of weights that an estimator's parameters ask for, their rows all dense.
+
+    Parameters
+    ----------
+    n_features : mapping of str to int
+        Number of features of each block that has them.
+    """
+    blocks: dict[str, WeightBlock | None] = {}
+    for name, spec in structure.blocks(len(classes)).items():
+        blocks[name] = _make_block(options, name, spec, n_features.get(name))
+    if options.hierarchy is not None:
+        label = blocks[structure.label_block]
+        assert label is not None
+        label.hierarchy = ClassHierarchy(options.hierarchy, classes)
+    _forbid(options.forbid, blocks, classes)
+    return blocks
+
+
 def _make_layout(
     options: Any,
     structure: Structure,
@@ -128,14 +172,8 @@ def _make_layout(
     gold: GoldOutputs,
     classes: npt.NDArray[Any],
 ) -> WeightLayout:
-    blocks: dict[str, WeightBlock | None] = {}
-    for name, spec in structure.blocks(len(classes)).items():
-        blocks[name] = _make_block(options, name, spec, examples)
-    if options.hierarchy is not None:
-        label = blocks[structure.label_block]
-        assert label is not None
-        label.hierarchy = ClassHierarchy(options.hierarchy, classes)
-    _forbid(options.forbid, blocks, classes)
+    n_features = {name: rows.n_features for name, rows in examples.blocks.items()}
+    blocks = make_blocks(options, structure, n_features, classes)
     dense = WeightLayout(blocks)
     sparse = [n for n, b in dense.present().items() if _only_observed(options, b, n, examples)]
     if sparse:
@@ -150,10 +188,9 @@ def _make_layout(
     return WeightLayout(blocks)
 
 
-def _make_block(options: Any, name: str, spec: Block, examples: Examples) -> WeightBlock | None:
-    rows = examples.blocks.get(name)
-    if rows is not None:
-        return WeightBlock(spec.outcomes, rows.n_features, shared=False)
+def _make_block(options: Any, name: str, spec: Block, n_features: int | None) -> WeightBlock | None:
+    if n_features is not None:
+        return WeightBlock(spec.outcomes, n_features, shared=False)
     if not spec.shared:
         if spec.optional:
             return None

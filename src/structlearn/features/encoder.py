@@ -14,7 +14,7 @@ from .arrays import DenseEncoder, SparseEncoder, is_sparse
 from .rows import Examples, FeatureRows, Where
 from .tokens import TokenEncoder
 
-__all__ = ["ExampleEncoder", "as_list"]
+__all__ = ["BlockEncoder", "ExampleEncoder", "as_list"]
 
 BlockEncoder = DenseEncoder | SparseEncoder | TokenEncoder
 
@@ -52,6 +52,8 @@ class ExampleEncoder:
         return self._read(X, learn=False)
 
     def _read(self, X: Any, *, learn: bool) -> Examples:
+        if isinstance(X, Examples):
+            return X  # feature rows already: whoever made them has done the reading
         if self.single_site:
             examples: list[dict[str, Any]] = [{"label": _single_sites(X)}]
             topology: list[dict[str, Any]] = []

@@ -29,11 +29,18 @@ class TokenEncoder:
     ----------
     min_count : int
         Features seen fewer times than this in the training data are left out.
+    separator : str, default="="
+        Stands between a name and its value where that is a string or in a list; CRFsuite's is ":".
+    vocabulary : Vocabulary, optional
+        What was learned before.
     """
 
-    def __init__(self, min_count: int = 0) -> None:
+    def __init__(
+        self, min_count: int = 0, *, separator: str = "=", vocabulary: Vocabulary | None = None
+    ) -> None:
         self.min_count = min_count
-        self.vocabulary = Vocabulary()
+        self.separator = separator
+        self.vocabulary = Vocabulary() if vocabulary is None else vocabulary
 
     @property
     def n_features(self) -> int:
@@ -42,7 +49,7 @@ class TokenEncoder:
 
     def fit_transform(self, examples: list[Any], where: Where) -> FeatureRows:
         """Learn the vocabulary (further names where one exists) and return the rows."""
-        site_ptr, lengths, names, values = _flatten(examples, where)
+        site_ptr, lengths, names, values = _flatten(examples, where, self.separator)
         known = len(self.vocabulary)
         ids = self.vocabulary.learn(names, int(lengths.sum()))
         if self.min_count > 1:
@@ -54,7 +61,7 @@ class TokenEncoder:
 
     def transform(self, examples: list[Any], where: Where) -> FeatureRows:
         """Return the rows; names that were never learned are left out."""
-        site_ptr, lengths, names, values = _flatten(examples, where)
+        site_ptr, lengths, names, values = _flatten(examples, where, self.separator)
         ids = self.vocabulary.look_up(names, int(lengths.sum()))
         return self._rows(site_ptr, lengths, ids, values)
 
@@ -77,7 +84,7 @@ class TokenEncoder:
 
 
 def _flatten(
-    examples: list[Any], where: Where
+    examples: list[Any], where: Where, separator: str
 ) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64], Iterable[str], Any]:
     """Return (site_ptr, features a token, all names, all values or None if they are ones)."""
     site_ptr = np.zeros(len(examples) + 1, dtype=np.int64)
@@ -98,7 +105,7 @@ def _flatten(
         for t, token in enumerate(example):
             before = len(names)
             try:
-                for name, value in _features(token):
+                for name, value in _features(token, separator):
                     names.append(name)
                     numbers.append(value)
             except TypeError as error:
@@ -117,12 +124,12 @@ def _flatten(
     return site_ptr, np.array(sizes, dtype=np.int64), names, None if ones else array
 
 
-def _features(token: Any) -> Iterator[tuple[str, float]]:
+def _features(token: Any, separator: str) -> Iterator[tuple[str, float]]:
     if isinstance(token, str):
         yield token, 1.0
     elif isinstance(token, Mapping):
         for name, value in token.items():
-            yield from _entry(str(name), value)
+            yield from _entry(str(name), value, separator)
     elif isinstance(token, (set, frozenset)):
         for name in sorted(token):  # sets have no order, models must
             yield _name(name), 1.0
@@ -144,19 +151,19 @@ def _name(name: Any) -> str:
     return name
 
 
-def _entry(name: str, value: Any) -> Iterator[tuple[str, float]]:
+def _entry(name: str, value: Any, separator: str) -> Iterator[tuple[str, float]]:
     if isinstance(value, str):
-        yield f"{name}={value}", 1.0
+        yield f"{name}{separator}{value}", 1.0
     elif isinstance(value, (bool, np.bool_, Real)):
         yield name, float(value)
     elif isinstance(value, Mapping):
         for key, inner in value.items():
-            yield from _entry(f"{name}:{key}", inner)
+            yield from _entry(f"{name}:{key}", inner, separator)
     elif isinstance(value, (set, frozenset)):
         for key in sorted(value):
-            yield f"{name}={_name(key)}", 1.0
+            yield f"{name}{separator}{_name(key)}", 1.0
     elif isinstance(value, (list, tuple)):
         for key in value:
-            yield f"{name}={_name(key)}", 1.0
+            yield f"{name}{separator}{_name(key)}", 1.0
     else:
         raise TypeError(f"feature {name!r} has a value of type {type(value).__name__}")

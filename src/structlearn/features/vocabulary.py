@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from itertools import repeat
 
 import numpy as np
@@ -17,10 +17,18 @@ class Vocabulary:
 
     Columns are numbered in the order in which names are first seen, so that the same data gives the
     same model. Looking a name up costs one hash.
+
+    Parameters
+    ----------
+    names : sequence of str, default=()
+        Names known from the start, in the order of their columns.
     """
 
-    def __init__(self) -> None:
-        self.columns: defaultdict[str, int] = defaultdict(None)  # a plain dict once learned
+    def __init__(self, names: Sequence[str] = ()) -> None:
+        numbered = zip(names, range(len(names)), strict=True)
+        self.columns: defaultdict[str, int] = defaultdict(None, numbered)  # plain once learned
+        if len(self.columns) != len(names):
+            raise ValueError("a feature has two columns: its name stands twice in the vocabulary")
 
     def __len__(self) -> int:
         return len(self.columns)

@@ -123,15 +123,19 @@ class Progress:
         """Time since the start."""
         return time.perf_counter() - self._begin
 
-    def report(self, **record: Any) -> bool:
-        """Take a record; return True where a callback wants to stop."""
+    def report(self, weights: Callable[[], Vector], **record: Any) -> bool:
+        """Take a record; return True where a callback wants to stop.
+
+        Callbacks get it with one more entry: ``weights``, which when called gives the weights that
+        the learner would return if it ended now.
+        """
         record["seconds"] = self.seconds
         self.records.append(record)
         if self.verbose:
             print(self._line(record), file=sys.stderr, flush=True)
         stop = False
         for callback in self.callbacks:
-            stop = callback(dict(record)) is True or stop
+            stop = callback({**record, "weights": weights}) is True or stop
         return stop
 
     def _line(self, record: dict[str, Any]) -> str:

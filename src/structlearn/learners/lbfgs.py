@@ -92,7 +92,7 @@ class LBFGS:
             shown = {k: latest[k] for k in ("loss", "objective")}
             if s.convex:
                 shown["gap"] = latest["gap"]
-            if progress.report(iteration=iteration, **shown):
+            if progress.report(lambda: best.weights, iteration=iteration, **shown):
                 best.stopped = True
                 raise _Stop
 
@@ -119,7 +119,7 @@ class LBFGS:
             )
         except _Stop:
             if not best.stopped:  # the step that reached the tolerance
-                progress.report(iteration=iteration + 1, **latest)
+                progress.report(lambda: best.weights, iteration=iteration + 1, **latest)
         except KeyboardInterrupt:
             best.interrupted = True
             if best.objective == np.inf:

@@ -16,6 +16,7 @@ p̄_i), p̄_i the mean of the outputs found for example i, a feasible dual point
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
@@ -152,7 +153,7 @@ class Online:
                     if _is_power_of_two(epoch) or last:
                         best = certificate.at(self._chosen(state), n_jobs)
                         record["objective"], record["gap"] = best.objective, best.gap
-                training.stopped = progress.report(**record)
+                training.stopped = progress.report(functools.partial(self._chosen, state), **record)
                 if training.interrupted or training.stopped or self._good_enough(best):
                     break
                 if self.step == "unit" and report["updates"] == 0:

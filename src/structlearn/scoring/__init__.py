@@ -1,5 +1,6 @@
 """Features times weights: which weights exist, and where each one lives."""
 
 from .layout import WeightBlock, WeightLayout
+from .rows import SparseWeights
 
-__all__ = ["WeightBlock", "WeightLayout"]
+__all__ = ["SparseWeights", "WeightBlock", "WeightLayout"]

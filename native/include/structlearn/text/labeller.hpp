@@ -1,0 +1,65 @@
+// From text to text: reads sentences, labels them, and writes the lines back with the labels.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "structlearn/text/model.hpp"
+
+namespace structlearn::text {
+
+// The labels of a model as they are written: several of its labels may have one name (IOBES labels
+// written as IOB2). Both lists are sorted.
+struct LabelNames {
+  std::vector<std::string> labels, names;
+  std::vector<std::int32_t> name_of;  // label to name
+
+  const std::string& shown(std::int32_t label) const {
+    return names[static_cast<std::size_t>(name_of[static_cast<std::size_t>(label)])];
+  }
+  std::int32_t find(std::string_view name) const;  // -1: none
+};
+
+struct LabelOptions {
+  std::size_t target = 0;    // the column of the labels
+  std::size_t nbest = 1;     // columns of labels: the best sentence, the second best, ...
+  bool confidence = false;   // a column with the probability of the label
+  bool marginals = false;    // a column with the probabilities of all labels
+  bool known = false;        // labels that stand in the target column already are kept
+  double temperature = 1.0;  // of the probabilities
+  std::string unknown = "_";
+};
+
+// Labels pieces of text one after another. Not to be shared between threads.
+class Labeller {
+ public:
+  Labeller(const TaggerModel& model, const LabelNames& labels, Format format, LabelOptions options);
+
+  // Appends the text, which ends where a sentence ends, with its labels. `line` is the number of
+  // lines before it. Throws BadLine.
+  void label(std::string_view text, std::size_t line, std::string& out);
+
+  std::size_t tokens() const { return tokens_; }
+
+ private:
+  void fill(std::string_view line, std::size_t token, std::string_view cell, std::size_t column,
+            std::string& out) const;
+  void describe(std::size_t position);
+
+  const TaggerModel& model_;
+  const LabelNames& labels_;
+  LabelOptions options_;
+  Corpus corpus_;
+  Extractor extractor_;
+  Scratch scratch_;
+  std::vector<Output> outputs_;
+  std::vector<double> probability_, of_name_;
+  std::vector<std::int32_t> known_;
+  std::vector<std::pair<double, std::size_t>> ranked_;
+  std::vector<std::pair<std::string, std::string>> extra_;  // name and value
+  std::string misc_;
+  std::size_t tokens_ = 0;
+};
+
+}  // namespace structlearn::text

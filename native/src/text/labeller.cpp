@@ -1,0 +1,186 @@
+#include "structlearn/text/labeller.hpp"
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+
+namespace structlearn::text {
+namespace {
+
+// Strings seen so far are kept between pieces; from this many bytes on they are forgotten.
+constexpr std::size_t kMostBytes = std::size_t{64} << 20;
+constexpr double kLeastShown = 0.0005;
+
+void append_number(double x, std::string& out) {
+  std::array<char, 32> buffer;
+  const auto end =
+      std::to_chars(buffer.data(), buffer.data() + buffer.size(), x, std::chars_format::fixed, 4);
+  out.append(buffer.data(), end.ptr);
+}
+
+}  // namespace
+
+std::int32_t LabelNames::find(std::string_view name) const {
+  const auto at = std::lower_bound(names.begin(), names.end(), name);
+  if (at == names.end() || *at != name) return -1;
+  return static_cast<std::int32_t>(at - names.begin());
+}
+
+Labeller::Labeller(const TaggerModel& model, const LabelNames& labels, Format format,
+                   LabelOptions options)
+    : model_(model),
+      labels_(labels),
+      options_(std::move(options)),
+      corpus_(format),
+      extractor_(model.shared_features(), corpus_) {}
+
+// The line with another cell in one column, or with one more column.
+void Labeller::fill(std::string_view line, std::size_t token, std::string_view cell,
+                    std::size_t column, std::string& out) const {
+  const auto& columns = corpus_.columns();
+  if (column >= columns.size()) {
+    out.append(line);
+    out.push_back(corpus_.separator());
+    out.append(cell);
+    return;
+  }
+  // The cells are copied with what stands between them.
+  std::size_t at = 0;
+  for (std::size_t c = 0; c < columns.size(); ++c) {
+    const std::string_view old = columns[c].strings[columns[c].cell[token]];
+    const std::size_t begin = line.find(old, at);
+    out.append(line.substr(at, begin - at));
+    out.append(c == column ? cell : old);
+    at = begin + old.size();
+  }
+}
+
+// What is written of a token besides its label.
+void Labeller::describe(std::size_t position) {
+  extra_.clear();
+  const std::size_t K = labels_.labels.size();
+  for (std::size_t n = 1; n < options_.nbest; ++n) {
+    // "-": the sentence has no more labellings.
+    extra_.emplace_back("NBest" + std::to_string(n + 1),
+                        n < outputs_.size() ? labels_.shown(outputs_[n][position]) : "-");
+  }
+  if (!options_.confidence && !options_.marginals) return;
+  // Labels that are written alike count together.
+  of_name_.assign(labels_.names.size(), 0.0);
+  for (std::size_t k = 0; k < K; ++k) {
+    of_name_[static_cast<std::size_t>(labels_.name_of[k])] += probability_[position * K + k];
+  }
+  if (options_.confidence) {
+    const std::int32_t label = outputs_[0][position];
+    const std::int32_t name = labels_.name_of[static_cast<std::size_t>(label)];
+    extra_.emplace_back("Confidence", "");
+    append_number(of_name_[static_cast<std::size_t>(name)], extra_.back().second);
+  }
+  if (options_.marginals) {
+    ranked_.clear();
+    for (std::size_t k = 0; k < of_name_.size(); ++k) {
+      if (of_name_[k] >= kLeastShown) ranked_.emplace_back(-of_name_[k], k);
+    }
+    std::sort(ranked_.begin(), ranked_.end());
+    extra_.emplace_back("Marginals", "");
+    std::string& text = extra_.back().second;
+    for (const auto& [minus, k] : ranked_) {
+      if (!text.empty()) text.push_back(',');
+      text.append(labels_.names[k]);
+      text.push_back(':');
+      append_number(-minus, text);
+    }
+  }
+}
+
+void Labeller::label(std::string_view text, std::size_t line, std::string& out) {
+  if (corpus_.bytes() > kMostBytes) {
+    corpus_.clear();
+    extractor_.forget();
+  } else {
+    corpus_.clear_tokens();
+  }
+  corpus_.set_line(line);
+  corpus_.read(text, true);
+  extractor_.update();
+  const std::size_t K = labels_.labels.size();
+  const std::size_t needed = model_.features().columns_needed();
+  if (corpus_.tokens() > 0 && corpus_.columns().size() < needed) {
+    throw BadLine(corpus_.line_number(0), "the model reads column " + std::to_string(needed) +
+                                              ", the line has " +
+                                              std::to_string(corpus_.columns().size()));
+  }
+  std::size_t copied = 0;
+  for (std::size_t s = 0; s < corpus_.sentences(); ++s) {
+    const std::size_t begin = corpus_.sentence(s), L = corpus_.sentence(s + 1) - begin;
+    model_.score(extractor_, s, scratch_);
+    if (options_.known && options_.target < corpus_.columns().size()) {
+      const Column& column = corpus_.columns()[options_.target];
+      known_.assign(L, -1);
+      for (std::size_t t = 0; t < L; ++t) {
+        const std::string_view cell = column.strings[column.cell[begin + t]];
+        if (cell == options_.unknown) continue;
+        known_[t] = labels_.find(cell);
+        if (known_[t] < 0) {
+          throw BadLine(corpus_.line_number(begin + t),
+                        "the known label '" + std::string(cell) + "' is not one of the model's");
+        }
+      }
+      model_.clamp(known_, labels_.name_of, scratch_);
+    }
+    double value;
+    if (options_.nbest > 1) {
+      outputs_.clear();
+      value = kMinusInfinity;
+      for (auto& [score, y] : model_.kbest(L, scratch_, options_.nbest)) {
+        if (outputs_.empty()) value = score;
+        outputs_.push_back(std::move(y));
+      }
+    } else {
+      outputs_.resize(1);
+      value = model_.argmax(L, scratch_, outputs_[0]);
+    }
+    if (value == kMinusInfinity) {
+      throw BadLine(corpus_.line_number(begin),
+                    "no legal labelling of this sentence is left: the known labels contradict the "
+                    "constraints");
+    }
+    if (options_.confidence || options_.marginals) {
+      probability_.resize(L * K);
+      model_.marginals(L, scratch_, options_.temperature, probability_.data());
+    }
+    for (std::size_t t = 0; t < L; ++t) {
+      const Line& at = corpus_.lines()[begin + t];
+      out.append(text.substr(copied, at.begin - copied));  // blank lines, comments, ...
+      copied = at.end;
+      const std::string_view token_line = text.substr(at.begin, at.end - at.begin);
+      const std::string& label = labels_.shown(outputs_[0][t]);
+      const bool more = options_.nbest > 1 || options_.confidence || options_.marginals;
+      if (more) describe(t);
+      if (!more || corpus_.format() == Format::kColumns) {
+        fill(token_line, begin + t, label, options_.target, out);
+        for (const auto& named : extra_) {
+          out.push_back(corpus_.separator());
+          out.append(named.second);
+        }
+        continue;
+      }
+      // CoNLL-U has ten columns and no more: the last one takes what else there is to say.
+      const Column& last = corpus_.columns().back();
+      const std::string_view old = last.strings[last.cell[begin + t]];
+      misc_.clear();
+      fill(token_line, begin + t, label, options_.target, misc_);
+      misc_.resize(misc_.size() - old.size());
+      if (old != "_") misc_.append(old);
+      for (std::size_t i = 0; i < extra_.size(); ++i) {
+        if (i > 0 || old != "_") misc_.push_back('|');
+        misc_.append(extra_[i].first).append("=").append(extra_[i].second);
+      }
+      out.append(misc_);
+    }
+  }
+  out.append(text.substr(copied));
+  tokens_ += corpus_.tokens();
+}
+
+}  // namespace structlearn::text

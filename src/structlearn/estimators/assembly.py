@@ -1,0 +1,89 @@
+"""A fitted estimator from what was learned elsewhere: labels, features and weights."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, TypeVar
+
+import numpy as np
+import numpy.typing as npt
+
+from ..features.encoder import BlockEncoder
+from ..scoring.layout import WeightBlock, WeightLayout
+from ..scoring.rows import SparseWeights
+from .model import StructuredModel
+from .preparation import Frame, make_blocks, make_encoder, make_structure
+
+__all__ = ["assemble"]
+
+Model = TypeVar("Model", bound=StructuredModel)
+
+
+def assemble(
+    estimator: Model,
+    classes: npt.NDArray[Any],
+    encoders: Mapping[str, BlockEncoder],
+    weights: Mapping[str, Any],
+) -> Model:
+    """Give an estimator labels, features and weights, as if ``fit`` had found them.
+
+    The estimator's parameters say which blocks of weights there are (``structure``,
+    ``boundaries``), what is forbidden and which classes share weights; nothing is learned.
+
+    Parameters
+    ----------
+    estimator : StructuredModel
+        Left as it is where anything is wrong.
+    classes : array of shape (K,)
+        The labels, each once, in the order of the weights.
+    encoders : mapping of str to encoder
+        Block name to what reads its features: :class:`~structlearn.features.tokens.TokenEncoder`
+        with its vocabulary, or one of those for arrays.
+    weights : mapping of str to array or SparseWeights
+        Block name to its weights: dense as in ``coef_``, outcomes first, or only those that exist.
+        For a block with a hierarchy: (nodes, features).
+
+    Returns
+    -------
+    estimator
+        Itself, fitted: ``n_iter_`` is 0, ``objective_`` is None.
+    """
+    names = np.asarray(classes)
+    structure = make_structure(estimator.structure)
+    if structure.has_labels and (names.ndim != 1 or len(names) == 0):
+        raise ValueError("a model needs at least one label")
+    if len(set(names.tolist())) != len(names):
+        raise ValueError("a label stands twice among the classes")
+    n_features = {name: encoder.n_features for name, encoder in encoders.items()}
+    blocks = make_blocks(estimator, structure, n_features, names)
+    expected = sorted(name for name, block in blocks.items() if block is not None)
+    if sorted(weights) != expected:
+        raise ValueError(f"expected weights of {expected}, got {sorted(weights)}")
+    parts = [
+        _stored(block, name, weights[name]) for name, block in blocks.items() if block is not None
+    ]
+    vector = np.concatenate(parts) if parts else np.empty(0)
+    if not np.isfinite(vector).all():
+        raise ValueError("the weights must be finite")
+    encoder = make_encoder(estimator, structure)
+    encoder.encoders.update(encoders)
+    estimator._hold(Frame(encoder, structure, names, WeightLayout(blocks)), vector, [])
+    return estimator
+
+
+def _stored(block: WeightBlock, name: str, given: Any) -> npt.NDArray[np.float64]:
+    """Return the weights in the order of the block's storage."""
+    if isinstance(given, SparseWeights):
+        return given.place(block, name)
+    if not block.hierarchy:
+        try:
+            return block.from_dense(given)
+        except ValueError as error:
+            raise ValueError(f"{name}: {error}") from None
+    table = np.asarray(given, dtype=np.float64)
+    if table.shape != (block.n_columns, block.n_features):
+        raise ValueError(
+            f"{name}: expected weights of shape {(block.n_columns, block.n_features)}, a row a "
+            f"node of the hierarchy, got {table.shape}"
+        )
+    return np.ascontiguousarray(table.T).ravel()

@@ -1,0 +1,183 @@
+"""Model files: one file of named arrays, in the safetensors format, with a checksum.
+
+Eight bytes with the header's length, the header as JSON, the arrays one after another. The header's
+``__metadata__`` has the model's description and a checksum of everything else in the file, so that
+a flipped bit anywhere is found. Written under another name and renamed when whole; read by mapping
+it into memory. The safetensors library reads these files too; we do without it to start faster and
+to check more.
+"""
+
+from __future__ import annotations
+
+import json
+import mmap
+import os
+from collections.abc import Mapping
+from math import prod
+from typing import Any, NamedTuple
+
+from .. import _core
+from ..exceptions import FileError
+from ..text.files import replaced
+
+__all__ = ["Tensor", "read_container", "write_container"]
+
+FORMAT = "structlearn"
+VERSION = 1
+_SIZES = {"F64": 8, "I64": 8, "U64": 8, "F32": 4, "I32": 4, "U32": 4}
+_SIZES.update({"F16": 2, "I16": 2, "U16": 2, "I8": 1, "U8": 1})
+_NO_CHECKSUM = "0" * 16
+
+
+class Tensor(NamedTuple):
+    """An array as it lies in a file.
+
+    Attributes
+    ----------
+    dtype : str
+        As safetensors names it: F32, U64, ...
+    data : buffer
+        The bytes, in C order, little-endian.
+    shape : tuple of int or None
+        None: one dimension.
+    """
+
+    dtype: str
+    data: Any
+    shape: tuple[int, ...] | None = None
+
+
+def write_container(
+    path: str | os.PathLike[str], description: Mapping[str, Any], tensors: Mapping[str, Tensor]
+) -> None:
+    """Write a model file; whatever happens, a file that was there before stays as it was.
+
+    Parameters
+    ----------
+    description : dict
+        Anything that JSON can hold.
+    tensors : dict of str to Tensor
+    """
+    # Wide items first: then all lie at multiples of their size without gaps between them.
+    order = sorted(tensors, key=lambda name: (-_SIZES[tensors[name].dtype], name))
+    entries: dict[str, Any] = {}
+    views, at = [], 0
+    for name in order:
+        tensor = tensors[name]
+        view = memoryview(tensor.data).cast("B")
+        shape = tensor.shape or (len(view) // _SIZES[tensor.dtype],)
+        entries[name] = {
+            "dtype": tensor.dtype,
+            "shape": list(shape),
+            "data_offsets": [at, at + len(view)],
+        }
+        views.append(view)
+        at += len(view)
+    model = json.dumps(description, ensure_ascii=False, separators=(",", ":"), sort_keys=True)
+
+    def header(checksum: str) -> bytes:
+        metadata = {
+            "checksum": checksum,
+            "format": FORMAT,
+            "model": model,
+            "version": str(VERSION),
+        }
+        text = json.dumps({"__metadata__": metadata, **entries}, separators=(",", ":")).encode()
+        return text + b" " * (-len(text) % 64)  # the arrays begin on a cache line
+
+    blank = header(_NO_CHECKSUM)
+    checksum = _core.checksum([len(blank).to_bytes(8, "little"), blank, *views])
+    with replaced(path) as file:
+        file.write(len(blank).to_bytes(8, "little"))
+        file.write(header(f"{checksum:016x}"))
+        for view in views:
+            file.write(view)
+
+
+def read_container(
+    path: str | os.PathLike[str],
+) -> tuple[dict[str, Any], dict[str, Tensor]]:
+    """Map a model file into memory and check all of it.
+
+    Returns
+    -------
+    description : dict
+    tensors : dict of str to Tensor
+        Views of the mapped file.
+
+    Raises
+    ------
+    FileError
+        Where the file is missing, foreign, truncated, damaged or of a newer version.
+    """
+    name = os.fspath(path)
+    try:
+        with open(name, "rb") as file:
+            size = os.fstat(file.fileno()).st_size
+            if size < 8:
+                raise FileError(name, _foreign(f"it has {size} bytes"))
+            mapped = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
+    except OSError as error:
+        reason = error.strerror or str(error)
+        raise FileError(name, reason[0].lower() + reason[1:]) from None
+    whole = memoryview(mapped)
+    length = int.from_bytes(whole[:8], "little")
+    if length > size - 8 or length < 2:
+        raise FileError(name, _foreign("its header does not fit in it, or it was cut short"))
+    raw = bytes(whole[8 : 8 + length])
+    try:
+        header = json.loads(raw)
+        metadata = header.pop("__metadata__")
+        ours = metadata["format"] == FORMAT
+        version, stored, model = metadata["version"], metadata["checksum"], metadata["model"]
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
+        raise FileError(name, _foreign("its header cannot be read")) from None
+    if not ours:
+        raise FileError(name, _foreign("its header is another program's"))
+    if version != str(VERSION):
+        raise FileError(
+            name, f"a model file of version {version!r}; this structlearn reads version {VERSION}"
+        )
+    payload = whole[8 + length :]
+    tensors = _tensors(name, header, payload)
+    blank = raw.replace(f'"checksum":"{stored}"'.encode(), f'"checksum":"{_NO_CHECKSUM}"'.encode())
+    found = _core.checksum([whole[:8], blank, *(tensor.data for tensor in tensors.values())])
+    if f"{found:016x}" != stored:
+        raise FileError(name, "the file is damaged: its checksum does not agree with its content")
+    try:
+        description = json.loads(model)
+    except (ValueError, TypeError, RecursionError):
+        raise FileError(name, _foreign("its description cannot be read")) from None
+    if not isinstance(description, dict):
+        raise FileError(name, _foreign("its description is not a dictionary"))
+    return description, tensors
+
+
+def _foreign(reason: str) -> str:
+    return f"not a structlearn model, or damaged: {reason}"
+
+
+def _tensors(name: str, header: Any, payload: memoryview) -> dict[str, Tensor]:
+    """Return views of the arrays, none of which overlaps another or leaves the file."""
+    tensors: dict[str, Tensor] = {}
+    reached = 0
+    try:
+        entries = sorted(header.items(), key=lambda item: (item[1]["data_offsets"], item[0]))
+        for key, entry in entries:
+            begin, end = entry["data_offsets"]
+            shape = tuple(entry["shape"])
+            dtype = entry["dtype"]
+            whole_numbers = all(type(n) is int and n >= 0 for n in (begin, end, *shape))
+            if not whole_numbers or begin != reached or end > len(payload):
+                raise FileError(name, _foreign(f"the array {key!r} lies outside of it"))
+            if prod(shape) * _SIZES[dtype] != end - begin:
+                raise FileError(name, _foreign(f"the array {key!r} has another size than it says"))
+            tensors[key] = Tensor(dtype, payload[begin:end], shape)
+            reached = end
+    except FileError:
+        raise
+    except (KeyError, TypeError, ValueError, AttributeError, OverflowError):
+        raise FileError(name, _foreign("its list of arrays cannot be read")) from None
+    if reached != len(payload):
+        raise FileError(name, _foreign("there is more in it than its header says"))
+    return tensors

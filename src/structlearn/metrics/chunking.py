@@ -1,0 +1,172 @@
+"""Precision, recall and F1 of chunks, as the CoNLL shared tasks count them."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from .boundaries import chunks, split_label
+from .pairs import Sentences, read_pairs
+from .scores import Averages, Scores
+
+__all__ = ["ChunkReport", "chunk_counts", "chunk_f1", "chunk_report"]
+
+Span = tuple[int, int, str]
+
+
+@dataclass(frozen=True)
+class ChunkReport:
+    """Scores of chunks. ``str()`` of it is :meth:`text`.
+
+    Attributes
+    ----------
+    n_tokens, n_right : int
+        Tokens, and those among them whose label is right.
+    by_type : dict of str to Scores
+        Of every type that has a chunk, gold or predicted; sorted.
+    """
+
+    n_tokens: int
+    n_right: int
+    by_type: dict[str, Scores]
+
+    @property
+    def overall(self) -> Scores:
+        """Scores of all chunks together."""
+        return sum(self.by_type.values(), Scores(0, 0, 0))
+
+    @property
+    def macro(self) -> Averages:
+        """Unweighted means over the types."""
+        return Averages.of(list(self.by_type.values()))
+
+    @property
+    def accuracy(self) -> float:
+        """Share of tokens whose label is right; 0.0 without tokens."""
+        return self.n_right / self.n_tokens if self.n_tokens else 0.0
+
+    def text(self) -> str:
+        """Return the report in conlleval's layout.
+
+        The number at the end of a type's line is that of predicted chunks.
+        """
+        all_ = self.overall
+        lines = [
+            f"processed {self.n_tokens} tokens with {all_.gold} phrases; "
+            f"found: {all_.predicted} phrases; correct: {all_.correct}."
+        ]
+        if self.n_tokens:
+            share = 100 * self.n_right / self.n_tokens
+            lines.append(f"accuracy: {share:6.2f}%; {_percentages(all_)}")
+        lines += [
+            f"{kind:>17}: {_percentages(s)}  {s.predicted}" for kind, s in self.by_type.items()
+        ]
+        return "\n".join(lines)
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return everything, for JSON."""
+        return {
+            "tokens": self.n_tokens,
+            "accuracy": self.accuracy,
+            "overall": self.overall.as_dict(),
+            "macro": self.macro.as_dict(),
+            "by_type": {kind: s.as_dict() for kind, s in self.by_type.items()},
+        }
+
+    def __str__(self) -> str:
+        return self.text()
+
+
+def chunk_report(gold: Sentences, predicted: Sentences) -> ChunkReport:
+    """Score predicted chunks: one is right if it has the extent and the type of a gold chunk.
+
+    Chunks are read from the labels by the rules of conlleval (:func:`chunks`), so gold and
+    predicted labels may be in different schemes; the token accuracy compares the labels as they
+    stand. A predicted None is outside and wrong. Where no chunk was predicted the precision is
+    0.0, where there is none to find the recall, and F1 where there is neither.
+
+    Parameters
+    ----------
+    gold, predicted : iterable of sequences of str
+
+    Returns
+    -------
+    ChunkReport
+
+    References
+    ----------
+    E. F. Tjong Kim Sang and S. Buchholz, Introduction to the CoNLL-2000 shared task, 2000.
+
+    Examples
+    --------
+    >>> gold = [["B-NP", "I-NP", "B-VP", "O"]]
+    >>> report = chunk_report(gold, [["B-NP", "I-NP", "B-NP", "O"]])
+    >>> print(report)
+    processed 4 tokens with 2 phrases; found: 2 phrases; correct: 1.
+    accuracy:  75.00%; precision:  50.00%; recall:  50.00%; FB1:  50.00
+                   NP: precision:  50.00%; recall: 100.00%; FB1:  66.67  2
+                   VP: precision:   0.00%; recall:   0.00%; FB1:   0.00  0
+    """
+    pairs = read_pairs(gold, predicted)
+    given, found, right = Counter[str](), Counter[str](), Counter[str]()
+    for truth, guess in _spans(pairs):
+        given.update(kind for _, _, kind in truth)
+        found.update(kind for _, _, kind in guess)
+        right.update(kind for _, _, kind in set(truth).intersection(guess))
+    by_type = {k: Scores(right[k], found[k], given[k]) for k in sorted(given.keys() | found.keys())}
+    n_right = sum(_right(truth, guess) for truth, guess in pairs)
+    return ChunkReport(sum(len(truth) for truth, _ in pairs), n_right, by_type)
+
+
+def chunk_f1(gold: Sentences, predicted: Sentences) -> float:
+    """Return the F1 of all chunks together; see :func:`chunk_report`.
+
+    Examples
+    --------
+    >>> chunk_f1([["B-NP", "I-NP", "B-VP", "O"]], [["B-NP", "I-NP", "B-NP", "O"]])
+    0.5
+    """
+    counts = chunk_counts(gold, predicted)
+    return Scores(*(sum(row[j] for row in counts) for j in range(3))).f1
+
+
+def chunk_counts(gold: Sentences, predicted: Sentences) -> list[tuple[int, int, int]]:
+    """Return of each sentence the numbers of (right, predicted, gold) chunks."""
+    return [
+        (len(set(truth).intersection(guess)), len(guess), len(truth))
+        for truth, guess in _spans(read_pairs(gold, predicted))
+    ]
+
+
+def _right(truth: list[Any], guess: list[Any]) -> int:
+    """Return how many labels are right; "B-" is "B" to conlleval."""
+    if truth == guess:
+        return len(truth)
+    return sum(
+        a == b or (b is not None and split_label(a) == split_label(b))
+        for a, b in zip(truth, guess, strict=True)
+    )
+
+
+def _spans(pairs: list[tuple[list[Any], list[Any]]]) -> Iterator[tuple[list[Span], list[Span]]]:
+    for i, (truth, guess) in enumerate(pairs):
+        if None in truth:
+            raise ValueError(
+                f"sentence {i}, position {truth.index(None)}: the gold label is None, unknown, and "
+                "chunks need all of them; leave the sentence out, or write 'O'"
+            )
+        try:
+            yield chunks(truth), chunks(guess)
+        except TypeError as error:
+            raise TypeError(f"sentence {i}, {error}") from None
+
+
+def _percentages(scores: Scores) -> str:
+    """Return the ratios in conlleval's layout, by its arithmetic: the same roundings."""
+    precision = 100 * scores.correct / scores.predicted if scores.predicted else 0.0
+    recall = 100 * scores.correct / scores.gold if scores.gold else 0.0
+    both = precision + recall
+    f1 = 2 * precision * recall / both if both else 0.0
+    return f"precision: {precision:6.2f}%; recall: {recall:6.2f}%; FB1: {f1:6.2f}"

@@ -1,0 +1,139 @@
+"""Labelling schemes for chunks: from one to another, and what may stand next to what.
+
+With tags B (begin), I (inside), O (outside), E or L (end, last) and S or U (single, unit):
+
+* IOB1: I everywhere, B only where a chunk follows one of its own type (Ramshaw and Marcus 1995);
+* BIO, or IOB2: B at the beginning of every chunk;
+* IOBES, or BIOES: E at its end too, and S for a chunk of one token; BILOU says L and U instead
+  (Ratinov and Roth 2009).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any, NamedTuple, TypedDict
+
+from .boundaries import chunks, split_label
+
+__all__ = ["Forbidden", "legal_transitions", "to_bio", "to_iobes"]
+
+
+class Forbidden(TypedDict):
+    """What a scheme rules out, as the estimators' ``forbid`` takes it."""
+
+    start: list[str]
+    end: list[str]
+    transition: list[tuple[str, str]]
+
+
+class _Scheme(NamedTuple):
+    continues: str  # tags that need a chunk of their type before them
+    goes_on: str  # tags that such a tag may follow
+    unfinished: str  # tags that such a tag must follow
+    tags: str
+
+
+_BIO = _Scheme(continues="I", goes_on="BI", unfinished="", tags="BIO")
+_IOBES = _Scheme(continues="IE", goes_on="BI", unfinished="BI", tags="BIOES")
+_BILOU = _Scheme(continues="IL", goes_on="BI", unfinished="BI", tags="BILOU")
+_SCHEMES = {"bio": _BIO, "iob2": _BIO, "iobes": _IOBES, "bioes": _IOBES, "bilou": _BILOU}
+
+
+def to_bio(labels: Iterable[str]) -> list[str]:
+    """Return one sentence's labels in the scheme BIO (IOB2).
+
+    Parameters
+    ----------
+    labels : sequence of str
+        In IOB1, IOB2, IOBES, BILOU or any mixture of them; the chunks stay the same.
+
+    Examples
+    --------
+    >>> to_bio(["I-NP", "I-NP", "B-NP", "O", "S-VP"])
+    ['B-NP', 'I-NP', 'B-NP', 'O', 'B-VP']
+    """
+    return _write(labels, single="B", last="I")
+
+
+def to_iobes(labels: Iterable[str]) -> list[str]:
+    """Return one sentence's labels in the scheme IOBES.
+
+    Parameters
+    ----------
+    labels : sequence of str
+        In IOB1, IOB2, IOBES, BILOU or any mixture of them; the chunks stay the same.
+
+    Examples
+    --------
+    >>> to_iobes(["I-NP", "I-NP", "B-NP", "O", "U-VP"])
+    ['B-NP', 'E-NP', 'S-NP', 'O', 'S-VP']
+    """
+    return _write(labels, single="S", last="E")
+
+
+def legal_transitions(labels: Iterable[str], scheme: str = "bio") -> Forbidden:
+    """Return which labels a scheme allows neither first, nor last, nor after which others.
+
+    In BIO, I-X stands after B-X or I-X only. In IOBES and BILOU, I-X and E-X (L-X) stand after B-X
+    or I-X and after nothing else, and nothing else stands after these; so a sentence does not end
+    with them. Exactly the label sequences that keep to it are those that conversion to the scheme
+    leaves as they are.
+
+    Parameters
+    ----------
+    labels : iterable of str
+        All K labels of the problem, ``classes_`` of a model.
+    scheme : {"bio", "iob2", "iobes", "bioes", "bilou"}, default="bio"
+
+    Returns
+    -------
+    dict with keys "start", "end" and "transition"
+        The labels that cannot be first, those that cannot be last, and the pairs (label, next
+        label) that cannot be; O(K²) of them. It is what the estimators take as ``forbid``, which
+        makes every prediction a legal one.
+
+    Examples
+    --------
+    >>> legal_transitions(["O", "B-NP", "I-NP"])
+    {'start': ['I-NP'], 'end': [], 'transition': [('O', 'I-NP')]}
+    """
+    rules = _SCHEMES.get(scheme.lower())
+    if rules is None:
+        raise ValueError(f"scheme must be one of {sorted(_SCHEMES)}, got {scheme!r}")
+    names = labels.tolist() if hasattr(labels, "tolist") else labels
+    split = {k: split_label(k) for k in dict.fromkeys(names)}
+    for label, (tag, _) in split.items():
+        if tag not in tuple(rules.tags) or (tag == "O" and label != "O"):
+            raise ValueError(
+                f"the label {label!r} is none of scheme {scheme!r}, whose labels are 'O' and "
+                f"{'-, '.join(t for t in rules.tags if t != 'O')}- with a type: convert the labels "
+                "(to_bio, to_iobes), or name their scheme"
+            )
+
+    def allowed(a: str, b: str) -> bool:
+        (before, old), (tag, new) = split[a], split[b]
+        if tag in rules.continues:
+            return before in rules.goes_on and old == new
+        return before not in rules.unfinished
+
+    return {
+        "start": [k for k, (tag, _) in split.items() if tag in rules.continues],
+        "end": [k for k, (tag, _) in split.items() if tag in rules.unfinished],
+        "transition": [(a, b) for a in split for b in split if not allowed(a, b)],
+    }
+
+
+def _write(labels: Iterable[Any], *, single: str, last: str) -> list[str]:
+    given = list(labels)
+    for t, label in enumerate(given):
+        tag, _ = split_label(label)
+        if label is None or tag not in tuple("BIOESLU") or (tag == "O" and label != "O"):
+            raise ValueError(
+                f"position {t}: the label {label!r} is none of IOB1, IOB2, IOBES and BILOU; write "
+                "'O', or B-, I-, E-, S-, L- or U- with a type"
+            )
+    written = ["O"] * len(given)
+    for start, end, kind in chunks(given):
+        tags = ["B", *"I" * (end - start - 2), last] if end - start > 1 else [single]
+        written[start:end] = [f"{tag}-{kind}" if kind else tag for tag in tags]
+    return written

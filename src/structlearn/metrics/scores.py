@@ -1,0 +1,90 @@
+"""Precision, recall and F1 from three counts."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+__all__ = ["Averages", "Scores"]
+
+
+@dataclass(frozen=True)
+class Scores:
+    """How many items were right, of how many predicted and how many in the gold standard.
+
+    With c right ones among p predicted and g gold ones::
+
+        precision = c / p        recall = c / g        F1 = 2 c / (p + g)
+
+    F1 is the harmonic mean of the two (van Rijsbergen 1979, with β = 1). A ratio whose denominator
+    is 0 is 0.0: nothing found is no success, whatever there was to find.
+
+    Parameters
+    ----------
+    correct, predicted, gold : int
+    """
+
+    correct: int
+    predicted: int
+    gold: int
+
+    @property
+    def precision(self) -> float:
+        """Share of the predicted items that are right."""
+        return self.correct / self.predicted if self.predicted else 0.0
+
+    @property
+    def recall(self) -> float:
+        """Share of the gold items that were found."""
+        return self.correct / self.gold if self.gold else 0.0
+
+    @property
+    def f1(self) -> float:
+        """Harmonic mean of precision and recall."""
+        total = self.predicted + self.gold
+        return 2 * self.correct / total if total else 0.0
+
+    @property
+    def support(self) -> int:
+        """Number of gold items."""
+        return self.gold
+
+    def __add__(self, other: Scores) -> Scores:
+        return Scores(
+            self.correct + other.correct,
+            self.predicted + other.predicted,
+            self.gold + other.gold,
+        )
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return ratios and counts, for JSON."""
+        return {
+            "precision": self.precision,
+            "recall": self.recall,
+            "f1": self.f1,
+            "correct": self.correct,
+            "predicted": self.predicted,
+            "gold": self.gold,
+        }
+
+
+class Averages(NamedTuple):
+    """Unweighted means of precision, recall and F1 over labels or types."""
+
+    precision: float
+    recall: float
+    f1: float
+
+    @classmethod
+    def of(cls, scores: list[Scores]) -> Averages:
+        """Return the means; 0.0 each where there is nothing to average."""
+        n = len(scores) or 1
+        return cls(
+            sum(s.precision for s in scores) / n,
+            sum(s.recall for s in scores) / n,
+            sum(s.f1 for s in scores) / n,
+        )
+
+    def as_dict(self) -> dict[str, float]:
+        """Return the three means, for JSON."""
+        return self._asdict()

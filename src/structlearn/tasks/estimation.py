@@ -1,0 +1,197 @@
+"""Learning a tagger by an estimator: whatever the native perceptron does not do."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ..estimators import CRF, StructuredPerceptron, StructuredSVM
+from ..features.rows import Examples, FeatureRows
+from ..learners.online import OnlineState
+from ..structures.chain import Chain
+from .learned import LearnedWeights, Masks
+from .tagger_model import TaggerModel
+from .training import Monitor, TrainingSet
+
+__all__ = ["earlier_weights", "make_estimator", "train_estimator"]
+
+
+def make_estimator(tagger: Any, passes: int, seed: int) -> Any:
+    """Return the estimator that a tagger's parameters ask for."""
+    common: dict[str, Any] = {
+        "structure": Chain(order=tagger.order),
+        "max_iter": passes,
+        "random_state": seed,
+        "n_jobs": tagger.n_jobs,
+        "all_possible_states": tagger.all_states,
+    }
+    if tagger.learner == "perceptron":
+        return StructuredPerceptron(average=tagger.average, shuffle=tagger.shuffle, **common)
+    if tagger.learner == "svm":
+        return StructuredSVM(C=tagger.C, **common)
+    return CRF(C=tagger.C, l1=tagger.l1, **common)
+
+
+def train_estimator(
+    data: TrainingSet, estimator: Any, monitor: Monitor, start: LearnedWeights | None = None
+) -> tuple[LearnedWeights, bool]:
+    """Fit an estimator to the features of a corpus.
+
+    Parameters
+    ----------
+    estimator : StructuredModel
+        Its structure is a chain; its callbacks are replaced.
+    start : LearnedWeights, optional
+        Where to begin; in the numbers of this vocabulary.
+    """
+    arrays = data.rows.arrays()
+    sentence = arrays["sentence"]
+    values = arrays["value"] if len(arrays["value"]) else None
+    blocks = {
+        "label": FeatureRows(
+            sentence, data.vocabulary.size, values, arrays["begin"], arrays["feature"]
+        )
+    }
+    if data.vocabulary.pair_size:
+        # The table of transitions itself is one more feature, which every pair has.
+        constant = data.vocabulary.pair_size
+        begin = arrays["pair_begin"]
+        feature = np.insert(arrays["pair_feature"], begin[1:], constant).astype(np.int32)
+        blocks["transition"] = FeatureRows(
+            arrays["pair_sentence"],
+            constant + 1,
+            None,
+            begin + np.arange(len(begin)),
+            feature,
+        )
+    examples = Examples(len(sentence) - 1, blocks)
+    known = arrays["label"]
+    y: list[Any] = np.split(known, sentence[1:-1])
+    if (known < 0).any():
+        y = [[None if k < 0 else k for k in labels.tolist()] for labels in y]
+    estimator.forbid = _forbidden(data.masks, len(data.labels))
+    layouts: list[Any] = []
+
+    def learned(weights: Any) -> LearnedWeights:
+        return _from_layout(layouts[0], weights, data)
+
+    def callback(record: dict[str, Any]) -> bool:
+        shown = {k: record[k] for k in ("loss", "objective", "gap", "updates") if k in record}
+        return monitor.look(record["iteration"], lambda: learned(record["weights"]()), **shown)
+
+    estimator.callbacks = callback
+    interrupted = False
+    prepared = estimator._prepare(examples, y, classes=np.arange(len(data.labels)))
+    layouts.append(prepared.layout)
+    solver = estimator._check_parameters()
+    begin_at: Any = None
+    if start is not None:
+        begin_at = _to_layout(prepared.layout, start, data)
+        if solver != "lbfgs":
+            begin_at = OnlineState.at(
+                begin_at, average=bool(estimator.average), steps=float(len(sentence) - 1)
+            )
+    training = estimator._learn(prepared, solver, begin_at, estimator.max_iter)
+    interrupted = training.interrupted
+    return monitor.best or learned(training.weights), interrupted
+
+
+def _forbidden(masks: Masks, n: int) -> dict[str, Any] | None:
+    if not masks.transition:
+        return None
+    return {
+        "start": [k for k in range(n) if masks.start[k]],
+        "end": [k for k in range(n) if masks.end[k]],
+        "transition": [(i // n, i % n) for i in range(n * n) if masks.transition[i]],
+    }
+
+
+def _from_layout(layout: Any, w: Any, data: TrainingSet) -> LearnedWeights:
+    """Return an estimator's weights without the entries that only fill rows up."""
+
+    def rows(name: str) -> tuple[Any, Any, Any]:
+        block = layout.blocks[name]
+        values = w[block.offset : block.offset + block.size]
+        if block.column is None:  # every feature with every outcome
+            row_ptr = np.arange(block.n_features + 1, dtype=np.uint32) * block.n_columns
+            column = np.tile(np.arange(block.n_columns, dtype=np.uint32), block.n_features)
+            return row_ptr.astype(np.uint32), column, values
+        if block.real is None:
+            return block.row_ptr, block.column, values
+        real = block.real.astype(bool)
+        ends = np.concatenate(([0], np.cumsum(block.real)))[block.row_ptr]
+        return ends.astype(np.uint32), block.column[real], values[real]
+
+    def table(name: str) -> Any:
+        block = layout.blocks.get(name)
+        if block is None:
+            return np.empty(0)
+        return block.to_dense(w[block.offset : block.offset + block.size]).ravel()
+
+    row_ptr, column, state = rows("label")
+    learned = LearnedWeights(
+        row_ptr, column, np.ascontiguousarray(state), table("start"), table("end"), []
+    )
+    if data.vocabulary.pair_size:
+        pair_ptr, pair_column, pair = rows("transition")
+        # The last feature is the table of transitions.
+        last = int(pair_ptr[-2])
+        n = len(data.labels)
+        shared = np.zeros(n * n)
+        shared[pair_column[last:]] = pair[last:]
+        learned.transitions = [shared]
+        learned.pair_row_ptr = np.ascontiguousarray(pair_ptr[:-1])
+        learned.pair_column = np.ascontiguousarray(pair_column[:last])
+        learned.pair = np.ascontiguousarray(pair[:last])
+    else:
+        names = [n for n in layout.blocks if n.startswith("transition")]
+        order = {"transition": len(names)}
+        names.sort(key=lambda n: order.get(n) or int(n.removeprefix("transition")))
+        learned.transitions = [table(n) for n in names]
+    return learned
+
+
+def _to_layout(layout: Any, start: LearnedWeights, data: TrainingSet) -> Any:
+    """Return weights at their places in an estimator's layout, the reverse of the above."""
+    w = np.zeros(layout.n_weights)
+    n = len(data.labels)
+    label = layout.blocks["label"]
+    row_ptr = np.frombuffer(start.row_ptr, dtype=np.uint32)
+    column = np.frombuffer(start.column, dtype=np.uint32)
+    rows = np.repeat(np.arange(len(row_ptr) - 1, dtype=np.int64), np.diff(row_ptr))
+    places = rows * label.n_columns + column
+    if label.column is None:
+        at = places
+    else:
+        at = np.searchsorted(label._positions(), places)
+    w[label.offset + at] = np.frombuffer(start.state, dtype=np.float64)
+    tables = {"start": start.start, "end": start.end}
+    names = sorted(name for name in layout.blocks if name.startswith("transition"))
+    tables.update(zip([*names[1:], names[0]], start.transitions, strict=False))
+    for name, values in tables.items():
+        block = layout.blocks.get(name)
+        numbers = np.frombuffer(memoryview(values).cast("B"), dtype=np.float64)
+        if block is None or not len(numbers):
+            continue
+        finite = np.where(np.isfinite(numbers), numbers, 0.0)
+        dense = finite.reshape((n,) * len(block.outcomes))
+        w[block.offset : block.offset + block.size] = block.from_dense(dense)
+    return w
+
+
+def earlier_weights(model: TaggerModel, data: TrainingSet) -> LearnedWeights:
+    """Return the weights of an earlier model, in the numbers of the new vocabulary."""
+    _, row_ptr, column, weights = (np.asarray(x) for x in model.unpacked())
+    # Its features were put in first and keep their numbers; the new ones begin at 0.
+    grown = np.full(data.vocabulary.size + 1, row_ptr[-1], dtype=np.uint32)
+    grown[: len(row_ptr)] = row_ptr
+    arrays = model.arrays
+    return LearnedWeights(
+        grown,
+        column,
+        weights,
+        arrays["start"],
+        arrays["end"],
+        [arrays[f"transition{m}"] for m in range(1, model.order + 1)],
+    )

@@ -1,0 +1,287 @@
+"""From a labelled corpus and a tagger's parameters to its model."""
+
+from __future__ import annotations
+
+import warnings
+from array import array
+from typing import Any
+
+from .. import _core
+from ..exceptions import ConvergenceWarning, FileError, LineError
+from ..metrics import legal_transitions
+from ..text.corpus import Corpus
+from ..text.presets import load_templates
+from ..text.templates import FeatureTemplates
+from .calibration import DevScore, calibrate
+from .chunk_labels import are_chunk_labels, written
+from .learned import LearnedWeights, Masks
+from .tagger_model import TaggerModel
+from .training import Monitor, TrainingSet, train_perceptron
+
+__all__ = ["Fitting"]
+
+_PASSES = {"perceptron": 10, "svm": 30, "crf": 100, "hmm": 1}
+_MOST_LABELS_IN_INTEGERS = 4096
+
+
+class Fitting:
+    """One training run of a tagger.
+
+    Parameters
+    ----------
+    tagger : Tagger
+        Read only: its parameters.
+    corpus : Corpus
+        Labelled sentences.
+    start : TaggerModel, optional
+        Where to go on from.
+    """
+
+    def __init__(self, tagger: Any, corpus: Corpus, start: TaggerModel | None = None) -> None:
+        self.tagger = tagger
+        self.start = start
+        name = tagger.target
+        if name is None:
+            name = "upos" if corpus.format == "conllu" else "-1"
+        self.target = corpus.find_column(name)
+        self.corpus = self.in_scheme(corpus)
+        self.templates = self._choose_templates()
+        self.features = self.templates.compile(corpus.format, corpus.n_columns)
+        self.passes = tagger.max_iter or _PASSES[tagger.learner]
+
+    # -- labels and features --------------------------------------------------------------------
+
+    def in_scheme(self, corpus: Corpus) -> Corpus:
+        """Return the corpus with labels of the scheme that the model is to learn."""
+        if self.tagger.scheme != "iobes":
+            return corpus
+        copy = Corpus(corpus._core.copy(), corpus.format, corpus.path)
+        copy._core.to_iobes(self.target)
+        return copy
+
+    def _choose_templates(self) -> FeatureTemplates:
+        tagger, corpus = self.tagger, self.corpus
+        if self.start is not None:
+            templates = self.start.templates
+        elif isinstance(tagger.features, FeatureTemplates):
+            templates = tagger.features
+            templates.functions.update(tagger.functions or {})
+        else:
+            name = tagger.features
+            if name == "auto":
+                name = usual_features(corpus, self.target)
+            templates = load_templates(name, tagger.functions)
+        if not templates.templates:
+            raise ValueError("there are no feature templates")
+        for name in templates.columns():
+            if corpus.find_column(name) == self.target:
+                raise FileError(
+                    corpus.path or "the corpus",
+                    f"the features read the column {name!r}, which is the target; name another "
+                    "target, or other features",
+                )
+        if tagger.order > 1 and any(t.transition for t in templates.templates):
+            raise ValueError("features of label pairs need order 1")
+        return templates
+
+    def new_vocabulary(self) -> _core.Vocabulary:
+        """Return a vocabulary with nothing in it but what an earlier model had."""
+        tagger = self.tagger
+        width = 1 << tagger.hash_bits if tagger.hash_bits else 0
+        vocabulary = _core.Vocabulary(self.features, self.target, width, tagger.unknown)
+        if self.start is not None:
+            for label in self.start.labels:
+                vocabulary.add_label(label)
+            if not self.start.hashed:
+                vocabulary.add_features(*self.start.core.unpack(False)[:3])
+        return vocabulary
+
+    def freeze(self, vocabulary: _core.Vocabulary, rows: _core.TokenRows | None) -> list[str]:
+        """End the counting; return the labels."""
+        vocabulary.freeze(self.tagger.min_count, int(self.tagger.all_states), rows)
+        labels = list(vocabulary.labels)
+        if not labels:
+            raise FileError(
+                self.corpus.path or "the corpus",
+                f"no token has a label: all are {self.tagger.unknown!r}",
+            )
+        if self.start is not None and labels != self.start.labels:
+            new = sorted(set(labels) - set(self.start.labels))
+            raise ValueError(f"the model to go on from does not have the labels {new}")
+        self.labels = labels
+        self.measure = "f1" if are_chunk_labels(labels) else "accuracy"
+        return labels
+
+    def masks(self) -> Masks:
+        """Return the hard constraints of the scheme."""
+        if not self.tagger.scheme:
+            return Masks()
+        return Masks.of(self.labels, legal_transitions(self.labels, self.tagger.scheme))
+
+    # -- learning -------------------------------------------------------------------------------
+
+    def run(self, dev: Corpus | None) -> tuple[TaggerModel, list[dict[str, Any]], bool]:
+        """Learn; return the model, the record of the passes, and whether Ctrl-C ended it."""
+        data = self._training_set()
+        self.vocabulary = data.vocabulary
+        monitor = Monitor(
+            None if dev is None else DevScore(self, dev),
+            self.measure,
+            self.tagger.patience,
+            bool(self.tagger.verbose),
+            self.corpus.n_tokens,
+        )
+        learned, interrupted = self._learn(data, monitor)
+        best = monitor.best_pass or len(monitor.history)
+        model = self.model(learned, passes=best, extractor=data.extractor)
+        if dev is not None and not interrupted:
+            model.temperature = calibrate(model, self.in_scheme(dev))
+        return model, monitor.history, interrupted
+
+    def _training_set(self) -> TrainingSet:
+        corpus, rows = self.corpus, _core.TokenRows()
+        vocabulary = self.new_vocabulary()
+        try:
+            extractor = _core.Extractor(self.features, corpus._core)
+            vocabulary.add(extractor, corpus._core, rows)
+        except LineError as error:
+            raise error.in_file(corpus.path or "the corpus") from None
+        labels = self.freeze(vocabulary, rows)
+        data = TrainingSet(corpus, extractor, vocabulary, rows, self.masks())
+        if self.tagger.scheme:
+            check_legal(corpus, self.target, labels, data.masks, self.tagger.scheme)
+        return data
+
+    def _learn(self, data: TrainingSet, monitor: Monitor) -> tuple[LearnedWeights, bool]:
+        tagger = self.tagger
+        runs: list[LearnedWeights] = []
+        for run in range(tagger.n_models if tagger.learner == "perceptron" else 1):
+            seed = tagger.random_state + run
+            if run:
+                monitor.restart()
+            if self._suits_integers(data):
+                learned, interrupted = train_perceptron(
+                    data,
+                    max_iter=self.passes,
+                    shuffle=tagger.shuffle,
+                    average=tagger.average,
+                    seed=seed,
+                    monitor=monitor,
+                )
+            else:
+                learned, interrupted = self._estimate(data, monitor, seed)
+            if interrupted:
+                return learned, True
+            runs.append(learned)
+        return LearnedWeights.mean(runs), False
+
+    def _suits_integers(self, data: TrainingSet) -> bool:
+        """Whether the fast way is open: it computes the same as the estimator."""
+        return (
+            self.tagger.learner == "perceptron"
+            and self.tagger.order == 1
+            and self.start is None
+            and data.vocabulary.pair_size == 0
+            and not data.rows.has_values
+            and data.rows.all_labels_known
+            and len(self.labels) <= _MOST_LABELS_IN_INTEGERS
+        )
+
+    def _estimate(
+        self, data: TrainingSet, monitor: Monitor, seed: int
+    ) -> tuple[LearnedWeights, bool]:
+        from .estimation import earlier_weights, make_estimator, train_estimator
+
+        before = None if self.start is None else earlier_weights(self.start, data)
+        estimator = make_estimator(self.tagger, self.passes, seed)
+        with warnings.catch_warnings():
+            if self.tagger.max_iter is not None or monitor.score is not None:
+                # So many passes were asked for, or the dev score decides.
+                warnings.simplefilter("ignore", ConvergenceWarning)
+            return train_estimator(data, estimator, monitor, before)
+
+    # -- the model ------------------------------------------------------------------------------
+
+    def model(
+        self,
+        learned: LearnedWeights,
+        passes: int = 0,
+        extractor: _core.Extractor | None = None,
+    ) -> TaggerModel:
+        """Return a model with these weights; with the names of its features if it can."""
+        tagger, vocabulary = self.tagger, self.vocabulary
+        keys = b"" if tagger.hash_bits else vocabulary.keys()
+        arrays, kept = TaggerModel.pack(
+            keys,
+            vocabulary.pair_keys(),
+            learned.with_masks(self.masks()),
+            len(self.labels),
+            tagger.prune,
+        )
+        names = {}
+        if extractor is not None and tagger.names and not tagger.hash_bits:
+            names = {
+                table: vocabulary.names(
+                    extractor, table == "pair", kept[table], 0, len(self.corpus)
+                )
+                for table in kept
+            }
+        return TaggerModel(
+            self.templates,
+            self.corpus.format,
+            self.corpus.n_columns,
+            self.target,
+            self.labels,
+            [written(label, tagger.scheme) for label in self.labels],
+            tagger.order,
+            bool(tagger.hash_bits),
+            arrays,
+            temperature=1.0 if tagger.learner in ("crf", "hmm") else None,
+            training=self.record(passes),
+            names=names,
+        )
+
+    def record(self, passes: int) -> dict[str, Any]:
+        """Return what the model file tells of its training."""
+        tagger = self.tagger
+        return {
+            "learner": tagger.learner,
+            "sentences": len(self.corpus),
+            "tokens": self.corpus.n_tokens,
+            "features": self.vocabulary.size,
+            "passes": passes,
+            "scheme": tagger.scheme,
+            "random_state": tagger.random_state,
+            "n_models": tagger.n_models,
+            "unknown": tagger.unknown,
+        }
+
+
+def usual_features(corpus: Corpus, target: int) -> str:
+    """Choose a preset by the labels: chunks, entities (mostly outside), or tags."""
+    strings = corpus._core.strings(target)
+    if not are_chunk_labels(strings) or corpus.n_columns < 3:
+        return "pos"
+    numbers = array("I", corpus._core.cell_numbers(target))
+    outside = sum(1 for k in numbers if strings[k] == "O")
+    return "ner" if outside > 0.6 * len(numbers) else "chunk"
+
+
+def check_legal(corpus: Corpus, target: int, labels: list[str], masks: Masks, scheme: str) -> None:
+    """Refuse gold labels that the constraints forbid: no learner could ever reach them."""
+    index = {label: i for i, label in enumerate(labels)}
+    n = len(labels)
+    for s in range(len(corpus)):
+        before = -1
+        for t, label in enumerate(corpus.cells(s, target)):
+            k = index.get(label, -1)
+            first = t == 0 and k >= 0 and masks.start[k] != 0
+            if first or (before >= 0 and k >= 0 and masks.transition[before * n + k] != 0):
+                place = "at the start" if first else f"after {labels[before]}"
+                raise FileError(
+                    corpus.path or "the corpus",
+                    f"{label} {place} is not legal in the scheme {scheme!r}; scheme 'iobes' "
+                    "converts the labels first",
+                    corpus._core.line_number(s) + t,
+                )
+            before = k

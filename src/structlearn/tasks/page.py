@@ -1,0 +1,143 @@
+"""The inspection of a tagger as one HTML page without anything from outside."""
+
+from __future__ import annotations
+
+import math
+from html import escape
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from .inspection import Decision, Summary
+
+__all__ = ["inspection_page"]
+
+_STYLE = """
+:root { color-scheme: light dark; --ink: #1c2330; --soft: #5c6675; --paper: #ffffff;
+  --line: #d9dee6; --card: #f6f8fa; --for: #1f7a4d; --against: #b3372f; --for-rgb: 31, 122, 77;
+  --against-rgb: 179, 55, 47; }
+@media (prefers-color-scheme: dark) { :root { --ink: #e6e9ef; --soft: #9aa4b2; --paper: #14171c;
+  --line: #2c333d; --card: #1b2027; --for: #5fcf97; --against: #f08a80; --for-rgb: 95, 207, 151;
+  --against-rgb: 240, 138, 128; } }
+* { box-sizing: border-box; }
+body { margin: 0 auto; max-width: 72rem; padding: 1rem; background: var(--paper);
+  color: var(--ink); font: 16px/1.45 system-ui, sans-serif; }
+h1 { font-size: 1.5rem; } h2 { font-size: 1.15rem; margin: 2rem 0 .6rem; }
+dl { display: grid; grid-template-columns: max-content 1fr; gap: .2rem 1rem; margin: 0; }
+dt { color: var(--soft); } dd { margin: 0; }
+.cards { display: grid; gap: .8rem; grid-template-columns: repeat(auto-fill, minmax(18rem, 1fr)); }
+.card { background: var(--card); border: 1px solid var(--line); border-radius: .5rem;
+  padding: .6rem .8rem; overflow-wrap: anywhere; }
+.card h3 { margin: 0 0 .4rem; font-size: 1rem; }
+.bar { display: grid; grid-template-columns: 4.5rem 1fr; gap: .6rem; font-size: .85rem;
+  padding: .1rem .3rem; border-radius: .2rem; }
+.bar span:first-child { text-align: right; font-variant-numeric: tabular-nums; }
+.for span:first-child { color: var(--for); } .against span:first-child { color: var(--against); }
+.for { background: linear-gradient(to right, rgba(var(--for-rgb), .18) var(--w), transparent 0); }
+.against { background: linear-gradient(to right, rgba(var(--against-rgb), .18) var(--w),
+  transparent 0); }
+.wide { overflow-x: auto; }
+table { border-collapse: collapse; font-size: .78rem; font-variant-numeric: tabular-nums; }
+th, td { padding: .25rem .45rem; text-align: right; border: 1px solid var(--line);
+  white-space: nowrap; }
+th { font-weight: 600; background: var(--card); } tr th:first-child { text-align: left;
+  position: sticky; left: 0; }
+.sentence { display: flex; flex-wrap: wrap; gap: .5rem; margin: .5rem 0 1.2rem; }
+details { background: var(--card); border: 1px solid var(--line); border-radius: .5rem;
+  padding: .35rem .6rem; }
+details[open] { flex-basis: 100%; }
+summary { cursor: pointer; } summary b { margin-right: .4rem; }
+.note { color: var(--soft); font-size: .9rem; }
+"""
+
+
+def inspection_page(summary: Summary, sentences: list[list[Decision]], top: int) -> str:
+    """Return the page.
+
+    Parameters
+    ----------
+    summary : Summary
+    sentences : list of lists of Decision
+        Explained sentences, may be empty.
+    top : int
+        Contributions shown a token.
+    """
+    body = ["<h1>What the tagger has learned</h1>", _facts(summary)]
+    if sentences:
+        body.append("<h2>Why these labels</h2>")
+        body.append(
+            '<p class="note">Open a token to see what put its label before the runner-up: each '
+            "feature's weight for the one minus its weight for the other.</p>"
+        )
+        body += [_sentence(decisions, top) for decisions in sentences]
+    body += ["<h2>Strongest features, label by label</h2>", '<div class="cards">']
+    body += [_card(label, features) for label, features in summary.top.items()]
+    body += ["</div>", "<h2>Transitions</h2>"]
+    body.append("<p class=\"note\">From the row's label to the column's; ✕ is forbidden.</p>")
+    body.append(_transitions(summary))
+    return (
+        '<!DOCTYPE html>\n<html lang="en"><head><meta charset="utf-8">'
+        '<meta name="viewport" content="width=device-width, initial-scale=1">'
+        f"<title>Tagger</title><style>{_STYLE}</style></head>\n<body>"
+        + "\n".join(body)
+        + "</body></html>\n"
+    )
+
+
+def _facts(summary: Summary) -> str:
+    entries = "".join(f"<dt>{escape(n)}</dt><dd>{escape(v)}</dd>" for n, v in summary.facts)
+    return f"<dl>{entries}</dl>"
+
+
+def _bars(parts: list[tuple[str, float]]) -> str:
+    largest = max((abs(w) for _, w in parts if math.isfinite(w)), default=1.0) or 1.0
+    rows = []
+    for name, weight in parts:
+        share = 100 * min(1.0, abs(weight) / largest)
+        kind = "for" if weight > 0 else "against"
+        rows.append(
+            f'<div class="bar {kind}" style="--w: {share:.0f}%"><span>{weight:+.3f}</span>'
+            f"<span>{escape(name)}</span></div>"
+        )
+    return "".join(rows)
+
+
+def _card(label: str, features: list[tuple[str, float]]) -> str:
+    shown = _bars(features) if features else '<p class="note">no features</p>'
+    return f'<section class="card"><h3>{escape(label)}</h3>{shown}</section>'
+
+
+def _sentence(decisions: list[Decision], top: int) -> str:
+    tokens = []
+    for d in decisions:
+        tokens.append(
+            f"<details><summary><b>{escape(d.token[0] if d.token else '')}</b>{escape(d.label)} "
+            f'<span class="note">{d.probability:.2f}</span></summary>'
+            f'<p class="note">not {escape(d.runner_up)}: ahead by {d.margin:.3f}</p>'
+            f"{_bars(d.contributions[:top])}</details>"
+        )
+    return f'<div class="sentence">{"".join(tokens)}</div>'
+
+
+def _transitions(summary: Summary) -> str:
+    rows: list[tuple[str, list[float]]] = []
+    if summary.start:
+        rows.append(("start", summary.start))
+    rows += list(zip(summary.labels, summary.transitions, strict=True))
+    if summary.end:
+        rows.append(("end", summary.end))
+    finite = [abs(w) for _, row in rows for w in row if math.isfinite(w)]
+    largest = max(finite, default=1.0) or 1.0
+    head = "".join(f"<th>{escape(k)}</th>" for k in summary.labels)
+    lines = [f"<tr><th></th>{head}</tr>"]
+    for name, row in rows:
+        cells = "".join(_cell(w, largest) for w in row)
+        lines.append(f"<tr><th>{escape(name)}</th>{cells}</tr>")
+    return f'<div class="wide"><table>{"".join(lines)}</table></div>'
+
+
+def _cell(weight: float, largest: float) -> str:
+    if not math.isfinite(weight):
+        return "<td>✕</td>"
+    strength = 0.55 * min(1.0, abs(weight) / largest)
+    colour = "for" if weight > 0 else "against"
+    return f'<td style="background: rgba(var(--{colour}-rgb), {strength:.2f})">{weight:.2f}</td>'

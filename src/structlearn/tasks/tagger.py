@@ -1,0 +1,536 @@
+"""Taggers, chunkers, entity recognisers: from a file of labelled sentences to labels."""
+
+from __future__ import annotations
+
+import os
+from array import array
+from collections.abc import Callable, Mapping, Sequence
+from typing import IO, Any
+
+from .. import _core
+from ..exceptions import FileError, LineError
+from ..text.corpus import Corpus, guess_format, read_corpus
+from ..text.files import pieces, replaced
+from ..text.templates import FeatureTemplates
+from .chunk_labels import are_chunk_labels
+from .tagger_model import TaggerModel
+
+__all__ = ["Tagger"]
+
+LEARNERS = ("perceptron", "svm", "crf", "hmm")
+#: Bytes that a thread labels at a time.
+_PIECE = 1 << 20
+
+
+class Tagger:
+    """Labels the tokens of sentences; learns from a column file or a CoNLL-U file.
+
+    Parameters
+    ----------
+    features : {"auto", "pos", "chunk", "ner", "none"}, path or FeatureTemplates, default="auto"
+        What it looks at (:mod:`structlearn.text.templates`). "auto" goes by the labels.
+    learner : {"perceptron", "svm", "crf", "hmm"}, default="perceptron"
+        The averaged perceptron, the structured SVM, the conditional random field, the hidden Markov
+        model.
+    order : int, default=1
+        Of the chain: 2 scores label triples too, with the pairs beside them.
+    target : str or int, optional
+        The column of the labels: its name, or its number from 1. By default the last column of a
+        column file, ``upos`` of CoNLL-U.
+    scheme : {None, "bio", "iobes"}, default=None
+        "iobes": chunk labels are learned as IOBES and written as IOB2. Both make only legal
+        sequences of labels possible, in training and in prediction.
+    max_iter : int, optional
+        Passes over the data, or iterations; by default 10, svm 30, crf 100.
+    patience : int, default=5
+        With a dev set: end after so many passes without a better score. 0: never.
+    C : float, default=1.0
+        Weight of the losses against ½‖w‖² (svm, crf).
+    l1 : float, default=0.0
+        Weight of ‖w‖₁ (crf): most weights become 0.
+    all_states : bool, default=False
+        Weights for every feature with every label; otherwise for the pairs seen in training.
+    min_count : int, default=0
+        Leave out features seen fewer times than this in training.
+    hash_bits : int, default=0
+        Above 0: features are folded to 2^bits and their names are not kept.
+    prune : float, default=0.0
+        Leave weights of at most this absolute value out of the model.
+    n_models : int, default=1
+        Average the weights of so many runs with different seeds (perceptron).
+    average, shuffle : bool, default=True
+        Average the weights over all steps; a new order of the sentences for each pass.
+    unknown : str, default="_"
+        A label that is not known: left open in training.
+    names : bool, default=True
+        Keep the names of the features in the model, for ``inspect``.
+    functions : dict of str to callable, optional
+        Functions of a string that templates call by name; they are not stored with the model.
+    n_jobs : int, default=1
+        Threads. The result does not depend on it.
+    random_state : int, default=0
+        Seed of the order of the sentences.
+    verbose : int, default=0
+        Above 0: a line a pass on standard error.
+
+    Attributes
+    ----------
+    model_ : TaggerModel
+        What was learned.
+    classes_ : list of str
+        The labels as they are written.
+    history_ : list of dict
+        A record a pass.
+
+    Examples
+    --------
+    >>> from structlearn.datasets import make_treebank
+    >>> from structlearn.tasks import Tagger
+    >>> sentences = [list(zip(s.words, s.tags)) for s in make_treebank(300, random_state=0)]
+    >>> tagger = Tagger(features="pos").fit(sentences[:250])
+    >>> round(tagger.evaluate(sentences[250:])["accuracy"], 1)
+    1.0
+    """
+
+    def __init__(
+        self,
+        features: str | os.PathLike[str] | FeatureTemplates = "auto",
+        learner: str = "perceptron",
+        *,
+        order: int = 1,
+        target: str | int | None = None,
+        scheme: str | None = None,
+        max_iter: int | None = None,
+        patience: int = 5,
+        C: float = 1.0,
+        l1: float = 0.0,
+        all_states: bool = False,
+        min_count: int = 0,
+        hash_bits: int = 0,
+        prune: float = 0.0,
+        n_models: int = 1,
+        average: bool = True,
+        shuffle: bool = True,
+        unknown: str = "_",
+        names: bool = True,
+        functions: Mapping[str, Callable[[str], Any]] | None = None,
+        n_jobs: int = 1,
+        random_state: int = 0,
+        verbose: int = 0,
+    ) -> None:
+        for name, value in locals().items():
+            if name != "self":
+                setattr(self, name, value)
+
+    features: Any
+    learner: str
+    order: int
+    target: str | int | None
+    scheme: str | None
+    max_iter: int | None
+    patience: int
+    C: float
+    l1: float
+    all_states: bool
+    min_count: int
+    hash_bits: int
+    prune: float
+    n_models: int
+    average: bool
+    shuffle: bool
+    unknown: str
+    names: bool
+    functions: Mapping[str, Callable[[str], Any]] | None
+    n_jobs: int
+    random_state: int
+    verbose: int
+
+    # -- parameters -----------------------------------------------------------------------------
+
+    def get_params(self, deep: bool = True) -> dict[str, Any]:
+        """Return the parameters by name, as scikit-learn asks."""
+        import inspect
+
+        names = [p for p in inspect.signature(type(self).__init__).parameters if p != "self"]
+        return {name: getattr(self, name) for name in names}
+
+    def set_params(self, **params: Any) -> Tagger:
+        """Change parameters."""
+        known = self.get_params()
+        for name, value in params.items():
+            if name not in known:
+                raise ValueError(f"Tagger has no parameter {name!r}; it has {sorted(known)}")
+            setattr(self, name, value)
+        return self
+
+    def _check(self) -> None:
+        if self.learner not in LEARNERS:
+            raise ValueError(f"learner must be one of {', '.join(LEARNERS)}, got {self.learner!r}")
+        if self.scheme not in (None, "bio", "iobes"):
+            raise ValueError(f"scheme must be None, 'bio' or 'iobes', got {self.scheme!r}")
+        whole = {"order": (1, 4), "patience": (0, None), "min_count": (0, None)}
+        whole.update(hash_bits=(0, 30), n_models=(1, None), n_jobs=(1, None))
+        whole.update(random_state=(0, 2**63))
+        if self.max_iter is not None:
+            whole["max_iter"] = (1, None)
+        for name, (least, most) in whole.items():
+            value = getattr(self, name)
+            if type(value) is not int or value < least or (most is not None and value > most):
+                bound = f"from {least} to {most}" if most else f"of at least {least}"
+                raise ValueError(f"{name} must be a whole number {bound}, got {value!r}")
+        for name in ("C", "l1", "prune"):
+            value = getattr(self, name)
+            if not isinstance(value, (int, float)) or not 0 <= value < float("inf"):
+                raise ValueError(f"{name} must be a number of at least 0, got {value!r}")
+        if self.l1 and self.learner != "crf":
+            raise ValueError("l1 needs learner='crf'; prune= makes any model smaller")
+
+    # -- learning -------------------------------------------------------------------------------
+
+    def fit(
+        self,
+        train: Any,
+        dev: Any = None,
+        *,
+        start: Tagger | None = None,
+        format: str | None = None,
+    ) -> Tagger:
+        """Learn from labelled sentences.
+
+        Parameters
+        ----------
+        train : path, Corpus, or list of sentences
+            A sentence is a list of tuples, the label last.
+        dev : the same, optional
+            Scored after each pass (chunk F1, or accuracy); the best pass is kept, and probabilities
+            are calibrated on it.
+        start : Tagger, optional
+            Go on from its weights; its features and labels stay.
+        format : {"columns", "conllu"}, optional
+            Of the files; by default it goes by their names, else by their content.
+        """
+        from .fitting import Fitting
+
+        self._check()
+        corpus = self._read(train, format)
+        held_out = None if dev is None else self._read(dev, format)
+        if held_out is not None:
+            _same_columns(held_out, corpus)
+        if self.learner == "hmm":
+            from .hidden_markov import fit_hmm_tagger
+
+            self.model_, self.history_ = fit_hmm_tagger(self, corpus), []
+            return self
+        run = Fitting(self, corpus, None if start is None else start._fitted())
+        self.model_, self.history_, interrupted = run.run(held_out)
+        if interrupted:
+            raise KeyboardInterrupt(
+                "training was interrupted; the model holds the weights reached so far"
+            )
+        return self
+
+    def fit_stream(self, train: str | os.PathLike[str], *, format: str | None = None) -> Tagger:
+        """Learn from a file of any size by reading it anew for each pass.
+
+        In memory are the features, their weights and a piece of the file at a time. The perceptron
+        only; sentences are shuffled within pieces.
+
+        Parameters
+        ----------
+        train : path
+            A labelled file; not standard input.
+        """
+        from .streaming import fit_stream
+
+        self._check()
+        self.model_, self.history_ = fit_stream(self, os.fspath(train), format)
+        return self
+
+    # -- reading --------------------------------------------------------------------------------
+
+    def _read(self, source: Any, format: str | None = None) -> Corpus:
+        if isinstance(source, Corpus):
+            return source
+        if isinstance(source, (str, os.PathLike)):
+            return read_corpus(source, format)
+        return Corpus.from_sentences(source)
+
+    # -- the model ------------------------------------------------------------------------------
+
+    @property
+    def classes_(self) -> list[str]:
+        """The labels as they are written."""
+        return list(self._fitted().core.names)
+
+    def _fitted(self) -> TaggerModel:
+        if not hasattr(self, "model_"):
+            raise ValueError("this Tagger has not learned anything yet: call fit, or load a model")
+        return self.model_
+
+    def save(self, path: str | os.PathLike[str], precision: str = "float32") -> None:
+        """Write the model to a file; see :meth:`TaggerModel.save`."""
+        self._fitted().save(path, precision)
+
+    @classmethod
+    def load(
+        cls,
+        path: str | os.PathLike[str],
+        functions: Mapping[str, Callable[[str], Any]] | None = None,
+    ) -> Tagger:
+        """Read a model from a file."""
+        return cls.from_model(TaggerModel.load(path, functions))
+
+    @classmethod
+    def from_model(cls, model: TaggerModel) -> Tagger:
+        """Return a tagger with this model; its parameters are those of the training."""
+        training = model.training
+        tagger = cls(
+            model.templates,
+            str(training.get("learner", "perceptron")),
+            order=model.order,
+            target=model.target + 1,
+            scheme=training.get("scheme"),
+            unknown=str(training.get("unknown", "_")),
+        )
+        tagger.model_ = model
+        tagger.history_ = []
+        return tagger
+
+    history_: list[dict[str, Any]]
+    model_: TaggerModel
+
+    # -- labelling ------------------------------------------------------------------------------
+
+    def predict(self, source: Any, known: Sequence[Sequence[str | None]] | None = None) -> Any:
+        """Return the labels of sentences.
+
+        Parameters
+        ----------
+        source : path, Corpus or list of sentences
+            With or without the column of labels.
+        known : list of lists, optional
+            Labels known beforehand, None elsewhere: the others are the best beside them.
+
+        Returns
+        -------
+        list of lists of str
+        """
+        model = self._fitted()
+        corpus = self._read_input(source)
+        clamped = array("i")
+        if known is not None:
+            index = {name: i for i, name in enumerate(model.core.names)}
+            for s, labels in enumerate(known):
+                try:
+                    clamped.extend(-1 if k is None else index[k] for k in labels)
+                except KeyError as error:
+                    raise ValueError(f"sentence {s}: the model has no label {error}") from None
+            if len(clamped) != corpus.n_tokens:
+                raise ValueError("known must have one entry a token")
+        flat = model.label_corpus(corpus, self.n_jobs, clamped)
+        out, at = [], 0
+        for s in range(len(corpus)):
+            n = corpus._core.length(s)
+            out.append(flat[at : at + n])
+            at += n
+        return out
+
+    def _read_input(self, source: Any) -> Corpus:
+        """Read sentences to label; a list of sentences may leave the label out."""
+        if isinstance(source, (Corpus, str, os.PathLike)):
+            return self._read(source, self._fitted().format)
+        return Corpus.from_sentences(source)
+
+    def predict_marginals(self, source: Any) -> list[list[dict[str, float]]]:
+        """Return P(label | sentence) of each token, by label.
+
+        Calibrated where the model was trained with a dev set; otherwise as the scores have it.
+        """
+        model = self._fitted()
+        corpus = self._read_input(source)
+        names, n = model.shown, len(model.labels)
+        out = []
+        for s in range(len(corpus)):
+            p = array("d", model.core.marginals(corpus._core, s, model.temperature or 1.0))
+            tokens = []
+            for t in range(0, len(p), n):
+                token = dict.fromkeys(model.core.names, 0.0)
+                for k in range(n):
+                    token[names[k]] += p[t + k]
+                tokens.append(token)
+            out.append(tokens)
+        return out
+
+    def predict_kbest(self, source: Any, k: int) -> list[list[tuple[float, list[str]]]]:
+        """Return the k best labellings of each sentence with their scores, best first."""
+        model = self._fitted()
+        corpus = self._read_input(source)
+        return [
+            [
+                (score, [model.shown[i] for i in labels])
+                for score, labels in model.core.kbest(corpus._core, s, k)
+            ]
+            for s in range(len(corpus))
+        ]
+
+    def label_file(
+        self,
+        source: str | os.PathLike[str],
+        output: str | os.PathLike[str] | IO[bytes],
+        *,
+        format: str | None = None,
+        nbest: int = 1,
+        confidence: bool = False,
+        marginals: bool = False,
+        known: bool = False,
+        progress: Callable[[int], None] | None = None,
+    ) -> int:
+        """Label a file piece by piece, whatever its size; return the number of tokens.
+
+        Parameters
+        ----------
+        output : path or binary file
+            The input with the column of labels filled, or appended where it is missing. A path is
+            replaced only when the new file is whole.
+        nbest : int
+            Above 1: so many columns of labels, the best sentence's, the second best's, ...
+        confidence : bool
+            A column with the probability of the label.
+        marginals : bool
+            A column with the probabilities of all labels.
+        known : bool
+            Keep the labels that stand in the target column already, other than the unknown one.
+        progress : callable, optional
+            Called with the number of tokens labelled so far.
+        """
+        model = self._fitted()
+        if isinstance(output, (str, os.PathLike)):
+            with replaced(output) as file:
+                return self.label_file(
+                    source,
+                    file,
+                    format=format,
+                    nbest=nbest,
+                    confidence=confidence,
+                    marginals=marginals,
+                    known=known,
+                    progress=progress,
+                )
+        labeller = None
+        for text, line in pieces(source, _PIECE * self.n_jobs):
+            if labeller is None:
+                chosen = format or guess_format(source, text)
+                if chosen != model.format:
+                    raise FileError(
+                        os.fspath(source),
+                        f"a file of format {chosen}, where the model was trained on "
+                        f"{model.format}; --format says otherwise",
+                    )
+                labeller = _core.Labeller(
+                    model.core,
+                    chosen,
+                    model.target,
+                    nbest,
+                    confidence,
+                    marginals,
+                    known,
+                    model.temperature or 1.0,
+                    str(model.training.get("unknown", "_")),
+                )
+            try:
+                output.write(labeller.label(text, line, self.n_jobs))
+            except LineError as error:
+                raise error.in_file(os.fspath(source)) from None
+            if progress is not None:
+                progress(labeller.n_tokens)
+        if labeller is None or labeller.n_tokens == 0:
+            raise FileError(os.fspath(source), "there are no sentences in it")
+        return int(labeller.n_tokens)
+
+    # -- judging --------------------------------------------------------------------------------
+
+    def score(self, source: Any, y: Any = None) -> float:
+        """Return the token accuracy on labelled sentences."""
+        return float(self.evaluate(source)["accuracy"])
+
+    def evaluate(self, source: Any, format: str | None = None) -> dict[str, Any]:
+        """Compare predicted with gold labels.
+
+        Returns
+        -------
+        dict
+            accuracy, sentence_accuracy, tokens, sentences, tokens_per_second; for chunk labels
+            precision, recall and f1 too, overall and by type.
+        """
+        import time
+
+        from ..metrics import chunk_report, sequence_accuracy, token_accuracy
+
+        model = self._fitted()
+        corpus = self._gold_corpus(source, format)
+        gold = corpus.column(model.target)
+        begin = time.perf_counter()
+        predicted = self.predict(corpus)
+        seconds = time.perf_counter() - begin
+        result: dict[str, Any] = {
+            "accuracy": token_accuracy(gold, predicted),
+            "sentence_accuracy": sequence_accuracy(gold, predicted),
+            "tokens": corpus.n_tokens,
+            "sentences": len(corpus),
+            "tokens_per_second": round(corpus.n_tokens / max(seconds, 1e-9)),
+        }
+        if are_chunk_labels(model.labels):
+            report = chunk_report(gold, predicted)
+            result.update(
+                f1=report.overall.f1,
+                precision=report.overall.precision,
+                recall=report.overall.recall,
+                by_type={k: v.f1 for k, v in report.by_type.items()},
+            )
+        return result
+
+    def report(self, source: Any, format: str | None = None, *, confidence: bool = False) -> str:
+        """Return a table of scores: by label, or by chunk type as conlleval prints it.
+
+        Parameters
+        ----------
+        confidence : bool
+            95 % confidence intervals by the bootstrap over sentences.
+        """
+        from ..metrics import bootstrap_interval, chunk_report, label_report
+
+        model = self._fitted()
+        corpus = self._gold_corpus(source, format)
+        gold, predicted = corpus.column(model.target), self.predict(corpus)
+        chunked = are_chunk_labels(model.labels)
+        table = chunk_report(gold, predicted) if chunked else label_report(gold, predicted)
+        lines = [table.text().rstrip()]
+        if confidence:
+            for metric in ("chunk_f1", "token_accuracy") if chunked else ("token_accuracy",):
+                lines.append(str(bootstrap_interval(gold, predicted, metric, random_state=0)))
+        return "\n".join(lines)
+
+    def _gold_corpus(self, source: Any, format: str | None) -> Corpus:
+        """Read sentences that must have their labels."""
+        model = self._fitted()
+        corpus = self._read(source, format or model.format)
+        if corpus.n_columns <= model.target:
+            raise FileError(
+                corpus.path or "the corpus",
+                f"it has {corpus.n_columns} columns: the gold labels are to be in column "
+                f"{model.target + 1}",
+            )
+        return corpus
+
+    def __repr__(self) -> str:
+        state = "" if hasattr(self, "model_") else ", not trained"
+        return f"Tagger(features={self.features!r}, learner={self.learner!r}{state})"
+
+
+def _same_columns(dev: Corpus, train: Corpus) -> None:
+    if dev.n_columns != train.n_columns or dev.format != train.format:
+        raise FileError(
+            dev.path or "the dev corpus",
+            f"{dev.format} with {dev.n_columns} columns, where the training file is "
+            f"{train.format} with {train.n_columns}",
+        )

@@ -1,0 +1,303 @@
+"""A trained tagger as data: what it is made of, how it is stored, and how it is asked."""
+
+from __future__ import annotations
+
+import itertools
+import os
+from array import array
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Any
+
+from .. import _core
+from ..exceptions import FileError, LineError
+from ..io.container import Tensor, read_container, write_container
+from ..text.corpus import Corpus, column_names
+from ..text.templates import FeatureTemplates
+
+if TYPE_CHECKING:
+    from .learned import LearnedWeights
+
+__all__ = ["TaggerModel"]
+
+TASK = "tagger"
+#: Tensor of a model -> what its items are.
+_DTYPES = {"slots": "U64", "weight": "F32", "outcome": "U32"}
+
+
+class TaggerModel:
+    """All that labelling needs.
+
+    Attributes
+    ----------
+    templates : FeatureTemplates
+    format : {"columns", "conllu"}
+        Of the files it was trained on.
+    n_columns, target : int
+        Columns of these files, and the number of the column with the labels, from 0.
+    labels : list of str
+        The model's labels, sorted.
+    shown : list of str
+        How each label is written (IOBES labels as IOB2).
+    order : int
+        Of the chain.
+    hashed : bool
+        Features are known by some bits of their keys only.
+    temperature : float or None
+        Of calibrated probabilities; None: not calibrated.
+    training : dict
+        How it came about.
+    arrays : dict of str to buffer
+        The weights.
+    names : (bytes, buffer) pairs by table
+        Names of the features in the order of their keys, and where each ends; empty where they were
+        left out.
+    emissions : (options, tensors) or None
+        Of a hidden Markov model: what scores its words.
+    """
+
+    def __init__(
+        self,
+        templates: FeatureTemplates,
+        format: str,
+        n_columns: int,
+        target: int,
+        labels: list[str],
+        shown: list[str],
+        order: int,
+        hashed: bool,
+        arrays: dict[str, Any],
+        temperature: float | None = None,
+        training: dict[str, Any] | None = None,
+        names: dict[str, tuple[Any, Any]] | None = None,
+        emissions: tuple[dict[str, Any], dict[str, Tensor]] | None = None,
+    ) -> None:
+        self.templates = templates
+        self.format = format
+        self.n_columns = n_columns
+        self.target = target
+        self.labels = labels
+        self.shown = shown
+        self.order = order
+        self.hashed = hashed
+        self.arrays = arrays
+        self.temperature = temperature
+        self.training = training or {}
+        self.names = names or {}
+        self.emissions = emissions
+        self.core = _core.TaggerModel(
+            templates.compile(format, n_columns), labels, shown, order, hashed, arrays
+        )
+
+    @property
+    def target_name(self) -> str:
+        """The name of the column with the labels."""
+        return column_names(self.format, self.n_columns)[self.target]
+
+    @staticmethod
+    def pack(
+        keys: Any, pair_keys: Any, learned: LearnedWeights, n_labels: int, prune: float = 0.0
+    ) -> tuple[dict[str, Any], dict[str, Any]]:
+        """Return the arrays of a model, and which features they kept, by table."""
+        arrays: dict[str, Any] = {}
+        kept: dict[str, Any] = {}
+        tables = [("state", keys, learned.row_ptr, learned.column, learned.state, n_labels)]
+        if len(learned.pair_row_ptr):
+            tables.append(
+                (
+                    "pair",
+                    pair_keys,
+                    learned.pair_row_ptr,
+                    learned.pair_column,
+                    learned.pair,
+                    n_labels**2,
+                )
+            )
+        for name, key, row_ptr, column, weights, outcomes in tables:
+            packed = _core.pack_weights(key, row_ptr, column, weights, outcomes, prune)
+            for part, data in zip(_DTYPES, packed[:3], strict=True):
+                arrays[f"{name}.{part}"] = data
+            kept[name] = packed[3]
+        arrays["start"] = learned.start
+        arrays["end"] = learned.end
+        for order, table in enumerate(learned.transitions, 1):
+            arrays[f"transition{order}"] = table
+        return arrays, kept
+
+    # -- files ----------------------------------------------------------------------------------
+
+    def save(self, path: str | os.PathLike[str], precision: str = "float32") -> None:
+        """Write the model file.
+
+        Parameters
+        ----------
+        precision : {"float32", "float16", "int8"}
+            Of the weights of features. The smaller ones make smaller files that take a little
+            longer to load.
+        """
+        if precision not in ("float32", "float16", "int8"):
+            raise ValueError(f"precision must be float32, float16 or int8, got {precision!r}")
+        tensors: dict[str, Tensor] = {}
+        for name, data in self.arrays.items():
+            table, _, part = name.partition(".")
+            if not part:
+                tensors[name] = Tensor("F64", data)
+            elif precision == "float32":
+                shape = (len(memoryview(data).cast("B")) // 16, 2) if part == "slots" else None
+                tensors[name] = Tensor(_DTYPES[part], data, shape)
+        if precision != "float32":
+            from .compact import compact_tensors
+
+            tensors.update(
+                compact_tensors(self.core, precision, bool(self.arrays.get("pair.slots")))
+            )
+        for table, (text, end) in self.names.items():
+            tensors[f"{table}.names"] = Tensor("U8", text)
+            tensors[f"{table}.names_end"] = Tensor("U32", end)
+        for number, (words, values, width) in enumerate(self.templates.vectors.values()):
+            tensors[f"vectors.{number}"] = Tensor("F32", values, (len(words), width))
+        description = {
+            "task": TASK,
+            "format": self.format,
+            "n_columns": self.n_columns,
+            "target": self.target,
+            "labels": self.labels,
+            "shown": self.shown,
+            "order": self.order,
+            "hashed": self.hashed,
+            "precision": precision,
+            "temperature": self.temperature,
+            "templates": self.templates.to_json(),
+            "phrases": self.templates.phrases,
+            "vectors": {name: words for name, (words, _, _) in self.templates.vectors.items()},
+            "training": self.training,
+        }
+        if self.emissions is not None:
+            description["emissions"] = self.emissions[0]
+            tensors.update(self.emissions[1])
+        write_container(path, description, tensors)
+
+    @classmethod
+    def load(
+        cls,
+        path: str | os.PathLike[str],
+        functions: Mapping[str, Callable[[str], Any]] | None = None,
+    ) -> TaggerModel:
+        """Map a model file and check it.
+
+        Parameters
+        ----------
+        functions : dict of str to callable, optional
+            What ``call(…)`` in the templates names: functions are not stored.
+        """
+        name = os.fspath(path)
+        description, tensors = read_container(path)
+        if description.get("task") != TASK:
+            raise FileError(name, f"a model for the task {description.get('task')!r}, not a tagger")
+        try:
+            return cls._build(description, tensors, functions)
+        except ValueError as error:
+            if "functions=" in str(error):  # the user's to mend, not the file's
+                raise
+            raise FileError(name, f"the model cannot be used: {error}") from None
+        except (KeyError, TypeError, IndexError, AttributeError, OverflowError) as error:
+            reason = f"{type(error).__name__}: {error}"
+            raise FileError(name, f"the model cannot be used: {reason}") from None
+
+    @classmethod
+    def _build(
+        cls,
+        d: dict[str, Any],
+        tensors: dict[str, Tensor],
+        functions: Mapping[str, Callable[[str], Any]] | None,
+    ) -> TaggerModel:
+        templates = FeatureTemplates.from_json(d["templates"])
+        templates.functions = dict(functions or {})
+        templates.phrases = {
+            name: [(list(words), str(label)) for words, label in phrases]
+            for name, phrases in d["phrases"].items()
+        }
+        for number, (name, words) in enumerate(d["vectors"].items()):
+            tensor = tensors[f"vectors.{number}"]
+            assert tensor.shape is not None
+            templates.vectors[name] = (list(words), tensor.data, tensor.shape[1])
+        labels, order = list(map(str, d["labels"])), int(d["order"])
+        emissions = None
+        if "emissions" in d:
+            from .hidden_markov import load_emissions
+
+            templates.emission = (load_emissions(d["emissions"], tensors), len(labels))
+            kept = {name: t for name, t in tensors.items() if name.startswith("emission.")}
+            emissions = (dict(d["emissions"]), kept)
+        arrays: dict[str, Any] = {}
+        for name in ("start", "end", *(f"transition{m}" for m in range(1, order + 1))):
+            _check_dtype(name, tensors[name], "F64")
+            arrays[name] = tensors[name].data
+        if d["precision"] == "float32":
+            for table in ("state", "pair"):
+                for part, dtype in _DTYPES.items():
+                    key = f"{table}.{part}"
+                    if key in tensors:
+                        _check_dtype(key, tensors[key], dtype)
+                        arrays[key] = tensors[key].data
+        else:
+            from .compact import expand_tensors
+
+            arrays.update(expand_tensors(tensors, len(labels), bool(d["hashed"])))
+        names = {
+            table: (tensors[f"{table}.names"].data, tensors[f"{table}.names_end"].data)
+            for table in ("state", "pair")
+            if f"{table}.names" in tensors
+        }
+        temperature = d["temperature"]
+        return cls(
+            templates=templates,
+            format=str(d["format"]),
+            n_columns=int(d["n_columns"]),
+            target=int(d["target"]),
+            labels=labels,
+            shown=list(map(str, d["shown"])),
+            order=order,
+            hashed=bool(d["hashed"]),
+            arrays=arrays,
+            temperature=None if temperature is None else float(temperature),
+            training=dict(d["training"]),
+            names=names,
+            emissions=emissions,
+        )
+
+    # -- labelling ------------------------------------------------------------------------------
+
+    def label_corpus(self, corpus: Corpus, threads: int = 1, known: Any = b"") -> list[str]:
+        """Return the labels of all tokens, one after another, as they are written."""
+        try:
+            numbers = self.core.predict(corpus._core, known, threads)
+        except LineError as error:
+            raise error.in_file(corpus.path or "the corpus") from None
+        shown = self.shown
+        return [shown[k] for k in array("i", numbers)]
+
+    # -- looking at the weights -----------------------------------------------------------------
+
+    def feature_names(self, table: str = "state") -> list[str]:
+        """Return the names of the features, in the order of :meth:`unpacked`."""
+        if table not in self.names:
+            return []
+        text, end = self.names[table]
+        whole = bytes(text)
+        bounds = [0, *array("I", bytes(end))]
+        return [whole[a:b].decode() for a, b in itertools.pairwise(bounds)]
+
+    def unpacked(self, table: str = "state") -> tuple[Any, Any, Any, Any]:
+        """Return keys, row pointers, columns and weights of the features that have weights."""
+        keys, row_ptr, column, weights = self.core.unpack(table == "pair")
+        return (
+            memoryview(keys).cast("Q"),
+            memoryview(row_ptr).cast("I"),
+            memoryview(column).cast("I"),
+            memoryview(weights).cast("d"),
+        )
+
+
+def _check_dtype(name: str, tensor: Tensor, expected: str) -> None:
+    if tensor.dtype != expected:
+        raise ValueError(f"the array {name!r} is {tensor.dtype}, not {expected}")

@@ -1,0 +1,158 @@
+"""Learning a tagger natively: the perceptron over the features of a corpus, pass by pass."""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+from .. import _core
+from ..text.corpus import Corpus
+from .learned import LearnedWeights, Masks
+
+__all__ = ["Monitor", "TrainingSet", "split_weights", "train_perceptron"]
+
+Score = Callable[[LearnedWeights], float]
+
+
+@dataclass
+class TrainingSet:
+    """A corpus as numbers of features and labels, and what can be said of it.
+
+    Attributes
+    ----------
+    vocabulary, rows : native objects
+        Features and labels; the tokens in terms of their numbers.
+    masks : Masks
+        Hard constraints.
+    """
+
+    corpus: Corpus
+    extractor: _core.Extractor
+    vocabulary: _core.Vocabulary
+    rows: _core.TokenRows
+    masks: Masks = field(default_factory=Masks)
+
+    @property
+    def labels(self) -> list[str]:
+        """The labels, sorted."""
+        return list(self.vocabulary.labels)
+
+
+class Monitor:
+    """Watches a training run: a line a pass, the dev score, and when to stop.
+
+    Parameters
+    ----------
+    score : callable or None
+        Gives the dev score of weights.
+    measure : str
+        What the score is called.
+    patience : int
+        Stop after so many passes without a better dev score; 0: never.
+    verbose : bool
+        Lines on standard error.
+    """
+
+    def __init__(
+        self, score: Score | None, measure: str, patience: int, verbose: bool, n_tokens: int
+    ) -> None:
+        self.score = score
+        self.measure = measure
+        self.patience = patience
+        self.verbose = verbose
+        self.n_tokens = n_tokens
+        self.history: list[dict[str, Any]] = []
+        self._begin = time.perf_counter()
+        self.restart()
+
+    def restart(self) -> None:
+        """Forget the best pass: another run begins."""
+        self.best: LearnedWeights | None = None
+        self.best_score = float("-inf")
+        self.best_pass = 0
+
+    def look(self, number: int, weights: Callable[[], LearnedWeights], **shown: Any) -> bool:
+        """Take note of a pass; return True where it should be the last."""
+        record: dict[str, Any] = {"pass": number, **shown}
+        stop = False
+        if self.score is not None:
+            reached = weights()
+            score = self.score(reached)
+            record[self.measure] = score
+            if score > self.best_score:
+                self.best, self.best_score, self.best_pass = reached, score, number
+            stop = bool(self.patience) and number - self.best_pass >= self.patience
+        record["seconds"] = round(time.perf_counter() - self._begin, 3)
+        self.history.append(record)
+        if self.verbose:
+            print(self._line(record), file=sys.stderr, flush=True)
+        return stop
+
+    def _line(self, record: dict[str, Any]) -> str:
+        words = [f"pass {record['pass']:>3}"]
+        if "wrong" in record:
+            words.append(f"training accuracy {1 - record['wrong'] / self.n_tokens:8.4%}")
+        for key in ("loss", "objective", "gap"):
+            if record.get(key) is not None:
+                words.append(f"{key} {record[key]:.6g}")
+        if self.measure in record:
+            words.append(f"dev {self.measure} {record[self.measure]:.4f}")
+        return "  ".join([*words, f"{record['seconds']:.2f} s"])
+
+
+def split_weights(row_ptr: Any, column: Any, w: memoryview[float], n_labels: int) -> LearnedWeights:
+    """Return the parts of a flat weight vector: features, start, end, transitions."""
+    n = len(memoryview(column).cast("B")) // 4
+    return LearnedWeights(
+        row_ptr,
+        column,
+        w[:n],
+        start=w[n : n + n_labels],
+        end=w[n + n_labels : n + 2 * n_labels],
+        transitions=[w[n + 2 * n_labels :]],
+    )
+
+
+def train_perceptron(
+    data: TrainingSet,
+    *,
+    max_iter: int,
+    shuffle: bool,
+    average: bool,
+    seed: int,
+    monitor: Monitor,
+) -> tuple[LearnedWeights, bool]:
+    """Run the averaged perceptron on first-order chains, natively and in whole numbers.
+
+    Returns
+    -------
+    weights, interrupted
+        The weights after the last pass, or the best ones by the dev score; and whether Ctrl-C ended
+        it early.
+    """
+    learner = _perceptron(data)
+    learner.add_batch(data.rows)
+    row_ptr, column = data.vocabulary.row_ptr(), data.vocabulary.column()
+    n_labels = len(data.labels)
+
+    def weights() -> LearnedWeights:
+        w = memoryview(learner.weights(average)).cast("d")
+        return split_weights(row_ptr, column, w, n_labels)
+
+    interrupted = False
+    for number in range(1, max_iter + 1):
+        complete, updates, wrong = learner.epoch(0, shuffle, seed, number)
+        if not complete:
+            interrupted = True
+            break
+        if monitor.look(number, weights, updates=updates, wrong=int(wrong)) or updates == 0:
+            break
+    return monitor.best or weights(), interrupted
+
+
+def _perceptron(data: TrainingSet) -> _core.IntegerPerceptron:
+    masks = data.masks
+    return _core.IntegerPerceptron(data.vocabulary, True, masks.start, masks.end, masks.transition)

@@ -1,0 +1,261 @@
+"""Sentences of tokens in columns: column files and CoNLL-U, read natively and kept compactly."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Iterator, Sequence
+from typing import IO, Any, overload
+
+from .. import _core
+from ..exceptions import FileError, LineError
+from .files import read_bytes, replaced
+
+__all__ = ["CONLLU_COLUMNS", "Corpus", "Sentence", "column_names", "guess_format", "read_corpus"]
+
+CONLLU_COLUMNS = ("id", "form", "lemma", "upos", "xpos", "feats", "head", "deprel", "deps", "misc")
+#: What the first columns of a column file are called; the others are c4, c5, ...
+_USUAL_NAMES = ("word", "pos", "chunk")
+_ALIASES = {"word": "form", "pos": "upos", "tag": "upos"}
+
+
+def column_names(format: str, n_columns: int) -> tuple[str, ...]:
+    """Return the names by which templates know the columns of a file."""
+    if format == "conllu":
+        return CONLLU_COLUMNS
+    return tuple(
+        _USUAL_NAMES[i] if i < len(_USUAL_NAMES) else f"c{i + 1}" for i in range(n_columns)
+    )
+
+
+def find_column(name: str, format: str, n_columns: int) -> int:
+    """Return the number, from 0, of a column given by its name, or by its number from 1.
+
+    Negative numbers count from the end.
+    """
+    names = column_names(format, n_columns)
+    text = str(name).lower()
+    if text.lstrip("-").isdigit():
+        number = int(text)
+        index = number - 1 if number > 0 else n_columns + number
+        if 0 <= index < n_columns and number != 0:
+            return index
+        raise ValueError(f"there is no column {number}: the file has {n_columns}")
+    if format == "conllu":
+        text = _ALIASES.get(text, text)
+    if text in names:
+        return names.index(text)
+    if text[:1] == "c" and text[1:].isdigit() and 0 < int(text[1:]) <= n_columns:
+        return int(text[1:]) - 1
+    raise ValueError(f"there is no column {name!r}: the columns are {', '.join(names)}")
+
+
+def guess_format(path: str | os.PathLike[str], text: bytes) -> str:
+    """Say whether a file is CoNLL-U or columns: by its name, else by what is in it."""
+    name = os.fspath(path).lower()
+    if name.endswith(".gz"):
+        name = name[:-3]
+    if name.endswith((".conllu", ".conll-u")):
+        return "conllu"
+    for line in text[:65536].splitlines():
+        if not line.strip() or line.startswith(b"#"):
+            continue
+        cells = line.split(b"\t")
+        head = cells[0].replace(b"-", b"").replace(b".", b"")
+        return "conllu" if len(cells) == 10 and head.isdigit() else "columns"
+    return "columns"
+
+
+class Sentence(Sequence[tuple[str, ...]]):
+    """One sentence: a sequence of tokens, each a tuple of its cells.
+
+    Attributes
+    ----------
+    columns : tuple of str
+        Names of the columns.
+    comments : list of str
+        The comment lines of a CoNLL-U sentence, with their ``#``.
+    """
+
+    def __init__(self, corpus: Corpus, number: int) -> None:
+        self._corpus = corpus
+        self._number = number
+        self.columns = corpus.columns
+
+    def column(self, name: str | int) -> list[str]:
+        """Return the cells of one column, given by name or by its number from 0."""
+        return self._corpus.cells(self._number, name)
+
+    @property
+    def comments(self) -> list[str]:
+        """The comment lines."""
+        asides = self._corpus._core.asides(self._number)
+        return [text for _, text in asides if text.startswith("#")]
+
+    def __len__(self) -> int:
+        return int(self._corpus._core.length(self._number))
+
+    @overload
+    def __getitem__(self, i: int) -> tuple[str, ...]: ...
+    @overload
+    def __getitem__(self, i: slice) -> list[tuple[str, ...]]: ...
+    def __getitem__(self, i: Any) -> Any:
+        return list(self)[i]
+
+    def __iter__(self) -> Iterator[tuple[str, ...]]:
+        columns = range(self._corpus.n_columns)
+        return zip(*(self._corpus._core.cells(self._number, c) for c in columns), strict=True)
+
+    def __repr__(self) -> str:
+        return f"<Sentence of {len(self)} tokens: {' '.join(self.column(self._word))[:60]}>"
+
+    @property
+    def _word(self) -> int:
+        return 1 if self._corpus.format == "conllu" else 0
+
+
+class Corpus(Sequence[Sentence]):
+    """Sentences of tokens in columns, four bytes a cell, each distinct string kept once.
+
+    A sequence of :class:`Sentence`. Made by :func:`read_corpus` or :meth:`from_sentences`.
+
+    Attributes
+    ----------
+    format : {"columns", "conllu"}
+        What kind of file it came from.
+    columns : tuple of str
+        Names of the columns: those of CoNLL-U, or word, pos, chunk, c4, c5, ...
+    n_tokens, n_columns : int
+        Sizes.
+    path : str or None
+        The file it was read from.
+    """
+
+    def __init__(self, core: _core.Corpus, format: str, path: str | None = None) -> None:
+        self._core = core
+        self.format = format
+        self.path = path
+
+    @classmethod
+    def from_sentences(cls, sentences: Iterable[Any]) -> Corpus:
+        """Make a corpus from Python: each sentence a list of tokens, a token a string or a tuple.
+
+        Examples
+        --------
+        >>> from structlearn.text import Corpus
+        >>> corpus = Corpus.from_sentences([[("fish", "N"), ("sleep", "V")], [("fish", "N")]])
+        >>> corpus.n_tokens, corpus[0].column("word")
+        (3, ['fish', 'sleep'])
+        """
+        core = _core.Corpus("columns")
+        for number, sentence in enumerate(sentences):
+            tokens = [(t,) if isinstance(t, str) else tuple(t) for t in sentence]
+            if not tokens:
+                raise ValueError(f"sentence {number} has no tokens")
+            try:
+                core.add_sentence([list(cells) for cells in zip(*tokens, strict=True)])
+            except (TypeError, ValueError) as error:
+                reason = "its cells must be strings" if isinstance(error, TypeError) else error
+                raise ValueError(f"sentence {number}: {reason}") from None
+        return cls(core, "columns")
+
+    @property
+    def n_tokens(self) -> int:
+        """Number of tokens."""
+        return int(self._core.n_tokens)
+
+    @property
+    def n_columns(self) -> int:
+        """Number of columns."""
+        return int(self._core.n_columns)
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """Names of the columns."""
+        return column_names(self.format, self.n_columns)
+
+    def find_column(self, name: str | int) -> int:
+        """Return the number, from 0, of a column given by name or by its number from 1."""
+        try:
+            return find_column(str(name), self.format, self.n_columns)
+        except ValueError as error:
+            raise FileError(self.path or "the corpus", str(error)) from None
+
+    def cells(self, sentence: int, column: str | int) -> list[str]:
+        """Return one column of one sentence; the column by name or by its number from 0."""
+        index = column if isinstance(column, int) else self.find_column(column)
+        return list(self._core.cells(sentence, index))
+
+    def column(self, name: str | int) -> list[list[str]]:
+        """Return one column of all sentences."""
+        index = name if isinstance(name, int) else self.find_column(name)
+        return [list(self._core.cells(i, index)) for i in range(len(self))]
+
+    def __len__(self) -> int:
+        return int(self._core.n_sentences)
+
+    @overload
+    def __getitem__(self, i: int) -> Sentence: ...
+    @overload
+    def __getitem__(self, i: slice) -> list[Sentence]: ...
+    def __getitem__(self, i: Any) -> Any:
+        if isinstance(i, slice):
+            return [Sentence(self, j) for j in range(*i.indices(len(self)))]
+        number = i + len(self) if i < 0 else i
+        if not 0 <= number < len(self):
+            raise IndexError(f"there is no sentence {i}: the corpus has {len(self)}")
+        return Sentence(self, number)
+
+    def __repr__(self) -> str:
+        return (
+            f"<Corpus of {len(self)} sentences, {self.n_tokens} tokens, "
+            f"columns {', '.join(self.columns)}>"
+        )
+
+    def write(self, path: str | os.PathLike[str]) -> None:
+        """Write the corpus as a file of its format; comments and multi-word tokens included."""
+        with replaced(path) as file:
+            self._write(file)
+
+    def _write(self, file: IO[bytes]) -> None:
+        separator = "\t" if self.format == "conllu" else self._core.separator.strip("\0") or "\t"
+        for i in range(len(self)):
+            asides = self._core.asides(i)
+            at = 0
+            lines = []
+            for position, token in enumerate(self[i]):
+                while at < len(asides) and asides[at][0] <= position:
+                    lines.append(asides[at][1])
+                    at += 1
+                lines.append(separator.join(token))
+            lines.extend(text for _, text in asides[at:])
+            file.write(("\n".join(lines) + "\n\n").encode())
+
+
+def read_corpus(path: str | os.PathLike[str], format: str | None = None) -> Corpus:
+    """Read a column file or a CoNLL-U file.
+
+    Parameters
+    ----------
+    path : path
+        Plain or compressed by gzip; ``-`` is standard input.
+    format : {"columns", "conllu"}, optional
+        By default it goes by the file's name, else by its content. Columns are separated by tabs,
+        or by runs of white space where the first line has no tab; sentences by blank lines.
+
+    Raises
+    ------
+    structlearn.exceptions.FileError
+        Where the file cannot be read; the message names it and the line.
+    """
+    text = read_bytes(path)
+    chosen = format or guess_format(path, text)
+    if chosen not in ("columns", "conllu"):
+        raise ValueError(f"format must be 'columns' or 'conllu', got {format!r}")
+    core = _core.Corpus(chosen)
+    try:
+        core.read(text)
+    except LineError as error:
+        raise error.in_file(os.fspath(path)) from None
+    if core.n_tokens == 0:
+        raise FileError(os.fspath(path), "there are no sentences in it")
+    return Corpus(core, chosen, os.fspath(path))

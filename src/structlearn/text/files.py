@@ -1,0 +1,117 @@
+"""Text files as pieces of bytes: plain, compressed, or standard input; and files written whole."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from typing import IO, Any
+
+from .. import _core
+from ..exceptions import FileError
+
+__all__ = ["open_bytes", "pieces", "read_bytes", "replaced"]
+
+
+def _reason(error: BaseException) -> str:
+    """Say what went wrong in a few words."""
+    if isinstance(error, OSError) and error.strerror:
+        return error.strerror[0].lower() + error.strerror[1:]
+    return str(error) or type(error).__name__
+
+
+@contextmanager
+def open_bytes(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
+    """Open a file for reading; ``-`` is standard input, and gzip is undone."""
+    name = os.fspath(path)
+    opened: Any = None
+    try:
+        if name == "-":
+            yield sys.stdin.buffer
+            return
+        opened = open(name, "rb")  # noqa: SIM115
+        if opened.read(2) == b"\x1f\x8b":  # what a gzip file begins with, whatever its name
+            import gzip
+
+            opened.seek(0)
+            opened = gzip.GzipFile(fileobj=opened, mode="rb")
+        else:
+            opened.seek(0)
+        yield opened
+    except (OSError, EOFError) as error:
+        raise FileError(name, _reason(error)) from error
+    except Exception as error:
+        if type(error).__module__ == "zlib":
+            raise FileError(name, f"the compressed data is damaged: {error}") from error
+        raise
+    finally:
+        if opened is not None:
+            opened.close()
+
+
+def read_bytes(path: str | os.PathLike[str]) -> bytes:
+    """Return the whole content of a file."""
+    with open_bytes(path) as file:
+        return file.read()
+
+
+def pieces(path: str | os.PathLike[str], size: int) -> Iterator[tuple[bytes, int]]:
+    """Yield the file in pieces of about ``size`` bytes that end where a sentence ends.
+
+    Each comes with the number of lines before it. A sentence longer than a piece is not torn.
+    """
+    rest, line = b"", 0
+    with open_bytes(path) as file:
+        while True:
+            block = file.read(size)
+            if not block:
+                break
+            text = rest + block if rest else block
+            cut = _core.last_sentence_end(text)
+            if cut:
+                piece = text[:cut] if cut < len(text) else text
+                yield piece, line
+                line += piece.count(b"\n")
+            rest = text[cut:]
+    if rest:
+        yield rest, line
+
+
+@contextmanager
+def _opened(name: str) -> Iterator[IO[bytes]]:
+    try:
+        with open(name, "wb") as file:
+            yield file
+    except OSError as error:
+        raise FileError(name, f"cannot be written: {_reason(error)}") from error
+
+
+@contextmanager
+def replaced(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
+    """Write a file under another name and give it its own name only when it is whole.
+
+    Whatever happens in between, a file that was there before stays as it was.
+    """
+    name = os.fspath(path)
+    if os.path.exists(name) and not os.path.isfile(name):
+        with _opened(name) as file:  # a pipe or a device: nothing to replace
+            yield file
+        return
+    target = os.path.realpath(name)  # a link goes on pointing where it points
+    temporary = f"{target}.{os.getpid()}.part"
+    try:
+        try:
+            with open(temporary, "wb") as file:
+                yield file
+                file.flush()
+                os.fsync(file.fileno())
+            if os.path.exists(target):  # the new file is as readable as the old one
+                os.chmod(temporary, os.stat(target).st_mode & 0o7777)
+            os.replace(temporary, target)
+        except OSError as error:
+            raise FileError(name, f"cannot be written: {_reason(error)}") from error
+    finally:
+        # Gone already where all went well; otherwise half a file is worth nothing.
+        with suppress(OSError):
+            os.unlink(temporary)
