@@ -9,6 +9,7 @@ __all__ = ["load"]
 
 _PACKAGES = {
     "numpy_chain": "numpy",
+    "numpy_segments": "numpy",
     "hmmlearn_chain": "hmmlearn",
     "crfsuite": "python-crfsuite",
 }

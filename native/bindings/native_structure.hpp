@@ -16,12 +16,17 @@ struct BlockName {
   std::size_t outcome_rank;  // trailing axes that make up the outcomes
   bool may_be_shared;        // may come without the axis of positions
   bool may_be_anchored;      // may come with it
+  std::size_t width = 0;     // where a position has a row of sites, a second axis: how many
 };
+
+// What the core's row of integers is to Python: an array, its only number, or the segments that
+// start where it is not negative.
+enum class OutputKind { kArray, kNumber, kSegments };
 
 struct NativeStructure {
   std::shared_ptr<const Structure> structure;
   std::vector<BlockName> blocks;
-  bool one_number;  // the output is an int, not an array
+  OutputKind kind = OutputKind::kArray;
 };
 
 }  // namespace structlearn::python

@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstring>
+#include <span>
 #include <stdexcept>
 #include <string>
 
@@ -21,6 +22,7 @@
 #include "structlearn/kernels.hpp"
 #include "structlearn/multiclass.hpp"
 #include "structlearn/parallel.hpp"
+#include "structlearn/semimarkov.hpp"
 
 namespace structlearn::python {
 namespace {
@@ -52,10 +54,24 @@ void check_values(const double* x, std::size_t n, const std::string& name, std::
   }
 }
 
-void add_block(const BlockName& spec, const Doubles& a, std::ptrdiff_t example, Parsed& out) {
+// The same for a block of a structure, which may leave sites unread.
+void check_values(const Structure& structure, const Layout& layout, const BlockName& spec,
+                  const double* x, std::ptrdiff_t example) {
+  const Block& block = layout.block[spec.block];
+  if (kernels().all_scores(x, block.size())) return;
+  for (std::size_t s = 0; s < block.sites; ++s) {
+    if (structure.reads(layout, spec.block, s)) {
+      check_values(x + s * block.outcomes, block.outcomes, spec.name, example);
+    }
+  }
+}
+
+void add_block(const NativeStructure& s, const BlockName& spec, const Doubles& a,
+               std::ptrdiff_t example, Parsed& out) {
+  const std::size_t site_axes = spec.width ? 2 : 1;
   const bool shared = spec.may_be_shared && a.ndim() == spec.outcome_rank;
-  const bool anchored = spec.may_be_anchored && a.ndim() == spec.outcome_rank + 1;
-  bool square = shared || anchored;
+  const bool anchored = spec.may_be_anchored && a.ndim() == spec.outcome_rank + site_axes;
+  bool square = shared || (anchored && (!spec.width || a.shape(1) == spec.width));
   std::size_t outcomes = 1;
   for (std::size_t i = a.ndim() - spec.outcome_rank; square && i < a.ndim(); ++i) {
     square = a.shape(i) == a.shape(a.ndim() - 1);
@@ -67,7 +83,8 @@ void add_block(const BlockName& spec, const Doubles& a, std::ptrdiff_t example, 
     K += spec.outcome_rank == 1 ? ",)" : ")";
     if (spec.may_be_shared) wanted = K;
     if (spec.may_be_anchored) {
-      wanted += std::string(wanted.empty() ? "" : " or ") + "(positions, " + K.substr(1);
+      wanted += std::string(wanted.empty() ? "" : " or ") + "(positions, " +
+                (spec.width ? std::to_string(spec.width) + ", " : "") + K.substr(1);
       if (wanted.size() > 2 && wanted.substr(wanted.size() - 2) == ",)") {
         wanted.replace(wanted.size() - 2, 2, ")");
       }
@@ -75,8 +92,9 @@ void add_block(const BlockName& spec, const Doubles& a, std::ptrdiff_t example, 
     throw std::invalid_argument(where(example) + spec.name + " has shape " + shape_text(a) +
                                 ", expected " + wanted);
   }
-  check_values(a.data(), a.size(), spec.name, example);
-  out.layout.add(spec.block, anchored ? a.shape(0) : 1, outcomes, anchored);
+  const std::size_t positions = anchored ? a.shape(0) : 1;
+  out.layout.add(spec.block, spec.width ? positions * spec.width : positions, outcomes, anchored);
+  check_values(*s.structure, out.layout, spec, a.data(), example);
   out.scores.block[spec.block] = a.data();
 }
 
@@ -114,7 +132,7 @@ Parsed parse(const NativeStructure& s, nb::dict scores, std::ptrdiff_t example =
   }
   for (const BlockName& b : s.blocks) {
     if (given[b.block].is_valid()) {
-      add_block(b, Doubles(given[b.block], b.name.c_str()), example, out);
+      add_block(s, b, Doubles(given[b.block], b.name.c_str()), example, out);
     }
   }
   check(s, out, example);
@@ -133,7 +151,7 @@ std::vector<Parsed> parse_batch(const NativeStructure& s, nb::dict scores, std::
     if (!value.is_valid()) continue;
     if (!PyList_Check(value.ptr())) {
       Parsed once;
-      add_block(b, Doubles(value, b.name.c_str()), -1, once);
+      add_block(s, b, Doubles(value, b.name.c_str()), -1, once);
       const Block& block = once.layout.block[b.block];
       for (Parsed& p : out) {
         p.layout.add(b.block, block.sites, block.outcomes, block.anchored);
@@ -143,7 +161,7 @@ std::vector<Parsed> parse_batch(const NativeStructure& s, nb::dict scores, std::
     }
     for (std::size_t i = 0; i < n; ++i) {
       const nb::handle item = PyList_GET_ITEM(value.ptr(), static_cast<Py_ssize_t>(i));
-      add_block(b, Doubles(item, b.name.c_str()), static_cast<std::ptrdiff_t>(i), out[i]);
+      add_block(s, b, Doubles(item, b.name.c_str()), static_cast<std::ptrdiff_t>(i), out[i]);
     }
   }
   for (std::size_t i = 0; i < n; ++i) check(s, out[i], static_cast<std::ptrdiff_t>(i));
@@ -183,8 +201,42 @@ nb::object empty_integers(std::size_t n) {
   return nb::steal(array);
 }
 
+// The segments (start, end, label), end exclusive, of a row with a label where one starts.
+template <class Integer>
+nb::list segments(std::span<const Integer> y) {
+  nb::list found;
+  for (std::size_t i = 0; i < y.size();) {
+    std::size_t j = i + 1;
+    while (j < y.size() && y[j] < 0) ++j;
+    // By hand: a sentence has dozens of them, and this is the larger part of a call.
+    nb::object segment = nb::steal(PyTuple_New(3));
+    if (!segment.is_valid()) throw nb::python_error();
+    PyTuple_SET_ITEM(segment.ptr(), 0, PyLong_FromSize_t(i));
+    PyTuple_SET_ITEM(segment.ptr(), 1, PyLong_FromSize_t(j));
+    PyTuple_SET_ITEM(segment.ptr(), 2, PyLong_FromLongLong(y[i]));
+    found.append(segment);
+    i = j;
+  }
+  return found;
+}
+
+// Those of many rows, one after another: row r is flat[ptr[r]..ptr[r + 1]].
+nb::list segments_of_rows(Input<std::int64_t, nb::ndim<1>> flat,
+                          Input<std::int64_t, nb::ndim<1>> ptr) {
+  nb::list rows;
+  for (std::size_t r = 0; r + 1 < ptr.size(); ++r) {
+    const std::int64_t begin = ptr.data()[r], end = ptr.data()[r + 1];
+    if (begin < 0 || begin > end || static_cast<std::size_t>(end) > flat.size()) {
+      throw std::invalid_argument("a row that does not exist");
+    }
+    rows.append(segments<std::int64_t>({flat.data() + begin, flat.data() + end}));
+  }
+  return rows;
+}
+
 nb::object to_python(const NativeStructure& s, const Output& y) {
-  if (s.one_number) return nb::int_(y[0]);
+  if (s.kind == OutputKind::kNumber) return nb::int_(y[0]);
+  if (s.kind == OutputKind::kSegments) return segments<std::int32_t>(y);
   nb::object array = empty_integers(y.size());
   const ArrayView<std::int64_t> out(array, "the output", true);
   std::copy(y.begin(), y.end(), out.data());
@@ -300,8 +352,7 @@ NativeStructure make_chain(std::size_t order) {
   NativeStructure s{std::make_shared<Chain>(),
                     {{"label", Chain::kLabel, 1, false, true},
                      {"start", Chain::kStart, 1, true, false},
-                     {"end", Chain::kEnd, 1, true, false}},
-                    false};
+                     {"end", Chain::kEnd, 1, true, false}}};
   for (std::size_t j = 1; j <= order; ++j) {
     s.blocks.push_back({j == order ? "transition" : "transition" + std::to_string(j),
                         Chain::transition(j), j + 1, true, true});
@@ -310,7 +361,16 @@ NativeStructure make_chain(std::size_t order) {
 }
 
 NativeStructure make_multiclass() {
-  return {std::make_shared<Multiclass>(), {{"label", 0, 1, true, false}}, true};
+  return {std::make_shared<Multiclass>(), {{"label", 0, 1, true, false}}, OutputKind::kNumber};
+}
+
+NativeStructure make_semimarkov(std::size_t max_length) {
+  return {std::make_shared<SemiMarkov>(max_length),
+          {{"segment", SemiMarkov::kSegment, 1, false, true, max_length},
+           {"start", SemiMarkov::kStart, 1, true, false},
+           {"end", SemiMarkov::kEnd, 1, true, false},
+           {"transition", SemiMarkov::kTransition, 2, true, true}},
+          OutputKind::kSegments};
 }
 
 using Indices = Input<std::uint32_t, nb::ndim<1>>;
@@ -353,6 +413,8 @@ void bind_structures(nb::module_& m) {
            nb::arg("seed"));
   m.def("chain", &make_chain, nb::arg("order"));
   m.def("multiclass", &make_multiclass);
+  m.def("semimarkov", &make_semimarkov, nb::arg("max_length"));
+  m.def("segments", &segments_of_rows, nb::arg("flat"), nb::arg("ptr"));
 
   nb::class_<Hypergraph>(m, "Hypergraph")
       .def(

@@ -6,9 +6,9 @@
 // forbidden; where that is seen, the whole example is done again with logarithms.
 #include <algorithm>
 #include <cmath>
-#include <cstring>
 
 #include "chain_view.hpp"
+#include "shared_table.hpp"
 #include "softmax.hpp"
 #include "structlearn/kernels.hpp"
 
@@ -49,13 +49,8 @@ const double* exp_table(const ChainView& v, std::size_t t, double eps, const For
     return f.E;
   }
   const std::size_t size = v.table[v.order].size;
-  double* E = ws.real(kTable, size);
-  *shift = largest(v.top(t), size);
-  if (*shift == kMinusInfinity) {
-    std::fill(E, E + size, 0.0);
-  } else {
-    kernels().exp_shifted(v.top(t), size, *shift, 1.0 / eps, E);
-  }
+  const auto [E, top] = exponentials(v.top(t), size, eps, ws.real(kTable, size));
+  *shift = top;
   return E;
 }
 
@@ -88,24 +83,13 @@ bool forward_scaled(const ChainView& v, double eps, Forward& f, double* shared_s
   *shared_shift = 0.0;
   const std::size_t table_size = v.table[v.order].size;
   if (v.table[v.order].stride == 0 && v.L > v.order) {
-    auto& known = ws.shared;
-    const double* table = v.table[v.order].data;
-    if (known.eps != eps || known.table.size() != table_size ||
-        std::memcmp(known.table.data(), table, table_size * sizeof(double)) != 0) {
-      known.table.assign(table, table + table_size);
-      known.exponentials.resize(table_size);
-      known.eps = eps;
-      known.shift = largest(table, table_size);
-      if (known.shift > kMinusInfinity) {
-        kernels().exp_shifted(table, table_size, known.shift, inverse, known.exponentials.data());
-      }
-    }
-    *shared_shift = known.shift;
-    if (known.shift == kMinusInfinity) {
+    const auto [E, top] = shared_exponentials(v.table[v.order].data, table_size, eps, ws);
+    *shared_shift = top;
+    if (top == kMinusInfinity) {
       f.legal = false;
       return true;
     }
-    f.E = known.exponentials.data();
+    f.E = E;
   }
   std::uint8_t* before = ws.flag(0, v.states);
   std::uint8_t* now = ws.flag(1, v.states);

@@ -6,6 +6,7 @@
 #include "hypergraph_test.hpp"
 #include "online_test.hpp"
 #include "problem_test.hpp"
+#include "semimarkov_test.hpp"
 #include "structures_test.hpp"
 
 int main() {
@@ -16,6 +17,13 @@ int main() {
   test::test_wide_chains();
   test::test_refusals();
   test::test_overflow();
+  test::test_small_segmentations();
+  test::test_segments_of_one();
+  test::test_tied_segments();
+  test::test_lost_leads();
+  test::test_wide_segmentations();
+  test::test_segment_marginals_by_position();
+  test::test_segment_refusals();
   test::test_hypergraphs();
   test::test_scorer();
   test::test_losses();

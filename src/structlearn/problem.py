@@ -7,9 +7,8 @@ neither the structure nor the features.
 
 from __future__ import annotations
 
-import itertools
 import weakref
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from math import prod
 from typing import Any
@@ -124,6 +123,13 @@ class Problem:
             self._check_gold(gold_spec)
             self._core = self._build(gold_spec, self._cost_specification(gold, cost))
 
+    @property
+    def _native(self) -> NativeStructure | None:
+        """The structure, where the core does its inference."""
+        structure = self.structure
+        native = isinstance(structure, NativeStructure) and structure.native is not None
+        return structure if native else None  # type: ignore[return-value]
+
     def _build(self, gold: dict[str, Any], cost: dict[str, Any]) -> Any:
         return _core.Problem(
             self._inference,
@@ -137,18 +143,20 @@ class Problem:
 
     def _check_sites(self) -> None:
         """Refuse features for more or fewer sites than the structure has: the core trusts them."""
-        structure, labels = self.structure, self.examples.blocks.get("label")
+        structure = self.structure
+        block = structure.label_block
+        labels = self.examples.blocks.get(block)
         if not isinstance(structure, NativeStructure) or labels is None or self.single_site:
             return
         present = self.layout.present()
-        others = [n for n, block in present.items() if not block.shared and n != "label"]
+        others = [n for n, b in present.items() if not b.shared and n != block]
         if not others and labels.site_shapes is None:
             return
         for i in range(self.n_examples):
             shape = labels.sites(i)
             if len(shape) + 1 != structure._label_rank:
-                raise ValueError(f"example {i}: label has sites of shape {shape}, not a sequence")
-            scores = {"label": _Shaped((*shape, 1))}
+                raise ValueError(f"example {i}: {block} has sites of shape {shape}, not a sequence")
+            scores = {block: _Shaped((*shape, 1))}
             for name in others:
                 positions = structure._positions(name, scores)
                 expected = prod(positions[: len(positions) - len(present[name].outcomes)])
@@ -271,25 +279,25 @@ class Problem:
 
     def argmax_all(self, w: Vector, n_jobs: int | None = None) -> list[Any]:
         """Return the best output of every example, labels as indices."""
-        if self.structure.native is None:
+        native = self._native
+        if native is None:
             return [self.structure.argmax(**self.scores(i, w)) for i in range(self.n_examples)]
         flat, ptr = self._core.argmax_all(w, n_threads(n_jobs))
-        if self.single_site:
-            return list(flat.tolist())
-        bounds = ptr.tolist()
-        return [flat[a:b] for a, b in itertools.pairwise(bounds)]
+        return native._read(flat, ptr)
 
     # -- building -------------------------------------------------------------------------------
 
     def _gold_specification(self, gold: GoldOutputs) -> dict[str, Any]:
         partial = gold.partial
-        if self.structure.native is not None:
+        native = self._native
+        if native is not None:
             ptr = gold.ptr
             labels = gold.labels
             if partial.any():  # partial examples have no gold parts, only allowed labels
                 keep = np.repeat(~partial, np.diff(ptr))
                 sizes = np.where(partial, 0, np.diff(ptr))
                 labels, ptr = labels[keep], np.concatenate(([0], np.cumsum(sizes)))
+            labels = native._rows(gold.outputs, labels, ptr)
             part_ptr, parts = self._core.encode_all(labels.astype(np.int32), ptr.astype(np.int64))
         else:
             rows: list[npt.NDArray[np.int64]] = []
@@ -315,17 +323,14 @@ class Problem:
 
     def _allowed(self, gold: GoldOutputs, partial: npt.NDArray[np.bool_]) -> dict[str, Any]:
         """Return which labels each site of a partially labelled example may take."""
-        block = self.layout.blocks["label"]
-        assert block is not None
-        n_labels = block.outcomes[-1]
         pointers = np.full(self.n_examples, -1, dtype=np.int64)
         tables, at = [], 0
-        for i in np.flatnonzero(partial):
-            labels = gold.labels[gold.ptr[i] : gold.ptr[i + 1]]
-            table = np.ones((len(labels), n_labels), dtype=np.uint8)
-            known = labels >= 0
-            table[known] = 0
-            table[known, labels[known]] = 1
+        for i in np.flatnonzero(partial).tolist():
+            shape = self.shapes(i)[self.structure.label_block]
+            try:
+                table = self.structure.allowed(gold.outputs[i], shape).astype(np.uint8)
+            except ValueError as error:
+                raise ValueError(f"example {i}: {error}") from None
             pointers[i] = at
             at += table.size
             tables.append(table.ravel())
@@ -370,35 +375,52 @@ class Problem:
                 i = int(np.flatnonzero(gold.partial)[0])
                 raise ValueError(f"example {i}: the zero-one cost needs every label")
             return {"zero_one": True}
-        block = self.layout.blocks.get("label")
+        block = self.layout.blocks.get(self.structure.label_block)
         table = None
         if self.structure.has_labels and block is not None:
             table = cost.label_table(block.outcomes[-1])
         if table is None:
-            return self._cost_by_parts(gold, cost)
-        spec: dict[str, Any] = {
-            "delta": np.ascontiguousarray(table),
-            "label": gold.labels.astype(np.int32),
-        }
-        if not cost.weighs_sites:
-            return spec
+            return self._cost_by_parts(
+                lambda i, scores: cost.parts(self.structure, gold.outputs[i], **scores)
+            )
+        weights = self._site_weights(gold, cost) if cost.weighs_sites else None
+        if not self.examples.blocks[self.structure.label_block].inner:
+            spec: dict[str, Any] = {
+                "delta": np.ascontiguousarray(table),
+                "label": gold.labels.astype(np.int32),
+            }
+            return spec if weights is None else {**spec, "site_weight": weights}
+
+        # A site is more than one label: the structure says what labels make of it.
+        def spread(i: int, scores: dict[str, Any]) -> tuple[Parts, float]:
+            at = slice(gold.ptr[i], gold.ptr[i + 1])
+            labels = gold.labels[at]
+            costs = np.where((labels >= 0)[:, np.newaxis], table[labels], 0.0)
+            if weights is not None:
+                costs *= weights[at, np.newaxis]
+            return self.structure.label_costs(costs, **scores), 0.0
+
+        return self._cost_by_parts(spread)
+
+    def _site_weights(self, gold: GoldOutputs, cost: Cost) -> Vector:
+        """Return the weight that a cost gives to each label, by the names of the labels."""
         names = self._label_names
         weights = np.ones(len(gold.labels))
         for i in range(self.n_examples):
             begin, end = gold.ptr[i], gold.ptr[i + 1]
-            indices = gold.labels[begin:end]
-            named = indices.tolist()
+            named = gold.labels[begin:end].tolist()
             if names is not None:
                 named = [None if k < 0 else names[k] for k in named]
             weights[begin:end] = cost.site_weights(named, i)
-        spec["site_weight"] = weights
-        return spec
+        return weights
 
-    def _cost_by_parts(self, gold: GoldOutputs, cost: Cost) -> dict[str, Any]:
+    def _cost_by_parts(
+        self, cost_of: Callable[[int, dict[str, Any]], tuple[Parts, float]]
+    ) -> dict[str, Any]:
+        """Return the costs of the parts, from a function of the example and its (zero) scores."""
         ptr, parts, values, constants = [0], [], [], []
-        for i, y in enumerate(gold.outputs):
-            scores = self.as_arguments(i, np.zeros(self._core.parts(i)))
-            c, constant = cost.parts(self.structure, y, **scores)
+        for i in range(self.n_examples):
+            c, constant = cost_of(i, self.as_arguments(i, np.zeros(self._core.parts(i))))
             zeros = {name: np.zeros(shape) for name, shape in self.shapes(i).items()}
             flat = flatten({name: np.asarray(c.get(name, z)) for name, z in zeros.items()})
             used = np.flatnonzero(flat)

@@ -9,6 +9,7 @@ import numpy as np
 from structlearn.exceptions import InfeasibleError
 from structlearn.structures import Block, Hyperedges, Structure
 from structlearn.structures import Chain as NativeChain
+from structlearn.structures import SemiMarkov as NativeSemiMarkov
 
 
 class EdgeChain(Structure):
@@ -173,4 +174,70 @@ class TwoBlocks(Structure):
         program = Hyperedges(1)
         for k in range(2):
             program.add(0, parts=[k, 2 + 1 + k])  # the blocks in the order of blocks()
+        return program
+
+
+class EdgeSegments(Structure):
+    """Segmentations as hyperedges: a node for each (start, label) and each (end, label)."""
+
+    label_block = "segment"
+
+    def __init__(self, max_length):
+        self.max_length = max_length
+        self._parts = NativeSemiMarkov(max_length)
+
+    def blocks(self, n_labels):
+        return self._parts.blocks(n_labels)
+
+    def encode(self, y, **scores):
+        return self._parts.encode(y, **scores)
+
+    def decode(self, parts):
+        return self._parts.decode(parts)
+
+    def outputs(self, **scores):
+        return self._parts.outputs(**scores)
+
+    def edges(self, **scores):
+        length, width, n_labels = scores["segment"].shape
+        offsets, at = {}, 0
+        for name, a in scores.items():
+            offsets[name] = at
+            at += a.size
+
+        def optional(name, part):
+            return [offsets[name] + part] if name in scores else []
+
+        def start_node(i, k):
+            return 2 * i * n_labels + k
+
+        def end_node(j, k):
+            return (2 * j - 1) * n_labels + k
+
+        program = Hyperedges(2 * length * n_labels + 1)
+        for k in range(n_labels):
+            program.add(start_node(0, k), parts=optional("start", k))
+        for j in range(1, length + 1):
+            for k in range(n_labels):
+                for d in range(1, min(width, j) + 1):
+                    part = ((j - d) * width + d - 1) * n_labels + k
+                    program.add(
+                        end_node(j, k),
+                        tails=[start_node(j - d, k)],
+                        parts=[offsets["segment"] + part],
+                    )
+            if j == length:
+                break
+            by_position = "transition" in scores and scores["transition"].ndim == 3
+            for k in range(n_labels):
+                for k1 in range(n_labels):
+                    part = ((j - 1 if by_position else 0) * n_labels + k1) * n_labels + k
+                    program.add(
+                        start_node(j, k),
+                        tails=[end_node(j, k1)],
+                        parts=optional("transition", part),
+                    )
+        for k in range(n_labels):
+            goal = 2 * length * n_labels
+            program.add(goal, tails=[end_node(length, k)], parts=optional("end", k))
         return program

@@ -66,3 +66,23 @@ def chain_scores(draw, order, max_outputs=150):
             shapes[name] = window if kind == "shared" else (max(length - j, 0), *window)
     scores = {name: draw_array(rng, shape, style) for name, shape in shapes.items()}
     return forbid(rng, scores, draw(forbidden_shares))
+
+
+@st.composite
+def segment_scores(draw, max_outputs=150):
+    """A longest segment and scores for it: any blocks, shared or not, any length from 1."""
+    rng = np.random.default_rng(draw(seeds))
+    n_labels, width = draw(st.integers(1, 3)), draw(st.integers(1, 5))
+    longest = 5 if n_labels == 1 else int(np.log(max_outputs) / np.log(n_labels + 1))
+    length = draw(st.integers(1, longest))
+    style = draw(styles)
+    shapes = {"segment": (length, width, n_labels)}
+    for name in ("start", "end"):
+        if draw(st.booleans()):
+            shapes[name] = (n_labels,)
+    kind = draw(st.sampled_from(("shared", "by position", "absent")))
+    if kind != "absent":
+        pair = (n_labels, n_labels)
+        shapes["transition"] = pair if kind == "shared" else (length - 1, *pair)
+    scores = {name: draw_array(rng, shape, style) for name, shape in shapes.items()}
+    return width, forbid(rng, scores, draw(forbidden_shares))

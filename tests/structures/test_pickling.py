@@ -7,7 +7,15 @@ import numpy as np
 import pytest
 from edge_structures import Assignment, Bracketing
 
-from structlearn.structures import Block, Chain, Exhaustive, Lattice, Multiclass, Solution
+from structlearn.structures import (
+    Block,
+    Chain,
+    Exhaustive,
+    Lattice,
+    Multiclass,
+    SemiMarkov,
+    Solution,
+)
 
 LABEL = np.array([[0.0, 1.0], [3.0, 0.0], [0.0, 0.5]])
 #: How to make a structure (made in the test, so that no module holds one to the end), and scores.
@@ -19,6 +27,7 @@ CASES = [
     (lambda: Lattice([(0, 1), (0, 2), (1, 2)]), {"edge": np.array([1.0, 1.5, 1.0])}),
     (lambda: Exhaustive(Chain()), {"label": LABEL}),
     (lambda: Exhaustive([0, 1]), {"label": LABEL[0]}),
+    (lambda: SemiMarkov(2), {"segment": np.stack([LABEL, LABEL[::-1]], axis=1)}),
     (Bracketing, {"span": np.arange(12.0).reshape(3, 4)}),
     (Assignment, {"pair": np.eye(3)[::-1]}),
 ]
@@ -67,6 +76,7 @@ def test_repr():
         "Lattice(3 edges, source=0, target=2)",
         "Exhaustive(structure=Chain(order=1))",
         "Exhaustive(structure=Multiclass())",
+        "SemiMarkov(max_length=2)",
         "Bracketing()",
         "Assignment()",
     ]
@@ -86,6 +96,7 @@ def test_blocks_describe_the_scores():
     assert Chain(2).blocks(3)["transition"] == Block((3, 3, 3), shared=True, optional=True)
     assert Chain(0).blocks(3)["label"] == Block((3,))
     assert Multiclass().blocks(4) == {"label": Block((4,))}
+    assert SemiMarkov(5).blocks(3)["segment"] == Block((3,), inner=(5,))
 
 
 def test_native_twins():

@@ -100,6 +100,11 @@ class Structure {
   // Throws std::invalid_argument if the blocks do not fit together.
   virtual void check(const Layout& layout) const = 0;
 
+  // Whether any output looks at the scores of this site; where not, they may be anything.
+  virtual bool reads(const Layout&, std::size_t /* block */, std::size_t /* site */) const {
+    return true;
+  }
+
   // The best output and its score; -inf if none is legal. Ties go to the first label.
   virtual double argmax(const Layout&, const Scores&, Output& y, Workspace&) const = 0;
 

@@ -43,7 +43,8 @@ class StructuredModel(Predictor):
 
     Parameters
     ----------
-    structure : {"chain", "multiclass"} or Structure, default="chain"
+    structure : {"chain", "multiclass", "semimarkov"} or Structure, default="chain"
+        "semimarkov" takes ``max_length`` from the examples: their rows of features a position.
     cost : {"hamming", "hamming-mean", "zero-one"}, (K, K) array or Cost, default="hamming"
         Δ(gold, predicted); used where the margin is not 0.
     margin : float, default=1.0
@@ -179,9 +180,13 @@ class StructuredModel(Predictor):
         X : list of examples
             For a chain: an (L, d) array, a sparse matrix, or a list of tokens (strings, lists of
             strings, dictionaries) each; or a dictionary of block name to features. For
-            multiclass: (n, d) array, sparse matrix, or a list of n tokens.
+            multiclass: (n, d) array, sparse matrix, or a list of n tokens. For a segmentation:
+            features of the segments by start and length, an (L, max_length, d) array, or a sparse
+            matrix or list of tokens with L · max_length rows, start by start; rows of segments
+            that would run beyond the end are not read.
         y : list of outputs
-            Labels may be strings; None is an unknown label.
+            Labels may be strings; None is an unknown label. A segmentation is a list of
+            (start, end, label), end exclusive.
         sample_weight : array of shape (n,), optional
             Multiplies each example's loss; ≥ 0.
 
@@ -421,7 +426,7 @@ class StructuredModel(Predictor):
             yield [problem.scores(i, self._weights) for i in part]
 
     def _sites(self, X: Any) -> list[int]:
-        return label_sites(self._encoder.transform(X))
+        return label_sites(self.structure_, self._encoder.transform(X))
 
     def predict(self, X: Any) -> Any:
         """Return the best output of each example: a list, or an array for multiclass."""

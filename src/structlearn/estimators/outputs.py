@@ -48,11 +48,16 @@ def labels_by_example(structure: Structure, outputs: list[Any]) -> list[list[Any
             rows.append(_plain(structure.labels_of(y)))
         except TypeError:
             raise ValueError(f"example {i}: the output {y!r} is not a sequence of labels") from None
+        except ValueError as error:
+            raise ValueError(f"example {i}: {error}") from None
     return rows
 
 
 def _is_scalar_output(structure: Structure) -> bool:
-    return structure.labels_of("xy") == ["xy"]
+    try:
+        return structure.labels_of("xy") == ["xy"]
+    except ValueError:
+        return False
 
 
 def find_classes(structure: Structure, y: Any) -> npt.NDArray[Any]:

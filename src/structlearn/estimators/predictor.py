@@ -97,7 +97,8 @@ class Predictor(BaseEstimator):  # type: ignore[misc]
         temperature : float, optional
             Default: the one the model was trained with, or 1 where that is 0.
         block : str or None, default="label"
-            The block to return: arrays of shape (L, K) for the labels of a chain, columns as in
+            The block to return, "label" for the one that scores labels: arrays of shape (L, K) for
+            a chain, (L, max_length, K) for the segments of a segmentation, the last axis as in
             ``classes_``. None: a dictionary of all blocks.
         """
         check_is_fitted(self)
@@ -107,7 +108,10 @@ class Predictor(BaseEstimator):  # type: ignore[misc]
             found += self.structure_.marginals(
                 temperature=eps, n_jobs=self.n_jobs, **_columns(chunk)
             )
-        return found if block is None else [p[block] for p in found]
+        if block is None:
+            return found
+        name = self.structure_.label_block if block == "label" else block
+        return [p[name] for p in found]
 
     def predict_proba(self, X: Any, y: Any = None, *, temperature: float | None = None) -> Any:
         """Return the probability of an output.

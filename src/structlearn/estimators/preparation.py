@@ -19,6 +19,7 @@ from ..scoring.layout import WeightBlock, WeightLayout, observed_outcomes
 from ..structures.base import Block, Structure
 from ..structures.chain import Chain
 from ..structures.multiclass import Multiclass
+from ..structures.semimarkov import SemiMarkov
 from .outputs import check_sample_weight, class_weights, find_classes, read_outputs
 
 __all__ = [
@@ -32,7 +33,11 @@ __all__ = [
     "prepare",
 ]
 
-STRUCTURES: dict[str, Any] = {"multiclass": Multiclass, "chain": Chain}
+STRUCTURES: dict[str, type[Structure]] = {
+    "multiclass": Multiclass,
+    "chain": Chain,
+    "semimarkov": SemiMarkov,
+}
 
 
 class Before(NamedTuple):
@@ -80,7 +85,7 @@ def prepare(
     before : Before or None
         What an earlier call learned, to be extended: its vocabulary and its weights stay.
     """
-    structure = make_structure(options.structure)
+    structure = make_structure(options.structure, X, y)
     if before is not None:
         encoder = copy.deepcopy(before.encoder)  # a failure must not leave half a vocabulary
     else:
@@ -97,7 +102,7 @@ def prepare(
             classes = before.classes  # a model read from a file has its own order
     if classes is None:
         classes = np.empty(0, dtype=np.int64)
-    gold = read_outputs(structure, y, classes, label_sites(examples))
+    gold = read_outputs(structure, y, classes, label_sites(structure, examples))
     weights = check_sample_weight(sample_weight, examples.n)
     by_class = class_weights(options.class_weight, classes, gold)
     if by_class is not None:
@@ -119,13 +124,12 @@ def prepare(
     return Prepared(encoder, structure, classes, layout, problem)
 
 
-def make_structure(structure: Any) -> Structure:
-    """Return the structure that a name or an object stands for."""
+def make_structure(structure: Any, X: Any = None, y: Any = None) -> Structure:
+    """Return the structure that a name or an object stands for, a named one to fit X and y."""
     if isinstance(structure, Structure):
         return structure
     if isinstance(structure, str) and structure in STRUCTURES:
-        made: Structure = STRUCTURES[structure]()
-        return made
+        return STRUCTURES[structure].from_examples(X, y)
     raise ValueError(
         f"structure must be one of {sorted(STRUCTURES)} or a Structure, got {structure!r}"
     )
@@ -154,7 +158,7 @@ def make_blocks(
     for name, spec in structure.blocks(len(classes)).items():
         blocks[name] = _make_block(options, name, spec, n_features.get(name))
     if options.hierarchy is not None:
-        label = blocks["label"]
+        label = blocks[structure.label_block]
         assert label is not None
         label.hierarchy = ClassHierarchy(options.hierarchy, classes)
     _forbid(options.forbid, blocks, classes)
@@ -234,13 +238,19 @@ def _forbid(forbid: Any, blocks: dict[str, WeightBlock | None], classes: npt.NDA
             block.mask[tuple(index[k] for k in labels)] = -np.inf
 
 
-def label_sites(examples: Examples) -> list[int]:
-    """Return the number of labelled sites of each example."""
-    rows = examples.blocks.get("label")
+def label_sites(structure: Structure, examples: Examples) -> list[int]:
+    """Return the number of labelled positions of each example."""
+    rows = examples.blocks.get(structure.label_block)
     if rows is None:
         return [0] * examples.n
-    sizes: list[int] = np.diff(rows.site_ptr).tolist()
+    sizes: list[int] = rows.positions().tolist()
     return sizes
+
+
+def _known_parts(structure: Structure, y: Any, shape: tuple[int, ...]) -> npt.NDArray[np.int64]:
+    """Return the parts of the label block that a partly labelled output uses for certain."""
+    allowed = structure.allowed(y, shape).reshape(-1, shape[-1])
+    return np.flatnonzero(allowed & (allowed.sum(axis=1) == 1)[:, np.newaxis])
 
 
 def _gold_outcomes(
@@ -253,15 +263,17 @@ def _gold_outcomes(
     """Return the gold parts of each named block as (row, outcome) pairs."""
     found: dict[str, tuple[Any, Any]] = {}
     rest = list(names)
-    if "label" in rest and structure.has_labels:  # those of partly labelled examples count too
-        known = np.flatnonzero(gold.labels >= 0)
-        found["label"] = (known, gold.labels[known])
-        rest.remove("label")
+    label = structure.label_block
+    if label in rest and structure.has_labels and not examples.blocks[label].inner:
+        known = np.flatnonzero(gold.labels >= 0)  # those of partly labelled examples count too
+        found[label] = (known, gold.labels[known])
+        rest.remove(label)
     if not rest:
         return found
     problem = Problem(structure, examples, layout, gold)
     spec = problem._gold_specification(gold)
     pairs: dict[str, tuple[list[Any], list[Any]]] = {name: ([], []) for name in rest}
+    partial = gold.partial
     for i in range(examples.n):
         parts = spec["part"][spec["ptr"][i] : spec["ptr"][i + 1]].astype(np.int64)
         at = 0
@@ -270,6 +282,9 @@ def _gold_outcomes(
             block = layout.blocks[name]
             assert block is not None
             if name in pairs:
+                if name == label and partial[i]:
+                    known = _known_parts(structure, gold.outputs[i], shape)
+                    parts = np.concatenate((parts, at + known))
                 local = parts[(parts >= at) & (parts < at + size)] - at
                 n_outcomes = int(np.prod(block.outcomes))
                 first = 0 if block.shared else int(examples.blocks[name].site_ptr[i])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from math import prod
 from numbers import Real
 from typing import Any
 
@@ -23,7 +24,7 @@ class ExampleEncoder:
 
     For a structure whose examples are single sites (multiclass), X is an (n, d) array or sparse
     matrix, or a list of n tokens. Otherwise X is a list with, for each example, the features of the
-    ``label`` block — an array, a sparse matrix, a list of tokens — or a dictionary of block names
+    label block — an array, a sparse matrix, a list of tokens — or a dictionary of block names
     to features (and what the structure's topology needs).
 
     Parameters
@@ -89,7 +90,7 @@ class ExampleEncoder:
         topology: list[dict[str, Any]] = []
         for i, example in enumerate(examples):
             if not isinstance(example, Mapping):
-                example = {"label": example}
+                example = {self.structure.label_block: example}
             unknown = set(example) - known
             if unknown:
                 raise ValueError(
@@ -119,8 +120,28 @@ class ExampleEncoder:
     def _check_sites(self, blocks: dict[str, FeatureRows]) -> None:
         for name, rows in blocks.items():
             empty = np.flatnonzero(np.diff(rows.site_ptr) == 0)
-            if name == "label" and len(empty):
+            if name == self.structure.label_block and len(empty):
                 raise ValueError(f"example {empty[0]} is empty: it has no positions")
+            inner = self.structure.blocks(1)[name].inner
+            if inner:
+                _check_inner(name, rows, inner)
+                rows.inner, rows.site_shapes = inner, None
+
+
+def _check_inner(name: str, rows: FeatureRows, inner: tuple[int, ...]) -> None:
+    """Refuse sites that do not come in groups of the shape ``inner``, one a position."""
+    for i in range(rows.n_examples):
+        sites = rows.sites(i)
+        if len(sites) > 1 and sites[1:] != inner:
+            raise ValueError(
+                f"example {i}: {name} has sites of shape {sites}, expected (positions, "
+                f"{', '.join(map(str, inner))})"
+            )
+        if prod(sites) % prod(inner):
+            raise ValueError(
+                f"example {i}: {name} has {prod(sites)} rows of features, no multiple of the "
+                f"{prod(inner)} that a position has"
+            )
 
 
 def len_or_rows(value: Any) -> int:

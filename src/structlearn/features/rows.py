@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from math import prod
 from typing import Any
 
 import numpy as np
@@ -41,6 +42,8 @@ class FeatureRows:
         Compressed rows, as in SciPy's CSR.
     site_shapes : list of tuple, optional
         Where sites are laid out in more than one dimension (a grid).
+    inner : tuple of int
+        Where a position has more than one site: their shape.
     """
 
     site_ptr: npt.NDArray[np.int64]
@@ -49,6 +52,7 @@ class FeatureRows:
     indptr: npt.NDArray[np.int64] | None = None
     indices: npt.NDArray[np.int32] | None = None
     site_shapes: list[tuple[int, ...]] | None = None
+    inner: tuple[int, ...] = ()
 
     @property
     def is_dense(self) -> bool:
@@ -64,7 +68,12 @@ class FeatureRows:
         """Return the shape of example i's sites."""
         if self.site_shapes is not None:
             return self.site_shapes[i]
-        return (int(self.site_ptr[i + 1] - self.site_ptr[i]),)
+        n_sites = int(self.site_ptr[i + 1] - self.site_ptr[i])
+        return (n_sites // prod(self.inner), *self.inner) if self.inner else (n_sites,)
+
+    def positions(self) -> npt.NDArray[np.int64]:
+        """Return the number of positions of each example."""
+        return np.diff(self.site_ptr) // prod(self.inner)
 
 
 @dataclass

@@ -97,19 +97,18 @@ class _SiteCost(Cost):
 
     def parts(self, structure: Structure, y: Any, **scores: Any) -> tuple[Parts, float]:
         """Return the cost of each label at each site."""
-        if not structure.has_labels or "label" not in scores:
+        if not structure.has_labels or structure.label_block not in scores:
             raise ValueError(
                 f"{type(self).__name__} counts wrong labels, and the outputs of {structure!r} have "
                 "none: use cost='zero-one', or a Cost with parts()"
             )
-        label = np.asarray(scores["label"], dtype=np.float64)
         known = [None if k is None or k < 0 else int(k) for k in structure.labels_of(y)]
         labels = np.array([-1 if k is None else k for k in known], dtype=np.int64)
-        table = self.label_table(label.shape[-1])
+        table = self.label_table(np.shape(scores[structure.label_block])[-1])
         assert table is not None
         costs = np.where((labels >= 0)[:, np.newaxis], table[labels], 0.0)
         weights = np.broadcast_to(self.site_weights(known, 0), labels.shape)
-        return {"label": (costs * weights[:, np.newaxis]).reshape(label.shape)}, 0.0
+        return structure.label_costs(costs * weights[:, np.newaxis], **scores), 0.0
 
 
 class Hamming(_SiteCost):

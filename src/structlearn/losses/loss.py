@@ -121,14 +121,9 @@ class StructuredLoss:
 
 def _rule_out(structure: Structure, y: Any, theta: dict[str, Any]) -> dict[str, Any]:
     """Return the scores with every label at −∞ that the known labels exclude."""
-    label = np.array(theta["label"], dtype=np.float64)
-    rows = label.reshape(-1, label.shape[-1])
-    for row, k in zip(rows, structure.labels_of(y), strict=True):
-        if k is not None:
-            kept = row[k]
-            row[:] = -np.inf
-            row[k] = kept
-    return {**theta, "label": label}
+    block = structure.label_block
+    allowed = structure.allowed(y, theta[block].shape)
+    return {**theta, block: np.where(allowed, theta[block], -np.inf)}
 
 
 def perceptron_loss() -> StructuredLoss:

@@ -6,6 +6,7 @@ from .exhaustive import Exhaustive
 from .hypergraph import Hyperedges
 from .lattice import Lattice
 from .multiclass import Multiclass
+from .semimarkov import SemiMarkov
 from .trellis import Trellis, trellis
 
 __all__ = [
@@ -15,6 +16,7 @@ __all__ = [
     "Hyperedges",
     "Lattice",
     "Multiclass",
+    "SemiMarkov",
     "Solution",
     "Structure",
     "Trellis",

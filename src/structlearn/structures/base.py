@@ -51,11 +51,15 @@ class Block(NamedTuple):
         Without features of its own: one table of scores for all sites.
     optional : bool
         The structure works without it.
+    inner : tuple of int
+        Where a position has more than one site, their shape: ``(max_length,)`` for the segments
+        that start there. The block's scores have the shape (positions, *inner, *outcomes).
     """
 
     outcomes: tuple[int, ...]
     shared: bool = False
     optional: bool = False
+    inner: tuple[int, ...] = ()
 
 
 class Solution(NamedTuple):
@@ -97,6 +101,9 @@ class Structure:
 
     #: Outputs are made of labels, which a learner may know by other names (strings).
     has_labels = True
+
+    #: The block that scores labels. An example that is no dictionary has features for it alone.
+    label_block = "label"
 
     def __init_subclass__(cls, **options: Any) -> None:
         super().__init_subclass__(**options)
@@ -288,6 +295,28 @@ class Structure:
     def relabel(self, y: Any, labels: Any) -> Any:
         """Return the output with its labels replaced, in the order of :meth:`labels_of`."""
         return np.asarray(labels)
+
+    @classmethod
+    def from_examples(cls, X: Any, y: Any) -> Structure:
+        """Return a structure for these examples, where a learner knows its name alone."""
+        return cls()
+
+    def label_costs(self, costs: Array, **scores: Any) -> Parts:
+        """Return the cost of each part, where label k at place t costs ``costs[t, k]``.
+
+        Places are those of :meth:`labels_of`.
+        """
+        return {self.label_block: costs.reshape(np.shape(scores[self.label_block]))}
+
+    def allowed(self, y: Any, shape: tuple[int, ...]) -> npt.NDArray[np.bool_]:
+        """Return which parts of the label block an output with unknown labels may use.
+
+        Unknown is None, or an index below 0; ``shape`` is that of the block.
+        """
+        labels = np.array([-1 if k is None else int(k) for k in self.labels_of(y)], dtype=np.int64)
+        table: npt.NDArray[np.bool_] = labels[:, np.newaxis] == np.arange(shape[-1])
+        table[labels < 0] = True
+        return table.reshape(shape)
 
     def runner_up(self, y: Any, **scores: Any) -> tuple[float, Any] | None:
         """Return the best output other than y with its score, or None if there is none."""

@@ -77,6 +77,7 @@ class Exhaustive(Structure):
         self.structure = structure
         self.topology = structure.topology
         self.has_labels = structure.has_labels
+        self.label_block = structure.label_block
 
     def blocks(self, n_labels: int) -> dict[str, Block]:
         """Return the blocks of the structure whose outputs these are."""
@@ -89,6 +90,14 @@ class Exhaustive(Structure):
     def relabel(self, y: Any, labels: Any) -> Any:
         """Return the output with other labels."""
         return self.structure.relabel(y, labels)
+
+    def label_costs(self, costs: npt.NDArray[np.float64], **scores: Any) -> Parts:
+        """Return the cost of each part, as its structure sees it."""
+        return self.structure.label_costs(costs, **scores)
+
+    def allowed(self, y: Any, shape: tuple[int, ...]) -> npt.NDArray[np.bool_]:
+        """Return which parts of the label block an output with unknown labels may use."""
+        return self.structure.allowed(y, shape)
 
     def encode(self, y: Any, **scores: Any) -> Parts:
         """Return μ(y)."""

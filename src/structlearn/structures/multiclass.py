@@ -46,8 +46,9 @@ class Multiclass(NativeStructure):
         """Return the other label."""
         return labels[0]
 
-    def _read(self, row: npt.NDArray[np.int64]) -> int:
-        return int(row[0])
+    def _read(self, flat: npt.NDArray[np.int64], ptr: npt.NDArray[np.int64]) -> list[int]:
+        labels: list[int] = flat.tolist()
+        return labels
 
     def _read_samples(self, rows: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
         return rows[:, 0]

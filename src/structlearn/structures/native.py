@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -40,13 +40,14 @@ class NativeStructure(Structure):
     """Base of structures with a twin in the core.
 
     A subclass sets ``_core`` and writes ``encode``, ``decode``, ``outputs``, ``count``,
-    ``_positions`` and, where the core's row of integers is not the output itself, ``_read``.
+    ``_positions`` and, where the core's row of integers is not the output itself, ``_read``,
+    ``_read_samples``, ``_rows`` and ``_stack``.
     """
 
     _core: Any
     _batches_itself = True
 
-    #: Rank of the ``label`` block of one example.
+    #: Rank of the label block of one example.
     _label_rank: int
 
     @property
@@ -62,9 +63,22 @@ class NativeStructure(Structure):
 
     # -- what a subclass adds -------------------------------------------------------------------
 
-    def _read(self, row: npt.NDArray[np.int64]) -> Any:
-        """Turn a row of integers of a batch into an output."""
-        return row
+    def _read(self, flat: npt.NDArray[np.int64], ptr: npt.NDArray[np.int64]) -> list[Any]:
+        """Turn the core's rows of integers, ``flat[ptr[i]:ptr[i + 1]]`` each, into outputs."""
+        return [flat[a:b] for a, b in itertools.pairwise(ptr.tolist())]
+
+    def _rows(
+        self, outputs: Sequence[Any], labels: npt.NDArray[np.int64], ptr: npt.NDArray[np.int64]
+    ) -> npt.NDArray[np.int64]:
+        """Return the core's rows of outputs one after another; default: their labels.
+
+        Example i owns ``labels[ptr[i]:ptr[i + 1]]``, nothing where labels are unknown.
+        """
+        return labels
+
+    def _stack(self, outputs: list[Any]) -> Any:
+        """Return outputs of one example in the form that :meth:`sample` gives them."""
+        return np.array(outputs)
 
     def _positions(self, name: str, theta: Mapping[str, Any]) -> tuple[int, ...]:
         """Return the shape of a block's marginals, position by position."""
@@ -85,10 +99,7 @@ class NativeStructure(Structure):
         self, theta: Mapping[str, Any], n: int, n_jobs: int | None
     ) -> tuple[list[Any], npt.NDArray[np.float64]]:
         flat, ptr, values = self._core.argmax_batch(theta, n, n_threads(n_jobs))
-        bounds = ptr.tolist()
-        read = self._read
-        outputs = [read(flat[a:b]) for a, b in itertools.pairwise(bounds)]
-        return outputs, values
+        return self._read(flat, ptr), values
 
     def solve(self, *, n_jobs: int | None = None, **scores: Any) -> Any:
         """Return the best output with its value and a certificate: a :class:`Solution`."""
@@ -154,7 +165,7 @@ class NativeStructure(Structure):
         if batch:
             return sample_batch(self, n, temperature, random_state, theta)
         if temperature == 0:
-            return np.repeat(np.asarray(self.argmax(**theta))[np.newaxis], n, axis=0)
+            return self._stack([self.argmax(**theta)] * int(n))
         flat = self._core.sample(theta, int(n), float(temperature), seed_of(random_state))
         return self._read_samples(flat.reshape(int(n), -1))
 
@@ -238,9 +249,10 @@ class NativeStructure(Structure):
     def _convert(self, scores: Mapping[str, Any]) -> tuple[bool, dict[str, Any], int]:
         """Return (is it a batch, float64 arrays or lists of them, how many examples)."""
         given = {name: value for name, value in scores.items() if value is not None}
-        label = given.get("label")
+        block = self.label_block
+        label = given.get(block)
         if label is None:
-            raise ValueError(f"{type(self).__name__} needs label scores: label=...")
+            raise ValueError(f"{type(self).__name__} needs {block} scores: {block}=...")
         batch = isinstance(label, (list, tuple)) and (
             len(label) == 0 or np.ndim(label[0]) == self._label_rank
         )
@@ -249,10 +261,10 @@ class NativeStructure(Structure):
         n = len(label)
         theta: dict[str, Any] = {}
         for name, value in given.items():
-            if name == "label" or isinstance(value, (list, tuple)):
+            if name == block or isinstance(value, (list, tuple)):
                 if len(value) != n:
                     raise ValueError(
-                        f"a batch has one array an example: label has {n}, {name} {len(value)}"
+                        f"a batch has one array an example: {block} has {n}, {name} {len(value)}"
                     )
                 theta[name] = [_as_scores(name, one) for one in value]
             else:

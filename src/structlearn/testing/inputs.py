@@ -47,8 +47,9 @@ def _draw_from_blocks(
         for name, block in blocks.items():
             if block.optional and found and rng.random() < 0.3:
                 continue
-            shape = block.outcomes if block.shared or not sites else (i % 4 + 1, *block.outcomes)
-            theta[name] = rng.normal(size=shape)
+            alone = block.shared or not sites
+            axes = () if alone else (i % 4 + 1, *block.inner)
+            theta[name] = rng.normal(size=(*axes, *block.outcomes))
         try:
             structure.argmax(**theta)
         except (InfeasibleError, CapabilityError):
