@@ -218,7 +218,7 @@ Attribute read_attribute(nb::dict spec) {
 
 // The labels of words in a corpus: words by a column's strings, through functions.
 std::shared_ptr<Lexicon> make_lexicon(const Corpus& corpus, std::size_t column, nb::list functions,
-                                      std::size_t target, const std::string& unknown) {
+                                      std::size_t target, const std::string& unknown, bool types) {
   nb::dict spec;
   spec["kind"] = "string";
   spec["column"] = column;
@@ -236,19 +236,27 @@ std::shared_ptr<Lexicon> make_lexicon(const Corpus& corpus, std::size_t column, 
                                                 : hash_string(found[0]);
     hash.push_back(attribute.function && found.empty() ? 0 : h == 0 ? 1 : h);
   }
+  // Label names, and the number of the one that each label counts as.
+  StringTable names;
+  std::vector<std::uint32_t> name_of;
+  for (std::uint32_t k = 0; k < labels.strings.size(); ++k) {
+    const std::string_view label = labels.strings[k];
+    const ChunkLabel chunk = chunk_label(label);
+    name_of.push_back(names.add(types && !chunk.type.empty() ? chunk.type : label));
+  }
   auto lexicon = std::make_shared<Lexicon>();
   for (std::size_t s = 0; s < corpus.sentences(); ++s) {
     const std::size_t fold = fold_of(s, corpus.sentences(), Lexicon::kFolds);
     for (std::size_t t = corpus.sentence(s); t < corpus.sentence(s + 1); ++t) {
       const std::uint64_t word = hash[words.cell[t]];
       if (word != 0 && labels.strings[labels.cell[t]] != unknown) {
-        lexicon->count(word, labels.cell[t], fold);
+        lexicon->count(word, name_of[labels.cell[t]], fold);
       }
     }
   }
-  std::vector<std::string> names;
-  for (std::uint32_t k = 0; k < labels.strings.size(); ++k) names.emplace_back(labels.strings[k]);
-  lexicon->finish(names);
+  std::vector<std::string> values;
+  for (std::uint32_t k = 0; k < names.size(); ++k) values.emplace_back(names[k]);
+  lexicon->finish(values);
   return lexicon;
 }
 
@@ -624,7 +632,7 @@ void bind_text(nb::module_& m) {
         return out;
       });
   m.def("make_lexicon", &make_lexicon, nb::arg("corpus"), nb::arg("column"), nb::arg("functions"),
-        nb::arg("target"), nb::arg("unknown"));
+        nb::arg("target"), nb::arg("unknown"), nb::arg("types"));
 
   nb::class_<Extractor>(m, "Extractor")
       .def(

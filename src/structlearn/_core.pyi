@@ -162,7 +162,7 @@ class FeatureSet:
     def has_transitions(self) -> bool: ...
 
 def make_lexicon(
-    corpus: Corpus, column: int, functions: list[Any], target: int, unknown: str
+    corpus: Corpus, column: int, functions: list[Any], target: int, unknown: str, types: bool
 ) -> Lexicon: ...
 
 class Lexicon:

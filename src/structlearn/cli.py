@@ -351,7 +351,7 @@ def _add_train_tagger(p: argparse.ArgumentParser) -> None:
     )
     _add_format(p)
     p.add_argument("--learner", choices=("perceptron", "svm", "crf", "hmm"), default="perceptron")
-    p.add_argument("--order", metavar="N", type=_count(1), default=1, help="of the chain (1)")
+    p.add_argument("--order", metavar="N", type=_count(1), help="of the chain (1; ner 2)")
     p.add_argument(
         "--scheme",
         choices=("none", "bio", "iobes"),

@@ -158,8 +158,9 @@ class Fitting:
 
     def _learn(self, data: TrainingSet, monitor: Monitor) -> tuple[LearnedWeights, bool]:
         tagger = self.tagger
-        runs: list[LearnedWeights] = []
-        for run in range(tagger.n_models if tagger.learner == "perceptron" else 1):
+        total: LearnedWeights | None = None
+        count = tagger.n_models if tagger.learner == "perceptron" else 1
+        for run in range(count):
             seed = tagger.random_state + run
             if run:
                 monitor.restart()
@@ -176,8 +177,9 @@ class Fitting:
                 learned, interrupted = self._estimate(data, monitor, seed)
             if interrupted:
                 return learned, True
-            runs.append(learned)
-        return LearnedWeights.mean(runs), False
+            total = learned if total is None else total.plus(learned)
+        assert total is not None
+        return total.divided(count), False
 
     def _suits_integers(self, data: TrainingSet) -> bool:
         """Whether the fast way is open: it computes the same as the estimator."""
@@ -263,11 +265,12 @@ class Fitting:
 
 def _settled(tagger: Any, features: Any, start: TaggerModel | None) -> Any:
     """Return the tagger's parameters with what they leave to the preset settled."""
-    settings = {"all_states": False, "n_models": 1, "scheme": "none"}
+    settings = {"all_states": False, "n_models": 1, "order": 1, "scheme": "none"}
     if isinstance(features, str) and features in PRESETS:
         settings.update(PRESETS[features][1])
     if start is not None:
         settings["scheme"] = start.training.get("scheme") or "none"
+        settings["order"] = start.order
     if tagger.learner != "perceptron":
         settings["n_models"] = 1
     settled = copy.copy(tagger)

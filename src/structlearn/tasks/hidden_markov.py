@@ -31,6 +31,7 @@ def fit_hmm_tagger(tagger: Any, corpus: Corpus) -> TaggerModel:
     from .fitting import Fitting
 
     run = Fitting(tagger, corpus)
+    tagger = run.tagger
     word = 1 if corpus.format == "conllu" else 0
     if word == run.target:
         raise ValueError("the words are the target: there is nothing to learn from")

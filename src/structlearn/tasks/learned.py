@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from array import array
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -63,31 +63,30 @@ class LearnedWeights:
     pair_column: Any = b""
     pair: Any = b""
 
-    @staticmethod
-    def mean(runs: list[LearnedWeights]) -> LearnedWeights:
-        """Return the mean of the weights of several runs over one vocabulary."""
-        first = runs[0]
-        if len(runs) == 1:
-            return first
+    def plus(self, other: LearnedWeights) -> LearnedWeights:
+        """Return the sum of the weights of two runs over one vocabulary."""
+        return self._changed(other, lambda a, b: a + b)
 
+    def divided(self, count: int) -> LearnedWeights:
+        """Return the weights divided by a number."""
+        return self if count == 1 else self._changed(self, lambda a, _: a / count)
+
+    def _changed(self, other: LearnedWeights, change: Callable[[Any, Any], Any]) -> LearnedWeights:
         import numpy as np
 
-        def mean(values: list[Any]) -> Any:
-            total = np.frombuffer(memoryview(values[0]).cast("B")).copy()
-            for more in values[1:]:
-                total += np.frombuffer(memoryview(more).cast("B"))
-            return total / len(runs)
+        def numbers(values: Any) -> Any:
+            return np.frombuffer(memoryview(values).cast("B"), dtype=np.float64)
 
-        return LearnedWeights(
-            first.row_ptr,
-            first.column,
-            mean([r.state for r in runs]),
-            mean([r.start for r in runs]),
-            mean([r.end for r in runs]),
-            [mean(list(tables)) for tables in zip(*(r.transitions for r in runs), strict=True)],
-            first.pair_row_ptr,
-            first.pair_column,
-            mean([r.pair for r in runs]) if len(first.pair) else b"",
+        def changed(a: Any, b: Any) -> Any:
+            return change(numbers(a), numbers(b)) if len(a) else a
+
+        return replace(
+            self,
+            state=changed(self.state, other.state),
+            start=changed(self.start, other.start),
+            end=changed(self.end, other.end),
+            transitions=list(map(changed, self.transitions, other.transitions)),
+            pair=changed(self.pair, other.pair),
         )
 
     def with_masks(self, masks: Masks) -> LearnedWeights:

@@ -57,14 +57,15 @@ def fit_stream(
     tagger: Any, path: str, format: str | None
 ) -> tuple[TaggerModel, list[dict[str, Any]]]:
     """Learn from a file; return the model and a record of the passes."""
-    if tagger.learner != "perceptron" or tagger.order != 1 or tagger.n_models != 1:
-        raise ValueError("streaming is for the perceptron of order 1, one model")
     stream = _Stream(path, format)
     for first in stream:
         run = Fitting(tagger, first)
         break
     else:
         raise FileError(path, "there are no sentences in it")
+    tagger = run.tagger
+    if tagger.learner != "perceptron" or tagger.order != 1 or tagger.n_models != 1:
+        raise ValueError("streaming is for the perceptron of order 1, one model: n_models=1")
     if run.features.has_transitions or run.features.has_values or run.templates.lexica:
         raise ValueError(
             "streaming is for features that have names: without transition:, vector() and seen()"

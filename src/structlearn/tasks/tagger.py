@@ -35,8 +35,9 @@ class Tagger:
     learner : {"perceptron", "svm", "crf", "hmm"}, default="perceptron"
         The averaged perceptron, the structured SVM, the conditional random field, the hidden Markov
         model.
-    order : int, default=1
-        Of the chain: 2 scores label triples too, with the pairs beside them.
+    order : int, optional
+        Of the chain: 2 scores label triples too, with the pairs beside them. None: as the preset of
+        the features has it, else 1.
     target : str or int, optional
         The column of the labels: its name, or its number from 1. By default the last column of a
         column file, ``upos`` of CoNLL-U.
@@ -103,7 +104,7 @@ class Tagger:
         features: str | os.PathLike[str] | FeatureTemplates = "auto",
         learner: str = "perceptron",
         *,
-        order: int = 1,
+        order: int | None = None,
         target: str | int | None = None,
         scheme: str | None = None,
         max_iter: int | None = None,
@@ -130,7 +131,7 @@ class Tagger:
 
     features: Any
     learner: str
-    order: int
+    order: int | None
     target: str | int | None
     scheme: str | None
     max_iter: int | None
@@ -174,12 +175,14 @@ class Tagger:
             raise ValueError(f"learner must be one of {', '.join(LEARNERS)}, got {self.learner!r}")
         if self.scheme not in (None, "none", "bio", "iobes"):
             raise ValueError(f"scheme must be 'none', 'bio' or 'iobes', got {self.scheme!r}")
-        whole = {"order": (1, 4), "patience": (0, None), "min_count": (0, None)}
+        whole: dict[str, tuple[int, int | None]] = {"patience": (0, None), "min_count": (0, None)}
         whole.update(hash_bits=(0, 30), n_jobs=(1, None))
         whole.update(random_state=(0, 2**63))
         for name in ("max_iter", "n_models"):
             if getattr(self, name) is not None:
                 whole[name] = (1, None)
+        if self.order is not None:
+            whole["order"] = (1, 4)
         for name, (least, most) in whole.items():
             value = getattr(self, name)
             if type(value) is not int or value < least or (most is not None and value > most):

@@ -126,13 +126,13 @@ class _Parser:
             if min(sizes) < 1 or max(sizes) > MOST_LENGTH:
                 raise ValueError(f"{name} takes lengths from 1 to {MOST_LENGTH}")
             return sizes
-        if takes == "short":
+        if takes in ("short", "types"):
             if self.peek() != ",":
                 return [0]
             self.sign(",")
-            if self.take("name", "'short'") != "short":
+            if self.take("name", f"'{takes}'") != takes:
                 self.at -= 1
-                self.fail("'short'")
+                self.fail(f"'{takes}'")
             return [1]
         self.sign(",")
         if name != "match":
@@ -152,7 +152,9 @@ def _applied(attribute: Attribute, name: str, argument: Any) -> Attribute:
     if name == "seen":
         if any(f in ("ngrams", "call", "match") for f, _ in attribute.functions):
             raise ValueError("seen() takes one string: a column, lower(), suffix(), ...")
-        return attribute._replace(kind="lexicon", functions=(*attribute.functions, (name, None)))
+        return attribute._replace(
+            kind="lexicon", functions=(*attribute.functions, (name, argument))
+        )
     if name in ("in", "vector", "emission"):
         if attribute.functions and attribute.functions != (("lower", None),):
             raise ValueError(f"{name}() takes a column, or lower() of one")

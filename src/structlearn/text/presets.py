@@ -13,11 +13,13 @@ if TYPE_CHECKING:
 
 __all__ = ["PRESETS", "load_templates"]
 
-#: The templates of CRFsuite's chunking tutorial.
 _CHUNK = """
-word[-2..2]
-word[-1] word[0]
-word[0] word[1]
+ends: marked
+digits(word[-2..2])
+digits(word[-1]) digits(word[0])
+digits(word[0]) digits(word[1])
+lower(digits(word[-1..1]))
+suffix(lower(digits(word)), 2..3)
 pos[-2..2]
 pos[-2] pos[-1]
 pos[-1] pos[0]
@@ -26,52 +28,82 @@ pos[1] pos[2]
 pos[-2] pos[-1] pos[0]
 pos[-1] pos[0] pos[1]
 pos[0] pos[1] pos[2]
-first
-last
+seen(lower(digits(word[-1..1])))
+seen(lower(digits(word[-1]))) seen(lower(digits(word[0])))
+seen(lower(digits(word[0]))) seen(lower(digits(word[1])))
+pos[-1..1] seen(lower(digits(word[0])))
+bias
 """
 
 _POS = """
-word[-2..2]
-lower(word[-1..1])
-word[-1] word[0]
-word[0] word[1]
-prefix(word, 1..4)
-suffix(word, 1..5)
-suffix(word[-1], 2..3)
-suffix(word[1], 2..3)
-shape(word, short)
+ends: marked
+lower(digits(word[-2..2]))
+digits(word)
+lower(digits(word[-1])) lower(digits(word[0]))
+lower(digits(word[0])) lower(digits(word[1]))
+lower(digits(word[-1])) lower(digits(word[1]))
+lower(digits(word[-2])) lower(digits(word[-1]))
+lower(digits(word[1])) lower(digits(word[2]))
+prefix(lower(digits(word)), 1..5)
+suffix(lower(digits(word)), 1..6)
+suffix(lower(digits(word[-1])), 2..3)
+suffix(lower(digits(word[1])), 2..3)
 shape(word)
-shape(word[-1], short)
-shape(word[1], short)
-first
-last
+shape(word[-1..1], short)
+shape(word[-1], short) shape(word[0], short) shape(word[1], short)
+seen(lower(digits(word[-2..2])))
+seen(lower(digits(word[-2]))) seen(lower(digits(word[-1])))
+seen(lower(digits(word[-1]))) seen(lower(digits(word[0])))
+seen(lower(digits(word[0]))) seen(lower(digits(word[1])))
+seen(lower(digits(word[1]))) seen(lower(digits(word[2])))
+seen(lower(digits(word[-1]))) seen(lower(digits(word[1])))
+seen(lower(digits(word[-1]))) seen(lower(digits(word[0]))) seen(lower(digits(word[1])))
+lower(digits(word[0])) seen(lower(digits(word[1])))
+lower(digits(word[0])) seen(lower(digits(word[-1])))
 bias
 """
 
 _NER = """
-word[-2..2]
-lower(word[-2..2])
+ends: marked
+digits(word[-3..3])
+lower(digits(word[-2..2]))
+digits(word[-2]) digits(word[-1])
+digits(word[-1]) digits(word[0])
+digits(word[0]) digits(word[1])
+digits(word[1]) digits(word[2])
+digits(word[-1]) digits(word[1])
 pos[-2..2]
+pos[-2] pos[-1]
 pos[-1] pos[0]
 pos[0] pos[1]
-word[-1] word[0]
-word[0] word[1]
-prefix(word, 1..4)
-suffix(word, 1..4)
-shape(word[-2..2], short)
+pos[1] pos[2]
 shape(word)
-shape(word[-1], short) shape(word, short)
-shape(word, short) shape(word[1], short)
-first
-last
+shape(word[-2..2], short)
+shape(word[-1], short) shape(word[0], short)
+shape(word[0], short) shape(word[1], short)
+shape(word[-1], short) shape(word[0], short) shape(word[1], short)
+lower(digits(word[-1])) shape(word, short)
+lower(digits(word[1])) shape(word, short)
+prefix(lower(digits(word)), 1..5)
+suffix(lower(digits(word)), 1..5)
+prefix(lower(digits(word[-1])), 3)
+prefix(lower(digits(word[1])), 3)
+suffix(lower(digits(word[-1])), 3)
+suffix(lower(digits(word[1])), 3)
+seen(lower(digits(word[-2..2])), types)
+seen(lower(digits(word[-1])), types) seen(lower(digits(word[0])), types)
+seen(lower(digits(word[0])), types) seen(lower(digits(word[1])), types)
+seen(lower(digits(word[-1])), types) seen(lower(digits(word[0])), types) seen(lower(digits(word[1])), types)
+seen(lower(digits(word[-2])), types) seen(lower(digits(word[-1])), types) seen(lower(digits(word[0])), types)
+seen(lower(digits(word[0])), types) seen(lower(digits(word[1])), types) seen(lower(digits(word[2])), types)
 bias
-"""
+"""  # noqa: E501
 
 #: Templates by name, and the settings of a tagger that go best with them.
 PRESETS: dict[str, tuple[str, dict[str, Any]]] = {
-    "chunk": (_CHUNK, {}),
-    "pos": (_POS, {}),
-    "ner": (_NER, {}),
+    "chunk": (_CHUNK, {"all_states": True, "n_models": 5, "scheme": "iobes"}),
+    "pos": (_POS, {"n_models": 5}),
+    "ner": (_NER, {"all_states": True, "n_models": 5, "order": 2}),
     "none": ("bias", {}),
 }
 

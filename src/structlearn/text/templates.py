@@ -19,11 +19,13 @@ combination of values that it has in training is a feature::
     call(word, "name")             a function of your own, given in Python
     first  last  bias              marks of the first and last token; a constant
     transition: pos[0]             a feature of label pairs, not of labels
+    ends: marked                   from here on places beyond the sentence have values of their own
 
 Columns go by their names: ``word``, ``pos``, ``chunk``, ``c4``, … in a column file, ``form``,
-``lemma``, ``upos``, … in CoNLL-U. Beyond the ends of a sentence a template has no feature. Files of
-CRF++ templates are read too (:mod:`structlearn.text.crfpp`); there the ends have values of their
-own.
+``lemma``, ``upos``, … in CoNLL-U. Beyond the ends of a sentence a template has no feature, unless
+a line ``ends: marked`` came before. ``seen(…, types)`` goes by the types of chunk labels, without
+B- and I-. Files of CRF++ templates are read too (:mod:`structlearn.text.crfpp`); there the ends are
+marked.
 """
 
 from __future__ import annotations
@@ -56,7 +58,7 @@ FUNCTIONS = {
     "call": "text",
     "in": "text",
     "vector": "text",
-    "seen": "",
+    "seen": "types",
     "emission": "",
 }
 MOST_LENGTH = 100
@@ -92,8 +94,8 @@ class Attribute(namedtuple("Attribute", "kind column functions", defaults=("", (
                 shown = f", /{argument}/"
             elif name in ("in", "vector", "call"):
                 shown = f', "{argument}"'
-            elif name == "shape":
-                shown = ", short" if argument else ""
+            elif name in ("shape", "seen"):
+                shown = f", {'short' if name == 'shape' else 'types'}" if argument else ""
             elif argument is not None:
                 shown = f", {argument}"
             text = f"{name}({text}{shown})"
@@ -172,11 +174,15 @@ class FeatureTemplates:
         if is_crfpp(text):
             return cls(parse_crfpp(text, name), functions=functions)
         templates: list[Template] = []
+        marked = False
         for number, line in enumerate(text.splitlines(), 1):
             if not line.strip() or line.lstrip().startswith("#"):
                 continue
             try:
-                templates.extend(parse_line(line))
+                if line.split("#")[0].split() in (["ends:", "marked"], ["ends:", "left", "out"]):
+                    marked = "marked" in line
+                    continue
+                templates.extend(t._replace(marked=marked) for t in parse_line(line))
             except ValueError as error:
                 raise FileError(name, str(error), number) from None
         made = cls(templates, functions=functions)
@@ -273,7 +279,12 @@ class FeatureTemplates:
                 functions = [self._function(*f) for f in attribute.functions[:-1]]
                 column = corpus.find_column(attribute.column)
                 self.lexica[attribute.text(0)] = _core.make_lexicon(
-                    corpus._core, column, functions, target, unknown
+                    corpus._core,
+                    column,
+                    functions,
+                    target,
+                    unknown,
+                    bool(attribute.functions[-1][1]),
                 )
 
     def _function(self, name: str, argument: Any) -> Any:
@@ -339,7 +350,7 @@ def _check_attribute(
         right = right and takes is not None
         if takes == "text":
             right = right and isinstance(argument, str)
-        elif takes in ("length", "short"):
+        elif takes in ("length", "short", "types"):
             right = right and type(argument) is int and 0 <= argument <= MOST_LENGTH
     if kind in ("gazetteer", "vector", "lexicon"):
         right = right and bool(functions)
