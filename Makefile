@@ -27,6 +27,7 @@ $(VENV)/ready:
 $(VENV)/installed: $(VENV)/ready pyproject.toml $(NATIVE)
 	@echo "==> building the native core and installing structlearn (a minute the first time)"
 	@$(PIP) install --no-build-isolation --editable .
+	@$(BIN)/python -m compileall -q src/structlearn  # what pip does for what it does not link
 	@touch $@
 
 $(VENV)/test-tools: $(VENV)/installed pyproject.toml

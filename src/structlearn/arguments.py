@@ -1,0 +1,253 @@
+"""The arguments of the command line, by argparse."""
+
+from __future__ import annotations
+
+import argparse
+import os
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+__all__ = ["make_parser"]
+
+Commands = Mapping[str, Callable[[Any], int]]
+
+
+class _Version(argparse.Action):
+    """Looks the version up only when asked: finding it takes longer than labelling a sentence."""
+
+    def __init__(self, option_strings: Sequence[str], dest: str) -> None:
+        super().__init__(option_strings, dest, nargs=0, help="show the version and exit")
+
+    def __call__(self, parser: argparse.ArgumentParser, *_: Any) -> None:
+        from . import __version__
+
+        print(__version__)
+        parser.exit()
+
+
+def _count(least: int) -> Callable[[str], int]:
+    def whole_number(text: str) -> int:
+        try:
+            number = int(text)
+        except ValueError:
+            raise argparse.ArgumentTypeError(f"{text!r} is not a whole number") from None
+        if number < least:
+            raise argparse.ArgumentTypeError(f"{number} is below {least}")
+        return number
+
+    return whole_number
+
+
+def _amount(text: str) -> float:
+    try:
+        number = float(text)
+    except ValueError:
+        raise argparse.ArgumentTypeError(f"{text!r} is not a number") from None
+    if not 0 <= number < float("inf"):
+        raise argparse.ArgumentTypeError(f"{text} is not a number of at least 0")
+    return number
+
+
+class _Formatter(argparse.HelpFormatter):
+    """Knows the width without asking shutil, whose import is a tenth of a prediction's time."""
+
+    def __init__(self, prog: str) -> None:
+        try:
+            columns = int(os.environ.get("COLUMNS") or os.get_terminal_size(1).columns)
+        except (OSError, ValueError):
+            columns = 100
+        super().__init__(prog, max_help_position=28, width=max(60, min(columns, 120)) - 2)
+
+
+class _Parser(argparse.ArgumentParser):
+    """An argument parser with that formatter; those of the commands are of the same kind."""
+
+    def __init__(self, **options: Any) -> None:
+        super().__init__(formatter_class=_Formatter, allow_abbrev=False, **options)
+
+
+def make_parser(commands: Commands) -> argparse.ArgumentParser:
+    """Return the parser of all commands; each hands its arguments to the function given."""
+    parser = _Parser(
+        prog="structlearn",
+        description="Structured prediction: learn and predict tags, chunks, entities.",
+    )
+    parser.add_argument("--version", action=_Version, dest="version")
+    # Without prog, argparse works it out by formatting a help text first.
+    subparsers = parser.add_subparsers(metavar="COMMAND", required=True, prog="structlearn")
+
+    train = subparsers.add_parser("train", help="learn a model from a labelled file")
+    tasks = train.add_subparsers(metavar="TASK", required=True, prog="structlearn train")
+    _add_train_tagger(
+        tasks.add_parser(
+            "tagger",
+            help="a tagger, chunker or entity recogniser",
+            description="Learn to label tokens from a column file or a CoNLL-U file.",
+        ),
+        commands,
+    )
+
+    predict = subparsers.add_parser(
+        "predict",
+        help="label a file",
+        description="Write the input with the predicted column filled, or appended where it is "
+        "missing.",
+    )
+    predict.add_argument("model", metavar="MODEL", help="a model file")
+    predict.add_argument("input", metavar="INPUT", help="a file to label; - is standard input")
+    predict.add_argument("--output", metavar="FILE", help="by default standard output")
+    predict.add_argument(
+        "--nbest", metavar="N", type=_count(1), default=1, help="columns of the N best labellings"
+    )
+    predict.add_argument(
+        "--confidence", action="store_true", help="a column with the probability of each label"
+    )
+    predict.add_argument(
+        "--marginals", action="store_true", help="a column with the probabilities of all labels"
+    )
+    predict.add_argument(
+        "--known",
+        action="store_true",
+        help="keep labels that stand in the column already, other than _",
+    )
+    predict.add_argument(
+        "--gold-tags",
+        action="store_true",
+        help="for parsers; a tagger reads the columns as they are",
+    )
+    _add_format(predict)
+    _add_threads(predict)
+    predict.set_defaults(command=commands["predict"])
+
+    evaluate = subparsers.add_parser("evaluate", help="compare a model's labels with gold labels")
+    evaluate.add_argument("model", metavar="MODEL", help="a model file")
+    evaluate.add_argument("gold", metavar="GOLD", help="a labelled file; - is standard input")
+    evaluate.add_argument("--json", action="store_true", help="one JSON object, nothing else")
+    evaluate.add_argument(
+        "--confidence", action="store_true", help="95 %% confidence intervals by the bootstrap"
+    )
+    _add_format(evaluate)
+    _add_threads(evaluate)
+    evaluate.set_defaults(command=commands["evaluate"])
+
+    inspect = subparsers.add_parser("inspect", help="look at what a model has learned")
+    inspect.add_argument("model", metavar="MODEL", help="a model file")
+    inspect.add_argument(
+        "--top", metavar="N", type=_count(1), default=10, help="features a label (10)"
+    )
+    inspect.add_argument("--label", metavar="LABEL", action="append", help="only this label")
+    inspect.add_argument(
+        "--sentence",
+        metavar="TEXT",
+        help="explain the labels of a sentence: words separated by spaces, columns of a word by |",
+    )
+    inspect.add_argument("--input", metavar="FILE", help="explain the sentences of a file")
+    inspect.add_argument("--html", metavar="FILE", help="write a page instead")
+    inspect.set_defaults(command=commands["inspect"])
+
+    demo = subparsers.add_parser("demo", help="the tour on built-in data")
+    demo.add_argument(
+        "--sentences",
+        type=_count(50),
+        default=1500,
+        help="size of the made treebank; a fifth of it is for testing",
+    )
+    demo.add_argument(
+        "--random-state", type=_count(0), default=0, help="seed of the data and the learners"
+    )
+    demo.set_defaults(command=commands["demo"])
+    return parser
+
+
+def _add_train_tagger(p: argparse.ArgumentParser, commands: Commands) -> None:
+    p.add_argument("train", metavar="TRAIN", help="a labelled file; - is standard input")
+    p.add_argument("--model", metavar="FILE", required=True, help="where the model goes")
+    p.add_argument("--dev", metavar="FILE", help="scored after each pass; the best pass is kept")
+    p.add_argument(
+        "--target",
+        metavar="COLUMN",
+        help="number from 1, or name, of the column of labels (the last; upos)",
+    )
+    p.add_argument(
+        "--features",
+        metavar="PRESET|FILE",
+        default="auto",
+        help="pos, chunk, ner, none, or a file of templates (by the labels)",
+    )
+    _add_format(p)
+    p.add_argument("--learner", choices=("perceptron", "svm", "crf", "hmm"), default="perceptron")
+    p.add_argument("--order", metavar="N", type=_count(1), help="of the chain (1; ner 2)")
+    p.add_argument(
+        "--scheme",
+        choices=("none", "bio", "iobes"),
+        help="only legal chunk labels; iobes: learn S- and E- labels too",
+    )
+    p.add_argument("--max-iter", metavar="N", type=_count(1), help="passes (10; crf 100, svm 30)")
+    p.add_argument(
+        "--patience",
+        metavar="N",
+        type=_count(0),
+        default=5,
+        help="with --dev: stop after N passes without a better score (5)",
+    )
+    p.add_argument(
+        "--C",
+        metavar="X",
+        type=_amount,
+        default=1.0,
+        help="weight of the losses against the regulariser (1)",
+    )
+    p.add_argument("--l1", metavar="X", type=_amount, default=0.0, help="L1 regulariser (crf)")
+    p.add_argument(
+        "--all-states",
+        action=argparse.BooleanOptionalAction,
+        help="weights for every feature with every label",
+    )
+    p.add_argument(
+        "--min-count",
+        metavar="N",
+        type=_count(0),
+        default=0,
+        help="leave out features seen fewer times",
+    )
+    p.add_argument(
+        "--hash-bits", metavar="B", type=_count(0), default=0, help="fold features to 2^B"
+    )
+    p.add_argument(
+        "--prune", metavar="X", type=_amount, default=0.0, help="leave out weights up to this size"
+    )
+    p.add_argument(
+        "--n-models",
+        metavar="N",
+        type=_count(1),
+        help="average the weights of N seeds (perceptron)",
+    )
+    p.add_argument(
+        "--precision",
+        choices=("float32", "float16", "int8"),
+        default="float32",
+        help="of the weights in the file",
+    )
+    p.add_argument("--no-names", action="store_true", help="a smaller model, not to be inspected")
+    p.add_argument("--start", metavar="MODEL", help="go on from this model")
+    p.add_argument(
+        "--stream",
+        action="store_true",
+        help="read the file anew each pass: for files larger than memory (perceptron)",
+    )
+    p.add_argument("--random-state", metavar="S", type=_count(0), default=0, help="seed (0)")
+    p.add_argument("--quiet", action="store_true", help="no progress")
+    _add_threads(p)
+    p.set_defaults(command=commands["train tagger"])
+
+
+def _add_format(p: argparse.ArgumentParser) -> None:
+    p.add_argument(
+        "--format",
+        choices=("columns", "conllu"),
+        help="by default by the file's name, else its content",
+    )
+
+
+def _add_threads(p: argparse.ArgumentParser) -> None:
+    p.add_argument("--threads", metavar="N", type=_count(1), default=1, help="threads (1)")
