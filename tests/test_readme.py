@@ -14,7 +14,8 @@ def test_there_are_blocks():
 
 
 @pytest.mark.parametrize("block", BLOCKS, ids=range(len(BLOCKS)))
-def test_block_runs(block, capsys):
+def test_block_runs(block, capsys, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)  # some write files
     exec(compile(block, "README.md", "exec"), {"__name__": "readme"})
     assert capsys.readouterr().out.strip()
 

@@ -31,6 +31,7 @@ static const Kernels kernels_baseline = {
     .add_scaled_where = baseline::add_scaled_where,
     .score_site = baseline::score_site,
     .scatter_site = baseline::scatter_site,
+    .add_float_rows = baseline::add_float_rows,
     .integer_scores = baseline::integer_scores,
     .integer_viterbi = baseline::integer_viterbi,
     .all_scores = baseline::all_scores,

@@ -461,6 +461,36 @@ static bool all_scores(const double* x, std::size_t n) {
   return any == 0;
 }
 
+// -- rows of floats -----------------------------------------------------------------------------
+
+typedef float vf __attribute__((vector_size(kWidth * 4)));
+
+// N vectors of columns, kept in registers while the rows are added.
+template <int N>
+static inline void float_columns(const float* const* rows, std::size_t n, std::size_t c,
+                                 double* out) {
+  vd sum[N];
+  __builtin_memcpy(sum, out + c, sizeof sum);
+  for (std::size_t i = 0; i < n; ++i) {
+    for (int j = 0; j < N; ++j) {
+      vf row;
+      __builtin_memcpy(&row, rows[i] + c + j * kWidth, sizeof row);
+      sum[j] += __builtin_convertvector(row, vd);
+    }
+  }
+  __builtin_memcpy(out + c, sum, sizeof sum);
+}
+
+static void add_float_rows(const float* const* rows, std::size_t n, std::size_t K, double* out) {
+  std::size_t c = 0;
+  for (; c + 6 * kWidth <= K; c += 6 * kWidth) float_columns<6>(rows, n, c, out);
+  for (; c + 2 * kWidth <= K; c += 2 * kWidth) float_columns<2>(rows, n, c, out);
+  for (; c + kWidth <= K; c += kWidth) float_columns<1>(rows, n, c, out);
+  for (; c < K; ++c) {
+    for (std::size_t i = 0; i < n; ++i) out[c] += static_cast<double>(rows[i][c]);
+  }
+}
+
 // -- whole numbers ------------------------------------------------------------------------------
 
 typedef std::int32_t v8i __attribute__((vector_size(32)));

@@ -28,6 +28,7 @@ const Kernels kernels_avx2 = {
     .add_scaled_where = avx2::add_scaled_where,
     .score_site = avx2::score_site,
     .scatter_site = avx2::scatter_site,
+    .add_float_rows = avx2::add_float_rows,
     .integer_scores = avx2::integer_scores,
     .integer_viterbi = avx2::integer_viterbi,
     .all_scores = avx2::all_scores,

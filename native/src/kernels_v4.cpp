@@ -28,6 +28,7 @@ const Kernels kernels_avx512 = {
     .add_scaled_where = avx512::add_scaled_where,
     .score_site = avx512::score_site,
     .scatter_site = avx512::scatter_site,
+    .add_float_rows = avx512::add_float_rows,
     .integer_scores = avx512::integer_scores,
     .integer_viterbi = avx512::integer_viterbi,
     .all_scores = avx512::all_scores,

@@ -61,6 +61,8 @@ struct Kernels {
   void (*scatter_site)(const std::int32_t* indices, const double* values, std::size_t n,
                        const std::uint32_t* row_ptr, const std::uint32_t* column, double a,
                        const double* v, double* w, std::size_t K);
+  // out[k] += the sum over n rows of row[k]
+  void (*add_float_rows)(const float* const* rows, std::size_t n, std::size_t K, double* out);
   // out[t - begin][k] = the weights of token t for label k, for the tokens [begin, end)
   void (*integer_scores)(const IntegerTokens& tokens, std::size_t begin, std::size_t end,
                          std::size_t stride, std::int32_t* out);

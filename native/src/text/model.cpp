@@ -6,10 +6,12 @@
 #include <cstring>
 #include <stdexcept>
 
+#include "structlearn/kernels.hpp"
+
 namespace structlearn::text {
 namespace {
 
-constexpr std::size_t kAhead = 10;  // keys between asking for a slot and reading it
+constexpr std::size_t kAhead = 16;  // keys between asking for a slot and reading it
 
 float as_float(std::uint32_t bits) {
   return std::bit_cast<float>(bits);
@@ -49,20 +51,40 @@ inline std::uint64_t find(const WeightTable& table, std::uint64_t key) {
   return table.slots[2 * at + 1];
 }
 
-void score_tokens(const WeightTable& table, const Keys& keys, std::size_t outcomes, double* out) {
+// Adds the weights of all features, token by token. First the slots of all keys are found, which
+// asks for the weights ahead of time; then they are added, whole rows as vectors and last.
+void score_tokens(const WeightTable& table, Scratch& scratch, std::size_t outcomes, double* out) {
   if (table.slots.empty()) return;
+  const Keys& keys = scratch.keys;
   const std::size_t n = keys.key.size(), mask = table.slots.size() / 2 - 1;
+  scratch.words.resize(n);
+  for (std::size_t j = 0; j < n; ++j) {
+    if (j + kAhead < n) {
+      __builtin_prefetch(table.slots.data() + 2 * (keys.key[j + kAhead] & mask));
+    }
+    const std::uint64_t word = find(table, keys.key[j]);
+    scratch.words[j] = word;
+    if (slot::kind(word) == slot::kRow) {
+      __builtin_prefetch(table.weight.data() + slot::low(word));
+      __builtin_prefetch(table.weight.data() + slot::low(word) + 16);
+    } else if (slot::kind(word) == slot::kList && word != 0) {
+      __builtin_prefetch(table.weight.data() + slot::low(word));
+      __builtin_prefetch(table.outcome.data() + slot::low(word));
+    }
+  }
   std::size_t j = 0;
   for (std::size_t t = 0; t < keys.end.size(); ++t, out += outcomes) {
+    scratch.rows.clear();
     for (; j < keys.end[t]; ++j) {
-      if (j + kAhead < n) {
-        __builtin_prefetch(table.slots.data() + 2 * (keys.key[j + kAhead] & mask));
-      }
-      const std::uint64_t word = find(table, keys.key[j]);
-      if (word != 0) {
+      const std::uint64_t word = scratch.words[j];
+      if (word == 0) continue;
+      if (slot::kind(word) == slot::kRow && keys.value.empty()) {
+        scratch.rows.push_back(table.weight.data() + slot::low(word));
+      } else {
         add_weights(table, word, keys.value.empty() ? 1.0 : keys.value[j], outcomes, out);
       }
     }
+    kernels().add_float_rows(scratch.rows.data(), scratch.rows.size(), outcomes, out);
   }
 }
 
@@ -123,7 +145,7 @@ WeightArrays pack(std::span<const std::uint64_t> keys, std::span<const std::uint
   }
   const bool hashed = keys.empty();
   std::size_t n = hashed ? features : 2;
-  while (!hashed && 4 * alive.size() > 3 * n) n *= 2;
+  while (!hashed && 2 * alive.size() > n) n *= 2;  // half empty: most keys are not there
   const std::size_t mask = n - 1;
   out.slots.assign(2 * n, 0);
   std::vector<std::uint32_t> owner(n, FeatureIndex::kAbsent);
@@ -227,7 +249,7 @@ void TaggerModel::score(Extractor& extractor, std::size_t sentence, Scratch& scr
   extractor.keys(sentence, false, scratch.keys);
   const std::size_t L = scratch.keys.end.size();
   scratch.theta.assign(L * K, 0.0);
-  score_tokens(weights_.state, scratch.keys, K, scratch.theta.data());
+  score_tokens(weights_.state, scratch, K, scratch.theta.data());
   if (!features_->has_transitions()) return;
   scratch.pairs.resize((L - 1) * K * K);
   for (std::size_t t = 0; t + 1 < L; ++t) {
@@ -235,7 +257,7 @@ void TaggerModel::score(Extractor& extractor, std::size_t sentence, Scratch& scr
               scratch.pairs.begin() + static_cast<std::ptrdiff_t>(t * K * K));
   }
   extractor.keys(sentence, true, scratch.keys);
-  score_tokens(weights_.pair, scratch.keys, K * K, scratch.pairs.data());
+  score_tokens(weights_.pair, scratch, K * K, scratch.pairs.data());
 }
 
 void TaggerModel::clamp(std::span<const std::int32_t> known, std::span<const std::int32_t> group,

@@ -83,6 +83,8 @@ struct TaggerWeights {
 struct Scratch {
   Workspace workspace;
   Keys keys;
+  std::vector<std::uint64_t> words;  // of the slots of the keys
+  std::vector<const float*> rows;
   std::vector<double> theta, pairs, marginals;
 };
 
