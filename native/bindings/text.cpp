@@ -132,6 +132,38 @@ StringFunction python_function(nb::object call) {
   };
 }
 
+// Calls Python for each sentence, with its tokens as tuples of cells; a value, a list of values or
+// None a token comes back.
+std::function<void(const Corpus&, std::size_t, std::vector<std::vector<std::string>>&)>
+sentence_function(nb::object call) {
+  auto held = held_object(std::move(call));
+  return [held](const Corpus& corpus, std::size_t sentence,
+                std::vector<std::vector<std::string>>& out) {
+    nb::gil_scoped_acquire gil;
+    nb::list tokens;
+    for (std::size_t t = corpus.sentence(sentence); t < corpus.sentence(sentence + 1); ++t) {
+      nb::list cells;
+      for (const Column& column : corpus.columns()) {
+        cells.append(text_of(column.strings[column.cell[t]]));
+      }
+      tokens.append(nb::tuple(cells));
+    }
+    const nb::object values = (*held)(tokens);
+    if (nb::len(values) != out.size()) {
+      throw nb::value_error("a sentence function must return one entry a token");
+    }
+    std::size_t t = 0;
+    for (nb::handle value : values) {
+      if (nb::isinstance<nb::str>(value)) {
+        out[t].push_back(nb::cast<std::string>(value));
+      } else if (!value.is_none()) {
+        for (nb::handle v : value) out[t].push_back(nb::cast<std::string>(v));
+      }
+      ++t;
+    }
+  };
+}
+
 StringFunction named_function(const std::string& name, std::size_t n) {
   using Strings = std::vector<std::string>;
   if (name == "lower") {
@@ -166,6 +198,9 @@ Attribute read_attribute(nb::dict spec) {
     a.kind = Attribute::Kind::kLast;
   } else if (kind == "constant") {
     a.kind = Attribute::Kind::kConstant;
+  } else if (kind == "sentence") {
+    a.kind = Attribute::Kind::kSentence;
+    a.sentence_function = sentence_function(spec["function"]);
   } else if (kind == "gazetteer") {
     a.kind = Attribute::Kind::kGazetteer;
     if (nb::cast<bool>(spec["lower"])) a.function = named_function("lower", 0);

@@ -126,6 +126,16 @@ def make_parser(commands: Commands) -> argparse.ArgumentParser:
     evaluate.add_argument(
         "--confidence", action="store_true", help="95 %% confidence intervals by the bootstrap"
     )
+    evaluate.add_argument(
+        "--confusions",
+        metavar="N",
+        type=_count(0),
+        default=0,
+        help="the N commonest confusions",
+    )
+    evaluate.add_argument(
+        "--against", metavar="MODEL", help="another model: is the difference significant?"
+    )
     _add_format(evaluate)
     _add_threads(evaluate)
     evaluate.set_defaults(command=commands["evaluate"])

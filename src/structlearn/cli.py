@@ -141,13 +141,24 @@ def _predict(o: Any) -> int:
 
 
 def _evaluate(o: Any) -> int:
+    from .tasks.tagger import Tagger
+
     tagger = _load(o)
     if o.json:
         import json
 
         print(json.dumps(tagger.evaluate(o.gold, format=o.format)))
     else:
-        print(tagger.report(o.gold, format=o.format, confidence=o.confidence))
+        other = None if o.against is None else Tagger.load(o.against)
+        print(
+            tagger.report(
+                o.gold,
+                o.format,
+                confidence=o.confidence,
+                confusions=o.confusions,
+                against=other,
+            )
+        )
     return 0
 
 

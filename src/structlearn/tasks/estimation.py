@@ -70,7 +70,7 @@ def train_estimator(
     y: list[Any] = np.split(known, sentence[1:-1])
     if (known < 0).any():
         y = [[None if k < 0 else k for k in labels.tolist()] for labels in y]
-    estimator.forbid = _forbidden(data.masks, len(data.labels))
+    estimator.forbid = _forbidden(data.masks, len(data.labels), estimator.structure.order)
     layouts: list[Any] = []
 
     def learned(weights: Any) -> LearnedWeights:
@@ -97,13 +97,16 @@ def train_estimator(
     return monitor.best or learned(training.weights), interrupted
 
 
-def _forbidden(masks: Masks, n: int) -> dict[str, Any] | None:
+def _forbidden(masks: Masks, n: int, order: int) -> dict[str, Any] | None:
     if not masks.transition:
         return None
     return {
         "start": [k for k in range(n) if masks.start[k]],
         "end": [k for k in range(n) if masks.end[k]],
-        "transition": [(i // n, i % n) for i in range(n * n) if masks.transition[i]],
+        # Pairs of labels are the second block from the top in a chain of order 2, and so on.
+        "transition" if order == 1 else "transition1": [
+            (i // n, i % n) for i in range(n * n) if masks.transition[i]
+        ],
     }
 
 

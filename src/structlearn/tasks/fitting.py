@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import itertools
 import warnings
 from array import array
 from typing import Any
@@ -19,7 +20,7 @@ from .learned import LearnedWeights, Masks
 from .tagger_model import TaggerModel
 from .training import Monitor, TrainingSet, train_perceptron
 
-__all__ = ["Fitting"]
+__all__ = ["Fitting", "check_legal", "default_target", "usual_features"]
 
 _PASSES = {"perceptron": 10, "svm": 30, "crf": 100, "hmm": 1}
 _MOST_LABELS_IN_INTEGERS = 4096
@@ -40,10 +41,7 @@ class Fitting:
 
     def __init__(self, tagger: Any, corpus: Corpus, start: TaggerModel | None = None) -> None:
         self.start = start
-        name = tagger.target
-        if name is None:
-            name = "upos" if corpus.format == "conllu" else "-1"
-        self.target = corpus.find_column(name)
+        self.target = corpus.find_column(default_target(tagger, corpus))
         preset = tagger.features
         if isinstance(preset, str) and preset == "auto":
             preset = usual_features(corpus, self.target)
@@ -232,6 +230,8 @@ class Fitting:
                 )
                 for table in kept
             }
+            if self.start is not None:
+                names["state"] = self._with_earlier_names(keys, kept["state"], names["state"])
         return TaggerModel(
             self.templates,
             self.corpus.format,
@@ -246,6 +246,22 @@ class Fitting:
             training=self.record(passes),
             names=names,
         )
+
+    def _with_earlier_names(
+        self, keys: bytes, kept: bytes, names: tuple[bytes, bytes]
+    ) -> tuple[bytes, Any]:
+        """Return the names with those that only the earlier model knows filled in."""
+        assert self.start is not None
+        earlier = dict(zip(self.start.unpacked()[0], self.start.feature_names(), strict=False))
+        by_number = memoryview(keys).cast("Q")
+        ordered = sorted(by_number[f] for f in memoryview(kept).cast("I"))
+        text, ends = names
+        bounds = [0, *memoryview(ends).cast("I")]
+        merged = [
+            text[bounds[i] : bounds[i + 1]] or earlier.get(key, "").encode()
+            for i, key in enumerate(ordered)
+        ]
+        return b"".join(merged), array("I", itertools.accumulate(map(len, merged)))
 
     def record(self, passes: int) -> dict[str, Any]:
         """Return what the model file tells of its training."""
@@ -263,6 +279,13 @@ class Fitting:
         }
 
 
+def default_target(tagger: Any, corpus: Corpus) -> str:
+    """Return the column of the labels: as named, or the usual one of the format."""
+    if tagger.target is not None:
+        return str(tagger.target)
+    return "upos" if corpus.format == "conllu" else "-1"
+
+
 def _settled(tagger: Any, features: Any, start: TaggerModel | None) -> Any:
     """Return the tagger's parameters with what they leave to the preset settled."""
     settings = {"all_states": False, "n_models": 1, "order": 1, "scheme": "none"}
@@ -272,7 +295,8 @@ def _settled(tagger: Any, features: Any, start: TaggerModel | None) -> Any:
         settings["scheme"] = start.training.get("scheme") or "none"
         settings["order"] = start.order
     if tagger.learner != "perceptron":
-        settings["n_models"] = 1
+        # The others learn what a pair that was not seen is worth from the regulariser.
+        settings.update(n_models=1, all_states=False)
     settled = copy.copy(tagger)
     for name, value in settings.items():
         if getattr(settled, name) is None:

@@ -499,15 +499,28 @@ class Tagger:
             )
         return result
 
-    def report(self, source: Any, format: str | None = None, *, confidence: bool = False) -> str:
+    def report(
+        self,
+        source: Any,
+        format: str | None = None,
+        *,
+        confidence: bool = False,
+        confusions: int = 0,
+        against: Tagger | None = None,
+    ) -> str:
         """Return a table of scores: by label, or by chunk type as conlleval prints it.
 
         Parameters
         ----------
         confidence : bool
             95 % confidence intervals by the bootstrap over sentences.
+        confusions : int
+            So many of the most frequent confusions of labels too.
+        against : Tagger, optional
+            Another tagger: is the difference significant (approximate randomisation)?
         """
-        from ..metrics import bootstrap_interval, chunk_report, label_report
+        from ..metrics import bootstrap_interval, chunk_report, confusion, label_report
+        from ..metrics import randomization_test as compare
 
         model = self._fitted()
         corpus = self._gold_corpus(source, format)
@@ -515,9 +528,16 @@ class Tagger:
         chunked = are_chunk_labels(model.labels)
         table = chunk_report(gold, predicted) if chunked else label_report(gold, predicted)
         lines = [table.text().rstrip()]
+        metrics = ("chunk_f1", "token_accuracy") if chunked else ("token_accuracy",)
         if confidence:
-            for metric in ("chunk_f1", "token_accuracy") if chunked else ("token_accuracy",):
-                lines.append(str(bootstrap_interval(gold, predicted, metric, random_state=0)))
+            intervals = (bootstrap_interval(gold, predicted, m, random_state=0) for m in metrics)
+            lines += map(str, intervals)
+        if confusions:
+            lines += ["", confusion(gold, predicted).text(confusions).rstrip()]
+        if against is not None:
+            other = against.predict(corpus)
+            tests = (compare(gold, predicted, other, m, random_state=0) for m in metrics)
+            lines += ["", *map(str, tests)]
         return "\n".join(lines)
 
     def _gold_corpus(self, source: Any, format: str | None) -> Corpus:

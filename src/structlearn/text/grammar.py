@@ -94,6 +94,11 @@ class _Parser:
             attribute = Attribute(_MARKS[name]) if name in _MARKS else Attribute("string", name)
             return [(attribute, offset) for offset in offsets]
         self.sign("(")
+        if name == "sentence":
+            text = self.take("string", "a name between double quotes")
+            self.sign(")")
+            whole = Attribute("sentence", "", (("sentence", text[1:-1]),))
+            return [(whole, offset) for offset in self.offsets()]
         inner = self.part()
         arguments = self.arguments(name)
         self.sign(")")
