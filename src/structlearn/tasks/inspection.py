@@ -113,7 +113,7 @@ def _facts(model: Any) -> list[tuple[str, str]]:
     facts = [
         ("learner", f"{training.get('learner')}, chain of order {model.order}"),
         ("labels", f"{len(model.labels)}, in column {model.target + 1} ({model.target_name})"),
-        ("features", f"{training.get('features', 0):,}, of which {n_weights:,} weights are not 0"),
+        ("features", f"{training.get('features', 0):,}; {n_weights:,} weights are not 0"),
         ("templates", str(len(model.templates))),
         (
             "trained on",

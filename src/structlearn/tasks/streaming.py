@@ -1,9 +1,8 @@
 """Training on a file larger than memory: the perceptron over pieces of it, read anew each pass.
 
-In memory are the features with their weights and one piece of the file; ``seen(…)``, which needs all
-of it at once, is left out of presets. The first pass over the
+In memory are the features with their weights and one piece of the file. The first pass over the
 file counts, then come the passes of learning, and a last one finds the names of the features that
-have weights.
+have weights. ``seen(…)``, which needs the whole file at once, is left out of presets.
 """
 
 from __future__ import annotations
