@@ -711,6 +711,7 @@ void bind_text(nb::module_& m) {
                      return std::find(r.label.begin(), r.label.end(), -1) == r.label.end();
                    })
       .def_prop_ro("has_values", [](const TokenRows& r) { return !r.value.empty(); })
+      .def("clear", [](TokenRows& r) { r = TokenRows(); })
       .def("arrays", &array_dict);
 
   nb::class_<Vocabulary>(m, "Vocabulary")
@@ -807,6 +808,7 @@ void bind_text(nb::module_& m) {
           },
           nb::arg("rows"))
       .def("clear_batches", [](PyPerceptron& self) { self.batches.clear(); })
+      .def("reset", [](PyPerceptron& self) { self.learner->reset(); })
       .def(
           "epoch",
           [](PyPerceptron& self, std::size_t batch, bool shuffle, std::uint64_t seed,

@@ -51,6 +51,9 @@ class IntegerPerceptron {
   };
   void read(const Rows&, Batch&) const;
 
+  // Back to zero, for another run over the same batches.
+  void reset();
+
   EpochReport epoch(const Batch&, std::span<const std::uint32_t> order, Interrupt&);
 
   std::size_t weights() const { return boundary_ + 2 * (boundaries_ ? K_ : 0) + K_ * K_; }

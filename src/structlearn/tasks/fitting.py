@@ -18,7 +18,7 @@ from .calibration import DevScore, calibrate
 from .chunk_labels import are_chunk_labels, written
 from .learned import LearnedWeights, Masks
 from .tagger_model import TaggerModel
-from .training import Monitor, TrainingSet, train_perceptron
+from .training import Monitor, TrainingSet, make_perceptron, train_perceptron
 
 __all__ = ["Fitting", "check_legal", "default_target", "usual_features"]
 
@@ -158,12 +158,14 @@ class Fitting:
         tagger = self.tagger
         total: LearnedWeights | None = None
         count = tagger.n_models if tagger.learner == "perceptron" else 1
+        learner = make_perceptron(data) if self._suits_integers(data) else None
         for run in range(count):
             seed = tagger.random_state + run
             if run:
                 monitor.restart()
-            if self._suits_integers(data):
+            if learner is not None:
                 learned, interrupted = train_perceptron(
+                    learner,
                     data,
                     max_iter=self.passes,
                     shuffle=tagger.shuffle,

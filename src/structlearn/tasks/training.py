@@ -12,7 +12,7 @@ from .. import _core
 from ..text.corpus import Corpus
 from .learned import LearnedWeights, Masks
 
-__all__ = ["Monitor", "TrainingSet", "split_weights", "train_perceptron"]
+__all__ = ["Monitor", "TrainingSet", "make_perceptron", "split_weights", "train_perceptron"]
 
 Score = Callable[[LearnedWeights], float]
 
@@ -117,6 +117,7 @@ def split_weights(row_ptr: Any, column: Any, w: memoryview[float], n_labels: int
 
 
 def train_perceptron(
+    learner: _core.IntegerPerceptron,
     data: TrainingSet,
     *,
     max_iter: int,
@@ -127,14 +128,18 @@ def train_perceptron(
 ) -> tuple[LearnedWeights, bool]:
     """Run the averaged perceptron on first-order chains, natively and in whole numbers.
 
+    Parameters
+    ----------
+    learner : IntegerPerceptron
+        What :func:`make_perceptron` made; begins anew.
+
     Returns
     -------
     weights, interrupted
         The weights after the last pass, or the best ones by the dev score; and whether Ctrl-C ended
         it early.
     """
-    learner = _perceptron(data)
-    learner.add_batch(data.rows)
+    learner.reset()
     row_ptr, column = data.vocabulary.row_ptr(), data.vocabulary.column()
     n_labels = len(data.labels)
 
@@ -153,6 +158,12 @@ def train_perceptron(
     return monitor.best or weights(), interrupted
 
 
-def _perceptron(data: TrainingSet) -> _core.IntegerPerceptron:
+def make_perceptron(data: TrainingSet) -> _core.IntegerPerceptron:
+    """Return the native learner with the corpus laid out in its own way; the rows are given up."""
     masks = data.masks
-    return _core.IntegerPerceptron(data.vocabulary, True, masks.start, masks.end, masks.transition)
+    learner = _core.IntegerPerceptron(
+        data.vocabulary, True, masks.start, masks.end, masks.transition
+    )
+    learner.add_batch(data.rows)
+    data.rows.clear()
+    return learner
