@@ -16,6 +16,8 @@ if TYPE_CHECKING:
 
 __all__ = ["open_bytes", "pieces", "read_bytes", "replaced"]
 
+_LONGEST_LINE = 1 << 20
+
 
 def _reason(error: BaseException) -> str:
     """Say what went wrong in a few words."""
@@ -64,19 +66,23 @@ def pieces(path: str | os.PathLike[str], size: int) -> Iterator[tuple[bytes, int
 
     Each comes with the number of lines before it. A sentence longer than a piece is not torn.
     """
-    rest, line = b"", 0
+    held: list[bytes] = []  # whole lines of a sentence that has not ended yet
+    tail, line = b"", 0  # the beginning of a line
     with open_bytes(path) as file:
-        while True:
-            block = file.read(size)
-            if not block:
-                break
-            text = rest + block if rest else block
+        while block := file.read(size):
+            text = tail + block
             cut = _core.last_sentence_end(text)
             if cut:
-                piece = text[:cut] if cut < len(text) else text
+                piece = b"".join([*held, text[:cut]])
                 yield piece, line
                 line += piece.count(b"\n")
-            rest = text[cut:]
+                held, text = [], text[cut:]
+            end = text.rfind(b"\n") + 1
+            held.append(text[:end])
+            tail = text[end:]
+            if len(tail) > _LONGEST_LINE:
+                break  # no token is that long: whoever reads the piece will say so
+    rest = b"".join([*held, tail])
     if rest:
         yield rest, line
 
