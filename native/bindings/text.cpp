@@ -1036,18 +1036,18 @@ void bind_text(nb::module_& m) {
       .def(
           "__init__",
           [](PyLabeller* self, std::shared_ptr<PyModel> model, const std::string& format,
-             std::size_t target, std::size_t nbest, bool confidence, bool marginals, bool known,
-             double temperature, std::string unknown) {
+             std::size_t target, std::size_t columns, std::size_t nbest, bool confidence,
+             bool marginals, bool known, double temperature, std::string unknown) {
             const Format read = format_of(format);
             new (self) PyLabeller;
             self->model = std::move(model);
             self->format = read;
-            self->options = {target, nbest,       confidence,        marginals,
-                             known,  temperature, std::move(unknown)};
+            self->options = {target,    columns, nbest,       confidence,
+                             marginals, known,   temperature, std::move(unknown)};
           },
-          nb::arg("model"), nb::arg("format"), nb::arg("target"), nb::arg("nbest"),
-          nb::arg("confidence"), nb::arg("marginals"), nb::arg("known"), nb::arg("temperature"),
-          nb::arg("unknown"))
+          nb::arg("model"), nb::arg("format"), nb::arg("target"), nb::arg("columns"),
+          nb::arg("nbest"), nb::arg("confidence"), nb::arg("marginals"), nb::arg("known"),
+          nb::arg("temperature"), nb::arg("unknown"))
       .def("label", &PyLabeller::label, nb::arg("text"), nb::arg("line"), nb::arg("threads"))
       .def_prop_ro("n_tokens", &PyLabeller::tokens);
 }

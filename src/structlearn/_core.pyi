@@ -264,6 +264,7 @@ class Labeller:
         model: TaggerModel,
         format: str,
         target: int,
+        columns: int,
         nbest: int,
         confidence: bool,
         marginals: bool,

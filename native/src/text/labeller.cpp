@@ -110,6 +110,14 @@ void Labeller::label(std::string_view text, std::size_t line, std::string& out) 
                                               ", the line has " +
                                               std::to_string(corpus_.columns().size()));
   }
+  const std::size_t columns = corpus_.columns().size();
+  if (corpus_.tokens() > 0 && columns > options_.target && columns < options_.columns) {
+    throw BadLine(corpus_.line_number(0),
+                  std::to_string(columns) + " columns, where the model was trained on " +
+                      std::to_string(options_.columns) + " with the labels in column " +
+                      std::to_string(options_.target + 1) +
+                      ": leave out that column and what follows it, or give them all");
+  }
   std::size_t copied = 0;
   for (std::size_t s = 0; s < corpus_.sentences(); ++s) {
     const std::size_t begin = corpus_.sentence(s), L = corpus_.sentence(s + 1) - begin;

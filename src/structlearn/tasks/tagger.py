@@ -440,6 +440,7 @@ class Tagger:
                     model.core,
                     chosen,
                     model.target,
+                    model.n_columns,
                     nbest,
                     confidence,
                     marginals,

@@ -23,6 +23,7 @@ struct LabelNames {
 
 struct LabelOptions {
   std::size_t target = 0;    // the column of the labels
+  std::size_t columns = 0;   // of the files that the model was trained on
   std::size_t nbest = 1;     // columns of labels: the best sentence, the second best, ...
   bool confidence = false;   // a column with the probability of the label
   bool marginals = false;    // a column with the probabilities of all labels
