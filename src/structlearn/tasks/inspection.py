@@ -7,6 +7,8 @@ from array import array
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
+from ..text.corpus import find_column
+
 __all__ = ["Decision", "Summary", "explain", "inspect_html", "inspect_text", "summarise"]
 
 
@@ -182,8 +184,9 @@ def _explain_sentence(tagger: Any, model: Any, corpus: Any, s: int, y: list[int]
         return found
 
     decisions = []
-    cells = [c for c in range(corpus.n_columns) if c != model.target]
-    shown = [corpus.cells(s, c) for c in cells[:3]]
+    read = [find_column(c, model.format, model.n_columns) for c in model.templates.columns()]
+    word = 1 if model.format == "conllu" else 0
+    shown = [corpus.cells(s, c) for c in read[:3] or [word]]
     for t, k in enumerate(y):
         mine = around(t, k)
         local = [sum(w[j] for _, w in features[t]) for j in range(n)]

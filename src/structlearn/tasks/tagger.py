@@ -340,9 +340,16 @@ class Tagger:
 
     def _read_input(self, source: Any) -> Corpus:
         """Read sentences to label; a list of sentences may leave the label out."""
+        format = self._fitted().format
         if isinstance(source, (Corpus, str, os.PathLike)):
-            return self._read(source, self._fitted().format)
-        return Corpus.from_sentences(source)
+            return self._read(source, format)
+        corpus = Corpus.from_sentences(source)
+        if format == "conllu" and corpus.n_columns == 1:  # words alone: they go where forms are
+            words = corpus.column(0)
+            return Corpus.from_sentences(
+                [("_", word, *"________") for word in sentence] for sentence in words
+            )
+        return corpus
 
     def predict_marginals(self, source: Any) -> list[list[dict[str, float]]]:
         """Return P(label | sentence) of each token, by label.
