@@ -724,6 +724,10 @@ void bind_text(nb::module_& m) {
           },
           nb::arg("batch"), nb::arg("shuffle"), nb::arg("seed"), nb::arg("stream"))
       .def(
+          "skip",
+          [](PyPerceptron& self, std::int64_t sentences) { self.learner->skip(sentences); },
+          nb::arg("sentences"))
+      .def(
           "weights",
           [](const PyPerceptron& self, bool average) {
             std::vector<double> w(self.learner->weights());

@@ -102,6 +102,7 @@ def fit_stream(
             updates += updated
         monitor.look(number, weights, updates=updates, wrong=wrong)
         if updates == 0:
+            learner.skip((run.passes - number) * n_sentences)  # as if the other passes were made
             break
     model = run.model(weights(), passes=len(monitor.history))
     model.training.update(sentences=n_sentences, tokens=n_tokens)

@@ -143,13 +143,20 @@ def train_perceptron(
         return split_weights(row_ptr, column, w, n_labels)
 
     interrupted = False
-    for number in range(1, max_iter + 1):
-        complete, updates, wrong = learner.epoch(0, shuffle, seed, number)
-        if not complete:
-            interrupted = True
-            break
-        if monitor.look(number, weights, updates=updates, wrong=int(wrong)) or updates == 0:
-            break
+    try:
+        for number in range(1, max_iter + 1):
+            complete, updates, wrong = learner.epoch(0, shuffle, seed, number)
+            if not complete:
+                interrupted = True
+                break
+            if monitor.look(number, weights, updates=updates, wrong=int(wrong)):
+                break
+            if updates == 0:
+                # Every later pass would be the same: the rest of the average in one go.
+                learner.skip((max_iter - number) * len(data.corpus))
+                break
+    except KeyboardInterrupt:  # between two native loops; inside one, the loop ends by itself
+        interrupted = True
     return monitor.best or weights(), interrupted
 
 
