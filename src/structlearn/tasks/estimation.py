@@ -70,7 +70,8 @@ def train_estimator(
     y: list[Any] = np.split(known, sentence[1:-1])
     if (known < 0).any():
         y = [[None if k < 0 else k for k in labels.tolist()] for labels in y]
-    estimator.forbid = _forbidden(data.masks, len(data.labels))
+    pairs = "transition" if estimator.structure.order == 1 else "transition1"
+    estimator.forbid = _forbidden(data.masks, len(data.labels), pairs)
     layouts: list[Any] = []
 
     def learned(weights: Any) -> LearnedWeights:
@@ -97,13 +98,13 @@ def train_estimator(
     return monitor.best or learned(training.weights), interrupted
 
 
-def _forbidden(masks: Masks, n: int) -> dict[str, Any] | None:
+def _forbidden(masks: Masks, n: int, pairs: str) -> dict[str, Any] | None:
     if not masks.transition:
         return None
     return {
         "start": [k for k in range(n) if masks.start[k]],
         "end": [k for k in range(n) if masks.end[k]],
-        "transition": [(i // n, i % n) for i in range(n * n) if masks.transition[i]],
+        pairs: [(i // n, i % n) for i in range(n * n) if masks.transition[i]],
     }
 
 
