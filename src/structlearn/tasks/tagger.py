@@ -323,13 +323,13 @@ class Tagger:
         clamped = array("i")
         if known is not None:
             index = {name: i for i, name in enumerate(model.core.names)}
+            if [len(labels) for labels in known] != [len(sentence) for sentence in corpus]:
+                raise ValueError("known must have one entry a token")
             for s, labels in enumerate(known):
                 try:
                     clamped.extend(-1 if k is None else index[k] for k in labels)
                 except KeyError as error:
                     raise ValueError(f"sentence {s}: the model has no label {error}") from None
-            if len(clamped) != corpus.n_tokens:
-                raise ValueError("known must have one entry a token")
         flat = model.label_corpus(corpus, self.n_jobs, clamped)
         out, at = [], 0
         for s in range(len(corpus)):
