@@ -125,6 +125,8 @@ StringFunction python_function(nb::object call) {
     if (value.is_none()) return;
     if (nb::isinstance<nb::str>(value)) {
       add(value);
+    } else if (!nb::isinstance<nb::iterable>(value)) {
+      add(value);  // says what is wrong
     } else {
       for (nb::handle v : value) add(v);
     }
