@@ -141,6 +141,14 @@ def test_shuffled_passes_are_passes_over_all_sentences():
     assert Tagger("pos", max_iter=50, average=False).fit(sentences).score(sentences) == 1.0
 
 
+def test_passes_that_need_not_be_made_count_in_the_average():
+    """Once a pass has no errors the others would have none; the average is that of all."""
+    sentences = tagged(25)
+    tagger = Tagger(templates(), shuffle=False, max_iter=30).fit(sentences)
+    assert len(tagger.history_) < 30
+    assert agree(tagger, estimator_of(sentences, max_iter=30))
+
+
 def test_history_counts_what_was_wrong():
     sentences = tagged(30)
     tagger = Tagger(templates(), max_iter=1, shuffle=False).fit(sentences[:1])
