@@ -40,6 +40,8 @@ class Fitting:
     def __init__(self, tagger: Any, corpus: Corpus, start: TaggerModel | None = None) -> None:
         self.tagger = tagger
         self.start = start
+        if start is not None:
+            check_start(start, tagger)
         name = tagger.target
         if name is None:
             name = "upos" if corpus.format == "conllu" else "-1"
@@ -226,6 +228,10 @@ class Fitting:
                 )
                 for table in kept
             }
+            if self.start is not None:
+                names["state"] = with_earlier_names(
+                    names["state"], vocabulary.keys(), kept["state"], self.start
+                )
         return TaggerModel(
             self.templates,
             self.corpus.format,
@@ -265,6 +271,35 @@ def usual_features(corpus: Corpus, target: int) -> str:
     numbers = array("I", corpus._core.cell_numbers(target))
     outside = sum(1 for k in numbers if strings[k] == "O")
     return "ner" if outside > 0.6 * len(numbers) else "chunk"
+
+
+def check_start(start: TaggerModel, tagger: Any) -> None:
+    """Refuse to go on from a model whose weights would mean something else here."""
+    if start.emissions is not None:
+        raise ValueError("start: training cannot go on from a hidden Markov model")
+    if start.order != tagger.order:
+        raise ValueError(f"start: a model of order {start.order}, not {tagger.order}")
+    width = len(start.unpacked()[1]) - 1 if start.hashed else 0
+    if width != (1 << tagger.hash_bits if tagger.hash_bits else 0):
+        bits = width.bit_length() - 1 if width else 0
+        raise ValueError(f"start: a model with hash_bits={bits}, not {tagger.hash_bits}")
+    if "pair.slots" in start.arrays:
+        raise ValueError("start: training cannot go on from a model with features of label pairs")
+
+
+def with_earlier_names(
+    names: tuple[Any, Any], keys: Any, kept: Any, start: TaggerModel
+) -> tuple[bytes, bytes]:
+    """Return the names of features, with those that only the earlier model knows filled in."""
+    text, bounds = bytes(names[0]), [0, *array("I", bytes(names[1]))]
+    known = dict(zip(start.unpacked()[0], start.feature_names(), strict=False))
+    every = memoryview(keys).cast("B").cast("Q")
+    order = sorted(every[f] for f in memoryview(kept).cast("B").cast("I"))
+    out, ends = bytearray(), array("I")
+    for i, key in enumerate(order):
+        out += text[bounds[i] : bounds[i + 1]] or known.get(key, "").encode()
+        ends.append(len(out))
+    return bytes(out), ends.tobytes()
 
 
 def check_legal(corpus: Corpus, target: int, labels: list[str], masks: Masks, scheme: str) -> None:

@@ -220,6 +220,8 @@ class Tagger:
         if held_out is not None:
             _same_columns(held_out, corpus)
         if self.learner == "hmm":
+            if start is not None:
+                raise ValueError("start: a hidden Markov model is counted, it cannot go on")
             from .hidden_markov import fit_hmm_tagger
 
             self.model_, self.history_ = fit_hmm_tagger(self, corpus), []
