@@ -50,17 +50,19 @@ def features_of(words):
     for t, word in enumerate(words):
         row = []
         if t > 0:
-            row += [f"word[-1]={words[t - 1]}", f"word[-1] word[0]={words[t - 1]} {word}"]
+            row.append(f"word[-1]={words[t - 1]}")
         row.append(f"word[0]={word}")
         if t + 1 < len(words):
             row.append(f"word[1]={words[t + 1]}")
+        if t > 0:
+            row.append(f"word[-1] word[0]={words[t - 1]} {word}")
         row += [f"suffix(word[0], {n})={word[-n:]}" for n in (2, 3) if len(word) >= n]
-        row += [f"lower(word[0])={word.lower()}", "bias"]
+        row.append(f"lower(word[0])={word.lower()}")
         if t == 0:
             row.append("first=1")
         if t == len(words) - 1:
             row.append("last=1")
-        rows.append(row)
+        rows.append([*row, "bias"])
     return rows
 
 
