@@ -50,7 +50,8 @@ class _Stream:
                 core.read(text)
             except LineError as error:
                 raise error.in_file(self.path) from None
-            yield self.corpus
+            if core.n_tokens:
+                yield self.corpus
 
 
 def fit_stream(
