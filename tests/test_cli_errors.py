@@ -10,7 +10,6 @@ import pytest
 from structlearn.cli import run
 from structlearn.datasets import make_treebank
 
-
 #: Output that is kept until it is much, as it is for everybody who does not ask otherwise.
 BUFFERED = {name: value for name, value in os.environ.items() if name != "PYTHONUNBUFFERED"}
 
