@@ -239,6 +239,18 @@ def test_partial_labels_perceptron(unknown):
     assert close(tagger, estimator)
 
 
+def test_the_sign_for_an_unknown_label_is_the_models(tmp_path):
+    tagger = Tagger("pos", max_iter=3, unknown="?").fit(partly(tagged(30), "?"))
+    tagger.save(tmp_path / "m")
+    again = Tagger.load(tmp_path / "m")
+    assert again.unknown == "?"
+    source = tmp_path / "in.txt"
+    source.write_text("The ?\ndog VB\nsleeps ?\n")
+    again.label_file(source, tmp_path / "out.txt", known=True)
+    found = [line.split()[1] for line in (tmp_path / "out.txt").read_text().splitlines()]
+    assert [found] == again.predict([["The", "dog", "sleeps"]], known=[[None, "VB", None]])
+
+
 def test_partial_labels_crf():
     sentences = partly(tagged(25), "_")
     tagger = Tagger(templates(), "crf", max_iter=20).fit(sentences)
