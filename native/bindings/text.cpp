@@ -126,6 +126,8 @@ StringFunction python_function(nb::object call) {
     if (value.is_none()) return;
     if (nb::isinstance<nb::str>(value)) {
       add(value);
+    } else if (!nb::isinstance<nb::iterable>(value)) {
+      add(value);  // says what is wrong
     } else {
       for (nb::handle v : value) add(v);
     }
@@ -828,6 +830,9 @@ void bind_text(nb::module_& m) {
           },
           nb::arg("batch"), nb::arg("shuffle"), nb::arg("seed"), nb::arg("stream"))
       .def(
+          "skip", [](PyPerceptron& self, std::int64_t sentences) { self.learner->skip(sentences); },
+          nb::arg("sentences"))
+      .def(
           "weights",
           [](const PyPerceptron& self, bool average) {
             std::vector<double> w(self.learner->weights());
@@ -1004,33 +1009,35 @@ void bind_text(nb::module_& m) {
           nb::arg("corpus"), nb::arg("sentence"), nb::arg("n"))
       .def(
           "explain",
-          [](const PyModel& self, const Corpus& corpus, std::size_t sentence) {
-            // Token by token, each feature's name and its weight for every label.
+          [](const PyModel& self, const Corpus& corpus, std::size_t sentence, bool pairs) {
+            // Token by token, each feature's name and its weight for every label; or, from the
+            // second token on, for every pair of the label before and its own.
             check_sentence(corpus, sentence);
             check_columns(self.model->features(), corpus);
             Extractor extractor(self.model->shared_features(), corpus);
             extractor.update();
             Keys keys;
-            extractor.keys(sentence, false, keys);
+            extractor.keys(sentence, pairs, keys);
             nb::list out;
+            const std::size_t K = self.names.labels.size();
             std::size_t j = 0;
             for (std::size_t t = 0; t < keys.end.size(); ++t) {
               nb::list token;
               for (; j < keys.end[t]; ++j) {
-                std::vector<double> w(self.names.labels.size(), 0.0);
-                self.model->weights_of(keys.key[j], w.data());
+                std::vector<double> w(pairs ? K * K : K, 0.0);
+                self.model->weights_of(keys.key[j], pairs, w.data());
                 if (!keys.value.empty()) {
                   for (double& x : w) x *= keys.value[j];
                 }
-                token.append(nb::make_tuple(
-                    text_of(extractor.name(sentence, t, keys.origin[j], keys.key[j])),
-                    nb::cast(w)));
+                token.append(nb::make_tuple(text_of(extractor.name(sentence, t + (pairs ? 1 : 0),
+                                                                   keys.origin[j], keys.key[j])),
+                                            nb::cast(w)));
               }
               out.append(token);
             }
             return out;
           },
-          nb::arg("corpus"), nb::arg("sentence"));
+          nb::arg("corpus"), nb::arg("sentence"), nb::arg("pairs"));
 
   nb::class_<PyLabeller>(m, "Labeller")
       .def(

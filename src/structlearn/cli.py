@@ -34,17 +34,26 @@ def run(arguments: Sequence[str]) -> int:
         options = make_parser(COMMANDS).parse_args(arguments)
     command: Callable[[Any], int] = options.command
     try:
-        return command(options)
+        code = command(options)
+        sys.stdout.flush()
+        return code
     except KeyboardInterrupt:
         return _fail("interrupted", 130)
-    except BrokenPipeError:
-        # Whoever was reading has seen enough. Python would complain again when it flushes.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    except BrokenPipeError:  # whoever was reading has seen enough
+        _close_output()
         return 0
     except MemoryError as error:
         return _fail(f"out of memory: {error}" if str(error) else "out of memory", 1)
-    except (ValueError, OSError) as error:
+    except ValueError as error:
         return _fail(str(error), 1)
+    except OSError as error:  # those of files are told by their readers and writers
+        _close_output()
+        return _fail(f"{error.filename or 'standard output'}: {error.strerror or error}", 1)
+
+
+def _close_output() -> None:
+    """Let what is left of the output go nowhere: Python would complain again when it flushes."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def _plain_prediction(arguments: Sequence[str]) -> Any:
@@ -136,7 +145,6 @@ def _predict(o: Any) -> int:
         known=o.known,
         progress=_Counter("tokens").show if sys.stderr.isatty() else None,
     )
-    sys.stdout.flush()
     return 0
 
 

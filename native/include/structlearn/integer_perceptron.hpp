@@ -55,6 +55,8 @@ class IntegerPerceptron {
   void reset();
 
   EpochReport epoch(const Batch&, std::span<const std::uint32_t> order, Interrupt&);
+  // Sentences that are known to be right are passed over: they count in the average.
+  void skip(std::int64_t sentences) { steps_ += sentences; }
 
   std::size_t weights() const { return boundary_ + 2 * (boundaries_ ? K_ : 0) + K_ * K_; }
   // The averaged weights, or the last ones.

@@ -7,8 +7,10 @@ from typing import Any
 import numpy as np
 
 from ..estimators import CRF, StructuredPerceptron, StructuredSVM
+from ..estimators.preparation import Before, make_encoder
 from ..features.rows import Examples, FeatureRows
 from ..learners.online import OnlineState
+from ..scoring.layout import WeightBlock, WeightLayout
 from ..structures.chain import Chain
 from .learned import LearnedWeights, Masks
 from .tagger_model import TaggerModel
@@ -82,7 +84,9 @@ def train_estimator(
 
     estimator.callbacks = callback
     interrupted = False
-    prepared = estimator._prepare(examples, y, classes=np.arange(len(data.labels)))
+    classes = np.arange(len(data.labels))
+    before = None if start is None else _earlier_layout(estimator, start, classes)
+    prepared = estimator._prepare(examples, y, classes=classes, before=before)
     layouts.append(prepared.layout)
     solver = estimator._check_parameters()
     begin_at: Any = None
@@ -153,6 +157,17 @@ def _from_layout(layout: Any, w: Any, data: TrainingSet) -> LearnedWeights:
         names.sort(key=lambda n: order.get(n) or int(n.removeprefix("transition")))
         learned.transitions = [table(n) for n in names]
     return learned
+
+
+def _earlier_layout(estimator: Any, start: LearnedWeights, classes: Any) -> Before:
+    """Return the places of earlier weights: they stay, whether the new data has them or not."""
+    row_ptr = np.frombuffer(start.row_ptr, dtype=np.uint32)
+    column = np.frombuffer(start.column, dtype=np.uint32)
+    rows = WeightBlock(
+        (len(classes),), len(row_ptr) - 1, shared=False, row_ptr=row_ptr, column=column
+    )
+    encoder = make_encoder(estimator, estimator.structure)
+    return Before(encoder, WeightLayout({"label": rows}), classes)
 
 
 def _to_layout(layout: Any, start: LearnedWeights, data: TrainingSet) -> Any:

@@ -46,6 +46,8 @@ class Fitting:
         if isinstance(preset, str) and preset == "auto":
             preset = usual_features(corpus, self.target)
         self.tagger = tagger = _settled(tagger, preset, start)
+        if start is not None:
+            check_start(start, tagger)
         self.corpus = self.in_scheme(corpus)
         self.templates = self._choose_templates(preset)
         if self.start is None:
@@ -316,6 +318,20 @@ def usual_features(corpus: Corpus, target: int) -> str:
     numbers = array("I", corpus._core.cell_numbers(target))
     outside = sum(1 for k in numbers if strings[k] == "O")
     return "ner" if outside > 0.6 * len(numbers) else "chunk"
+
+
+def check_start(start: TaggerModel, tagger: Any) -> None:
+    """Refuse to go on from a model whose weights would mean something else here."""
+    if start.emissions is not None:
+        raise ValueError("start: training cannot go on from a hidden Markov model")
+    if start.order != tagger.order:
+        raise ValueError(f"start: a model of order {start.order}, not {tagger.order}")
+    width = len(start.unpacked()[1]) - 1 if start.hashed else 0
+    if width != (1 << tagger.hash_bits if tagger.hash_bits else 0):
+        bits = width.bit_length() - 1 if width else 0
+        raise ValueError(f"start: a model with hash_bits={bits}, not {tagger.hash_bits}")
+    if "pair.slots" in start.arrays:
+        raise ValueError("start: training cannot go on from a model with features of label pairs")
 
 
 def check_legal(corpus: Corpus, target: int, labels: list[str], masks: Masks, scheme: str) -> None:

@@ -53,7 +53,8 @@ class _Stream:
                 core.read(text)
             except LineError as error:
                 raise error.in_file(self.path) from None
-            yield self.corpus
+            if core.n_tokens:
+                yield self.corpus
 
 
 def fit_stream(
@@ -108,6 +109,7 @@ def fit_stream(
             updates += updated
         monitor.look(number, weights, updates=updates, wrong=wrong)
         if updates == 0:
+            learner.skip((run.passes - number) * n_sentences)  # as if the other passes were made
             break
     model = run.model(weights(), passes=len(monitor.history))
     model.training.update(sentences=n_sentences, tokens=n_tokens)

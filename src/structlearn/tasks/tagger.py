@@ -227,6 +227,8 @@ class Tagger:
         if held_out is not None:
             _same_columns(held_out, corpus)
         if self.learner == "hmm":
+            if start is not None:
+                raise ValueError("start: a hidden Markov model is counted, it cannot go on")
             from .hidden_markov import fit_hmm_tagger
 
             self.model_, self.history_ = fit_hmm_tagger(self, corpus), []
@@ -330,13 +332,13 @@ class Tagger:
         clamped = array("i")
         if known is not None:
             index = {name: i for i, name in enumerate(model.core.names)}
+            if [len(labels) for labels in known] != [len(sentence) for sentence in corpus]:
+                raise ValueError("known must have one entry a token")
             for s, labels in enumerate(known):
                 try:
                     clamped.extend(-1 if k is None else index[k] for k in labels)
                 except KeyError as error:
                     raise ValueError(f"sentence {s}: the model has no label {error}") from None
-            if len(clamped) != corpus.n_tokens:
-                raise ValueError("known must have one entry a token")
         flat = model.label_corpus(corpus, self.n_jobs, clamped)
         out, at = [], 0
         for s in range(len(corpus)):
@@ -347,9 +349,16 @@ class Tagger:
 
     def _read_input(self, source: Any) -> Corpus:
         """Read sentences to label; a list of sentences may leave the label out."""
+        format = self._fitted().format
         if isinstance(source, (Corpus, str, os.PathLike)):
-            return self._read(source, self._fitted().format)
-        return Corpus.from_sentences(source)
+            return self._read(source, format)
+        corpus = Corpus.from_sentences(source)
+        if format == "conllu" and corpus.n_columns == 1:  # words alone: they go where forms are
+            words = corpus.column(0)
+            return Corpus.from_sentences(
+                [("_", word, *"________") for word in sentence] for sentence in words
+            )
+        return corpus
 
     def predict_marginals(self, source: Any) -> list[list[dict[str, float]]]:
         """Return P(label | sentence) of each token, by label.

@@ -66,10 +66,12 @@ class Monitor:
         self.n_tokens = n_tokens
         self.history: list[dict[str, Any]] = []
         self._begin = time.perf_counter()
+        self.run = 0
         self.restart()
 
     def restart(self) -> None:
         """Forget the best pass: another run begins."""
+        self.run += 1
         self.best: LearnedWeights | None = None
         self.best_score = float("-inf")
         self.best_pass = 0
@@ -92,7 +94,11 @@ class Monitor:
         return stop
 
     def _line(self, record: dict[str, Any]) -> str:
-        words = [f"pass {record['pass']:>3}"]
+        words = [
+            f"run {self.run}  pass {record['pass']:>3}"
+            if self.run > 1
+            else f"pass {record['pass']:>3}"
+        ]
         if "wrong" in record:
             words.append(f"training accuracy {1 - record['wrong'] / self.n_tokens:8.4%}")
         for key in ("loss", "objective", "gap"):
@@ -148,13 +154,20 @@ def train_perceptron(
         return split_weights(row_ptr, column, w, n_labels)
 
     interrupted = False
-    for number in range(1, max_iter + 1):
-        complete, updates, wrong = learner.epoch(0, shuffle, seed, number)
-        if not complete:
-            interrupted = True
-            break
-        if monitor.look(number, weights, updates=updates, wrong=int(wrong)) or updates == 0:
-            break
+    try:
+        for number in range(1, max_iter + 1):
+            complete, updates, wrong = learner.epoch(0, shuffle, seed, number)
+            if not complete:
+                interrupted = True
+                break
+            if monitor.look(number, weights, updates=updates, wrong=int(wrong)):
+                break
+            if updates == 0:
+                # Every later pass would be the same: the rest of the average in one go.
+                learner.skip((max_iter - number) * len(data.corpus))
+                break
+    except KeyboardInterrupt:  # between two native loops; inside one, the loop ends by itself
+        interrupted = True
     return monitor.best or weights(), interrupted
 
 
