@@ -34,14 +34,15 @@ def open_bytes(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
             yield sys.stdin.buffer
             return
         opened = open(name, "rb")  # noqa: SIM115
-        if opened.read(2) == b"\x1f\x8b":  # what a gzip file begins with, whatever its name
+        # What a gzip file begins with, whatever its name; a pipe cannot go back, so only a look.
+        if opened.peek(2)[:2] == b"\x1f\x8b":
             import gzip
 
-            opened.seek(0)
-            opened = gzip.GzipFile(fileobj=opened, mode="rb")
+            inflated: Any = gzip.GzipFile(fileobj=opened, mode="rb")
+            with inflated:
+                yield inflated
         else:
-            opened.seek(0)
-        yield opened
+            yield opened
     except (OSError, EOFError) as error:
         raise FileError(name, _reason(error)) from error
     except Exception as error:
