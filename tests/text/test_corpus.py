@@ -442,3 +442,9 @@ def test_forgetting_tokens_keeps_the_strings():
     assert (core.strings(0), copy.strings(0)) == ([], ["a", "c"])
     core.read(b"c x\n")
     assert core.strings(0) == ["c"]
+
+
+def test_a_byte_order_mark_hides_no_format():
+    for text in (TEN, "# c\n" + TEN):
+        assert guess_format("x.txt", ("\ufeff" + text).encode()) == "conllu"
+    assert guess_format("x.txt", "\ufefffish N\n".encode()) == "columns"

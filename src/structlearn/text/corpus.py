@@ -59,7 +59,7 @@ def guess_format(path: str | os.PathLike[str], text: bytes) -> str:
         name = name[:-3]
     if name.endswith((".conllu", ".conll-u")):
         return "conllu"
-    for line in text[:65536].splitlines():
+    for line in text[:65536].removeprefix(b"\xef\xbb\xbf").splitlines():
         if not line.strip() or line.startswith(b"#"):
             continue
         cells = line.split(b"\t")
