@@ -356,7 +356,7 @@ def test_names_of_columns():
     assert find_column("-1", "columns", 3) == find_column("chunk", "columns", 3) == 2
 
 
-@pytest.mark.parametrize("name", ["0", "4", "-4", "c4", "c0", "c", "form", "", "1.0"])
+@pytest.mark.parametrize("name", ["0", "4", "-4", "c4", "c0", "c", "form", "", "1.0", "--1", "²", "c²"])
 def test_columns_that_do_not_exist(tmp_path, name):
     with pytest.raises(ValueError, match="there is no column"):
         find_column(name, "columns", 3)

@@ -37,7 +37,7 @@ def find_column(name: str, format: str, n_columns: int) -> int:
     """
     names = column_names(format, n_columns)
     text = str(name).lower()
-    if text.lstrip("-").isdigit():
+    if text.removeprefix("-").isdecimal():
         number = int(text)
         index = number - 1 if number > 0 else n_columns + number
         if 0 <= index < n_columns and number != 0:
@@ -47,7 +47,7 @@ def find_column(name: str, format: str, n_columns: int) -> int:
         text = _ALIASES.get(text, text)
     if text in names:
         return names.index(text)
-    if text[:1] == "c" and text[1:].isdigit() and 0 < int(text[1:]) <= n_columns:
+    if text[:1] == "c" and text[1:].isdecimal() and 0 < int(text[1:]) <= n_columns:
         return int(text[1:]) - 1
     raise ValueError(f"there is no column {name!r}: the columns are {', '.join(names)}")
 
