@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from text_strategies import (
+    CELLS,
     REPEATABLE,
     column_files,
     conllu_sentences,
@@ -356,7 +357,9 @@ def test_names_of_columns():
     assert find_column("-1", "columns", 3) == find_column("chunk", "columns", 3) == 2
 
 
-@pytest.mark.parametrize("name", ["0", "4", "-4", "c4", "c0", "c", "form", "", "1.0", "--1", "²", "c²"])
+@pytest.mark.parametrize(
+    "name", ["0", "4", "-4", "c4", "c0", "c", "form", "", "1.0", "--1", "²", "c²"]
+)
 def test_columns_that_do_not_exist(tmp_path, name):
     with pytest.raises(ValueError, match="there is no column"):
         find_column(name, "columns", 3)
@@ -448,3 +451,40 @@ def test_a_byte_order_mark_hides_no_format():
     for text in (TEN, "# c\n" + TEN):
         assert guess_format("x.txt", ("\ufeff" + text).encode()) == "conllu"
     assert guess_format("x.txt", "\ufefffish N\n".encode()) == "columns"
+
+
+SPACED = st.one_of(CELLS, st.sampled_from(["a b", "New York", "x  y"]))
+
+
+@REPEATABLE
+@given(sentences(cells=SPACED))
+def test_corpora_made_in_python_come_back_or_are_refused(made):
+    with tempfile.TemporaryDirectory() as folder:
+        path = os.path.join(folder, "x.txt")
+        corpus = Corpus.from_sentences(made)
+        spaces = len(made[0][0]) == 1 and any(" " in t[0] for s in made for t in s)
+        if spaces:
+            with pytest.raises(FileError, match=r"x\.txt: sentence \d+ cannot be written: a cell "):
+                corpus.write(path)
+            assert os.listdir(folder) == []
+        else:
+            corpus.write(path)
+            assert tokens_of(read_corpus(path, "columns")) == made
+
+
+@pytest.mark.parametrize("cell", ["", "a\tb", "a\nb", "\n", "b ", "b\r"])
+def test_cells_that_no_file_can_hold(tmp_path, cell):
+    corpus = Corpus.from_sentences([[("a", "b")], [("a", cell)]])
+    path = tmp_path / "x"
+    path.write_text("before\n")
+    with pytest.raises(FileError, match="x: sentence 1 cannot be written: a cell"):
+        corpus.write(path)
+    assert path.read_text() == "before\n"
+    assert os.listdir(tmp_path) == ["x"]
+
+
+def test_spaces_inside_the_cells_of_a_file_stay(tmp_path):
+    path, again = tmp_path / "x", tmp_path / "y"
+    path.write_bytes(b" a \tb c\n\n")
+    read_corpus(path).write(again)
+    assert again.read_bytes() == path.read_bytes()

@@ -208,8 +208,18 @@ class Corpus(Sequence[Sentence]):
 
     def write(self, path: str | os.PathLike[str]) -> None:
         """Write the corpus as a file of its format; comments and multi-word tokens included."""
+        for i, sentence in enumerate(self):
+            if not all(map(self._fits, sentence)):
+                reason = "a cell is empty or has a separator or a line end in it"
+                raise FileError(os.fspath(path), f"sentence {i} cannot be written: {reason}")
         with replaced(path) as file:
             self._write(file)
+
+    def _fits(self, token: tuple[str, ...]) -> bool:
+        """Whether a reader would find the cells again; a lone column is split at white space."""
+        bad = "\t\n \r\f\v" if len(token) == 1 else "\t\n"
+        whole = all(cell and not any(c in cell for c in bad) for cell in token)
+        return whole and token[-1][-1] not in " \r\f\v"  # the ends of lines are trimmed
 
     def _write(self, file: IO[bytes]) -> None:
         separator = "\t" if self.format == "conllu" else self._core.separator.strip("\0") or "\t"
