@@ -7,6 +7,7 @@ import itertools
 import json
 import re
 import sys
+import tracemalloc
 import unicodedata
 
 import pytest
@@ -502,3 +503,25 @@ def test_vectors_stand_alone(tmp_path):
         templates.vectors = {"v": (names, array.array("f", values), width)}
         with pytest.raises(ValueError, match="as many vectors as names are needed"):
             templates.compile("columns", 1)
+
+
+@pytest.mark.parametrize(
+    ("line", "message"),
+    [
+        (f"word[0..{10**30}]", "the range 0..1000000000000000000000000000000 is too long"),
+        ("word[0..999999999]", "the range 0..999999999 is too long"),
+        ("prefix(word, 1..999999999)", "the range 1..999999999 is too long"),
+        ("word[-1000..1000] " * 3, "the line stands for more than 65,535 templates"),
+        ("suffix(prefix(lower(word[-9..0]), 1..100), 1..100)", "more than 65,535 templates"),
+        ("lower(" * 5000 + "word" + ")" * 5000, "functions too deep inside each other"),
+        ("match(word, /a{9999999999999999999}/)", "the repetition number is too large"),
+    ],
+)
+def test_lines_that_ask_for_too_much(line, message):
+    tracemalloc.start()
+    try:
+        with pytest.raises(FileError, match=f"templates, line 1: .*{message}"):
+            parse(line)
+        assert tracemalloc.get_traced_memory()[1] < 2**26
+    finally:
+        tracemalloc.stop()
