@@ -525,3 +525,10 @@ def test_lines_that_ask_for_too_much(line, message):
         assert tracemalloc.get_traced_memory()[1] < 2**26
     finally:
         tracemalloc.stop()
+
+
+@pytest.mark.parametrize("row", [-1001, 1001, -(10**15), 10**30])
+def test_macros_too_far_away(row):
+    assert parse("U00:%x[-1000,0]").compile("columns", 1).n_templates == 1
+    with pytest.raises(FileError, match="templates, line 2: an offset beyond 1000"):
+        parse(f"U00:%x[0,0]\nU01:%x[{row},0]")
