@@ -532,3 +532,11 @@ def test_macros_too_far_away(row):
     assert parse("U00:%x[-1000,0]").compile("columns", 1).n_templates == 1
     with pytest.raises(FileError, match="templates, line 2: an offset beyond 1000"):
         parse(f"U00:%x[0,0]\nU01:%x[{row},0]")
+
+
+def test_phrases_in_lower_case_are_lowered_as_words_are(tmp_path):
+    """Python's lower() knows a final sigma and an i with two dots; the templates' does not."""
+    (tmp_path / "p").write_text("ΟΔΟΣ İstanbul\n")
+    templates = parse('in(lower(word), "p")', folder=str(tmp_path))
+    (found,) = extracted(templates, [["ΟΔΟΣ", "İstanbul"]])
+    assert [names[0].partition("=")[2] for names in found] == ["B-p", "I-p"]

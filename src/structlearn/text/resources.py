@@ -18,6 +18,11 @@ def _text(path: str) -> str:
         raise FileError(path, f"not valid UTF-8: {error.reason}") from None
 
 
+def _lower(text: str) -> str:
+    """Lower case character by character, as lower() in templates has it (no final sigma)."""
+    return "".join(low if len(low := c.lower()) == 1 else c for c in text)
+
+
 def read_phrases(path: str, lower: bool = False) -> list[tuple[list[str], str]]:
     """Read a list of phrases: one a line, its words separated by spaces; after a tab, its name.
 
@@ -27,7 +32,7 @@ def read_phrases(path: str, lower: bool = False) -> list[tuple[list[str], str]]:
     phrases = []
     for line in _text(path).splitlines():
         phrase, _, name = line.partition("\t")
-        words = (phrase.lower() if lower else phrase).split()
+        words = (_lower(phrase) if lower else phrase).split()
         if words:
             phrases.append((words, name.strip() or usual))
     if not phrases:
