@@ -540,3 +540,17 @@ def test_phrases_in_lower_case_are_lowered_as_words_are(tmp_path):
     templates = parse('in(lower(word), "p")', folder=str(tmp_path))
     (found,) = extracted(templates, [["ΟΔΟΣ", "İstanbul"]])
     assert [names[0].partition("=")[2] for names in found] == ["B-p", "I-p"]
+
+
+def test_vectors_of_unusual_words(tmp_path):
+    """Words with line ends of Unicode in them, as in the vectors that one finds."""
+    words = ["a\u2028b", "\x85", "c\x1cd", "\u00a0"]
+    path = tmp_path / "v"
+    path.write_bytes("".join(f"{w} {i} 0.5 \r\n" for i, w in enumerate(words)).encode())
+    names, values, width = parse('vector(word, "v")', folder=str(tmp_path)).vectors["v"]
+    assert (names, width) == (words, 2)
+    assert list(values) == [0, 0.5, 1, 0.5, 2, 0.5, 3, 0.5]
+    for number in ("nan", "inf", "1e60"):
+        path.write_text(f"a 1\nb {number}\n")
+        with pytest.raises(FileError, match="v: the vector of 'b' is not finite"):
+            parse('vector(word, "v")', folder=str(tmp_path))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from array import array
+from math import isfinite
 
 from ..exceptions import FileError
 from .files import read_bytes
@@ -48,8 +49,10 @@ def read_vectors(path: str) -> tuple[list[str], array[float], int]:
     names: dict[str, None] = {}
     values = array("f")
     width = 0
-    for number, line in enumerate(_text(path).splitlines(), 1):
-        fields = line.rstrip().split(" ")
+    # Not splitlines: words of vectors may have other line ends of Unicode in them.
+    text = _text(path).removesuffix("\n")
+    for number, line in enumerate(text.split("\n") if text else [], 1):
+        fields = line.rstrip(" \r").split(" ")
         if number == 1 and len(fields) == 2 and all(f.isdigit() for f in fields):
             continue
         if len(fields) < 2:
@@ -66,4 +69,7 @@ def read_vectors(path: str) -> tuple[list[str], array[float], int]:
         names[fields[0]] = None
     if not names:
         raise FileError(path, "there are no vectors in it")
+    for i, x in enumerate(values):
+        if not isfinite(x):
+            raise FileError(path, f"the vector of {list(names)[i // width]!r} is not finite")
     return list(names), values, width
