@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import struct
+import tracemalloc
 
 import numpy as np
 import pytest
@@ -453,3 +454,14 @@ def test_forged_emissions(tmp_path):
     ]:
         path.write_bytes(data)
         assert refused(forged(path, description, tensors))
+
+
+@pytest.mark.parametrize("order", [5, 10**9, 10**30])
+def test_an_order_that_no_model_has(saved, order):
+    path = forged(saved["float32"], {"order": order})
+    tracemalloc.start()
+    try:
+        assert refused(path)
+        assert tracemalloc.get_traced_memory()[1] < 2**24
+    finally:
+        tracemalloc.stop()

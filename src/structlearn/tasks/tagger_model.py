@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 __all__ = ["TaggerModel"]
 
 TASK = "tagger"
+_MOST_ORDER = 4
 #: Tensor of a model -> what its items are.
 _DTYPES = {"slots": "U64", "weight": "F32", "outcome": "U32"}
 
@@ -223,6 +224,8 @@ class TaggerModel:
             assert tensor.shape is not None
             templates.vectors[name] = (list(words), tensor.data, tensor.shape[1])
         labels, order = list(map(str, d["labels"])), int(d["order"])
+        if not 0 <= order <= _MOST_ORDER:
+            raise ValueError(f"an order of {order}")
         emissions = None
         if "emissions" in d:
             from .hidden_markov import load_emissions
