@@ -465,3 +465,24 @@ def test_an_order_that_no_model_has(saved, order):
         assert tracemalloc.get_traced_memory()[1] < 2**24
     finally:
         tracemalloc.stop()
+
+
+@pytest.mark.parametrize(
+    "description",
+    [
+        {"format": "xml"}, {"format": 5}, {"format": ["columns"]}, {"format": "conllu"},
+        {"n_columns": 0}, {"n_columns": 1}, {"n_columns": -1}, {"n_columns": 10**8},
+        {"n_columns": 10**30}, {"n_columns": "x"}, {"n_columns": None},
+        {"target": -1}, {"target": 2}, {"target": 10**9}, {"target": "x"}, {"target": None},
+        {"temperature": 0}, {"temperature": -1.0}, {"temperature": float("nan")},
+        {"temperature": float("inf")}, {"temperature": "x"}, {"temperature": []},
+    ],
+)  # fmt: skip
+def test_columns_and_temperatures_that_make_no_sense(saved, description):
+    path = forged(saved["float32"], description)
+    tracemalloc.start()
+    try:
+        assert refused(path)
+        assert tracemalloc.get_traced_memory()[1] < 2**24
+    finally:
+        tracemalloc.stop()

@@ -23,6 +23,7 @@ __all__ = ["TaggerModel"]
 
 TASK = "tagger"
 _MOST_ORDER = 4
+_MOST_COLUMNS = 1 << 15  # of a line as long as lines may be
 #: Tensor of a model -> what its items are.
 _DTYPES = {"slots": "U64", "weight": "F32", "outcome": "U32"}
 
@@ -253,18 +254,25 @@ class TaggerModel:
             for table in ("state", "pair")
             if f"{table}.names" in tensors
         }
-        temperature = d["temperature"]
+        temperature = None if d["temperature"] is None else float(d["temperature"])
+        if temperature is not None and not 0 < temperature < float("inf"):
+            raise ValueError(f"a temperature of {temperature}")
+        n_columns, target = int(d["n_columns"]), int(d["target"])
+        if d["format"] not in ("columns", "conllu") or not 0 <= target < n_columns <= _MOST_COLUMNS:
+            raise ValueError(f"column {target + 1} of {n_columns} in the format {d['format']!r}")
+        if d["format"] == "conllu" and n_columns != len(column_names("conllu", n_columns)):
+            raise ValueError(f"CoNLL-U of {n_columns} columns")
         return cls(
             templates=templates,
             format=str(d["format"]),
-            n_columns=int(d["n_columns"]),
-            target=int(d["target"]),
+            n_columns=n_columns,
+            target=target,
             labels=labels,
             shown=list(map(str, d["shown"])),
             order=order,
             hashed=bool(d["hashed"]),
             arrays=arrays,
-            temperature=None if temperature is None else float(temperature),
+            temperature=temperature,
             training=dict(d["training"]),
             names=names,
             emissions=emissions,
