@@ -486,3 +486,48 @@ def test_columns_and_temperatures_that_make_no_sense(saved, description):
         assert tracemalloc.get_traced_memory()[1] < 2**24
     finally:
         tracemalloc.stop()
+
+
+@pytest.mark.parametrize("precision", ["float32", "float16", "int8"])
+def test_arrays_that_are_missing_or_of_another_kind(saved, precision):
+    path = saved[precision]
+    data = path.read_bytes()
+    sizes = {"F64": 8, "I64": 8, "U64": 8, "F32": 4, "I32": 4, "U32": 4, "I16": 2, "I8": 1, "U8": 1}
+    sizes.update(F16=2, U16=2)
+    for name, tensor in read_container(path)[1].items():
+        tensor = tensor._replace(data=bytes(tensor.data))
+        path.write_bytes(data)
+        if name not in ("state.names", "pair.names"):  # a model need not have names
+            assert refused(forged(path, None, {name: None})), name
+        for other, size in sizes.items():
+            if other != tensor.dtype and len(tensor.data) % size == 0:
+                path.write_bytes(data)
+                assert refused(forged(path, None, {name: Tensor(other, tensor.data)})), name
+    for precision_ in ("float64", None, 5):
+        path.write_bytes(data)
+        assert refused(forged(path, {"precision": precision_}))
+
+
+def test_counts_that_add_up_to_more_than_32_bits(saved):
+    """65,537 times 65,535 is 2^32 - 1: the sum comes round to what is there."""
+    path = saved["int8"]
+    n = len(read_container(path)[1]["state.rounded"].data)
+    counts = np.full(65_538, 65_535, "<u2")
+    counts[-1] = n + 1
+    keys = np.arange(1, len(counts) + 1, dtype="<u8")
+    assert (int(counts.sum(dtype=np.uint64)) - n) % 2**32 == 0
+    forged(path, None, {"state.counts": Tensor("U16", counts), "state.keys": Tensor("U64", keys)})
+    assert "do not fit together" in refused(path)
+
+
+def test_names_that_do_not_fit(saved):
+    path = saved["float32"]
+    data = path.read_bytes()
+    ends = read_container(path)[1]["state.names_end"]
+    for change in (setting(-1, 0), setting(-1, 2**32 - 1)):
+        path.write_bytes(data)
+        assert refused(forged(path, None, {"state.names_end": with_numbers(ends, "<u4", change)}))
+    path.write_bytes(data)
+    size = len(read_container(path)[1]["state.names"].data)
+    forged(path, None, {"state.names": Tensor("U8", b"\xff" * size)})
+    assert len(TaggerModel.load(path).feature_names()) == len(ends.data) // 4
