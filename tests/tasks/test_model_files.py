@@ -531,3 +531,18 @@ def test_names_that_do_not_fit(saved):
     size = len(read_container(path)[1]["state.names"].data)
     forged(path, None, {"state.names": Tensor("U8", b"\xff" * size)})
     assert len(TaggerModel.load(path).feature_names()) == len(ends.data) // 4
+
+
+@pytest.mark.parametrize(
+    "templates",
+    [
+        atoms(("match", "(")),
+        atoms(("match", "a{9999999999999999999}")),
+        atoms(*[("lower", None)] * 300_000),
+        [[atoms()[0][0] * 300_000, False, False, ""]],
+        [[atoms(("ngrams", 1))[0][0] * 300_000, False, False, ""]],
+    ],
+    ids=["regex", "repetition", "functions", "attributes", "values"],
+)
+def test_templates_that_would_be_too_deep(saved, templates):
+    assert refused(forged(saved["float32"], {"templates": templates}))

@@ -554,3 +554,14 @@ def test_vectors_of_unusual_words(tmp_path):
         path.write_text(f"a 1\nb {number}\n")
         with pytest.raises(FileError, match="v: the vector of 'b' is not finite"):
             parse('vector(word, "v")', folder=str(tmp_path))
+
+
+def test_no_more_than_a_hundred_at_once():
+    for text in ("lower(" * 100 + "word" + ")" * 100, "word " * 100):
+        templates = parse(text)
+        again = FeatureTemplates.from_json(json.loads(json.dumps(templates.to_json())))
+        assert again.templates == templates.templates
+        assert extracted(again, [["Ab"]]) == extracted(templates, [["Ab"]])
+    for text in ("lower(" * 101 + "word" + ")" * 101, "word " * 101):
+        with pytest.raises(FileError, match="line 1: more than 100"):
+            parse(text)

@@ -92,6 +92,8 @@ class _Parser:
             parts.append(self.part())
         if not parts:
             self.fail("a column or a function")
+        if len(parts) > MOST_LENGTH:
+            raise ValueError(f"more than {MOST_LENGTH} attributes in one template")
         if prod(map(len, parts)) > _MOST_TEMPLATES:
             raise ValueError(f"the line stands for more than {_MOST_TEMPLATES:,} templates")
         return [Template(atoms, transition) for atoms in itertools.product(*parts)]
@@ -160,6 +162,8 @@ class _Parser:
 def _applied(attribute: Attribute, name: str, argument: Any) -> Attribute:
     if attribute.kind != "string":
         raise ValueError(f"{name}() cannot be applied to {attribute.text(0)!r}")
+    if len(attribute.functions) == MOST_LENGTH:
+        raise ValueError(f"more than {MOST_LENGTH} functions inside each other")
     if name in ("in", "vector", "emission"):
         if attribute.functions and attribute.functions != (("lower", None),):
             raise ValueError(f"{name}() takes a column, or lower() of one")

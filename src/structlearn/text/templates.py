@@ -259,7 +259,10 @@ class FeatureTemplates:
 
     def _function(self, name: str, argument: Any) -> Any:
         if name == "match":
-            search = re.compile(argument).search
+            try:
+                search = re.compile(argument).search
+            except (re.error, OverflowError, RecursionError) as error:
+                raise ValueError(f"the regular expression /{argument}/: {error}") from None
             return lambda s: "1" if search(s) else None
         if name == "call":
             if argument not in self.functions:
@@ -283,6 +286,8 @@ class FeatureTemplates:
         templates = []
         for atoms, transition, marked, name in data:
             read = []
+            if len(atoms) > MOST_LENGTH:
+                raise ValueError(f"a template of {len(atoms)} attributes")
             for kind, column, functions, offset in atoms:
                 steps = tuple((function, argument) for function, argument in functions)
                 _check_attribute(kind, column, steps, offset)
@@ -310,7 +315,8 @@ def _check_attribute(
     """Refuse what no template could have given."""
     right = kind in ("string", "first", "last", "constant", "gazetteer", "vector")
     right = right and isinstance(column, str) and type(offset) is int
-    right = right and abs(offset) <= MOST_OFFSET
+    # The core calls functions inside each other: many of them would be too deep.
+    right = right and abs(offset) <= MOST_OFFSET and len(functions) <= MOST_LENGTH
     for name, argument in functions:
         takes = FUNCTIONS.get(name)
         right = right and takes is not None
@@ -321,4 +327,4 @@ def _check_attribute(
     if kind in ("gazetteer", "vector"):
         right = right and bool(functions)
     if not right:
-        raise ValueError(f"a template that makes no sense: {kind} {column} {functions}")
+        raise ValueError(f"a template that makes no sense: {kind} {column} {functions[:9]}")
