@@ -546,3 +546,13 @@ def test_names_that_do_not_fit(saved):
 )
 def test_templates_that_would_be_too_deep(saved, templates):
     assert refused(forged(saved["float32"], {"templates": templates}))
+
+
+def test_features_of_label_pairs_without_label_pairs(saved):
+    """The core would read a table of transitions that is not there."""
+    path = forged(
+        saved["float32"],
+        {"order": 0},
+        {name: None for name in read_container(saved["float32"])[1] if name.startswith("pair.")},
+    )
+    assert "features of transitions need a model of order 1" in refused(path)
