@@ -565,3 +565,11 @@ def test_no_more_than_a_hundred_at_once():
     for text in ("lower(" * 101 + "word" + ")" * 101, "word " * 101):
         with pytest.raises(FileError, match="line 1: more than 100"):
             parse(text)
+
+
+def test_vectors_are_for_labels_alone(tmp_path):
+    """Training took their numbers for 1, labelling did not."""
+    (tmp_path / "v").write_text("a 2\n")
+    templates = parse('transition: vector(word, "v")', folder=str(tmp_path))
+    with pytest.raises(ValueError, match="vectors are for labels, not for label pairs"):
+        templates.compile("columns", 1)
