@@ -167,7 +167,9 @@ void Labeller::label(std::string_view text, std::size_t line, std::string& out) 
       }
       // CoNLL-U has ten columns and no more: the last one takes what else there is to say.
       const Column& last = corpus_.columns().back();
-      const std::string_view old = last.strings[last.cell[begin + t]];
+      const std::string_view old = options_.target + 1 == corpus_.columns().size()
+                                       ? std::string_view(label)
+                                       : last.strings[last.cell[begin + t]];
       misc_.clear();
       fill(token_line, begin + t, label, options_.target, misc_);
       misc_.resize(misc_.size() - old.size());
