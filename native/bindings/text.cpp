@@ -680,7 +680,8 @@ void bind_text(nb::module_& m) {
             new (self) Extractor(std::move(features), corpus, training);
             self->update();
           },
-          nb::arg("features"), nb::arg("corpus"), nb::arg("training"), nb::keep_alive<1, 3>())
+          nb::arg("features"), nb::arg("corpus"), nb::arg("training") = false,
+          nb::keep_alive<1, 3>())
       .def("update", &Extractor::update)
       .def("forget", &Extractor::forget)
       .def(

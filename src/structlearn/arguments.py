@@ -210,8 +210,9 @@ def _add_train_tagger(p: argparse.ArgumentParser, commands: Commands) -> None:
     p.add_argument("--l1", metavar="X", type=_amount, default=0.0, help="L1 regulariser (crf)")
     p.add_argument(
         "--all-states",
-        action=argparse.BooleanOptionalAction,
-        help="weights for every feature with every label",
+        metavar="N",
+        type=_count(0),
+        help="weights for every label where a feature was seen with N of them; 1: all, 0: never",
     )
     p.add_argument(
         "--min-count",

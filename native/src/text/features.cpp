@@ -98,6 +98,10 @@ FeatureSet::FeatureSet(std::vector<Attribute> attributes, std::vector<Template> 
       if (atom.attribute >= attributes_.size()) throw std::invalid_argument("no such attribute");
       if (attributes_[atom.attribute].kind != Attribute::Kind::kVector) continue;
       has_values_ = true;
+      if (t.transition) {
+        throw std::invalid_argument("template '" + t.text +
+                                    "': vectors are for labels, not for label pairs");
+      }
       if (t.atoms.size() > 1) {
         throw std::invalid_argument("template '" + t.text +
                                     "': a vector cannot be joined with anything");

@@ -239,7 +239,7 @@ TaggerModel::TaggerModel(std::shared_ptr<const FeatureSet> features, TaggerWeigh
       (!weights_.end.empty() && weights_.end.size() != K)) {
     throw std::invalid_argument("start or end of the wrong size");
   }
-  if (!weights_.pair.slots.empty() && weights_.order != 1) {
+  if ((features_->has_transitions() || !weights_.pair.slots.empty()) && weights_.order != 1) {
     throw std::invalid_argument("features of transitions need a model of order 1");
   }
 }

@@ -26,7 +26,7 @@ def make_estimator(tagger: Any, passes: int, seed: int) -> Any:
         "max_iter": passes,
         "random_state": seed,
         "n_jobs": tagger.n_jobs,
-        "all_possible_states": tagger.all_states,
+        "all_possible_states": int(tagger.all_states) == 1,
     }
     if tagger.learner == "perceptron":
         return StructuredPerceptron(average=tagger.average, shuffle=tagger.shuffle, **common)

@@ -53,9 +53,10 @@ class Tagger:
         Weight of the losses against ½‖w‖² (svm, crf).
     l1 : float, default=0.0
         Weight of ‖w‖₁ (crf): most weights become 0.
-    all_states : bool, optional
-        Weights for every feature with every label; otherwise for the pairs seen in training. None:
-        as the preset has it, else False.
+    all_states : bool or int, optional
+        Weights for every feature with every label; otherwise for the pairs seen in training. A
+        number n: for features seen with at least n labels (perceptron of order 1). None: as the
+        preset has it, else False.
     min_count : int, default=0
         Leave out features seen fewer times than this in training.
     hash_bits : int, default=0
@@ -111,7 +112,7 @@ class Tagger:
         patience: int = 5,
         C: float = 1.0,
         l1: float = 0.0,
-        all_states: bool | None = None,
+        all_states: bool | int | None = None,
         min_count: int = 0,
         hash_bits: int = 0,
         prune: float = 0.0,
@@ -138,7 +139,7 @@ class Tagger:
     patience: int
     C: float
     l1: float
-    all_states: bool | None
+    all_states: bool | int | None
     min_count: int
     hash_bits: int
     prune: float
@@ -178,6 +179,8 @@ class Tagger:
         whole: dict[str, tuple[int, int | None]] = {"patience": (0, None), "min_count": (0, None)}
         whole.update(hash_bits=(0, 30), n_jobs=(1, None))
         whole.update(random_state=(0, 2**63))
+        if self.all_states is not None and not isinstance(self.all_states, bool):
+            whole["all_states"] = (0, None)
         for name in ("max_iter", "n_models"):
             if getattr(self, name) is not None:
                 whole[name] = (1, None)

@@ -31,20 +31,20 @@ def open_bytes(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
     """Open a file for reading; ``-`` is standard input, and gzip is undone."""
     name = os.fspath(path)
     opened: Any = None
-    plain: Any = None  # a GzipFile leaves the file that it was given open
     try:
         if name == "-":
             yield sys.stdin.buffer
             return
-        opened = plain = open(name, "rb")  # noqa: SIM115
-        if opened.read(2) == b"\x1f\x8b":  # what a gzip file begins with, whatever its name
+        opened = open(name, "rb")  # noqa: SIM115
+        # What a gzip file begins with, whatever its name; a pipe cannot go back, so only a look.
+        if opened.peek(2)[:2] == b"\x1f\x8b":
             import gzip
 
-            opened.seek(0)
-            opened = gzip.GzipFile(fileobj=opened, mode="rb")
+            inflated: Any = gzip.GzipFile(fileobj=opened, mode="rb")
+            with inflated:
+                yield inflated
         else:
-            opened.seek(0)
-        yield opened
+            yield opened
     except (OSError, EOFError) as error:
         raise FileError(name, _reason(error)) from error
     except Exception as error:
@@ -52,9 +52,8 @@ def open_bytes(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
             raise FileError(name, f"the compressed data is damaged: {error}") from error
         raise
     finally:
-        for file in (opened, plain):
-            if file is not None:
-                file.close()
+        if opened is not None:
+            opened.close()
 
 
 def read_bytes(path: str | os.PathLike[str]) -> bytes:

@@ -296,7 +296,10 @@ class FeatureTemplates:
 
     def _function(self, name: str, argument: Any) -> Any:
         if name == "match":
-            search = re.compile(argument).search
+            try:
+                search = re.compile(argument).search
+            except (re.error, OverflowError, RecursionError) as error:
+                raise ValueError(f"the regular expression /{argument}/: {error}") from None
             return lambda s: "1" if search(s) else None
         if name == "call":
             return self._given(argument)
@@ -323,6 +326,8 @@ class FeatureTemplates:
         templates = []
         for atoms, transition, marked, name in data:
             read = []
+            if len(atoms) > MOST_LENGTH:
+                raise ValueError(f"a template of {len(atoms)} attributes")
             for kind, column, functions, offset in atoms:
                 steps = tuple((function, argument) for function, argument in functions)
                 _check_attribute(kind, column, steps, offset)
@@ -363,7 +368,8 @@ def _check_attribute(
         "sentence",
     )
     right = right and isinstance(column, str) and type(offset) is int
-    right = right and abs(offset) <= MOST_OFFSET
+    # The core calls functions inside each other: many of them would be too deep.
+    right = right and abs(offset) <= MOST_OFFSET and len(functions) <= MOST_LENGTH
     for name, argument in functions:
         takes = FUNCTIONS.get(name)
         right = right and takes is not None
@@ -374,4 +380,4 @@ def _check_attribute(
     if kind in ("gazetteer", "vector", "lexicon", "sentence"):
         right = right and bool(functions)
     if not right:
-        raise ValueError(f"a template that makes no sense: {kind} {column} {functions}")
+        raise ValueError(f"a template that makes no sense: {kind} {column} {functions[:9]}")
