@@ -475,6 +475,7 @@ struct PyLabeller {
   PyLabeller(const PyLabeller&) = delete;
   std::shared_ptr<PyModel> model;
   std::vector<std::unique_ptr<Labeller>> workers;
+  std::size_t columns = 0;
   Format format = Format::kColumns;
   LabelOptions options;
 
@@ -510,6 +511,15 @@ struct PyLabeller {
         out[i].reserve(piece.size() + piece.size() / 4);
         workers[i]->label(piece, lines[i], out[i]);
       });
+      // Each worker has seen that its own pieces have as many columns as its first.
+      for (std::size_t i = 0; i < pieces; ++i) {
+        const std::size_t found = workers[i]->columns();
+        if (columns == 0) columns = found;
+        if (found != 0 && found != columns) {
+          throw BadLine(lines[i] + 1, std::to_string(found) + " columns from here on, where " +
+                                          std::to_string(columns) + " came before");
+        }
+      }
     }
     std::size_t total = 0;
     for (const std::string& piece : out) total += piece.size();
@@ -562,11 +572,11 @@ void bind_text(nb::module_& m) {
       .def("set_line", &Corpus::set_line, nb::arg("lines"))
       .def(
           "to_iobes",
-          [](Corpus& c, std::size_t column) {
+          [](Corpus& c, std::size_t column, const std::string& unknown) {
             check_column(c, column);
-            c.to_iobes(column);
+            c.to_iobes(column, unknown);
           },
-          nb::arg("column"))
+          nb::arg("column"), nb::arg("unknown") = "")
       .def("clear_tokens", &Corpus::clear_tokens)
       .def("clear", &Corpus::clear)
       .def(
@@ -599,11 +609,13 @@ void bind_text(nb::module_& m) {
           nb::arg("sentence"))
       .def(
           "line_number",
-          [](const Corpus& c, std::size_t i) {
+          [](const Corpus& c, std::size_t i, std::size_t position) {
             check_sentence(c, i);
-            return c.line_number(c.sentence(i));
+            if (c.sentence(i) + position >= c.sentence(i + 1))
+              throw nb::index_error("no such token");
+            return c.line_number(c.sentence(i) + position);
           },
-          nb::arg("sentence"))
+          nb::arg("sentence"), nb::arg("position") = 0)
       .def(
           "cells",
           [](const Corpus& c, std::size_t i, std::size_t column) {
@@ -1008,6 +1020,32 @@ void bind_text(nb::module_& m) {
             return self.model->kbest(L, scratch, n);
           },
           nb::arg("corpus"), nb::arg("sentence"), nb::arg("n"))
+      .def(
+          "rivals",
+          [](const PyModel& self, const Corpus& corpus, std::size_t sentence) {
+            // For each token the best labelling in which it has another label; empty: there is
+            // none.
+            check_sentence(corpus, sentence);
+            check_columns(self.model->features(), corpus);
+            Extractor extractor(self.model->shared_features(), corpus);
+            extractor.update();
+            Scratch scratch;
+            const std::size_t L = corpus.sentence(sentence + 1) - corpus.sentence(sentence);
+            const std::size_t K = self.names.labels.size();
+            self.model->score(extractor, sentence, scratch);
+            Output best, other;
+            self.model->argmax(L, scratch, best);
+            std::vector<Output> out(L);
+            for (std::size_t t = 0; t < L; ++t) {
+              double& taken = scratch.theta[t * K + static_cast<std::size_t>(best[t])];
+              const double kept = taken;
+              taken = kMinusInfinity;
+              if (self.model->argmax(L, scratch, other) != kMinusInfinity) out[t] = other;
+              taken = kept;
+            }
+            return out;
+          },
+          nb::arg("corpus"), nb::arg("sentence"))
       .def(
           "explain",
           [](const PyModel& self, const Corpus& corpus, std::size_t sentence, bool pairs) {

@@ -169,7 +169,7 @@ inline void test_parsing() {
     }
     const std::size_t end = last_sentence_end(text);
     CHECK(end <= text.size() && (end == 0 || text[end - 1] == '\n'));
-    if (corpus.tokens() > 0) corpus.to_iobes(draw.below(corpus.columns().size()));
+    if (corpus.tokens() > 0) corpus.to_iobes(draw.below(corpus.columns().size()), "_");
   }
   CHECK(read > 200 && refused > 200);
 }

@@ -247,6 +247,9 @@ def _add_train_tagger(p: argparse.ArgumentParser, commands: Commands) -> None:
         help="read the file anew each pass: for files larger than memory (perceptron)",
     )
     p.add_argument("--random-state", metavar="S", type=_count(0), default=0, help="seed (0)")
+    p.add_argument(
+        "--unknown", metavar="LABEL", default="_", help="a label that stands for an unknown one (_)"
+    )
     p.add_argument("--quiet", action="store_true", help="no progress")
     _add_threads(p)
     p.set_defaults(command=commands["train tagger"])

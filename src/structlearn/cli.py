@@ -33,6 +33,8 @@ def run(arguments: Sequence[str]) -> int:
 
         options = make_parser(COMMANDS).parse_args(arguments)
     command: Callable[[Any], int] = options.command
+    if not (sys.stdout.encoding or "utf-8").lower().startswith("utf"):
+        sys.stdout.reconfigure(errors="backslashreplace")  # type: ignore[union-attr]
     try:
         code = command(options)
         sys.stdout.flush()
@@ -96,6 +98,9 @@ def _train_tagger(o: Any) -> int:
     from .tasks.tagger import Tagger
 
     _check_writable(o.model)
+    for name in filter(os.path.exists, (o.train, o.dev or "")):
+        if os.path.exists(o.model) and os.path.samefile(o.model, name):
+            raise ValueError(f"{o.model}: the model would replace the file to learn from")
     tagger = Tagger(
         o.features,
         o.learner,
@@ -111,6 +116,7 @@ def _train_tagger(o: Any) -> int:
         hash_bits=o.hash_bits,
         prune=o.prune,
         n_models=o.n_models,
+        unknown=o.unknown,
         names=not o.no_names,
         n_jobs=o.threads,
         random_state=o.random_state,
@@ -155,7 +161,9 @@ def _evaluate(o: Any) -> int:
     if o.json:
         import json
 
-        print(json.dumps(tagger.evaluate(o.gold, format=o.format)))
+        other = None if o.against is None else Tagger.load(o.against)
+        found = tagger.evaluate(o.gold, o.format, confidence=o.confidence, against=other)
+        print(json.dumps(found))
     else:
         other = None if o.against is None else Tagger.load(o.against)
         print(
@@ -183,7 +191,7 @@ def _inspect(o: Any) -> int:
     if o.html is not None:
         from .text.files import replaced
 
-        page = inspect_html(tagger, top=o.top, sentences=sentences)
+        page = inspect_html(tagger, top=o.top, labels=o.label, sentences=sentences)
         with replaced(o.html) as file:
             file.write(page.encode())
     else:

@@ -148,7 +148,8 @@ def reference_checksum(pieces):
         for i in range(0, len(piece), 8):
             lane = i // 8 % 4
             word = int.from_bytes(piece[i : i + 8], "little")
-            lanes[lane] = rotated((lanes[lane] ^ word) * A & MASK, 31)
+            product = (lanes[lane] ^ word) * A & MASK
+            lanes[lane] = rotated(product ^ product >> 32, 31)
     h = A
     for lane in lanes:
         h = rotated((h ^ lane) * B & MASK, 29)
@@ -160,6 +161,14 @@ def reference_checksum(pieces):
 def test_checksums_are_those_of_the_description(pieces):
     """Part of the file format: the same numbers for ever."""
     assert _core.checksum(pieces) == reference_checksum(pieces)
+
+
+def test_top_bits_do_not_pass_unseen():
+    """The product moves no bit down: without the shift these two flips would meet."""
+    damaged = bytearray(64)
+    damaged[7] ^= 0x80
+    damaged[35] ^= 0x40
+    assert _core.checksum([bytes(damaged)]) != _core.checksum([bytes(64)])
 
 
 # -- damage -------------------------------------------------------------------------------------

@@ -17,6 +17,7 @@ from tagger_data import (
     weights_by_name,
 )
 
+from structlearn.structures import Chain
 from structlearn.tasks import Tagger
 from structlearn.tasks.inspection import explain, inspect_html, inspect_text, summarise
 from structlearn.text import FeatureTemplates
@@ -84,13 +85,11 @@ def explained(tagger, sentences, blocks, order=1):
         y = [names.index(d.label) for d in decisions]
         value = sequence_score(theta, y, order)
         for t, decision in enumerate(decisions):
-            others = {}
-            for k, name in enumerate(names):
-                if k != y[t]:
-                    others[name] = sequence_score(theta, [*y[:t], k, *y[t + 1 :]], order)
-            best = max(others.values())
-            assert others[decision.runner_up] == pytest.approx(best, abs=1e-6)
-            assert decision.margin == pytest.approx(value - best, abs=1e-6)
+            masked = {**theta, "label": np.array(theta["label"])}
+            masked["label"][t, y[t]] = -np.inf  # the best labelling with another label here
+            best = Chain(order=order).solve(**masked)
+            assert decision.runner_up != decision.label
+            assert decision.margin == pytest.approx(value - best.value, abs=1e-6)
             if np.isfinite(decision.margin):
                 total = sum(d for _, d in decision.contributions)
                 assert total == pytest.approx(decision.margin, abs=1e-6)

@@ -161,7 +161,8 @@ def test_lines_of_progress(capsys):
     out, err = capsys.readouterr()
     assert out == ""
     lines = err.splitlines()
-    assert len(lines) == 3
-    assert all("dev accuracy" in line and "training accuracy" in line for line in lines)
+    assert lines[0] == "features pos, target pos, scheme none"
+    assert len(lines) == 4
+    assert all("dev accuracy" in line and "training accuracy" in line for line in lines[1:])
     Tagger("pos", max_iter=3).fit(tagged(20))
     assert capsys.readouterr() == ("", "")

@@ -163,9 +163,9 @@ def test_a_crf_at_its_optimum_stays_there(data):
 def test_a_model_of_another_kind_is_refused(first, then):
     """Its weights would mean something else."""
     sentences = tagged(20)
-    before = Tagger("pos", max_iter=1, **first).fit(sentences)
+    before = Tagger(max_iter=1, **first).fit(sentences)
     with pytest.raises(ValueError, match=r"order|hash|hmm|hidden"):
-        Tagger("pos", max_iter=1, **then).fit(sentences, start=before)
+        Tagger(max_iter=1, **then).fit(sentences, start=before)
 
 
 def test_hmm_cannot_go_on():

@@ -128,6 +128,9 @@ void Corpus::read(std::string_view text, bool keep_lines) {
         mark ? static_cast<std::size_t>(static_cast<const char*>(mark) - text.data()) : text.size();
     const std::string_view line = trimmed(text.substr(at, end - at));
     ++lines_read_;
+    if (line.find('\r') != std::string_view::npos) {
+      throw BadLine(lines_read_, "a carriage return inside the line: convert the line ends first");
+    }
     if (line.empty()) {
       end_sentence();
     } else if (format_ == Format::kConllu && line.front() == '#') {
@@ -200,7 +203,7 @@ bool chunk_begins(ChunkLabel before, ChunkLabel now) {
          before.prefix == 'S' || before.type != now.type;
 }
 
-void Corpus::to_iobes(std::size_t column) {
+void Corpus::to_iobes(std::size_t column, std::string_view unknown) {
   Column& target = columns_[column];
   Column made;
   std::string text;
@@ -209,14 +212,21 @@ void Corpus::to_iobes(std::size_t column) {
     for (std::size_t t = sentence_[s]; t < sentence_[s + 1]; ++t) {
       const std::string_view label = target.strings[target.cell[t]];
       const ChunkLabel now = chunk_label(label);
-      const ChunkLabel after = t + 1 < sentence_[s + 1]
-                                   ? chunk_label(target.strings[target.cell[t + 1]])
-                                   : ChunkLabel{'O', {}};
+      const std::string_view next =
+          t + 1 < sentence_[s + 1] ? target.strings[target.cell[t + 1]] : std::string_view("O");
+      const ChunkLabel after = chunk_label(next);
+      const bool ended = now.prefix == 'E' || now.prefix == 'S';
       text.clear();
-      if (now.prefix == 'O') {
+      if (now.prefix == 'O' || label == unknown) {
         text.append(label);
+      } else if (next == unknown && t + 1 < sentence_[s + 1] && !ended) {
+        text.append(unknown);
       } else {
-        const bool begins = chunk_begins(before, now), ends = chunk_ends(now, after);
+        // After an unknown label only B- and S- begin a chunk for sure; I- is taken to go on.
+        const bool open = t > sentence_[s] && target.strings[target.cell[t - 1]] == unknown;
+        const bool begins =
+            open ? now.prefix == 'B' || now.prefix == 'S' : chunk_begins(before, now);
+        const bool ends = chunk_ends(now, after);
         text.push_back(begins ? (ends ? 'S' : 'B') : (ends ? 'E' : 'I'));
         if (label.find('-') != std::string_view::npos) text.append("-").append(now.type);
       }

@@ -161,6 +161,9 @@ void Labeller::label(std::string_view text, std::size_t line, std::string& out) 
       const Line& at = corpus_.lines()[begin + t];
       out.append(text.substr(copied, at.begin - copied));  // blank lines, comments, ...
       copied = at.end;
+      // A tab at the end of a line is an empty column for the label, which is filled.
+      const bool appended = options_.target >= corpus_.columns().size();
+      if (appended && corpus_.separator() == '\t' && text.substr(copied, 1) == "\t") ++copied;
       const std::string_view token_line = text.substr(at.begin, at.end - at.begin);
       const std::string& label = labels_.shown(outputs_[0][t]);
       const bool more = options_.nbest > 1 || options_.confidence || options_.marginals;

@@ -24,7 +24,13 @@ TYPE_CHECKING = False  # importing typing costs more than labelling a sentence
 if TYPE_CHECKING:
     from typing import Any
 
-__all__ = ["Tensor", "read_container", "write_container"]
+__all__ = [
+    "Tensor",
+    "container_pieces",
+    "parse_container",
+    "read_container",
+    "write_container",
+]
 
 FORMAT = "structlearn"
 VERSION = 1
@@ -55,7 +61,15 @@ class Tensor(namedtuple("Tensor", "dtype data shape", defaults=(None,))):
 def write_container(
     path: str | os.PathLike[str], description: Mapping[str, Any], tensors: Mapping[str, Tensor]
 ) -> None:
-    """Write a model file; whatever happens, a file that was there before stays as it was.
+    """Write a model file; whatever happens, a file that was there before stays as it was."""
+    pieces = container_pieces(description, tensors)
+    with replaced(path) as file:
+        for piece in pieces:
+            file.write(piece)
+
+
+def container_pieces(description: Mapping[str, Any], tensors: Mapping[str, Tensor]) -> list[Any]:
+    """Return the content of a model file, piece by piece.
 
     Parameters
     ----------
@@ -92,11 +106,7 @@ def write_container(
 
     blank = header(_NO_CHECKSUM)
     checksum = _core.checksum([len(blank).to_bytes(8, "little"), blank, *views])
-    with replaced(path) as file:
-        file.write(len(blank).to_bytes(8, "little"))
-        file.write(header(f"{checksum:016x}"))
-        for view in views:
-            file.write(view)
+    return [len(blank).to_bytes(8, "little"), header(f"{checksum:016x}"), *views]
 
 
 def read_container(
@@ -125,7 +135,12 @@ def read_container(
     except OSError as error:
         reason = error.strerror or str(error)
         raise FileError(name, reason[0].lower() + reason[1:]) from None
-    whole = memoryview(mapped)
+    return parse_container(name, memoryview(mapped))
+
+
+def parse_container(name: str, whole: memoryview) -> tuple[dict[str, Any], dict[str, Tensor]]:
+    """Check the content of a model file; ``name`` is for messages."""
+    size = len(whole)
     length = int.from_bytes(whole[:8], "little")
     if length > size - 8 or length < 2:
         raise FileError(name, _foreign("its header does not fit in it, or it was cut short"))

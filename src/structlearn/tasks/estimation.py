@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import warnings
 from typing import Any
 
 import numpy as np
 
 from ..estimators import CRF, StructuredPerceptron, StructuredSVM
 from ..estimators.preparation import Before, make_encoder
+from ..exceptions import ConvergenceWarning
 from ..features.rows import Examples, FeatureRows
 from ..learners.online import OnlineState
 from ..scoring.layout import WeightBlock, WeightLayout
@@ -83,7 +85,6 @@ def train_estimator(
         return monitor.look(record["iteration"], lambda: learned(record["weights"]()), **shown)
 
     estimator.callbacks = callback
-    interrupted = False
     classes = np.arange(len(data.labels))
     before = None if start is None else _earlier_layout(estimator, start, classes)
     prepared = estimator._prepare(examples, y, classes=classes, before=before)
@@ -97,8 +98,14 @@ def train_estimator(
                 begin_at, average=bool(estimator.average), steps=float(len(sentence) - 1)
             )
     training = estimator._learn(prepared, solver, begin_at, estimator.max_iter)
-    interrupted = training.interrupted
-    return monitor.best or learned(training.weights), interrupted
+    if not (training.converged or training.stopped or training.interrupted):
+        warnings.warn(
+            f"{type(estimator).__name__} stopped after {len(training.history)} iterations before "
+            "it converged; raise max_iter",
+            ConvergenceWarning,
+            stacklevel=2,
+        )
+    return monitor.best or learned(training.weights), training.interrupted
 
 
 def _forbidden(masks: Masks, n: int, order: int) -> dict[str, Any] | None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import itertools
+import sys
 import warnings
 from array import array
 from typing import Any
@@ -15,7 +16,7 @@ from ..text.corpus import Corpus
 from ..text.presets import PRESETS, load_templates
 from ..text.templates import FeatureTemplates
 from .calibration import DevScore, calibrate
-from .chunk_labels import are_chunk_labels, written
+from .chunk_labels import are_chunk_labels, file_scheme, written
 from .learned import LearnedWeights, Masks
 from .tagger_model import TaggerModel
 from .training import Monitor, TrainingSet, make_perceptron, train_perceptron
@@ -24,6 +25,8 @@ __all__ = ["Fitting", "check_legal", "default_target", "usual_features"]
 
 _PASSES = {"perceptron": 10, "svm": 30, "crf": 100, "hmm": 1}
 _MOST_LABELS_IN_INTEGERS = 4096
+#: Columns of CoNLL-U in which "_" is a value like others.
+_BLANK_IS_A_VALUE = ("feats", "deps", "misc")
 
 
 class Fitting:
@@ -41,11 +44,23 @@ class Fitting:
 
     def __init__(self, tagger: Any, corpus: Corpus, start: TaggerModel | None = None) -> None:
         self.start = start
-        self.target = corpus.find_column(default_target(tagger, corpus))
+        if start is not None and tagger.target is None:
+            self.target = corpus.find_column(start.target + 1)
+        else:
+            self.target = corpus.find_column(default_target(tagger, corpus))
         preset = tagger.features
+        if start is not None and preset != "auto":
+            named = preset
+            if not isinstance(preset, FeatureTemplates):
+                named = load_templates(preset, tagger.functions)
+            if named.to_json() != start.templates.to_json():
+                raise ValueError("start: the features are those of the earlier model, not others")
         if isinstance(preset, str) and preset == "auto":
-            preset = usual_features(corpus, self.target)
+            preset = usual_features(corpus, self.target, tagger.unknown)
         self.tagger = tagger = _settled(tagger, preset, start)
+        if corpus.columns[self.target] in _BLANK_IS_A_VALUE and tagger.unknown == "_":
+            tagger.unknown = ""
+        self.scheme_of_file = file_scheme(corpus._core.strings(self.target))
         if start is not None:
             check_start(start, tagger)
         self.corpus = self.in_scheme(corpus)
@@ -54,6 +69,7 @@ class Fitting:
             self.templates.learn_lexica(self.corpus, self.target, tagger.unknown)
         self.features = self.templates.compile(corpus.format, corpus.n_columns)
         self.passes = tagger.max_iter or _PASSES[tagger.learner]
+        self.preset = preset if isinstance(preset, str) else ""
 
     # -- labels and features --------------------------------------------------------------------
 
@@ -62,7 +78,7 @@ class Fitting:
         if self.tagger.scheme != "iobes":
             return corpus
         copy = Corpus(corpus._core.copy(), corpus.format, corpus.path)
-        copy._core.to_iobes(self.target)
+        copy._core.to_iobes(self.target, self.tagger.unknown)
         return copy
 
     def _choose_templates(self, features: Any) -> FeatureTemplates:
@@ -127,6 +143,7 @@ class Fitting:
         """Learn; return the model, the record of the passes, and whether Ctrl-C ended it."""
         data = self._training_set()
         self.vocabulary = data.vocabulary
+        self.announce()
         monitor = Monitor(
             None if dev is None else DevScore(self, dev),
             self.measure,
@@ -135,11 +152,19 @@ class Fitting:
             self.corpus.n_tokens,
         )
         learned, interrupted = self._learn(data, monitor)
-        best = monitor.best_pass or len(monitor.history)
+        best = monitor.best_pass or len(monitor.history) // monitor.run
         model = self.model(learned, passes=best, extractor=data.extractor)
         if dev is not None and not interrupted:
             model.temperature = calibrate(model, self.in_scheme(dev))
         return model, monitor.history, interrupted
+
+    def announce(self) -> None:
+        """Say what was chosen where the parameters left it open."""
+        if self.tagger.verbose:
+            features = f"features {self.preset}, " if self.preset else ""
+            target = f"target {self.corpus.columns[self.target]}"
+            scheme = f"scheme {self.tagger.scheme or 'none'}"
+            print(f"{features}{target}, {scheme}", file=sys.stderr, flush=True)
 
     def _training_set(self) -> TrainingSet:
         corpus, rows = self.corpus, _core.TokenRows()
@@ -242,7 +267,7 @@ class Fitting:
             self.corpus.n_columns,
             self.target,
             self.labels,
-            [written(label, tagger.scheme) for label in self.labels],
+            self.shown(),
             tagger.order,
             bool(tagger.hash_bits),
             arrays,
@@ -266,6 +291,12 @@ class Fitting:
             for i, key in enumerate(ordered)
         ]
         return b"".join(merged), array("I", itertools.accumulate(map(len, merged)))
+
+    def shown(self) -> list[str]:
+        """Return how the labels are written: as the training file has them."""
+        if self.tagger.scheme != "iobes":
+            return self.labels
+        return [written(label, self.scheme_of_file) for label in self.labels]
 
     def record(self, passes: int) -> dict[str, Any]:
         """Return what the model file tells of its training."""
@@ -310,10 +341,10 @@ def _settled(tagger: Any, features: Any, start: TaggerModel | None) -> Any:
     return settled
 
 
-def usual_features(corpus: Corpus, target: int) -> str:
+def usual_features(corpus: Corpus, target: int, unknown: str) -> str:
     """Choose a preset by the labels: chunks, entities (mostly outside), or tags."""
     strings = corpus._core.strings(target)
-    if not are_chunk_labels(strings) or corpus.n_columns < 3:
+    if not are_chunk_labels([k for k in strings if k != unknown]) or corpus.n_columns < 3:
         return "pos"
     numbers = array("I", corpus._core.cell_numbers(target))
     outside = sum(1 for k in numbers if strings[k] == "O")
@@ -349,6 +380,6 @@ def check_legal(corpus: Corpus, target: int, labels: list[str], masks: Masks, sc
                     corpus.path or "the corpus",
                     f"{label} {place} is not legal in the scheme {scheme!r}; scheme 'iobes' "
                     "converts the labels first",
-                    corpus._core.line_number(s) + t,
+                    corpus._core.line_number(s, t),
                 )
             before = k

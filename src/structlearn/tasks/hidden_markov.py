@@ -11,7 +11,7 @@ from ..exceptions import FileError
 from ..io.container import Tensor
 from ..text.corpus import Corpus
 from ..text.templates import Attribute, FeatureTemplates, Template
-from .chunk_labels import written
+from .calibration import calibrate
 from .learned import LearnedWeights
 from .tagger_model import TaggerModel
 
@@ -20,7 +20,7 @@ __all__ = ["fit_hmm_tagger", "load_emissions"]
 _OPTIONS = ("alpha", "word_alpha", "suffix_length", "rare")
 
 
-def fit_hmm_tagger(tagger: Any, corpus: Corpus) -> TaggerModel:
+def fit_hmm_tagger(tagger: Any, corpus: Corpus, dev: Corpus | None = None) -> TaggerModel:
     """Count labelled sentences; return the model.
 
     Its one feature is a vector, log P(word | label) for each label, and label k has weight 1 on the
@@ -31,6 +31,11 @@ def fit_hmm_tagger(tagger: Any, corpus: Corpus) -> TaggerModel:
     from ..estimators import HMM
     from .fitting import Fitting
 
+    unused = {"features": "auto", "hash_bits": 0, "prune": 0.0, "min_count": 0}
+    unused.update(n_models=None, all_states=None)
+    for name, usual in unused.items():
+        if getattr(tagger, name) != usual:
+            raise ValueError(f"a hidden Markov model reads words only: {name} does not go with it")
     run = Fitting(tagger, corpus)
     tagger = run.tagger
     word = 1 if corpus.format == "conllu" else 0
@@ -75,13 +80,13 @@ def fit_hmm_tagger(tagger: Any, corpus: Corpus) -> TaggerModel:
         "scheme": tagger.scheme,
         "unknown": tagger.unknown,
     }
-    return TaggerModel(
+    model = TaggerModel(
         templates,
         corpus.format,
         corpus.n_columns,
         run.target,
         names,
-        [written(k, tagger.scheme) for k in names],
+        run.shown(),
         tagger.order,
         False,
         arrays,
@@ -89,6 +94,9 @@ def fit_hmm_tagger(tagger: Any, corpus: Corpus) -> TaggerModel:
         training=record,
         emissions=_tensors(hmm),
     )
+    if dev is not None:
+        model.temperature = calibrate(model, run.in_scheme(dev))
+    return model
 
 
 def _scores(emissions: Any) -> Callable[[str], Any]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import heapq
 from array import array
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 from ..text.corpus import find_column
@@ -44,7 +44,7 @@ class Decision(NamedTuple):
     token : tuple of str
         The cells that the model reads.
     label, runner_up : str
-        The label given, and the best other one at this place with all other labels as they are.
+        The label given, and that of the best labelling of the sentence with another label here.
     probability : float
         P(label | sentence).
     margin : float
@@ -133,9 +133,8 @@ def _facts(model: Any) -> list[tuple[str, str]]:
 def explain(tagger: Any, source: Any) -> list[list[Decision]]:
     """Return for each token of each sentence what decided its label.
 
-    The runner-up of a token is the label that costs the sentence least if it stands there instead
-    and all other labels stay: then the margin is a sum over the features of the token and the
-    transitions around it.
+    The labelling is compared with the best one that has another label at this token: the margin is
+    the difference of their scores, a sum over the features and label windows in which they differ.
     """
     model = tagger._fitted()
     corpus = tagger._read_input(source)
@@ -156,77 +155,73 @@ def _model_labels(model: Any, corpus: Any) -> list[list[int]]:
 
 
 def _explain_sentence(tagger: Any, model: Any, corpus: Any, s: int, y: list[int]) -> list[Decision]:
-    n, length = len(model.labels), len(y)
+    n = len(model.labels)
+    p = array("d", model.core.marginals(corpus._core, s, model.temperature or 1.0))
+    read = [find_column(c, model.format, model.n_columns) for c in model.templates.columns()]
+    word = 1 if model.format == "conllu" else 0
+    shown = [corpus.cells(s, c) for c in read[:3] or [word]]
+    parts = _parts(model, corpus, s)
+    mine = parts(y)
+    decisions = []
+    for t, z in enumerate(model.core.rivals(corpus._core, s)):
+        if not z:
+            continue  # no other label is possible here
+        theirs = parts(z)
+        found = []
+        for place in mine.keys() | theirs.keys():
+            difference = mine.get(place, 0.0) - theirs.get(place, 0.0)
+            if difference:
+                at, name = place
+                where = "" if at == t else f"at {shown[0][at]!r}: "
+                found.append((where + name, difference))
+        found.sort(key=lambda part: (-abs(part[1]), part[0]))
+        decisions.append(
+            Decision(
+                tuple(column[t] for column in shown),
+                model.labels[y[t]],
+                model.labels[z[t]],
+                p[t * n + y[t]],
+                sum(d for _, d in found),
+                found,
+            )
+        )
+    return decisions
+
+
+def _parts(model: Any, corpus: Any, s: int) -> Callable[[list[int]], dict[tuple[int, str], float]]:
+    """Return a function from a labelling to what it is scored by: (position, name) to score."""
+    n = len(model.labels)
+    named = model.labels
     features = model.core.explain(corpus._core, s, False)
     pairs = model.core.explain(corpus._core, s, True) if "pair.slots" in model.arrays else []
-    p = array("d", model.core.marginals(corpus._core, s, model.temperature or 1.0))
     tables = [array("d", bytes(model.arrays[f"transition{m}"])) for m in range(1, model.order + 1)]
     start = array("d", bytes(model.arrays["start"])) or array("d", bytes(8 * n))
     end = array("d", bytes(model.arrays["end"])) or array("d", bytes(8 * n))
 
-    def around(t: int, k: int) -> list[tuple[str, float]]:
-        """Return the scores of label windows that hold position t, with label k there."""
-        z = [*y[:t], k, *y[t + 1 :]]
-        named = model.labels
-        found: list[tuple[str, float]] = []
-        if t == 0:
-            found.append(("first label", start[k]))
-        if t == length - 1:
-            found.append(("last label", end[k]))
-        for m, table in enumerate(tables, 1):
-            for last in range(max(t, m), min(length, t + m + 1)):
-                window = z[last - m : last + 1]
-                index = 0
-                for label in window:
-                    index = index * n + label
-                here = t - (last - m)  # the place of t in the window
-                others = [named[label] if i != here else "_" for i, label in enumerate(window)]
-                if here == m:
-                    name = f"label before: {' '.join(others[:-1])}"
-                elif here == 0:
-                    name = f"label after: {' '.join(others[1:])}"
-                else:
-                    name = f"labels around: {' '.join(others)}"
-                found.append((name, table[index]))
-        for last in (t, t + 1):
-            if pairs and 0 < last < length:
-                place = "" if last == t else "next token: "
-                both = z[last - 1] * n + z[last]
-                found += [(place + name, w[both]) for name, w in pairs[last - 1]]
+    def parts(y: list[int]) -> dict[tuple[int, str], float]:
+        found: dict[tuple[int, str], float] = {}
+
+        def add(t: int, name: str, score: float) -> None:
+            found[t, name] = found.get((t, name), 0.0) + score
+
+        add(0, f"first label {named[y[0]]}", start[y[0]])
+        add(len(y) - 1, f"last label {named[y[-1]]}", end[y[-1]])
+        for t, k in enumerate(y):
+            for name, w in features[t]:
+                add(t, name, w[k])
+            for m, table in enumerate(tables, 1):
+                if t >= m:
+                    window = y[t - m : t + 1]
+                    index = 0
+                    for label in window:
+                        index = index * n + label
+                    add(t, f"labels {' '.join(named[j] for j in window)}", table[index])
+            if pairs and t:
+                for name, w in pairs[t - 1]:
+                    add(t, name, w[y[t - 1] * n + k])
         return found
 
-    decisions = []
-    read = [find_column(c, model.format, model.n_columns) for c in model.templates.columns()]
-    word = 1 if model.format == "conllu" else 0
-    shown = [corpus.cells(s, c) for c in read[:3] or [word]]
-    for t, k in enumerate(y):
-        mine = around(t, k)
-        local = [sum(w[j] for _, w in features[t]) for j in range(n)]
-
-        def total(j: int, t: int = t, local: list[float] = local) -> float:
-            return local[j] + sum(w for _, w in around(t, j))
-
-        others = [j for j in range(n) if j != k]
-        if not others:
-            continue
-        rival = max(others, key=total)
-        theirs = around(t, rival)
-        parts = [(name, w[k] - w[rival]) for name, w in features[t]]
-        parts += [(name, a - b) for (name, a), (_, b) in zip(mine, theirs, strict=True)]
-        parts = [(name, d) for name, d in parts if d != 0]
-        parts.sort(key=lambda part: -abs(part[1]))
-        token = tuple(column[t] for column in shown)
-        decisions.append(
-            Decision(
-                token,
-                model.labels[k],
-                model.labels[rival],
-                p[t * n + k],
-                total(k) - total(rival),
-                parts,
-            )
-        )
-    return decisions
+    return parts
 
 
 # -- as text --------------------------------------------------------------------------------------
@@ -275,9 +270,11 @@ def _explanation(sentences: list[list[Decision]], top: int) -> list[str]:
     return lines[:-1]
 
 
-def inspect_html(tagger: Any, top: int = 10, sentences: Any = None) -> str:
+def inspect_html(
+    tagger: Any, top: int = 10, labels: Sequence[str] | None = None, sentences: Any = None
+) -> str:
     """Return a self-contained page: summary, transitions, explained sentences."""
     from .page import inspection_page
 
     explained = explain(tagger, sentences) if sentences is not None else []
-    return inspection_page(summarise(tagger, top), explained, top)
+    return inspection_page(summarise(tagger, top, labels), explained, top)

@@ -82,6 +82,7 @@ def fit_stream(
         n_tokens += corpus.n_tokens
     labels = run.freeze(vocabulary, None)
     masks = run.masks()
+    run.announce()
     learner = _core.IntegerPerceptron(vocabulary, True, masks.start, masks.end, masks.transition)
     row_ptr, column = vocabulary.row_ptr(), vocabulary.column()
     monitor = Monitor(None, run.measure, 0, bool(tagger.verbose), n_tokens)
@@ -128,7 +129,7 @@ def _streamable(tagger: Any, corpus: Corpus) -> Any:
     name = tagger.features
     if name == "auto":
         target = corpus.find_column(default_target(tagger, corpus))
-        name = usual_features(corpus, target)
+        name = usual_features(corpus, target, tagger.unknown)
     if isinstance(name, str) and name in PRESETS:
         templates = load_templates(name, tagger.functions)
         plain = [t for t in templates.templates if all(a.kind != "lexicon" for a, _ in t.atoms)]

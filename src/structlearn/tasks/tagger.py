@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping, Sequence
 from .. import _core
 from ..exceptions import FileError, LineError
 from ..text.corpus import Corpus, guess_format, read_corpus
-from ..text.files import pieces, replaced
+from ..text.files import pieces, written_text
 from ..text.templates import FeatureTemplates
 from .chunk_labels import are_chunk_labels
 from .tagger_model import TaggerModel
@@ -234,7 +234,7 @@ class Tagger:
                 raise ValueError("start: a hidden Markov model is counted, it cannot go on")
             from .hidden_markov import fit_hmm_tagger
 
-            self.model_, self.history_ = fit_hmm_tagger(self, corpus), []
+            self.model_, self.history_ = fit_hmm_tagger(self, corpus, held_out), []
             return self
         run = Fitting(self, corpus, None if start is None else start._fitted())
         self.model_, self.history_, interrupted = run.run(held_out)
@@ -297,7 +297,7 @@ class Tagger:
 
     @classmethod
     def from_model(cls, model: TaggerModel) -> Tagger:
-        """Return a tagger with this model; its parameters are those of the training."""
+        """Return a tagger with this model; of its parameters those that the model file has."""
         training = model.training
         tagger = cls(
             model.templates,
@@ -427,7 +427,7 @@ class Tagger:
         """
         model = self._fitted()
         if isinstance(output, (str, os.PathLike)):
-            with replaced(output) as file:
+            with written_text(output) as file:
                 return self.label_file(
                     source,
                     file,
@@ -439,7 +439,7 @@ class Tagger:
                     progress=progress,
                 )
         labeller = None
-        for text, line in pieces(source, _PIECE * self.n_jobs):
+        for text, line in pieces(source, _PIECE * min(self.n_jobs, 16)):
             if labeller is None:
                 chosen = format or guess_format(source, text)
                 if chosen != model.format:
@@ -476,8 +476,22 @@ class Tagger:
         """Return the token accuracy on labelled sentences."""
         return float(self.evaluate(source)["accuracy"])
 
-    def evaluate(self, source: Any, format: str | None = None) -> dict[str, Any]:
+    def evaluate(
+        self,
+        source: Any,
+        format: str | None = None,
+        *,
+        confidence: bool = False,
+        against: Tagger | None = None,
+    ) -> dict[str, Any]:
         """Compare predicted with gold labels.
+
+        Parameters
+        ----------
+        confidence : bool
+            95 % confidence intervals by the bootstrap over sentences too.
+        against : Tagger, optional
+            Another tagger: the p-values of the difference too (approximate randomisation).
 
         Returns
         -------
@@ -510,7 +524,31 @@ class Tagger:
                 recall=report.overall.recall,
                 by_type={k: v.f1 for k, v in report.by_type.items()},
             )
+        metrics = ("chunk_f1", "token_accuracy") if "f1" in result else ("token_accuracy",)
+        if confidence:
+            from ..metrics import bootstrap_interval
+
+            found = {m: bootstrap_interval(gold, predicted, m, random_state=0) for m in metrics}
+            result["intervals"] = {m: [i.low, i.high] for m, i in found.items()}
+        if against is not None:
+            from ..metrics import randomization_test
+
+            other = self._comparable(against).predict(corpus)
+            result["p_values"] = {
+                m: randomization_test(gold, predicted, other, m, random_state=0).p_value
+                for m in metrics
+            }
         return result
+
+    def _comparable(self, other: Tagger) -> Tagger:
+        """Return another tagger if it labels the same column of the same kind of file."""
+        mine, theirs = self._fitted(), other._fitted()
+        if (mine.format, mine.target) != (theirs.format, theirs.target):
+            raise ValueError(
+                f"the other model labels column {theirs.target + 1} of {theirs.format} files, "
+                f"this one column {mine.target + 1} of {mine.format} files"
+            )
+        return other
 
     def report(
         self,
@@ -548,7 +586,7 @@ class Tagger:
         if confusions:
             lines += ["", confusion(gold, predicted).text(confusions).rstrip()]
         if against is not None:
-            other = against.predict(corpus)
+            other = self._comparable(against).predict(corpus)
             tests = (compare(gold, predicted, other, m, random_state=0) for m in metrics)
             lines += ["", *map(str, tests)]
         return "\n".join(lines)

@@ -9,7 +9,13 @@ from collections.abc import Callable, Mapping
 
 from .. import _core
 from ..exceptions import FileError, LineError
-from ..io.container import Tensor, read_container, write_container
+from ..io.container import (
+    Tensor,
+    container_pieces,
+    parse_container,
+    read_container,
+    write_container,
+)
 from ..text.corpus import Corpus, column_names
 from ..text.templates import FeatureTemplates
 
@@ -138,6 +144,10 @@ class TaggerModel:
             Of the weights of features. The smaller ones make smaller files that take a little
             longer to load.
         """
+        write_container(path, *self._content(precision))
+
+    def _content(self, precision: str) -> tuple[dict[str, Any], dict[str, Tensor]]:
+        """Return what a file holds: the description and the arrays."""
         if precision not in ("float32", "float16", "int8"):
             raise ValueError(f"precision must be float32, float16 or int8, got {precision!r}")
         tensors: dict[str, Tensor] = {}
@@ -182,7 +192,12 @@ class TaggerModel:
         if self.emissions is not None:
             description["emissions"] = self.emissions[0]
             tensors.update(self.emissions[1])
-        write_container(path, description, tensors)
+        return description, tensors
+
+    def __reduce__(self) -> Any:
+        # As in a file: native objects are made again. Functions go along as they are.
+        content = b"".join(bytes(p) for p in container_pieces(*self._content("float32")))
+        return _unpickle, (content, self.templates.functions)
 
     @classmethod
     def load(
@@ -198,7 +213,16 @@ class TaggerModel:
             What ``call(…)`` in the templates names: functions are not stored.
         """
         name = os.fspath(path)
-        description, tensors = read_container(path)
+        return cls._from_content(name, *read_container(path), functions)
+
+    @classmethod
+    def _from_content(
+        cls,
+        name: str,
+        description: dict[str, Any],
+        tensors: dict[str, Tensor],
+        functions: Mapping[str, Callable[[str], Any]] | None,
+    ) -> TaggerModel:
         if description.get("task") != TASK:
             raise FileError(name, f"a model for the task {description.get('task')!r}, not a tagger")
         try:
@@ -333,3 +357,8 @@ class TaggerModel:
 def _check_dtype(name: str, tensor: Tensor, expected: str) -> None:
     if tensor.dtype != expected:
         raise ValueError(f"the array {name!r} is {tensor.dtype}, not {expected}")
+
+
+def _unpickle(content: bytes, functions: Mapping[str, Callable[[str], Any]]) -> TaggerModel:
+    name = "the pickled model"
+    return TaggerModel._from_content(name, *parse_container(name, memoryview(content)), functions)

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from .. import _core
 from ..exceptions import FileError, LineError
-from .files import read_bytes, replaced
+from .files import read_bytes, written_text
 
 TYPE_CHECKING = False  # importing typing costs more than labelling a sentence
 if TYPE_CHECKING:
@@ -212,7 +212,7 @@ class Corpus(Sequence[Sentence]):
             if not all(map(self._fits, sentence)):
                 reason = "a cell is empty or has a separator or a line end in it"
                 raise FileError(os.fspath(path), f"sentence {i} cannot be written: {reason}")
-        with replaced(path) as file:
+        with written_text(path) as file:
             self._write(file)
 
     def _fits(self, token: tuple[str, ...]) -> bool:

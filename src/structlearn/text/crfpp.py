@@ -19,13 +19,8 @@ def _lines(text: str) -> list[tuple[int, str]]:
 
 
 def is_crfpp(text: str) -> bool:
-    """Whether every line is one of CRF++'s: U or B, and a macro somewhere."""
-    lines = _lines(text)
-    return (
-        bool(lines)
-        and any("%x[" in line for _, line in lines)
-        and all(_LINE.match(line) for _, line in lines)
-    )
+    """Whether the templates are CRF++'s: their macros are nothing of ours."""
+    return any("%x[" in line for _, line in _lines(text))
 
 
 def parse_crfpp(text: str, name: str) -> list[Template]:
@@ -37,6 +32,8 @@ def parse_crfpp(text: str, name: str) -> list[Template]:
     """
     templates = []
     for number, line in _lines(text):
+        if not _LINE.match(line):
+            raise FileError(name, f"a CRF++ template begins with U or B, not {line[:20]!r}", number)
         macros = _MACRO.findall(line)
         if "%" in _MACRO.sub("", line):
             raise FileError(name, f"cannot read the macro in {line!r}: only %x[row,column]", number)

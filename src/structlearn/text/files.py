@@ -14,7 +14,7 @@ TYPE_CHECKING = False  # importing typing costs more than labelling a sentence
 if TYPE_CHECKING:
     from typing import IO, Any
 
-__all__ = ["open_bytes", "pieces", "read_bytes", "replaced"]
+__all__ = ["open_bytes", "pieces", "read_bytes", "replaced", "written_text"]
 
 _LONGEST_LINE = 1 << 20
 
@@ -32,19 +32,18 @@ def open_bytes(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
     name = os.fspath(path)
     opened: Any = None
     try:
-        if name == "-":
-            yield sys.stdin.buffer
-            return
-        opened = open(name, "rb")  # noqa: SIM115
+        source: Any = sys.stdin.buffer
+        if name != "-":
+            source = opened = open(name, "rb")  # noqa: SIM115
         # What a gzip file begins with, whatever its name; a pipe cannot go back, so only a look.
-        if opened.peek(2)[:2] == b"\x1f\x8b":
+        if hasattr(source, "peek") and source.peek(2)[:2] == b"\x1f\x8b":
             import gzip
 
-            inflated: Any = gzip.GzipFile(fileobj=opened, mode="rb")
+            inflated: Any = gzip.GzipFile(fileobj=source, mode="rb")
             with inflated:
                 yield inflated
         else:
-            yield opened
+            yield source
     except (OSError, EOFError) as error:
         raise FileError(name, _reason(error)) from error
     except Exception as error:
@@ -95,6 +94,20 @@ def _opened(name: str) -> Iterator[IO[bytes]]:
             yield file
     except OSError as error:
         raise FileError(name, f"cannot be written: {_reason(error)}") from error
+
+
+@contextmanager
+def written_text(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
+    """Write a text file as :func:`replaced` does; compressed where its name ends in ``.gz``."""
+    with replaced(path) as file:
+        if not os.fspath(path).endswith(".gz"):
+            yield file
+            return
+        import gzip
+
+        deflated: Any = gzip.GzipFile(filename="", fileobj=file, mode="wb", mtime=0)
+        with deflated:
+            yield deflated
 
 
 @contextmanager

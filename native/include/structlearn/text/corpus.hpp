@@ -68,8 +68,9 @@ class Corpus {
   void set_line(std::size_t lines) { lines_read_ = lines; }
 
   // Rewrites a column of chunk labels, in whichever of IOB1, IOB2, IOBES and BILOU they are, as
-  // IOBES: S- and E- mark chunks of one token and last tokens.
-  void to_iobes(std::size_t column);
+  // IOBES: S- and E- mark chunks of one token and last tokens. Beside an `unknown` label it is open
+  // whether a chunk ends, and the label becomes unknown too.
+  void to_iobes(std::size_t column, std::string_view unknown);
 
   // Forgets the tokens; the strings and their numbers stay.
   void clear_tokens();

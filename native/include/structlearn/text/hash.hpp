@@ -66,7 +66,9 @@ class Checksum {
 
  private:
   void step(std::size_t lane, std::uint64_t word) {
-    lane_[lane] = std::rotl((lane_[lane] ^ word) * kHashA, 31);
+    // The shift brings the top bits down, where the next product spreads them again.
+    const std::uint64_t product = (lane_[lane] ^ word) * kHashA;
+    lane_[lane] = std::rotl(product ^ (product >> 32), 31);
   }
   std::uint64_t lane_[4] = {kHashA, kHashB, ~kHashA, ~kHashB};
 };

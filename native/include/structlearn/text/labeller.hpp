@@ -42,6 +42,8 @@ class Labeller {
   void label(std::string_view text, std::size_t line, std::string& out);
 
   std::size_t tokens() const { return tokens_; }
+  // Columns of the text; 0 before any token was seen.
+  std::size_t columns() const { return corpus_.columns().size(); }
 
  private:
   void fill(std::string_view line, std::size_t token, std::string_view cell, std::size_t column,
