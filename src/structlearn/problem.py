@@ -341,13 +341,18 @@ class Problem:
         masked = {n: b for n, b in self.layout.present().items() if b.mask is not None}
         if not masked:
             return
-        zero = np.zeros(self.n_weights)
         for i in range(self.n_examples):
-            theta = self._core.score(i, zero)
-            used = gold["part"][gold["ptr"][i] : gold["ptr"][i + 1]]
-            bad = used[theta[used] == -np.inf]
-            if len(bad):
-                raise ValueError(f"example {i}: {self._describe(i, int(bad[0]))}")
+            used = gold["part"][gold["ptr"][i] : gold["ptr"][i + 1]].astype(np.int64)
+            at = 0
+            for name, shape in self.shapes(i).items():
+                size = prod(shape)
+                if name in masked:
+                    local = used[(used >= at) & (used < at + size)] - at
+                    mask = np.ravel(masked[name].mask)  # repeats itself from site to site
+                    bad = local[mask[local % len(mask)] == -np.inf]
+                    if len(bad):
+                        raise ValueError(f"example {i}: {self._describe(i, at + int(bad[0]))}")
+                at += size
 
     def _describe(self, i: int, part: int) -> str:
         """Say which constraint a gold part breaks."""
