@@ -12,6 +12,7 @@ from ..exceptions import FileError, LineError
 from ..io.container import Tensor, read_container, write_container
 from ..text.corpus import Corpus, column_names
 from ..text.templates import FeatureTemplates
+from .stored_templates import check_dtype, read_templates, stored_templates
 
 TYPE_CHECKING = False  # importing typing costs more than labelling a sentence
 if TYPE_CHECKING:
@@ -155,11 +156,8 @@ class TaggerModel:
         for table, (text, end) in self.names.items():
             tensors[f"{table}.names"] = Tensor("U8", text)
             tensors[f"{table}.names_end"] = Tensor("U32", end)
-        for number, (words, values, width) in enumerate(self.templates.vectors.values()):
-            tensors[f"vectors.{number}"] = Tensor("F32", values, (len(words), width))
-        for number, lexicon in enumerate(self.templates.lexica.values()):
-            tensors[f"lexicon{number}.words"] = Tensor("U64", lexicon.words)
-            tensors[f"lexicon{number}.value"] = Tensor("U32", lexicon.value)
+        resources, resource_tensors = stored_templates(self.templates)
+        tensors.update(resource_tensors)
         description = {
             "task": TASK,
             "format": self.format,
@@ -171,11 +169,8 @@ class TaggerModel:
             "hashed": self.hashed,
             "precision": precision,
             "temperature": self.temperature,
-            "templates": self.templates.to_json(),
-            "phrases": self.templates.phrases,
-            "vectors": {name: words for name, (words, _, _) in self.templates.vectors.items()},
-            "lexica": {name: x.names for name, x in self.templates.lexica.items()},
             "training": self.training,
+            **resources,
         }
         if self.emissions is not None:
             description["emissions"] = self.emissions[0]
@@ -216,23 +211,7 @@ class TaggerModel:
         tensors: dict[str, Tensor],
         functions: Mapping[str, Callable[[str], Any]] | None,
     ) -> TaggerModel:
-        templates = FeatureTemplates.from_json(d["templates"])
-        templates.functions = dict(functions or {})
-        templates.phrases = {
-            name: [(list(words), str(label)) for words, label in phrases]
-            for name, phrases in d["phrases"].items()
-        }
-        for number, (name, values) in enumerate(d["lexica"].items()):
-            parts = [tensors[f"lexicon{number}.{part}"] for part in ("words", "value")]
-            _check_dtype(name, parts[0], "U64")
-            _check_dtype(name, parts[1], "U32")
-            templates.lexica[name] = _core.Lexicon(
-                parts[0].data, parts[1].data, list(map(str, values))
-            )
-        for number, (name, words) in enumerate(d["vectors"].items()):
-            tensor = tensors[f"vectors.{number}"]
-            assert tensor.shape is not None
-            templates.vectors[name] = (list(words), tensor.data, tensor.shape[1])
+        templates = read_templates(FeatureTemplates, d, tensors, functions)
         labels, order = list(map(str, d["labels"])), int(d["order"])
         emissions = None
         if "emissions" in d:
@@ -243,14 +222,14 @@ class TaggerModel:
             emissions = (dict(d["emissions"]), kept)
         arrays: dict[str, Any] = {}
         for name in ("start", "end", *(f"transition{m}" for m in range(1, order + 1))):
-            _check_dtype(name, tensors[name], "F64")
+            check_dtype(name, tensors[name], "F64")
             arrays[name] = tensors[name].data
         if d["precision"] == "float32":
             for table in ("state", "pair"):
                 for part, dtype in _DTYPES.items():
                     key = f"{table}.{part}"
                     if key in tensors:
-                        _check_dtype(key, tensors[key], dtype)
+                        check_dtype(key, tensors[key], dtype)
                         arrays[key] = tensors[key].data
         else:
             from .compact import expand_tensors
@@ -309,8 +288,3 @@ class TaggerModel:
             memoryview(column).cast("I"),
             memoryview(weights).cast("d"),
         )
-
-
-def _check_dtype(name: str, tensor: Tensor, expected: str) -> None:
-    if tensor.dtype != expected:
-        raise ValueError(f"the array {name!r} is {tensor.dtype}, not {expected}")

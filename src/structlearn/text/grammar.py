@@ -9,7 +9,7 @@ from typing import Any, NoReturn
 
 from .templates import FUNCTIONS, MOST_LENGTH, MOST_OFFSET, Attribute, Template
 
-__all__ = ["parse_line"]
+__all__ = ["LineParser", "parse_line"]
 
 _MARKS = {"first": "first", "last": "last", "bias": "constant"}
 _PIECES = re.compile(
@@ -26,10 +26,10 @@ _PIECES = re.compile(
 
 def parse_line(line: str) -> list[Template]:
     """Return the templates of one line; ranges make several. ValueError says what is wrong."""
-    return _Parser(line).templates()
+    return LineParser(line).templates()
 
 
-class _Parser:
+class LineParser:
     """Reads one line of templates."""
 
     def __init__(self, line: str) -> None:
@@ -115,6 +115,11 @@ class _Parser:
 
     def arguments(self, name: str) -> Sequence[Any]:
         takes = FUNCTIONS.get(name)
+        if name in ("before", "begin", "inside", "whole", "end", "after"):
+            raise ValueError(
+                f"{name}() is a place in a segment: it stands around everything else, and in the "
+                "templates of a SegmentTagger only"
+            )
         if takes is None:
             known = sorted(f for f in FUNCTIONS if f != "emission")
             raise ValueError(f"there is no function {name!r}; there are {', '.join(known)}")
