@@ -118,6 +118,31 @@ def _train_tagger(o: Any) -> int:
     return 0
 
 
+def _train_segments(o: Any) -> int:
+    from .tasks.segment_tagger import SegmentTagger
+
+    _check_writable(o.model)
+    tagger = SegmentTagger(
+        o.features,
+        o.learner,
+        target=o.target,
+        max_length=o.max_length,
+        max_iter=o.max_iter,
+        patience=o.patience,
+        C=o.C,
+        l1=o.l1,
+        all_states=o.all_states,
+        min_count=o.min_count,
+        prune=o.prune,
+        n_models=o.n_models,
+        n_jobs=o.threads,
+        random_state=o.random_state,
+        verbose=0 if o.quiet else 1,
+    )
+    tagger.fit(o.train, o.dev, format=o.format).save(o.model)
+    return 0
+
+
 def _predict(o: Any) -> int:
     tagger = _load(o)
     if (o.confidence or o.marginals) and tagger.model_.temperature is None:
@@ -156,6 +181,8 @@ def _inspect(o: Any) -> int:
 
     o.threads = 1
     tagger = _load(o)
+    if not hasattr(tagger.model_, "feature_names"):
+        raise ValueError(f"{o.model}: only models of taggers can be inspected so far")
     sentences: Any = None
     if o.sentence is not None:
         sentences = [[tuple(token.split("|")) for token in o.sentence.split()]]
@@ -180,9 +207,22 @@ def _demo(o: Any) -> int:
 
 
 def _load(o: Any) -> Any:
-    from .tasks.tagger import Tagger
+    from .io.container import read_container
 
-    tagger = Tagger.load(o.model)
+    description, tensors = read_container(o.model)
+    tagger: Any
+    if description.get("task") == "segments":
+        from .tasks.segment_model import SegmentModel
+        from .tasks.segment_tagger import SegmentTagger
+
+        tagger = SegmentTagger.from_model(
+            SegmentModel.from_container(o.model, description, tensors)
+        )
+    else:
+        from .tasks.tagger import Tagger
+        from .tasks.tagger_model import TaggerModel
+
+        tagger = Tagger.from_model(TaggerModel.from_container(o.model, description, tensors))
     tagger.n_jobs = o.threads
     return tagger
 
@@ -221,6 +261,7 @@ class _Counter:
 #: What each command does, by its name.
 COMMANDS: dict[str, Callable[[Any], int]] = {
     "train tagger": _train_tagger,
+    "train segments": _train_segments,
     "predict": _predict,
     "evaluate": _evaluate,
     "inspect": _inspect,

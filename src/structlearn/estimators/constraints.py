@@ -60,4 +60,5 @@ def put_masks(
                     f"forbid[{name!r}] has the entry {entry!r}; "
                     f"expected {len(block.outcomes)} of the classes {classes.tolist()}"
                 )
-            block.mask[(*place, *(index[k] for k in labels))] = -np.inf
+            place += tuple(index[k] for k in labels)
+            block.mask[place] = -np.inf

@@ -78,6 +78,8 @@ class SegmentModel:
         self.training = training or {}
         if labels[:1] != ["O"] or len(set(labels)) != len(labels):
             raise ValueError("the labels are not 'O' and types, each once")
+        if format not in ("columns", "conllu"):
+            raise ValueError(f"there is no format {format!r}")
         if not 0 <= target < n_columns:
             raise ValueError(f"there is no column {target + 1}")
         if temperature is not None and not 0 < temperature < float("inf"):

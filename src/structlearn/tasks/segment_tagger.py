@@ -5,11 +5,11 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Mapping
 
-from .. import _core
 from ..exceptions import FileError, LineError
-from ..text.corpus import Corpus, guess_format, read_corpus
-from ..text.files import pieces, replaced
+from ..text.corpus import Corpus, read_corpus
+from ..text.files import replaced
 from ..text.segment_templates import SegmentTemplates
+from .segment_labelling import label_pieces
 from .segment_model import SegmentModel
 
 TYPE_CHECKING = False  # importing typing costs more than labelling a sentence
@@ -19,8 +19,6 @@ if TYPE_CHECKING:
 __all__ = ["SegmentTagger"]
 
 LEARNERS = ("perceptron", "svm", "crf")
-#: Bytes that a thread labels at a time.
-_PIECE = 1 << 20
 _MOST_LENGTH = 1000
 
 
@@ -335,34 +333,7 @@ class SegmentTagger:
                 return self.label_file(
                     source, file, format=format, confidence=confidence, progress=progress
                 )
-        labeller = None
-        for text, line in pieces(source, _PIECE * self.n_jobs):
-            if labeller is None:
-                chosen = format or guess_format(source, text)
-                if chosen != model.format:
-                    raise FileError(
-                        os.fspath(source),
-                        f"a file of format {chosen}, where the model was trained on "
-                        f"{model.format}; --format says otherwise",
-                    )
-                labeller = _core.SegmentLabeller(
-                    model.core,
-                    model.first,
-                    model.later,
-                    chosen,
-                    model.target,
-                    confidence,
-                    model.temperature or 1.0,
-                )
-            try:
-                output.write(labeller.label(text, line, self.n_jobs))
-            except LineError as error:
-                raise error.in_file(os.fspath(source)) from None
-            if progress is not None:
-                progress(labeller.n_tokens)
-        if labeller is None or labeller.n_tokens == 0:
-            raise FileError(os.fspath(source), "there are no sentences in it")
-        return int(labeller.n_tokens)
+        return label_pieces(model, source, output, format, confidence, self.n_jobs, progress)
 
     # -- judging --------------------------------------------------------------------------------
 
@@ -379,27 +350,9 @@ class SegmentTagger:
             f1, precision and recall of chunks, overall, and f1 by_type; accuracy and
             sentence_accuracy of labels, tokens, sentences, tokens_per_second.
         """
-        import time
+        from .segment_scores import evaluate_segments
 
-        from ..metrics import chunk_report, sequence_accuracy, to_bio, token_accuracy
-
-        corpus, gold = self._gold(source, format)
-        begin = time.perf_counter()
-        predicted = self._fitted().label_corpus(corpus, self.n_jobs)
-        seconds = time.perf_counter() - begin
-        report = chunk_report(gold, predicted)
-        written = [to_bio(labels) for labels in gold]  # in the scheme of the predictions
-        return {
-            "accuracy": token_accuracy(written, predicted),
-            "sentence_accuracy": sequence_accuracy(written, predicted),
-            "tokens": corpus.n_tokens,
-            "sentences": len(corpus),
-            "tokens_per_second": round(corpus.n_tokens / max(seconds, 1e-9)),
-            "f1": report.overall.f1,
-            "precision": report.overall.precision,
-            "recall": report.overall.recall,
-            "by_type": {k: v.f1 for k, v in report.by_type.items()},
-        }
+        return evaluate_segments(self._fitted(), *self._gold(source, format), self.n_jobs)
 
     def report(self, source: Any, format: str | None = None, *, confidence: bool = False) -> str:
         """Return a table of scores by chunk type, as conlleval prints it.

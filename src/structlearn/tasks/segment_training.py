@@ -44,9 +44,7 @@ def train_segments(
         and whether Ctrl-C ended it early.
     """
     site = rows["site"]
-    block = FeatureRows(
-        site, n_features, None, rows["begin"], rows["feature"], inner=(max_length,)
-    )
+    block = FeatureRows(site, n_features, None, rows["begin"], rows["feature"], inner=(max_length,))
     estimator = make_estimator(options, passes, options.random_state, SemiMarkov(max_length))
     estimator.forbid = {"segment": [(d, 0) for d in range(2, max_length + 1)]}
     examples = Examples(len(site) - 1, {"segment": block})

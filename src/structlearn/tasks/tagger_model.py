@@ -190,8 +190,17 @@ class TaggerModel:
         functions : dict of str to callable, optional
             What ``call(…)`` in the templates names: functions are not stored.
         """
-        name = os.fspath(path)
-        description, tensors = read_container(path)
+        return cls.from_container(os.fspath(path), *read_container(path), functions)
+
+    @classmethod
+    def from_container(
+        cls,
+        name: str,
+        description: dict[str, Any],
+        tensors: dict[str, Tensor],
+        functions: Mapping[str, Callable[[str], Any]] | None = None,
+    ) -> TaggerModel:
+        """Return the model of a file that has been read already."""
         if description.get("task") != TASK:
             raise FileError(name, f"a model for the task {description.get('task')!r}, not a tagger")
         try:

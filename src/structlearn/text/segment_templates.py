@@ -140,7 +140,7 @@ class SegmentTemplates(FeatureTemplates):
     @classmethod
     def from_json(cls, data: Any) -> SegmentTemplates:
         """Read what :meth:`to_json` gave; the resources have to be put in by whoever has them."""
-        templates = []
+        templates: list[Any] = []
         for atoms, marked in data:
             read, places = [], []
             for kind, column, functions, offset, place in atoms:

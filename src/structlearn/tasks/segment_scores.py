@@ -1,0 +1,34 @@
+"""How well the segments of a model agree with gold labels."""
+
+from __future__ import annotations
+
+import time
+from typing import Any
+
+from ..metrics import chunk_report, sequence_accuracy, to_bio, token_accuracy
+from ..text.corpus import Corpus
+from .segment_model import SegmentModel
+
+__all__ = ["evaluate_segments"]
+
+
+def evaluate_segments(
+    model: SegmentModel, corpus: Corpus, gold: list[list[str]], threads: int
+) -> dict[str, Any]:
+    """Label a corpus and compare; see :meth:`SegmentTagger.evaluate`."""
+    begin = time.perf_counter()
+    predicted = model.label_corpus(corpus, threads)
+    seconds = time.perf_counter() - begin
+    report = chunk_report(gold, predicted)
+    written = [to_bio(labels) for labels in gold]  # in the scheme of the predictions
+    return {
+        "accuracy": token_accuracy(written, predicted),
+        "sentence_accuracy": sequence_accuracy(written, predicted),
+        "tokens": corpus.n_tokens,
+        "sentences": len(corpus),
+        "tokens_per_second": round(corpus.n_tokens / max(seconds, 1e-9)),
+        "f1": report.overall.f1,
+        "precision": report.overall.precision,
+        "recall": report.overall.recall,
+        "by_type": {k: v.f1 for k, v in report.by_type.items()},
+    }
