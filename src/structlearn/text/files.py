@@ -29,11 +29,12 @@ def open_bytes(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
     """Open a file for reading; ``-`` is standard input, and gzip is undone."""
     name = os.fspath(path)
     opened: Any = None
+    raw: Any = None
     try:
         if name == "-":
             yield sys.stdin.buffer
             return
-        opened = open(name, "rb")  # noqa: SIM115
+        opened = raw = open(name, "rb")  # noqa: SIM115
         if opened.read(2) == b"\x1f\x8b":  # what a gzip file begins with, whatever its name
             import gzip
 
@@ -49,8 +50,9 @@ def open_bytes(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
             raise FileError(name, f"the compressed data is damaged: {error}") from error
         raise
     finally:
-        if opened is not None:
-            opened.close()
+        for file in (opened, raw):  # GzipFile leaves the file below it open
+            if file is not None:
+                file.close()
 
 
 def read_bytes(path: str | os.PathLike[str]) -> bytes:
