@@ -133,7 +133,13 @@ def test_forged_arrays(path, tmp_path, name, how):
     else:
         tensors[name] = tensor._replace(data=b"\xff" * len(data), shape=None)
     write_container(tmp_path / "forged", description, tensors)
-    if how == "all ones" and name == "segment.outcome" and not data:
+    if how == "short" and name == "segment.outcome":
+        # Its end may be of rows that have a weight for every label and do not read it.
+        try:
+            forged = SegmentTagger.load(tmp_path / "forged")
+        except FileError:
+            return
+        assert forged.predict(SENTENCES) == SegmentTagger.load(path).predict(SENTENCES)
         return
     with pytest.raises(FileError, match="cannot be used"):
         SegmentTagger.load(tmp_path / "forged")

@@ -112,7 +112,7 @@ def test_scores_are_features_times_weights(tagger):
 
 
 def test_a_dev_set_ends_training_and_calibrates():
-    tagger = SegmentTagger(max_iter=40, patience=2).fit(TRAIN, TEST)
+    tagger = SegmentTagger(max_iter=40, patience=2, n_models=1).fit(TRAIN, TEST)
     scores = [record["f1"] for record in tagger.history_]
     assert len(scores) < 40
     assert tagger.model_.training["passes"] == 1 + int(np.argmax(scores))
