@@ -280,7 +280,8 @@ void bind_segments(nb::module_& m) {
           "__init__",
           [](PySegmentLabeller* self, std::shared_ptr<PySegmentModel> model,
              std::vector<std::string> first, std::vector<std::string> later,
-             const std::string& format, std::size_t target, bool confidence, double temperature) {
+             const std::string& format, std::size_t target, std::size_t columns, bool confidence,
+             double temperature) {
             const Format read = format_of(format);
             if (first.size() != model->model->labels() || later.size() != first.size()) {
               throw std::invalid_argument("a name for every label is needed");
@@ -289,10 +290,10 @@ void bind_segments(nb::module_& m) {
             self->model = std::move(model);
             self->names = {std::move(first), std::move(later)};
             self->format = read;
-            self->options = {target, confidence, temperature};
+            self->options = {target, columns, confidence, temperature};
           },
           nb::arg("model"), nb::arg("first"), nb::arg("later"), nb::arg("format"),
-          nb::arg("target"), nb::arg("confidence"), nb::arg("temperature"))
+          nb::arg("target"), nb::arg("columns"), nb::arg("confidence"), nb::arg("temperature"))
       .def("label", &PySegmentLabeller::label, nb::arg("text"), nb::arg("line"), nb::arg("threads"))
       .def_prop_ro("n_tokens", &PySegmentLabeller::tokens);
 }

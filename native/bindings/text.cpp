@@ -76,8 +76,42 @@ StringFunction python_function(nb::object call) {
     if (value.is_none()) return;
     if (nb::isinstance<nb::str>(value)) {
       add(value);
+    } else if (!nb::isinstance<nb::iterable>(value)) {
+      add(value);  // says what is wrong
     } else {
       for (nb::handle v : value) add(v);
+    }
+  };
+}
+
+// Calls Python for each sentence, with its tokens as tuples of cells; a value, a list of values or
+// None a token comes back.
+std::function<void(const Corpus&, std::size_t, std::vector<std::vector<std::string>>&)>
+sentence_function(nb::object call) {
+  auto held = held_object(std::move(call));
+  return [held](const Corpus& corpus, std::size_t sentence,
+                std::vector<std::vector<std::string>>& out) {
+    nb::gil_scoped_acquire gil;
+    nb::list tokens;
+    for (std::size_t t = corpus.sentence(sentence); t < corpus.sentence(sentence + 1); ++t) {
+      nb::list cells;
+      for (const Column& column : corpus.columns()) {
+        cells.append(text_of(column.strings[column.cell[t]]));
+      }
+      tokens.append(nb::tuple(cells));
+    }
+    const nb::object values = (*held)(tokens);
+    if (nb::len(values) != out.size()) {
+      throw nb::value_error("a sentence function must return one entry a token");
+    }
+    std::size_t t = 0;
+    for (nb::handle value : values) {
+      if (nb::isinstance<nb::str>(value)) {
+        out[t].push_back(nb::cast<std::string>(value));
+      } else if (!value.is_none()) {
+        for (nb::handle v : value) out[t].push_back(nb::cast<std::string>(v));
+      }
+      ++t;
     }
   };
 }
@@ -116,6 +150,9 @@ Attribute read_attribute(nb::dict spec) {
     a.kind = Attribute::Kind::kLast;
   } else if (kind == "constant") {
     a.kind = Attribute::Kind::kConstant;
+  } else if (kind == "sentence") {
+    a.kind = Attribute::Kind::kSentence;
+    a.sentence_function = sentence_function(spec["function"]);
   } else if (kind == "gazetteer") {
     a.kind = Attribute::Kind::kGazetteer;
     if (nb::cast<bool>(spec["lower"])) a.function = named_function("lower", 0);
@@ -538,7 +575,8 @@ void bind_text(nb::module_& m) {
             new (self) Extractor(std::move(features), corpus, training);
             self->update();
           },
-          nb::arg("features"), nb::arg("corpus"), nb::arg("training"), nb::keep_alive<1, 3>())
+          nb::arg("features"), nb::arg("corpus"), nb::arg("training") = false,
+          nb::keep_alive<1, 3>())
       .def("update", &Extractor::update)
       .def("forget", &Extractor::forget)
       .def(
@@ -571,6 +609,7 @@ void bind_text(nb::module_& m) {
                      return std::find(r.label.begin(), r.label.end(), -1) == r.label.end();
                    })
       .def_prop_ro("has_values", [](const TokenRows& r) { return !r.value.empty(); })
+      .def("clear", [](TokenRows& r) { r = TokenRows(); })
       .def("arrays", &array_dict);
 
   nb::class_<Vocabulary>(m, "Vocabulary")
@@ -667,6 +706,7 @@ void bind_text(nb::module_& m) {
           },
           nb::arg("rows"))
       .def("clear_batches", [](PyPerceptron& self) { self.batches.clear(); })
+      .def("reset", [](PyPerceptron& self) { self.learner->reset(); })
       .def(
           "epoch",
           [](PyPerceptron& self, std::size_t batch, bool shuffle, std::uint64_t seed,
@@ -685,6 +725,9 @@ void bind_text(nb::module_& m) {
             return nb::make_tuple(report.complete, report.updates, report.loss);
           },
           nb::arg("batch"), nb::arg("shuffle"), nb::arg("seed"), nb::arg("stream"))
+      .def(
+          "skip", [](PyPerceptron& self, std::int64_t sentences) { self.learner->skip(sentences); },
+          nb::arg("sentences"))
       .def(
           "weights",
           [](const PyPerceptron& self, bool average) {
@@ -862,50 +905,52 @@ void bind_text(nb::module_& m) {
           nb::arg("corpus"), nb::arg("sentence"), nb::arg("n"))
       .def(
           "explain",
-          [](const PyModel& self, const Corpus& corpus, std::size_t sentence) {
-            // Token by token, each feature's name and its weight for every label.
+          [](const PyModel& self, const Corpus& corpus, std::size_t sentence, bool pairs) {
+            // Token by token, each feature's name and its weight for every label; or, from the
+            // second token on, for every pair of the label before and its own.
             check_sentence(corpus, sentence);
             check_columns(self.model->features(), corpus);
             Extractor extractor(self.model->shared_features(), corpus);
             extractor.update();
             Keys keys;
-            extractor.keys(sentence, false, keys);
+            extractor.keys(sentence, pairs, keys);
             nb::list out;
+            const std::size_t K = self.names.labels.size();
             std::size_t j = 0;
             for (std::size_t t = 0; t < keys.end.size(); ++t) {
               nb::list token;
               for (; j < keys.end[t]; ++j) {
-                std::vector<double> w(self.names.labels.size(), 0.0);
-                self.model->weights_of(keys.key[j], w.data());
+                std::vector<double> w(pairs ? K * K : K, 0.0);
+                self.model->weights_of(keys.key[j], pairs, w.data());
                 if (!keys.value.empty()) {
                   for (double& x : w) x *= keys.value[j];
                 }
-                token.append(nb::make_tuple(
-                    text_of(extractor.name(sentence, t, keys.origin[j], keys.key[j])),
-                    nb::cast(w)));
+                token.append(nb::make_tuple(text_of(extractor.name(sentence, t + (pairs ? 1 : 0),
+                                                                   keys.origin[j], keys.key[j])),
+                                            nb::cast(w)));
               }
               out.append(token);
             }
             return out;
           },
-          nb::arg("corpus"), nb::arg("sentence"));
+          nb::arg("corpus"), nb::arg("sentence"), nb::arg("pairs"));
 
   nb::class_<PyLabeller>(m, "Labeller")
       .def(
           "__init__",
           [](PyLabeller* self, std::shared_ptr<PyModel> model, const std::string& format,
-             std::size_t target, std::size_t nbest, bool confidence, bool marginals, bool known,
-             double temperature, std::string unknown) {
+             std::size_t target, std::size_t columns, std::size_t nbest, bool confidence,
+             bool marginals, bool known, double temperature, std::string unknown) {
             const Format read = format_of(format);
             new (self) PyLabeller;
             self->model = std::move(model);
             self->format = read;
-            self->options = {target, nbest,       confidence,        marginals,
-                             known,  temperature, std::move(unknown)};
+            self->options = {target,    columns, nbest,       confidence,
+                             marginals, known,   temperature, std::move(unknown)};
           },
-          nb::arg("model"), nb::arg("format"), nb::arg("target"), nb::arg("nbest"),
-          nb::arg("confidence"), nb::arg("marginals"), nb::arg("known"), nb::arg("temperature"),
-          nb::arg("unknown"))
+          nb::arg("model"), nb::arg("format"), nb::arg("target"), nb::arg("columns"),
+          nb::arg("nbest"), nb::arg("confidence"), nb::arg("marginals"), nb::arg("known"),
+          nb::arg("temperature"), nb::arg("unknown"))
       .def("label", &PyLabeller::label, nb::arg("text"), nb::arg("line"), nb::arg("threads"))
       .def_prop_ro("n_tokens", &PyLabeller::tokens);
 }

@@ -55,17 +55,25 @@ IntegerPerceptron::IntegerPerceptron(const Layout& layout)
   transition_mask_ = integer_mask(layout.transition_mask, K_, K_, stride_);
   start_mask_ = integer_mask(layout.start_mask, 1, K_, stride_);
   end_mask_ = integer_mask(layout.end_mask, 1, K_, stride_);
+  transposed_.assign(K_ * stride_, 0);
+  transition_behind_.assign(K_ * stride_, 0);
+  start_behind_.assign(stride_, 0);
+  end_behind_.assign(stride_, 0);
+  reset();
+}
+
+void IntegerPerceptron::reset() {
+  const auto zero = [](auto&... values) { (std::fill(values.begin(), values.end(), 0), ...); };
+  zero(full_, full_behind_, listed_, listed_behind_, transition_behind_, start_behind_,
+       end_behind_);
   transition_ = transition_mask_;
   start_ = start_mask_;
   end_ = end_mask_;
-  transposed_.assign(K_ * stride_, 0);
   for (std::size_t a = 0; a < K_; ++a) {
     for (std::size_t b = 0; b < K_; ++b)
       transposed_[b * stride_ + a] = transition_[a * stride_ + b];
   }
-  transition_behind_.assign(K_ * stride_, 0);
-  start_behind_.assign(stride_, 0);
-  end_behind_.assign(stride_, 0);
+  steps_ = 0;
 }
 
 void IntegerPerceptron::read(const Rows& rows, Batch& batch) const {

@@ -4,11 +4,14 @@
 #include <cstdio>
 
 #include "hypergraph_test.hpp"
+#include "integer_perceptron_test.hpp"
 #include "online_test.hpp"
 #include "problem_test.hpp"
 #include "segment_text_test.hpp"
 #include "semimarkov_test.hpp"
 #include "structures_test.hpp"
+#include "tagger_test.hpp"
+#include "text_test.hpp"
 
 int main() {
   test::test_small_structures();
@@ -32,6 +35,15 @@ int main() {
   test::test_partial_labels();
   test::test_online();
   test::test_threads();
+  test::test_integer_perceptron();
+  test::test_tables();
+  test::test_checksum();
+  test::test_parsing();
+  test::test_features();
+  test::test_packing();
+  test::test_forged_tables();
+  test::test_forged_models();
+  test::test_labeller();
   std::printf("%zu checks, %d failed\n", test::checks, test::failures);
   return test::failures == 0 ? 0 : 1;
 }

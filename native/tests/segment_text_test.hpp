@@ -85,7 +85,7 @@ inline void test_segment_texts() {
   model.marginals(3, scratch, 1.0);
 
   const text::SegmentNames names{{"O", "B-X"}, {"O", "I-X"}};
-  text::SegmentLabeller labeller(model, names, text::Format::kColumns, {1, true, 1.0});
+  text::SegmentLabeller labeller(model, names, text::Format::kColumns, {1, 2, true, 1.0});
   std::string out;
   labeller.label("ab x\nc  x\n\n", 0, out);
   CHECK(out.rfind("ab B-X ", 0) == 0 && labeller.tokens() == 2);

@@ -135,6 +135,16 @@ def make_parser(commands: Commands) -> argparse.ArgumentParser:
     evaluate.add_argument(
         "--confidence", action="store_true", help="95 %% confidence intervals by the bootstrap"
     )
+    evaluate.add_argument(
+        "--confusions",
+        metavar="N",
+        type=_count(0),
+        default=0,
+        help="the N commonest confusions",
+    )
+    evaluate.add_argument(
+        "--against", metavar="MODEL", help="another model: is the difference significant?"
+    )
     _add_format(evaluate)
     _add_threads(evaluate)
     evaluate.set_defaults(command=commands["evaluate"])
@@ -252,8 +262,9 @@ def _add_training(p: argparse.ArgumentParser) -> None:
     p.add_argument("--l1", metavar="X", type=_amount, default=0.0, help="L1 regulariser (crf)")
     p.add_argument(
         "--all-states",
-        action=argparse.BooleanOptionalAction,
-        help="weights for every feature with every label",
+        metavar="N",
+        type=_count(0),
+        help="weights for every label where a feature was seen with N of them; 1: all, 0: never",
     )
     p.add_argument(
         "--min-count",

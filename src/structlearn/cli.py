@@ -34,17 +34,26 @@ def run(arguments: Sequence[str]) -> int:
         options = make_parser(COMMANDS).parse_args(arguments)
     command: Callable[[Any], int] = options.command
     try:
-        return command(options)
+        code = command(options)
+        sys.stdout.flush()
+        return code
     except KeyboardInterrupt:
         return _fail("interrupted", 130)
-    except BrokenPipeError:
-        # Whoever was reading has seen enough. Python would complain again when it flushes.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    except BrokenPipeError:  # whoever was reading has seen enough
+        _close_output()
         return 0
     except MemoryError as error:
         return _fail(f"out of memory: {error}" if str(error) else "out of memory", 1)
-    except (ValueError, OSError) as error:
+    except ValueError as error:
         return _fail(str(error), 1)
+    except OSError as error:  # those of files are told by their readers and writers
+        _close_output()
+        return _fail(f"{error.filename or 'standard output'}: {error.strerror or error}", 1)
+
+
+def _close_output() -> None:
+    """Let what is left of the output go nowhere: Python would complain again when it flushes."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def _plain_prediction(arguments: Sequence[str]) -> Any:
@@ -161,7 +170,6 @@ def _predict(o: Any) -> int:
         known=o.known,
         progress=_Counter("tokens").show if sys.stderr.isatty() else None,
     )
-    sys.stdout.flush()
     return 0
 
 
@@ -172,7 +180,16 @@ def _evaluate(o: Any) -> int:
 
         print(json.dumps(tagger.evaluate(o.gold, format=o.format)))
     else:
-        print(tagger.report(o.gold, format=o.format, confidence=o.confidence))
+        other = None if o.against is None else _load_model(o.against)
+        print(
+            tagger.report(
+                o.gold,
+                o.format,
+                confidence=o.confidence,
+                confusions=o.confusions,
+                against=other,
+            )
+        )
     return 0
 
 
@@ -207,24 +224,24 @@ def _demo(o: Any) -> int:
 
 
 def _load(o: Any) -> Any:
+    tagger = _load_model(o.model)
+    tagger.n_jobs = o.threads
+    return tagger
+
+
+def _load_model(path: str) -> Any:
     from .io.container import read_container
 
-    description, tensors = read_container(o.model)
-    tagger: Any
+    description, tensors = read_container(path)
     if description.get("task") == "segments":
         from .tasks.segment_model import SegmentModel
         from .tasks.segment_tagger import SegmentTagger
 
-        tagger = SegmentTagger.from_model(
-            SegmentModel.from_container(o.model, description, tensors)
-        )
-    else:
-        from .tasks.tagger import Tagger
-        from .tasks.tagger_model import TaggerModel
+        return SegmentTagger.from_model(SegmentModel.from_container(path, description, tensors))
+    from .tasks.tagger import Tagger
+    from .tasks.tagger_model import TaggerModel
 
-        tagger = Tagger.from_model(TaggerModel.from_container(o.model, description, tensors))
-    tagger.n_jobs = o.threads
-    return tagger
+    return Tagger.from_model(TaggerModel.from_container(path, description, tensors))
 
 
 def _check_writable(path: str) -> None:

@@ -260,3 +260,19 @@ def test_conllu(tmp_path):
     label, confidence = cells[9].split("|Confidence=")
     assert label == tagger.predict(tmp_path / "train.conllu")[0][0]
     assert 0.0 <= float(confidence) <= 1.0
+
+
+def test_reports_of_two_models(tagger):
+    other = SegmentTagger(SegmentTemplates.parse("begin(word)"), max_iter=2).fit(TRAIN)
+    text = tagger.report(TEST, confusions=3, against=other)
+    assert "FB1" in text
+    assert len(text.splitlines()) > len(tagger.report(TEST).splitlines()) + 3
+
+
+def test_a_file_with_some_of_the_columns_is_refused(tmp_path):
+    turned = [[(w, k, p) for w, p, k in s] for s in TRAIN[:40]]
+    templates = SegmentTemplates.parse("begin(word)\nlength")
+    tagger = SegmentTagger(templates, target=2, max_iter=1).fit(turned)
+    write(tmp_path / "two", turned, columns=2)
+    with pytest.raises(FileError, match="two, line 1: 2 columns, where the model was trained on 3"):
+        tagger.label_file(tmp_path / "two", tmp_path / "out")

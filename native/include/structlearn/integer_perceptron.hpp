@@ -51,7 +51,12 @@ class IntegerPerceptron {
   };
   void read(const Rows&, Batch&) const;
 
+  // Back to zero, for another run over the same batches.
+  void reset();
+
   EpochReport epoch(const Batch&, std::span<const std::uint32_t> order, Interrupt&);
+  // Sentences that are known to be right are passed over: they count in the average.
+  void skip(std::int64_t sentences) { steps_ += sentences; }
 
   std::size_t weights() const { return boundary_ + 2 * (boundaries_ ? K_ : 0) + K_ * K_; }
   // The averaged weights, or the last ones.

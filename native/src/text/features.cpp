@@ -93,6 +93,10 @@ FeatureSet::FeatureSet(std::vector<Attribute> attributes, std::vector<Template> 
       if (atom.attribute >= attributes_.size()) throw std::invalid_argument("no such attribute");
       if (attributes_[atom.attribute].kind != Attribute::Kind::kVector) continue;
       has_values_ = true;
+      if (t.transition) {
+        throw std::invalid_argument("template '" + t.text +
+                                    "': vectors are for labels, not for label pairs");
+      }
       if (t.atoms.size() > 1) {
         throw std::invalid_argument("template '" + t.text +
                                     "': a vector cannot be joined with anything");
@@ -111,6 +115,7 @@ void Extractor::update() {
   values_.resize(attributes.size());
   row_.resize(attributes.size());
   phrases_.resize(attributes.size());
+  said_.resize(attributes.size());
   std::vector<std::string> found;
   for (std::size_t a = 0; a < attributes.size(); ++a) {
     const Attribute& attribute = attributes[a];
@@ -190,6 +195,10 @@ void Extractor::expand(std::size_t sentence) {
       }
       case Attribute::Kind::kVector:
         break;
+      case Attribute::Kind::kSentence:
+        said_[a].assign(length_, {});
+        attribute.sentence_function(corpus_, sentence, said_[a]);
+        break;
       case Attribute::Kind::kLexicon: {
         const std::uint32_t* cell = corpus_.columns()[attribute.column].cell.data() + begin_;
         const Lexicon& lexicon = *attribute.lexicon;
@@ -217,6 +226,12 @@ void Extractor::for_values(std::size_t attribute, std::ptrdiff_t position, bool 
       each(kYes);
     } else if (mark) {
       each(nonzero(hash_string(boundary_name(position < 0 ? position : position - length + 1))));
+    }
+    return;
+  }
+  if (a.kind == Attribute::Kind::kSentence) {
+    for (const std::string& v : said_[attribute][static_cast<std::size_t>(position)]) {
+      each(nonzero(hash_string(v)));
     }
     return;
   }
@@ -283,7 +298,8 @@ void Extractor::keys(std::size_t sentence, bool transitions, Keys& out) {
               {}};
     for (std::size_t i = 0; i < t.atoms.size(); ++i) {
       const Attribute& a = attributes[t.atoms[i].attribute];
-      plan.plain = plan.plain && !a.multiple && a.kind != Attribute::Kind::kVector;
+      plan.plain = plan.plain && !a.multiple && a.kind != Attribute::Kind::kVector &&
+                   a.kind != Attribute::Kind::kSentence;
       if (i < 4) {
         plan.row[i] = row_[t.atoms[i].attribute].data() + static_cast<std::ptrdiff_t>(pad_) +
                       t.atoms[i].offset;
@@ -351,6 +367,8 @@ std::vector<std::string> Extractor::texts(std::size_t attribute, std::ptrdiff_t 
     } else {
       found.emplace_back(cell);
     }
+  } else if (a.kind == Attribute::Kind::kSentence) {
+    found = said_[attribute][static_cast<std::size_t>(position)];
   } else if (a.kind == Attribute::Kind::kGazetteer || a.kind == Attribute::Kind::kLexicon) {
     const StringTable& names = a.gazetteer ? a.gazetteer->names() : a.lexicon->names();
     for (const std::uint32_t v : phrases_[attribute][static_cast<std::size_t>(position)]) {

@@ -65,6 +65,23 @@ void write_token(const Corpus& corpus, std::string_view line, std::size_t token,
   }
 }
 
+void check_columns(const Corpus& corpus, std::size_t needed, std::size_t target,
+                   std::size_t trained_on) {
+  const std::size_t columns = corpus.columns().size();
+  if (corpus.tokens() == 0) return;
+  if (columns < needed) {
+    throw BadLine(corpus.line_number(0), "the model reads column " + std::to_string(needed) +
+                                             ", the line has " + std::to_string(columns));
+  }
+  if (columns > target && columns < trained_on) {
+    throw BadLine(corpus.line_number(0),
+                  std::to_string(columns) + " columns, where the model was trained on " +
+                      std::to_string(trained_on) + " with the labels in column " +
+                      std::to_string(target + 1) +
+                      ": leave out that column and what follows it, or give them all");
+  }
+}
+
 std::int32_t LabelNames::find(std::string_view name) const {
   const auto at = std::lower_bound(names.begin(), names.end(), name);
   if (at == names.end() || *at != name) return -1;
@@ -128,12 +145,7 @@ void Labeller::label(std::string_view text, std::size_t line, std::string& out) 
   corpus_.read(text, true);
   extractor_.update();
   const std::size_t K = labels_.labels.size();
-  const std::size_t needed = model_.features().columns_needed();
-  if (corpus_.tokens() > 0 && corpus_.columns().size() < needed) {
-    throw BadLine(corpus_.line_number(0), "the model reads column " + std::to_string(needed) +
-                                              ", the line has " +
-                                              std::to_string(corpus_.columns().size()));
-  }
+  check_columns(corpus_, model_.features().columns_needed(), options_.target, options_.columns);
   std::size_t copied = 0;
   for (std::size_t s = 0; s < corpus_.sentences(); ++s) {
     const std::size_t begin = corpus_.sentence(s), L = corpus_.sentence(s + 1) - begin;

@@ -60,7 +60,8 @@ void Lexicon::finish(const std::vector<std::string>& labels) {
       if (n > 0) {
         shown.clear();
         for (const auto& [label, row] : rows) {
-          if (rest(row) > 0 && rest(row) >= kShare * n) shown.emplace_back(rest(row), labels[label]);
+          if (rest(row) > 0 && rest(row) >= kShare * n)
+            shown.emplace_back(rest(row), labels[label]);
         }
         std::sort(shown.begin(), shown.end(), [](const auto& a, const auto& b) {
           return a.first != b.first ? a.first > b.first : a.second < b.second;

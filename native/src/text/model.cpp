@@ -239,7 +239,7 @@ TaggerModel::TaggerModel(std::shared_ptr<const FeatureSet> features, TaggerWeigh
       (!weights_.end.empty() && weights_.end.size() != K)) {
     throw std::invalid_argument("start or end of the wrong size");
   }
-  if (!weights_.pair.slots.empty() && weights_.order != 1) {
+  if ((features_->has_transitions() || !weights_.pair.slots.empty()) && weights_.order != 1) {
     throw std::invalid_argument("features of transitions need a model of order 1");
   }
 }
@@ -329,9 +329,11 @@ std::vector<std::pair<double, Output>> TaggerModel::kbest(std::size_t L, Scratch
   return chain_.kbest(layout, scores, n, scratch.workspace);
 }
 
-void TaggerModel::weights_of(std::uint64_t key, double* out) const {
-  const std::uint64_t word = weights_.state.slots.empty() ? 0 : find(weights_.state, key);
-  if (word != 0) add_weights(weights_.state, word, 1.0, weights_.labels, out);
+void TaggerModel::weights_of(std::uint64_t key, bool pair, double* out) const {
+  const WeightTable& table = pair ? weights_.pair : weights_.state;
+  const std::size_t K = weights_.labels, outcomes = pair ? K * K : K;
+  const std::uint64_t word = table.slots.empty() ? 0 : find(table, key);
+  if (word != 0) add_weights(table, word, 1.0, outcomes, out);
 }
 
 }  // namespace structlearn::text

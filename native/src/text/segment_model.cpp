@@ -127,12 +127,8 @@ void SegmentLabeller::label(std::string_view text, std::size_t line, std::string
   corpus_.set_line(line);
   corpus_.read(text, true);
   extractor_.update();
-  const std::size_t needed = model_.features().attributes().columns_needed();
-  if (corpus_.tokens() > 0 && corpus_.columns().size() < needed) {
-    throw BadLine(corpus_.line_number(0), "the model reads column " + std::to_string(needed) +
-                                              ", the line has " +
-                                              std::to_string(corpus_.columns().size()));
-  }
+  check_columns(corpus_, model_.features().attributes().columns_needed(), options_.target,
+                options_.columns);
   std::size_t copied = 0;
   for (std::size_t s = 0; s < corpus_.sentences(); ++s) {
     const std::size_t begin = corpus_.sentence(s), L = corpus_.sentence(s + 1) - begin;

@@ -21,6 +21,10 @@ Reach reach_of(const SegmentTemplate& t) {
   return all(Place::kInside) ? Reach::kInside : Reach::kBoth;
 }
 
+bool several_values(const Attribute& a) {
+  return a.multiple || a.kind == Attribute::Kind::kSentence;
+}
+
 }  // namespace
 
 SegmentFeatures::SegmentFeatures(std::shared_ptr<const FeatureSet> attributes,
@@ -40,7 +44,7 @@ SegmentFeatures::SegmentFeatures(std::shared_ptr<const FeatureSet> attributes,
       if (a.kind == Attribute::Kind::kVector) {
         throw std::invalid_argument("template '" + t.text + "': segments have no vectors");
       }
-      if (atom.place == Place::kWhole && a.multiple) {
+      if (atom.place == Place::kWhole && several_values(a)) {
         throw std::invalid_argument("template '" + t.text + "': whole() takes one value a token");
       }
       pad_ = std::max(pad_, static_cast<std::size_t>(std::abs(atom.offset)));
@@ -66,7 +70,7 @@ SegmentExtractor::SegmentExtractor(std::shared_ptr<const SegmentFeatures> featur
   for (const SegmentTemplate& t : features_->templates()) {
     seed_.push_back(hash_string(t.text));
     plain_.push_back(std::none_of(t.atoms.begin(), t.atoms.end(), [&](const SegmentAtom& atom) {
-      return attributes[atom.attribute].multiple;
+      return several_values(attributes[atom.attribute]);
     }));
   }
   for (std::size_t d = 0; d <= max_length; ++d) {
@@ -84,13 +88,13 @@ void SegmentExtractor::open(std::size_t sentence) {
   const std::size_t pad = features_->pad(), n = length_ + 2 * pad;
   for (std::size_t a = 0; a < attributes.size(); ++a) {
     first_[a].assign(n, 0);
-    if (attributes[a].multiple) several_[a].assign(n, {});
+    if (several_values(attributes[a])) several_[a].assign(n, {});
     for (std::size_t i = 0; i < n; ++i) {
       found_.clear();
       const auto at = static_cast<std::ptrdiff_t>(i) - static_cast<std::ptrdiff_t>(pad);
       extractor_.values(a, at, true, found_);
       if (!found_.empty()) first_[a][i] = found_[0];
-      if (attributes[a].multiple) several_[a][i] = found_;
+      if (several_values(attributes[a])) several_[a][i] = found_;
     }
   }
 }
@@ -127,7 +131,7 @@ void SegmentExtractor::combinations(std::size_t number, std::size_t atom, std::u
   }
   const SegmentAtom& a = t.atoms[atom];
   const bool placed = a.place != Place::kLength && a.place != Place::kWhole;
-  if (placed && features_->attributes().attributes()[a.attribute].multiple) {
+  if (placed && several_values(features_->attributes().attributes()[a.attribute])) {
     const std::ptrdiff_t at = position(a, s);
     if (outside(a, t.mark_boundaries, at)) return;
     const auto pad = static_cast<std::ptrdiff_t>(features_->pad());

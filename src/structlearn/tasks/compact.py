@@ -5,6 +5,7 @@ The table of slots is left out of the file and made again when it is read.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -43,23 +44,27 @@ def compact_tensors(core: Any, precision: str, pairs: bool) -> dict[str, Tensor]
     return tensors
 
 
-def expand_tensors(tensors: dict[str, Tensor], n_labels: int, hashed: bool) -> dict[str, Any]:
+def expand_tensors(
+    tensors: dict[str, Tensor], tables: Sequence[str], kind: str, n_labels: int, hashed: bool
+) -> dict[str, Any]:
     """Return the arrays of a model as :class:`TaggerModel` wants them."""
-    kinds = {"F16": "<f2", "I8": "i1", "U16": "<u2", "U32": "<u4"}
+    kinds, wide = {"F16": "<f2", "I8": "i1"}, {"U16": "<u2", "U32": "<u4"}
     arrays: dict[str, Any] = {}
-    for table in ("state", "pair"):
-        if f"{table}.keys" not in tensors:
-            continue
+    for table in tables:
         rounded, columns = tensors[f"{table}.rounded"], tensors[f"{table}.columns"]
+        expected = {"rounded": kind, "keys": "U64", "counts": "U16", "scale": "F64"}
+        if any(tensors[f"{table}.{part}"].dtype != dtype for part, dtype in expected.items()):
+            raise ValueError(f"an array of {table!r} has items of the wrong kind")
         w = np.frombuffer(rounded.data, dtype=kinds[rounded.dtype]).astype(np.float64)
         scale = float(np.frombuffer(tensors[f"{table}.scale"].data, dtype="<f8")[0])
         counts = np.frombuffer(tensors[f"{table}.counts"].data, dtype="<u2")
         row_ptr = np.zeros(len(counts) + 1, dtype=np.uint32)
         np.cumsum(counts, out=row_ptr[1:])
-        column = np.frombuffer(columns.data, dtype=kinds[columns.dtype]).astype(np.uint32)
+        column = np.frombuffer(columns.data, dtype=wide[columns.dtype]).astype(np.uint32)
         keys = np.frombuffer(tensors[f"{table}.keys"].data, dtype="<u8")
         outcomes = n_labels if table == "state" else n_labels**2
-        if len(column) != len(w) or row_ptr[-1] != len(w) or len(keys) != len(counts):
+        total = int(counts.sum(dtype=np.uint64))  # row_ptr has only 32 bits to add them up in
+        if len(column) != len(w) or total != len(w) or len(keys) != len(counts):
             raise ValueError(f"the arrays of {table!r} do not fit together")
         if len(column) and column.max() >= outcomes:
             raise ValueError("a weight of a label that does not exist")

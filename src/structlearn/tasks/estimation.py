@@ -7,8 +7,10 @@ from typing import Any
 import numpy as np
 
 from ..estimators import CRF, StructuredPerceptron, StructuredSVM
+from ..estimators.preparation import Before, make_encoder
 from ..features.rows import Examples, FeatureRows
 from ..learners.online import OnlineState
+from ..scoring.layout import WeightBlock, WeightLayout
 from ..structures.chain import Chain
 from .learned import LearnedWeights, Masks
 from .tagger_model import TaggerModel
@@ -24,7 +26,7 @@ def make_estimator(tagger: Any, passes: int, seed: int, structure: Any = None) -
         "max_iter": passes,
         "random_state": seed,
         "n_jobs": tagger.n_jobs,
-        "all_possible_states": tagger.all_states,
+        "all_possible_states": int(tagger.all_states) == 1,
     }
     if tagger.learner == "perceptron":
         return StructuredPerceptron(average=tagger.average, shuffle=tagger.shuffle, **common)
@@ -70,7 +72,7 @@ def train_estimator(
     y: list[Any] = np.split(known, sentence[1:-1])
     if (known < 0).any():
         y = [[None if k < 0 else k for k in labels.tolist()] for labels in y]
-    estimator.forbid = _forbidden(data.masks, len(data.labels))
+    estimator.forbid = _forbidden(data.masks, len(data.labels), estimator.structure.order)
     layouts: list[Any] = []
 
     def learned(weights: Any) -> LearnedWeights:
@@ -82,7 +84,9 @@ def train_estimator(
 
     estimator.callbacks = callback
     interrupted = False
-    prepared = estimator._prepare(examples, y, classes=np.arange(len(data.labels)))
+    classes = np.arange(len(data.labels))
+    before = None if start is None else _earlier_layout(estimator, start, classes)
+    prepared = estimator._prepare(examples, y, classes=classes, before=before)
     layouts.append(prepared.layout)
     solver = estimator._check_parameters()
     begin_at: Any = None
@@ -97,13 +101,16 @@ def train_estimator(
     return monitor.best or learned(training.weights), interrupted
 
 
-def _forbidden(masks: Masks, n: int) -> dict[str, Any] | None:
+def _forbidden(masks: Masks, n: int, order: int) -> dict[str, Any] | None:
     if not masks.transition:
         return None
     return {
         "start": [k for k in range(n) if masks.start[k]],
         "end": [k for k in range(n) if masks.end[k]],
-        "transition": [(i // n, i % n) for i in range(n * n) if masks.transition[i]],
+        # Pairs of labels are the second block from the top in a chain of order 2, and so on.
+        "transition" if order == 1 else "transition1": [
+            (i // n, i % n) for i in range(n * n) if masks.transition[i]
+        ],
     }
 
 
@@ -154,6 +161,17 @@ def _from_layout(layout: Any, w: Any, data: TrainingSet) -> LearnedWeights:
         names.sort(key=lambda n: order.get(n) or int(n.removeprefix("transition")))
         learned.transitions = [table(n) for n in names]
     return learned
+
+
+def _earlier_layout(estimator: Any, start: LearnedWeights, classes: Any) -> Before:
+    """Return the places of earlier weights: they stay, whether the new data has them or not."""
+    row_ptr = np.frombuffer(start.row_ptr, dtype=np.uint32)
+    column = np.frombuffer(start.column, dtype=np.uint32)
+    rows = WeightBlock(
+        (len(classes),), len(row_ptr) - 1, shared=False, row_ptr=row_ptr, column=column
+    )
+    encoder = make_encoder(estimator, estimator.structure)
+    return Before(encoder, WeightLayout({"label": rows}), classes)
 
 
 def _to_layout(layout: Any, start: LearnedWeights, data: TrainingSet) -> Any:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import itertools
 import warnings
 from array import array
 from typing import Any
@@ -18,9 +19,9 @@ from .calibration import DevScore, calibrate
 from .chunk_labels import are_chunk_labels, written
 from .learned import LearnedWeights, Masks
 from .tagger_model import TaggerModel
-from .training import Monitor, TrainingSet, train_perceptron
+from .training import Monitor, TrainingSet, make_perceptron, train_perceptron
 
-__all__ = ["Fitting"]
+__all__ = ["Fitting", "check_legal", "default_target", "usual_features"]
 
 _PASSES = {"perceptron": 10, "svm": 30, "crf": 100, "hmm": 1}
 _MOST_LABELS_IN_INTEGERS = 4096
@@ -41,14 +42,13 @@ class Fitting:
 
     def __init__(self, tagger: Any, corpus: Corpus, start: TaggerModel | None = None) -> None:
         self.start = start
-        name = tagger.target
-        if name is None:
-            name = "upos" if corpus.format == "conllu" else "-1"
-        self.target = corpus.find_column(name)
+        self.target = corpus.find_column(default_target(tagger, corpus))
         preset = tagger.features
         if isinstance(preset, str) and preset == "auto":
             preset = usual_features(corpus, self.target)
         self.tagger = tagger = _settled(tagger, preset, start)
+        if start is not None:
+            check_start(start, tagger)
         self.corpus = self.in_scheme(corpus)
         self.templates = self._choose_templates(preset)
         if self.start is None:
@@ -163,12 +163,14 @@ class Fitting:
         tagger = self.tagger
         total: LearnedWeights | None = None
         count = tagger.n_models if tagger.learner == "perceptron" else 1
+        learner = make_perceptron(data) if self._suits_integers(data) else None
         for run in range(count):
             seed = tagger.random_state + run
             if run:
                 monitor.restart()
-            if self._suits_integers(data):
+            if learner is not None:
                 learned, interrupted = train_perceptron(
+                    learner,
                     data,
                     max_iter=self.passes,
                     shuffle=tagger.shuffle,
@@ -235,6 +237,8 @@ class Fitting:
                 )
                 for table in kept
             }
+            if self.start is not None:
+                names["state"] = self._with_earlier_names(keys, kept["state"], names["state"])
         return TaggerModel(
             self.templates,
             self.corpus.format,
@@ -249,6 +253,22 @@ class Fitting:
             training=self.record(passes),
             names=names,
         )
+
+    def _with_earlier_names(
+        self, keys: bytes, kept: bytes, names: tuple[bytes, bytes]
+    ) -> tuple[bytes, Any]:
+        """Return the names with those that only the earlier model knows filled in."""
+        assert self.start is not None
+        earlier = dict(zip(self.start.unpacked()[0], self.start.feature_names(), strict=False))
+        by_number = memoryview(keys).cast("Q")
+        ordered = sorted(by_number[f] for f in memoryview(kept).cast("I"))
+        text, ends = names
+        bounds = [0, *memoryview(ends).cast("I")]
+        merged = [
+            text[bounds[i] : bounds[i + 1]] or earlier.get(key, "").encode()
+            for i, key in enumerate(ordered)
+        ]
+        return b"".join(merged), array("I", itertools.accumulate(map(len, merged)))
 
     def record(self, passes: int) -> dict[str, Any]:
         """Return what the model file tells of its training."""
@@ -266,6 +286,13 @@ class Fitting:
         }
 
 
+def default_target(tagger: Any, corpus: Corpus) -> str:
+    """Return the column of the labels: as named, or the usual one of the format."""
+    if tagger.target is not None:
+        return str(tagger.target)
+    return "upos" if corpus.format == "conllu" else "-1"
+
+
 def _settled(tagger: Any, features: Any, start: TaggerModel | None) -> Any:
     """Return the tagger's parameters with what they leave to the preset settled."""
     settings = {"all_states": False, "n_models": 1, "order": 1, "scheme": "none"}
@@ -275,7 +302,8 @@ def _settled(tagger: Any, features: Any, start: TaggerModel | None) -> Any:
         settings["scheme"] = start.training.get("scheme") or "none"
         settings["order"] = start.order
     if tagger.learner != "perceptron":
-        settings["n_models"] = 1
+        # The others learn what a pair that was not seen is worth from the regulariser.
+        settings.update(n_models=1, all_states=False)
     settled = copy.copy(tagger)
     for name, value in settings.items():
         if getattr(settled, name) is None:
@@ -293,6 +321,20 @@ def usual_features(corpus: Corpus, target: int) -> str:
     numbers = array("I", corpus._core.cell_numbers(target))
     outside = sum(1 for k in numbers if strings[k] == "O")
     return "ner" if outside > 0.6 * len(numbers) else "chunk"
+
+
+def check_start(start: TaggerModel, tagger: Any) -> None:
+    """Refuse to go on from a model whose weights would mean something else here."""
+    if start.emissions is not None:
+        raise ValueError("start: training cannot go on from a hidden Markov model")
+    if start.order != tagger.order:
+        raise ValueError(f"start: a model of order {start.order}, not {tagger.order}")
+    width = len(start.unpacked()[1]) - 1 if start.hashed else 0
+    if width != (1 << tagger.hash_bits if tagger.hash_bits else 0):
+        bits = width.bit_length() - 1 if width else 0
+        raise ValueError(f"start: a model with hash_bits={bits}, not {tagger.hash_bits}")
+    if "pair.slots" in start.arrays:
+        raise ValueError("start: training cannot go on from a model with features of label pairs")
 
 
 def check_legal(corpus: Corpus, target: int, labels: list[str], masks: Masks, scheme: str) -> None:

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 from .. import _core
+from ..exceptions import FileError
 from ..io.container import Tensor
 from ..text.corpus import Corpus
 from ..text.templates import Attribute, FeatureTemplates, Template
@@ -37,6 +38,10 @@ def fit_hmm_tagger(tagger: Any, corpus: Corpus) -> TaggerModel:
         raise ValueError("the words are the target: there is nothing to learn from")
     labels = run.corpus.column(run.target)
     gold = [[None if k == tagger.unknown else k for k in sentence] for sentence in labels]
+    if all(k is None for sentence in gold for k in sentence):
+        raise FileError(
+            corpus.path or "the corpus", f"no token has a label: all are {tagger.unknown!r}"
+        )
     hmm = HMM(order=tagger.order).fit(run.corpus.column(word), gold)
     names = [str(k) for k in hmm.classes_]
     attribute = Attribute("vector", corpus.columns[word], (("emission", None),))

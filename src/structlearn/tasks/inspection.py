@@ -7,6 +7,8 @@ from array import array
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
+from ..text.corpus import find_column
+
 __all__ = ["Decision", "Summary", "explain", "inspect_html", "inspect_text", "summarise"]
 
 
@@ -113,7 +115,7 @@ def _facts(model: Any) -> list[tuple[str, str]]:
     facts = [
         ("learner", f"{training.get('learner')}, chain of order {model.order}"),
         ("labels", f"{len(model.labels)}, in column {model.target + 1} ({model.target_name})"),
-        ("features", f"{training.get('features', 0):,}, of which {n_weights:,} weights are not 0"),
+        ("features", f"{training.get('features', 0):,}; {n_weights:,} weights are not 0"),
         ("templates", str(len(model.templates))),
         (
             "trained on",
@@ -155,41 +157,54 @@ def _model_labels(model: Any, corpus: Any) -> list[list[int]]:
 
 def _explain_sentence(tagger: Any, model: Any, corpus: Any, s: int, y: list[int]) -> list[Decision]:
     n, length = len(model.labels), len(y)
-    features = model.core.explain(corpus._core, s)
+    features = model.core.explain(corpus._core, s, False)
+    pairs = model.core.explain(corpus._core, s, True) if "pair.slots" in model.arrays else []
     p = array("d", model.core.marginals(corpus._core, s, model.temperature or 1.0))
     tables = [array("d", bytes(model.arrays[f"transition{m}"])) for m in range(1, model.order + 1)]
     start = array("d", bytes(model.arrays["start"])) or array("d", bytes(8 * n))
     end = array("d", bytes(model.arrays["end"])) or array("d", bytes(8 * n))
 
-    def around(t: int, k: int) -> dict[str, float]:
+    def around(t: int, k: int) -> list[tuple[str, float]]:
         """Return the scores of label windows that hold position t, with label k there."""
         z = [*y[:t], k, *y[t + 1 :]]
         named = model.labels
-        found: dict[str, float] = {}
+        found: list[tuple[str, float]] = []
         if t == 0:
-            found["first label"] = start[k]
+            found.append(("first label", start[k]))
         if t == length - 1:
-            found["last label"] = end[k]
+            found.append(("last label", end[k]))
         for m, table in enumerate(tables, 1):
             for last in range(max(t, m), min(length, t + m + 1)):
                 window = z[last - m : last + 1]
                 index = 0
                 for label in window:
                     index = index * n + label
-                where = "before" if last == t else "after"
-                others = [named[window[i]] for i in range(m + 1) if last - m + i != t]
-                found[f"label {where}: {' '.join(others)}"] = table[index]
+                here = t - (last - m)  # the place of t in the window
+                others = [named[label] if i != here else "_" for i, label in enumerate(window)]
+                if here == m:
+                    name = f"label before: {' '.join(others[:-1])}"
+                elif here == 0:
+                    name = f"label after: {' '.join(others[1:])}"
+                else:
+                    name = f"labels around: {' '.join(others)}"
+                found.append((name, table[index]))
+        for last in (t, t + 1):
+            if pairs and 0 < last < length:
+                place = "" if last == t else "next token: "
+                both = z[last - 1] * n + z[last]
+                found += [(place + name, w[both]) for name, w in pairs[last - 1]]
         return found
 
     decisions = []
-    cells = [c for c in range(corpus.n_columns) if c != model.target]
-    shown = [corpus.cells(s, c) for c in cells[:3]]
+    read = [find_column(c, model.format, model.n_columns) for c in model.templates.columns()]
+    word = 1 if model.format == "conllu" else 0
+    shown = [corpus.cells(s, c) for c in read[:3] or [word]]
     for t, k in enumerate(y):
         mine = around(t, k)
         local = [sum(w[j] for _, w in features[t]) for j in range(n)]
 
         def total(j: int, t: int = t, local: list[float] = local) -> float:
-            return local[j] + sum(around(t, j).values())
+            return local[j] + sum(w for _, w in around(t, j))
 
         others = [j for j in range(n) if j != k]
         if not others:
@@ -197,7 +212,7 @@ def _explain_sentence(tagger: Any, model: Any, corpus: Any, s: int, y: list[int]
         rival = max(others, key=total)
         theirs = around(t, rival)
         parts = [(name, w[k] - w[rival]) for name, w in features[t]]
-        parts += [(name, mine[name] - theirs[name]) for name in mine]
+        parts += [(name, a - b) for (name, a), (_, b) in zip(mine, theirs, strict=True)]
         parts = [(name, d) for name, d in parts if d != 0]
         parts.sort(key=lambda part: -abs(part[1]))
         token = tuple(column[t] for column in shown)

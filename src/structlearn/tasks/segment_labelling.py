@@ -57,6 +57,7 @@ def label_pieces(
                 model.later,
                 chosen,
                 model.target,
+                model.n_columns,
                 confidence,
                 model.temperature or 1.0,
             )

@@ -5,11 +5,19 @@ from __future__ import annotations
 import time
 from typing import Any
 
-from ..metrics import chunk_report, sequence_accuracy, to_bio, token_accuracy
+from ..metrics import (
+    bootstrap_interval,
+    chunk_report,
+    confusion,
+    randomization_test,
+    sequence_accuracy,
+    to_bio,
+    token_accuracy,
+)
 from ..text.corpus import Corpus
 from .segment_model import SegmentModel
 
-__all__ = ["evaluate_segments"]
+__all__ = ["evaluate_segments", "report_segments"]
 
 
 def evaluate_segments(
@@ -32,3 +40,23 @@ def evaluate_segments(
         "recall": report.overall.recall,
         "by_type": {k: v.f1 for k, v in report.by_type.items()},
     }
+
+
+def report_segments(
+    gold: list[list[str]],
+    predicted: list[list[str]],
+    confidence: bool,
+    confusions: int,
+    other: Any,
+) -> str:
+    """Return a table of scores; see :meth:`SegmentTagger.report`."""
+    lines = [chunk_report(gold, predicted).text().rstrip()]
+    if confidence:
+        lines.append(str(bootstrap_interval(gold, predicted, "chunk_f1", random_state=0)))
+    if confusions:
+        written = [to_bio(labels) for labels in gold]
+        lines += ["", confusion(written, predicted).text(confusions).rstrip()]
+    if other is not None:
+        test = randomization_test(gold, predicted, other, "chunk_f1", random_state=0)
+        lines += ["", str(test)]
+    return "\n".join(lines)

@@ -354,22 +354,32 @@ class SegmentTagger:
 
         return evaluate_segments(self._fitted(), *self._gold(source, format), self.n_jobs)
 
-    def report(self, source: Any, format: str | None = None, *, confidence: bool = False) -> str:
+    def report(
+        self,
+        source: Any,
+        format: str | None = None,
+        *,
+        confidence: bool = False,
+        confusions: int = 0,
+        against: Any = None,
+    ) -> str:
         """Return a table of scores by chunk type, as conlleval prints it.
 
         Parameters
         ----------
         confidence : bool
             95 % confidence intervals by the bootstrap over sentences.
+        confusions : int
+            So many of the most frequent confusions of labels too.
+        against : SegmentTagger or Tagger, optional
+            Another one: is the difference significant (approximate randomisation)?
         """
-        from ..metrics import bootstrap_interval, chunk_report
+        from .segment_scores import report_segments
 
         corpus, gold = self._gold(source, format)
         predicted = self._fitted().label_corpus(corpus, self.n_jobs)
-        lines = [chunk_report(gold, predicted).text().rstrip()]
-        if confidence:
-            lines.append(str(bootstrap_interval(gold, predicted, "chunk_f1", random_state=0)))
-        return "\n".join(lines)
+        other = None if against is None else against.predict(corpus)
+        return report_segments(gold, predicted, confidence, confusions, other)
 
     def _gold(self, source: Any, format: str | None) -> tuple[Corpus, list[list[str]]]:
         """Read sentences that must have their labels."""

@@ -55,6 +55,7 @@ def read_templates(
     for number, (name, words) in enumerate(d["vectors"].items()):
         tensor = tensors[f"vectors.{number}"]
         assert tensor.shape is not None
+        check_dtype(f"vectors.{number}", tensor, "F32")
         templates.vectors[name] = (list(words), tensor.data, tensor.shape[1])
     made: Templates = templates
     return made

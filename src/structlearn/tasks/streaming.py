@@ -2,11 +2,12 @@
 
 In memory are the features with their weights and one piece of the file. The first pass over the
 file counts, then come the passes of learning, and a last one finds the names of the features that
-have weights.
+have weights. ``seen(…)``, which needs the whole file at once, is left out of presets.
 """
 
 from __future__ import annotations
 
+import copy
 from array import array
 from collections.abc import Iterator
 from typing import Any
@@ -15,7 +16,9 @@ from .. import _core
 from ..exceptions import FileError, LineError
 from ..text.corpus import Corpus, guess_format
 from ..text.files import pieces
-from .fitting import Fitting, check_legal
+from ..text.presets import PRESETS, load_templates
+from ..text.templates import FeatureTemplates
+from .fitting import Fitting, check_legal, default_target, usual_features
 from .learned import LearnedWeights
 from .tagger_model import TaggerModel
 from .training import Monitor, split_weights
@@ -50,7 +53,8 @@ class _Stream:
                 core.read(text)
             except LineError as error:
                 raise error.in_file(self.path) from None
-            yield self.corpus
+            if core.n_tokens:
+                yield self.corpus
 
 
 def fit_stream(
@@ -59,7 +63,7 @@ def fit_stream(
     """Learn from a file; return the model and a record of the passes."""
     stream = _Stream(path, format)
     for first in stream:
-        run = Fitting(tagger, first)
+        run = Fitting(_streamable(tagger, first), first)
         break
     else:
         raise FileError(path, "there are no sentences in it")
@@ -105,12 +109,33 @@ def fit_stream(
             updates += updated
         monitor.look(number, weights, updates=updates, wrong=wrong)
         if updates == 0:
+            learner.skip((run.passes - number) * n_sentences)  # as if the other passes were made
             break
     model = run.model(weights(), passes=len(monitor.history))
     model.training.update(sentences=n_sentences, tokens=n_tokens)
     if tagger.names and not tagger.hash_bits:
         model.names = {"state": _names(run, stream, model)}
     return model, monitor.history
+
+
+def _streamable(tagger: Any, corpus: Corpus) -> Any:
+    """Return the tagger's parameters with what a preset asks for beyond streaming left out."""
+    settled = copy.copy(tagger)
+    if tagger.n_models is None:
+        settled.n_models = 1
+    if tagger.order is None:
+        settled.order = 1
+    name = tagger.features
+    if name == "auto":
+        target = corpus.find_column(default_target(tagger, corpus))
+        name = usual_features(corpus, target)
+    if isinstance(name, str) and name in PRESETS:
+        templates = load_templates(name, tagger.functions)
+        plain = [t for t in templates.templates if all(a.kind != "lexicon" for a, _ in t.atoms)]
+        settled.features = FeatureTemplates(plain, functions=tagger.functions)
+        if tagger.scheme is None:
+            settled.scheme = PRESETS[name][1].get("scheme")
+    return settled
 
 
 def _extracted(run: Fitting, stream: _Stream) -> Iterator[tuple[Corpus, Any]]:

@@ -53,9 +53,10 @@ class Tagger:
         Weight of the losses against ½‖w‖² (svm, crf).
     l1 : float, default=0.0
         Weight of ‖w‖₁ (crf): most weights become 0.
-    all_states : bool, optional
-        Weights for every feature with every label; otherwise for the pairs seen in training. None:
-        as the preset has it, else False.
+    all_states : bool or int, optional
+        Weights for every feature with every label; otherwise for the pairs seen in training. A
+        number n: for features seen with at least n labels (perceptron of order 1). None: as the
+        preset has it, else False.
     min_count : int, default=0
         Leave out features seen fewer times than this in training.
     hash_bits : int, default=0
@@ -111,7 +112,7 @@ class Tagger:
         patience: int = 5,
         C: float = 1.0,
         l1: float = 0.0,
-        all_states: bool | None = None,
+        all_states: bool | int | None = None,
         min_count: int = 0,
         hash_bits: int = 0,
         prune: float = 0.0,
@@ -138,7 +139,7 @@ class Tagger:
     patience: int
     C: float
     l1: float
-    all_states: bool | None
+    all_states: bool | int | None
     min_count: int
     hash_bits: int
     prune: float
@@ -178,6 +179,8 @@ class Tagger:
         whole: dict[str, tuple[int, int | None]] = {"patience": (0, None), "min_count": (0, None)}
         whole.update(hash_bits=(0, 30), n_jobs=(1, None))
         whole.update(random_state=(0, 2**63))
+        if self.all_states is not None and not isinstance(self.all_states, bool):
+            whole["all_states"] = (0, None)
         for name in ("max_iter", "n_models"):
             if getattr(self, name) is not None:
                 whole[name] = (1, None)
@@ -227,6 +230,8 @@ class Tagger:
         if held_out is not None:
             _same_columns(held_out, corpus)
         if self.learner == "hmm":
+            if start is not None:
+                raise ValueError("start: a hidden Markov model is counted, it cannot go on")
             from .hidden_markov import fit_hmm_tagger
 
             self.model_, self.history_ = fit_hmm_tagger(self, corpus), []
@@ -330,13 +335,13 @@ class Tagger:
         clamped = array("i")
         if known is not None:
             index = {name: i for i, name in enumerate(model.core.names)}
+            if [len(labels) for labels in known] != [len(sentence) for sentence in corpus]:
+                raise ValueError("known must have one entry a token")
             for s, labels in enumerate(known):
                 try:
                     clamped.extend(-1 if k is None else index[k] for k in labels)
                 except KeyError as error:
                     raise ValueError(f"sentence {s}: the model has no label {error}") from None
-            if len(clamped) != corpus.n_tokens:
-                raise ValueError("known must have one entry a token")
         flat = model.label_corpus(corpus, self.n_jobs, clamped)
         out, at = [], 0
         for s in range(len(corpus)):
@@ -347,9 +352,16 @@ class Tagger:
 
     def _read_input(self, source: Any) -> Corpus:
         """Read sentences to label; a list of sentences may leave the label out."""
+        format = self._fitted().format
         if isinstance(source, (Corpus, str, os.PathLike)):
-            return self._read(source, self._fitted().format)
-        return Corpus.from_sentences(source)
+            return self._read(source, format)
+        corpus = Corpus.from_sentences(source)
+        if format == "conllu" and corpus.n_columns == 1:  # words alone: they go where forms are
+            words = corpus.column(0)
+            return Corpus.from_sentences(
+                [("_", word, *"________") for word in sentence] for sentence in words
+            )
+        return corpus
 
     def predict_marginals(self, source: Any) -> list[list[dict[str, float]]]:
         """Return P(label | sentence) of each token, by label.
@@ -440,6 +452,7 @@ class Tagger:
                     model.core,
                     chosen,
                     model.target,
+                    model.n_columns,
                     nbest,
                     confidence,
                     marginals,
@@ -499,15 +512,28 @@ class Tagger:
             )
         return result
 
-    def report(self, source: Any, format: str | None = None, *, confidence: bool = False) -> str:
+    def report(
+        self,
+        source: Any,
+        format: str | None = None,
+        *,
+        confidence: bool = False,
+        confusions: int = 0,
+        against: Tagger | None = None,
+    ) -> str:
         """Return a table of scores: by label, or by chunk type as conlleval prints it.
 
         Parameters
         ----------
         confidence : bool
             95 % confidence intervals by the bootstrap over sentences.
+        confusions : int
+            So many of the most frequent confusions of labels too.
+        against : Tagger, optional
+            Another tagger: is the difference significant (approximate randomisation)?
         """
-        from ..metrics import bootstrap_interval, chunk_report, label_report
+        from ..metrics import bootstrap_interval, chunk_report, confusion, label_report
+        from ..metrics import randomization_test as compare
 
         model = self._fitted()
         corpus = self._gold_corpus(source, format)
@@ -515,9 +541,16 @@ class Tagger:
         chunked = are_chunk_labels(model.labels)
         table = chunk_report(gold, predicted) if chunked else label_report(gold, predicted)
         lines = [table.text().rstrip()]
+        metrics = ("chunk_f1", "token_accuracy") if chunked else ("token_accuracy",)
         if confidence:
-            for metric in ("chunk_f1", "token_accuracy") if chunked else ("token_accuracy",):
-                lines.append(str(bootstrap_interval(gold, predicted, metric, random_state=0)))
+            intervals = (bootstrap_interval(gold, predicted, m, random_state=0) for m in metrics)
+            lines += map(str, intervals)
+        if confusions:
+            lines += ["", confusion(gold, predicted).text(confusions).rstrip()]
+        if against is not None:
+            other = against.predict(corpus)
+            tests = (compare(gold, predicted, other, m, random_state=0) for m in metrics)
+            lines += ["", *map(str, tests)]
         return "\n".join(lines)
 
     def _gold_corpus(self, source: Any, format: str | None) -> Corpus:

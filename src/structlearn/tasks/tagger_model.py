@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 __all__ = ["TaggerModel"]
 
 TASK = "tagger"
+_MOST_ORDER = 4
+_MOST_COLUMNS = 1 << 15  # of a line as long as lines may be
 #: Tensor of a model -> what its items are.
 _DTYPES = {"slots": "U64", "weight": "F32", "outcome": "U32"}
 
@@ -222,6 +224,8 @@ class TaggerModel:
     ) -> TaggerModel:
         templates = read_templates(FeatureTemplates, d, tensors, functions)
         labels, order = list(map(str, d["labels"])), int(d["order"])
+        if not 0 <= order <= _MOST_ORDER:
+            raise ValueError(f"an order of {order}")
         emissions = None
         if "emissions" in d:
             from .hidden_markov import load_emissions
@@ -233,34 +237,48 @@ class TaggerModel:
         for name in ("start", "end", *(f"transition{m}" for m in range(1, order + 1))):
             check_dtype(name, tensors[name], "F64")
             arrays[name] = tensors[name].data
+        has_pairs = any(name.startswith("pair.") for name in tensors)
+        tables = ("state", "pair") if has_pairs else ("state",)
+        if d["precision"] not in ("float32", "float16", "int8"):
+            raise ValueError(f"the precision {d['precision']!r}")
         if d["precision"] == "float32":
-            for table in ("state", "pair"):
-                for part, dtype in _DTYPES.items():
-                    key = f"{table}.{part}"
-                    if key in tensors:
-                        check_dtype(key, tensors[key], dtype)
-                        arrays[key] = tensors[key].data
+            for key, dtype in ((f"{t}.{part}", k) for t in tables for part, k in _DTYPES.items()):
+                check_dtype(key, tensors[key], dtype)
+                arrays[key] = tensors[key].data
         else:
             from .compact import expand_tensors
 
-            arrays.update(expand_tensors(tensors, len(labels), bool(d["hashed"])))
+            rounded = "F16" if d["precision"] == "float16" else "I8"
+            arrays.update(expand_tensors(tensors, tables, rounded, len(labels), bool(d["hashed"])))
         names = {
             table: (tensors[f"{table}.names"].data, tensors[f"{table}.names_end"].data)
             for table in ("state", "pair")
             if f"{table}.names" in tensors
         }
-        temperature = d["temperature"]
+        for table, (text, end) in names.items():
+            check_dtype(f"{table}.names", tensors[f"{table}.names"], "U8")
+            check_dtype(f"{table}.names_end", tensors[f"{table}.names_end"], "U32")
+            if int.from_bytes(end[-4:], "little") != len(text):
+                raise ValueError(f"the names of {table!r} do not fit together")
+        temperature = None if d["temperature"] is None else float(d["temperature"])
+        if temperature is not None and not 0 < temperature < float("inf"):
+            raise ValueError(f"a temperature of {temperature}")
+        n_columns, target = int(d["n_columns"]), int(d["target"])
+        if d["format"] not in ("columns", "conllu") or not 0 <= target < n_columns <= _MOST_COLUMNS:
+            raise ValueError(f"column {target + 1} of {n_columns} in the format {d['format']!r}")
+        if d["format"] == "conllu" and n_columns != len(column_names("conllu", n_columns)):
+            raise ValueError(f"CoNLL-U of {n_columns} columns")
         return cls(
             templates=templates,
             format=str(d["format"]),
-            n_columns=int(d["n_columns"]),
-            target=int(d["target"]),
+            n_columns=n_columns,
+            target=target,
             labels=labels,
             shown=list(map(str, d["shown"])),
             order=order,
             hashed=bool(d["hashed"]),
             arrays=arrays,
-            temperature=None if temperature is None else float(temperature),
+            temperature=temperature,
             training=dict(d["training"]),
             names=names,
             emissions=emissions,
@@ -286,7 +304,7 @@ class TaggerModel:
         text, end = self.names[table]
         whole = bytes(text)
         bounds = [0, *array("I", bytes(end))]
-        return [whole[a:b].decode() for a, b in itertools.pairwise(bounds)]
+        return [whole[a:b].decode(errors="replace") for a, b in itertools.pairwise(bounds)]
 
     def unpacked(self, table: str = "state") -> tuple[Any, Any, Any, Any]:
         """Return keys, row pointers, columns and weights of the features that have weights."""

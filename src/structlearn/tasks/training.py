@@ -12,7 +12,7 @@ from .. import _core
 from ..text.corpus import Corpus
 from .learned import LearnedWeights, Masks
 
-__all__ = ["Monitor", "TrainingSet", "split_weights", "train_perceptron"]
+__all__ = ["Monitor", "TrainingSet", "make_perceptron", "split_weights", "train_perceptron"]
 
 Score = Callable[[LearnedWeights], float]
 
@@ -66,10 +66,12 @@ class Monitor:
         self.n_tokens = n_tokens
         self.history: list[dict[str, Any]] = []
         self._begin = time.perf_counter()
+        self.run = 0
         self.restart()
 
     def restart(self) -> None:
         """Forget the best pass: another run begins."""
+        self.run += 1
         self.best: LearnedWeights | None = None
         self.best_score = float("-inf")
         self.best_pass = 0
@@ -92,7 +94,11 @@ class Monitor:
         return stop
 
     def _line(self, record: dict[str, Any]) -> str:
-        words = [f"pass {record['pass']:>3}"]
+        words = [
+            f"run {self.run}  pass {record['pass']:>3}"
+            if self.run > 1
+            else f"pass {record['pass']:>3}"
+        ]
         if "wrong" in record:
             words.append(f"training accuracy {1 - record['wrong'] / self.n_tokens:8.4%}")
         for key in ("loss", "objective", "gap"):
@@ -117,6 +123,7 @@ def split_weights(row_ptr: Any, column: Any, w: memoryview[float], n_labels: int
 
 
 def train_perceptron(
+    learner: _core.IntegerPerceptron,
     data: TrainingSet,
     *,
     max_iter: int,
@@ -127,14 +134,18 @@ def train_perceptron(
 ) -> tuple[LearnedWeights, bool]:
     """Run the averaged perceptron on first-order chains, natively and in whole numbers.
 
+    Parameters
+    ----------
+    learner : IntegerPerceptron
+        What :func:`make_perceptron` made; begins anew.
+
     Returns
     -------
     weights, interrupted
         The weights after the last pass, or the best ones by the dev score; and whether Ctrl-C ended
         it early.
     """
-    learner = _perceptron(data)
-    learner.add_batch(data.rows)
+    learner.reset()
     row_ptr, column = data.vocabulary.row_ptr(), data.vocabulary.column()
     n_labels = len(data.labels)
 
@@ -143,16 +154,29 @@ def train_perceptron(
         return split_weights(row_ptr, column, w, n_labels)
 
     interrupted = False
-    for number in range(1, max_iter + 1):
-        complete, updates, wrong = learner.epoch(0, shuffle, seed, number)
-        if not complete:
-            interrupted = True
-            break
-        if monitor.look(number, weights, updates=updates, wrong=int(wrong)) or updates == 0:
-            break
+    try:
+        for number in range(1, max_iter + 1):
+            complete, updates, wrong = learner.epoch(0, shuffle, seed, number)
+            if not complete:
+                interrupted = True
+                break
+            if monitor.look(number, weights, updates=updates, wrong=int(wrong)):
+                break
+            if updates == 0:
+                # Every later pass would be the same: the rest of the average in one go.
+                learner.skip((max_iter - number) * len(data.corpus))
+                break
+    except KeyboardInterrupt:  # between two native loops; inside one, the loop ends by itself
+        interrupted = True
     return monitor.best or weights(), interrupted
 
 
-def _perceptron(data: TrainingSet) -> _core.IntegerPerceptron:
+def make_perceptron(data: TrainingSet) -> _core.IntegerPerceptron:
+    """Return the native learner with the corpus laid out in its own way; the rows are given up."""
     masks = data.masks
-    return _core.IntegerPerceptron(data.vocabulary, True, masks.start, masks.end, masks.transition)
+    learner = _core.IntegerPerceptron(
+        data.vocabulary, True, masks.start, masks.end, masks.transition
+    )
+    learner.add_batch(data.rows)
+    data.rows.clear()
+    return learner

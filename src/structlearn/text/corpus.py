@@ -37,7 +37,7 @@ def find_column(name: str, format: str, n_columns: int) -> int:
     """
     names = column_names(format, n_columns)
     text = str(name).lower()
-    if text.lstrip("-").isdigit():
+    if text.removeprefix("-").isdecimal():
         number = int(text)
         index = number - 1 if number > 0 else n_columns + number
         if 0 <= index < n_columns and number != 0:
@@ -47,7 +47,7 @@ def find_column(name: str, format: str, n_columns: int) -> int:
         text = _ALIASES.get(text, text)
     if text in names:
         return names.index(text)
-    if text[:1] == "c" and text[1:].isdigit() and 0 < int(text[1:]) <= n_columns:
+    if text[:1] == "c" and text[1:].isdecimal() and 0 < int(text[1:]) <= n_columns:
         return int(text[1:]) - 1
     raise ValueError(f"there is no column {name!r}: the columns are {', '.join(names)}")
 
@@ -59,7 +59,7 @@ def guess_format(path: str | os.PathLike[str], text: bytes) -> str:
         name = name[:-3]
     if name.endswith((".conllu", ".conll-u")):
         return "conllu"
-    for line in text[:65536].splitlines():
+    for line in text[:65536].removeprefix(b"\xef\xbb\xbf").splitlines():
         if not line.strip() or line.startswith(b"#"):
             continue
         cells = line.split(b"\t")
@@ -208,8 +208,18 @@ class Corpus(Sequence[Sentence]):
 
     def write(self, path: str | os.PathLike[str]) -> None:
         """Write the corpus as a file of its format; comments and multi-word tokens included."""
+        for i, sentence in enumerate(self):
+            if not all(map(self._fits, sentence)):
+                reason = "a cell is empty or has a separator or a line end in it"
+                raise FileError(os.fspath(path), f"sentence {i} cannot be written: {reason}")
         with replaced(path) as file:
             self._write(file)
+
+    def _fits(self, token: tuple[str, ...]) -> bool:
+        """Whether a reader would find the cells again; a lone column is split at white space."""
+        bad = "\t\n \r\f\v" if len(token) == 1 else "\t\n"
+        whole = all(cell and not any(c in cell for c in bad) for cell in token)
+        return whole and token[-1][-1] not in " \r\f\v"  # the ends of lines are trimmed
 
     def _write(self, file: IO[bytes]) -> None:
         separator = "\t" if self.format == "conllu" else self._core.separator.strip("\0") or "\t"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from ..exceptions import FileError
-from .templates import Attribute, Template
+from .templates import MOST_OFFSET, Attribute, Template
 
 __all__ = ["is_crfpp", "parse_crfpp"]
 
@@ -45,6 +45,8 @@ def parse_crfpp(text: str, name: str) -> list[Template]:
             if not transition:
                 templates.append(Template(((Attribute("constant"), 0),), marked=True, name=line))
             continue
+        if any(abs(int(row)) > MOST_OFFSET for row, _ in macros):
+            raise FileError(name, f"an offset beyond {MOST_OFFSET}", number)
         atoms = tuple((Attribute("string", f"c{int(c) + 1}"), int(row)) for row, c in macros)
         templates.append(Template(atoms, transition=transition, marked=True, name=line))
     return templates

@@ -16,6 +16,8 @@ if TYPE_CHECKING:
 
 __all__ = ["open_bytes", "pieces", "read_bytes", "replaced"]
 
+_LONGEST_LINE = 1 << 20
+
 
 def _reason(error: BaseException) -> str:
     """Say what went wrong in a few words."""
@@ -29,20 +31,20 @@ def open_bytes(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
     """Open a file for reading; ``-`` is standard input, and gzip is undone."""
     name = os.fspath(path)
     opened: Any = None
-    raw: Any = None
     try:
         if name == "-":
             yield sys.stdin.buffer
             return
-        opened = raw = open(name, "rb")  # noqa: SIM115
-        if opened.read(2) == b"\x1f\x8b":  # what a gzip file begins with, whatever its name
+        opened = open(name, "rb")  # noqa: SIM115
+        # What a gzip file begins with, whatever its name; a pipe cannot go back, so only a look.
+        if opened.peek(2)[:2] == b"\x1f\x8b":
             import gzip
 
-            opened.seek(0)
-            opened = gzip.GzipFile(fileobj=opened, mode="rb")
+            inflated: Any = gzip.GzipFile(fileobj=opened, mode="rb")
+            with inflated:
+                yield inflated
         else:
-            opened.seek(0)
-        yield opened
+            yield opened
     except (OSError, EOFError) as error:
         raise FileError(name, _reason(error)) from error
     except Exception as error:
@@ -50,9 +52,8 @@ def open_bytes(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
             raise FileError(name, f"the compressed data is damaged: {error}") from error
         raise
     finally:
-        for file in (opened, raw):  # GzipFile leaves the file below it open
-            if file is not None:
-                file.close()
+        if opened is not None:
+            opened.close()
 
 
 def read_bytes(path: str | os.PathLike[str]) -> bytes:
@@ -66,19 +67,23 @@ def pieces(path: str | os.PathLike[str], size: int) -> Iterator[tuple[bytes, int
 
     Each comes with the number of lines before it. A sentence longer than a piece is not torn.
     """
-    rest, line = b"", 0
+    held: list[bytes] = []  # whole lines of a sentence that has not ended yet
+    tail, line = b"", 0  # the beginning of a line
     with open_bytes(path) as file:
-        while True:
-            block = file.read(size)
-            if not block:
-                break
-            text = rest + block if rest else block
+        while block := file.read(size):
+            text = tail + block
             cut = _core.last_sentence_end(text)
             if cut:
-                piece = text[:cut] if cut < len(text) else text
+                piece = b"".join([*held, text[:cut]])
                 yield piece, line
                 line += piece.count(b"\n")
-            rest = text[cut:]
+                held, text = [], text[cut:]
+            end = text.rfind(b"\n") + 1
+            held.append(text[:end])
+            tail = text[end:]
+            if len(tail) > _LONGEST_LINE:
+                break  # no token is that long: whoever reads the piece will say so
+    rest = b"".join([*held, tail])
     if rest:
         yield rest, line
 

@@ -5,13 +5,15 @@ from __future__ import annotations
 import itertools
 import re
 from collections.abc import Sequence
+from math import prod
 from typing import Any, NoReturn
 
 from .templates import FUNCTIONS, MOST_LENGTH, MOST_OFFSET, Attribute, Template
 
-__all__ = ["LineParser", "parse_line"]
+__all__ = ["MOST_TEMPLATES", "LineParser", "parse_line"]
 
 _MARKS = {"first": "first", "last": "last", "bias": "constant"}
+MOST_TEMPLATES = 65535
 _PIECES = re.compile(
     r"""\s*(?:
         (?P<name>[A-Za-z_][A-Za-z0-9_]*)
@@ -26,7 +28,10 @@ _PIECES = re.compile(
 
 def parse_line(line: str) -> list[Template]:
     """Return the templates of one line; ranges make several. ValueError says what is wrong."""
-    return LineParser(line).templates()
+    try:
+        return LineParser(line).templates()
+    except RecursionError:
+        raise ValueError("functions too deep inside each other") from None
 
 
 class LineParser:
@@ -74,6 +79,8 @@ class LineParser:
             last = int(self.take("number", what))
         if last < first:
             raise ValueError(f"the range {first}..{last} is empty")
+        if last - first > 2 * MOST_OFFSET:
+            raise ValueError(f"the range {first}..{last} is too long")
         return list(range(first, last + 1))
 
     def templates(self) -> list[Template]:
@@ -85,6 +92,10 @@ class LineParser:
             parts.append(self.part())
         if not parts:
             self.fail("a column or a function")
+        if len(parts) > MOST_LENGTH:
+            raise ValueError(f"more than {MOST_LENGTH} attributes in one template")
+        if prod(map(len, parts)) > MOST_TEMPLATES:
+            raise ValueError(f"the line stands for more than {MOST_TEMPLATES:,} templates")
         return [Template(atoms, transition) for atoms in itertools.product(*parts)]
 
     def part(self) -> list[tuple[Attribute, int]]:
@@ -94,9 +105,16 @@ class LineParser:
             attribute = Attribute(_MARKS[name]) if name in _MARKS else Attribute("string", name)
             return [(attribute, offset) for offset in offsets]
         self.sign("(")
+        if name == "sentence":
+            text = self.take("string", "a name between double quotes")
+            self.sign(")")
+            whole = Attribute("sentence", "", (("sentence", text[1:-1]),))
+            return [(whole, offset) for offset in self.offsets()]
         inner = self.part()
         arguments = self.arguments(name)
         self.sign(")")
+        if len(inner) * len(arguments) > MOST_TEMPLATES:
+            raise ValueError(f"the line stands for more than {MOST_TEMPLATES:,} templates")
         made = []
         for attribute, offset in inner:
             for argument in arguments:
@@ -146,7 +164,7 @@ class LineParser:
         pattern = self.take("regex", "a regular expression between slashes")[1:-1]
         try:
             re.compile(pattern)
-        except re.error as error:
+        except (re.error, OverflowError, RecursionError) as error:
             raise ValueError(f"the regular expression /{pattern}/: {error}") from None
         return [pattern]
 
@@ -154,6 +172,8 @@ class LineParser:
 def _applied(attribute: Attribute, name: str, argument: Any) -> Attribute:
     if attribute.kind != "string":
         raise ValueError(f"{name}() cannot be applied to {attribute.text(0)!r}")
+    if len(attribute.functions) == MOST_LENGTH:
+        raise ValueError(f"more than {MOST_LENGTH} functions inside each other")
     if name == "seen":
         if any(f in ("ngrams", "call", "match") for f, _ in attribute.functions):
             raise ValueError("seen() takes one string: a column, lower(), suffix(), ...")

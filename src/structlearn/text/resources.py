@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from array import array
+from math import isfinite
 
 from ..exceptions import FileError
 from .files import read_bytes
@@ -18,6 +19,11 @@ def _text(path: str) -> str:
         raise FileError(path, f"not valid UTF-8: {error.reason}") from None
 
 
+def _lower(text: str) -> str:
+    """Lower case character by character, as lower() in templates has it (no final sigma)."""
+    return "".join(low if len(low := c.lower()) == 1 else c for c in text)
+
+
 def read_phrases(path: str, lower: bool = False) -> list[tuple[list[str], str]]:
     """Read a list of phrases: one a line, its words separated by spaces; after a tab, its name.
 
@@ -27,7 +33,7 @@ def read_phrases(path: str, lower: bool = False) -> list[tuple[list[str], str]]:
     phrases = []
     for line in _text(path).splitlines():
         phrase, _, name = line.partition("\t")
-        words = (phrase.lower() if lower else phrase).split()
+        words = (_lower(phrase) if lower else phrase).split()
         if words:
             phrases.append((words, name.strip() or usual))
     if not phrases:
@@ -43,8 +49,10 @@ def read_vectors(path: str) -> tuple[list[str], array[float], int]:
     names: dict[str, None] = {}
     values = array("f")
     width = 0
-    for number, line in enumerate(_text(path).splitlines(), 1):
-        fields = line.rstrip().split(" ")
+    # Not splitlines: words of vectors may have other line ends of Unicode in them.
+    text = _text(path).removesuffix("\n")
+    for number, line in enumerate(text.split("\n") if text else [], 1):
+        fields = line.rstrip(" \r").split(" ")
         if number == 1 and len(fields) == 2 and all(f.isdigit() for f in fields):
             continue
         if len(fields) < 2:
@@ -61,4 +69,7 @@ def read_vectors(path: str) -> tuple[list[str], array[float], int]:
         names[fields[0]] = None
     if not names:
         raise FileError(path, "there are no vectors in it")
+    for i, x in enumerate(values):
+        if not isfinite(x):
+            raise FileError(path, f"the vector of {list(names)[i // width]!r} is not finite")
     return list(names), values, width

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import itertools
+from math import prod
 
-from .grammar import LineParser
+from .grammar import MOST_TEMPLATES, LineParser
 from .segment_templates import PLACES, SegmentTemplate
-from .templates import MOST_OFFSET, Attribute
+from .templates import MOST_LENGTH, MOST_OFFSET, Attribute
 
 __all__ = ["parse_segment_line"]
 
@@ -16,7 +17,10 @@ Placed = tuple[str, Attribute, int]
 
 def parse_segment_line(line: str) -> list[SegmentTemplate]:
     """Return the templates of one line; ranges make several. ValueError says what is wrong."""
-    return _SegmentParser(line).segment_templates()
+    try:
+        return _SegmentParser(line).segment_templates()
+    except RecursionError:
+        raise ValueError("functions too deep inside each other") from None
 
 
 class _SegmentParser(LineParser):
@@ -28,6 +32,10 @@ class _SegmentParser(LineParser):
             parts.append(self.placed())
         if not parts:
             self.fail("a place such as begin(...)")
+        if len(parts) > MOST_LENGTH:
+            raise ValueError(f"more than {MOST_LENGTH} attributes in one template")
+        if prod(map(len, parts)) > MOST_TEMPLATES:
+            raise ValueError(f"the line stands for more than {MOST_TEMPLATES:,} templates")
         return [
             SegmentTemplate(
                 tuple((attribute, offset) for _, attribute, offset in atoms),

@@ -16,7 +16,8 @@ combination of values that it has in training is a feature::
     in(word, "places.txt")         whether the token is part of a phrase in a file
     seen(lower(word))              the labels that the word had in training, most frequent first
     vector(word, "vectors.txt")    numbers instead of names, from a file of word vectors
-    call(word, "name")             a function of your own, given in Python
+    call(word, "name")             a function of a string of your own, given in Python
+    sentence("name")               a function of the whole sentence of your own
     first  last  bias              marks of the first and last token; a constant
     transition: pos[0]             a feature of label pairs, not of labels
     ends: marked                   from here on places beyond the sentence have values of their own
@@ -60,6 +61,7 @@ FUNCTIONS = {
     "vector": "text",
     "seen": "types",
     "emission": "",
+    "sentence": "text",
 }
 MOST_LENGTH = 100
 MOST_OFFSET = 1000
@@ -70,7 +72,7 @@ class Attribute(namedtuple("Attribute", "kind column functions", defaults=("", (
 
     Attributes
     ----------
-    kind : {"string", "first", "last", "constant", "gazetteer", "vector", "lexicon"}
+    kind : {"string", "first", "last", "constant", "gazetteer", "vector", "lexicon", "sentence"}
     column : str
         The column it reads; empty for marks.
     functions : tuple of (name, argument)
@@ -87,6 +89,9 @@ class Attribute(namedtuple("Attribute", "kind column functions", defaults=("", (
         if self.kind in ("first", "last", "constant"):
             name = "bias" if self.kind == "constant" else self.kind
             return name if offset == 0 else f"{name}[{offset}]"
+        if self.kind == "sentence":
+            text = f'sentence("{self.functions[0][1]}")'
+            return text if offset == 0 else f"{text}[{offset}]"
         text = f"{self.column}[{offset}]"
         for name, argument in self.functions:
             shown = ""
@@ -251,6 +256,8 @@ class FeatureTemplates:
         return _core.FeatureSet(specs, lines)
 
     def _specification(self, attribute: Attribute, format: str, n_columns: int) -> dict[str, Any]:
+        if attribute.kind == "sentence":
+            return {"kind": "sentence", "function": self._given(attribute.functions[0][1])}
         if not attribute.column:
             return {"kind": attribute.kind}
         spec: dict[str, Any] = {
@@ -294,16 +301,22 @@ class FeatureTemplates:
 
     def _function(self, name: str, argument: Any) -> Any:
         if name == "match":
-            search = re.compile(argument).search
+            try:
+                search = re.compile(argument).search
+            except (re.error, OverflowError, RecursionError) as error:
+                raise ValueError(f"the regular expression /{argument}/: {error}") from None
             return lambda s: "1" if search(s) else None
         if name == "call":
-            if argument not in self.functions:
-                raise ValueError(
-                    f'the templates call("{argument}"), which is not among the functions given: '
-                    f"{sorted(self.functions) or 'none'}; pass functions={{{argument!r}: ...}}"
-                )
-            return self.functions[argument]
+            return self._given(argument)
         return (name, int(argument or 0))
+
+    def _given(self, name: str) -> Callable[..., Any]:
+        if name not in self.functions:
+            raise ValueError(
+                f"the templates call the function {name!r}, which is not among those given: "
+                f"{sorted(self.functions) or 'none'}; pass functions={{{name!r}: ...}}"
+            )
+        return self.functions[name]
 
     def to_json(self) -> list[Any]:
         """Return the templates as plain data; :meth:`from_json` reads it."""
@@ -318,6 +331,8 @@ class FeatureTemplates:
         templates = []
         for atoms, transition, marked, name in data:
             read = []
+            if len(atoms) > MOST_LENGTH:
+                raise ValueError(f"a template of {len(atoms)} attributes")
             for kind, column, functions, offset in atoms:
                 steps = tuple((function, argument) for function, argument in functions)
                 _check_attribute(kind, column, steps, offset)
@@ -347,9 +362,19 @@ def _check_attribute(
     kind: Any, column: Any, functions: tuple[tuple[Any, Any], ...], offset: Any
 ) -> None:
     """Refuse what no template could have given."""
-    right = kind in ("string", "first", "last", "constant", "gazetteer", "vector", "lexicon")
+    right = kind in (
+        "string",
+        "first",
+        "last",
+        "constant",
+        "gazetteer",
+        "vector",
+        "lexicon",
+        "sentence",
+    )
     right = right and isinstance(column, str) and type(offset) is int
-    right = right and abs(offset) <= MOST_OFFSET
+    # The core calls functions inside each other: many of them would be too deep.
+    right = right and abs(offset) <= MOST_OFFSET and len(functions) <= MOST_LENGTH
     for name, argument in functions:
         takes = FUNCTIONS.get(name)
         right = right and takes is not None
@@ -357,7 +382,7 @@ def _check_attribute(
             right = right and isinstance(argument, str)
         elif takes in ("length", "short", "types"):
             right = right and type(argument) is int and 0 <= argument <= MOST_LENGTH
-    if kind in ("gazetteer", "vector", "lexicon"):
+    if kind in ("gazetteer", "vector", "lexicon", "sentence"):
         right = right and bool(functions)
     if not right:
-        raise ValueError(f"a template that makes no sense: {kind} {column} {functions}")
+        raise ValueError(f"a template that makes no sense: {kind} {column} {functions[:9]}")

@@ -62,6 +62,7 @@ struct Attribute {
     kGazetteer,  // phrases over the column
     kVector,     // numbers instead of names
     kLexicon,    // the labels that the string had in training
+    kSentence,   // a function of the whole sentence
   };
   Kind kind = Kind::kString;
   std::size_t column = 0;
@@ -73,6 +74,9 @@ struct Attribute {
   std::function<void(std::string_view, float*)> vector_function;
   std::size_t width = 0;
   std::shared_ptr<const Lexicon> lexicon;
+  // kSentence: any number of values for each token.
+  std::function<void(const Corpus&, std::size_t sentence, std::vector<std::vector<std::string>>&)>
+      sentence_function;
 
   bool reads_column() const {
     return kind == Kind::kString || kind == Kind::kGazetteer || kind == Kind::kVector ||
@@ -176,6 +180,7 @@ class Extractor {
   std::size_t begin_ = 0, length_ = 0, pad_ = 0;
   std::vector<std::vector<std::uint64_t>> row_;  // attribute -> padded positions
   std::vector<std::vector<std::vector<std::uint32_t>>> phrases_;
+  std::vector<std::vector<std::vector<std::string>>> said_;  // by sentence functions
 };
 
 // The fold of a sentence in the training corpus: contiguous and of equal size.

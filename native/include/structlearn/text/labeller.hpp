@@ -25,6 +25,7 @@ struct LabelNames {
 
 struct LabelOptions {
   std::size_t target = 0;    // the column of the labels
+  std::size_t columns = 0;   // of the files that the model was trained on
   std::size_t nbest = 1;     // columns of labels: the best sentence, the second best, ...
   bool confidence = false;   // a column with the probability of the label
   bool marginals = false;    // a column with the probabilities of all labels
@@ -32,6 +33,10 @@ struct LabelOptions {
   double temperature = 1.0;  // of the probabilities
   std::string unknown = "_";
 };
+
+// Refuses, as BadLine, a text without the columns that a model reads, or with some only of those
+// that follow its labels, which would be filled in the wrong place.
+void check_columns(const Corpus&, std::size_t needed, std::size_t target, std::size_t trained_on);
 
 // Appends a probability, four digits after the point.
 void append_number(double x, std::string& out);

@@ -116,8 +116,8 @@ class TaggerModel {
   void clamp(std::span<const std::int32_t> known, std::span<const std::int32_t> group,
              Scratch&) const;
 
-  // Weights of a feature for all labels, added to out (K).
-  void weights_of(std::uint64_t key, double* out) const;
+  // Weights of a feature for all labels, added to out (K); or of one of label pairs (K²).
+  void weights_of(std::uint64_t key, bool pair, double* out) const;
 
  private:
   void arrange(std::size_t L, Scratch&, ::structlearn::Layout&, Scores&) const;

@@ -64,6 +64,7 @@ struct SegmentNames {
 
 struct SegmentOptions {
   std::size_t target = 0;    // the column of the labels
+  std::size_t columns = 0;   // of the files the model was trained on
   bool confidence = false;   // a column with the probability of the segment
   double temperature = 1.0;  // of the probabilities
 };

@@ -1,0 +1,38 @@
+"""Taggers on corpora that people wrote; skipped where they are absent."""
+
+import gzip
+
+from tagger_data import corpus_folder
+
+from structlearn.cli import run
+from structlearn.tasks import Tagger
+
+
+def test_chunks_of_conll2000():
+    folder = corpus_folder("conll2000")
+    tagger = Tagger("chunk", max_iter=10).fit(folder / "train.txt.gz")
+    assert tagger.evaluate(folder / "test.txt.gz")["f1"] >= 0.932
+
+
+def test_only_the_tags_of_ewt_change(tmp_path):
+    folder = corpus_folder("ud_en_ewt")
+    model, out = str(tmp_path / "model"), tmp_path / "out.conllu"
+    source = str(folder / "test.conllu.gz")
+    train = ["train", "tagger", str(folder / "dev.conllu.gz"), "--model", model]
+    assert run([*train, "--max-iter", "2", "--quiet"]) == 0
+    assert run(["predict", model, source, "--output", str(out), "--threads", "2"]) == 0
+    before = gzip.decompress((folder / "test.conllu.gz").read_bytes()).decode().split("\n")
+    after = out.read_text().split("\n")
+    assert len(before) == len(after)
+    right = tokens = 0
+    for old, new in zip(before, after, strict=True):
+        if not old.split("\t")[0].isdigit():
+            assert new == old
+            continue
+        cells, found = old.split("\t"), new.split("\t")
+        right += cells[3] == found[3]
+        tokens += 1
+        cells[3] = found[3]
+        assert found == cells
+    assert 0.8 < right / tokens < 1
+    assert tokens > 20_000

@@ -1,0 +1,115 @@
+"""Ctrl-C on the command line: exit code 130, no traceback, and the old model as it was."""
+
+import os
+import signal
+import subprocess
+import sys
+
+import pytest
+
+from structlearn.cli import run
+from structlearn.datasets import make_treebank
+
+#: The command line in a process that says when it has come to a place, and waits there for a
+#: signal that comes from outside.
+WAITING = """
+import sys, time
+from structlearn import cli
+from structlearn.tasks import {module} as module
+
+before = {place}
+def reached(*arguments, **options):
+    print("ready", flush=True)
+    time.sleep(30)
+    return before(*arguments, **options)
+{place} = reached
+sys.exit(cli.run(sys.argv[1:]))
+"""
+
+
+@pytest.fixture(scope="module")
+def corpus(tmp_path_factory):
+    lines = []
+    for s in make_treebank(300, random_state=0):
+        lines += [*map(" ".join, zip(s.words, s.tags, strict=True)), ""]
+    path = tmp_path_factory.mktemp("signals") / "train.txt"
+    path.write_text("\n".join(lines) + "\n")
+    return path
+
+
+@pytest.fixture
+def model(corpus, tmp_path):
+    model = tmp_path / "model"
+    train = ["train", "tagger", str(corpus), "--max-iter", "1", "--quiet"]
+    assert run([*train, "--model", str(model)]) == 0
+    return model
+
+
+def interrupted(child, ready):
+    try:
+        assert ready(child)
+        child.send_signal(signal.SIGINT)
+        out, err = child.communicate(timeout=60)
+    finally:
+        child.kill()
+    assert child.returncode == 130
+    assert "Traceback" not in err
+    assert err.splitlines()[-1] == "structlearn: interrupted"
+    return out
+
+
+def start(*arguments, **options):
+    return subprocess.Popen(
+        [sys.executable, *map(str, arguments)],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        **options,
+    )
+
+
+@pytest.mark.parametrize("more", [[], ["--stream"], ["--learner", "crf", "--C", "1e9"]])
+def test_while_it_learns(corpus, model, more):
+    """The lines of progress say when it is in the midst of it."""
+    before = model.read_bytes()
+    train = ["train", "tagger", corpus, "--model", model, "--max-iter", 10**6, *more]
+    # Words with two labels each, so that it never ends by itself.
+    text = corpus.read_text()
+    other = model.with_name("both.txt")
+    other.write_text(text + text.replace(" NN\n", " XX\n"))
+    train[2] = other
+    child = start("-m", "structlearn", *train)
+    interrupted(child, lambda c: "pass   1" in c.stderr.readline())
+    assert model.read_bytes() == before
+    assert sorted(os.listdir(model.parent)) == ["both.txt", "model"]
+
+
+@pytest.mark.parametrize(
+    ("module", "place"),
+    [
+        ("fitting", "module.Fitting._training_set"),
+        ("tagger_model", "module.write_container"),
+        ("tagger_model", "sys.modules['os'].fsync"),
+        ("tagger_model", "sys.modules['os'].replace"),
+    ],
+)
+def test_before_and_while_it_saves(corpus, model, module, place):
+    before = model.read_bytes()
+    program = WAITING.format(module=module, place=place)
+    train = ["train", "tagger", corpus, "--model", model, "--max-iter", 2, "--quiet"]
+    child = start("-c", program, *train)
+    interrupted(child, lambda c: c.stdout.readline() == "ready\n")
+    assert model.read_bytes() == before
+    assert os.listdir(model.parent) == ["model"]
+
+
+def test_while_it_labels(corpus, model, tmp_path):
+    out = tmp_path / "out"
+    out.write_text("precious")
+    child = start("-m", "structlearn", "predict", model, "-", "--output", out,
+                  stdin=subprocess.PIPE)  # fmt: skip
+    child.stdin.write(corpus.read_text() * 40)  # more than a piece; the file has no end
+    child.stdin.flush()
+    interrupted(child, lambda _: True)
+    assert out.read_text() == "precious"
+    assert sorted(os.listdir(tmp_path)) == ["model", "out"]
