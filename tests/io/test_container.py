@@ -310,6 +310,8 @@ def test_a_file_made_here_is_read(tmp_path):
         ({"a": entry(0, 4), "b": entry(5, 8)}, "'b' lies outside"),
         ({"a": entry(-1, 8)}, "'a' lies outside"),
         ({"a": entry(0, 8, [9])}, "another size than it says"),
+        ({"a": entry(0, 8, [7])}, "another size than it says"),
+        ({"a": entry(0, 8, [])}, "another size than it says"),
         ({"a": entry(0, 8, [2**64, 2**64])}, "another size than it says"),
         ({"a": entry(0, 8, [-8, -1])}, "'a' lies outside"),
         ({"a": entry(0, 8, [8.0])}, "'a' lies outside"),

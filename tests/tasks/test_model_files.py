@@ -121,19 +121,15 @@ def test_rounded_weights(tagger, saved, precision, slack):
     assert model.label_corpus(corpus) == tagger.model_.label_corpus(corpus)
 
 
-def test_rounded_files_are_smaller():
+def test_rounded_files_are_smaller(tmp_path):
     """Of a model with enough features for the weights to count."""
     words = [f"w{i}" for i in range(400)]
     sentences = [[(w, "NVD"[i % 3]) for i, w in enumerate(words[k : k + 8])] for k in range(392)]
     tagger = Tagger(features="pos", max_iter=2, names=False).fit(sentences)
     sizes = {}
     for precision in ("float32", "float16", "int8"):
-        path = f"/tmp/{os.getpid()}.{precision}.model"
-        try:
-            tagger.save(path, precision)
-            sizes[precision] = os.path.getsize(path)
-        finally:
-            os.unlink(path)
+        tagger.save(tmp_path / precision, precision)
+        sizes[precision] = os.path.getsize(tmp_path / precision)
     assert sizes["int8"] < sizes["float16"] < 0.7 * sizes["float32"]
 
 
@@ -556,3 +552,11 @@ def test_features_of_label_pairs_without_label_pairs(saved):
         {name: None for name in read_container(saved["float32"])[1] if name.startswith("pair.")},
     )
     assert "features of transitions need a model of order 1" in refused(path)
+
+
+def test_rounding_uses_all_of_its_steps(tagger, saved):
+    tensors = read_container(saved["int8"])[1]
+    steps = np.frombuffer(tensors["state.rounded"].data, "i1")
+    (scale,) = np.frombuffer(tensors["state.scale"].data, "<f8")
+    assert np.abs(steps.astype(int)).max() == 127
+    assert scale * 127 == pytest.approx(np.abs(tagger.model_.unpacked()[3]).max(), rel=1e-12)

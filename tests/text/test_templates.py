@@ -55,6 +55,7 @@ def extracted(templates, sentences, transitions=False, format="columns"):
 
 WORDS = st.one_of(
     st.sampled_from(["New", "new", "york", "York", "times", "Times", "square", "a", "ä", "Ä", "ß"]),
+    st.sampled_from(["McDonald's", "USA", "1999", "...", "aab--Bb", "語語", "ÄÄää", "٣٣"]),
     st.text("abABzZ019-.'ÄßñЖжΣ語ǅǆ٣Ⅷ\u0301\u00a0\U00010400\U0001f600", min_size=1, max_size=6),
 )
 SENTENCES = st.lists(
@@ -122,6 +123,26 @@ def test_features_are_those_of_the_description(folder, transitions):
         assert extracted(templates, sentences, transitions) == expected
 
     check()
+
+
+@pytest.mark.parametrize(
+    "text", ["shape(word)", "shape(word, short)", "digits(word)", "lower(word)"]
+)
+def test_runs_of_equal_characters(text):
+    """All words of up to four characters from one of each kind."""
+    kinds = "aX1.語"
+    words = ["".join(w) for n in range(1, 5) for w in itertools.product(kinds, repeat=n)]
+    templates = parse(text)
+    sentence = [(w,) for w in words]
+    assert extracted(templates, [sentence]) == [feature_names(templates, sentence)]
+
+
+def test_phrases_in_every_sentence(folder):
+    """All sentences of up to four words, some of which begin phrases, end them, or go on."""
+    templates = with_phrases(folder, 'in(word, "places.txt")\nin(lower(word[1]), "places.txt")')
+    words = ["new", "york", "times", "Square"]
+    sentences = [[(w,) for w in s] for n in range(1, 5) for s in itertools.product(words, repeat=n)]
+    assert extracted(templates, sentences) == [feature_names(templates, s) for s in sentences]
 
 
 @REPEATABLE
