@@ -7,4 +7,5 @@ NB_MODULE(_core, m) {
   structlearn::python::bind_structures(m);
   structlearn::python::bind_problem(m);
   structlearn::python::bind_text(m);
+  structlearn::python::bind_segments(m);
 }

@@ -123,7 +123,10 @@ ScorerBlock read_block(nb::dict spec, std::vector<nb::object>& keep) {
   w.real = a.data<std::uint8_t>("real");
   w.member_ptr = a.get<std::uint32_t>("member_ptr");
   w.member = a.data<std::uint32_t>("member");
-  w.mask = a.data<double>("mask");
+  w.mask = a.get<double>("mask");
+  if (!w.mask.empty() && (w.outcomes == 0 || w.mask.size() % w.outcomes != 0)) {
+    throw std::invalid_argument("a mask needs an entry for every outcome");
+  }
   return block;
 }
 

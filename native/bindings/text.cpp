@@ -14,6 +14,8 @@
 #include <span>
 
 #include "bindings.hpp"
+#include "buffers.hpp"
+#include "labelling.hpp"
 #include "signals.hpp"
 #include "structlearn/integer_perceptron.hpp"
 #include "structlearn/random.hpp"
@@ -27,58 +29,6 @@ namespace structlearn::python {
 namespace {
 
 using namespace structlearn::text;
-
-// A view of anything with a contiguous buffer, whatever it says its items are; holds the buffer.
-class Bytes {
- public:
-  Bytes() = default;
-  explicit Bytes(nb::handle object) {
-    if (PyObject_GetBuffer(object.ptr(), &buffer_, PyBUF_C_CONTIGUOUS) != 0) {
-      throw nb::python_error();
-    }
-    held_ = true;
-  }
-  Bytes(Bytes&& other) noexcept : buffer_(other.buffer_), held_(other.held_) {
-    other.held_ = false;
-  }
-  Bytes& operator=(Bytes&&) = delete;
-  ~Bytes() {
-    if (!held_) return;
-    nb::gil_scoped_acquire gil;
-    PyBuffer_Release(&buffer_);
-  }
-  std::string_view text() const {
-    return {static_cast<const char*>(buffer_.buf), static_cast<std::size_t>(buffer_.len)};
-  }
-  template <class T>
-  std::span<const T> as(const char* what) const {
-    if (!held_ || buffer_.len == 0) return {};
-    if (buffer_.len % static_cast<Py_ssize_t>(sizeof(T)) != 0 ||
-        reinterpret_cast<std::uintptr_t>(buffer_.buf) % alignof(T) != 0) {
-      throw std::invalid_argument(std::string(what) + " is not a whole number of items in place");
-    }
-    return {static_cast<const T*>(buffer_.buf), static_cast<std::size_t>(buffer_.len) / sizeof(T)};
-  }
-
- private:
-  Py_buffer buffer_{};
-  bool held_ = false;
-};
-
-template <class T>
-nb::bytes to_bytes(const std::vector<T>& values) {
-  return nb::bytes(reinterpret_cast<const char*>(values.data()), values.size() * sizeof(T));
-}
-
-nb::str text_of(std::string_view s) {
-  return nb::str(s.data(), s.size());
-}
-
-Format format_of(const std::string& name) {
-  if (name == "columns") return Format::kColumns;
-  if (name == "conllu") return Format::kConllu;
-  throw std::invalid_argument("format must be 'columns' or 'conllu', got '" + name + "'");
-}
 
 // -- features -----------------------------------------------------------------------------------
 
@@ -327,22 +277,6 @@ nb::list cells(const Corpus& corpus, std::size_t sentence, std::size_t column) {
   return out;
 }
 
-void check_sentence(const Corpus& corpus, std::size_t i) {
-  if (i >= corpus.sentences()) throw nb::index_error("no such sentence");
-}
-void check_column(const Corpus& corpus, std::size_t c) {
-  if (c >= corpus.columns().size()) throw nb::index_error("no such column");
-}
-
-// Features of a corpus; the extractor borrows the corpus, which Python keeps alive beside it.
-void check_columns(const FeatureSet& features, const Corpus& corpus) {
-  if (corpus.tokens() > 0 && corpus.columns().size() < features.columns_needed()) {
-    throw BadLine(corpus.line_number(0),
-                  "the features read column " + std::to_string(features.columns_needed()) +
-                      ", the file has " + std::to_string(corpus.columns().size()));
-  }
-}
-
 // -- training -----------------------------------------------------------------------------------
 
 struct PyPerceptron {
@@ -475,62 +409,13 @@ struct PyLabeller {
   PyLabeller(const PyLabeller&) = delete;
   std::shared_ptr<PyModel> model;
   std::vector<std::unique_ptr<Labeller>> workers;
-  std::size_t columns = 0;
   Format format = Format::kColumns;
   LabelOptions options;
 
-  // Labels a text that ends where a sentence ends, in pieces of equal size, a thread each.
   nb::bytes label(nb::handle data, std::size_t line, std::size_t threads) {
-    const Bytes bytes(data);
-    const std::string_view text = bytes.text();
-    Signals signals;
-    std::vector<std::string> out;
-    {
-      nb::gil_scoped_release release;
-      std::vector<std::size_t> cut{0};
-      const std::size_t pieces = std::max<std::size_t>(1, threads);
-      for (std::size_t i = 1; i < pieces; ++i) {
-        const std::size_t wanted = std::max(cut.back(), i * text.size() / pieces);
-        const std::string_view before = text.substr(cut.back(), wanted - cut.back());
-        cut.push_back(cut.back() + last_sentence_end(before));
-      }
-      cut.push_back(text.size());
-      out.resize(pieces);
-      while (workers.size() < pieces) {
-        workers.push_back(std::make_unique<Labeller>(*model->model, model->names, format, options));
-      }
-      std::vector<std::size_t> lines{line};
-      for (std::size_t i = 0; i + 1 < cut.size() && pieces > 1; ++i) {
-        lines.push_back(lines.back() +
-                        static_cast<std::size_t>(std::count(
-                            text.begin() + static_cast<std::ptrdiff_t>(cut[i]),
-                            text.begin() + static_cast<std::ptrdiff_t>(cut[i + 1]), '\n')));
-      }
-      parallel_for(pieces, threads, [&](std::size_t i, std::size_t) {
-        const std::string_view piece = text.substr(cut[i], cut[i + 1] - cut[i]);
-        out[i].reserve(piece.size() + piece.size() / 4);
-        workers[i]->label(piece, lines[i], out[i]);
-      });
-      // Each worker has seen that its own pieces have as many columns as its first.
-      for (std::size_t i = 0; i < pieces; ++i) {
-        const std::size_t found = workers[i]->columns();
-        if (columns == 0) columns = found;
-        if (found != 0 && found != columns) {
-          throw BadLine(lines[i] + 1, std::to_string(found) + " columns from here on, where " +
-                                          std::to_string(columns) + " came before");
-        }
-      }
-    }
-    std::size_t total = 0;
-    for (const std::string& piece : out) total += piece.size();
-    nb::bytes result =
-        nb::steal<nb::bytes>(PyBytes_FromStringAndSize(nullptr, static_cast<Py_ssize_t>(total)));
-    char* p = PyBytes_AS_STRING(result.ptr());
-    for (const std::string& piece : out) {
-      std::memcpy(p, piece.data(), piece.size());
-      p += piece.size();
-    }
-    return result;
+    return label_in_pieces(data, line, threads, workers, [&] {
+      return std::make_unique<Labeller>(*model->model, model->names, format, options);
+    });
   }
   std::size_t tokens() const {
     std::size_t n = 0;

@@ -119,8 +119,9 @@ void Scorer::score(std::size_t example, const Layout& layout, const double* w, d
       if (scale != 1.0) {
         for (std::size_t r = 0; r < R; ++r) out[r] *= scale;
       }
-      if (rows.mask) {
-        for (std::size_t r = 0; r < R; ++r) out[r] += rows.mask[r];
+      if (!rows.mask.empty()) {
+        const double* mask = rows.mask.data() + s * R % rows.mask.size();
+        for (std::size_t r = 0; r < R; ++r) out[r] += mask[r];
       }
     }
   }

@@ -7,6 +7,7 @@
 #include "integer_perceptron_test.hpp"
 #include "online_test.hpp"
 #include "problem_test.hpp"
+#include "segment_text_test.hpp"
 #include "semimarkov_test.hpp"
 #include "structures_test.hpp"
 #include "tagger_test.hpp"
@@ -27,6 +28,7 @@ int main() {
   test::test_wide_segmentations();
   test::test_segment_marginals_by_position();
   test::test_segment_refusals();
+  test::test_segment_texts();
   test::test_hypergraphs();
   test::test_scorer();
   test::test_losses();

@@ -66,7 +66,7 @@ inline void test_packing() {
     for (std::size_t f = 0; f < features; ++f) {
       std::vector<double> row(outcomes, 0.0);
       const std::uint64_t key = folded ? f : keys[f];
-      model.weights_of(key, row.data());
+      model.weights_of(key, false, row.data());
       for (std::uint32_t k = 0; k < outcomes; ++k) {
         const auto at = truth.find({key, k});
         CHECK_NEAR(row[k], at == truth.end() ? 0.0 : static_cast<double>(at->second), 0.0);
@@ -146,7 +146,7 @@ inline void test_forged_tables() {
     weights.transition.assign(1, std::vector<double>(outcomes * outcomes, 0.0));
     const TaggerModel model(random_features(draw, false), weights);
     std::vector<double> row(outcomes);
-    for (std::uint64_t key = 1; key < 40; ++key) model.weights_of(key, row.data());
+    for (std::uint64_t key = 1; key < 40; ++key) model.weights_of(key, false, row.data());
     for (const double x : row) CHECK(std::isfinite(x));
     unpack(table, outcomes);
   }

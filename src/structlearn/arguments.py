@@ -86,6 +86,15 @@ def make_parser(commands: Commands) -> argparse.ArgumentParser:
         ),
         commands,
     )
+    _add_train_segments(
+        tasks.add_parser(
+            "segments",
+            help="an entity recogniser that scores whole segments",
+            description="Learn to find chunks from a column file or a CoNLL-U file with labels O, "
+            "B-PER, I-PER, ...",
+        ),
+        commands,
+    )
 
     predict = subparsers.add_parser(
         "predict",
@@ -170,9 +179,7 @@ def make_parser(commands: Commands) -> argparse.ArgumentParser:
 
 
 def _add_train_tagger(p: argparse.ArgumentParser, commands: Commands) -> None:
-    p.add_argument("train", metavar="TRAIN", help="a labelled file; - is standard input")
-    p.add_argument("--model", metavar="FILE", required=True, help="where the model goes")
-    p.add_argument("--dev", metavar="FILE", help="scored after each pass; the best pass is kept")
+    _add_training(p)
     p.add_argument(
         "--target",
         metavar="COLUMN",
@@ -184,7 +191,6 @@ def _add_train_tagger(p: argparse.ArgumentParser, commands: Commands) -> None:
         default="auto",
         help="pos, chunk, ner, none, or a file of templates (by the labels)",
     )
-    _add_format(p)
     p.add_argument("--learner", choices=("perceptron", "svm", "crf", "hmm"), default="perceptron")
     p.add_argument("--order", metavar="N", type=_count(1), help="of the chain (1; ner 2)")
     p.add_argument(
@@ -192,6 +198,52 @@ def _add_train_tagger(p: argparse.ArgumentParser, commands: Commands) -> None:
         choices=("none", "bio", "iobes"),
         help="only legal chunk labels; iobes: learn S- and E- labels too",
     )
+    p.add_argument(
+        "--hash-bits", metavar="B", type=_count(0), default=0, help="fold features to 2^B"
+    )
+    p.add_argument(
+        "--precision",
+        choices=("float32", "float16", "int8"),
+        default="float32",
+        help="of the weights in the file",
+    )
+    p.add_argument("--no-names", action="store_true", help="a smaller model, not to be inspected")
+    p.add_argument("--start", metavar="MODEL", help="go on from this model")
+    p.add_argument(
+        "--stream",
+        action="store_true",
+        help="read the file anew each pass: for files larger than memory (perceptron)",
+    )
+    p.set_defaults(command=commands["train tagger"])
+
+
+def _add_train_segments(p: argparse.ArgumentParser, commands: Commands) -> None:
+    _add_training(p)
+    p.add_argument(
+        "--target", metavar="COLUMN", help="number from 1, or name, of the column of labels (last)"
+    )
+    p.add_argument(
+        "--features",
+        metavar="FILE",
+        default="segments",
+        help="a file of templates of segments (the preset segments)",
+    )
+    p.add_argument("--learner", choices=("perceptron", "svm", "crf"), default="perceptron")
+    p.add_argument(
+        "--max-length",
+        metavar="N",
+        type=_count(1),
+        help="tokens of the longest segment (the longest in training, at most 8)",
+    )
+    p.set_defaults(command=commands["train segments"])
+
+
+def _add_training(p: argparse.ArgumentParser) -> None:
+    """Add what every training takes."""
+    p.add_argument("train", metavar="TRAIN", help="a labelled file; - is standard input")
+    p.add_argument("--model", metavar="FILE", required=True, help="where the model goes")
+    p.add_argument("--dev", metavar="FILE", help="scored after each pass; the best pass is kept")
+    _add_format(p)
     p.add_argument("--max-iter", metavar="N", type=_count(1), help="passes (10; crf 100, svm 30)")
     p.add_argument(
         "--patience",
@@ -222,9 +274,6 @@ def _add_train_tagger(p: argparse.ArgumentParser, commands: Commands) -> None:
         help="leave out features seen fewer times",
     )
     p.add_argument(
-        "--hash-bits", metavar="B", type=_count(0), default=0, help="fold features to 2^B"
-    )
-    p.add_argument(
         "--prune", metavar="X", type=_amount, default=0.0, help="leave out weights up to this size"
     )
     p.add_argument(
@@ -233,26 +282,12 @@ def _add_train_tagger(p: argparse.ArgumentParser, commands: Commands) -> None:
         type=_count(1),
         help="average the weights of N seeds (perceptron)",
     )
-    p.add_argument(
-        "--precision",
-        choices=("float32", "float16", "int8"),
-        default="float32",
-        help="of the weights in the file",
-    )
-    p.add_argument("--no-names", action="store_true", help="a smaller model, not to be inspected")
-    p.add_argument("--start", metavar="MODEL", help="go on from this model")
-    p.add_argument(
-        "--stream",
-        action="store_true",
-        help="read the file anew each pass: for files larger than memory (perceptron)",
-    )
     p.add_argument("--random-state", metavar="S", type=_count(0), default=0, help="seed (0)")
     p.add_argument(
         "--unknown", metavar="LABEL", default="_", help="a label that stands for an unknown one (_)"
     )
     p.add_argument("--quiet", action="store_true", help="no progress")
     _add_threads(p)
-    p.set_defaults(command=commands["train tagger"])
 
 
 def _add_format(p: argparse.ArgumentParser) -> None:

@@ -133,6 +133,31 @@ def _train_tagger(o: Any) -> int:
     return 0
 
 
+def _train_segments(o: Any) -> int:
+    from .tasks.segment_tagger import SegmentTagger
+
+    _check_writable(o.model)
+    tagger = SegmentTagger(
+        o.features,
+        o.learner,
+        target=o.target,
+        max_length=o.max_length,
+        max_iter=o.max_iter,
+        patience=o.patience,
+        C=o.C,
+        l1=o.l1,
+        all_states=o.all_states,
+        min_count=o.min_count,
+        prune=o.prune,
+        n_models=o.n_models,
+        n_jobs=o.threads,
+        random_state=o.random_state,
+        verbose=0 if o.quiet else 1,
+    )
+    tagger.fit(o.train, o.dev, format=o.format).save(o.model)
+    return 0
+
+
 def _predict(o: Any) -> int:
     tagger = _load(o)
     if (o.confidence or o.marginals) and tagger.model_.temperature is None:
@@ -155,17 +180,14 @@ def _predict(o: Any) -> int:
 
 
 def _evaluate(o: Any) -> int:
-    from .tasks.tagger import Tagger
-
     tagger = _load(o)
+    other = None if o.against is None else _load_model(o.against)
     if o.json:
         import json
 
-        other = None if o.against is None else Tagger.load(o.against)
         found = tagger.evaluate(o.gold, o.format, confidence=o.confidence, against=other)
         print(json.dumps(found))
     else:
-        other = None if o.against is None else Tagger.load(o.against)
         print(
             tagger.report(
                 o.gold,
@@ -183,6 +205,8 @@ def _inspect(o: Any) -> int:
 
     o.threads = 1
     tagger = _load(o)
+    if not hasattr(tagger.model_, "feature_names"):
+        raise ValueError(f"{o.model}: only models of taggers can be inspected so far")
     sentences: Any = None
     if o.sentence is not None:
         sentences = [[tuple(token.split("|")) for token in o.sentence.split()]]
@@ -207,11 +231,24 @@ def _demo(o: Any) -> int:
 
 
 def _load(o: Any) -> Any:
-    from .tasks.tagger import Tagger
-
-    tagger = Tagger.load(o.model)
+    tagger = _load_model(o.model)
     tagger.n_jobs = o.threads
     return tagger
+
+
+def _load_model(path: str) -> Any:
+    from .io.container import read_container
+
+    description, tensors = read_container(path)
+    if description.get("task") == "segments":
+        from .tasks.segment_model import SegmentModel
+        from .tasks.segment_tagger import SegmentTagger
+
+        return SegmentTagger.from_model(SegmentModel.from_container(path, description, tensors))
+    from .tasks.tagger import Tagger
+    from .tasks.tagger_model import TaggerModel
+
+    return Tagger.from_model(TaggerModel.from_container(path, description, tensors))
 
 
 def _check_writable(path: str) -> None:
@@ -248,6 +285,7 @@ class _Counter:
 #: What each command does, by its name.
 COMMANDS: dict[str, Callable[[Any], int]] = {
     "train tagger": _train_tagger,
+    "train segments": _train_segments,
     "predict": _predict,
     "evaluate": _evaluate,
     "inspect": _inspect,

@@ -212,3 +212,22 @@ def test_a_name_needs_examples_to_go_by():
             CRF("semimarkov").fit(bad_X, bad_y)
     with pytest.raises(ValueError, match="example 0 has no features for the block 'segment'"):
         CRF("semimarkov").fit([{"label": 1}], y[:1])
+
+
+def test_a_length_can_be_forbidden_for_a_label():
+    X, y = chunking(60)
+    lengths = {(end - start, k) for row in y for start, end, k in row}
+    assert (1, "O") in lengths
+    assert not any(d > 1 for d, k in lengths if k == "O")
+    never = [(d, "O") for d in range(2, 6)]
+    for learner in (StructuredPerceptron, CRF):
+        model = quietly(learner("semimarkov", forbid={"segment": never}), X, y)
+        for x, p in zip(X[:5], model.predict_marginals(X[:5]), strict=True):
+            o = model.classes_.tolist().index("O")
+            assert (p[:, 1:, o] == 0).all()
+            assert p[:, 0, o].max() > 0
+            assert not any(b - a > 1 for a, b, k in model.predict([x])[0] if k == "O")
+    with pytest.raises(ValueError, match="which a constraint forbids"):
+        CRF("semimarkov", forbid={"segment": [(1, "O")]}).fit(X, y)
+    with pytest.raises(ValueError, match="lengths from 1 to 5"):
+        CRF("semimarkov", forbid={"segment": [(6, "O")]}).fit(X, y)

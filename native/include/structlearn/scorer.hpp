@@ -40,7 +40,9 @@ struct WeightRows {
   // Classes that share weights (a hierarchy): outcome r sums the columns member[member_ptr[r]..].
   std::span<const std::uint32_t> member_ptr;
   const std::uint32_t* member = nullptr;
-  const double* mask = nullptr;  // (outcomes): 0, or -inf where a constraint forbids the outcome
+  // 0, or -inf where a constraint forbids the outcome: (outcomes), the same at every site, or
+  // (sites of a position, outcomes). Empty: nothing is forbidden.
+  std::span<const double> mask;
 };
 
 struct ScorerBlock {

@@ -8,11 +8,6 @@
 namespace structlearn::text {
 namespace {
 
-// Keys and hashes are never 0: that marks what is not there.
-std::uint64_t nonzero(std::uint64_t h) {
-  return h == 0 ? 1 : h;
-}
-
 const std::uint64_t kYes = nonzero(hash_string("1"));
 
 // The value of an attribute n places beyond the sentence.
@@ -250,6 +245,11 @@ void Extractor::for_values(std::size_t attribute, std::ptrdiff_t position, bool 
   }
   const std::uint64_t h = row_[attribute][pad_ + static_cast<std::size_t>(position)];
   if (h != 0) each(h);
+}
+
+void Extractor::values(std::size_t attribute, std::ptrdiff_t position, bool mark,
+                       std::vector<std::uint64_t>& out) const {
+  for_values(attribute, position, mark, [&](std::uint64_t h) { out.push_back(h); });
 }
 
 // The numbers of a vector attribute at a position; null where the string has none.

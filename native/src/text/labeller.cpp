@@ -11,6 +11,29 @@ namespace {
 constexpr std::size_t kMostBytes = std::size_t{64} << 20;
 constexpr double kLeastShown = 0.0005;
 
+// The line with another cell in one column, or with one more column.
+void fill(const Corpus& corpus, std::string_view line, std::size_t token, std::string_view cell,
+          std::size_t column, std::string& out) {
+  const auto& columns = corpus.columns();
+  if (column >= columns.size()) {
+    out.append(line);
+    out.push_back(corpus.separator());
+    out.append(cell);
+    return;
+  }
+  // The cells are copied with what stands between them.
+  std::size_t at = 0;
+  for (std::size_t c = 0; c < columns.size(); ++c) {
+    const std::string_view old = columns[c].strings[columns[c].cell[token]];
+    const std::size_t begin = line.find(old, at);
+    out.append(line.substr(at, begin - at));
+    out.append(c == column ? cell : old);
+    at = begin + old.size();
+  }
+}
+
+}  // namespace
+
 void append_number(double x, std::string& out) {
   std::array<char, 32> buffer;
   const auto end =
@@ -18,7 +41,46 @@ void append_number(double x, std::string& out) {
   out.append(buffer.data(), end.ptr);
 }
 
-}  // namespace
+void write_token(const Corpus& corpus, std::string_view line, std::size_t token,
+                 std::string_view label, std::size_t target,
+                 std::span<const std::pair<std::string, std::string>> extra, std::string& out) {
+  if (extra.empty() || corpus.format() == Format::kColumns) {
+    fill(corpus, line, token, label, target, out);
+    for (const auto& named : extra) {
+      out.push_back(corpus.separator());
+      out.append(named.second);
+    }
+    return;
+  }
+  // CoNLL-U has ten columns and no more: the last one takes what else there is to say.
+  const Column& last = corpus.columns().back();
+  const std::string_view old =
+      target + 1 == corpus.columns().size() ? label : last.strings[last.cell[token]];
+  fill(corpus, line, token, label, target, out);
+  out.resize(out.size() - old.size());
+  if (old != "_") out.append(old);
+  for (std::size_t i = 0; i < extra.size(); ++i) {
+    if (i > 0 || old != "_") out.push_back('|');
+    out.append(extra[i].first).append("=").append(extra[i].second);
+  }
+}
+
+void check_columns(const Corpus& corpus, std::size_t needed, std::size_t target,
+                   std::size_t trained_on) {
+  const std::size_t columns = corpus.columns().size();
+  if (corpus.tokens() == 0) return;
+  if (columns < needed) {
+    throw BadLine(corpus.line_number(0), "the model reads column " + std::to_string(needed) +
+                                             ", the line has " + std::to_string(columns));
+  }
+  if (columns > target && columns < trained_on) {
+    throw BadLine(corpus.line_number(0),
+                  std::to_string(columns) + " columns, where the model was trained on " +
+                      std::to_string(trained_on) + " with the labels in column " +
+                      std::to_string(target + 1) +
+                      ": leave out that column and what follows it, or give them all");
+  }
+}
 
 std::int32_t LabelNames::find(std::string_view name) const {
   const auto at = std::lower_bound(names.begin(), names.end(), name);
@@ -33,27 +95,6 @@ Labeller::Labeller(const TaggerModel& model, const LabelNames& labels, Format fo
       options_(std::move(options)),
       corpus_(format),
       extractor_(model.shared_features(), corpus_) {}
-
-// The line with another cell in one column, or with one more column.
-void Labeller::fill(std::string_view line, std::size_t token, std::string_view cell,
-                    std::size_t column, std::string& out) const {
-  const auto& columns = corpus_.columns();
-  if (column >= columns.size()) {
-    out.append(line);
-    out.push_back(corpus_.separator());
-    out.append(cell);
-    return;
-  }
-  // The cells are copied with what stands between them.
-  std::size_t at = 0;
-  for (std::size_t c = 0; c < columns.size(); ++c) {
-    const std::string_view old = columns[c].strings[columns[c].cell[token]];
-    const std::size_t begin = line.find(old, at);
-    out.append(line.substr(at, begin - at));
-    out.append(c == column ? cell : old);
-    at = begin + old.size();
-  }
-}
 
 // What is written of a token besides its label.
 void Labeller::describe(std::size_t position) {
@@ -104,20 +145,7 @@ void Labeller::label(std::string_view text, std::size_t line, std::string& out) 
   corpus_.read(text, true);
   extractor_.update();
   const std::size_t K = labels_.labels.size();
-  const std::size_t needed = model_.features().columns_needed();
-  if (corpus_.tokens() > 0 && corpus_.columns().size() < needed) {
-    throw BadLine(corpus_.line_number(0), "the model reads column " + std::to_string(needed) +
-                                              ", the line has " +
-                                              std::to_string(corpus_.columns().size()));
-  }
-  const std::size_t columns = corpus_.columns().size();
-  if (corpus_.tokens() > 0 && columns > options_.target && columns < options_.columns) {
-    throw BadLine(corpus_.line_number(0),
-                  std::to_string(columns) + " columns, where the model was trained on " +
-                      std::to_string(options_.columns) + " with the labels in column " +
-                      std::to_string(options_.target + 1) +
-                      ": leave out that column and what follows it, or give them all");
-  }
+  check_columns(corpus_, model_.features().columns_needed(), options_.target, options_.columns);
   std::size_t copied = 0;
   for (std::size_t s = 0; s < corpus_.sentences(); ++s) {
     const std::size_t begin = corpus_.sentence(s), L = corpus_.sentence(s + 1) - begin;
@@ -168,28 +196,7 @@ void Labeller::label(std::string_view text, std::size_t line, std::string& out) 
       const std::string& label = labels_.shown(outputs_[0][t]);
       const bool more = options_.nbest > 1 || options_.confidence || options_.marginals;
       if (more) describe(t);
-      if (!more || corpus_.format() == Format::kColumns) {
-        fill(token_line, begin + t, label, options_.target, out);
-        for (const auto& named : extra_) {
-          out.push_back(corpus_.separator());
-          out.append(named.second);
-        }
-        continue;
-      }
-      // CoNLL-U has ten columns and no more: the last one takes what else there is to say.
-      const Column& last = corpus_.columns().back();
-      const bool filled = options_.target + 1 == corpus_.columns().size();
-      const std::string_view old =
-          filled ? std::string_view(label) : last.strings[last.cell[begin + t]];
-      misc_.clear();
-      fill(token_line, begin + t, label, options_.target, misc_);
-      misc_.resize(misc_.size() - old.size());
-      if (old != "_") misc_.append(old);
-      for (std::size_t i = 0; i < extra_.size(); ++i) {
-        if (i > 0 || old != "_") misc_.push_back('|');
-        misc_.append(extra_[i].first).append("=").append(extra_[i].second);
-      }
-      out.append(misc_);
+      write_token(corpus_, token_line, begin + t, label, options_.target, extra_, out);
     }
   }
   out.append(text.substr(copied));

@@ -51,11 +51,13 @@ inline std::uint64_t find(const WeightTable& table, std::uint64_t key) {
   return table.slots[2 * at + 1];
 }
 
-// Adds the weights of all features, token by token. First the slots of all keys are found, which
+}  // namespace
+
+// First the slots of all keys are found, which
 // asks for the weights ahead of time; then they are added, whole rows as vectors and last.
-void score_tokens(const WeightTable& table, Scratch& scratch, std::size_t outcomes, double* out) {
+void add_scores(const WeightTable& table, const Keys& keys, SlotScratch& scratch,
+                std::size_t outcomes, double* out) {
   if (table.slots.empty()) return;
-  const Keys& keys = scratch.keys;
   const std::size_t n = keys.key.size(), mask = table.slots.size() / 2 - 1;
   scratch.words.resize(n);
   for (std::size_t j = 0; j < n; ++j) {
@@ -87,8 +89,6 @@ void score_tokens(const WeightTable& table, Scratch& scratch, std::size_t outcom
     kernels().add_float_rows(scratch.rows.data(), scratch.rows.size(), outcomes, out);
   }
 }
-
-}  // namespace
 
 void WeightTable::check(std::size_t outcomes) const {
   if (slots.empty()) return;
@@ -249,7 +249,7 @@ void TaggerModel::score(Extractor& extractor, std::size_t sentence, Scratch& scr
   extractor.keys(sentence, false, scratch.keys);
   const std::size_t L = scratch.keys.end.size();
   scratch.theta.assign(L * K, 0.0);
-  score_tokens(weights_.state, scratch, K, scratch.theta.data());
+  add_scores(weights_.state, scratch.keys, scratch.slots, K, scratch.theta.data());
   if (!features_->has_transitions()) return;
   scratch.pairs.resize((L - 1) * K * K);
   for (std::size_t t = 0; t + 1 < L; ++t) {
@@ -257,7 +257,7 @@ void TaggerModel::score(Extractor& extractor, std::size_t sentence, Scratch& scr
               scratch.pairs.begin() + static_cast<std::ptrdiff_t>(t * K * K));
   }
   extractor.keys(sentence, true, scratch.keys);
-  score_tokens(weights_.pair, scratch, K * K, scratch.pairs.data());
+  add_scores(weights_.pair, scratch.keys, scratch.slots, K * K, scratch.pairs.data());
 }
 
 void TaggerModel::clamp(std::span<const std::int32_t> known, std::span<const std::int32_t> group,

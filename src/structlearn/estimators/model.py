@@ -81,7 +81,8 @@ class StructuredModel(Predictor):
         (:class:`structlearn.features.ClassHierarchy`).
     forbid : dict, optional
         Hard constraints, in training and prediction: block name to a list of what it must not use,
-        ``{"transition": [("O", "I-PER")], "start": ["I-PER"], "label": [...]}``.
+        ``{"transition": [("O", "I-PER")], "start": ["I-PER"], "label": [...]}``; of a segmentation
+        also ``{"segment": [(2, "O")]}``, a length with a label.
     class_weight : dict or "balanced", optional
         Multiplies the loss of an example by the mean weight of its labels.
     warm_start : bool, default=False

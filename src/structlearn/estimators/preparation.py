@@ -20,6 +20,7 @@ from ..structures.base import Block, Structure
 from ..structures.chain import Chain
 from ..structures.multiclass import Multiclass
 from ..structures.semimarkov import SemiMarkov
+from .constraints import put_masks
 from .outputs import check_sample_weight, class_weights, find_classes, read_outputs
 
 __all__ = [
@@ -161,7 +162,8 @@ def make_blocks(
         label = blocks[structure.label_block]
         assert label is not None
         label.hierarchy = ClassHierarchy(options.hierarchy, classes)
-    _forbid(options.forbid, blocks, classes)
+    inner = {name: spec.inner for name, spec in structure.blocks(len(classes)).items()}
+    put_masks(options.forbid, blocks, inner, classes)
     return blocks
 
 
@@ -212,30 +214,6 @@ def _only_observed(options: Any, block: WeightBlock, name: str, examples: Exampl
     if block.shared:
         return name not in ("start", "end") and not options.all_possible_transitions
     return not (options.all_possible_states or examples.blocks[name].is_dense)
-
-
-def _forbid(forbid: Any, blocks: dict[str, WeightBlock | None], classes: npt.NDArray[Any]) -> None:
-    """Put −∞ on what the constraints rule out."""
-    if not forbid:
-        return
-    index = {k: i for i, k in enumerate(classes.tolist())}
-    for name, entries in dict(forbid).items():
-        block = blocks.get(name)
-        if block is None:
-            raise ValueError(
-                f"forbid names the block {name!r}; there is "
-                f"{sorted(n for n, b in blocks.items() if b is not None)}"
-            )
-        block.mask = np.zeros(block.outcomes)
-        for entry in entries:
-            labels = entry if isinstance(entry, (tuple, list)) else (entry,)
-            unknown = [k for k in labels if k not in index]
-            if unknown or len(labels) != len(block.outcomes):
-                raise ValueError(
-                    f"forbid[{name!r}] has the entry {entry!r}; "
-                    f"expected {len(block.outcomes)} of the classes {classes.tolist()}"
-                )
-            block.mask[tuple(index[k] for k in labels)] = -np.inf
 
 
 def label_sites(structure: Structure, examples: Examples) -> list[int]:

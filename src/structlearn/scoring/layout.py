@@ -44,7 +44,8 @@ class WeightBlock:
         Sparse rows that are nearly full are stored full, to be added as vectors; 0 marks the
         entries that only fill up and stay zero.
     mask : array or None
-        0, or −∞ where a constraint forbids the outcome.
+        0, or −∞ where a constraint forbids the outcome: of the shape ``outcomes``, or, where a
+        position has several sites, of their shape and the outcomes'.
     hierarchy : ClassHierarchy or None
         Classes that share weights.
     """

@@ -11,11 +11,12 @@ TYPE_CHECKING = False  # importing typing costs more than labelling a sentence
 if TYPE_CHECKING:
     from typing import Any
 
+    from .segment_tagger import SegmentTagger
     from .tagger import Tagger
 
-_HOMES = {"Tagger": "tagger"}
+_HOMES = {"SegmentTagger": "segment_tagger", "Tagger": "tagger"}
 
-__all__ = ["Tagger"]
+__all__ = ["SegmentTagger", "Tagger"]
 
 
 def __getattr__(name: str) -> Any:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from array import array
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from ..metrics import chunk_f1, token_accuracy
@@ -13,7 +14,7 @@ from .tagger_model import TaggerModel
 if TYPE_CHECKING:
     from .fitting import Fitting
 
-__all__ = ["DevScore", "calibrate"]
+__all__ = ["DevScore", "best_temperature", "calibrate"]
 
 _LOW, _HIGH, _STEPS = -4.0, 12.0, 16  # of the logarithm (base 2) of the temperature
 
@@ -58,6 +59,11 @@ def calibrate(model: TaggerModel, dev: Corpus) -> float:
     def loss(log_temperature: float) -> float:
         return float(model.core.log_loss(dev._core, gold, 2.0**log_temperature))
 
+    return best_temperature(loss)
+
+
+def best_temperature(loss: Callable[[float], float]) -> float:
+    """Return the temperature with the least loss, a function of its logarithm (base 2)."""
     low, high, ratio = _LOW, _HIGH, (5**0.5 - 1) / 2
     a, b = high - ratio * (high - low), low + ratio * (high - low)
     at_a, at_b = loss(a), loss(b)

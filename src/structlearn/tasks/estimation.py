@@ -18,13 +18,13 @@ from .learned import LearnedWeights, Masks
 from .tagger_model import TaggerModel
 from .training import Monitor, TrainingSet
 
-__all__ = ["earlier_weights", "make_estimator", "train_estimator"]
+__all__ = ["block_rows", "earlier_weights", "make_estimator", "train_estimator"]
 
 
-def make_estimator(tagger: Any, passes: int, seed: int) -> Any:
-    """Return the estimator that a tagger's parameters ask for."""
+def make_estimator(tagger: Any, passes: int, seed: int, structure: Any = None) -> Any:
+    """Return the estimator that a tagger's parameters ask for; by default of a chain."""
     common: dict[str, Any] = {
-        "structure": Chain(order=tagger.order),
+        "structure": structure or Chain(order=tagger.order),
         "max_iter": passes,
         "random_state": seed,
         "n_jobs": tagger.n_jobs,
@@ -121,21 +121,25 @@ def _forbidden(masks: Masks, n: int, order: int) -> dict[str, Any] | None:
     }
 
 
+def block_rows(block: Any, w: Any) -> tuple[Any, Any, Any]:
+    """Return row pointers, columns and weights of a block, without what only fills rows up."""
+    values = w[block.offset : block.offset + block.size]
+    if block.column is None:  # every feature with every outcome
+        row_ptr = np.arange(block.n_features + 1, dtype=np.uint32) * block.n_columns
+        column = np.tile(np.arange(block.n_columns, dtype=np.uint32), block.n_features)
+        return row_ptr.astype(np.uint32), column, values
+    if block.real is None:
+        return block.row_ptr, block.column, values
+    real = block.real.astype(bool)
+    ends = np.concatenate(([0], np.cumsum(block.real)))[block.row_ptr]
+    return ends.astype(np.uint32), block.column[real], values[real]
+
+
 def _from_layout(layout: Any, w: Any, data: TrainingSet) -> LearnedWeights:
     """Return an estimator's weights without the entries that only fill rows up."""
 
     def rows(name: str) -> tuple[Any, Any, Any]:
-        block = layout.blocks[name]
-        values = w[block.offset : block.offset + block.size]
-        if block.column is None:  # every feature with every outcome
-            row_ptr = np.arange(block.n_features + 1, dtype=np.uint32) * block.n_columns
-            column = np.tile(np.arange(block.n_columns, dtype=np.uint32), block.n_features)
-            return row_ptr.astype(np.uint32), column, values
-        if block.real is None:
-            return block.row_ptr, block.column, values
-        real = block.real.astype(bool)
-        ends = np.concatenate(([0], np.cumsum(block.real)))[block.row_ptr]
-        return ends.astype(np.uint32), block.column[real], values[real]
+        return block_rows(layout.blocks[name], w)
 
     def table(name: str) -> Any:
         block = layout.blocks.get(name)

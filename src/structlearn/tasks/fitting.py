@@ -14,6 +14,7 @@ from ..exceptions import ConvergenceWarning, FileError, LineError
 from ..metrics import legal_transitions
 from ..text.corpus import Corpus
 from ..text.presets import PRESETS, load_templates
+from ..text.segment_templates import SegmentTemplates
 from ..text.templates import FeatureTemplates
 from .calibration import DevScore, calibrate
 from .chunk_labels import are_chunk_labels, file_scheme, written
@@ -85,6 +86,8 @@ class Fitting:
         tagger, corpus = self.tagger, self.corpus
         if self.start is not None:
             templates = self.start.templates
+        elif isinstance(features, SegmentTemplates):
+            raise ValueError("these templates are about segments: they are for a SegmentTagger")
         elif isinstance(features, FeatureTemplates):
             templates = features.copy()
             templates.functions.update(tagger.functions or {})

@@ -525,19 +525,13 @@ class Tagger:
                 by_type={k: v.f1 for k, v in report.by_type.items()},
             )
         metrics = ("chunk_f1", "token_accuracy") if "f1" in result else ("token_accuracy",)
-        if confidence:
-            from ..metrics import bootstrap_interval
+        if confidence or against is not None:
+            from .significance import significance
 
-            found = {m: bootstrap_interval(gold, predicted, m, random_state=0) for m in metrics}
-            result["intervals"] = {m: [i.low, i.high] for m, i in found.items()}
-        if against is not None:
-            from ..metrics import randomization_test
-
-            other = self._comparable(against).predict(corpus)
-            result["p_values"] = {
-                m: randomization_test(gold, predicted, other, m, random_state=0).p_value
-                for m in metrics
-            }
+            other = None if against is None else self._comparable(against).predict(corpus)
+            result.update(
+                significance(gold, predicted, metrics, confidence=confidence, other=other)
+            )
         return result
 
     def _comparable(self, other: Tagger) -> Tagger:

@@ -18,6 +18,7 @@ from ..io.container import (
 )
 from ..text.corpus import Corpus, column_names
 from ..text.templates import FeatureTemplates
+from .stored_templates import check_dtype, read_templates, stored_templates
 
 TYPE_CHECKING = False  # importing typing costs more than labelling a sentence
 if TYPE_CHECKING:
@@ -167,11 +168,8 @@ class TaggerModel:
         for table, (text, end) in self.names.items():
             tensors[f"{table}.names"] = Tensor("U8", text)
             tensors[f"{table}.names_end"] = Tensor("U32", end)
-        for number, (words, values, width) in enumerate(self.templates.vectors.values()):
-            tensors[f"vectors.{number}"] = Tensor("F32", values, (len(words), width))
-        for number, lexicon in enumerate(self.templates.lexica.values()):
-            tensors[f"lexicon{number}.words"] = Tensor("U64", lexicon.words)
-            tensors[f"lexicon{number}.value"] = Tensor("U32", lexicon.value)
+        resources, resource_tensors = stored_templates(self.templates)
+        tensors.update(resource_tensors)
         description = {
             "task": TASK,
             "format": self.format,
@@ -183,11 +181,8 @@ class TaggerModel:
             "hashed": self.hashed,
             "precision": precision,
             "temperature": self.temperature,
-            "templates": self.templates.to_json(),
-            "phrases": self.templates.phrases,
-            "vectors": {name: words for name, (words, _, _) in self.templates.vectors.items()},
-            "lexica": {name: x.names for name, x in self.templates.lexica.items()},
             "training": self.training,
+            **resources,
         }
         if self.emissions is not None:
             description["emissions"] = self.emissions[0]
@@ -212,17 +207,17 @@ class TaggerModel:
         functions : dict of str to callable, optional
             What ``call(…)`` in the templates names: functions are not stored.
         """
-        name = os.fspath(path)
-        return cls._from_content(name, *read_container(path), functions)
+        return cls.from_container(os.fspath(path), *read_container(path), functions)
 
     @classmethod
-    def _from_content(
+    def from_container(
         cls,
         name: str,
         description: dict[str, Any],
         tensors: dict[str, Tensor],
-        functions: Mapping[str, Callable[[str], Any]] | None,
+        functions: Mapping[str, Callable[[str], Any]] | None = None,
     ) -> TaggerModel:
+        """Return the model of a file that has been read already."""
         if description.get("task") != TASK:
             raise FileError(name, f"a model for the task {description.get('task')!r}, not a tagger")
         try:
@@ -242,24 +237,7 @@ class TaggerModel:
         tensors: dict[str, Tensor],
         functions: Mapping[str, Callable[[str], Any]] | None,
     ) -> TaggerModel:
-        templates = FeatureTemplates.from_json(d["templates"])
-        templates.functions = dict(functions or {})
-        templates.phrases = {
-            name: [(list(words), str(label)) for words, label in phrases]
-            for name, phrases in d["phrases"].items()
-        }
-        for number, (name, values) in enumerate(d["lexica"].items()):
-            parts = [tensors[f"lexicon{number}.{part}"] for part in ("words", "value")]
-            _check_dtype(name, parts[0], "U64")
-            _check_dtype(name, parts[1], "U32")
-            templates.lexica[name] = _core.Lexicon(
-                parts[0].data, parts[1].data, list(map(str, values))
-            )
-        for number, (name, words) in enumerate(d["vectors"].items()):
-            tensor = tensors[f"vectors.{number}"]
-            assert tensor.shape is not None
-            _check_dtype(f"vectors.{number}", tensor, "F32")
-            templates.vectors[name] = (list(words), tensor.data, tensor.shape[1])
+        templates = read_templates(FeatureTemplates, d, tensors, functions)
         labels, order = list(map(str, d["labels"])), int(d["order"])
         if not 0 <= order <= _MOST_ORDER:
             raise ValueError(f"an order of {order}")
@@ -272,7 +250,7 @@ class TaggerModel:
             emissions = (dict(d["emissions"]), kept)
         arrays: dict[str, Any] = {}
         for name in ("start", "end", *(f"transition{m}" for m in range(1, order + 1))):
-            _check_dtype(name, tensors[name], "F64")
+            check_dtype(name, tensors[name], "F64")
             arrays[name] = tensors[name].data
         has_pairs = any(name.startswith("pair.") for name in tensors)
         tables = ("state", "pair") if has_pairs else ("state",)
@@ -280,7 +258,7 @@ class TaggerModel:
             raise ValueError(f"the precision {d['precision']!r}")
         if d["precision"] == "float32":
             for key, dtype in ((f"{t}.{part}", k) for t in tables for part, k in _DTYPES.items()):
-                _check_dtype(key, tensors[key], dtype)
+                check_dtype(key, tensors[key], dtype)
                 arrays[key] = tensors[key].data
         else:
             from .compact import expand_tensors
@@ -293,8 +271,8 @@ class TaggerModel:
             if f"{table}.names" in tensors
         }
         for table, (text, end) in names.items():
-            _check_dtype(f"{table}.names", tensors[f"{table}.names"], "U8")
-            _check_dtype(f"{table}.names_end", tensors[f"{table}.names_end"], "U32")
+            check_dtype(f"{table}.names", tensors[f"{table}.names"], "U8")
+            check_dtype(f"{table}.names_end", tensors[f"{table}.names_end"], "U32")
             if int.from_bytes(end[-4:], "little") != len(text):
                 raise ValueError(f"the names of {table!r} do not fit together")
         temperature = None if d["temperature"] is None else float(d["temperature"])
@@ -354,11 +332,6 @@ class TaggerModel:
         )
 
 
-def _check_dtype(name: str, tensor: Tensor, expected: str) -> None:
-    if tensor.dtype != expected:
-        raise ValueError(f"the array {name!r} is {tensor.dtype}, not {expected}")
-
-
 def _unpickle(content: bytes, functions: Mapping[str, Callable[[str], Any]]) -> TaggerModel:
     name = "the pickled model"
-    return TaggerModel._from_content(name, *parse_container(name, memoryview(content)), functions)
+    return TaggerModel.from_container(name, *parse_container(name, memoryview(content)), functions)

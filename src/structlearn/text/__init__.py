@@ -13,6 +13,7 @@ if TYPE_CHECKING:
 
     from .corpus import Corpus, Sentence, read_corpus
     from .presets import load_templates
+    from .segment_templates import SegmentTemplates
     from .templates import FeatureTemplates
 
 _HOMES = {
@@ -21,9 +22,17 @@ _HOMES = {
     "read_corpus": "corpus",
     "load_templates": "presets",
     "FeatureTemplates": "templates",
+    "SegmentTemplates": "segment_templates",
 }
 
-__all__ = ["Corpus", "FeatureTemplates", "Sentence", "load_templates", "read_corpus"]
+__all__ = [
+    "Corpus",
+    "FeatureTemplates",
+    "SegmentTemplates",
+    "Sentence",
+    "load_templates",
+    "read_corpus",
+]
 
 
 def __getattr__(name: str) -> Any:

@@ -10,10 +10,10 @@ from typing import Any, NoReturn
 
 from .templates import FUNCTIONS, MOST_LENGTH, MOST_OFFSET, Attribute, Template
 
-__all__ = ["parse_line"]
+__all__ = ["MOST_TEMPLATES", "LineParser", "parse_line"]
 
 _MARKS = {"first": "first", "last": "last", "bias": "constant"}
-_MOST_TEMPLATES = 65535
+MOST_TEMPLATES = 65535
 _PIECES = re.compile(
     r"""\s*(?:
         (?P<name>[A-Za-z_][A-Za-z0-9_]*)
@@ -29,12 +29,12 @@ _PIECES = re.compile(
 def parse_line(line: str) -> list[Template]:
     """Return the templates of one line; ranges make several. ValueError says what is wrong."""
     try:
-        return _Parser(line).templates()
+        return LineParser(line).templates()
     except RecursionError:
         raise ValueError("functions too deep inside each other") from None
 
 
-class _Parser:
+class LineParser:
     """Reads one line of templates."""
 
     def __init__(self, line: str) -> None:
@@ -94,8 +94,8 @@ class _Parser:
             self.fail("a column or a function")
         if len(parts) > MOST_LENGTH:
             raise ValueError(f"more than {MOST_LENGTH} attributes in one template")
-        if prod(map(len, parts)) > _MOST_TEMPLATES:
-            raise ValueError(f"the line stands for more than {_MOST_TEMPLATES:,} templates")
+        if prod(map(len, parts)) > MOST_TEMPLATES:
+            raise ValueError(f"the line stands for more than {MOST_TEMPLATES:,} templates")
         return [Template(atoms, transition) for atoms in itertools.product(*parts)]
 
     def part(self) -> list[tuple[Attribute, int]]:
@@ -113,8 +113,8 @@ class _Parser:
         inner = self.part()
         arguments = self.arguments(name)
         self.sign(")")
-        if len(inner) * len(arguments) > _MOST_TEMPLATES:
-            raise ValueError(f"the line stands for more than {_MOST_TEMPLATES:,} templates")
+        if len(inner) * len(arguments) > MOST_TEMPLATES:
+            raise ValueError(f"the line stands for more than {MOST_TEMPLATES:,} templates")
         made = []
         for attribute, offset in inner:
             for argument in arguments:
@@ -133,6 +133,11 @@ class _Parser:
 
     def arguments(self, name: str) -> Sequence[Any]:
         takes = FUNCTIONS.get(name)
+        if name in ("before", "begin", "inside", "whole", "end", "after"):
+            raise ValueError(
+                f"{name}() is a place in a segment: it stands around everything else, and in the "
+                "templates of a SegmentTagger only"
+            )
         if takes is None:
             known = sorted(f for f in FUNCTIONS if f != "emission")
             raise ValueError(f"there is no function {name!r}; there are {', '.join(known)}")

@@ -174,7 +174,6 @@ class FeatureTemplates:
     ) -> FeatureTemplates:
         """Read templates, ours or CRF++'s; files they name are looked for in ``folder``."""
         from .crfpp import is_crfpp, parse_crfpp
-        from .grammar import parse_line
 
         if is_crfpp(text):
             return cls(parse_crfpp(text, name), functions=functions)
@@ -187,12 +186,18 @@ class FeatureTemplates:
                 if line.split("#")[0].split() in (["ends:", "marked"], ["ends:", "left", "out"]):
                     marked = "marked" in line
                     continue
-                templates.extend(t._replace(marked=marked) for t in parse_line(line))
+                templates.extend(t._replace(marked=marked) for t in cls._parse_line(line))
             except ValueError as error:
                 raise FileError(name, str(error), number) from None
         made = cls(templates, functions=functions)
         made._read_files(folder)
         return made
+
+    @staticmethod
+    def _parse_line(line: str) -> list[Any]:
+        from .grammar import parse_line
+
+        return list(parse_line(line))
 
     @classmethod
     def load(

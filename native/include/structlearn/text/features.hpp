@@ -150,6 +150,14 @@ class Extractor {
   std::string name(std::size_t sentence, std::size_t position, std::size_t origin,
                    std::uint64_t key);
 
+  // For features of more than a token: works out the attributes of a sentence, ...
+  void expand(std::size_t sentence);
+  // ... whose values at a position follow: hashes, appended, or texts. Beyond the sentence there
+  // are none, or, with `mark`, values of their own.
+  void values(std::size_t attribute, std::ptrdiff_t position, bool mark,
+              std::vector<std::uint64_t>& out) const;
+  std::vector<std::string> texts(std::size_t attribute, std::ptrdiff_t position, bool mark) const;
+
  private:
   struct StringValues {
     std::size_t known = 0;                // strings of the column looked at
@@ -159,8 +167,6 @@ class Extractor {
     std::vector<float> worked_out;  // rows of a vector function
   };
   const float* vector_of(std::size_t attribute, std::size_t position) const;
-  void expand(std::size_t sentence);
-  std::vector<std::string> texts(std::size_t attribute, std::ptrdiff_t position, bool mark) const;
   template <class Each>
   void for_values(std::size_t attribute, std::ptrdiff_t position, bool mark, Each&& each) const;
   void combinations(const Template&, std::size_t atom, std::uint64_t key, std::size_t position,

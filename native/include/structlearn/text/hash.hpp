@@ -42,6 +42,11 @@ inline std::uint64_t combine(std::uint64_t h, std::uint64_t part) {
   return fold(h ^ part, kHashA) + kHashB;
 }
 
+// Keys and hashes of values are never 0: that marks what is not there.
+inline std::uint64_t nonzero(std::uint64_t h) {
+  return h == 0 ? 1 : h;
+}
+
 // Of a whole payload. Every step is a bijection of the state for a given word, and of the word for
 // a given state, so that a change inside one word of eight bytes, a flipped bit among them, always
 // changes the result; other changes go unseen once in 2^64.

@@ -1,8 +1,10 @@
 // From text to text: reads sentences, labels them, and writes the lines back with the labels.
 #pragma once
 
+#include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "structlearn/text/model.hpp"
@@ -32,6 +34,20 @@ struct LabelOptions {
   std::string unknown = "_";
 };
 
+// Refuses, as BadLine, a text without the columns that a model reads, or with some only of those
+// that follow its labels, which would be filled in the wrong place.
+void check_columns(const Corpus&, std::size_t needed, std::size_t target, std::size_t trained_on);
+
+// Appends a probability, four digits after the point.
+void append_number(double x, std::string& out);
+
+// Appends the line of a token with another cell in the column `target`, or with one more column,
+// and what else there is to say, as (name, value): in columns of its own, or in the last one of
+// CoNLL-U. What stands between the cells stays.
+void write_token(const Corpus&, std::string_view line, std::size_t token, std::string_view label,
+                 std::size_t target, std::span<const std::pair<std::string, std::string>> extra,
+                 std::string& out);
+
 // Labels pieces of text one after another. Not to be shared between threads.
 class Labeller {
  public:
@@ -46,8 +62,6 @@ class Labeller {
   std::size_t columns() const { return corpus_.columns().size(); }
 
  private:
-  void fill(std::string_view line, std::size_t token, std::string_view cell, std::size_t column,
-            std::string& out) const;
   void describe(std::size_t position);
 
   const TaggerModel& model_;
@@ -61,7 +75,6 @@ class Labeller {
   std::vector<std::int32_t> known_;
   std::vector<std::pair<double, std::size_t>> ranked_;
   std::vector<std::pair<std::string, std::string>> extra_;  // name and value
-  std::string misc_;
   std::size_t tokens_ = 0;
 };
 

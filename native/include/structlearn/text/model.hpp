@@ -49,6 +49,15 @@ struct WeightTable {
   void check(std::size_t outcomes) const;
 };
 
+struct SlotScratch {
+  std::vector<std::uint64_t> words;  // of the slots of the keys
+  std::vector<const float*> rows;
+};
+
+// Adds the weights of the keys to rows of `outcomes` scores, a row for each end of keys.
+void add_scores(const WeightTable&, const Keys& keys, SlotScratch&, std::size_t outcomes,
+                double* out);
+
 // The arrays of a WeightTable, owned.
 struct WeightArrays {
   std::vector<std::uint64_t> slots;
@@ -83,8 +92,7 @@ struct TaggerWeights {
 struct Scratch {
   Workspace workspace;
   Keys keys;
-  std::vector<std::uint64_t> words;  // of the slots of the keys
-  std::vector<const float*> rows;
+  SlotScratch slots;
   std::vector<double> theta, pairs, marginals;
 };
 

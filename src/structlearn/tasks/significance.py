@@ -1,0 +1,33 @@
+"""How sure one can be of scores, as plain data."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from ..metrics import bootstrap_interval, randomization_test
+
+__all__ = ["significance"]
+
+Labels = Sequence[Sequence[str]]
+
+
+def significance(
+    gold: Labels,
+    predicted: Labels,
+    metrics: Sequence[str],
+    *,
+    confidence: bool,
+    other: Labels | None,
+) -> dict[str, Any]:
+    """Return 95 % intervals and the p-values of the difference to other predictions, as asked."""
+    result: dict[str, Any] = {}
+    if confidence:
+        found = {m: bootstrap_interval(gold, predicted, m, random_state=0) for m in metrics}
+        result["intervals"] = {m: [i.low, i.high] for m, i in found.items()}
+    if other is not None:
+        result["p_values"] = {
+            m: randomization_test(gold, predicted, other, m, random_state=0).p_value
+            for m in metrics
+        }
+    return result
