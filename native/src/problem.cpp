@@ -223,7 +223,12 @@ double Problem::total(const double* w, double margin, double eps, double* gradie
       1, std::min({std::size_t{32}, examples(), std::max<std::size_t>(fitting, 8)}));
   if (!oracle_->threads_allowed()) threads = 1;
   std::vector<double> value(partitions, 0.0);
-  std::vector<std::vector<double>> part(gradient ? partitions : 0);
+  std::vector<std::vector<double>> part;
+  if (gradient) {
+    const std::lock_guard<std::mutex> lock(buffers_->mutex);
+    part.swap(buffers_->partitions);  // whoever comes at the same time makes their own
+  }
+  part.resize(gradient ? partitions : 0);
   std::vector<Workspace> workspace(std::max<std::size_t>(threads, 1));
   parallel_for(partitions, threads, [&](std::size_t p, std::size_t thread) {
     Workspace& ws = workspace[thread];
@@ -249,6 +254,8 @@ double Problem::total(const double* w, double margin, double eps, double* gradie
       }
     });
     scorer_.clear_fillers(gradient);
+    const std::lock_guard<std::mutex> lock(buffers_->mutex);
+    buffers_->partitions.swap(part);
   }
   *complete = !interrupt.requested();
   return sum;

@@ -8,6 +8,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <mutex>
 #include <span>
 #include <vector>
 
@@ -116,6 +117,13 @@ class Problem {
     return {gold_.part + gold_.ptr[i], gold_.part + gold_.ptr[i + 1]};
   }
 
+  // Gradients of partitions from the last call of total: fresh memory would cost page faults.
+  struct Buffers {
+    std::mutex mutex;
+    std::vector<std::vector<double>> partitions;
+  };
+
+  std::unique_ptr<Buffers> buffers_ = std::make_unique<Buffers>();
   Scorer scorer_;
   std::shared_ptr<const Oracle> oracle_;
   std::size_t weights_;

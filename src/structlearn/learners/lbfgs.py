@@ -64,12 +64,18 @@ class LBFGS:
             w = x[:n] - x[n:] if s.l1 else x
             loss, gradient = problem.total_loss(w, s.margin, s.temperature, n_jobs=n_jobs)
             assert gradient is not None
-            z = -s.C * gradient  # the dual's weights
+            gradient *= s.C
             norm1 = float(np.abs(w).sum()) if s.l1 else 0.0
             objective = 0.5 * float(w @ w) + s.l1 * norm1 + s.C * loss
             check_finite(objective)
-            soft = np.maximum(np.abs(z) - s.l1, 0.0)
-            gap = 0.5 * float(w @ w) + s.l1 * norm1 + 0.5 * float(soft @ soft) - float(w @ z)
+            if s.l1:
+                z = -gradient  # the dual's weights
+                soft = np.maximum(np.abs(z) - s.l1, 0.0)
+                gap = 0.5 * float(w @ w) + s.l1 * norm1 + 0.5 * float(soft @ soft) - float(w @ z)
+            gradient += w
+            smooth = gradient
+            if not s.l1:
+                gap = 0.5 * float(smooth @ smooth)
             latest.update(loss=loss, objective=objective, gap=max(gap, 0.0))
             if objective < best.objective:  # type: ignore[operator]
                 best.weights, best.objective = w.copy(), objective
@@ -77,7 +83,6 @@ class LBFGS:
             if s.convex and max(gap, 0.0) <= s.tol * objective:
                 best.weights, best.objective, best.gap = w.copy(), objective, max(gap, 0.0)
                 raise _Stop
-            smooth = w - z
             if not s.l1:
                 return objective, smooth
             # With both halves ≥ 0, l1·(w⁺ + w⁻) is linear; at the optimum one of them is 0.

@@ -11,12 +11,10 @@ from typing import Any
 
 from .. import _core
 from ..exceptions import ConvergenceWarning, FileError, LineError
-from ..metrics import legal_transitions
 from ..text.corpus import Corpus
 from ..text.presets import PRESETS, load_templates
 from ..text.segment_templates import SegmentTemplates
 from ..text.templates import FeatureTemplates
-from .calibration import DevScore, calibrate
 from .chunk_labels import are_chunk_labels, file_scheme, written
 from .learned import LearnedWeights, Masks
 from .tagger_model import TaggerModel
@@ -138,6 +136,8 @@ class Fitting:
         """Return the hard constraints of the scheme."""
         if not self.tagger.scheme:
             return Masks()
+        from ..metrics import legal_transitions
+
         return Masks.of(self.labels, legal_transitions(self.labels, self.tagger.scheme))
 
     # -- learning -------------------------------------------------------------------------------
@@ -147,8 +147,13 @@ class Fitting:
         data = self._training_set()
         self.vocabulary = data.vocabulary
         self.announce()
+        score: Any = None
+        if dev is not None:
+            from .calibration import DevScore, calibrate
+
+            score = DevScore(self, dev)
         monitor = Monitor(
-            None if dev is None else DevScore(self, dev),
+            score,
             self.measure,
             self.tagger.patience,
             bool(self.tagger.verbose),
