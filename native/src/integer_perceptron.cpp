@@ -36,7 +36,7 @@ IntegerPerceptron::IntegerPerceptron(const Layout& layout)
   const std::size_t features = row_ptr_.size() - 1;
   full_row_.assign(features, kNone);
   // From about this many observed labels on, adding a whole row beats adding weights one by one.
-  const std::size_t enough = std::max<std::size_t>(4, stride_ / 6);
+  const std::size_t enough = std::max<std::size_t>(3, stride_ / 8);
   std::uint32_t rows = 0;
   for (std::size_t f = 0; f < features; ++f) {
     if (row_ptr_[f + 1] - row_ptr_[f] >= enough) full_row_[f] = rows++;
