@@ -208,6 +208,9 @@ def _add_train_tagger(p: argparse.ArgumentParser, commands: Commands) -> None:
         help="of the weights in the file",
     )
     p.add_argument("--no-names", action="store_true", help="a smaller model, not to be inspected")
+    p.add_argument(
+        "--unknown", metavar="LABEL", default="_", help="a label that stands for an unknown one (_)"
+    )
     p.add_argument("--start", metavar="MODEL", help="go on from this model")
     p.add_argument(
         "--stream",
@@ -283,9 +286,6 @@ def _add_training(p: argparse.ArgumentParser) -> None:
         help="average the weights of N seeds (perceptron)",
     )
     p.add_argument("--random-state", metavar="S", type=_count(0), default=0, help="seed (0)")
-    p.add_argument(
-        "--unknown", metavar="LABEL", default="_", help="a label that stands for an unknown one (_)"
-    )
     p.add_argument("--quiet", action="store_true", help="no progress")
     _add_threads(p)
 

@@ -97,10 +97,7 @@ def _fail(message: str, code: int) -> int:
 def _train_tagger(o: Any) -> int:
     from .tasks.tagger import Tagger
 
-    _check_writable(o.model)
-    for name in filter(os.path.exists, (o.train, o.dev or "")):
-        if os.path.exists(o.model) and os.path.samefile(o.model, name):
-            raise ValueError(f"{o.model}: the model would replace the file to learn from")
+    _check_writable(o.model, o.train, o.dev or "")
     tagger = Tagger(
         o.features,
         o.learner,
@@ -136,7 +133,7 @@ def _train_tagger(o: Any) -> int:
 def _train_segments(o: Any) -> int:
     from .tasks.segment_tagger import SegmentTagger
 
-    _check_writable(o.model)
+    _check_writable(o.model, o.train, o.dev or "")
     tagger = SegmentTagger(
         o.features,
         o.learner,
@@ -251,8 +248,8 @@ def _load_model(path: str) -> Any:
     return Tagger.from_model(TaggerModel.from_container(path, description, tensors))
 
 
-def _check_writable(path: str) -> None:
-    """Find out before the work, not after it, that the model cannot be written."""
+def _check_writable(path: str, *sources: str) -> None:
+    """Find out before the work that the model cannot be written, or would replace a source."""
     from .exceptions import FileError
 
     folder = os.path.dirname(path) or "."
@@ -262,6 +259,9 @@ def _check_writable(path: str) -> None:
         raise FileError(path, f"there is no folder {folder!r}")
     if not os.access(folder, os.W_OK):
         raise FileError(path, f"the folder {folder!r} cannot be written to")
+    for name in filter(os.path.exists, sources):
+        if os.path.exists(path) and os.path.samefile(path, name):
+            raise FileError(path, "the model would replace the file to learn from")
 
 
 class _Counter:

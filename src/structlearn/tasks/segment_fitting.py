@@ -140,7 +140,7 @@ class SegmentFitting:
                 self.max_length,
                 monitor,
             )
-        model = self.model(learned, monitor.best_pass or len(monitor.history))
+        model = self.model(learned, monitor.best_pass or len(monitor.history) // monitor.run)
         if dev is not None and not interrupted:
             model.temperature = self._calibrated(model, dev)
         return model, monitor.history, interrupted

@@ -42,7 +42,7 @@ def label_pieces(
         Called with the number of tokens labelled so far.
     """
     labeller = None
-    for text, line in pieces(source, _PIECE * threads):
+    for text, line in pieces(source, _PIECE * min(threads, 16)):
         if labeller is None:
             chosen = format or guess_format(source, text)
             if chosen != model.format:

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 
 from ..exceptions import FileError, LineError
 from ..text.corpus import Corpus, read_corpus
-from ..text.files import replaced
+from ..text.files import written_text
 from ..text.segment_templates import SegmentTemplates
 from .segment_labelling import label_pieces
 from .segment_model import SegmentModel
@@ -248,7 +248,7 @@ class SegmentTagger:
 
     @classmethod
     def from_model(cls, model: SegmentModel) -> SegmentTagger:
-        """Return a tagger with this model; its parameters are those of the training."""
+        """Return a tagger with this model; of its parameters those that the model file has."""
         tagger = cls(
             model.templates,
             str(model.training.get("learner", "perceptron")),
@@ -329,7 +329,7 @@ class SegmentTagger:
             if given:
                 raise ValueError(f"{name} is for taggers of tokens; this model finds segments")
         if isinstance(output, (str, os.PathLike)):
-            with replaced(output) as file:
+            with written_text(output) as file:
                 return self.label_file(
                     source, file, format=format, confidence=confidence, progress=progress
                 )

@@ -42,9 +42,9 @@ class Tagger:
         The column of the labels: its name, or its number from 1. By default the last column of a
         column file, ``upos`` of CoNLL-U.
     scheme : {None, "none", "bio", "iobes"}, default=None
-        "iobes": chunk labels are learned as IOBES and written as IOB2. Both make only legal
-        sequences of labels possible, in training and in prediction. None: as the preset of the
-        features has it, else "none".
+        "iobes": chunk labels are learned as IOBES and written in the scheme of the training file
+        (IOB1 as IOB2). Both make only legal sequences of labels possible, in training and in
+        prediction. None: as the preset of the features has it, else "none".
     max_iter : int, optional
         Passes over the data, or iterations; by default 10, svm 30, crf 100.
     patience : int, default=5

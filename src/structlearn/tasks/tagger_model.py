@@ -48,7 +48,7 @@ class TaggerModel:
     labels : list of str
         The model's labels, sorted.
     shown : list of str
-        How each label is written (IOBES labels as IOB2).
+        How each label is written (labels of IOBES in the scheme of the training file).
     order : int
         Of the chain.
     hashed : bool
