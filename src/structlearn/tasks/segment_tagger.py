@@ -5,11 +5,11 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Mapping
 
-from ..exceptions import FileError, LineError
-from ..text.corpus import Corpus, read_corpus
+from .. import _core
+from ..exceptions import LineError
 from ..text.files import written_text
 from ..text.segment_templates import SegmentTemplates
-from .segment_labelling import label_pieces
+from .base import FileTagger, label_pieces, read_source
 from .segment_model import SegmentModel
 
 TYPE_CHECKING = False  # importing typing costs more than labelling a sentence
@@ -22,7 +22,7 @@ LEARNERS = ("perceptron", "svm", "crf")
 _MOST_LENGTH = 1000
 
 
-class SegmentTagger:
+class SegmentTagger(FileTagger):
     """Finds chunks and entities as segments: a semi-Markov model over a sentence's tokens.
 
     Unlike a :class:`Tagger`, which labels tokens, it scores a chunk as a whole: its words in order,
@@ -142,43 +142,17 @@ class SegmentTagger:
     random_state: int
     verbose: int
 
-    # -- parameters -----------------------------------------------------------------------------
-
-    def get_params(self, deep: bool = True) -> dict[str, Any]:
-        """Return the parameters by name, as scikit-learn asks."""
-        import inspect
-
-        names = [p for p in inspect.signature(type(self).__init__).parameters if p != "self"]
-        return {name: getattr(self, name) for name in names}
-
-    def set_params(self, **params: Any) -> SegmentTagger:
-        """Change parameters."""
-        known = self.get_params()
-        for name, value in params.items():
-            if name not in known:
-                raise ValueError(f"SegmentTagger has no parameter {name!r}; it has {sorted(known)}")
-            setattr(self, name, value)
-        return self
-
     def _check(self) -> None:
-        if self.learner not in LEARNERS:
-            raise ValueError(f"learner must be one of {', '.join(LEARNERS)}, got {self.learner!r}")
-        whole: dict[str, tuple[int, int | None]] = {"patience": (0, None), "min_count": (0, None)}
-        whole.update(n_jobs=(1, None), random_state=(0, 2**63))
-        for name in ("max_iter", "n_models", "max_length"):
-            if getattr(self, name) is not None:
-                whole[name] = (1, _MOST_LENGTH if name == "max_length" else None)
-        for name, (least, most) in whole.items():
-            value = getattr(self, name)
-            if type(value) is not int or value < least or (most is not None and value > most):
-                bound = f"from {least} to {most}" if most else f"of at least {least}"
-                raise ValueError(f"{name} must be a whole number {bound}, got {value!r}")
-        for name in ("C", "l1", "prune"):
-            value = getattr(self, name)
-            if not isinstance(value, (int, float)) or not 0 <= value < float("inf"):
-                raise ValueError(f"{name} must be a number of at least 0, got {value!r}")
-        if self.l1 and self.learner != "crf":
-            raise ValueError("l1 needs learner='crf'; prune= makes any model smaller")
+        whole: dict[str, tuple[int, int | None]] = {
+            "patience": (0, None),
+            "min_count": (0, None),
+            "n_jobs": (1, None),
+            "random_state": (0, 2**63),
+            "max_iter": (1, None),
+            "n_models": (1, None),
+            "max_length": (1, _MOST_LENGTH),
+        }
+        self._check_parameters(LEARNERS, whole)
 
     # -- learning -------------------------------------------------------------------------------
 
@@ -198,16 +172,7 @@ class SegmentTagger:
         from .segment_fitting import SegmentFitting
 
         self._check()
-        corpus = _read(train, format)
-        held_out = None if dev is None else _read(dev, format)
-        if held_out is not None and (
-            held_out.n_columns != corpus.n_columns or held_out.format != corpus.format
-        ):
-            raise FileError(
-                held_out.path or "the dev corpus",
-                f"{held_out.format} with {held_out.n_columns} columns, where the training file is "
-                f"{corpus.format} with {corpus.n_columns}",
-            )
+        corpus, held_out = self._read_training(train, dev, format)
         run = SegmentFitting(self, corpus)
         self.model_, self.history_, interrupted = run.run(held_out)
         self.n_cut_ = run.n_cut
@@ -227,11 +192,6 @@ class SegmentTagger:
     def classes_(self) -> list[str]:
         """ "O" and the types of segments."""
         return list(self._fitted().labels)
-
-    def _fitted(self) -> SegmentModel:
-        if not hasattr(self, "model_"):
-            raise ValueError("this SegmentTagger has not learned anything yet: call fit, or load")
-        return self.model_
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the model to a file."""
@@ -270,13 +230,13 @@ class SegmentTagger:
         source : path, Corpus or list of sentences
             With or without the column of labels.
         """
-        model = self._fitted()
-        return model.label_corpus(_read(source, model.format), self.n_jobs)
+        model: SegmentModel = self._fitted()
+        return model.label_corpus(read_source(source, model.format), self.n_jobs)
 
     def predict_segments(self, source: Any) -> list[list[tuple[int, int, str]]]:
         """Return the chunks of each sentence as (start, end, type), end exclusive."""
-        model = self._fitted()
-        found = model.segment_corpus(_read(source, model.format), self.n_jobs)
+        model: SegmentModel = self._fitted()
+        found = model.segment_corpus(read_source(source, model.format), self.n_jobs)
         return [[(a, b, model.labels[k]) for a, b, k in row if k] for row in found]
 
     def predict_marginals(
@@ -291,8 +251,8 @@ class SegmentTagger:
         least : float
             Segments with a smaller probability are left out.
         """
-        model = self._fitted()
-        corpus = _read(source, model.format)
+        model: SegmentModel = self._fitted()
+        corpus = read_source(source, model.format)
         try:
             return [model.marginals(corpus, s, least) for s in range(len(corpus))]
         except LineError as error:
@@ -324,7 +284,7 @@ class SegmentTagger:
         progress : callable, optional
             Called with the number of tokens labelled so far.
         """
-        model = self._fitted()
+        model: SegmentModel = self._fitted()
         for name, given in (("nbest", nbest > 1), ("marginals", marginals), ("known", known)):
             if given:
                 raise ValueError(f"{name} is for taggers of tokens; this model finds segments")
@@ -333,7 +293,24 @@ class SegmentTagger:
                 return self.label_file(
                     source, file, format=format, confidence=confidence, progress=progress
                 )
-        return label_pieces(model, source, output, format, confidence, self.n_jobs, progress)
+        return label_pieces(
+            model,
+            lambda chosen: _core.SegmentLabeller(
+                model.core,
+                model.first,
+                model.later,
+                chosen,
+                model.target,
+                model.n_columns,
+                confidence,
+                model.temperature or 1.0,
+            ),
+            source,
+            output,
+            format,
+            self.n_jobs,
+            progress,
+        )
 
     # -- judging --------------------------------------------------------------------------------
 
@@ -367,8 +344,9 @@ class SegmentTagger:
         from .segment_scores import evaluate_segments
         from .significance import significance
 
-        model = self._fitted()
-        corpus, gold = self._gold(source, format)
+        model: SegmentModel = self._fitted()
+        corpus = self._gold_corpus(source, format)
+        gold = corpus.column(self._fitted().target)
         result, predicted = evaluate_segments(model, corpus, gold, self.n_jobs)
         other = None if against is None else against.predict(corpus)
         scored = significance(gold, predicted, ["chunk_f1"], confidence=confidence, other=other)
@@ -396,31 +374,8 @@ class SegmentTagger:
         """
         from .segment_scores import report_segments
 
-        corpus, gold = self._gold(source, format)
+        corpus = self._gold_corpus(source, format)
+        gold = corpus.column(self._fitted().target)
         predicted = self._fitted().label_corpus(corpus, self.n_jobs)
         other = None if against is None else against.predict(corpus)
         return report_segments(gold, predicted, confidence, confusions, other)
-
-    def _gold(self, source: Any, format: str | None) -> tuple[Corpus, list[list[str]]]:
-        """Read sentences that must have their labels."""
-        model = self._fitted()
-        corpus = _read(source, format or model.format)
-        if corpus.n_columns <= model.target:
-            raise FileError(
-                corpus.path or "the corpus",
-                f"it has {corpus.n_columns} columns: the gold labels are to be in column "
-                f"{model.target + 1}",
-            )
-        return corpus, corpus.column(model.target)
-
-    def __repr__(self) -> str:
-        state = "" if hasattr(self, "model_") else ", not trained"
-        return f"SegmentTagger(features={self.features!r}, learner={self.learner!r}{state})"
-
-
-def _read(source: Any, format: str | None) -> Corpus:
-    if isinstance(source, Corpus):
-        return source
-    if isinstance(source, (str, os.PathLike)):
-        return read_corpus(source, format)
-    return Corpus.from_sentences(source)

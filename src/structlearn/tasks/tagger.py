@@ -7,10 +7,10 @@ from array import array
 from collections.abc import Callable, Mapping, Sequence
 
 from .. import _core
-from ..exceptions import FileError, LineError
-from ..text.corpus import Corpus, guess_format, read_corpus
-from ..text.files import pieces, written_text
+from ..text.corpus import Corpus
+from ..text.files import written_text
 from ..text.templates import FeatureTemplates
+from .base import FileTagger, label_pieces, read_source
 from .chunk_labels import are_chunk_labels
 from .tagger_model import TaggerModel
 
@@ -21,11 +21,9 @@ if TYPE_CHECKING:
 __all__ = ["Tagger"]
 
 LEARNERS = ("perceptron", "svm", "crf", "hmm")
-#: Bytes that a thread labels at a time.
-_PIECE = 1 << 20
 
 
-class Tagger:
+class Tagger(FileTagger):
     """Labels the tokens of sentences; learns from a column file or a CoNLL-U file.
 
     Parameters
@@ -153,50 +151,22 @@ class Tagger:
     random_state: int
     verbose: int
 
-    # -- parameters -----------------------------------------------------------------------------
-
-    def get_params(self, deep: bool = True) -> dict[str, Any]:
-        """Return the parameters by name, as scikit-learn asks."""
-        import inspect
-
-        names = [p for p in inspect.signature(type(self).__init__).parameters if p != "self"]
-        return {name: getattr(self, name) for name in names}
-
-    def set_params(self, **params: Any) -> Tagger:
-        """Change parameters."""
-        known = self.get_params()
-        for name, value in params.items():
-            if name not in known:
-                raise ValueError(f"Tagger has no parameter {name!r}; it has {sorted(known)}")
-            setattr(self, name, value)
-        return self
-
     def _check(self) -> None:
-        if self.learner not in LEARNERS:
-            raise ValueError(f"learner must be one of {', '.join(LEARNERS)}, got {self.learner!r}")
         if self.scheme not in (None, "none", "bio", "iobes"):
             raise ValueError(f"scheme must be 'none', 'bio' or 'iobes', got {self.scheme!r}")
-        whole: dict[str, tuple[int, int | None]] = {"patience": (0, None), "min_count": (0, None)}
-        whole.update(hash_bits=(0, 30), n_jobs=(1, None))
-        whole.update(random_state=(0, 2**63))
-        if self.all_states is not None and not isinstance(self.all_states, bool):
+        whole: dict[str, tuple[int, int | None]] = {
+            "patience": (0, None),
+            "min_count": (0, None),
+            "hash_bits": (0, 30),
+            "n_jobs": (1, None),
+            "random_state": (0, 2**63),
+            "max_iter": (1, None),
+            "n_models": (1, None),
+            "order": (1, 4),
+        }
+        if not isinstance(self.all_states, bool):
             whole["all_states"] = (0, None)
-        for name in ("max_iter", "n_models"):
-            if getattr(self, name) is not None:
-                whole[name] = (1, None)
-        if self.order is not None:
-            whole["order"] = (1, 4)
-        for name, (least, most) in whole.items():
-            value = getattr(self, name)
-            if type(value) is not int or value < least or (most is not None and value > most):
-                bound = f"from {least} to {most}" if most else f"of at least {least}"
-                raise ValueError(f"{name} must be a whole number {bound}, got {value!r}")
-        for name in ("C", "l1", "prune"):
-            value = getattr(self, name)
-            if not isinstance(value, (int, float)) or not 0 <= value < float("inf"):
-                raise ValueError(f"{name} must be a number of at least 0, got {value!r}")
-        if self.l1 and self.learner != "crf":
-            raise ValueError("l1 needs learner='crf'; prune= makes any model smaller")
+        self._check_parameters(LEARNERS, whole)
 
     # -- learning -------------------------------------------------------------------------------
 
@@ -225,10 +195,7 @@ class Tagger:
         from .fitting import Fitting
 
         self._check()
-        corpus = self._read(train, format)
-        held_out = None if dev is None else self._read(dev, format)
-        if held_out is not None:
-            _same_columns(held_out, corpus)
+        corpus, held_out = self._read_training(train, dev, format)
         if self.learner == "hmm":
             if start is not None:
                 raise ValueError("start: a hidden Markov model is counted, it cannot go on")
@@ -261,26 +228,12 @@ class Tagger:
         self.model_, self.history_ = fit_stream(self, os.fspath(train), format)
         return self
 
-    # -- reading --------------------------------------------------------------------------------
-
-    def _read(self, source: Any, format: str | None = None) -> Corpus:
-        if isinstance(source, Corpus):
-            return source
-        if isinstance(source, (str, os.PathLike)):
-            return read_corpus(source, format)
-        return Corpus.from_sentences(source)
-
     # -- the model ------------------------------------------------------------------------------
 
     @property
     def classes_(self) -> list[str]:
         """The labels as they are written."""
         return list(self._fitted().core.names)
-
-    def _fitted(self) -> TaggerModel:
-        if not hasattr(self, "model_"):
-            raise ValueError("this Tagger has not learned anything yet: call fit, or load a model")
-        return self.model_
 
     def save(self, path: str | os.PathLike[str], precision: str = "float32") -> None:
         """Write the model to a file; see :meth:`TaggerModel.save`."""
@@ -330,7 +283,7 @@ class Tagger:
         -------
         list of lists of str
         """
-        model = self._fitted()
+        model: TaggerModel = self._fitted()
         corpus = self._read_input(source)
         clamped = array("i")
         if known is not None:
@@ -354,7 +307,7 @@ class Tagger:
         """Read sentences to label; a list of sentences may leave the label out."""
         format = self._fitted().format
         if isinstance(source, (Corpus, str, os.PathLike)):
-            return self._read(source, format)
+            return read_source(source, format)
         corpus = Corpus.from_sentences(source)
         if format == "conllu" and corpus.n_columns == 1:  # words alone: they go where forms are
             words = corpus.column(0)
@@ -368,7 +321,7 @@ class Tagger:
 
         Calibrated where the model was trained with a dev set; otherwise as the scores have it.
         """
-        model = self._fitted()
+        model: TaggerModel = self._fitted()
         corpus = self._read_input(source)
         names, n = model.shown, len(model.labels)
         out = []
@@ -385,7 +338,7 @@ class Tagger:
 
     def predict_kbest(self, source: Any, k: int) -> list[list[tuple[float, list[str]]]]:
         """Return the k best labellings of each sentence with their scores, best first."""
-        model = self._fitted()
+        model: TaggerModel = self._fitted()
         corpus = self._read_input(source)
         return [
             [
@@ -425,7 +378,7 @@ class Tagger:
         progress : callable, optional
             Called with the number of tokens labelled so far.
         """
-        model = self._fitted()
+        model: TaggerModel = self._fitted()
         if isinstance(output, (str, os.PathLike)):
             with written_text(output) as file:
                 return self.label_file(
@@ -438,37 +391,26 @@ class Tagger:
                     known=known,
                     progress=progress,
                 )
-        labeller = None
-        for text, line in pieces(source, _PIECE * min(self.n_jobs, 16)):
-            if labeller is None:
-                chosen = format or guess_format(source, text)
-                if chosen != model.format:
-                    raise FileError(
-                        os.fspath(source),
-                        f"a file of format {chosen}, where the model was trained on "
-                        f"{model.format}; --format says otherwise",
-                    )
-                labeller = _core.Labeller(
-                    model.core,
-                    chosen,
-                    model.target,
-                    model.n_columns,
-                    nbest,
-                    confidence,
-                    marginals,
-                    known,
-                    model.temperature or 1.0,
-                    str(model.training.get("unknown", "_")),
-                )
-            try:
-                output.write(labeller.label(text, line, self.n_jobs))
-            except LineError as error:
-                raise error.in_file(os.fspath(source)) from None
-            if progress is not None:
-                progress(labeller.n_tokens)
-        if labeller is None or labeller.n_tokens == 0:
-            raise FileError(os.fspath(source), "there are no sentences in it")
-        return int(labeller.n_tokens)
+        return label_pieces(
+            model,
+            lambda chosen: _core.Labeller(
+                model.core,
+                chosen,
+                model.target,
+                model.n_columns,
+                nbest,
+                confidence,
+                marginals,
+                known,
+                model.temperature or 1.0,
+                str(model.training.get("unknown", "_")),
+            ),
+            source,
+            output,
+            format,
+            self.n_jobs,
+            progress,
+        )
 
     # -- judging --------------------------------------------------------------------------------
 
@@ -503,7 +445,7 @@ class Tagger:
 
         from ..metrics import chunk_report, sequence_accuracy, token_accuracy
 
-        model = self._fitted()
+        model: TaggerModel = self._fitted()
         corpus = self._gold_corpus(source, format)
         gold = corpus.column(model.target)
         begin = time.perf_counter()
@@ -567,7 +509,7 @@ class Tagger:
         from ..metrics import bootstrap_interval, chunk_report, confusion, label_report
         from ..metrics import randomization_test as compare
 
-        model = self._fitted()
+        model: TaggerModel = self._fitted()
         corpus = self._gold_corpus(source, format)
         gold, predicted = corpus.column(model.target), self.predict(corpus)
         chunked = are_chunk_labels(model.labels)
@@ -584,28 +526,3 @@ class Tagger:
             tests = (compare(gold, predicted, other, m, random_state=0) for m in metrics)
             lines += ["", *map(str, tests)]
         return "\n".join(lines)
-
-    def _gold_corpus(self, source: Any, format: str | None) -> Corpus:
-        """Read sentences that must have their labels."""
-        model = self._fitted()
-        corpus = self._read(source, format or model.format)
-        if corpus.n_columns <= model.target:
-            raise FileError(
-                corpus.path or "the corpus",
-                f"it has {corpus.n_columns} columns: the gold labels are to be in column "
-                f"{model.target + 1}",
-            )
-        return corpus
-
-    def __repr__(self) -> str:
-        state = "" if hasattr(self, "model_") else ", not trained"
-        return f"Tagger(features={self.features!r}, learner={self.learner!r}{state})"
-
-
-def _same_columns(dev: Corpus, train: Corpus) -> None:
-    if dev.n_columns != train.n_columns or dev.format != train.format:
-        raise FileError(
-            dev.path or "the dev corpus",
-            f"{dev.format} with {dev.n_columns} columns, where the training file is "
-            f"{train.format} with {train.n_columns}",
-        )

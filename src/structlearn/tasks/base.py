@@ -1,0 +1,162 @@
+"""What taggers of tokens and taggers of segments share: parameters, reading, labelling files."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Mapping
+
+from ..exceptions import FileError, LineError
+from ..text.corpus import Corpus, guess_format, read_corpus
+from ..text.files import pieces
+
+TYPE_CHECKING = False  # importing typing costs more than labelling a sentence
+if TYPE_CHECKING:
+    from typing import IO, Any
+
+__all__ = ["FileTagger", "label_pieces", "read_source"]
+
+#: Bytes that a thread labels at a time, and the threads beyond which pieces do not grow.
+_PIECE = 1 << 20
+_MOST_PIECES = 16
+
+
+class FileTagger:
+    """A learner over files, with scikit-learn's conventions for its parameters."""
+
+    features: Any
+    learner: str
+    n_jobs: int
+    l1: float
+
+    def get_params(self, deep: bool = True) -> dict[str, Any]:
+        """Return the parameters by name, as scikit-learn asks."""
+        import inspect
+
+        names = [p for p in inspect.signature(type(self).__init__).parameters if p != "self"]
+        return {name: getattr(self, name) for name in names}
+
+    def set_params(self, **params: Any) -> Any:
+        """Change parameters."""
+        known = self.get_params()
+        kind = type(self).__name__
+        for name, value in params.items():
+            if name not in known:
+                raise ValueError(f"{kind} has no parameter {name!r}; it has {sorted(known)}")
+            setattr(self, name, value)
+        return self
+
+    def _check_parameters(
+        self, learners: tuple[str, ...], whole: Mapping[str, tuple[int, int | None]]
+    ) -> None:
+        """Refuse a learner that there is not, and numbers out of bounds.
+
+        Parameters
+        ----------
+        whole : dict of str to (least, most or None)
+            Bounds of whole numbers; a parameter that is None is left to the preset.
+        """
+        if self.learner not in learners:
+            raise ValueError(f"learner must be one of {', '.join(learners)}, got {self.learner!r}")
+        for name, (least, most) in whole.items():
+            value = getattr(self, name)
+            if value is None:
+                continue
+            if type(value) is not int or value < least or (most is not None and value > most):
+                bound = f"from {least} to {most}" if most else f"of at least {least}"
+                raise ValueError(f"{name} must be a whole number {bound}, got {value!r}")
+        for name in ("C", "l1", "prune"):
+            value = getattr(self, name)
+            if not isinstance(value, (int, float)) or not 0 <= value < float("inf"):
+                raise ValueError(f"{name} must be a number of at least 0, got {value!r}")
+        if self.l1 and self.learner != "crf":
+            raise ValueError("l1 needs learner='crf'; prune= makes any model smaller")
+
+    def _fitted(self) -> Any:
+        if not hasattr(self, "model_"):
+            kind = type(self).__name__
+            raise ValueError(f"this {kind} has not learned anything yet: call fit, or load a model")
+        return self.model_
+
+    def _read_training(
+        self, train: Any, dev: Any, format: str | None
+    ) -> tuple[Corpus, Corpus | None]:
+        """Read the corpora of a training run, which must have the same columns."""
+        corpus = read_source(train, format)
+        if dev is None:
+            return corpus, None
+        held_out = read_source(dev, format)
+        if held_out.n_columns != corpus.n_columns or held_out.format != corpus.format:
+            raise FileError(
+                held_out.path or "the dev corpus",
+                f"{held_out.format} with {held_out.n_columns} columns, where the training file is "
+                f"{corpus.format} with {corpus.n_columns}",
+            )
+        return corpus, held_out
+
+    def _gold_corpus(self, source: Any, format: str | None) -> Corpus:
+        """Read sentences that must have their labels."""
+        model = self._fitted()
+        corpus = read_source(source, format or model.format)
+        if corpus.n_columns <= model.target:
+            raise FileError(
+                corpus.path or "the corpus",
+                f"it has {corpus.n_columns} columns: the gold labels are to be in column "
+                f"{model.target + 1}",
+            )
+        return corpus
+
+    def __repr__(self) -> str:
+        state = "" if hasattr(self, "model_") else ", not trained"
+        kind = type(self).__name__
+        return f"{kind}(features={self.features!r}, learner={self.learner!r}{state})"
+
+
+def read_source(source: Any, format: str | None = None) -> Corpus:
+    """Return the corpus that a path, a corpus or a list of sentences stands for."""
+    if isinstance(source, Corpus):
+        return source
+    if isinstance(source, (str, os.PathLike)):
+        return read_corpus(source, format)
+    return Corpus.from_sentences(source)
+
+
+def label_pieces(
+    model: Any,
+    make_labeller: Callable[[str], Any],
+    source: str | os.PathLike[str],
+    output: IO[bytes],
+    format: str | None,
+    threads: int,
+    progress: Callable[[int], None] | None,
+) -> int:
+    """Write a file with its labels, piece by piece; return the number of tokens.
+
+    Parameters
+    ----------
+    make_labeller : callable
+        Makes the native labeller for files of a format.
+    format : {"columns", "conllu"} or None
+        None: by the file's name, else by its content.
+    progress : callable or None
+        Called with the number of tokens labelled so far.
+    """
+    labeller = None
+    for text, line in pieces(source, _PIECE * min(threads, _MOST_PIECES)):
+        if labeller is None:
+            chosen = format or guess_format(source, text)
+            if chosen != model.format:
+                raise FileError(
+                    os.fspath(source),
+                    f"a file of format {chosen}, where the model was trained on "
+                    f"{model.format}; --format says otherwise",
+                )
+            labeller = make_labeller(chosen)
+        try:
+            output.write(labeller.label(text, line, threads))
+        except LineError as error:
+            raise error.in_file(os.fspath(source)) from None
+        if progress is not None:
+            progress(labeller.n_tokens)
+    if labeller is None or labeller.n_tokens == 0:
+        raise FileError(os.fspath(source), "there are no sentences in it")
+    return int(labeller.n_tokens)
