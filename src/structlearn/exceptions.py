@@ -4,7 +4,14 @@ from __future__ import annotations
 
 from ._core import InfeasibleError
 
-__all__ = ["CapabilityError", "ConvergenceWarning", "FileError", "InfeasibleError", "LineError"]
+__all__ = [
+    "CapabilityError",
+    "ConvergenceWarning",
+    "FileError",
+    "InfeasibleError",
+    "LineError",
+    "MissingFunctionError",
+]
 
 
 class CapabilityError(ValueError):
@@ -35,6 +42,10 @@ class FileError(ValueError):
         super().__init__(f"{where}: {reason}")
         self.path = path
         self.line = line
+
+
+class MissingFunctionError(ValueError):
+    """Templates call a function by name that was not given."""
 
 
 class LineError(ValueError):

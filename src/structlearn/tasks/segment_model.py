@@ -11,7 +11,7 @@ from ..exceptions import FileError, LineError
 from ..io.container import Tensor, read_container, write_container
 from ..text.corpus import Corpus, column_names
 from ..text.segment_templates import SegmentTemplates
-from .stored_templates import check_dtype, read_templates, stored_templates
+from .stored_templates import check_dtype, read_templates, refused_as_file, stored_templates
 
 TYPE_CHECKING = False  # importing typing costs more than labelling a sentence
 if TYPE_CHECKING:
@@ -153,15 +153,8 @@ class SegmentModel:
         if description.get("task") != TASK:
             task = description.get("task")
             raise FileError(path, f"a model for the task {task!r}, not for segments")
-        try:
+        with refused_as_file(path):
             return cls._build(description, tensors, functions)
-        except ValueError as error:
-            if "functions=" in str(error):  # the user's to mend, not the file's
-                raise
-            raise FileError(path, f"the model cannot be used: {error}") from None
-        except (KeyError, TypeError, IndexError, AttributeError, OverflowError) as error:
-            reason = f"{type(error).__name__}: {error}"
-            raise FileError(path, f"the model cannot be used: {reason}") from None
 
     @classmethod
     def _build(

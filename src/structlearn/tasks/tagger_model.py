@@ -18,7 +18,7 @@ from ..io.container import (
 )
 from ..text.corpus import Corpus, column_names
 from ..text.templates import FeatureTemplates
-from .stored_templates import check_dtype, read_templates, stored_templates
+from .stored_templates import check_dtype, read_templates, refused_as_file, stored_templates
 
 TYPE_CHECKING = False  # importing typing costs more than labelling a sentence
 if TYPE_CHECKING:
@@ -220,15 +220,8 @@ class TaggerModel:
         """Return the model of a file that has been read already."""
         if description.get("task") != TASK:
             raise FileError(name, f"a model for the task {description.get('task')!r}, not a tagger")
-        try:
+        with refused_as_file(name):
             return cls._build(description, tensors, functions)
-        except ValueError as error:
-            if "functions=" in str(error):  # the user's to mend, not the file's
-                raise
-            raise FileError(name, f"the model cannot be used: {error}") from None
-        except (KeyError, TypeError, IndexError, AttributeError, OverflowError) as error:
-            reason = f"{type(error).__name__}: {error}"
-            raise FileError(name, f"the model cannot be used: {reason}") from None
 
     @classmethod
     def _build(

@@ -37,7 +37,7 @@ from collections import namedtuple
 from collections.abc import Callable, Mapping, Sequence
 
 from .. import _core
-from ..exceptions import FileError
+from ..exceptions import FileError, MissingFunctionError
 from .corpus import Corpus, find_column
 from .files import read_bytes
 
@@ -312,7 +312,7 @@ class FeatureTemplates:
 
     def _given(self, name: str) -> Callable[..., Any]:
         if name not in self.functions:
-            raise ValueError(
+            raise MissingFunctionError(
                 f"the templates call the function {name!r}, which is not among those given: "
                 f"{sorted(self.functions) or 'none'}; pass functions={{{name!r}: ...}}"
             )
