@@ -3,6 +3,8 @@
 
 #include <algorithm>
 #include <cstring>
+#include <functional>
+#include <future>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -13,17 +15,55 @@
 
 namespace structlearn::python {
 
-// Labels a text that ends where a sentence ends, in pieces of equal size, a thread each. A worker
-// has label(text, line, out) and columns(); there are made as many as are needed, and they are
-// kept.
-template <class Worker, class Make>
-nb::bytes label_in_pieces(nb::handle data, std::size_t line, std::size_t threads,
-                          std::vector<std::unique_ptr<Worker>>& workers, Make&& make) {
-  const Bytes bytes(data);
-  const std::string_view whole = bytes.text();
-  std::vector<std::string> out;
-  {
-    nb::gil_scoped_release release;
+// Labels texts that end where a sentence ends, each in pieces of equal size, a thread each. A
+// worker has label(text, line, out), columns() and tokens(); as many are made as are needed, and
+// kept. A text can be labelled in the background, while the one before is written and the next is
+// read.
+template <class Worker>
+class PieceLabeller {
+ public:
+  explicit PieceLabeller(std::function<std::unique_ptr<Worker>()> make) : make_(std::move(make)) {}
+  PieceLabeller(const PieceLabeller&) = delete;
+  ~PieceLabeller() {
+    if (!pending_.valid()) return;
+    nb::gil_scoped_release release;  // functions of the user's may need it
+    pending_.wait();
+  }
+
+  nb::bytes label(nb::handle data, std::size_t line, std::size_t threads) {
+    const Bytes bytes(data);
+    std::vector<std::string> out;
+    {
+      nb::gil_scoped_release release;
+      out = run(bytes.text(), line, threads);
+    }
+    return joined(out);
+  }
+
+  void start(nb::handle data, std::size_t line, std::size_t threads) {
+    data_ = std::make_unique<Bytes>(data);
+    pending_ = std::async(std::launch::async,
+                          [this, line, threads] { return run(data_->text(), line, threads); });
+  }
+  // What was started last, with its labels; nothing where nothing was.
+  nb::bytes finish() {
+    std::vector<std::string> out;
+    if (pending_.valid()) {
+      nb::gil_scoped_release release;
+      out = pending_.get();
+    }
+    data_.reset();
+    return joined(out);
+  }
+
+  std::size_t tokens() const {
+    std::size_t n = 0;
+    for (const auto& worker : workers_) n += worker->tokens();
+    return n;
+  }
+
+ private:
+  std::vector<std::string> run(std::string_view whole, std::size_t line, std::size_t threads) {
     std::vector<std::size_t> cut{0};
     const std::size_t pieces = std::max<std::size_t>(1, threads);
     for (std::size_t i = 1; i < pieces; ++i) {
@@ -32,26 +72,21 @@ nb::bytes label_in_pieces(nb::handle data, std::size_t line, std::size_t threads
       cut.push_back(cut.back() + text::last_sentence_end(before));
     }
     cut.push_back(whole.size());
-    out.resize(pieces);
-    while (workers.size() < pieces) {
-      workers.push_back(make());
-    }
+    std::vector<std::string> out(pieces);
+    while (workers_.size() < pieces) workers_.push_back(make_());
     std::vector<std::size_t> lines{line};
     for (std::size_t i = 0; i + 1 < cut.size() && pieces > 1; ++i) {
-      lines.push_back(lines.back() +
-                      static_cast<std::size_t>(std::count(
-                          whole.begin() + static_cast<std::ptrdiff_t>(cut[i]),
-                          whole.begin() + static_cast<std::ptrdiff_t>(cut[i + 1]), '\n')));
+      lines.push_back(lines.back() + text::count_lines(whole.substr(cut[i], cut[i + 1] - cut[i])));
     }
     parallel_for(pieces, threads, [&](std::size_t i, std::size_t) {
       const std::string_view piece = whole.substr(cut[i], cut[i + 1] - cut[i]);
       out[i].reserve(piece.size() + piece.size() / 4);
-      workers[i]->label(piece, lines[i], out[i]);
+      workers_[i]->label(piece, lines[i], out[i]);
     });
     // Each worker has seen to it that its own pieces have as many columns as its first.
     std::size_t columns = 0;
-    for (std::size_t i = 0; i < workers.size(); ++i) {
-      const std::size_t found = workers[i]->columns();
+    for (std::size_t i = 0; i < workers_.size(); ++i) {
+      const std::size_t found = workers_[i]->columns();
       if (columns == 0) columns = found;
       if (found != 0 && found != columns) {
         throw text::BadLine(i < lines.size() ? lines[i] + 1 : line + 1,
@@ -59,17 +94,45 @@ nb::bytes label_in_pieces(nb::handle data, std::size_t line, std::size_t threads
                                 std::to_string(columns) + " came before");
       }
     }
+    return out;
   }
-  std::size_t total = 0;
-  for (const std::string& piece : out) total += piece.size();
-  nb::bytes result =
-      nb::steal<nb::bytes>(PyBytes_FromStringAndSize(nullptr, static_cast<Py_ssize_t>(total)));
-  char* p = PyBytes_AS_STRING(result.ptr());
-  for (const std::string& piece : out) {
-    std::memcpy(p, piece.data(), piece.size());
-    p += piece.size();
+
+  static nb::bytes joined(const std::vector<std::string>& out) {
+    std::size_t total = 0;
+    for (const std::string& piece : out) total += piece.size();
+    nb::bytes result =
+        nb::steal<nb::bytes>(PyBytes_FromStringAndSize(nullptr, static_cast<Py_ssize_t>(total)));
+    char* p = PyBytes_AS_STRING(result.ptr());
+    for (const std::string& piece : out) {
+      std::memcpy(p, piece.data(), piece.size());
+      p += piece.size();
+    }
+    return result;
   }
-  return result;
+
+  std::function<std::unique_ptr<Worker>()> make_;
+  std::vector<std::unique_ptr<Worker>> workers_;
+  std::unique_ptr<Bytes> data_;
+  std::future<std::vector<std::string>> pending_;
+};
+
+// The methods of a labeller in Python.
+template <class Labeller, class Class>
+void bind_labelling(Class& c) {
+  c.def(
+       "label",
+       [](Labeller& self, nb::handle text, std::size_t line, std::size_t threads) {
+         return self.pieces->label(text, line, threads);
+       },
+       nb::arg("text"), nb::arg("line"), nb::arg("threads"))
+      .def(
+          "start",
+          [](Labeller& self, nb::handle text, std::size_t line, std::size_t threads) {
+            self.pieces->start(text, line, threads);
+          },
+          nb::arg("text"), nb::arg("line"), nb::arg("threads"))
+      .def("finish", [](Labeller& self) { return self.pieces->finish(); })
+      .def_prop_ro("n_tokens", [](const Labeller& self) { return self.pieces->tokens(); });
 }
 
 }  // namespace structlearn::python

@@ -7,5 +7,8 @@ NB_MODULE(_core, m) {
   structlearn::python::bind_structures(m);
   structlearn::python::bind_problem(m);
   structlearn::python::bind_text(m);
+  structlearn::python::bind_features(m);
+  structlearn::python::bind_tagger_training(m);
+  structlearn::python::bind_tagger_model(m);
   structlearn::python::bind_segments(m);
 }

@@ -204,24 +204,11 @@ struct PySegmentModel {
 };
 
 struct PySegmentLabeller {
-  PySegmentLabeller() = default;
-  PySegmentLabeller(const PySegmentLabeller&) = delete;
   std::shared_ptr<PySegmentModel> model;
   SegmentNames names;
   Format format = Format::kColumns;
   SegmentOptions options;
-  std::vector<std::unique_ptr<SegmentLabeller>> workers;
-
-  nb::bytes label(nb::handle data, std::size_t line, std::size_t threads) {
-    return label_in_pieces(data, line, threads, workers, [&] {
-      return std::make_unique<SegmentLabeller>(*model->model, names, format, options);
-    });
-  }
-  std::size_t tokens() const {
-    std::size_t n = 0;
-    for (const auto& worker : workers) n += worker->tokens();
-    return n;
-  }
+  std::unique_ptr<PieceLabeller<SegmentLabeller>> pieces;
 };
 
 }  // namespace
@@ -275,27 +262,31 @@ void bind_segments(nb::module_& m) {
       .def("log_loss", &PySegmentModel::log_loss, nb::arg("corpus"), nb::arg("gold"),
            nb::arg("temperature"));
 
-  nb::class_<PySegmentLabeller>(m, "SegmentLabeller")
-      .def(
-          "__init__",
-          [](PySegmentLabeller* self, std::shared_ptr<PySegmentModel> model,
-             std::vector<std::string> first, std::vector<std::string> later,
-             const std::string& format, std::size_t target, std::size_t columns, bool confidence,
-             double temperature) {
-            const Format read = format_of(format);
-            if (first.size() != model->model->labels() || later.size() != first.size()) {
-              throw std::invalid_argument("a name for every label is needed");
-            }
-            new (self) PySegmentLabeller;
-            self->model = std::move(model);
-            self->names = {std::move(first), std::move(later)};
-            self->format = read;
-            self->options = {target, columns, confidence, temperature};
-          },
-          nb::arg("model"), nb::arg("first"), nb::arg("later"), nb::arg("format"),
-          nb::arg("target"), nb::arg("columns"), nb::arg("confidence"), nb::arg("temperature"))
-      .def("label", &PySegmentLabeller::label, nb::arg("text"), nb::arg("line"), nb::arg("threads"))
-      .def_prop_ro("n_tokens", &PySegmentLabeller::tokens);
+  auto labeller =
+      nb::class_<PySegmentLabeller>(m, "SegmentLabeller")
+          .def(
+              "__init__",
+              [](PySegmentLabeller* self, std::shared_ptr<PySegmentModel> model,
+                 std::vector<std::string> first, std::vector<std::string> later,
+                 const std::string& format, std::size_t target, std::size_t columns,
+                 bool confidence, double temperature) {
+                const Format read = format_of(format);
+                if (first.size() != model->model->labels() || later.size() != first.size()) {
+                  throw std::invalid_argument("a name for every label is needed");
+                }
+                new (self) PySegmentLabeller;
+                self->model = std::move(model);
+                self->names = {std::move(first), std::move(later)};
+                self->format = read;
+                self->options = {target, columns, confidence, temperature};
+                self->pieces = std::make_unique<PieceLabeller<SegmentLabeller>>([self] {
+                  return std::make_unique<SegmentLabeller>(*self->model->model, self->names,
+                                                           self->format, self->options);
+                });
+              },
+              nb::arg("model"), nb::arg("first"), nb::arg("later"), nb::arg("format"),
+              nb::arg("target"), nb::arg("columns"), nb::arg("confidence"), nb::arg("temperature"));
+  bind_labelling<PySegmentLabeller>(labeller);
 }
 
 }  // namespace structlearn::python

@@ -41,6 +41,7 @@ int main() {
   test::test_parsing();
   test::test_features();
   test::test_packing();
+  test::test_token_scorer();
   test::test_forged_tables();
   test::test_forged_models();
   test::test_labeller();

@@ -75,6 +75,91 @@ inline void test_packing() {
   }
 }
 
+// Scores that are partly remembered against those of all keys.
+inline void test_token_scorer() {
+  Draw draw(9);
+  std::size_t planned = 0, by_keys = 0;
+  for (int trial = 0; trial < 200; ++trial) {
+    context = "token scorer " + std::to_string(trial);
+    const std::size_t outcomes = 1 + draw.below(30);
+    const bool hashed = draw.chance(0.2);
+    auto features = random_features(draw, false);
+    if (draw.chance(0.7)) {  // what people write: few places, strings and functions of them
+      std::vector<structlearn::text::Template> templates = features->templates();
+      for (std::size_t n = 3 + draw.below(8); n > 0; --n) {
+        structlearn::text::Template t;
+        t.text = "s" + std::to_string(n);
+        t.mark_boundaries = draw.chance(0.5);
+        for (std::size_t k = 1 + draw.below(3); k > 0; --k) {
+          t.atoms.push_back({draw.below(3), static_cast<std::ptrdiff_t>(draw.below(5)) - 2});
+        }
+        templates.push_back(std::move(t));
+      }
+      features = std::make_shared<FeatureSet>(features->attributes(), std::move(templates));
+    }
+    const ScoringPlan plan(*features);
+    planned += static_cast<std::size_t>(
+        std::count(plan.planned.begin(), plan.planned.end(), std::uint8_t{1}));
+    by_keys += plan.all_planned ? 0 : 1;
+    Corpus corpus(Format::kColumns);
+    Extractor extractor(features, corpus);
+    TokenScorer scorer(draw.chance(0.5) ? 100 : std::size_t{1} << 20);
+    SlotScratch slots;
+    Keys keys;
+    for (int round = 0; round < 3; ++round) {
+      corpus.read(random_text(draw, 6, '\t'));
+      extractor.update();
+      std::set<std::uint64_t> seen;
+      for (std::size_t s = 0; s < corpus.sentences(); ++s) {
+        extractor.keys(s, false, keys);
+        seen.insert(keys.key.begin(), keys.key.end());
+      }
+      static std::vector<std::uint64_t> known;  // a model has its weights before it meets a text
+      static std::vector<std::uint32_t> row_ptr, column;
+      static std::vector<double> w;
+      static WeightArrays arrays;
+      if (round == 0) {
+        known.clear(), row_ptr.assign(1, 0), column.clear(), w.clear();
+        const std::size_t width = 64;
+        for (const std::uint64_t key : seen) {
+          if (!hashed && draw.chance(0.3)) continue;
+          if (hashed && row_ptr.size() > width) break;
+          known.push_back(key);
+          const double share = draw.chance(0.4) ? 0.05 : draw.chance(0.5) ? 0.2 : 0.9;
+          for (std::uint32_t k = 0; k < outcomes; ++k) {
+            if (!draw.chance(share)) continue;
+            column.push_back(k);
+            w.push_back(draw.between(-2.0, 2.0));
+          }
+          row_ptr.push_back(static_cast<std::uint32_t>(column.size()));
+        }
+        if (hashed) {
+          known.clear();
+          row_ptr.resize(width + 1, static_cast<std::uint32_t>(column.size()));
+        }
+        arrays = pack(known, row_ptr, column, w, outcomes, 0.0);
+      }
+      const WeightTable table{arrays.slots, arrays.weight, arrays.outcome, hashed};
+      for (std::size_t s = 0; s < corpus.sentences(); ++s) {
+        const std::size_t L = corpus.sentence(s + 1) - corpus.sentence(s);
+        std::vector<double> all(L * outcomes, 0.0), found(L * outcomes, 0.0);
+        extractor.keys(s, false, keys);
+        add_scores(table, keys, slots, outcomes, all.data());
+        scorer.add(plan, table, extractor, corpus, s, outcomes, found.data());
+        extractor.keys(s, false, keys, plan.planned);
+        add_scores(table, keys, slots, outcomes, found.data());
+        for (std::size_t i = 0; i < all.size(); ++i) CHECK_NEAR(found[i], all[i], 1e-12);
+      }
+      if (round == 1) {
+        corpus.clear();
+        extractor.forget();
+      }
+    }
+  }
+  context = "token scorer";
+  CHECK(planned > 500 && by_keys > 50);
+}
+
 // What check() promises, written out.
 inline bool is_sound(const WeightTable& t, std::size_t outcomes) {
   if (t.slots.empty()) return true;
@@ -249,7 +334,7 @@ inline void test_labeller() {
     for (int piece = 0; piece < 3; ++piece) {
       const std::string text = random_text(draw, 1 + draw.below(4), separator);
       Corpus corpus(Format::kColumns);
-      corpus.read(text, true);
+      corpus.read(text, 0);
       Extractor extractor(model.shared_features(), corpus);
       extractor.update();
       Scratch scratch;

@@ -1,5 +1,6 @@
 #include "structlearn/text/corpus.hpp"
 
+#include <algorithm>
 #include <charconv>
 #include <cstring>
 
@@ -113,7 +114,7 @@ void Corpus::end_sentence() {
   if (tokens() > sentence_.back()) sentence_.push_back(tokens());
 }
 
-void Corpus::read(std::string_view text, bool keep_lines) {
+void Corpus::read(std::string_view text, std::size_t keep_lines) {
   lines_.clear();
   if (const std::size_t bad = invalid_utf8(text); bad < text.size()) {
     std::size_t number = lines_read_ + 1;
@@ -138,7 +139,15 @@ void Corpus::read(std::string_view text, bool keep_lines) {
     } else {
       const std::size_t before = tokens();
       read_token(line, lines_read_);
-      if (keep_lines && tokens() > before) lines_.push_back({at, at + line.size()});
+      if (keep_lines != kNoLines && tokens() > before) {
+        Line kept{at, at + line.size(), at + line.size(), at + line.size()};
+        if (keep_lines < cells_.size()) {
+          const std::string_view cell = cells_[keep_lines];
+          kept.cell_begin = static_cast<std::size_t>(cell.data() - text.data());
+          kept.cell_end = kept.cell_begin + cell.size();
+        }
+        lines_.push_back(kept);
+      }
     }
     at = end + 1;
   }
@@ -275,6 +284,10 @@ std::size_t invalid_utf8(std::string_view text) {
     }
   }
   return n;
+}
+
+std::size_t count_lines(std::string_view text) {
+  return static_cast<std::size_t>(std::count(text.begin(), text.end(), '\n'));
 }
 
 std::size_t last_sentence_end(std::string_view text) {

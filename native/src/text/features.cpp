@@ -1,14 +1,13 @@
 #include "structlearn/text/features.hpp"
 
 #include <algorithm>
+#include <atomic>
 #include <stdexcept>
 
 #include "structlearn/text/lexicon.hpp"
 
 namespace structlearn::text {
 namespace {
-
-const std::uint64_t kYes = nonzero(hash_string("1"));
 
 // The value of an attribute n places beyond the sentence.
 std::string boundary_name(std::ptrdiff_t distance) {
@@ -74,6 +73,10 @@ void Gazetteer::match(const std::uint64_t* words, std::size_t n,
     for (std::size_t i = 0; i < length; ++i) values[begin + i].push_back(i == 0 ? name : name + 1);
     begin += std::max<std::size_t>(length, 1);
   }
+}
+
+std::uint64_t boundary_value(std::ptrdiff_t distance) {
+  return nonzero(hash_string(boundary_name(distance)));
 }
 
 std::uint64_t vector_key(std::string_view text, std::size_t d) {
@@ -225,7 +228,7 @@ void Extractor::for_values(std::size_t attribute, std::ptrdiff_t position, bool 
     if (a.kind == Attribute::Kind::kConstant) {
       each(kYes);
     } else if (mark) {
-      each(nonzero(hash_string(boundary_name(position < 0 ? position : position - length + 1))));
+      each(boundary_value(position < 0 ? position : position - length + 1));
     }
     return;
   }
@@ -274,7 +277,20 @@ void Extractor::combinations(const Template& t, std::size_t atom, std::uint64_t 
              [&](std::uint64_t h) { combinations(t, atom + 1, combine(key, h), position, out); });
 }
 
-void Extractor::keys(std::size_t sentence, bool transitions, Keys& out) {
+std::uint64_t Extractor::next_stamp() {
+  static std::atomic<std::uint64_t> last{0};
+  return ++last;
+}
+
+std::uint64_t Extractor::value_of(std::size_t attribute, std::uint32_t string) const {
+  const Attribute& a = features_->attributes()[attribute];
+  const std::uint64_t value = values_[attribute].single[string];
+  if (a.kind != Attribute::Kind::kLexicon) return value;
+  return nonzero(a.lexicon->names().hash(a.lexicon->value(value, Lexicon::kAll)));
+}
+
+void Extractor::keys(std::size_t sentence, bool transitions, Keys& out,
+                     std::span<const std::uint8_t> skip) {
   expand(sentence);
   out.clear();
   const auto& templates = features_->templates();
@@ -291,6 +307,7 @@ void Extractor::keys(std::size_t sentence, bool transitions, Keys& out) {
   plans.reserve(templates.size());
   for (const Template& t : templates) {
     if (t.transition != transitions) continue;
+    if (!skip.empty() && skip[static_cast<std::size_t>(&t - templates.data())]) continue;
     Plan plan{&t,
               hash_string(t.text),
               static_cast<std::uint16_t>(&t - templates.data()),

@@ -12,24 +12,12 @@ constexpr std::size_t kMostBytes = std::size_t{64} << 20;
 constexpr double kLeastShown = 0.0005;
 
 // The line with another cell in one column, or with one more column.
-void fill(const Corpus& corpus, std::string_view line, std::size_t token, std::string_view cell,
-          std::size_t column, std::string& out) {
-  const auto& columns = corpus.columns();
-  if (column >= columns.size()) {
-    out.append(line);
-    out.push_back(corpus.separator());
-    out.append(cell);
-    return;
-  }
-  // The cells are copied with what stands between them.
-  std::size_t at = 0;
-  for (std::size_t c = 0; c < columns.size(); ++c) {
-    const std::string_view old = columns[c].strings[columns[c].cell[token]];
-    const std::size_t begin = line.find(old, at);
-    out.append(line.substr(at, begin - at));
-    out.append(c == column ? cell : old);
-    at = begin + old.size();
-  }
+void fill(const Corpus& corpus, std::string_view text, const Line& line, std::string_view cell,
+          std::string& out) {
+  out.append(text.substr(line.begin, line.cell_begin - line.begin));
+  if (line.cell_begin == line.cell_end) out.push_back(corpus.separator());
+  out.append(cell);
+  out.append(text.substr(line.cell_end, line.end - line.cell_end));
 }
 
 }  // namespace
@@ -41,11 +29,12 @@ void append_number(double x, std::string& out) {
   out.append(buffer.data(), end.ptr);
 }
 
-void write_token(const Corpus& corpus, std::string_view line, std::size_t token,
+void write_token(const Corpus& corpus, std::string_view text, std::size_t token,
                  std::string_view label, std::size_t target,
                  std::span<const std::pair<std::string, std::string>> extra, std::string& out) {
+  const Line& line = corpus.lines()[token];
   if (extra.empty() || corpus.format() == Format::kColumns) {
-    fill(corpus, line, token, label, target, out);
+    fill(corpus, text, line, label, out);
     for (const auto& named : extra) {
       out.push_back(corpus.separator());
       out.append(named.second);
@@ -56,7 +45,7 @@ void write_token(const Corpus& corpus, std::string_view line, std::size_t token,
   const Column& last = corpus.columns().back();
   const std::string_view old =
       target + 1 == corpus.columns().size() ? label : last.strings[last.cell[token]];
-  fill(corpus, line, token, label, target, out);
+  fill(corpus, text, line, label, out);
   out.resize(out.size() - old.size());
   if (old != "_") out.append(old);
   for (std::size_t i = 0; i < extra.size(); ++i) {
@@ -142,7 +131,7 @@ void Labeller::label(std::string_view text, std::size_t line, std::string& out) 
     corpus_.clear_tokens();
   }
   corpus_.set_line(line);
-  corpus_.read(text, true);
+  corpus_.read(text, options_.target);
   extractor_.update();
   const std::size_t K = labels_.labels.size();
   check_columns(corpus_, model_.features().columns_needed(), options_.target, options_.columns);
@@ -192,11 +181,10 @@ void Labeller::label(std::string_view text, std::size_t line, std::string& out) 
       // A tab at the end of a line is an empty column for the label, which is filled.
       const bool appended = options_.target >= corpus_.columns().size();
       if (appended && corpus_.separator() == '\t' && text.substr(copied, 1) == "\t") ++copied;
-      const std::string_view token_line = text.substr(at.begin, at.end - at.begin);
       const std::string& label = labels_.shown(outputs_[0][t]);
       const bool more = options_.nbest > 1 || options_.confidence || options_.marginals;
       if (more) describe(t);
-      write_token(corpus_, token_line, begin + t, label, options_.target, extra_, out);
+      write_token(corpus_, text, begin + t, label, options_.target, extra_, out);
     }
   }
   out.append(text.substr(copied));

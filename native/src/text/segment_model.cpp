@@ -125,7 +125,7 @@ void SegmentLabeller::label(std::string_view text, std::size_t line, std::string
     corpus_.clear_tokens();
   }
   corpus_.set_line(line);
-  corpus_.read(text, true);
+  corpus_.read(text, options_.target);
   extractor_.update();
   check_columns(corpus_, model_.features().attributes().columns_needed(), options_.target,
                 options_.columns);
@@ -147,8 +147,8 @@ void SegmentLabeller::label(std::string_view text, std::size_t line, std::string
         extra_.emplace_back("Confidence", "");
         append_number(probability_[t], extra_.back().second);
       }
-      write_token(corpus_, text.substr(at.begin, at.end - at.begin), begin + t,
-                  starts ? names_.first[label] : names_.later[label], options_.target, extra_, out);
+      write_token(corpus_, text, begin + t, starts ? names_.first[label] : names_.later[label],
+                  options_.target, extra_, out);
     }
   }
   out.append(text.substr(copied));

@@ -140,23 +140,35 @@ def label_pieces(
     progress : callable or None
         Called with the number of tokens labelled so far.
     """
-    labeller = None
-    for text, line in pieces(source, _PIECE * min(threads, _MOST_PIECES)):
-        if labeller is None:
-            chosen = format or guess_format(source, text)
-            if chosen != model.format:
-                raise FileError(
-                    os.fspath(source),
-                    f"a file of format {chosen}, where the model was trained on "
-                    f"{model.format}; --format says otherwise",
-                )
-            labeller = make_labeller(chosen)
-        try:
-            output.write(labeller.label(text, line, threads))
-        except LineError as error:
-            raise error.in_file(os.fspath(source)) from None
-        if progress is not None:
-            progress(labeller.n_tokens)
+    labeller: Any = None
+
+    def write(labelled: bytes, n_tokens: int) -> None:
+        output.write(labelled)
+        if progress is not None and labelled:
+            progress(n_tokens)
+
+    try:
+        for text, line in pieces(source, _PIECE * min(threads, _MOST_PIECES)):
+            if labeller is None:
+                chosen = format or guess_format(source, text)
+                if chosen != model.format:
+                    raise FileError(
+                        os.fspath(source),
+                        f"a file of format {chosen}, where the model was trained on "
+                        f"{model.format}; --format says otherwise",
+                    )
+                labeller = make_labeller(chosen)
+            if threads == 1:
+                write(labeller.label(text, line, 1), labeller.n_tokens)
+                continue
+            # While a piece is labelled, the one before is written and the next one read.
+            labelled, n_tokens = labeller.finish(), labeller.n_tokens
+            labeller.start(text, line, threads)
+            write(labelled, n_tokens)
+        if labeller is not None and threads > 1:
+            write(labeller.finish(), labeller.n_tokens)
+    except LineError as error:
+        raise error.in_file(os.fspath(source)) from None
     if labeller is None or labeller.n_tokens == 0:
         raise FileError(os.fspath(source), "there are no sentences in it")
     return int(labeller.n_tokens)

@@ -138,10 +138,11 @@ def explain(tagger: Any, source: Any) -> list[list[Decision]]:
     """
     model = tagger._fitted()
     corpus = tagger._read_input(source)
-    sentences = []
-    for s, labels in enumerate(_model_labels(model, corpus)):
-        sentences.append(_explain_sentence(tagger, model, corpus, s, labels))
-    return sentences
+    reader = model.reader(corpus)
+    return [
+        _explain_sentence(model, reader, corpus, s, labels)
+        for s, labels in enumerate(_model_labels(model, corpus))
+    ]
 
 
 def _model_labels(model: Any, corpus: Any) -> list[list[int]]:
@@ -154,16 +155,16 @@ def _model_labels(model: Any, corpus: Any) -> list[list[int]]:
     return out
 
 
-def _explain_sentence(tagger: Any, model: Any, corpus: Any, s: int, y: list[int]) -> list[Decision]:
+def _explain_sentence(model: Any, reader: Any, corpus: Any, s: int, y: list[int]) -> list[Decision]:
     n = len(model.labels)
-    p = array("d", model.core.marginals(corpus._core, s, model.temperature or 1.0))
+    p = array("d", reader.marginals(s, model.temperature or 1.0))
     read = [find_column(c, model.format, model.n_columns) for c in model.templates.columns()]
     word = 1 if model.format == "conllu" else 0
     shown = [corpus.cells(s, c) for c in read[:3] or [word]]
-    parts = _parts(model, corpus, s)
+    parts = _parts(model, reader, s)
     mine = parts(y)
     decisions = []
-    for t, z in enumerate(model.core.rivals(corpus._core, s)):
+    for t, z in enumerate(reader.rivals(s)):
         if not z:
             continue  # no other label is possible here
         theirs = parts(z)
@@ -188,12 +189,12 @@ def _explain_sentence(tagger: Any, model: Any, corpus: Any, s: int, y: list[int]
     return decisions
 
 
-def _parts(model: Any, corpus: Any, s: int) -> Callable[[list[int]], dict[tuple[int, str], float]]:
+def _parts(model: Any, reader: Any, s: int) -> Callable[[list[int]], dict[tuple[int, str], float]]:
     """Return a function from a labelling to what it is scored by: (position, name) to score."""
     n = len(model.labels)
     named = model.labels
-    features = model.core.explain(corpus._core, s, False)
-    pairs = model.core.explain(corpus._core, s, True) if "pair.slots" in model.arrays else []
+    features = reader.explain(s, False)
+    pairs = reader.explain(s, True) if "pair.slots" in model.arrays else []
     tables = [array("d", bytes(model.arrays[f"transition{m}"])) for m in range(1, model.order + 1)]
     start = array("d", bytes(model.arrays["start"])) or array("d", bytes(8 * n))
     end = array("d", bytes(model.arrays["end"])) or array("d", bytes(8 * n))

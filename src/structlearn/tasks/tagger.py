@@ -324,9 +324,10 @@ class Tagger(FileTagger):
         model: TaggerModel = self._fitted()
         corpus = self._read_input(source)
         names, n = model.shown, len(model.labels)
+        reader = model.reader(corpus)
         out = []
         for s in range(len(corpus)):
-            p = array("d", model.core.marginals(corpus._core, s, model.temperature or 1.0))
+            p = array("d", reader.marginals(s, model.temperature or 1.0))
             tokens = []
             for t in range(0, len(p), n):
                 token = dict.fromkeys(model.core.names, 0.0)
@@ -340,11 +341,9 @@ class Tagger(FileTagger):
         """Return the k best labellings of each sentence with their scores, best first."""
         model: TaggerModel = self._fitted()
         corpus = self._read_input(source)
+        reader = model.reader(corpus)
         return [
-            [
-                (score, [model.shown[i] for i in labels])
-                for score, labels in model.core.kbest(corpus._core, s, k)
-            ]
+            [(score, [model.shown[i] for i in labels]) for score, labels in reader.kbest(s, k)]
             for s in range(len(corpus))
         ]
 

@@ -303,6 +303,10 @@ class TaggerModel:
         shown = self.shown
         return [shown[k] for k in array("i", numbers)]
 
+    def reader(self, corpus: Corpus) -> _core.TaggerReader:
+        """Return what answers questions about the sentences of a corpus, one by one."""
+        return _core.TaggerReader(self.core, corpus._core)
+
     # -- looking at the weights -----------------------------------------------------------------
 
     def feature_names(self, table: str = "state") -> list[str]:

@@ -75,7 +75,7 @@ def pieces(path: str | os.PathLike[str], size: int) -> Iterator[tuple[bytes, int
             if cut:
                 piece = b"".join([*held, text[:cut]])
                 yield piece, line
-                line += piece.count(b"\n")
+                line += _core.count_lines(piece)
                 held, text = [], text[cut:]
             end = text.rfind(b"\n") + 1
             held.append(text[:end])

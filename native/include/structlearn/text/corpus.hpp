@@ -35,9 +35,10 @@ struct Aside {
   std::uint32_t text;
 };
 
-// Where a token's line lies in the text that was read; `end` is before the line's end marks.
+// Where a token's line lies in the text that was read; `end` is before the line's end marks. And
+// where in it one of its cells does, at `end` where the line has no such column.
 struct Line {
-  std::size_t begin, end;
+  std::size_t begin, end, cell_begin, cell_end;
 };
 
 class Corpus {
@@ -56,13 +57,15 @@ class Corpus {
   char separator() const { return separator_; }
   const std::vector<Aside>& asides() const { return asides_; }
   const StringTable& aside_text() const { return aside_text_; }
-  // Lines of the tokens in the text last read, where `keep_lines` asked for them.
+  // Lines of the tokens in the text last read, where `read` was asked to keep them.
   const std::vector<Line>& lines() const { return lines_; }
   std::size_t bytes() const;
 
   // Reads more text, which must end where a sentence ends. Throws BadLine; what was read before
   // the bad line stays, so whoever goes on after that has to start over.
-  void read(std::string_view text, bool keep_lines = false);
+  // `keep_lines`: with the places of the cells of this column.
+  static constexpr std::size_t kNoLines = static_cast<std::size_t>(-1);
+  void read(std::string_view text, std::size_t keep_lines = kNoLines);
 
   // The number of lines that come before what is read next.
   void set_line(std::size_t lines) { lines_read_ = lines; }
@@ -108,6 +111,8 @@ bool chunk_begins(ChunkLabel before, ChunkLabel now);
 
 // The first byte that is not part of valid UTF-8, or the size.
 std::size_t invalid_utf8(std::string_view text);
+
+std::size_t count_lines(std::string_view text);
 
 // Where the last complete sentence of a text ends: after the last blank line, or 0.
 std::size_t last_sentence_end(std::string_view text);

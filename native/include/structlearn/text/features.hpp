@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -53,6 +54,9 @@ class Gazetteer {
 
 class Lexicon;
 
+// The value of attributes that only say yes.
+inline const std::uint64_t kYes = nonzero(hash_string("1"));
+
 struct Attribute {
   enum class Kind {
     kString,     // function(cell)
@@ -82,6 +86,10 @@ struct Attribute {
     return kind == Kind::kString || kind == Kind::kGazetteer || kind == Kind::kVector ||
            kind == Kind::kLexicon;
   }
+  // At most one value, which follows from the string alone (outside training).
+  bool follows_from_string() const {
+    return (kind == Kind::kString && !multiple) || kind == Kind::kLexicon;
+  }
 };
 
 struct Atom {
@@ -98,6 +106,9 @@ struct Template {
 
 // The key of the d-th number of a vector template.
 std::uint64_t vector_key(std::string_view text, std::size_t d);
+// The value of an attribute so many places before (negative) or after a sentence, where it is
+// marked.
+std::uint64_t boundary_value(std::ptrdiff_t distance);
 
 class FeatureSet {
  public:
@@ -135,16 +146,36 @@ class Extractor {
  public:
   // `training`: the corpus is the one that lexica were made from, in as many folds.
   Extractor(std::shared_ptr<const FeatureSet> features, const Corpus& corpus, bool training = false)
-      : features_(std::move(features)), corpus_(corpus), training_(training) {}
+      : features_(std::move(features)),
+        corpus_(corpus),
+        training_(training),
+        stamp_(next_stamp()) {}
 
   const FeatureSet& features() const { return *features_; }
+  const Corpus& corpus() const { return corpus_; }
 
   // To be called after the corpus has got more strings; `forget` after it has lost all.
   void update();
-  void forget() { values_.clear(); }
+  void forget() {
+    values_.clear();
+    stamp_ = next_stamp();
+  }
+  // Changes when the numbers of strings lose their meaning; no two extractors share one.
+  std::uint64_t stamp() const { return stamp_; }
 
-  // Features of the labels, or of the transitions (the first token has none).
-  void keys(std::size_t sentence, bool transitions, Keys& out);
+  // Features of the labels, or of the transitions (the first token has none), except those of the
+  // templates marked in `skip`.
+  void keys(std::size_t sentence, bool transitions, Keys& out,
+            std::span<const std::uint8_t> skip = {});
+
+  // The value of an attribute that follows from the string; 0: none.
+  std::uint64_t value_of(std::size_t attribute, std::uint32_t string) const;
+  // These values by string, until the next update; null where they have to be worked out.
+  const std::uint64_t* values_of(std::size_t attribute) const {
+    const Attribute& a = features_->attributes()[attribute];
+    const bool known = a.kind == Attribute::Kind::kString && a.follows_from_string();
+    return known && attribute < values_.size() ? values_[attribute].single.data() : nullptr;
+  }
 
   // The name of the feature with this key that a template has at a token: its text and values.
   std::string name(std::size_t sentence, std::size_t position, std::size_t origin,
@@ -171,10 +202,12 @@ class Extractor {
   void for_values(std::size_t attribute, std::ptrdiff_t position, bool mark, Each&& each) const;
   void combinations(const Template&, std::size_t atom, std::uint64_t key, std::size_t position,
                     Keys& out) const;
+  static std::uint64_t next_stamp();
 
   std::shared_ptr<const FeatureSet> features_;
   const Corpus& corpus_;
   bool training_;
+  std::uint64_t stamp_;
   std::vector<StringValues> values_;
   // Of the sentence last expanded.
   std::size_t begin_ = 0, length_ = 0, pad_ = 0;

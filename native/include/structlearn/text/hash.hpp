@@ -23,10 +23,32 @@ inline std::uint64_t fold(std::uint64_t a, std::uint64_t b) {
   return static_cast<std::uint64_t>(product) ^ static_cast<std::uint64_t>(product >> 64);
 }
 
-inline std::uint64_t load_word(const char* p, std::size_t n = 8) {
-  std::uint64_t word = 0;
-  std::memcpy(&word, p, n);
+template <class Word>
+inline Word load(const char* p) {
+  Word word;
+  std::memcpy(&word, p, sizeof word);
   return word;
+}
+
+// Up to eight bytes as a word. Loads that overlap are faster than a copy of any length.
+inline std::uint64_t load_word(const char* p, std::size_t n = 8) {
+  if (n == 8) return load<std::uint64_t>(p);
+  if (n >= 4) {
+    return load<std::uint32_t>(p) | static_cast<std::uint64_t>(load<std::uint32_t>(p + n - 4))
+                                        << (8 * (n - 4));
+  }
+  if (n == 0) return 0;
+  const auto byte = [&](std::size_t i) {
+    return static_cast<std::uint64_t>(static_cast<unsigned char>(p[i])) << (8 * i);
+  };
+  return byte(0) | byte(n / 2) | byte(n - 1);
+}
+
+inline bool same_text(const char* a, const char* b, std::size_t n) {
+  for (; n > 8; a += 8, b += 8, n -= 8) {
+    if (load<std::uint64_t>(a) != load<std::uint64_t>(b)) return false;
+  }
+  return load_word(a, n) == load_word(b, n);
 }
 
 inline std::uint64_t hash_string(std::string_view s, std::uint64_t seed = 0) {

@@ -41,10 +41,11 @@ void check_columns(const Corpus&, std::size_t needed, std::size_t target, std::s
 // Appends a probability, four digits after the point.
 void append_number(double x, std::string& out);
 
-// Appends the line of a token with another cell in the column `target`, or with one more column,
+// Appends the line of a token, as the text has it that the corpus has read and kept the lines of,
+// with another cell in the column `target`, or with one more column,
 // and what else there is to say, as (name, value): in columns of its own, or in the last one of
 // CoNLL-U. What stands between the cells stays.
-void write_token(const Corpus&, std::string_view line, std::size_t token, std::string_view label,
+void write_token(const Corpus&, std::string_view text, std::size_t token, std::string_view label,
                  std::size_t target, std::span<const std::pair<std::string, std::string>> extra,
                  std::string& out);
 

@@ -45,10 +45,12 @@ class StringTable {
   std::size_t place(std::string_view s, std::uint64_t h) const {
     const std::size_t mask = slot_.size() - 1;
     std::size_t at = h & mask;
-    while (slot_[at] != kAbsent && (hash_[slot_[at]] != h || (*this)[slot_[at]] != s)) {
-      at = (at + 1) & mask;
-    }
+    while (slot_[at] != kAbsent && !holds(slot_[at], s, h)) at = (at + 1) & mask;
     return at;
+  }
+  bool holds(std::uint32_t id, std::string_view s, std::uint64_t h) const {
+    return hash_[id] == h && begin_[id + 1] - begin_[id] == s.size() &&
+           same_text(text_.data() + begin_[id], s.data(), s.size());
   }
   void grow() {
     std::vector<std::uint32_t> larger(2 * slot_.size(), kAbsent);
