@@ -3,5 +3,6 @@
 from .base import Learner, Training
 from .lbfgs import LBFGS
 from .online import Online, OnlineState
+from .owlqn import OWLQN
 
-__all__ = ["LBFGS", "Learner", "Online", "OnlineState", "Training"]
+__all__ = ["LBFGS", "OWLQN", "Learner", "Online", "OnlineState", "Training"]
