@@ -244,8 +244,7 @@ bool curvature(const PyProblem& self, Vector w, double margin, double eps,
   {
     nb::gil_scoped_release release;
     Interrupt interrupt(signals.poll());
-    complete =
-        self.problem->curvature(weights, margin, eps, diagonal.data(), threads, interrupt);
+    complete = self.problem->curvature(weights, margin, eps, diagonal.data(), threads, interrupt);
   }
   signals.rethrow_unless_keyboard();
   return complete;

@@ -63,8 +63,7 @@ void bind_quasi_newton(nb::module_& m) {
           nb::arg("threads"))
       .def(
           "direction",
-          [](const CurvatureMemory& memory, Vector v, Target d, bool aligned,
-             std::size_t threads) {
+          [](const CurvatureMemory& memory, Vector v, Target d, bool aligned, std::size_t threads) {
             check_size(memory, v, d);
             nb::gil_scoped_release release;
             return memory.direction(v.data(), d.data(), aligned, threads);
@@ -96,7 +95,8 @@ void bind_quasi_newton(nb::module_& m) {
           nb::gil_scoped_release release;
           point = finish_gradient(w.data(), d.data(), C, n, g.data(), threads);
         }
-        return nb::make_tuple(point.squared_weights, point.squared_gradient, point.slope);
+        return nb::make_tuple(point.squared_weights, point.squared_gradient, point.squared_dual,
+                              point.slope);
       },
       nb::arg("w"), nb::arg("d"), nb::arg("C"), nb::arg("g"), nb::arg("threads"));
   m.def(

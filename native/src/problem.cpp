@@ -281,16 +281,16 @@ std::vector<double> Problem::accumulate(double* sum, std::size_t values, std::si
 double Problem::total(const double* w, double margin, double eps, double* gradient,
                       std::size_t threads, Interrupt& interrupt, bool* complete,
                       double* cost) const {
-  const std::vector<double> value = accumulate(
-      gradient, 2, threads, interrupt,
-      [&](std::size_t i, const Layout& layout, PartVector& r, Workspace& ws, double* into,
-          double* sums) {
-        const double weight = sample_weight(i);
-        const LossResult found = loss(i, layout, w, 1.0, margin, eps, r, ws);
-        sums[0] += weight * found.loss;
-        sums[1] += weight * found.cost;
-        if (into) scorer_.scatter_with_fillers(i, layout, r, weight, into);
-      });
+  const std::vector<double> value =
+      accumulate(gradient, 2, threads, interrupt,
+                 [&](std::size_t i, const Layout& layout, PartVector& r, Workspace& ws,
+                     double* into, double* sums) {
+                   const double weight = sample_weight(i);
+                   const LossResult found = loss(i, layout, w, 1.0, margin, eps, r, ws);
+                   sums[0] += weight * found.loss;
+                   sums[1] += weight * found.cost;
+                   if (into) scorer_.scatter_with_fillers(i, layout, r, weight, into);
+                 });
   *complete = !interrupt.requested();
   if (cost) *cost = value[1];
   return value[0];

@@ -75,8 +75,8 @@ bool CurvatureMemory::remember(const double* w, const double* w_before, const do
   parallel_for(tasks(), threads, [&](std::size_t task, std::size_t) {
     double* sums = part.data() + task * width;
     double y[kTile], u[kTile];
-    for (std::size_t begin = task * kTask * kTile;
-         begin < std::min(n_, (task + 1) * kTask * kTile); begin += kTile) {
+    for (std::size_t begin = task * kTask * kTile; begin < std::min(n_, (task + 1) * kTask * kTile);
+         begin += kTile) {
       const std::size_t size = std::min(kTile, n_ - begin);
       float* rows = tile(begin / kTile);
       float* new_s = rows + 2 * fresh * kTile;
@@ -136,7 +136,8 @@ double CurvatureMemory::direction(const double* v, double* d, bool aligned,
   for (std::size_t i = 0; i < order_.size(); ++i) {
     const std::size_t slot = order_[i];
     double product = vs_[slot];
-    for (std::size_t j = 0; j < i; ++j) product -= alpha[order_[j]] * sy_[slot * slots_ + order_[j]];
+    for (std::size_t j = 0; j < i; ++j)
+      product -= alpha[order_[j]] * sy_[slot * slots_ + order_[j]];
     alpha[slot] = product / sy_[slot * slots_ + slot];
   }
   double scale = 1.0;
@@ -166,8 +167,8 @@ double CurvatureMemory::direction(const double* v, double* d, bool aligned,
   parallel_for(tasks(), threads, [&](std::size_t task, std::size_t) {
     double out[kTile];
     Lanes slope;
-    for (std::size_t begin = task * kTask * kTile;
-         begin < std::min(n_, (task + 1) * kTask * kTile); begin += kTile) {
+    for (std::size_t begin = task * kTask * kTile; begin < std::min(n_, (task + 1) * kTask * kTile);
+         begin += kTile) {
       const std::size_t size = std::min(kTile, n_ - begin);
       const float* rows = tile(begin / kTile);
       const float* root = root_.empty() ? nullptr : root_.data() + begin;
@@ -222,18 +223,19 @@ void advance_in_orthant(const double* w, const double* d, const double* v, doubl
 
 SmoothPoint finish_gradient(const double* w, const double* d, double C, std::size_t n, double* g,
                             std::size_t threads) {
-  const auto sums = sum_chunks<3>(n, threads, [&](std::size_t begin, std::size_t end, auto& out) {
-    Lanes ww, gg, gd;
+  const auto sums = sum_chunks<4>(n, threads, [&](std::size_t begin, std::size_t end, auto& out) {
+    Lanes ww, gg, zz, gd;
     by_lanes(begin, end, [&](std::size_t i, std::size_t l) {
-      const double x = w[i], slope = C * g[i] + x;
+      const double x = w[i], z = C * g[i], slope = z + x;
       g[i] = slope;
       ww.lane[l] += x * x;
       gg.lane[l] += slope * slope;
+      zz.lane[l] += z * z;
       gd.lane[l] += slope * d[i];
     });
-    out = {ww.sum(), gg.sum(), gd.sum()};
+    out = {ww.sum(), gg.sum(), zz.sum(), gd.sum()};
   });
-  return {sums[0], sums[1], sums[2]};
+  return {sums[0], sums[1], sums[2], sums[3]};
 }
 
 SparsePoint finish_pseudo_gradient(const double* w, const double* w_before, const double* v_before,

@@ -68,6 +68,7 @@ void advance_in_orthant(const double* w, const double* d, const double* v, doubl
 struct SmoothPoint {
   double squared_weights = 0.0;   // <w, w>
   double squared_gradient = 0.0;  // <g, g>
+  double squared_dual = 0.0;      // <w - g, w - g>: the dual's weights
   double slope = 0.0;             // <g, d>
 };
 

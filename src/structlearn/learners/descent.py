@@ -39,11 +39,16 @@ class Descent(Protocol):
     """
 
     w: Vector
-    loss: float
-    objective: float
-    gap: float
-    flatness: float
     evaluations: int
+
+    @property
+    def loss(self) -> float: ...
+    @property
+    def objective(self) -> float: ...
+    @property
+    def gap(self) -> float: ...
+    @property
+    def flatness(self) -> float: ...
 
     def begin(self) -> None:
         """Evaluate the objective at the start."""

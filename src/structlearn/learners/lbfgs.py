@@ -7,6 +7,7 @@ dual weights of p(w) are w − ∇f(w)).
 from __future__ import annotations
 
 import math
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -70,6 +71,16 @@ def check_smooth(settings: Settings, name: str) -> None:
         )
 
 
+class _Point(NamedTuple):
+    loss: float
+    objective: float
+    gap: float
+    dual: float
+
+
+_NOWHERE = _Point(math.inf, math.inf, math.inf, -math.inf)
+
+
 class SmoothDescent:
     """Points of L-BFGS on ½‖w‖² + C·Σ loss; see :class:`~.descent.Descent`."""
 
@@ -86,23 +97,48 @@ class SmoothDescent:
         self.problem, self.settings = problem, settings
         self.n_jobs, self._threads = n_jobs, n_threads(n_jobs)
         self.w = np.zeros(n) if start is None else start.copy()
-        self.loss = self.objective = self.gap = math.inf
+        self._point = _NOWHERE
         self.evaluations = 0
         self._memory = _core.CurvatureMemory(n, memory)
         # A trial point and its gradient; a step swaps them with the current ones.
         self._trial, self._gradient, self._trial_gradient = np.empty(n), np.empty(n), np.empty(n)
         self._direction = np.zeros(n)
-        self._found = (0.0, 0.0, 0.0)
+        self._found = _NOWHERE
 
     @property
-    def flatness(self) -> float:
+    def loss(self) -> float:
+        """Σ loss at w."""
+        return self._point.loss
+
+    @property
+    def objective(self) -> float:
+        """½‖w‖² + C·Σ loss."""
+        return self._point.objective
+
+    @property
+    def gap(self) -> float:
         """½‖∇f(w)‖²."""
-        return self.gap
+        return self._point.gap
+
+    flatness = gap
+
+    @property
+    def dual(self) -> float:
+        """C·Σ(⟨c, p⟩ + c₀) − ½‖w − ∇f(w)‖²: the dual at temperature 0 of the p(w) of this one."""
+        return self._point.dual
 
     def begin(self) -> None:
         """Evaluate the objective at the start."""
         self._evaluate(self.w, self._gradient)
-        self.loss, self.objective, self.gap = self._found
+        self._point = self._found
+
+    def change(self, settings: Settings) -> None:
+        """Go on with another objective from here; what the memory knows is about as true there."""
+        self.settings = settings
+        self.begin()
+        # No move, no pair: only the products with the new gradient.
+        g = self._gradient
+        self._memory.remember(self.w, self.w, g, g, g, self._threads)
 
     def step(self) -> bool:
         """Go to a lower point; False where there is none to be found."""
@@ -117,7 +153,7 @@ class SmoothDescent:
             return False
         self.w, self._trial = self._trial, self.w
         self._gradient, self._trial_gradient = self._trial_gradient, self._gradient
-        self.loss, self.objective, self.gap = self._found
+        self._point = self._found
         self._memory.remember(
             self.w,
             self._trial,
@@ -136,25 +172,26 @@ class SmoothDescent:
         def phi(t: float) -> tuple[float, float]:
             _core.advance(self.w, self._direction, t, self._trial, self._threads)
             slope = self._evaluate(self._trial, self._trial_gradient)
-            return self._found[1], slope
+            return self._found.objective, slope
 
         def proven() -> bool:
-            s, (_, objective, gap) = self.settings, self._found
-            return s.convex and gap <= s.tol * objective and objective <= self.objective
+            s, new = self.settings, self._found
+            return s.convex and new.gap <= s.tol * new.objective and new.objective <= self.objective
 
         return wolfe_search(phi, self.objective, slope, step, enough=proven) is not None
 
     def _evaluate(self, w: Vector, gradient: Vector) -> float:
         """Note loss, objective and gap at w, write the gradient; return its slope along d."""
         s = self.settings
-        loss, _ = self.problem.total_loss(
+        loss, cost = self.problem.total_cost(
             w, s.margin, s.temperature, out=gradient, n_jobs=self.n_jobs
         )
         self.evaluations += 1
-        squared_weights, squared_gradient, slope = _core.finish_gradient(
+        squared_weights, squared_gradient, squared_dual, slope = _core.finish_gradient(
             w, self._direction, s.C, gradient, self._threads
         )
         objective = 0.5 * squared_weights + s.C * loss
         check_finite(objective)
-        self._found = (loss, objective, 0.5 * squared_gradient)
+        dual = s.C * cost - 0.5 * squared_dual
+        self._found = _Point(loss, objective, 0.5 * squared_gradient, dual)
         return slope
