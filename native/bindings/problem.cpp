@@ -234,22 +234,6 @@ nb::tuple total(const PyProblem& self, Vector w, double margin, double eps, nb::
   return nb::make_tuple(value, complete, cost);
 }
 
-bool curvature(const PyProblem& self, Vector w, double margin, double eps,
-               InOut<double, nb::ndim<1>> diagonal, std::size_t threads) {
-  const double* weights = self.weights(w);
-  self.weights(Vector(diagonal));
-  if (!(eps > 0.0)) throw std::invalid_argument("only a smooth loss has a curvature: eps > 0");
-  Signals signals;
-  bool complete;
-  {
-    nb::gil_scoped_release release;
-    Interrupt interrupt(signals.poll());
-    complete = self.problem->curvature(weights, margin, eps, diagonal.data(), threads, interrupt);
-  }
-  signals.rethrow_unless_keyboard();
-  return complete;
-}
-
 nb::tuple argmax_all(const PyProblem& self, Vector w, std::size_t threads) {
   if (!self.native) throw std::invalid_argument("the structure is not a native one");
   const double* weights = self.weights(w);
@@ -471,8 +455,6 @@ void bind_problem(nb::module_& m) {
           nb::arg("i"), nb::arg("index").none(), nb::arg("value"))
       .def("total", &total, nb::arg("w"), nb::arg("margin"), nb::arg("temperature"),
            nb::arg("gradient").none(), nb::arg("threads"))
-      .def("curvature", &curvature, nb::arg("w"), nb::arg("margin"), nb::arg("temperature"),
-           nb::arg("diagonal"), nb::arg("threads"))
       .def("argmax_all", &argmax_all, nb::arg("w"), nb::arg("threads"))
       .def("encode_all", &encode_all, nb::arg("flat"), nb::arg("ptr"))
       .def("online", &online, nb::arg("order"), nb::arg("settings"), nb::arg("state"));

@@ -39,18 +39,6 @@ void bind_quasi_newton(nb::module_& m) {
       .def_prop_ro("pairs", &CurvatureMemory::pairs)
       .def("forget", &CurvatureMemory::forget)
       .def(
-          "precondition",
-          [](CurvatureMemory& memory, Vector h) {
-            check_size(memory, h);
-            for (std::size_t i = 0; i < h.size(); ++i) {
-              if (!(h.data()[i] > 0.0)) {
-                throw std::invalid_argument("the diagonal must be positive");
-              }
-            }
-            memory.precondition(h.data());
-          },
-          nb::arg("h"))
-      .def(
           "remember",
           [](CurvatureMemory& memory, Vector w, Vector w_before, Vector g, Vector g_before,
              Vector v, std::size_t threads) {

@@ -223,45 +223,52 @@ LossResult Problem::loss(std::size_t i, const Layout& layout, const double* w, d
   return result;
 }
 
-template <class Body>
-std::vector<double> Problem::accumulate(double* sum, std::size_t values, std::size_t threads,
-                                        Interrupt& interrupt, Body&& body) const {
-  // As many partitions as have vectors of some 32 MB together, at least 8; a number that depends
+double Problem::total(const double* w, double margin, double eps, double* gradient,
+                      std::size_t threads, Interrupt& interrupt, bool* complete,
+                      double* cost) const {
+  // As many partitions as have gradients of some 32 MB together, at least 8; a number that depends
   // on the problem alone.
   const std::size_t fitting = (std::size_t{1} << 22) / std::max<std::size_t>(weights_, 1);
   const std::size_t partitions = std::max<std::size_t>(
       1, std::min({std::size_t{32}, examples(), std::max<std::size_t>(fitting, 8)}));
   if (!oracle_->threads_allowed()) threads = 1;
-  std::vector<double> value(partitions * values, 0.0);
+  std::vector<double> value(partitions, 0.0), costs(partitions, 0.0);
   std::vector<std::vector<double>> part;
-  if (sum) {
+  if (gradient) {
     const std::lock_guard<std::mutex> lock(buffers_->mutex);
     part.swap(buffers_->partitions);  // whoever comes at the same time makes their own
   }
-  part.resize(sum ? partitions : 0);
+  part.resize(gradient ? partitions : 0);
   std::vector<Workspace> workspace(std::max<std::size_t>(threads, 1));
   parallel_for(partitions, threads, [&](std::size_t p, std::size_t thread) {
+    Workspace& ws = workspace[thread];
     PartVector r;
-    if (sum && part[p].size() != weights_) part[p].assign(weights_, 0.0);
+    if (gradient && part[p].size() != weights_) part[p].assign(weights_, 0.0);
     const std::size_t begin = p * examples() / partitions, end = (p + 1) * examples() / partitions;
     for (std::size_t i = begin; i < end && !interrupt.requested(); ++i) {
-      if (sample_weight(i) == 0.0) continue;
-      body(i, scorer_.layout(i), r, workspace[thread], sum ? part[p].data() : nullptr,
-           value.data() + p * values);
+      const double weight = sample_weight(i);
+      if (weight == 0.0) continue;
+      const Layout layout = scorer_.layout(i);
+      const LossResult found = loss(i, layout, w, 1.0, margin, eps, r, ws);
+      value[p] += weight * found.loss;
+      costs[p] += weight * found.cost;
+      if (gradient) scorer_.scatter_with_fillers(i, layout, r, weight, part[p].data());
     }
   });
-  for (std::size_t p = 1; p < partitions; ++p) {
-    for (std::size_t k = 0; k < values; ++k) value[k] += value[p * values + k];
+  double sum = 0.0, sum_of_costs = 0.0;
+  for (std::size_t p = 0; p < partitions; ++p) {
+    sum += value[p];
+    sum_of_costs += costs[p];
   }
-  if (sum) {
-    // Tile by tile: the sum stays in the nearest cache, and the partitions are 0 again for the next
+  if (gradient) {
+    // Tile by tile: the sum stays in the nearest cache, and the partitions become 0 for the next
     // call while they are at hand.
     constexpr std::size_t kTile = 1024, kTask = 16 * kTile;
     parallel_for((weights_ + kTask - 1) / kTask, threads, [&](std::size_t task, std::size_t) {
       for (std::size_t begin = task * kTask; begin < std::min(weights_, (task + 1) * kTask);
            begin += kTile) {
         const std::size_t size = std::min(kTile, weights_ - begin);
-        double* out = sum + begin;
+        double* out = gradient + begin;
         std::fill(out, out + size, 0.0);
         for (auto& from : part) {
           double* x = from.data() + begin;
@@ -270,41 +277,13 @@ std::vector<double> Problem::accumulate(double* sum, std::size_t values, std::si
         }
       }
     });
-    scorer_.clear_fillers(sum);
+    scorer_.clear_fillers(gradient);
     const std::lock_guard<std::mutex> lock(buffers_->mutex);
     buffers_->partitions.swap(part);
   }
-  value.resize(values);
-  return value;
-}
-
-double Problem::total(const double* w, double margin, double eps, double* gradient,
-                      std::size_t threads, Interrupt& interrupt, bool* complete,
-                      double* cost) const {
-  const std::vector<double> value =
-      accumulate(gradient, 2, threads, interrupt,
-                 [&](std::size_t i, const Layout& layout, PartVector& r, Workspace& ws,
-                     double* into, double* sums) {
-                   const double weight = sample_weight(i);
-                   const LossResult found = loss(i, layout, w, 1.0, margin, eps, r, ws);
-                   sums[0] += weight * found.loss;
-                   sums[1] += weight * found.cost;
-                   if (into) scorer_.scatter_with_fillers(i, layout, r, weight, into);
-                 });
   *complete = !interrupt.requested();
-  if (cost) *cost = value[1];
-  return value[0];
-}
-
-bool Problem::curvature(const double* w, double margin, double eps, double* diagonal,
-                        std::size_t threads, Interrupt& interrupt) const {
-  accumulate(diagonal, 0, threads, interrupt,
-             [&](std::size_t i, const Layout& layout, PartVector& p, Workspace& ws, double* into,
-                 double*) {
-               infer(i, layout, w, margin, eps, p, ws);
-               scorer_.scatter_variances(i, layout, p, sample_weight(i) / eps, into);
-             });
-  return !interrupt.requested();
+  if (cost) *cost = sum_of_costs;
+  return sum;
 }
 
 }  // namespace structlearn

@@ -60,12 +60,6 @@ CurvatureMemory::CurvatureMemory(std::size_t n, std::size_t pairs)
   order_.reserve(slots_);
 }
 
-void CurvatureMemory::precondition(const double* h) {
-  forget();
-  root_.resize(h ? n_ : 0);
-  for (std::size_t i = 0; i < root_.size(); ++i) root_[i] = static_cast<float>(std::sqrt(h[i]));
-}
-
 bool CurvatureMemory::remember(const double* w, const double* w_before, const double* g,
                                const double* g_before, const double* v, std::size_t threads) {
   std::size_t fresh = 0;
@@ -74,35 +68,22 @@ bool CurvatureMemory::remember(const double* w, const double* w_before, const do
   std::vector<double> part(tasks() * width, 0.0);
   parallel_for(tasks(), threads, [&](std::size_t task, std::size_t) {
     double* sums = part.data() + task * width;
-    double y[kTile], u[kTile];
+    double y[kTile];
     for (std::size_t begin = task * kTask * kTile; begin < std::min(n_, (task + 1) * kTask * kTile);
          begin += kTile) {
       const std::size_t size = std::min(kTile, n_ - begin);
       float* rows = tile(begin / kTile);
       float* new_s = rows + 2 * fresh * kTile;
       float* new_y = new_s + kTile;
-      if (root_.empty()) {
-        for (std::size_t i = 0; i < size; ++i) {
-          const std::size_t j = begin + i;
-          new_s[i] = static_cast<float>(w[j] - w_before[j]);
-          new_y[i] = static_cast<float>(g[j] - g_before[j]);
-          y[i] = static_cast<double>(new_y[i]);
-          u[i] = v[j];
-        }
-      } else {
-        for (std::size_t i = 0; i < size; ++i) {
-          const std::size_t j = begin + i;
-          const double root = static_cast<double>(root_[j]), inverse = 1.0 / root;
-          new_s[i] = static_cast<float>((w[j] - w_before[j]) * root);
-          new_y[i] = static_cast<float>((g[j] - g_before[j]) * inverse);
-          y[i] = static_cast<double>(new_y[i]);
-          u[i] = v[j] * inverse;
-        }
+      for (std::size_t i = 0; i < size; ++i) {
+        new_s[i] = static_cast<float>(w[begin + i] - w_before[begin + i]);
+        new_y[i] = static_cast<float>(g[begin + i] - g_before[begin + i]);
+        y[i] = static_cast<double>(new_y[i]);
       }
       const auto products = [&](std::size_t slot) {
         const float* s = rows + 2 * slot * kTile;
-        kernels().dot_float_twice(s, y, u, size, sums + 4 * slot);
-        kernels().dot_float_twice(s + kTile, y, u, size, sums + 4 * slot + 2);
+        kernels().dot_float_twice(s, y, v + begin, size, sums + 4 * slot);
+        kernels().dot_float_twice(s + kTile, y, v + begin, size, sums + 4 * slot + 2);
       };
       products(fresh);
       for (const std::size_t slot : order_) products(slot);
@@ -171,22 +152,14 @@ double CurvatureMemory::direction(const double* v, double* d, bool aligned,
          begin += kTile) {
       const std::size_t size = std::min(kTile, n_ - begin);
       const float* rows = tile(begin / kTile);
-      const float* root = root_.empty() ? nullptr : root_.data() + begin;
       const double* u = v + begin;
-      if (root) {
-        for (std::size_t i = 0; i < size; ++i) out[i] = -scale * (u[i] / double(root[i]));
-      } else {
-        for (std::size_t i = 0; i < size; ++i) out[i] = -scale * u[i];
-      }
+      for (std::size_t i = 0; i < size; ++i) out[i] = -scale * u[i];
       for (std::size_t k = 0; k < used.size();) {
         std::size_t run = k + 1;
         while (run < used.size() && used[run] == used[run - 1] + 1) ++run;
         kernels().add_scaled_floats(factor.data() + 2 * k, rows + 2 * used[k] * kTile,
                                     2 * (run - k), kTile, out, size);
         k = run;
-      }
-      if (root) {
-        for (std::size_t i = 0; i < size; ++i) out[i] /= double(root[i]);
       }
       if (aligned) {
         for (std::size_t i = 0; i < size; ++i) out[i] = out[i] * u[i] < 0.0 ? out[i] : 0.0;

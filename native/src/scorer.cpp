@@ -286,50 +286,6 @@ void Scorer::scatter_with_fillers(std::size_t example, const Layout& layout, con
   }
 }
 
-void Scorer::scatter_variances(std::size_t example, const Layout& layout, const PartVector& p,
-                               double a, double* w) const {
-  std::vector<double> variance, squares;
-  for (std::size_t b = 0; b < blocks_.size(); ++b) {
-    const Block& at = layout.block[b];
-    if (!at.present) continue;
-    const FeatureRows& f = blocks_[b].features;
-    const WeightRows& rows = blocks_[b].weights;
-    const bool shared = f.kind == FeatureRows::Kind::kShared;
-    const std::size_t first = first_row(f, example);
-    double* base = w + rows.offset;
-    for (std::size_t s = 0; s < at.sites; ++s) {
-      const double* values = p.value.data() + at.offset + s * at.outcomes;
-      variance.assign(rows.columns, 0.0);
-      for (std::size_t r = 0; r < at.outcomes; ++r) {
-        if (rows.member_ptr.empty()) {
-          variance[r] = values[r];
-          continue;
-        }
-        for (std::uint32_t m = rows.member_ptr[r]; m < rows.member_ptr[r + 1]; ++m) {
-          variance[rows.member[m]] += values[r];
-        }
-      }
-      // A shared block's p is summed over its places, most of them rare: as a Poisson variable's.
-      for (double& x : variance) x = shared ? x : std::max(0.0, x * (1.0 - x));
-      if (rows.row_ptr.empty()) {
-        for_features(f, first + s, [&](std::size_t feature, double x) {
-          kernels().add_scaled(a * x * x, variance.data(), base + feature * rows.columns,
-                               rows.columns);
-        });
-        continue;
-      }
-      const SparseSite site(f, first + s);
-      if (site.values) {
-        squares.assign(site.values, site.values + site.n);
-        for (double& x : squares) x *= x;
-      }
-      kernels().scatter_site(site.indices, site.values ? squares.data() : nullptr, site.n,
-                             rows.row_ptr.data(), rows.column, a, variance.data(), base,
-                             rows.columns);
-    }
-  }
-}
-
 void Scorer::clear_fillers(double* w) const {
   for (const ScorerBlock& block : blocks_) {
     const WeightRows& rows = block.weights;

@@ -290,26 +290,6 @@ class Problem:
             raise KeyboardInterrupt
         return value, cost
 
-    def curvature(
-        self, w: Vector, margin: float, temperature: float, *, n_jobs: int | None = None
-    ) -> Vector:
-        """Return about the diagonal of Σ_i weight_i · L_i's Hessian at w, for ε > 0.
-
-        Σ x²·p(1 − p)/ε over the parts that a weight scores, as if they were independent; costs as
-        much as a gradient.
-        """
-        out = np.empty(self.n_weights)
-        whole = self._core.curvature(
-            np.ascontiguousarray(w, dtype=np.float64),
-            float(margin),
-            float(temperature),
-            out,
-            n_threads(n_jobs),
-        )
-        if not whole:
-            raise KeyboardInterrupt
-        return out
-
     def objective(
         self,
         w: Vector,

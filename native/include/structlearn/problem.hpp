@@ -104,10 +104,6 @@ class Problem {
   double total(const double* w, double margin, double eps, double* gradient, std::size_t threads,
                Interrupt& interrupt, bool* complete, double* cost = nullptr) const;
 
-  // About the diagonal of the Hessian of sum_i weight_i L_i at w, eps > 0: as if parts were
-  // independent of each other, sum over parts of x^2 p (1 - p) / eps. False if interrupted.
-  bool curvature(const double* w, double margin, double eps, double* diagonal, std::size_t threads,
-                 Interrupt& interrupt) const;
 
  private:
   void add_cost(std::size_t i, const Layout&, double margin, double* theta) const;
@@ -122,14 +118,7 @@ class Problem {
     return {gold_.part + gold_.ptr[i], gold_.part + gold_.ptr[i + 1]};
   }
 
-  // Calls body(i, layout, parts, workspace, vector, sums) for all examples that have a weight,
-  // partition by partition, each with a vector over the weights (null where `sum` is) and `values`
-  // numbers of its own; adds them up in order, and returns the numbers.
-  template <class Body>
-  std::vector<double> accumulate(double* sum, std::size_t values, std::size_t threads, Interrupt&,
-                                 Body&& body) const;
-
-  // Vectors of partitions from the last call, all 0: fresh memory would cost page faults.
+  // Gradients of partitions from the last call of total, all 0 again: fresh memory would cost page faults.
   struct Buffers {
     std::mutex mutex;
     std::vector<std::vector<double>> partitions;

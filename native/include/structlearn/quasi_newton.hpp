@@ -15,9 +15,6 @@
 namespace structlearn {
 
 // Pairs s = w - w_before, y = g - g_before, and the inverse Hessian they stand for.
-//
-// With a diagonal h the recursion starts from a multiple of 1/h instead of 1: it runs on the
-// weights times sqrt(h).
 class CurvatureMemory {
  public:
   // Room for `pairs` pairs of vectors of n numbers: (pairs + 1) * 8n bytes.
@@ -26,8 +23,6 @@ class CurvatureMemory {
   std::size_t size() const { return n_; }
   std::size_t pairs() const { return order_.size(); }
 
-  // Forgets all pairs and starts from a multiple of 1/h; null: from a multiple of 1.
-  void precondition(const double* h);
   void forget() { order_.clear(); }
 
   // Adds the pair of two points, in place of the oldest where the memory is full, and takes note of
@@ -51,7 +46,6 @@ class CurvatureMemory {
 
   std::size_t n_, slots_;
   std::vector<float> history_;
-  std::vector<float> root_;         // sqrt(h); empty: 1
   std::vector<std::size_t> order_;  // slots in use, newest first
   // By slot: <s_i, y_j> for j newer than i or the same, <y_i, y_j>, <v, s_i>, <v, y_i>.
   std::vector<double> sy_, yy_, vs_, vy_;

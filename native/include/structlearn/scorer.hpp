@@ -71,10 +71,6 @@ class Scorer {
   // clear_fillers sets back to zero once all examples are through.
   void scatter_with_fillers(std::size_t example, const Layout&, const PartVector& v, double a,
                             double* w) const;
-
-  // The same with the squares of the features and the variances p (1 - p) of the columns, p dense.
-  void scatter_variances(std::size_t example, const Layout&, const PartVector& p, double a,
-                         double* w) const;
   void clear_fillers(double* w) const;
 
   // |A^T v|^2. Features that repeat inside an example collide: not a sum over sites. `scratch` has

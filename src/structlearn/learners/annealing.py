@@ -85,6 +85,12 @@ class Annealing:
         n_jobs: int | None = None,
     ) -> Training:
         """Minimise until the gap is small enough, or for ``max_iter`` iterations."""
+        if problem.cost is not None and problem.cost.zero_one:
+            # p of the gold output is found by subtraction, and exp(−margin/ε) is what is left.
+            raise ValueError(
+                "annealing cannot follow the zero-one cost: its gradients have no digits left at "
+                "low temperatures; use solver='sgd'"
+            )
         s = self.settings
         found = _Certified(problem, s, start, n_jobs)
         hottest = self.hottest * s.margin

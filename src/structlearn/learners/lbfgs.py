@@ -130,6 +130,8 @@ class SmoothDescent:
     def begin(self) -> None:
         """Evaluate the objective at the start."""
         self._evaluate(self.w, self._gradient)
+        check_finite(self._found.objective)
+        check_finite(self._found.gap)
         self._point = self._found
 
     def change(self, settings: Settings) -> None:
@@ -191,7 +193,6 @@ class SmoothDescent:
             w, self._direction, s.C, gradient, self._threads
         )
         objective = 0.5 * squared_weights + s.C * loss
-        check_finite(objective)
         dual = s.C * cost - 0.5 * squared_dual
         self._found = _Point(loss, objective, 0.5 * squared_gradient, dual)
         return slope

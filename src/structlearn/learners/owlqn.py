@@ -93,6 +93,8 @@ class OrthantDescent:
     def begin(self) -> None:
         """Evaluate the objective at the start."""
         self._evaluate(self.w, self._gradient, self._trial_pseudo)
+        check_finite(self._found[1])
+        check_finite(self._found[3])
         self._pseudo, self._trial_pseudo = self._trial_pseudo, self._pseudo
         self.loss, self.objective, self.gap, self.flatness = self._found
 
@@ -152,6 +154,5 @@ class OrthantDescent:
             w, self.w, self._pseudo, s.C, s.l1, gradient, pseudo, self._threads
         )
         objective = 0.5 * squared + s.l1 * absolute + s.C * loss
-        check_finite(objective)
         self._found = (loss, objective, max(gap, 0.0), 0.5 * squared_pseudo)
         return promised
