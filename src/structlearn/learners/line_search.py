@@ -70,8 +70,8 @@ def wolfe_search(
             return False
         if sufficient(trial) and abs(trial.slope) <= -CURVATURE * slope:
             return True
-        near = trial.value <= value + noise
-        return near and CURVATURE * slope <= trial.slope <= (2 * DECREASE - 1) * slope
+        same = abs(trial.value - value) <= noise
+        return same and CURVATURE * slope <= trial.slope <= (2 * DECREASE - 1) * slope
 
     low, high = Trial(0.0, value, slope), None
     for _ in range(MOST_TRIALS):
