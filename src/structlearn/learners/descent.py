@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any, Protocol
 
 import numpy as np
@@ -67,6 +68,13 @@ def descend(descent: Descent, settings: Settings, progress: Progress, n_examples
     """
     s = settings
     found = Training(descent.w, converged=False)
+    dual = -math.inf
+
+    def gap() -> float:
+        """Return the distance from the best dual value so far: any point's is a bound."""
+        nonlocal dual
+        dual = max(dual, descent.objective - descent.gap)
+        return min(descent.gap, descent.objective - dual)
 
     def record() -> dict[str, Any]:
         shown = {
@@ -75,12 +83,12 @@ def descend(descent: Descent, settings: Settings, progress: Progress, n_examples
             "oracle_calls": descent.evaluations * n_examples,
         }
         if s.convex:
-            shown.update(dual=descent.objective - descent.gap, gap=descent.gap)
+            shown.update(dual=dual, gap=gap())
         return shown
 
     def good_enough() -> bool:
         if s.convex:
-            return descent.gap <= s.tol * descent.objective
+            return gap() <= s.tol * descent.objective
         return descent.flatness <= FLAT * abs(descent.objective)
 
     def report(iteration: int) -> bool:
@@ -98,7 +106,7 @@ def descend(descent: Descent, settings: Settings, progress: Progress, n_examples
                 break
             before = descent.objective
             if not descent.step():
-                found.converged = not s.convex or descent.gap <= ROUNDING * abs(descent.objective)
+                found.converged = not s.convex or gap() <= ROUNDING * abs(descent.objective)
                 break
             found.converged = good_enough() or (
                 not s.convex and before - descent.objective <= NO_PROGRESS * abs(before)
@@ -112,5 +120,5 @@ def descend(descent: Descent, settings: Settings, progress: Progress, n_examples
     found.history = progress.records
     if begun:
         found.objective = descent.objective
-        found.gap = descent.gap if s.convex else None
+        found.gap = gap() if s.convex else None
     return found
