@@ -104,7 +104,6 @@ class Problem {
   double total(const double* w, double margin, double eps, double* gradient, std::size_t threads,
                Interrupt& interrupt, bool* complete, double* cost = nullptr) const;
 
-
  private:
   void add_cost(std::size_t i, const Layout&, double margin, double* theta) const;
   double augmented(std::size_t i, const Layout&, double* theta, double margin, double eps,
@@ -118,7 +117,8 @@ class Problem {
     return {gold_.part + gold_.ptr[i], gold_.part + gold_.ptr[i + 1]};
   }
 
-  // Gradients of partitions from the last call of total, all 0 again: fresh memory would cost page faults.
+  // Gradients of partitions from the last call of total, all 0 again: fresh memory would cost page
+  // faults.
   struct Buffers {
     std::mutex mutex;
     std::vector<std::vector<double>> partitions;
