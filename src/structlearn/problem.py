@@ -179,6 +179,11 @@ class Problem:
         """Number of weights."""
         return self.layout.n_weights
 
+    @staticmethod
+    def threads(n_jobs: int | None) -> int:
+        """Return how many threads ``n_jobs`` asks for."""
+        return n_threads(n_jobs)
+
     def shapes(self, i: int) -> dict[str, tuple[int, ...]]:
         """Return the shape of each block of example i."""
         shapes = {}

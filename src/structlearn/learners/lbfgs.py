@@ -14,7 +14,6 @@ import numpy.typing as npt
 
 from .. import _core
 from ..problem import Problem
-from ..structures.native import n_threads
 from .base import Progress, Settings, Training, check_finite
 from .descent import descend
 from .line_search import wolfe_search
@@ -95,7 +94,7 @@ class SmoothDescent:
     ) -> None:
         n = problem.n_weights
         self.problem, self.settings = problem, settings
-        self.n_jobs, self._threads = n_jobs, n_threads(n_jobs)
+        self.n_jobs, self._threads = n_jobs, problem.threads(n_jobs)
         self.w = np.zeros(n) if start is None else start.copy()
         self._point = _NOWHERE
         self.evaluations = 0

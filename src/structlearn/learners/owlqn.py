@@ -16,7 +16,6 @@ import numpy.typing as npt
 
 from .. import _core
 from ..problem import Problem
-from ..structures.native import n_threads
 from .base import Progress, Settings, Training, check_finite
 from .descent import descend
 from .lbfgs import check_smooth
@@ -79,7 +78,7 @@ class OrthantDescent:
     ) -> None:
         n = problem.n_weights
         self.problem, self.settings = problem, settings
-        self.n_jobs, self._threads = n_jobs, n_threads(n_jobs)
+        self.n_jobs, self._threads = n_jobs, problem.threads(n_jobs)
         self.w = np.zeros(n) if start is None else start.copy()
         self.loss = self.objective = self.gap = self.flatness = math.inf
         self.evaluations = 0
