@@ -125,7 +125,7 @@ def train_structlearn(job: dict[str, Any]) -> dict[str, Any]:
     with (
         timed_calls(ExampleEncoder, "fit_transform") as encoding,
         timed_calls(LBFGS if job["estimator"] == "crf" else Online, "run") as loops,
-        timed_calls(Problem, "total_loss") as gradients,
+        timed_calls(Problem, "total_cost") as gradients,
         watched_memory(report),
         Span() as fit,
     ):

@@ -450,3 +450,36 @@ def test_the_wrong_number_of_weights():
         problem.loss(5, np.zeros(problem.n_weights), 0, 1)
     with pytest.raises(ValueError, match="does not fit the example"):
         problem.sqnorm(0, PartVector(None, np.zeros(2)))
+
+
+@pytest.mark.parametrize("kind", STRUCTURES)
+@pytest.mark.parametrize("cost", ["hamming", "zero-one", TABLE])
+@pytest.mark.parametrize("temperature", [0.3, 1, 5])
+def test_total_cost_is_how_the_loss_grows_with_the_margin(kind, cost, temperature):
+    """d infer(θ + γc, ε) / dγ = ⟨c, p⟩: at the margin 1 the mean cost."""
+    X, y = sentences()
+    problem = StructuredModel(STRUCTURES[kind](), cost=cost).problem(X, y)
+    w = np.random.default_rng(1).normal(size=problem.n_weights)
+    gradient = np.full(problem.n_weights, np.nan)
+    loss, mean = problem.total_cost(w, 1, temperature, out=gradient)
+    value, expected = problem.total_loss(w, 1, temperature)
+    assert loss == value
+    np.testing.assert_array_equal(gradient, expected)
+    h = 1e-5
+    above, below = (
+        problem.total_loss(w, m, temperature, gradient=False)[0] for m in (1 + h, 1 - h)
+    )
+    assert mean == pytest.approx((above - below) / (2 * h), rel=1e-6)
+    assert problem.total_cost(w, 0, temperature) == (problem.total_loss(w, 0, temperature)[0], 0)
+
+
+def test_gradients_into_memory_that_is_there():
+    X, y = sentences()
+    problem = StructuredModel().problem(X, y)
+    w = np.random.default_rng(1).normal(size=problem.n_weights)
+    out = np.full(problem.n_weights, np.nan)
+    for temperature in (1, 0, 1):  # whatever an earlier call has left behind
+        _, gradient = problem.total_loss(w, 1, temperature, out=out)
+        assert gradient is out
+        fresh = StructuredModel().problem(X, y)
+        np.testing.assert_array_equal(out, fresh.total_loss(w, 1, temperature)[1])

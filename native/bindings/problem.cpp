@@ -224,14 +224,14 @@ nb::tuple total(const PyProblem& self, Vector w, double margin, double eps, nb::
   }
   Signals signals;
   bool complete = true;
-  double value;
+  double value, cost = 0.0;
   {
     nb::gil_scoped_release release;
     Interrupt interrupt(signals.poll());
-    value = self.problem->total(weights, margin, eps, g, threads, interrupt, &complete);
+    value = self.problem->total(weights, margin, eps, g, threads, interrupt, &complete, &cost);
   }
   signals.rethrow_unless_keyboard();
-  return nb::make_tuple(value, complete);
+  return nb::make_tuple(value, complete, cost);
 }
 
 nb::tuple argmax_all(const PyProblem& self, Vector w, std::size_t threads) {

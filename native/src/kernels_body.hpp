@@ -514,6 +514,52 @@ static void add_float_rows(const float* const* rows, std::size_t n, std::size_t 
   }
 }
 
+static inline v8 load_floats(const float* p) {
+  v8 v;
+  for (int i = 0; i < kPieces; ++i) {
+    vf row;
+    __builtin_memcpy(&row, p + i * kWidth, sizeof row);
+    v.piece[i] = __builtin_convertvector(row, vd);
+  }
+  return v;
+}
+
+static void dot_float_twice(const float* x, const double* a, const double* b, std::size_t n,
+                            double* sums) {
+  v8 first = zeros(), second = zeros();
+  std::size_t i = 0;
+  for (; i + 8 <= n; i += 8) {
+    const v8 row = load_floats(x + i);
+    first = first + row * load(a + i);
+    second = second + row * load(b + i);
+  }
+  double one = sum_lanes(first), two = sum_lanes(second);
+  for (; i < n; ++i) {
+    one += static_cast<double>(x[i]) * a[i];
+    two += static_cast<double>(x[i]) * b[i];
+  }
+  sums[0] += one;
+  sums[1] += two;
+}
+
+static void add_scaled_floats(const double* a, const float* x, std::size_t rows, std::size_t stride,
+                              double* out, std::size_t n) {
+  std::size_t i = 0;
+  for (; i + 16 <= n; i += 16) {
+    v8 one = load(out + i), two = load(out + i + 8);
+    for (std::size_t r = 0; r < rows; ++r) {
+      const vd s = splat(a[r]);
+      one = one + s * load_floats(x + r * stride + i);
+      two = two + s * load_floats(x + r * stride + i + 8);
+    }
+    store(out + i, one);
+    store(out + i + 8, two);
+  }
+  for (; i < n; ++i) {
+    for (std::size_t r = 0; r < rows; ++r) out[i] += a[r] * static_cast<double>(x[r * stride + i]);
+  }
+}
+
 // -- whole numbers ------------------------------------------------------------------------------
 
 typedef std::int32_t v8i __attribute__((vector_size(32)));

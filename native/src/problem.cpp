@@ -174,6 +174,15 @@ LossResult Problem::loss(std::size_t i, const Layout& layout, const double* w, d
   result.loss = value + constant - clamp;
 
   if (eps > 0.0) {
+    if (margin != 0.0 && cost_.zero_one) {
+      result.cost = -margin * std::expm1(-result.loss / eps);  // exp(-loss / eps): p of gold
+    } else if (margin != 0.0) {
+      result.cost = constant;
+      for (std::size_t j = 0; j < layout.parts; ++j) {
+        // A part that is ruled out is at -inf in both.
+        if (gradient.value[j] != 0.0) result.cost += gradient.value[j] * (theta[j] - plain[j]);
+      }
+    }
     if (is_partial) {
       for (std::size_t j = 0; j < layout.parts; ++j) gradient.value[j] -= known.value[j];
     } else {
@@ -215,14 +224,15 @@ LossResult Problem::loss(std::size_t i, const Layout& layout, const double* w, d
 }
 
 double Problem::total(const double* w, double margin, double eps, double* gradient,
-                      std::size_t threads, Interrupt& interrupt, bool* complete) const {
+                      std::size_t threads, Interrupt& interrupt, bool* complete,
+                      double* cost) const {
   // As many partitions as have gradients of some 32 MB together, at least 8; a number that depends
   // on the problem alone.
   const std::size_t fitting = (std::size_t{1} << 22) / std::max<std::size_t>(weights_, 1);
   const std::size_t partitions = std::max<std::size_t>(
       1, std::min({std::size_t{32}, examples(), std::max<std::size_t>(fitting, 8)}));
   if (!oracle_->threads_allowed()) threads = 1;
-  std::vector<double> value(partitions, 0.0);
+  std::vector<double> value(partitions, 0.0), costs(partitions, 0.0);
   std::vector<std::vector<double>> part;
   if (gradient) {
     const std::lock_guard<std::mutex> lock(buffers_->mutex);
@@ -233,24 +243,38 @@ double Problem::total(const double* w, double margin, double eps, double* gradie
   parallel_for(partitions, threads, [&](std::size_t p, std::size_t thread) {
     Workspace& ws = workspace[thread];
     PartVector r;
-    if (gradient) part[p].assign(weights_, 0.0);
+    if (gradient && part[p].size() != weights_) part[p].assign(weights_, 0.0);
     const std::size_t begin = p * examples() / partitions, end = (p + 1) * examples() / partitions;
     for (std::size_t i = begin; i < end && !interrupt.requested(); ++i) {
       const double weight = sample_weight(i);
       if (weight == 0.0) continue;
       const Layout layout = scorer_.layout(i);
-      value[p] += weight * loss(i, layout, w, 1.0, margin, eps, r, ws).loss;
+      const LossResult found = loss(i, layout, w, 1.0, margin, eps, r, ws);
+      value[p] += weight * found.loss;
+      costs[p] += weight * found.cost;
       if (gradient) scorer_.scatter_with_fillers(i, layout, r, weight, part[p].data());
     }
   });
-  double sum = 0.0;
-  for (std::size_t p = 0; p < partitions; ++p) sum += value[p];
+  double sum = 0.0, sum_of_costs = 0.0;
+  for (std::size_t p = 0; p < partitions; ++p) {
+    sum += value[p];
+    sum_of_costs += costs[p];
+  }
   if (gradient) {
-    parallel_for(partitions, threads, [&](std::size_t slice, std::size_t) {
-      const std::size_t begin = slice * weights_ / partitions;
-      const std::size_t end = (slice + 1) * weights_ / partitions;
-      for (std::size_t p = 0; p < partitions; ++p) {
-        for (std::size_t j = begin; j < end; ++j) gradient[j] += part[p][j];
+    // Tile by tile: the sum stays in the nearest cache, and the partitions become 0 for the next
+    // call while they are at hand.
+    constexpr std::size_t kTile = 1024, kTask = 16 * kTile;
+    parallel_for((weights_ + kTask - 1) / kTask, threads, [&](std::size_t task, std::size_t) {
+      for (std::size_t begin = task * kTask; begin < std::min(weights_, (task + 1) * kTask);
+           begin += kTile) {
+        const std::size_t size = std::min(kTile, weights_ - begin);
+        double* out = gradient + begin;
+        std::fill(out, out + size, 0.0);
+        for (auto& from : part) {
+          double* x = from.data() + begin;
+          for (std::size_t j = 0; j < size; ++j) out[j] += x[j];
+          std::fill(x, x + size, 0.0);
+        }
       }
     });
     scorer_.clear_fillers(gradient);
@@ -258,6 +282,7 @@ double Problem::total(const double* w, double margin, double eps, double* gradie
     buffers_->partitions.swap(part);
   }
   *complete = !interrupt.requested();
+  if (cost) *cost = sum_of_costs;
   return sum;
 }
 

@@ -7,6 +7,7 @@
 #include "integer_perceptron_test.hpp"
 #include "online_test.hpp"
 #include "problem_test.hpp"
+#include "quasi_newton_test.hpp"
 #include "segment_text_test.hpp"
 #include "semimarkov_test.hpp"
 #include "structures_test.hpp"
@@ -35,6 +36,8 @@ int main() {
   test::test_partial_labels();
   test::test_online();
   test::test_threads();
+  test::test_quasi_newton();
+  test::test_orthants();
   test::test_integer_perceptron();
   test::test_tables();
   test::test_checksum();

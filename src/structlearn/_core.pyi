@@ -106,7 +106,7 @@ class Problem:
         temperature: float,
         gradient: _Reals | None,
         threads: int,
-    ) -> tuple[float, bool]: ...
+    ) -> tuple[float, bool, float]: ...
     def argmax_all(self, w: _Reals, threads: int) -> tuple[_Integers, _Integers]: ...
     def encode_all(
         self, flat: npt.NDArray[np.int32], ptr: _Integers
@@ -114,6 +114,40 @@ class Problem:
     def online(
         self, order: _Integers, settings: dict[str, Any], state: dict[str, Any]
     ) -> dict[str, Any]: ...
+
+class CurvatureMemory:
+    def __init__(self, n: int, pairs: int) -> None: ...
+    @property
+    def pairs(self) -> int: ...
+    def forget(self) -> None: ...
+    def remember(
+        self,
+        w: _Reals,
+        w_before: _Reals,
+        g: _Reals,
+        g_before: _Reals,
+        v: _Reals,
+        threads: int,
+    ) -> bool: ...
+    def direction(self, v: _Reals, d: _Reals, aligned: bool, threads: int) -> float: ...
+
+def advance(w: _Reals, d: _Reals, step: float, out: _Reals, threads: int) -> None: ...
+def advance_in_orthant(
+    w: _Reals, d: _Reals, v: _Reals, step: float, out: _Reals, threads: int
+) -> None: ...
+def finish_gradient(
+    w: _Reals, d: _Reals, C: float, g: _Reals, threads: int
+) -> tuple[float, float, float, float]: ...
+def finish_pseudo_gradient(
+    w: _Reals,
+    w_before: _Reals,
+    v_before: _Reals,
+    C: float,
+    l1: float,
+    g: _Reals,
+    v: _Reals,
+    threads: int,
+) -> tuple[float, float, float, float, float]: ...
 
 # Text: arrays come and go as buffers.
 

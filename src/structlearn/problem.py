@@ -179,6 +179,11 @@ class Problem:
         """Number of weights."""
         return self.layout.n_weights
 
+    @staticmethod
+    def threads(n_jobs: int | None) -> int:
+        """Return how many threads ``n_jobs`` asks for."""
+        return n_threads(n_jobs)
+
     def shapes(self, i: int) -> dict[str, tuple[int, ...]]:
         """Return the shape of each block of example i."""
         shapes = {}
@@ -244,11 +249,42 @@ class Problem:
         temperature: float,
         *,
         gradient: bool = True,
+        out: Vector | None = None,
         n_jobs: int | None = None,
     ) -> tuple[float, Vector | None]:
-        """Return Σ_i weight_i · L_i(w) and its gradient; the same bits for any thread count."""
-        out = np.zeros(self.n_weights) if gradient else None
-        value, complete = self._core.total(
+        """Return Σ_i weight_i · L_i(w) and its gradient; the same bits for any thread count.
+
+        Parameters
+        ----------
+        gradient : bool
+            Whether to compute the gradient; None is returned in its place otherwise.
+        out : array of shape (n_weights,), optional
+            Where to write the gradient, instead of new memory.
+        """
+        if gradient and out is None:
+            out = np.empty(self.n_weights)
+        value, _ = self._total(w, margin, temperature, out if gradient else None, n_jobs)
+        return value, out if gradient else None
+
+    def total_cost(
+        self,
+        w: Vector,
+        margin: float,
+        temperature: float,
+        *,
+        out: Vector | None = None,
+        n_jobs: int | None = None,
+    ) -> tuple[float, float]:
+        """Return Σ_i weight_i · L_i(w) and Σ_i weight_i · γ(⟨c_i, p_i⟩ + c₀), gradient in ``out``.
+
+        p is what infer finds: the cost is that of the best output at ε = 0, its mean above.
+        """
+        return self._total(w, margin, temperature, out, n_jobs)
+
+    def _total(
+        self, w: Vector, margin: float, temperature: float, out: Vector | None, n_jobs: int | None
+    ) -> tuple[float, float]:
+        value, complete, cost = self._core.total(
             np.ascontiguousarray(w, dtype=np.float64),
             float(margin),
             float(temperature),
@@ -257,7 +293,7 @@ class Problem:
         )
         if not complete:
             raise KeyboardInterrupt
-        return value, out
+        return value, cost
 
     def objective(
         self,

@@ -51,6 +51,12 @@ struct Kernels {
   // y[i] += a * x[i] where real[i] is not 0
   void (*add_scaled_where)(double a, const double* x, const std::uint8_t* real, double* y,
                            std::size_t n);
+  // sums[0] += <x, a>, sums[1] += <x, b>, each product and sum in double
+  void (*dot_float_twice)(const float* x, const double* a, const double* b, std::size_t n,
+                          double* sums);
+  // out[i] += the sum over rows r of a[r] * x[r * stride + i]
+  void (*add_scaled_floats)(const double* a, const float* x, std::size_t rows, std::size_t stride,
+                            double* out, std::size_t n);
   // out[k] = sum over the features j of values[j] * w[row of indices[j]][k]; values null: all 1.
   // Row f holds the columns column[row_ptr[f]..row_ptr[f+1]]; one with K entries holds them all.
   void (*score_site)(const std::int32_t* indices, const double* values, std::size_t n,

@@ -73,7 +73,7 @@ struct Cost {
 
 struct LossResult {
   double loss = 0.0;
-  double cost = 0.0;     // margin * cost of the output found (eps = 0 only)
+  double cost = 0.0;     // margin * cost of the output found; eps > 0: its expectation under p
   bool changed = false;  // the gradient is not zero
 };
 
@@ -98,11 +98,11 @@ class Problem {
   double infer(std::size_t i, const Layout&, const double* w, double margin, double eps,
                PartVector& p, Workspace&) const;
 
-  // sum_i weight_i L_i(w), its gradient added to `gradient` where that is not null. The examples
-  // are cut into partitions that do not depend on the threads, and summed in order. False in
-  // `complete` if interrupted.
+  // sum_i weight_i L_i(w), its gradient in `gradient` where that is not null, and the sum of the
+  // examples' weighted costs in `cost`. The examples are cut into partitions that do not depend on
+  // the threads, and summed in order. False in `complete` if interrupted.
   double total(const double* w, double margin, double eps, double* gradient, std::size_t threads,
-               Interrupt& interrupt, bool* complete) const;
+               Interrupt& interrupt, bool* complete, double* cost = nullptr) const;
 
  private:
   void add_cost(std::size_t i, const Layout&, double margin, double* theta) const;
@@ -117,7 +117,8 @@ class Problem {
     return {gold_.part + gold_.ptr[i], gold_.part + gold_.ptr[i + 1]};
   }
 
-  // Gradients of partitions from the last call of total: fresh memory would cost page faults.
+  // Gradients of partitions from the last call of total, all 0 again: fresh memory would cost page
+  // faults.
   struct Buffers {
     std::mutex mutex;
     std::vector<std::vector<double>> partitions;

@@ -16,6 +16,7 @@ from ..exceptions import ConvergenceWarning
 from ..learners.base import Learner, Progress, Settings, Training
 from ..learners.lbfgs import LBFGS
 from ..learners.online import Online, OnlineState
+from ..learners.owlqn import OWLQN
 from ..problem import Problem
 from ..structures.multiclass import Multiclass
 from ..structures.native import n_threads
@@ -54,7 +55,7 @@ class StructuredModel(Predictor):
     C : float, default=1.0
         Weight of the losses against the regulariser.
     l1 : float, default=0.0
-        Weight of ‖w‖₁ (L-BFGS only).
+        Weight of ‖w‖₁ (solver "lbfgs" only, which then is OWL-QN).
     solver : {"auto", "perceptron", "sgd", "lbfgs"}, default="auto"
         "auto": L-BFGS where the loss is smooth (ε > 0), the perceptron at γ = ε = 0, else "sgd".
     step : {"decaying", "constant"}, default="decaying"
@@ -265,7 +266,7 @@ class StructuredModel(Predictor):
         progress = Progress(self.verbose, self.callbacks, type(self).__name__)
         learner: Learner
         if solver == "lbfgs":
-            learner = LBFGS(settings)
+            learner = OWLQN(settings) if settings.l1 else LBFGS(settings)
         else:
             learner = Online(
                 settings,

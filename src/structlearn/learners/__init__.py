@@ -1,7 +1,9 @@
 """From a problem to weights. Nothing here knows a structure or a feature."""
 
+from .annealing import Annealing
 from .base import Learner, Training
 from .lbfgs import LBFGS
 from .online import Online, OnlineState
+from .owlqn import OWLQN
 
-__all__ = ["LBFGS", "Learner", "Online", "OnlineState", "Training"]
+__all__ = ["LBFGS", "OWLQN", "Annealing", "Learner", "Online", "OnlineState", "Training"]

@@ -1,46 +1,51 @@
-"""L-BFGS for ε > 0: SciPy's optimiser over the core's threaded gradient.
+"""L-BFGS for ε > 0, over the core's threaded gradient.
 
 The certificate costs nothing: at the dual point p(w) the gap is ½‖∇f(w)‖², for every structure (the
-dual weights of p(w) are w − ∇f(w)). With an L1 term it is r(w) + r*(z) − ⟨w, z⟩, z = −C∇Σloss,
-r(w) = ½w² + l1·|w|. The L1 term itself is made smooth by w = w⁺ − w⁻ with both parts ≥ 0, which
-L-BFGS-B's bounds allow (R. Byrd et al. 1995).
+dual weights of p(w) are w − ∇f(w)).
 """
 
 from __future__ import annotations
 
-from typing import Any
+import math
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
+from .. import _core
 from ..problem import Problem
 from .base import Progress, Settings, Training, check_finite
+from .descent import descend
+from .line_search import wolfe_search
 
-__all__ = ["LBFGS"]
+__all__ = ["LBFGS", "SmoothDescent", "check_smooth"]
 
 Vector = npt.NDArray[np.float64]
-
-
-class _Stop(Exception):
-    """Ends SciPy's loop from inside the objective."""
 
 
 class LBFGS:
     """Limited-memory quasi-Newton.
 
+    An iteration costs a gradient and little else: 16 bytes a weight and pair of the memory, and
+    some 100 a weight.
+
     Parameters
     ----------
     settings : Settings
-        The temperature must be above 0.
+        The temperature must be above 0, l1 must be 0.
     memory : int
         Number of gradient differences kept.
+
+    References
+    ----------
+    D. Liu & J. Nocedal (1989), On the limited memory BFGS method; W. Chen, Z. Wang & J. Zhou
+    (2014), Large-scale L-BFGS using MapReduce.
     """
 
     def __init__(self, settings: Settings, *, memory: int = 10) -> None:
-        if settings.temperature <= 0:
-            raise ValueError(
-                "L-BFGS needs a smooth loss: temperature > 0. For temperature 0 use solver='sgd'"
-            )
+        check_smooth(settings, "L-BFGS")
+        if settings.l1:
+            raise ValueError("L-BFGS needs a smooth objective: for l1 > 0 use OWL-QN")
         self.settings = settings
         self.memory = memory
 
@@ -53,91 +58,140 @@ class LBFGS:
         n_jobs: int | None = None,
     ) -> Training:
         """Minimise until the gap is small enough, or for ``max_iter`` iterations."""
-        from scipy.optimize import minimize
+        descent = SmoothDescent(problem, self.settings, start, memory=self.memory, n_jobs=n_jobs)
+        return descend(descent, self.settings, progress, problem.n_examples)
 
-        s = self.settings
+
+def check_smooth(settings: Settings, name: str) -> None:
+    """Refuse a temperature of 0."""
+    if settings.temperature <= 0:
+        raise ValueError(
+            f"{name} needs a smooth loss: temperature > 0. For temperature 0 use solver='sgd'"
+        )
+
+
+class _Point(NamedTuple):
+    loss: float
+    objective: float
+    gap: float
+    dual: float
+
+
+_NOWHERE = _Point(math.inf, math.inf, math.inf, -math.inf)
+
+
+class SmoothDescent:
+    """Points of L-BFGS on ½‖w‖² + C·Σ loss; see :class:`~.descent.Descent`."""
+
+    def __init__(
+        self,
+        problem: Problem,
+        settings: Settings,
+        start: Vector | None = None,
+        *,
+        memory: int = 10,
+        n_jobs: int | None = None,
+    ) -> None:
         n = problem.n_weights
-        best = Training(np.zeros(n) if start is None else start.copy(), objective=np.inf)
-        latest: dict[str, Any] = {}
+        self.problem, self.settings = problem, settings
+        self.n_jobs, self._threads = n_jobs, problem.threads(n_jobs)
+        self.w = np.zeros(n) if start is None else start.copy()
+        self._point = _NOWHERE
+        self.evaluations = 0
+        self._memory = _core.CurvatureMemory(n, memory)
+        # A trial point and its gradient; a step swaps them with the current ones.
+        self._trial, self._gradient, self._trial_gradient = np.empty(n), np.empty(n), np.empty(n)
+        self._direction = np.zeros(n)
+        self._found = _NOWHERE
 
-        def evaluate(x: Vector) -> tuple[float, Vector]:
-            w = x[:n] - x[n:] if s.l1 else x
-            loss, gradient = problem.total_loss(w, s.margin, s.temperature, n_jobs=n_jobs)
-            assert gradient is not None
-            gradient *= s.C
-            norm1 = float(np.abs(w).sum()) if s.l1 else 0.0
-            objective = 0.5 * float(w @ w) + s.l1 * norm1 + s.C * loss
-            check_finite(objective)
-            if s.l1:
-                z = -gradient  # the dual's weights
-                soft = np.maximum(np.abs(z) - s.l1, 0.0)
-                gap = 0.5 * float(w @ w) + s.l1 * norm1 + 0.5 * float(soft @ soft) - float(w @ z)
-            gradient += w
-            smooth = gradient
-            if not s.l1:
-                gap = 0.5 * float(smooth @ smooth)
-            latest.update(loss=loss, objective=objective, gap=max(gap, 0.0))
-            if objective < best.objective:  # type: ignore[operator]
-                best.weights, best.objective = w.copy(), objective
-                best.gap = max(gap, 0.0) if s.convex else None
-            if s.convex and max(gap, 0.0) <= s.tol * objective:
-                best.weights, best.objective, best.gap = w.copy(), objective, max(gap, 0.0)
-                raise _Stop
-            if not s.l1:
-                return objective, smooth
-            # With both halves ≥ 0, l1·(w⁺ + w⁻) is linear; at the optimum one of them is 0.
-            value = 0.5 * float(w @ w) + s.l1 * float(x.sum()) + s.C * loss
-            return value, np.concatenate([smooth + s.l1, -smooth + s.l1])
+    @property
+    def loss(self) -> float:
+        """Σ loss at w."""
+        return self._point.loss
 
-        iteration = 0
+    @property
+    def objective(self) -> float:
+        """½‖w‖² + C·Σ loss."""
+        return self._point.objective
 
-        def callback(intermediate_result: Any) -> None:
-            nonlocal iteration
-            iteration += 1
-            shown = {k: latest[k] for k in ("loss", "objective")}
-            if s.convex:
-                shown["gap"] = latest["gap"]
-            if progress.report(lambda: best.weights, iteration=iteration, **shown):
-                best.stopped = True
-                raise _Stop
+    @property
+    def gap(self) -> float:
+        """½‖∇f(w)‖²."""
+        return self._point.gap
 
-        x0 = best.weights
-        if s.l1:
-            x0 = np.concatenate([np.maximum(x0, 0.0), np.maximum(-x0, 0.0)])
-        finished = None
-        try:
-            finished = minimize(
-                evaluate,
-                x0,
-                jac=True,
-                method="L-BFGS-B",
-                bounds=[(0.0, None)] * len(x0) if s.l1 else None,
-                callback=callback,
-                options={
-                    "maxcor": self.memory,
-                    "maxiter": s.max_iter,
-                    "maxfun": 10 * s.max_iter + 20,
-                    # The gap decides; SciPy's own tests only stop a run that no longer moves.
-                    "ftol": 1e-15,
-                    "gtol": 1e-12 if s.convex else 1e-6,
-                },
-            )
-        except _Stop:
-            if not best.stopped:  # the step that reached the tolerance
-                progress.report(lambda: best.weights, iteration=iteration + 1, **latest)
-        except KeyboardInterrupt:
-            best.interrupted = True
-            if best.objective == np.inf:
-                best.objective = None
-        best.history = progress.records
-        if s.convex:
-            best.converged = best.gap is not None and best.gap <= s.tol * float(
-                best.objective or 0.0
-            )
-            # The last digit of the objective is the best that any step can do.
-            if finished is not None and not best.converged and finished.status == 0:
-                best.converged = bool((best.gap or 0.0) <= 1e-9 * abs(float(best.objective or 0.0)))
-        elif finished is not None:
-            best.converged = finished.status == 0
-        best.state = best.weights
-        return best
+    flatness = gap
+
+    @property
+    def dual(self) -> float:
+        """C·Σ(⟨c, p⟩ + c₀) − ½‖w − ∇f(w)‖²: the dual at temperature 0 of the p(w) of this one."""
+        return self._point.dual
+
+    def begin(self) -> None:
+        """Evaluate the objective at the start."""
+        self._evaluate(self.w, self._gradient)
+        check_finite(self._found.objective)
+        check_finite(self._found.gap)
+        self._point = self._found
+
+    def change(self, settings: Settings) -> None:
+        """Go on with another objective from here; what the memory knows is about as true there."""
+        self.settings = settings
+        self.begin()
+        # No move, no pair: only the products with the new gradient.
+        g = self._gradient
+        self._memory.remember(self.w, self.w, g, g, g, self._threads)
+
+    def step(self) -> bool:
+        """Go to a lower point; False where there is none to be found."""
+        slope = self._memory.direction(self._gradient, self._direction, False, self._threads)
+        first = self._memory.pairs == 0
+        moved = self._search(slope, self._first_step() if first else 1.0)
+        if not moved and not first:  # the memory misleads: without it
+            self._memory.forget()
+            slope = self._memory.direction(self._gradient, self._direction, False, self._threads)
+            moved = self._search(slope, self._first_step())
+        if not moved:
+            return False
+        self.w, self._trial = self._trial, self.w
+        self._gradient, self._trial_gradient = self._trial_gradient, self._gradient
+        self._point = self._found
+        self._memory.remember(
+            self.w,
+            self._trial,
+            self._gradient,
+            self._trial_gradient,
+            self._gradient,
+            self._threads,
+        )
+        return True
+
+    def _first_step(self) -> float:
+        """Return a step along the gradient, of which only the order of magnitude is known."""
+        return min(1.0, 1.0 / math.sqrt(2.0 * self.gap))
+
+    def _search(self, slope: float, step: float) -> bool:
+        def phi(t: float) -> tuple[float, float]:
+            _core.advance(self.w, self._direction, t, self._trial, self._threads)
+            slope = self._evaluate(self._trial, self._trial_gradient)
+            return self._found.objective, slope
+
+        def proven() -> bool:
+            s, new = self.settings, self._found
+            return s.convex and new.gap <= s.tol * new.objective and new.objective <= self.objective
+
+        return wolfe_search(phi, self.objective, slope, step, enough=proven) is not None
+
+    def _evaluate(self, w: Vector, gradient: Vector) -> float:
+        """Note loss, objective and gap at w, write the gradient; return its slope along d."""
+        s = self.settings
+        loss, cost = self.problem.total_cost(
+            w, s.margin, s.temperature, out=gradient, n_jobs=self.n_jobs
+        )
+        self.evaluations += 1
+        squared_weights, squared_gradient, squared_dual, slope = _core.finish_gradient(
+            w, self._direction, s.C, gradient, self._threads
+        )
+        objective = 0.5 * squared_weights + s.C * loss
+        dual = s.C * cost - 0.5 * squared_dual
+        self._found = _Point(loss, objective, 0.5 * squared_gradient, dual)
+        return slope

@@ -1,0 +1,124 @@
+"""What L-BFGS and OWL-QN share: points, when to stop, and what is told on the way."""
+
+from __future__ import annotations
+
+import math
+from typing import Any, Protocol
+
+import numpy as np
+import numpy.typing as npt
+
+from .base import Progress, Settings, Training
+
+__all__ = ["Descent", "descend"]
+
+Vector = npt.NDArray[np.float64]
+
+#: Without convexity there is no gap: stop where ½‖∇f‖² is this share of the objective,
+FLAT = 1e-12
+#: or where a step gains no more than this share of it.
+NO_PROGRESS = 1e-15
+#: A gap that rounding errors alone may explain.
+ROUNDING = 1e-9
+
+
+class Descent(Protocol):
+    """A point that goes down.
+
+    Attributes
+    ----------
+    w : array
+        The weights; replaced, not changed in place, by a step.
+    loss, objective : float
+        Σ loss and the objective at w.
+    gap : float
+        A bound on objective − optimum, where the problem is convex.
+    flatness : float
+        Half of the squared norm of the (pseudo-)gradient.
+    evaluations : int
+        Number of times that all losses were computed.
+    """
+
+    w: Vector
+    evaluations: int
+
+    @property
+    def loss(self) -> float: ...
+    @property
+    def objective(self) -> float: ...
+    @property
+    def gap(self) -> float: ...
+    @property
+    def flatness(self) -> float: ...
+
+    def begin(self) -> None:
+        """Evaluate the objective at the start."""
+        ...
+
+    def step(self) -> bool:
+        """Go to a lower point; False where there is none to be found."""
+        ...
+
+
+def descend(descent: Descent, settings: Settings, progress: Progress, n_examples: int) -> Training:
+    """Take steps until the gap is small enough, or ``max_iter`` of them.
+
+    Where the problem is not convex (partial labels): until the gradient is nearly 0, or nothing is
+    gained any more.
+    """
+    s = settings
+    found = Training(descent.w, converged=False)
+    dual = -math.inf
+
+    def gap() -> float:
+        """Return the distance from the best dual value so far: any point's is a bound."""
+        nonlocal dual
+        dual = max(dual, descent.objective - descent.gap)
+        return min(descent.gap, descent.objective - dual)
+
+    def record() -> dict[str, Any]:
+        shown = {
+            "loss": descent.loss,
+            "objective": descent.objective,
+            "oracle_calls": descent.evaluations * n_examples,
+        }
+        if s.convex:
+            shown.update(dual=dual, gap=gap())
+        return shown
+
+    def good_enough() -> bool:
+        if s.convex:
+            return gap() <= s.tol * descent.objective
+        return descent.flatness <= FLAT * abs(descent.objective)
+
+    def report(iteration: int) -> bool:
+        return progress.report(lambda: descent.w, iteration=iteration, **record())
+
+    begun = False
+    try:
+        descent.begin()
+        begun = True
+        found.converged = good_enough()
+        if found.converged:
+            found.stopped = report(1)
+        for iteration in range(1, s.max_iter + 1):
+            if found.converged:
+                break
+            before = descent.objective
+            if not descent.step():
+                found.converged = not s.convex or gap() <= ROUNDING * abs(descent.objective)
+                break
+            found.converged = good_enough() or (
+                not s.convex and before - descent.objective <= NO_PROGRESS * abs(before)
+            )
+            if report(iteration):
+                found.stopped = not found.converged
+                break
+    except KeyboardInterrupt:
+        found.interrupted = True
+    found.weights = found.state = descent.w
+    found.history = progress.records
+    if begun:
+        found.objective = descent.objective
+        found.gap = gap() if s.convex else None
+    return found
