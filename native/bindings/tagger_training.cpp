@@ -29,7 +29,7 @@ struct PyPerceptron {
   std::shared_ptr<const Vocabulary> vocabulary;
   std::vector<double> masks[3];
   std::unique_ptr<IntegerPerceptron> learner;
-  std::vector<std::unique_ptr<IntegerPerceptron::Batch>> batches;
+  std::vector<std::shared_ptr<const IntegerPerceptron::Batch>> batches;
 };
 
 std::vector<std::uint32_t> shuffled(std::size_t n, std::uint64_t seed, std::uint64_t stream,
@@ -193,11 +193,15 @@ void bind_tagger_training(nb::module_& m) {
       .def(
           "add_batch",
           [](PyPerceptron& self, const TokenRows& rows) {
-            auto batch = std::make_unique<IntegerPerceptron::Batch>();
+            auto batch = std::make_shared<IntegerPerceptron::Batch>();
             self.learner->read({rows.sentence, rows.begin, rows.feature, rows.label}, *batch);
             self.batches.push_back(std::move(batch));
           },
           nb::arg("rows"))
+      .def(
+          "share_batches",
+          [](PyPerceptron& self, const PyPerceptron& other) { self.batches = other.batches; },
+          nb::arg("other"))
       .def("clear_batches", [](PyPerceptron& self) { self.batches.clear(); })
       .def("reset", [](PyPerceptron& self) { self.learner->reset(); })
       .def(

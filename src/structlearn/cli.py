@@ -91,12 +91,23 @@ def _fail(message: str, code: int) -> int:
     return code
 
 
+def _plain_warnings() -> None:
+    """Let warnings read as errors do, without a line of source."""
+    import warnings
+
+    def show(message: Warning | str, *rest: Any, **named: Any) -> None:
+        print(f"structlearn: warning: {message}", file=sys.stderr)
+
+    warnings.showwarning = show
+
+
 # -- commands -------------------------------------------------------------------------------------
 
 
 def _train_tagger(o: Any) -> int:
     from .tasks.tagger import Tagger
 
+    _plain_warnings()
     _check_writable(o.model, o.train, o.dev or "")
     tagger = Tagger(
         o.features,
@@ -133,6 +144,7 @@ def _train_tagger(o: Any) -> int:
 def _train_segments(o: Any) -> int:
     from .tasks.segment_tagger import SegmentTagger
 
+    _plain_warnings()
     _check_writable(o.model, o.train, o.dev or "")
     tagger = SegmentTagger(
         o.features,

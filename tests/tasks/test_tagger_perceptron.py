@@ -196,3 +196,19 @@ def test_mean_of_several_runs():
     for key in {*mean, *found}:
         assert found.get(key, 0.0) == pytest.approx(mean.get(key, 0.0), rel=1e-6, abs=1e-6)
     assert len(found) > max(map(len, weights)) / 2
+
+
+@pytest.mark.parametrize("dev", [False, True])
+def test_runs_side_by_side_are_those_one_after_another(dev, tmp_path, capsys):
+    sentences, held_out = tagged(40), tagged(15, seed=1) if dev else None
+    models, histories = [], []
+    for threads in (1, 2, 5):
+        options = {"n_models": 3, "max_iter": 4, "patience": 2, "verbose": 1, "n_jobs": threads}
+        tagger = Tagger(templates(), **options).fit(sentences, held_out)
+        tagger.save(tmp_path / "model")
+        models.append((tmp_path / "model").read_bytes())
+        histories.append([{k: v for k, v in r.items() if k != "seconds"} for r in tagger.history_])
+        shown = capsys.readouterr().err
+        assert "run 3  pass   1" in shown and "run 4" not in shown
+    assert models[0] == models[1] == models[2]
+    assert histories[0] == histories[1] == histories[2]

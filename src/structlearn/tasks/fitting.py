@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import functools
 import itertools
 import sys
 import warnings
@@ -18,7 +19,13 @@ from ..text.templates import FeatureTemplates
 from .chunk_labels import are_chunk_labels, file_scheme, written
 from .learned import LearnedWeights, Masks
 from .tagger_model import TaggerModel
-from .training import Monitor, TrainingSet, make_perceptron, train_perceptron
+from .training import (
+    Monitor,
+    TrainingSet,
+    make_perceptron,
+    train_perceptron,
+    train_side_by_side,
+)
 
 __all__ = ["Fitting", "check_legal", "default_target", "usual_features"]
 
@@ -194,19 +201,22 @@ class Fitting:
         total: LearnedWeights | None = None
         count = tagger.n_models if tagger.learner == "perceptron" else 1
         learner = make_perceptron(data) if self._suits_integers(data) else None
-        for run in range(count):
-            seed = tagger.random_state + run
+        options = {"max_iter": self.passes, "shuffle": tagger.shuffle, "average": tagger.average}
+        seeds = range(tagger.random_state, tagger.random_state + count)
+        threads = tagger.n_jobs or 1
+        if learner is not None and count > 1 and threads > 1:
+            found, interrupted = train_side_by_side(
+                learner, data, seeds, threads, monitor, **options
+            )
+            if interrupted:
+                return found[0], True
+            return functools.reduce(LearnedWeights.plus, found).divided(count), False
+        for run, seed in enumerate(seeds):
             if run:
                 monitor.restart()
             if learner is not None:
                 learned, interrupted = train_perceptron(
-                    learner,
-                    data,
-                    max_iter=self.passes,
-                    shuffle=tagger.shuffle,
-                    average=tagger.average,
-                    seed=seed,
-                    monitor=monitor,
+                    learner, data, seed=seed, monitor=monitor, **options
                 )
             else:
                 learned, interrupted = self._estimate(data, monitor, seed)

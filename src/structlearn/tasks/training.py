@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -12,7 +12,14 @@ from .. import _core
 from ..text.corpus import Corpus
 from .learned import LearnedWeights, Masks
 
-__all__ = ["Monitor", "TrainingSet", "make_perceptron", "split_weights", "train_perceptron"]
+__all__ = [
+    "Monitor",
+    "TrainingSet",
+    "make_perceptron",
+    "split_weights",
+    "train_perceptron",
+    "train_side_by_side",
+]
 
 Score = Callable[[LearnedWeights], float]
 
@@ -66,6 +73,7 @@ class Monitor:
         self.n_tokens = n_tokens
         self.history: list[dict[str, Any]] = []
         self._begin = time.perf_counter()
+        self.stopped = False
         self.run = 0
         self.restart()
 
@@ -76,17 +84,30 @@ class Monitor:
         self.best_score = float("-inf")
         self.best_pass = 0
 
+    def of_run(self, run: int) -> Monitor:
+        """Return one for a run of its own, side by side with others."""
+        other = Monitor(self.score, self.measure, self.patience, self.verbose, self.n_tokens)
+        other.run, other._begin = run, self._begin
+        return other
+
+    def gather(self, runs: Sequence[Monitor]) -> None:
+        """Take over what the runs have noted; the last one stands for all."""
+        for other in runs:
+            self.history += other.history
+        last = runs[-1]
+        self.run, self.best, self.best_pass = last.run, last.best, last.best_pass
+
     def look(self, number: int, weights: Callable[[], LearnedWeights], **shown: Any) -> bool:
         """Take note of a pass; return True where it should be the last."""
         record: dict[str, Any] = {"pass": number, **shown}
-        stop = False
+        stop = self.stopped
         if self.score is not None:
             reached = weights()
             score = self.score(reached)
             record[self.measure] = score
             if score > self.best_score:
                 self.best, self.best_score, self.best_pass = reached, score, number
-            stop = bool(self.patience) and number - self.best_pass >= self.patience
+            stop = stop or bool(self.patience) and number - self.best_pass >= self.patience
         record["seconds"] = round(time.perf_counter() - self._begin, 3)
         self.history.append(record)
         if self.verbose:
@@ -171,12 +192,63 @@ def train_perceptron(
     return monitor.best or weights(), interrupted
 
 
+def train_side_by_side(
+    learner: _core.IntegerPerceptron,
+    data: TrainingSet,
+    seeds: Sequence[int],
+    threads: int,
+    monitor: Monitor,
+    **options: Any,
+) -> tuple[list[LearnedWeights], bool]:
+    """Run :func:`train_perceptron` for several seeds, so many at a time.
+
+    Returns
+    -------
+    weights, interrupted
+        In the order of the seeds. After Ctrl-C those of the first run alone.
+    """
+    import queue
+    from concurrent.futures import ThreadPoolExecutor
+
+    learners: queue.SimpleQueue[_core.IntegerPerceptron] = queue.SimpleQueue()
+    learners.put(learner)
+    for _ in range(min(threads, len(seeds)) - 1):
+        other = _new_perceptron(data)
+        other.share_batches(learner)
+        learners.put(other)
+    monitors = [monitor.of_run(run) for run in range(1, len(seeds) + 1)]
+
+    def train(run: int) -> tuple[LearnedWeights, bool]:
+        mine = learners.get()
+        try:
+            return train_perceptron(mine, data, seed=seeds[run], monitor=monitors[run], **options)
+        finally:
+            learners.put(mine)
+
+    interrupted = False
+    with ThreadPoolExecutor(min(threads, len(seeds))) as pool:
+        runs = [pool.submit(train, run) for run in range(len(seeds))]
+        try:
+            found = [run.result()[0] for run in runs]
+        except KeyboardInterrupt:  # the passes under way are the last
+            interrupted = True
+            for other_monitor in monitors:
+                other_monitor.stopped = True
+            for run in runs[1:]:
+                run.cancel()
+            found = [runs[0].result()[0]]
+    monitor.gather(monitors)
+    return found, interrupted
+
+
 def make_perceptron(data: TrainingSet) -> _core.IntegerPerceptron:
     """Return the native learner with the corpus laid out in its own way; the rows are given up."""
-    masks = data.masks
-    learner = _core.IntegerPerceptron(
-        data.vocabulary, True, masks.start, masks.end, masks.transition
-    )
+    learner = _new_perceptron(data)
     learner.add_batch(data.rows)
     data.rows.clear()
     return learner
+
+
+def _new_perceptron(data: TrainingSet) -> _core.IntegerPerceptron:
+    masks = data.masks
+    return _core.IntegerPerceptron(data.vocabulary, True, masks.start, masks.end, masks.transition)
