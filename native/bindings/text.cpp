@@ -127,8 +127,9 @@ void bind_text(nb::module_& m) {
       .def(
           "asides",
           [](const Corpus& c, std::size_t i) {
-            // Comments and the like of a sentence: position of the token after them, and text.
-            check_sentence(c, i);
+            // Comments and the like of a sentence: position of the token after them, and text. One
+            // past the last: those at the end of the file.
+            if (i != c.sentences()) check_sentence(c, i);
             nb::list out;
             const auto& asides = c.asides();
             auto at = std::lower_bound(

@@ -209,6 +209,7 @@ def test_runs_side_by_side_are_those_one_after_another(dev, tmp_path, capsys):
         models.append((tmp_path / "model").read_bytes())
         histories.append([{k: v for k, v in r.items() if k != "seconds"} for r in tagger.history_])
         shown = capsys.readouterr().err
-        assert "run 3  pass   1" in shown and "run 4" not in shown
+        assert "run 3  pass   1" in shown
+        assert "run 4" not in shown
     assert models[0] == models[1] == models[2]
     assert histories[0] == histories[1] == histories[2]

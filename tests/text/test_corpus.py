@@ -488,3 +488,12 @@ def test_spaces_inside_the_cells_of_a_file_stay(tmp_path):
     path.write_bytes(b" a \tb c\n\n")
     read_corpus(path).write(again)
     assert again.read_bytes() == path.read_bytes()
+
+
+def test_comments_at_the_end_of_a_file_are_written_again(tmp_path):
+    text = "# a\n1\tx\t_\tN\t_\t_\t0\troot\t_\t_\n\n# last words\n# and more\n"
+    path = tmp_path / "in.conllu"
+    path.write_text(text, encoding="utf-8")
+    again = tmp_path / "out.conllu"
+    read_corpus(path).write(again)
+    assert again.read_text(encoding="utf-8") == text

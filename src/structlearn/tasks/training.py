@@ -107,7 +107,7 @@ class Monitor:
             record[self.measure] = score
             if score > self.best_score:
                 self.best, self.best_score, self.best_pass = reached, score, number
-            stop = stop or bool(self.patience) and number - self.best_pass >= self.patience
+            stop = stop or (bool(self.patience) and number - self.best_pass >= self.patience)
         record["seconds"] = round(time.perf_counter() - self._begin, 3)
         self.history.append(record)
         if self.verbose:

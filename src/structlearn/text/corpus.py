@@ -234,6 +234,8 @@ class Corpus(Sequence[Sentence]):
                 lines.append(separator.join(token))
             lines.extend(text for _, text in asides[at:])
             file.write(("\n".join(lines) + "\n\n").encode())
+        for _, text in self._core.asides(len(self)):
+            file.write(f"{text}\n".encode())
 
 
 def read_corpus(path: str | os.PathLike[str], format: str | None = None) -> Corpus:
