@@ -29,6 +29,20 @@ nb::list cells(const Corpus& corpus, std::size_t sentence, std::size_t column) {
 
 // -- training -----------------------------------------------------------------------------------
 
+// Comments and the like of a sentence: position of the token after them, and text. One past the
+// last sentence: those at the end of the file.
+nb::list asides(const Corpus& c, std::size_t i) {
+  nb::list out;
+  const auto& all = c.asides();
+  auto at = std::lower_bound(
+      all.begin(), all.end(), i,
+      [](const Aside& aside, std::size_t sentence) { return aside.sentence < sentence; });
+  for (; at != all.end() && at->sentence == i; ++at) {
+    out.append(nb::make_tuple(at->token - c.sentence(i), text_of(c.aside_text()[at->text])));
+  }
+  return out;
+}
+
 }  // namespace
 
 void bind_text(nb::module_& m) {
@@ -127,21 +141,11 @@ void bind_text(nb::module_& m) {
       .def(
           "asides",
           [](const Corpus& c, std::size_t i) {
-            // Comments and the like of a sentence: position of the token after them, and text. One
-            // past the last: those at the end of the file.
-            if (i != c.sentences()) check_sentence(c, i);
-            nb::list out;
-            const auto& asides = c.asides();
-            auto at = std::lower_bound(
-                asides.begin(), asides.end(), i,
-                [](const Aside& aside, std::size_t sentence) { return aside.sentence < sentence; });
-            for (; at != asides.end() && at->sentence == i; ++at) {
-              out.append(
-                  nb::make_tuple(at->token - c.sentence(i), text_of(c.aside_text()[at->text])));
-            }
-            return out;
+            check_sentence(c, i);
+            return asides(c, i);
           },
           nb::arg("sentence"))
+      .def("closing_asides", [](const Corpus& c) { return asides(c, c.sentences()); })
       .def(
           "cell_numbers",
           [](const Corpus& c, std::size_t column) {

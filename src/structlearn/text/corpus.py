@@ -234,7 +234,7 @@ class Corpus(Sequence[Sentence]):
                 lines.append(separator.join(token))
             lines.extend(text for _, text in asides[at:])
             file.write(("\n".join(lines) + "\n\n").encode())
-        for _, text in self._core.asides(len(self)):
+        for _, text in self._core.closing_asides():
             file.write(f"{text}\n".encode())
 
 
