@@ -156,7 +156,8 @@ void load(WorkingSets& sets, nb::dict from) {
     const auto n = static_cast<std::size_t>(atom_ptr.data()[i + 1] - atom_ptr.data()[i]);
     products += n * (n + 1) / 2;
   }
-  check_size(product.size(), products, "product");
+  const bool has_products = product.size() > 0;
+  if (has_products) check_size(product.size(), products, "product");
   const double* next = product.data();
   for (std::size_t i = 0; i < sets.size(); ++i) {
     WorkingSet& set = sets.set(i);
@@ -175,7 +176,7 @@ void load(WorkingSets& sets, nb::dict from) {
       }
       atom.cost = cost.data()[a];
       atom.idle = static_cast<std::uint32_t>(idle.data()[a]);
-      const std::size_t n = set.atoms.size() + 1;
+      const std::size_t n = has_products ? set.atoms.size() + 1 : 0;
       sets.restore(i, std::move(atom), alpha.data()[a], {next, n});
       next += n;
     }

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
+#include <span>
 #include <vector>
 
 namespace structlearn {
@@ -68,15 +70,14 @@ struct Face {
   // out = C_i (cost * with_cost + <A^T r, u>), projected.
   void products(const WorkingSets& sets, const double* u, bool with_cost,
                 std::vector<double>& out) const {
+    std::vector<double> all;
     for (const Member& m : members) {
       const WorkingSet& set = sets.set(m.example);
-      const Layout layout = sets.problem().scorer().layout(m.example);
+      sets.products(m.example, sets.problem().scorer().layout(m.example), u, all);
       for (std::size_t k = m.begin; k < m.end; ++k) {
         const bool gold = m.gold && k + 1 == m.end;
-        double x = with_cost ? (gold ? set.gold_cost : set.atoms[atom[k]].cost) : 0.0;
-        if (!gold) {
-          x += sets.problem().scorer().dot(m.example, layout, set.atoms[atom[k]].difference, u);
-        }
+        double x = gold ? 0.0 : all[atom[k]];
+        if (with_cost) x += gold ? set.gold_cost : set.atoms[atom[k]].cost;
         out[k] = sets.scale(m.example) * x;
       }
     }
@@ -87,13 +88,12 @@ struct Face {
   void scatter(const WorkingSets& sets, const std::vector<double>& v,
                std::vector<double>& u) const {
     std::fill(u.begin(), u.end(), 0.0);
+    std::vector<double> x;
     for (const Member& m : members) {
-      const WorkingSet& set = sets.set(m.example);
-      const Layout layout = sets.problem().scorer().layout(m.example);
-      for (std::size_t k = m.begin; k < m.end - (m.gold ? 1 : 0); ++k) {
-        sets.problem().scorer().scatter(m.example, layout, set.atoms[atom[k]].difference,
-                                        sets.scale(m.example) * v[k], u.data());
-      }
+      x.assign(sets.set(m.example).atoms.size(), 0.0);
+      for (std::size_t k = m.begin; k < m.end - (m.gold ? 1 : 0); ++k) x[atom[k]] = v[k];
+      sets.scatter(m.example, sets.problem().scorer().layout(m.example), x, sets.scale(m.example),
+                   u.data());
     }
   }
 
@@ -109,31 +109,44 @@ double inner(const std::vector<double>& a, const std::vector<double>& b) {
   return sum;
 }
 
-// Conjugate gradients on the face, then as far along as no weight turns negative. True where the
-// whole way was free.
-bool face_step(WorkingSets& sets, double* w, std::size_t most, Interrupt& interrupt) {
+// The nearest point with entries >= 0 and the same sum (at least one of them positive).
+void project_on_simplex(std::span<double> v, double sum) {
+  std::vector<double> sorted(v.begin(), v.end());
+  std::sort(sorted.begin(), sorted.end(), std::greater<>());
+  double reached = 0.0, shift = 0.0;
+  for (std::size_t k = 0; k < sorted.size(); ++k) {
+    reached += sorted[k];
+    const double next = (reached - sum) / static_cast<double>(k + 1);
+    if (sorted[k] <= next) break;
+    shift = next;
+  }
+  for (double& x : v) x = std::max(0.0, x - shift);
+}
+
+// Conjugate gradients on the face; the point they end at, brought back onto the simplices; an exact
+// line search on the way there. Many weights may reach zero in one step (More & Toraldo 1991).
+void face_step(WorkingSets& sets, double* w, std::size_t most, Interrupt& interrupt) {
   const Face face(sets);
   const std::size_t n = face.atom.size(), d = sets.problem().weights();
-  if (n == 0) return true;
-  std::vector<double> residual(n), direction, x(n, 0.0), product(n), u(d), way(d, 0.0);
-  face.products(sets, w, true, residual);
-  direction = residual;
+  if (n == 0) return;
+  std::vector<double> slope(n), residual, direction, x(n, 0.0), product(n), u(d);
+  face.products(sets, w, true, slope);
+  residual = direction = slope;
   double square = inner(residual, residual);
-  const double enough = 1e-28 * square;
+  const double enough = 1e-24 * square;
+  bool inside = true;
   for (std::size_t k = 0; k < most && square > enough && !interrupt.requested(); ++k) {
     face.scatter(sets, direction, u);
     const double curvature = inner(u, u);
     if (!(curvature > 1e-300)) break;
     const double step = square / curvature;
     for (std::size_t j = 0; j < n; ++j) x[j] += step * direction[j];
-    for (std::size_t j = 0; j < d; ++j) way[j] += step * u[j];
-    bool inside = true;
     for (const Face::Member& m : face.members) {
-      for (std::size_t j = m.begin; j < m.end; ++j) {
-        inside = inside && face.weight(sets, m, j) + x[j] > 0.0;
+      for (std::size_t j = m.begin; j < m.end && inside; ++j) {
+        inside = face.weight(sets, m, j) + x[j] >= 0.0;
       }
     }
-    if (!inside) break;
+    if (!inside && k >= 8) break;  // the face will change: no need for its last digits
     face.products(sets, u.data(), false, product);
     for (std::size_t j = 0; j < n; ++j) residual[j] -= step * product[j];
     const double next = inner(residual, residual);
@@ -142,22 +155,30 @@ bool face_step(WorkingSets& sets, double* w, std::size_t most, Interrupt& interr
     }
     square = next;
   }
-  double length = 1.0;
+  // From here on x is the way to go.
   for (const Face::Member& m : face.members) {
+    const std::span<double> part(x.data() + m.begin, m.end - m.begin);
+    double sum = 0.0;
     for (std::size_t j = m.begin; j < m.end; ++j) {
       const double weight = face.weight(sets, m, j);
-      if (x[j] < 0.0 && weight < -x[j] * length) length = weight / -x[j];
+      sum += weight;
+      x[j] += weight;
     }
+    if (!inside) project_on_simplex(part, sum);
+    for (std::size_t j = m.begin; j < m.end; ++j) x[j] -= face.weight(sets, m, j);
   }
+  const double rise = inner(slope, x);
+  if (!(rise > 0.0)) return;
+  face.scatter(sets, x, u);
+  const double curvature = inner(u, u);
+  const double length = rise < curvature ? rise / curvature : 1.0;
   for (const Face::Member& m : face.members) {
     for (std::size_t j = m.begin; j < m.end; ++j) {
       double& weight = face.weight(sets, m, j);
-      const bool blocked = length < 1.0 && x[j] < 0.0 && weight <= -x[j] * length;
-      weight = blocked ? 0.0 : std::max(0.0, weight + length * x[j]);
+      weight = std::max(0.0, weight + length * x[j]);
     }
   }
-  for (std::size_t j = 0; j < d; ++j) w[j] -= length * way[j];
-  return length >= 1.0;
+  for (std::size_t j = 0; j < d; ++j) w[j] -= length * u[j];
 }
 
 }  // namespace
@@ -175,11 +196,13 @@ RestrictedReport solve_restricted(WorkingSets& sets, double* w, double tolerance
       sets.weights(w);  // rounding of the steps is not carried on
       report.gap = ascend(sets, w, false, 0.0, interrupt);
       if (report.gap <= tolerance) break;
-    } else if (met > 0.3 * before) {
-      // Coordinate ascent slows down: the rest is a linear system on the face.
-      for (int k = 0; k < 3 && !face_step(sets, w, 40, interrupt); ++k) continue;
     }
-    before = met;
+    // What coordinate ascent is slow at is a linear system on the face. An iteration there costs as
+    // much as a pass.
+    if (report.passes % 16 == 0 || (report.passes % 4 == 0 && met > 0.5 * before)) {
+      face_step(sets, w, report.passes < 64 ? 16 : 64, interrupt);
+    }
+    if (report.passes % 4 == 0) before = met;
   }
   report.complete = !interrupt.requested();
   return report;

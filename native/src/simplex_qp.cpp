@@ -196,7 +196,13 @@ double solve_simplex(const Gram& gram, std::span<const double> b, SimplexPoint& 
     }
   };
   refresh();
+  double before = HUGE_VAL;
   for (std::size_t round = 0; round < most_rounds && point.spread() > tolerance; ++round) {
+    // Rounding sets a limit of its own.
+    if (round % 4 == 3) {
+      if (point.spread() > 0.5 * before) break;
+      before = point.spread();
+    }
     pairwise_steps(gram, 1.0, point, tolerance, 4 * n + 16);
     refresh();
     for (std::size_t k = 0; k <= n && point.spread() > tolerance; ++k) {

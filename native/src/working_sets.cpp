@@ -71,7 +71,7 @@ void WorkingSets::restore(std::size_t i, Atom atom, double alpha,
                           std::span<const double> products) {
   sets_[i].atoms.push_back(std::move(atom));
   sets_[i].alpha.push_back(alpha);
-  sets_[i].gram.grow(products);
+  if (!products.empty()) sets_[i].gram.grow(products);
 }
 
 void WorkingSets::product_row(std::size_t i, const Layout& layout, const PartVector& r,
@@ -186,27 +186,34 @@ std::size_t WorkingSets::improve(std::size_t i, const Layout& layout, std::vecto
     }
   }
   if (steps == 0) return 0;
-  if (net_.size() < layout.parts) net_.resize(layout.parts, 0.0);
-  PartVector change;
-  for (std::size_t a = 0; a < n; ++a) {
-    const double d = set.alpha[a] - before[a];
-    if (d == 0.0) continue;
-    const PartVector& r = set.atoms[a].difference;
+  std::vector<double> change(n);
+  for (std::size_t a = 0; a < n; ++a) change[a] = set.alpha[a] - before[a];
+  scatter(i, layout, change, -scale(i), w);
+  return steps;
+}
+
+void WorkingSets::scatter(std::size_t i, const Layout& layout, std::span<const double> x, double a,
+                          double* target) const {
+  thread_local std::vector<double> net;  // zero between calls
+  if (net.size() < layout.parts) net.resize(layout.parts, 0.0);
+  PartVector sum;
+  for (std::size_t k = 0; k < x.size(); ++k) {
+    if (x[k] == 0.0) continue;
+    const PartVector& r = sets_[i].atoms[k].difference;
     for (std::size_t j = 0; j < r.index.size(); ++j) {
-      net_[r.index[j]] += d * r.value[j];
-      change.index.push_back(r.index[j]);
+      net[r.index[j]] += x[k] * r.value[j];
+      sum.index.push_back(r.index[j]);
     }
   }
   std::size_t kept = 0;
-  for (const std::uint32_t j : change.index) {
-    if (net_[j] == 0.0) continue;
-    change.index[kept++] = j;
-    change.value.push_back(net_[j]);
-    net_[j] = 0.0;
+  for (const std::uint32_t j : sum.index) {
+    if (net[j] == 0.0) continue;
+    sum.index[kept++] = j;
+    sum.value.push_back(net[j]);
+    net[j] = 0.0;
   }
-  change.index.resize(kept);
-  problem_->scorer().scatter(i, layout, change, -scale(i), w);
-  return steps;
+  sum.index.resize(kept);
+  problem_->scorer().scatter(i, layout, sum, a, target);
 }
 
 void WorkingSets::forget(std::size_t i, std::uint32_t patience) {
@@ -230,11 +237,7 @@ void WorkingSets::weights(double* w) const {
   std::fill(w, w + problem_->weights(), 0.0);
   for (std::size_t i = 0; i < sets_.size(); ++i) {
     const Layout layout = problem_->scorer().layout(i);
-    for (std::size_t a = 0; a < sets_[i].atoms.size(); ++a) {
-      const double x = scale(i) * sets_[i].alpha[a];
-      if (x == 0.0) continue;
-      problem_->scorer().scatter(i, layout, sets_[i].atoms[a].difference, -x, w);
-    }
+    if (scale(i) != 0.0) scatter(i, layout, sets_[i].alpha, -scale(i), w);
   }
 }
 

@@ -61,7 +61,14 @@ class WorkingSets {
   void scores_by_weights(std::size_t i, const Layout&, const double* w,
                          std::vector<double>& out) const;
 
-  // Takes back what was saved: the next atom of an example with its products.
+  // <w, A^T r> of each atom.
+  void products(std::size_t i, const Layout&, const double* w, std::vector<double>& out) const;
+
+  // target += a * A^T sum_a x_a r_a: added up in part space first, so that features are read once.
+  void scatter(std::size_t i, const Layout&, std::span<const double> x, double a,
+               double* target) const;
+
+  // Takes back what was saved: the next atom of an example with its products, if any.
   void restore(std::size_t i, Atom atom, double alpha, std::span<const double> products);
 
   // Puts an output into the working set, unless it is there; returns its place. `scratch` has one
@@ -94,8 +101,6 @@ class WorkingSets {
 
  private:
   void merge_lightest(std::size_t i, const Layout&, double* scratch);
-  // <w, A^T r> of each atom.
-  void products(std::size_t i, const Layout&, const double* w, std::vector<double>& out) const;
   void product_row(std::size_t i, const Layout&, const PartVector& r, double* scratch,
                    std::vector<double>& row) const;
   void keep(WorkingSet& set, std::span<const unsigned char> kept);
@@ -104,7 +109,6 @@ class WorkingSets {
   double C_, margin_;
   std::size_t most_;
   std::vector<WorkingSet> sets_;
-  std::vector<double> net_;  // zero between calls: a dense part vector
 };
 
 }  // namespace structlearn
