@@ -134,11 +134,15 @@ void face_step(WorkingSets& sets, double* w, std::size_t most, Interrupt& interr
   residual = direction = slope;
   double square = inner(residual, residual);
   const double enough = 1e-24 * square;
+  double flat = 0.0;
   bool inside = true;
   for (std::size_t k = 0; k < most && square > enough && !interrupt.requested(); ++k) {
     face.scatter(sets, direction, u);
     const double curvature = inner(u, u);
-    if (!(curvature > 1e-300)) break;
+    // Outputs that say the same leave directions without curvature: along them rounding is all
+    // there is, and the pairwise steps know what to do.
+    if (k == 0) flat = 1e-10 * curvature / square;
+    if (!(curvature > flat * inner(direction, direction)) || curvature == 0.0) break;
     const double step = square / curvature;
     for (std::size_t j = 0; j < n; ++j) x[j] += step * direction[j];
     for (const Face::Member& m : face.members) {
@@ -173,10 +177,15 @@ void face_step(WorkingSets& sets, double* w, std::size_t most, Interrupt& interr
   const double curvature = inner(u, u);
   const double length = rise < curvature ? rise / curvature : 1.0;
   for (const Face::Member& m : face.members) {
+    double before = 0.0, after = 0.0;
     for (std::size_t j = m.begin; j < m.end; ++j) {
       double& weight = face.weight(sets, m, j);
+      before += weight;
       weight = std::max(0.0, weight + length * x[j]);
+      after += weight;
     }
+    // The sum is what makes it a dual point: not even rounding may add up.
+    for (std::size_t j = m.begin; j < m.end; ++j) face.weight(sets, m, j) *= before / after;
   }
   for (std::size_t j = 0; j < d; ++j) w[j] -= length * u[j];
 }

@@ -10,7 +10,10 @@ from structlearn.estimators import CRF, StructuredPerceptron, StructuredSVM
 ESTIMATORS = [
     StructuredPerceptron(max_iter=4),
     StructuredSVM(max_iter=4),
-    StructuredSVM(max_iter=4, step="constant"),
+    StructuredSVM(max_iter=4, solver="n-slack"),
+    StructuredSVM(max_iter=4, solver="one-slack"),
+    StructuredSVM(max_iter=4, solver="sgd"),
+    StructuredSVM(max_iter=4, solver="sgd", step="constant"),
     CRF(max_iter=30),
     CRF(l1=0.1, max_iter=30),
     CRF(solver="sgd", max_iter=4),

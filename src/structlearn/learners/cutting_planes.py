@@ -13,9 +13,7 @@ proof, and the rounds may end by it as well.
 Step 1 is solved in the dual, warm-started, by block-coordinate ascent with an exact solution of
 each block (products inside a working set are computed once, when an output enters it), and by
 conjugate gradients on the face of the outputs in use where ascent slows down: to a relative gap of
-1e-8 where ε decides, to a tenth of the last gap where the gap alone does. On the letters-like problem's first rounds a general solver of convex quadratic programs
-(HiGHS, active set, on the full matrix of products) needs {HIGHS} as long, and the matrix of all
-products would grow with the square of the number of constraints.
+1e-8 where ε decides, to a tenth of the last gap where the gap alone does.
 
 References
 ----------
@@ -116,8 +114,9 @@ class NSlack:
         rounds: list[Round] = []
         try:
             for _ in range(s.max_iter):
+                exact = self.violation_tol is not None or state.more.get("gap") is None
                 if not solved:
-                    sets.solve(w, self._precision(sets, w, training), _MOST_PASSES)
+                    sets.solve(w, self._precision(sets, state), _MOST_PASSES)
                 found = sets.survey(w, max(epsilon, 0.0), True, threads)
                 solved = False
                 state.iteration += 1
@@ -127,6 +126,7 @@ class NSlack:
                 rounds.append(seen)
                 size += len(seen.examples)
                 training.objective, training.gap = seen.primal, max(0.0, seen.primal - seen.dual)
+                state.more["gap"] = training.gap
                 training.stopped = progress.report(
                     lambda: w.copy(),
                     iteration=state.iteration,
@@ -139,9 +139,11 @@ class NSlack:
                     oracle_calls=state.oracle_calls,
                 )
                 done = len(seen.examples) == 0
-                training.converged = good_enough(training, s) or done
+                training.converged = good_enough(training, s) or (done and exact)
                 if training.stopped or training.converged:
                     break
+                if done:  # nothing is violated, but the weights are not the best yet
+                    state.more["gap"] = None
         except KeyboardInterrupt:
             training.interrupted = True
             training.objective = training.gap = None
@@ -152,15 +154,14 @@ class NSlack:
         training.state = state
         return training
 
-    def _precision(self, sets: Any, w: Vector, training: Training) -> float:
+    def _precision(self, sets: Any, state: DualState) -> float:
         """Return the gap to which the restricted problem is solved.
 
         To the last digits where violations decide; a small part of the last gap where that does.
         """
-        exact = _EXACT * max(abs(float(sets.dual(w))), 1e-300)
-        if self.violation_tol is not None or training.gap is None:
-            return exact
-        return max(exact, _SHARE * training.gap)
+        exact = _EXACT * max(abs(float(sets.dual(state.weights))), 1e-300)
+        gap = state.more.get("gap")
+        return exact if self.violation_tol is not None or gap is None else max(exact, _SHARE * gap)
 
     def _record(
         self, problem: Problem, sets: Any, state: DualState, found: dict[str, Any], size: int

@@ -152,11 +152,13 @@ class OneSlack:
         if not state.more:
             empty = _core.WorkingSets(problem._core, s.C, s.margin, 1)
             gold = empty.cached(state.weights, np.zeros(problem.n_weights))
-            state.more = {"constraints": JointConstraints(problem.n_weights, gold)}
+            state.more = {"constraints": JointConstraints(problem.n_weights, gold), "gap": None}
         joint: JointConstraints = state.more["constraints"]
         rounds: list[Round] = []
         try:
             for _ in range(s.max_iter):
+                if state.more["gap"] is not None:  # of the round before: its constraint waits
+                    state.weights = self._next(sets, joint, state.weights, state.more["gap"])
                 w = state.weights
                 found = sets.survey(w, 0.0, False, threads)
                 state.iteration += 1
@@ -169,6 +171,7 @@ class OneSlack:
                               primal, dual, len(joint))  # fmt: skip
                 rounds.append(seen)
                 training.objective, training.gap = primal, max(0.0, primal - dual)
+                state.more["gap"] = training.gap
                 training.stopped = progress.report(
                     lambda w=w: w.copy(),  # type: ignore[misc]
                     iteration=state.iteration,
@@ -184,7 +187,6 @@ class OneSlack:
                 training.converged = good_enough(training, s) or small
                 if training.stopped or training.converged:
                     break
-                state.weights = self._next(sets, joint, w, training.gap)
         except KeyboardInterrupt:
             training.interrupted = True
             training.objective = training.gap = None
