@@ -203,9 +203,9 @@ double solve_simplex(const Gram& gram, std::span<const double> b, SimplexPoint& 
       if (point.spread() > 0.5 * before) break;
       before = point.spread();
     }
-    pairwise_steps(gram, 1.0, point, tolerance, 4 * n + 16);
+    pairwise_steps(gram, 1.0, point, tolerance, 20 * n + 16);
     refresh();
-    for (std::size_t k = 0; k <= n && point.spread() > tolerance; ++k) {
+    for (std::size_t k = 0; k < 4 && point.spread() > tolerance; ++k) {
       const bool moved = face_step(gram, point);
       refresh();
       if (!moved) break;

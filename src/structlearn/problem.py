@@ -23,7 +23,7 @@ from .scoring.layout import WeightLayout
 from .structures.base import Parts, Structure, flatten, unflatten_values
 from .structures.native import NativeStructure, n_threads
 
-__all__ = ["GoldOutputs", "OutputReader", "PartVector", "Problem"]
+__all__ = ["GoldOutputs", "OutputReader", "PartVector", "Problem", "n_threads"]
 
 Vector = npt.NDArray[np.float64]
 

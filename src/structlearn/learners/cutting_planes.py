@@ -29,8 +29,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from ..problem import Problem
-from ..structures.native import n_threads
+from ..problem import Problem, n_threads
 from .base import Progress, Settings, Training, check_finite
 from .dual import DualState, begin, check_hinge, good_enough
 

@@ -28,8 +28,7 @@ import numpy as np
 import numpy.typing as npt
 
 from .. import _core
-from ..problem import Problem
-from ..structures.native import n_threads
+from ..problem import Problem, n_threads
 from .base import Progress, Settings, Training, check_finite
 from .cutting_planes import Round
 from .dual import DualState, begin, check_hinge, good_enough
