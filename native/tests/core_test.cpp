@@ -12,6 +12,7 @@
 #include "structures_test.hpp"
 #include "tagger_test.hpp"
 #include "text_test.hpp"
+#include "working_sets_test.hpp"
 
 int main() {
   test::test_small_structures();
@@ -35,6 +36,7 @@ int main() {
   test::test_partial_labels();
   test::test_online();
   test::test_threads();
+  test::test_working_sets();
   test::test_integer_perceptron();
   test::test_tables();
   test::test_checksum();

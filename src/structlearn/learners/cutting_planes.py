@@ -13,10 +13,10 @@ proof, and the rounds may end by it as well.
 Step 1 is solved in the dual, warm-started, by block-coordinate ascent with an exact solution of
 each block (products inside a working set are computed once, when an output enters it), and by
 conjugate gradients on the face of the outputs in use where ascent slows down: to a relative gap of
-1e-8 where ε decides, to a tenth of the last gap where the gap alone does. A general solver agrees to
-eight digits and does not scale: on 50 sequences of the letters-like problem HiGHS (active set, the
-matrix of all products made for it) takes 35 ms for 300 constraints, 180 for 650 and 630 for 1,050;
-this one 32, 99 and 88 from scratch, without that matrix.
+1e-8 where ε decides, to a tenth of the last gap where the gap alone does. A general solver agrees
+to eight digits and does not scale: on 50 sequences of the letters-like problem HiGHS (active set,
+the matrix of all products made for it) takes 35 ms for 300 constraints, 180 for 650 and 630 for
+1,050; this one 32, 99 and 88 from scratch, without that matrix.
 
 References
 ----------
