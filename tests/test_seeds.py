@@ -4,6 +4,8 @@ H. Daumé III, A Course in Machine Learning, chapter 17 ("Daumé"); the CS 159 l
 SVMs ("lectures"); the loss family of margin and temperature ("family").
 """
 
+from itertools import pairwise
+
 import numpy as np
 import pytest
 
@@ -54,6 +56,78 @@ def test_slack_bounds_the_loss_of_the_prediction():
     for slack, table in SLIDES:
         predicted = np.unravel_index(np.argmax(table), (2, 2))
         assert slack >= Hamming()([0, 1], np.array(predicted))
+
+
+# -- lectures: cutting planes ---------------------------------------------------------------------
+
+# "Fish Sleep" with the features of the slides: words, label pairs, the first label beside Start.
+FISH_SLEEP = [[["Fish", "Start"], ["Sleep"]]]
+
+
+def cutting_planes(solver="n-slack", violation_tol=0.1, C=1.0):
+    return StructuredSVM(
+        C=C, solver=solver, violation_tol=violation_tol, tol=0, boundaries=False,
+        all_possible_states=True,
+    )  # fmt: skip
+
+
+def test_cutting_planes_of_the_slides():
+    """C = 1, ε = 0.1: (V,N) by 2, then (N,N) by 0.25, then nothing by more than ε.
+
+    The slides' own slacks in between belong to another C.
+    """
+    model = cutting_planes().fit(FISH_SLEEP, [["N", "V"]])
+    first, second, last = model.rounds_
+    assert first.n_constraints == 0
+    assert first.slack.tolist() == [0.0]
+    [added] = first.constraints
+    assert (added.example, added.output.tolist(), added.violation) == (0, ["V", "N"], 2.0)
+    assert (first.primal, first.dual) == (2.0, 0.0)
+
+    assert second.n_constraints == 1
+    assert second.slack == pytest.approx([0.0], abs=1e-8)
+    [added] = second.constraints
+    assert added.output.tolist() == ["N", "N"]
+    assert added.violation == pytest.approx(0.25, abs=1e-7)
+    # w = (Ψ(N,V) − Ψ(V,N))/4, half the squared length of 8/16.
+    assert second.dual == pytest.approx(0.25, abs=1e-8)
+    assert second.primal == pytest.approx(0.5, abs=1e-7)
+
+    assert last.n_constraints == 2
+    assert last.constraints == []
+    assert last.violation <= 0.1
+    assert model.duality_gap_ == pytest.approx(0.0, abs=1e-7)
+    np.testing.assert_array_equal(model.predict(FISH_SLEEP)[0], ["N", "V"])
+
+
+@pytest.mark.parametrize("violation_tol", [0.5, 0.1, 0.01])
+@pytest.mark.parametrize("C", [0.05, 0.3, 1.0])
+def test_slack_and_tolerance_bound_the_hamming_loss(violation_tol, C):
+    X, y = ragged(seed=3)
+    model = cutting_planes(violation_tol=violation_tol, C=C).fit(X, y)
+    last = model.rounds_[-1]
+    assert last.violation <= violation_tol
+    assert all(r.violation > violation_tol for r in model.rounds_[:-1])
+    losses = [Hamming()(a, b) for a, b in zip(y, model.predict(X), strict=True)]
+    assert (losses <= last.slack + violation_tol + 1e-7).all()
+    for r in model.rounds_[:-1]:
+        assert len(r.constraints) > 0
+        assert all(c.violation > violation_tol for c in r.constraints)
+    # The restricted problem only grows.
+    duals = [r.dual for r in model.rounds_]
+    assert all(a <= b + 1e-9 for a, b in pairwise(duals))
+
+
+def test_rounds_of_one_slack_grow_no_faster_than_the_tolerance_shrinks():
+    """The bound is O(1/ε) rounds."""
+    X, y = ragged(seed=4, n=30)
+    tolerances = [0.3, 0.1, 0.03, 0.01, 0.003]
+    rounds = [
+        cutting_planes("one-slack", violation_tol=t, C=0.3).fit(X, y).n_iter_ for t in tolerances
+    ]
+    assert all(a <= b for a, b in pairwise(rounds))
+    for i, j in zip(range(4), range(1, 5), strict=True):
+        assert rounds[j] <= 1 + rounds[i] * tolerances[i] / tolerances[j]
 
 
 # -- lectures: reduction to independent multiclass ------------------------------------------------

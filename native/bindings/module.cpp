@@ -7,6 +7,7 @@ NB_MODULE(_core, m) {
   structlearn::python::bind_structures(m);
   structlearn::python::bind_problem(m);
   structlearn::python::bind_quasi_newton(m);
+  structlearn::python::bind_working_sets(m);
   structlearn::python::bind_text(m);
   structlearn::python::bind_features(m);
   structlearn::python::bind_tagger_training(m);

@@ -12,6 +12,7 @@
 
 #include "bindings.hpp"
 #include "native_structure.hpp"
+#include "problem_of.hpp"
 #include "signals.hpp"
 #include "structlearn/online.hpp"
 
@@ -385,6 +386,10 @@ nb::tuple encode_all(const PyProblem& self, Input<std::int32_t, nb::ndim<1>> fla
 }
 
 }  // namespace
+
+const Problem& problem_of(nb::handle object) {
+  return *nb::cast<const PyProblem&>(object).problem;
+}
 
 void bind_problem(nb::module_& m) {
   nb::class_<PyProblem>(m, "Problem")

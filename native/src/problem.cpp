@@ -172,6 +172,7 @@ LossResult Problem::loss(std::size_t i, const Layout& layout, const double* w, d
   const double value = augmented(i, layout, theta, margin, eps, gradient, ws);
   const double constant = cost_.constant && margin != 0.0 ? margin * cost_.constant[i] : 0.0;
   result.loss = value + constant - clamp;
+  result.scores = plain;
 
   if (eps > 0.0) {
     if (margin != 0.0 && cost_.zero_one) {
@@ -221,6 +222,15 @@ LossResult Problem::loss(std::size_t i, const Layout& layout, const double* w, d
   result.changed = kept > 0;
   result.cost = result.loss - plain_difference;
   return result;
+}
+
+double Problem::gold_cost(std::size_t i, const Layout& layout, double margin) const {
+  if (margin == 0.0 || cost_.zero_one) return 0.0;
+  std::vector<double> c(layout.parts, 0.0);
+  add_cost(i, layout, margin, c.data());
+  double sum = cost_.constant ? margin * cost_.constant[i] : 0.0;
+  for (const std::uint32_t j : gold_parts(i)) sum += c[j];
+  return sum;
 }
 
 double Problem::total(const double* w, double margin, double eps, double* gradient,

@@ -10,6 +10,41 @@ namespace structlearn {
 Scorer::Scorer(std::vector<ScorerBlock> blocks, std::size_t examples)
     : blocks_(std::move(blocks)), examples_(examples) {
   if (blocks_.size() > kMaxBlocks) throw std::invalid_argument("too many blocks");
+  for (ScorerBlock& block : blocks_) derive(block);
+}
+
+void Scorer::derive(ScorerBlock& block) {
+  auto derived = std::make_shared<Derived>();
+  FeatureRows& f = block.features;
+  WeightRows& w = block.weights;
+  if (w.present && f.kind == FeatureRows::Kind::kDense && !f.site_ptr.empty()) {
+    const std::size_t rows = static_cast<std::size_t>(f.site_ptr.back());
+    const std::size_t entries = rows * f.features;
+    const auto zeros = static_cast<std::size_t>(std::count(f.values, f.values + entries, 0.0));
+    if (2 * zeros > entries) {
+      derived->indptr.push_back(0);
+      for (std::size_t row = 0; row < rows; ++row) {
+        for (std::size_t j = 0; j < f.features; ++j) {
+          const double x = f.values[row * f.features + j];
+          if (x == 0.0) continue;
+          derived->indices.push_back(static_cast<std::int32_t>(j));
+          derived->values.push_back(x);
+        }
+        derived->indptr.push_back(static_cast<std::int64_t>(derived->indices.size()));
+      }
+      f.kind = FeatureRows::Kind::kSparse;
+      f.indptr = derived->indptr.data();
+      f.indices = derived->indices.data();
+      f.values = derived->values.data();
+    }
+  }
+  const bool sparse = f.kind == FeatureRows::Kind::kSparse;
+  if (w.present && sparse && w.row_ptr.empty() && f.features * w.columns < UINT32_MAX) {
+    for (std::size_t j = 0; j <= f.features; ++j) {
+      derived->row_ptr.push_back(static_cast<std::uint32_t>(j * w.columns));
+    }
+  }
+  derived_.push_back(std::move(derived));
 }
 
 Layout Scorer::layout(std::size_t example) const {
@@ -94,19 +129,21 @@ void Scorer::score(std::size_t example, const Layout& layout, const double* w, d
     const double* base = w + rows.offset;
     const std::size_t first = first_row(f, example), R = at.outcomes;
     const bool fold = !rows.member_ptr.empty();
+    const std::span<const std::uint32_t> row_ptr =
+        rows.row_ptr.empty() ? std::span<const std::uint32_t>(derived_[b]->row_ptr) : rows.row_ptr;
     if (fold) folded.resize(rows.columns);
     for (std::size_t s = 0; s < at.sites; ++s) {
       double* out = theta + at.offset + s * R;
       double* sum = fold ? folded.data() : out;
-      if (rows.row_ptr.empty()) {
+      if (row_ptr.empty()) {
         std::fill(sum, sum + rows.columns, 0.0);
         for_features(f, first + s, [&](std::size_t feature, double x) {
           kernels().add_scaled(x, base + feature * rows.columns, sum, rows.columns);
         });
       } else {
         const SparseSite site(f, first + s);
-        kernels().score_site(site.indices, site.values, site.n, rows.row_ptr.data(), rows.column,
-                             base, sum, rows.columns);
+        kernels().score_site(site.indices, site.values, site.n, row_ptr.data(), rows.column, base,
+                             sum, rows.columns);
       }
       if (fold) {
         for (std::size_t r = 0; r < R; ++r) {
@@ -230,6 +267,23 @@ struct AddTwice {
   }
 };
 
+struct Dot {
+  const double* w;
+  double& sum;
+  void operator()(std::size_t q, double x) const { sum += w[q] * x; }
+  void row(std::size_t q, double x, const double* v, std::size_t n, const std::uint8_t*) const {
+    for (std::size_t i = 0; i < n; ++i) sum += w[q + i] * x * v[i];  // fillers of w are zero
+  }
+};
+
+struct Clear {
+  double* w;
+  void operator()(std::size_t q, double) const { w[q] = 0.0; }
+  void row(std::size_t q, double, const double*, std::size_t n, const std::uint8_t*) const {
+    std::fill(w + q, w + q + n, 0.0);
+  }
+};
+
 struct Collect {
   double* scratch;
   std::vector<std::size_t>& touched;
@@ -294,6 +348,18 @@ void Scorer::clear_fillers(double* w) const {
       if (!rows.real[q]) w[rows.offset + q] = 0.0;
     }
   }
+}
+
+double Scorer::dot(std::size_t example, const Layout& layout, const PartVector& v,
+                   const double* w) const {
+  double sum = 0.0;
+  transpose(example, layout, v, Dot{w, sum});
+  return sum;
+}
+
+void Scorer::clear(std::size_t example, const Layout& layout, const PartVector& v,
+                   double* w) const {
+  transpose(example, layout, v, Clear{w});
 }
 
 double Scorer::squared_norm(std::size_t example, const Layout& layout, const PartVector& v,

@@ -13,6 +13,7 @@
 #include "structures_test.hpp"
 #include "tagger_test.hpp"
 #include "text_test.hpp"
+#include "working_sets_test.hpp"
 
 int main() {
   test::test_small_structures();
@@ -38,6 +39,7 @@ int main() {
   test::test_threads();
   test::test_quasi_newton();
   test::test_orthants();
+  test::test_working_sets();
   test::test_integer_perceptron();
   test::test_tables();
   test::test_checksum();

@@ -8,6 +8,7 @@ __all__ = [
     "CapabilityError",
     "ConvergenceWarning",
     "FileError",
+    "InexactInferenceWarning",
     "InfeasibleError",
     "LineError",
     "MissingFunctionError",
@@ -23,6 +24,10 @@ class CapabilityError(ValueError):
 
 class ConvergenceWarning(UserWarning):
     """A learner stopped before its certificate reached the tolerance."""
+
+
+class InexactInferenceWarning(UserWarning):
+    """Inference did not find the best outputs; the message says which guarantee is lost."""
 
 
 class FileError(ValueError):

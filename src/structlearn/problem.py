@@ -23,7 +23,7 @@ from .scoring.layout import WeightLayout
 from .structures.base import Parts, Structure, flatten, unflatten_values
 from .structures.native import NativeStructure, n_threads
 
-__all__ = ["GoldOutputs", "PartVector", "Problem"]
+__all__ = ["GoldOutputs", "OutputReader", "PartVector", "Problem", "n_threads"]
 
 Vector = npt.NDArray[np.float64]
 
@@ -321,6 +321,19 @@ class Problem:
         flat, ptr = self._core.argmax_all(w, n_threads(n_jobs))
         return native._read(flat, ptr)
 
+    def output_reader(self) -> OutputReader:
+        """Return what turns differences to the gold outputs into outputs, without this problem."""
+        assert self.gold is not None
+        shapes = [self.shapes(i) for i in range(self.n_examples)]
+        topology = list(self.examples.topology) if self.examples.topology else None
+        return OutputReader(self.structure, self.gold.outputs, shapes, topology)
+
+    @property
+    def inexact(self) -> Inexact:
+        """How often inference was not exact so far; native structures are always."""
+        inference = self._inference
+        return inference.inexact if isinstance(inference, PythonInference) else Inexact()
+
     # -- building -------------------------------------------------------------------------------
 
     def _gold_specification(self, gold: GoldOutputs) -> dict[str, Any]:
@@ -477,6 +490,43 @@ class Problem:
         }
 
 
+@dataclass
+class OutputReader:
+    """Reads outputs out of part vectors."""
+
+    structure: Structure
+    gold: Sequence[Any]
+    shapes: list[dict[str, tuple[int, ...]]]
+    topology: list[dict[str, Any]] | None
+
+    def output(self, i: int, difference: PartVector) -> Any:
+        """Return the output of example i whose parts are the gold ones plus these."""
+        shapes = _Shaped.of(self.shapes[i])
+        size = sum(s.size for s in shapes.values())
+        scores = dict(unflatten_values(np.zeros(size), shapes))
+        if self.topology is not None:
+            scores.update(self.topology[i])
+        gold = self.structure.encode(self.gold[i], **scores)
+        parts = flatten({name: gold[name] for name in shapes}) + difference.dense(size)
+        return self.structure.decode(unflatten_values(parts, shapes))
+
+
+@dataclass
+class Inexact:
+    """How many calls of inference did not find a best output.
+
+    Attributes
+    ----------
+    under : int
+        The output scores no more than the best one, and may score less (greedy or local search).
+    over : int
+        What was found scores at least as much as every output without being one (a relaxation).
+    """
+
+    under: int = 0
+    over: int = 0
+
+
 class _Shaped:
     """A shape with a size, for cutting flat vectors without making arrays first."""
 
@@ -495,12 +545,25 @@ class PythonInference:
     def __init__(self, problem: Problem) -> None:
         # The core keeps this object and the problem keeps the core: no cycle, please.
         self._problem: Problem = weakref.proxy(problem)
+        kind = type(problem.structure)
+        # Whoever writes solve says there how good its outputs are.
+        self._solves = kind.solve is not Structure.solve and kind.infer is Structure.infer
+        self.inexact = Inexact()
 
     def infer(self, i: int, theta: Vector, temperature: float) -> tuple[float, Any, Vector]:
         """Return (value, parts or None, values) of infer(θ, ε) for example i."""
         scores = self._problem.as_arguments(i, theta)
-        value, p = self._problem.structure.infer(temperature=temperature, **scores)
-        return value, *self._flat(i, p, sparse=temperature == 0)
+        structure = self._problem.structure
+        if temperature == 0 and self._solves:
+            solution = structure.solve(**scores)
+            value, p = solution.value, structure.encode(solution.output, **scores)
+            self.inexact.under += not solution.exact
+        else:
+            value, p = structure.infer(temperature=temperature, **scores)
+        found = self._flat(i, p, sparse=temperature == 0)
+        if temperature == 0:
+            self.inexact.over += bool((found[1] != np.rint(found[1])).any())
+        return value, *found
 
     def runner_up(
         self, i: int, theta: Vector, gold: npt.NDArray[np.uint32]

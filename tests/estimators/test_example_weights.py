@@ -153,7 +153,9 @@ def test_warm_start_needs_fewer_iterations(structure):
 
 def test_warm_start_of_the_subgradient():
     X, y = sequences(n=40)
-    model = StructuredSVM(warm_start=True, C=0.1, tol=2e-3, max_iter=1 << 14, random_state=0)
+    model = StructuredSVM(
+        warm_start=True, C=0.1, solver="sgd", tol=2e-3, max_iter=1 << 14, random_state=0
+    )
     cold = model.fit(X, y).n_iter_
     first_losses = model.loss_curve_[0]
     assert model.fit(X, y).n_iter_ < cold / 4

@@ -14,8 +14,8 @@ SOON = 3.0
 PROGRAM = """
 import sys, time
 import numpy as np
-from structlearn.estimators import CRF, StructuredPerceptron
-from structlearn.learners import LBFGS, Online
+from structlearn.estimators import CRF, StructuredPerceptron, StructuredSVM
+from structlearn.learners import LBFGS, FrankWolfe, NSlack, OneSlack, Online
 from structlearn.structures import Chain, Exhaustive
 
 rng = np.random.default_rng(0)
@@ -36,7 +36,8 @@ def tell(run):
     return told
 
 
-LBFGS.run, Online.run = tell(LBFGS.run), tell(Online.run)
+for learner in (LBFGS, Online, FrankWolfe, NSlack, OneSlack):
+    learner.run = tell(learner.run)
 try:
     model.fit(X, y)
 except KeyboardInterrupt as error:
@@ -58,6 +59,9 @@ CASES = {
     "crf, threads": ("CRF(tol=0, max_iter=10**6, C=1e6, n_jobs=2)", LONG),
     "perceptron, short passes": ("StructuredPerceptron(max_iter=10**9)", SHORT),
     "crf, short passes": ("CRF(solver='sgd', tol=0, max_iter=10**9)", SHORT),
+    "svm, long passes": ("StructuredSVM(tol=0, max_iter=10**6, C=1e3)", LONG),
+    "cutting planes": ("StructuredSVM(tol=0, max_iter=10**6, solver='n-slack', C=1e3)", LONG),
+    "joint cutting planes": ("StructuredSVM(tol=0, max_iter=10**6, solver='one-slack')", LONG),
     "in Python": ("StructuredPerceptron(Exhaustive(Chain()), max_iter=10**9)", SHORT),
 }
 

@@ -9,11 +9,11 @@ from structlearn.estimators import CRF, StructuredModel, StructuredPerceptron, S
 LEARNERS = {
     "perceptron": (StructuredPerceptron, {}),
     "perceptron, last": (StructuredPerceptron, {"average": False}),
-    "svm": (StructuredSVM, {"C": 0.3}),
-    "svm, large C": (StructuredSVM, {"C": 10.0}),
-    "svm, last": (StructuredSVM, {"average": False, "C": 0.3}),
-    "svm, constant": (StructuredSVM, {"step": "constant", "C": 0.3}),
-    "svm, constant, last": (StructuredSVM, {"step": "constant", "average": False}),
+    "svm": (StructuredSVM, {"solver": "sgd", "C": 0.3}),
+    "svm, large C": (StructuredSVM, {"solver": "sgd", "C": 10.0}),
+    "svm, last": (StructuredSVM, {"solver": "sgd", "average": False, "C": 0.3}),
+    "svm, constant": (StructuredSVM, {"solver": "sgd", "step": "constant", "C": 0.3}),
+    "svm, constant, last": (StructuredSVM, {"solver": "sgd", "step": "constant", "average": False}),
     "crf": (CRF, {"solver": "sgd"}),
     "crf, last": (CRF, {"solver": "sgd", "average": False}),
     "crf, constant": (CRF, {"solver": "sgd", "step": "constant"}),
@@ -46,10 +46,10 @@ def test_many_data_sets():
     for seed in range(12):
         X, y = sequences(n=8, seed=seed)
         for C in (0.01, 1.0, 10.0):
-            going = StructuredSVM(C=C, tol=0)
+            going = StructuredSVM(solver="sgd", C=C, tol=0)
             for _ in range(5):
                 going.partial_fit(X, y, classes=["D", "N", "V"])
-            whole = StructuredSVM(C=C, tol=0, max_iter=5, shuffle=False)
+            whole = StructuredSVM(solver="sgd", C=C, tol=0, max_iter=5, shuffle=False)
             assert same_coef(going, quietly(whole, X, y))
 
 
@@ -143,7 +143,7 @@ def test_first_call_needs_classes():
 
 def test_classes_that_have_not_occurred_yet():
     X, y = sequences()
-    model = StructuredSVM(C=0.1).partial_fit(X, y, classes=["D", "N", "V", "X"])
+    model = StructuredSVM(solver="sgd", C=0.1).partial_fit(X, y, classes=["D", "N", "V", "X"])
     assert model.coef_["transition"].shape == (4, 4)
     with pytest.raises(ValueError, match="example 0, position 0: label 'Y' is not among"):
         model.partial_fit(X, [["Y"] * len(x) for x in X])
@@ -182,15 +182,15 @@ def test_failure_leaves_the_model_as_it_was():
 def test_no_warning_that_one_pass_is_not_enough():
     """pytest turns warnings into errors."""
     X, y = sequences()
-    StructuredSVM().partial_fit(X, y, classes=["D", "N", "V"]).partial_fit(X, y)
+    StructuredSVM(solver="sgd").partial_fit(X, y, classes=["D", "N", "V"]).partial_fit(X, y)
     CRF(solver="sgd").partial_fit(X, y, classes=["D", "N", "V"])
 
 
 def test_sample_weight():
     X, y = sequences()
     weights = np.arange(len(X)) % 3
-    going = StructuredSVM(C=0.3, tol=0)
+    going = StructuredSVM(solver="sgd", C=0.3, tol=0)
     for _ in range(3):
         going.partial_fit(X, y, classes=["D", "N", "V"], sample_weight=weights)
-    whole = StructuredSVM(C=0.3, tol=0, max_iter=3, shuffle=False)
+    whole = StructuredSVM(solver="sgd", C=0.3, tol=0, max_iter=3, shuffle=False)
     assert same_coef(going, quietly(whole, X, y, sample_weight=weights))

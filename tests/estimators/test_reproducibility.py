@@ -10,7 +10,10 @@ from structlearn.estimators import CRF, StructuredPerceptron, StructuredSVM
 ESTIMATORS = [
     StructuredPerceptron(max_iter=4),
     StructuredSVM(max_iter=4),
-    StructuredSVM(max_iter=4, step="constant"),
+    StructuredSVM(max_iter=4, solver="sgd"),
+    StructuredSVM(max_iter=4, solver="sgd", step="constant"),
+    StructuredSVM(max_iter=4, solver="n-slack"),
+    StructuredSVM(max_iter=4, solver="one-slack"),
     CRF(max_iter=30),
     CRF(l1=0.1, max_iter=30),
     CRF(solver="sgd", max_iter=4),
@@ -35,7 +38,7 @@ def test_threads_change_nothing(estimator, make):
             np.testing.assert_array_equal(p, q)
 
 
-@pytest.mark.parametrize("estimator", ESTIMATORS[:3], ids=repr)
+@pytest.mark.parametrize("estimator", ESTIMATORS[:4], ids=repr)
 def test_seeds(estimator):
     X, y = points()
     model = clone(estimator).set_params(structure="multiclass")

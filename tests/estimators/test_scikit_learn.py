@@ -65,10 +65,12 @@ def test_parameters_are_those_of_init():
         "warm_start", "callbacks", "n_jobs", "random_state", "verbose",
     }  # fmt: skip
     more = {"C", "cost", "solver", "step", "tol"}
-    assert set(StructuredSVM().get_params()) == set(StructuredPerceptron().get_params()) | more
+    cutting = {"violation_tol"}
+    svm = set(StructuredPerceptron().get_params()) | more | cutting
+    assert set(StructuredSVM().get_params()) == svm
     more |= {"l1", "margin", "temperature"}
     assert set(CRF().get_params()) == set(StructuredPerceptron().get_params()) | more
-    assert set(StructuredModel().get_params()) == set(CRF().get_params())
+    assert set(StructuredModel().get_params()) == set(CRF().get_params()) | cutting
     with pytest.raises(TypeError, match="unexpected keyword argument 'depth'"):
         CRF(depth=3)
 
@@ -84,6 +86,7 @@ def test_contract_of_the_defaults():
     )
     s = StructuredSVM()
     assert (s.structure, s.C, s.cost, s.tol) == ("chain", 1.0, "hamming", 1e-2)
+    assert s.solver == "frank-wolfe"
     c = CRF()
     assert (c.structure, c.C, c.l1, c.solver) == ("chain", 1.0, 0.0, "auto")
     assert (c.temperature, c.margin, c.tol) == (1.0, 0.0, 1e-3)

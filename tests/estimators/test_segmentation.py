@@ -97,7 +97,7 @@ def test_features_of_single_positions_are_a_chain():
     np.testing.assert_allclose(segments.coef_["segment"], chain.coef_["label"], atol=1e-3)
     np.testing.assert_allclose(segments.coef_["transition"], chain.coef_["transition"], atol=1e-3)
     online = [
-        StructuredSVM(s, max_iter=3, random_state=0, cost="hamming-mean")
+        StructuredSVM(s, solver="sgd", max_iter=3, random_state=0, cost="hamming-mean")
         for s in ("chain", "semimarkov")
     ]
     first = quietly(online[0], [x[:, 0] for x in X], tags).coef_["label"]

@@ -114,7 +114,7 @@ def test_hinge_by_subgradient(kind, C):
     for average, max_iter in itertools.product((True, False), (1, 2, 3, 10, 64)):
         model = StructuredSVM(
             structure, C=C, cost=cost_for(kind), tol=0, max_iter=max_iter, average=average,
-            random_state=max_iter,
+            random_state=max_iter, solver="sgd",
         )  # fmt: skip
         quietly(model, X, y)
         check(model, reference, optimum)
@@ -139,7 +139,7 @@ def test_stochastic_gradient_stops_at_the_tolerance():
     model = CRF(structure, solver="sgd", max_iter=4096, tol=1e-2, random_state=0).fit(X, y)
     assert model.duality_gap_ <= 1e-2 * model.objective_
     assert model.n_iter_ < 4096
-    model = StructuredSVM(structure, C=0.1, max_iter=4096, random_state=0).fit(X, y)
+    model = StructuredSVM(structure, C=0.1, solver="sgd", max_iter=4096, random_state=0).fit(X, y)
     assert model.duality_gap_ <= 1e-2 * model.objective_
     assert model.n_iter_ < 4096
 
@@ -151,7 +151,9 @@ def test_sample_weights_are_part_of_the_proof(scale):
     reference = Enumerated(*enumerated, C=0.2, margin=1, temperature=0, weights=weights)
     optimum = reference.optimum()
     for max_iter in (1, 2, 7, 1024):
-        model = StructuredSVM(structure, C=0.2, tol=0, max_iter=max_iter, random_state=1)
+        model = StructuredSVM(
+            structure, C=0.2, solver="sgd", tol=0, max_iter=max_iter, random_state=1
+        )
         quietly(model, X, y, sample_weight=weights)
         check(model, reference, optimum)
     assert model.duality_gap_ < 0.05 * optimum
@@ -170,7 +172,7 @@ def test_going_on_proves_nothing_about_other_data():
     """partial_fit over changing data: the gap is about the batch of the last call alone."""
     for seed, C in itertools.product(range(3), (0.1, 1.0)):
         structure, X, y, phi, gold, cost = data("chain", seed)
-        model = StructuredSVM(structure, C=C)
+        model = StructuredSVM(structure, C=C, solver="sgd")
         for begin in (0, 2, 4, 0, 2):
             part = slice(begin, begin + 3)
             model.partial_fit(X[part], y[part], classes=[0, 1])
@@ -189,7 +191,7 @@ def test_warm_start_proves_nothing_from_the_old_data():
 
 def test_no_proof_where_there_is_none():
     structure, X, y, *enumerated = data("chain")
-    constant = StructuredSVM(structure, C=0.8, step="constant", max_iter=5).fit(X, y)
+    constant = StructuredSVM(structure, C=0.8, solver="sgd", step="constant", max_iter=5).fit(X, y)
     assert constant.duality_gap_ is None
     reference = Enumerated(*enumerated, C=0.8, margin=1, temperature=0)
     assert constant.objective_ == pytest.approx(reference.primal(flat(constant)), rel=1e-12)

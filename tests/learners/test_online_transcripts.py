@@ -91,9 +91,9 @@ def test_algorithm_41_as_printed(make, max_iter):
     structure, model, X, y = make(whole=False)
     visited = algorithm_41(model, X, y, max_iter, C=0.8)
     options = {"C": 0.8, "step": "constant", "shuffle": False, "max_iter": max_iter}
-    estimator = StructuredSVM(structure, average=False, **options).fit(X, y)
+    estimator = StructuredSVM(structure, solver="sgd", average=False, **options).fit(X, y)
     check(estimator, model, visited[-1], atol=1e-12)
-    estimator = StructuredSVM(structure, average=True, **options).fit(X, y)
+    estimator = StructuredSVM(structure, solver="sgd", average=True, **options).fit(X, y)
     check(estimator, model, np.mean(visited, axis=0), atol=1e-12)
 
 
@@ -106,7 +106,7 @@ def test_shrinking_by_much(make, average):
     visited = algorithm_41(model, X, y, 5, C=C)
     assert (1 - 1 / (2 * C * len(X))) ** len(visited) < 1e-40
     estimator = StructuredSVM(
-        structure, C=C, step="constant", average=average, shuffle=False, max_iter=5
+        structure, solver="sgd", C=C, step="constant", average=average, shuffle=False, max_iter=5
     ).fit(X, y)
     check(estimator, model, np.mean(visited, axis=0) if average else visited[-1], atol=1e-12)
 
@@ -118,10 +118,10 @@ def test_decaying_step(make, max_iter, C):
     structure, model, X, y = make(whole=False)
     visited = decaying(model, X, y, max_iter, C=C)
     options = {"C": C, "shuffle": False, "max_iter": max_iter, "tol": 0.99}
-    last = fit_quietly(StructuredSVM(structure, average=False, **options), X, y)
+    last = fit_quietly(StructuredSVM(structure, solver="sgd", average=False, **options), X, y)
     scale = np.abs(visited[-1]).max()
     check(last, model, visited[len(X) * last.n_iter_ - 1], atol=1e-12 * scale)
-    mean = fit_quietly(StructuredSVM(structure, **options), X, y)
+    mean = fit_quietly(StructuredSVM(structure, solver="sgd", **options), X, y)
     visited = visited[: len(X) * mean.n_iter_]
     t = np.arange(1, len(visited) + 1)
     check(mean, model, t @ np.array(visited) / t.sum(), atol=1e-12 * scale)
@@ -162,11 +162,13 @@ def test_sample_weight_scales_the_step(make):
     check(estimator.fit(X, y, sample_weight=weights), model, np.mean(visited, axis=0), atol=1e-12)
 
     visited = algorithm_41(model, X, y, 3, C=0.8, sample_weight=weights)
-    estimator = StructuredSVM(structure, C=0.8, step="constant", average=False, **options)
+    estimator = StructuredSVM(
+        structure, solver="sgd", C=0.8, step="constant", average=False, **options
+    )
     check(estimator.fit(X, y, sample_weight=weights), model, visited[-1], atol=1e-12)
 
     visited = decaying(model, X, y, 3, C=0.3, sample_weight=weights)
-    estimator = StructuredSVM(structure, C=0.3, average=False, tol=0.0, **options)
+    estimator = StructuredSVM(structure, solver="sgd", C=0.3, average=False, tol=0.0, **options)
     fit_quietly(estimator, X, y, sample_weight=weights)
     check(estimator, model, visited[-1], atol=1e-11)
 
@@ -224,11 +226,11 @@ def test_constraints_hold_at_every_step():
     check(StructuredPerceptron(**options).fit(X, y), model, visited[-1], atol=1e-12)
     assert not np.allclose(visited[-1], perceptron(free, X, y, 4)[-1])
     visited = algorithm_41(model, X, y, 4, C=0.8)
-    estimator = StructuredSVM(C=0.8, step="constant", **options).fit(X, y)
+    estimator = StructuredSVM(solver="sgd", C=0.8, step="constant", **options).fit(X, y)
     check(estimator, model, visited[-1], atol=1e-12)
     assert not np.allclose(visited[-1], algorithm_41(free, X, y, 4, C=0.8)[-1])
     visited = decaying(model, X, y, 4, C=0.3)
-    estimator = fit_quietly(StructuredSVM(C=0.3, tol=0.0, **options), X, y)
+    estimator = fit_quietly(StructuredSVM(solver="sgd", C=0.3, tol=0.0, **options), X, y)
     check(estimator, model, visited[-1], atol=1e-11)
     assert not np.allclose(visited[-1], decaying(free, X, y, 4, C=0.3)[-1])
 
@@ -244,6 +246,6 @@ def test_model_without_margin_and_temperature_is_the_perceptron():
 
 def test_constant_step_that_would_turn_the_weights_around():
     _, _, X, y = chain_data(whole=False)
-    model = StructuredSVM(C=0.5 / len(X), step="constant")
+    model = StructuredSVM(solver="sgd", C=0.5 / len(X), step="constant")
     with pytest.raises(ValueError, match=r"1 - 1/\(2CN\).*not positive"):
         model.fit(X, y)

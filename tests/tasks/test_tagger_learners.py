@@ -58,7 +58,7 @@ def words_of(sentences):
 def test_svm():
     sentences, test = tagged(40), tagged(15, seed=1)
     tagger = Tagger(templates(), "svm", C=0.2, max_iter=5, random_state=3).fit(sentences)
-    svm = StructuredSVM(C=0.2, max_iter=5, tol=0, random_state=3)
+    svm = StructuredSVM(C=0.2, solver="sgd", max_iter=5, tol=0, random_state=3)
     with pytest.warns(UserWarning, match="stopped after 5"):
         svm.fit(feature_lists(sentences), labels_of(sentences))
     assert close(tagger, svm)

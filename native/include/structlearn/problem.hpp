@@ -75,6 +75,8 @@ struct LossResult {
   double loss = 0.0;
   double cost = 0.0;     // margin * cost of the output found; eps > 0: its expectation under p
   bool changed = false;  // the gradient is not zero
+  // The scores without the cost, in the workspace: valid until its next use.
+  const double* scores = nullptr;
 };
 
 class Problem {
@@ -98,6 +100,14 @@ class Problem {
   double infer(std::size_t i, const Layout&, const double* w, double margin, double eps,
                PartVector& p, Workspace&) const;
 
+  // margin * cost of the gold output itself: 0 for ordinary costs.
+  double gold_cost(std::size_t i, const Layout&, double margin) const;
+
+  // Whether labels of example i are unknown.
+  bool partial(std::size_t i) const {
+    return !gold_.allowed_ptr.empty() && gold_.allowed_ptr[i] >= 0;
+  }
+
   // sum_i weight_i L_i(w), its gradient in `gradient` where that is not null, and the sum of the
   // examples' weighted costs in `cost`. The examples are cut into partitions that do not depend on
   // the threads, and summed in order. False in `complete` if interrupted.
@@ -110,9 +120,6 @@ class Problem {
                    PartVector& p, Workspace&) const;
   double zero_one(std::size_t i, const Layout&, const double* theta, double margin, double eps,
                   PartVector& p, Workspace&) const;
-  bool partial(std::size_t i) const {
-    return !gold_.allowed_ptr.empty() && gold_.allowed_ptr[i] >= 0;
-  }
   std::span<const std::uint32_t> gold_parts(std::size_t i) const {
     return {gold_.part + gold_.ptr[i], gold_.part + gold_.ptr[i + 1]};
   }

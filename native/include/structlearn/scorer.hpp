@@ -8,6 +8,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <vector>
 
@@ -73,16 +74,34 @@ class Scorer {
                             double* w) const;
   void clear_fillers(double* w) const;
 
+  // <w, A^T v> for a sparse v, without scoring the parts that v leaves out.
+  double dot(std::size_t example, const Layout&, const PartVector& v, const double* w) const;
+
+  // Sets to zero what scatter of the same v has touched.
+  void clear(std::size_t example, const Layout&, const PartVector& v, double* w) const;
+
   // |A^T v|^2. Features that repeat inside an example collide: not a sum over sites. `scratch` has
   // one zero a weight, and is left so.
   double squared_norm(std::size_t example, const Layout&, const PartVector& v,
                       double* scratch) const;
 
  private:
+  // What the scorer adds to a block so that its loops are short.
+  struct Derived {
+    // Dense features that are mostly zero, as sparse ones.
+    std::vector<std::int64_t> indptr;
+    std::vector<std::int32_t> indices;
+    std::vector<double> values;
+    // Where each feature's weights begin, for weights that are all there.
+    std::vector<std::uint32_t> row_ptr;
+  };
+  void derive(ScorerBlock& block);
+
   template <class Sink>
   void transpose(std::size_t example, const Layout&, const PartVector& v, Sink&& sink) const;
 
   std::vector<ScorerBlock> blocks_;
+  std::vector<std::shared_ptr<const Derived>> derived_;  // shared: the blocks point into them
   std::size_t examples_;
 };
 

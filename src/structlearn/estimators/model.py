@@ -13,8 +13,11 @@ from sklearn.utils.validation import check_is_fitted
 from threadpoolctl import threadpool_limits
 
 from ..exceptions import ConvergenceWarning
-from ..learners.base import Learner, Progress, Settings, Training
+from ..learners.base import Learner, Progress, Settings, Training, warn_of_inexact_inference
+from ..learners.cutting_planes import NSlack
+from ..learners.frank_wolfe import FrankWolfe
 from ..learners.lbfgs import LBFGS
+from ..learners.one_slack import OneSlack
 from ..learners.online import Online, OnlineState
 from ..learners.owlqn import OWLQN
 from ..problem import Problem
@@ -23,10 +26,16 @@ from ..structures.native import n_threads
 from .outputs import sort_classes
 from .predictor import Predictor, chunks
 from .preparation import Before, Frame, Prepared, label_sites, prepare
+from .rounds import CuttingPlaneRound, read_rounds
 
 __all__ = ["StructuredModel"]
 
 Vector = npt.NDArray[np.float64]
+
+#: Solvers that look at one example and move on; only they can go on with other data.
+ONLINE = ("perceptron", "sgd")
+#: Solvers of the hinge that carry a dual point.
+DUAL = ("frank-wolfe", "n-slack", "one-slack")
 
 
 def store_parameters(estimator: Any, arguments: dict[str, Any]) -> None:
@@ -56,8 +65,11 @@ class StructuredModel(Predictor):
         Weight of the losses against the regulariser.
     l1 : float, default=0.0
         Weight of ‖w‖₁ (solver "lbfgs" only, which then is OWL-QN).
-    solver : {"auto", "perceptron", "sgd", "lbfgs"}, default="auto"
-        "auto": L-BFGS where the loss is smooth (ε > 0), the perceptron at γ = ε = 0, else "sgd".
+    solver : {"auto", "perceptron", "sgd", "lbfgs", "frank-wolfe", "n-slack", "one-slack"}
+        "auto", the default: L-BFGS where the loss is smooth (ε > 0), the perceptron at γ = ε = 0,
+        else "sgd". The last three solve the hinge (γ > 0, ε = 0): :class:`StructuredSVM`.
+    violation_tol : float, optional
+        Of "n-slack" and "one-slack": see :class:`StructuredSVM`.
     step : {"decaying", "constant"}, default="decaying"
         Step of "sgd"; "constant" is the chapter's Algorithm 41 as printed.
     max_iter : int, default=100
@@ -114,6 +126,8 @@ class StructuredModel(Predictor):
         The objective at ``coef_``.
     duality_gap_ : float or None
         How far ``objective_`` is above the optimum at most; None where nothing is proven.
+    rounds_ : list of CuttingPlaneRound
+        Of "n-slack" and "one-slack": what happened, round by round.
     """
 
     structure: Any
@@ -141,6 +155,7 @@ class StructuredModel(Predictor):
     random_state: Any
     verbose: int
     history_: list[dict[str, Any]]
+    rounds_: list[CuttingPlaneRound]
 
     def __init__(
         self,
@@ -155,6 +170,7 @@ class StructuredModel(Predictor):
         step: str = "decaying",
         max_iter: int = 100,
         tol: float = 1e-3,
+        violation_tol: float | None = None,
         average: bool = True,
         shuffle: bool = True,
         min_count: int = 0,
@@ -202,7 +218,9 @@ class StructuredModel(Predictor):
         start: Any = None
         if again:
             start = self._layout.move(self._weights, prepared.layout)
-            if solver != "lbfgs":
+            if solver in DUAL:
+                start = getattr(self, "_dual", {}).get(solver, start)
+            elif solver in ONLINE:
                 before = getattr(self, "_online", None)
                 steps = before.steps if before else float(prepared.problem.n_examples)
                 start = OnlineState.at(start, average=bool(self.average), steps=steps)
@@ -221,10 +239,10 @@ class StructuredModel(Predictor):
             All labels that will ever occur; needed at the first call.
         """
         solver = self._check_parameters()
-        if solver == "lbfgs":
+        if solver not in ONLINE:
             raise ValueError(
-                "partial_fit needs an online learner; L-BFGS looks at all the data at every step. "
-                "Use solver='sgd'"
+                f"partial_fit needs an online learner; {solver!r} looks at all the data again and "
+                "again. Use solver='sgd'"
             )
         first = not hasattr(self, "_online")
         if first and classes is None:
@@ -267,6 +285,13 @@ class StructuredModel(Predictor):
         learner: Learner
         if solver == "lbfgs":
             learner = OWLQN(settings) if settings.l1 else LBFGS(settings)
+        elif solver == "frank-wolfe":
+            learner = FrankWolfe(
+                settings, random_state=_generator(self.random_state), shuffle=bool(self.shuffle)
+            )
+        elif solver in DUAL:
+            cutting_planes = NSlack if solver == "n-slack" else OneSlack
+            learner = cutting_planes(settings, violation_tol=getattr(self, "violation_tol", None))
         else:
             learner = Online(
                 settings,
@@ -278,7 +303,11 @@ class StructuredModel(Predictor):
         # BLAS on one thread: its sums would depend on the number of threads, and its own threads
         # get in the way of ours.
         with threadpool_limits(limits=1, user_api="blas"):
-            return learner.run(prepared.problem, start=start, progress=progress, n_jobs=self.n_jobs)
+            training = learner.run(
+                prepared.problem, start=start, progress=progress, n_jobs=self.n_jobs
+            )
+        warn_of_inexact_inference(prepared.problem, training)
+        return training
 
     def _accept(
         self, prepared: Prepared, training: Training, solver: str, continued: bool = False
@@ -286,8 +315,12 @@ class StructuredModel(Predictor):
         """Make the result the estimator's own, all at once."""
         history = [*self.history_, *training.history] if continued else training.history
         self._hold(prepared, training.weights, history, training.objective, training.gap)
-        if solver != "lbfgs":
+        if solver in ONLINE:
             self._online = training.state
+        if solver in DUAL and self.warm_start:  # as large as the data: kept where it is asked for
+            self._dual = {solver: training.state}
+        if training.rounds:
+            self.rounds_ = read_rounds(prepared.problem, training, self._name)
         if training.interrupted:
             raise KeyboardInterrupt(
                 "training was interrupted; the model holds the weights reached so far"
@@ -316,7 +349,8 @@ class StructuredModel(Predictor):
         self._encoder = frame.encoder
         self._layout = frame.layout
         self._weights = weights
-        self.__dict__.pop("_online", None)  # belongs to the weights before
+        for name in ("_online", "_dual", "rounds_"):  # belong to the weights before
+            self.__dict__.pop(name, None)
         self.structure_ = frame.structure
         self.classes_ = frame.classes
         label = frame.encoder.encoders.get("label")
@@ -370,6 +404,11 @@ class StructuredModel(Predictor):
                 raise ValueError(f"{name} must be a whole number >= 0, got {value!r}")
         if self.max_iter < 1:
             raise ValueError(f"max_iter must be at least 1, got {self.max_iter!r}")
+        epsilon = getattr(self, "violation_tol", None)
+        if epsilon is not None and not (
+            isinstance(epsilon, (int, float, np.number)) and math.isfinite(epsilon) and epsilon >= 0
+        ):
+            raise ValueError(f"violation_tol must be None or a number >= 0, got {epsilon!r}")
         if self.step not in ("decaying", "constant"):
             raise ValueError(f"step must be 'decaying' or 'constant', got {self.step!r}")
         n_threads(self.n_jobs)
@@ -385,7 +424,7 @@ class StructuredModel(Predictor):
         return solver
 
     def _choose_solver(self) -> str:
-        choices = ("auto", "perceptron", "sgd", "lbfgs")
+        choices = ("auto", "lbfgs", *ONLINE, *DUAL)
         if self.solver not in choices:
             raise ValueError(f"solver must be one of {choices}, got {self.solver!r}")
         if self.solver != "auto":

@@ -20,22 +20,32 @@ class StructuredSVM(StructuredModel):
     C : float, default=1.0
         Weight of the slacks. The lectures' C/N Σξ is this with C/N for C.
     cost : {"hamming", "hamming-mean", "zero-one"}, (K, K) array or Cost, default="hamming"
-    solver : {"sgd"}, default="sgd"
-        Stochastic subgradient, loss-augmented argmax at each step.
+    solver : {"frank-wolfe", "sgd", "n-slack", "one-slack"}, default="frank-wolfe"
+        "frank-wolfe": block-coordinate Frank-Wolfe, the fastest (:mod:`~..learners.frank_wolfe`).
+        "n-slack": cutting planes with a working set an example, as in the lectures; "one-slack":
+        with joint constraints. Both tell their rounds in ``rounds_``. "sgd": stochastic
+        subgradient, the one that ``partial_fit`` and unknown labels (None) need.
+    violation_tol : float, optional
+        The lectures' ε: cutting planes stop where no constraint is violated by more (of
+        "one-slack": in the mean of the examples). They stop at ``tol`` too, whichever comes first;
+        with ``tol=0``, ε alone decides.
     step : {"decaying", "constant"}, default="decaying"
-        "decaying": steps 1/(λt) with averaging, converges and proves its gap. "constant":
+        Of "sgd". "decaying": steps 1/(λt) with averaging, converges and proves its gap. "constant":
         Algorithm 41 as printed, which hovers around the optimum; set ``average=False`` for the
         letter of it.
     tol : float, default=1e-2
         Stop where the duality gap is at most ``tol`` times the objective.
-    max_iter : int, default=100
-        Passes over the data.
+    max_iter : int, default=1000
+        Passes over the data, or rounds.
 
     References
     ----------
     I. Tsochantaridis et al. (2005), Large margin methods for structured and interdependent output
-    variables; S. Shalev-Shwartz et al. (2011), Pegasos; S. Lacoste-Julien, M. Schmidt & F. Bach
-    (2012), A simpler approach to obtaining an O(1/t) convergence rate.
+    variables; T. Joachims, T. Finley & C.-N. Yu (2009), Cutting-plane training of structural SVMs;
+    S. Lacoste-Julien et al. (2013), Block-coordinate Frank-Wolfe optimization for structural SVMs;
+    A. Osokin et al. (2016), Minding the gaps for block Frank-Wolfe; S. Shalev-Shwartz et al.
+    (2011), Pegasos; S. Lacoste-Julien, M. Schmidt & F. Bach (2012), A simpler approach to obtaining
+    an O(1/t) convergence rate.
     """
 
     margin = 1.0
@@ -48,10 +58,11 @@ class StructuredSVM(StructuredModel):
         *,
         C: float = 1.0,
         cost: Any = "hamming",
-        solver: str = "sgd",
+        solver: str = "frank-wolfe",
         step: str = "decaying",
         tol: float = 1e-2,
-        max_iter: int = 100,
+        max_iter: int = 1000,
+        violation_tol: float | None = None,
         average: bool = True,
         shuffle: bool = True,
         min_count: int = 0,
@@ -70,6 +81,14 @@ class StructuredSVM(StructuredModel):
         store_parameters(self, locals())
 
     def _choose_solver(self) -> str:
-        if self.solver not in ("sgd", "auto"):
-            raise ValueError(f"solver must be 'sgd', got {self.solver!r}")
-        return "sgd"
+        choices = ("frank-wolfe", "sgd", "n-slack", "one-slack")
+        if self.solver not in (*choices, "auto"):
+            raise ValueError(f"solver must be one of {choices}, got {self.solver!r}")
+        solver = "frank-wolfe" if self.solver == "auto" else str(self.solver)
+        if self.step != "decaying" and solver != "sgd":
+            raise ValueError(f"step={self.step!r} is a step of solver='sgd', not of {solver!r}")
+        if self.violation_tol is not None and solver not in ("n-slack", "one-slack"):
+            raise ValueError(
+                f"violation_tol is for solver='n-slack' and 'one-slack'; {solver!r} stops at tol"
+            )
+        return solver

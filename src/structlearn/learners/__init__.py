@@ -2,8 +2,25 @@
 
 from .annealing import Annealing
 from .base import Learner, Training
+from .cutting_planes import NSlack, Round
+from .dual import DualState
+from .frank_wolfe import FrankWolfe
 from .lbfgs import LBFGS
+from .one_slack import OneSlack
 from .online import Online, OnlineState
 from .owlqn import OWLQN
 
-__all__ = ["LBFGS", "OWLQN", "Annealing", "Learner", "Online", "OnlineState", "Training"]
+__all__ = [
+    "LBFGS",
+    "OWLQN",
+    "Annealing",
+    "DualState",
+    "FrankWolfe",
+    "Learner",
+    "NSlack",
+    "OneSlack",
+    "Online",
+    "OnlineState",
+    "Round",
+    "Training",
+]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import sys
 import time
+import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol
@@ -12,9 +13,10 @@ from typing import Any, Protocol
 import numpy as np
 import numpy.typing as npt
 
+from ..exceptions import InexactInferenceWarning
 from ..problem import Problem
 
-__all__ = ["Learner", "Progress", "Settings", "Training"]
+__all__ = ["Learner", "Progress", "Settings", "Training", "warn_of_inexact_inference"]
 
 Vector = npt.NDArray[np.float64]
 Callback = Callable[[dict[str, Any]], Any]
@@ -60,6 +62,8 @@ class Training:
         A callback ended it.
     state : object
         What is needed to go on from here.
+    rounds : list
+        The rounds of cutting planes; empty for other learners.
     """
 
     weights: Vector
@@ -70,6 +74,7 @@ class Training:
     interrupted: bool = False
     stopped: bool = False
     state: Any = None
+    rounds: list[Any] = field(default_factory=list)
 
 
 def check_finite(value: float) -> None:
@@ -78,6 +83,34 @@ def check_finite(value: float) -> None:
         raise ValueError(
             f"the loss became {value}: the features or C are too large for floating point; "
             "scale the features down"
+        )
+
+
+def warn_of_inexact_inference(problem: Problem, training: Training) -> None:
+    """Say which guarantee is lost where inference did not find the best outputs.
+
+    Under-generating inference (greedy, local search) may miss the most violated output: losses,
+    objective and gap are then lower bounds of what they should be. Over-generating inference (a
+    relaxation) looks at more than the outputs: losses are upper bounds, so the gap still bounds
+    the distance, to the optimum of the relaxed objective. See T. Finley & T. Joachims (2008),
+    Training structural SVMs when exact inference is intractable.
+    """
+    inexact = problem.inexact
+    if inexact.under:
+        lost = "" if training.gap is None else ", and duality_gap_ may be too small"
+        warnings.warn(
+            f"inference was not exact {inexact.under} times (under-generating: the most violated "
+            f"output may have been missed): objective_ may be too small{lost}",
+            InexactInferenceWarning,
+            stacklevel=4,
+        )
+    if inexact.over:
+        warnings.warn(
+            f"inference gave fractional outputs {inexact.over} times (over-generating: a "
+            "relaxation): objective_ and duality_gap_ are those of the relaxed problem, whose "
+            "objective is an upper bound of the exact one",
+            InexactInferenceWarning,
+            stacklevel=4,
         )
 
 
@@ -140,7 +173,7 @@ class Progress:
 
     def _line(self, record: dict[str, Any]) -> str:
         fields = [f"{self.name} iteration {record['iteration']:>3}"]
-        for key in ("loss", "objective", "gap", "updates"):
+        for key in ("loss", "objective", "dual", "gap", "updates"):
             value = record.get(key)
             if value is not None:
                 fields.append(f"{key} {value}" if key == "updates" else f"{key} {value:.6g}")

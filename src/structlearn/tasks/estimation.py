@@ -33,7 +33,7 @@ def make_estimator(tagger: Any, passes: int, seed: int, structure: Any = None) -
     if tagger.learner == "perceptron":
         return StructuredPerceptron(average=tagger.average, shuffle=tagger.shuffle, **common)
     if tagger.learner == "svm":
-        return StructuredSVM(C=tagger.C, **common)
+        return StructuredSVM(C=tagger.C, solver="sgd", **common)
     return CRF(C=tagger.C, l1=tagger.l1, **common)
 
 
@@ -93,7 +93,7 @@ def train_estimator(
     begin_at: Any = None
     if start is not None:
         begin_at = _to_layout(prepared.layout, start, data)
-        if solver != "lbfgs":
+        if solver in ("perceptron", "sgd"):
             begin_at = OnlineState.at(
                 begin_at, average=bool(estimator.average), steps=float(len(sentence) - 1)
             )

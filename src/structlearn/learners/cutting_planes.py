@@ -1,0 +1,190 @@
+"""Cutting planes with a slack an example: the working sets of the structural SVM lectures.
+
+0. Choose a tolerance ε; every working set W_i is empty.
+1. Solve the SVM with the constraints of the working sets alone: w and slacks ξ_i ≥ 0.
+2. For each example find the output y' whose constraint is most violated, by loss-augmented
+   inference; it is violated by Δ(y_i, y') − ξ_i − (F(y_i) − F(y')).
+3. Where that is more than ε, put y' into W_i. Go on with 1 until nothing is added.
+
+Then ξ_i + ε bounds the loss of the prediction. The lectures' C is C·N here. Every round knows the
+primal at w (the losses are what step 2 finds) and the restricted problem's dual, so its gap is a
+proof, and the rounds may end by it as well.
+
+Step 1 is solved in the dual, warm-started, by block-coordinate ascent with an exact solution of
+each block (products inside a working set are computed once, when an output enters it), and by
+conjugate gradients on the face of the outputs in use where ascent slows down: to a relative gap of
+1e-8 where ε decides, to a tenth of the last gap where the gap alone does. A general solver agrees
+to eight digits and does not scale: on 50 sequences of the letters-like problem HiGHS (active set,
+the matrix of all products made for it) takes 35 ms for 300 constraints, 180 for 650 and 630 for
+1,050; this one 32, 99 and 88 from scratch, without that matrix.
+
+References
+----------
+I. Tsochantaridis, T. Joachims, T. Hofmann & Y. Altun (2005), Large margin methods for structured
+and interdependent output variables.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from ..problem import Problem, n_threads
+from .base import Progress, Settings, Training, check_finite
+from .dual import DualState, begin, check_hinge, good_enough
+
+__all__ = ["NSlack", "Round"]
+
+Vector = npt.NDArray[np.float64]
+Integers = npt.NDArray[np.int64]
+
+#: Relative gap of the restricted problem.
+_EXACT = 1e-8
+#: Share of the last gap, where that is larger.
+_SHARE = 0.1
+_MOST_PASSES = 1000
+
+
+@dataclass
+class Round:
+    """One round of cutting planes.
+
+    Attributes
+    ----------
+    iteration : int
+        From 1.
+    slack : array
+        ξ at the solution of the restricted problem: one an example, or the one there is.
+    examples, places, violations : arrays
+        The constraints that the round adds: of which example, where in its working set, violated
+        by how much. Empty for a joint constraint.
+    violation : float
+        The largest violation found, whether added or not.
+    primal, dual : float
+        ½‖w‖² + C·Σ loss, and the value of the restricted problem.
+    constraints_before : int
+        How many constraints the restricted problem had.
+    """
+
+    iteration: int
+    slack: Vector
+    examples: Integers
+    places: Integers
+    violations: Vector
+    violation: float
+    primal: float
+    dual: float
+    constraints_before: int
+
+
+class NSlack:
+    """The learner.
+
+    Parameters
+    ----------
+    settings : Settings
+        Margin, C, number of rounds, tolerance of the gap; the temperature is 0.
+    violation_tol : float, optional
+        ε. None: the gap alone ends the rounds.
+    """
+
+    def __init__(self, settings: Settings, *, violation_tol: float | None = None) -> None:
+        check_hinge(settings, "n-slack")
+        self.settings = settings
+        self.violation_tol = violation_tol
+
+    def run(
+        self,
+        problem: Problem,
+        *,
+        start: DualState | Vector | None = None,
+        progress: Progress,
+        n_jobs: int | None = None,
+    ) -> Training:
+        """Add constraints round by round."""
+        s = self.settings
+        threads = n_threads(n_jobs)
+        training = Training(np.zeros(problem.n_weights), converged=False)
+        sets, state = begin(problem, s, 0, start, threads)
+        w = state.weights
+        size = len(sets.dump()["alpha"])
+        epsilon = self.violation_tol or 0.0
+        solved = not size  # without constraints w = 0 is the solution
+        rounds: list[Round] = []
+        try:
+            for _ in range(s.max_iter):
+                exact = self.violation_tol is not None or state.more.get("gap") is None
+                if not solved:
+                    sets.solve(w, self._precision(sets, state), _MOST_PASSES)
+                found = sets.survey(w, max(epsilon, 0.0), True, threads)
+                solved = False
+                state.iteration += 1
+                state.oracle_calls += problem.n_examples
+                seen = self._record(problem, sets, state, found, size)
+                check_finite(seen.primal)
+                rounds.append(seen)
+                size += len(seen.examples)
+                training.objective, training.gap = seen.primal, max(0.0, seen.primal - seen.dual)
+                state.more["gap"] = training.gap
+                training.stopped = progress.report(
+                    lambda: w.copy(),
+                    iteration=state.iteration,
+                    loss=_weighted(problem, found["loss"]),
+                    objective=seen.primal,
+                    dual=seen.dual,
+                    gap=training.gap,
+                    violation=seen.violation,
+                    constraints=size,
+                    oracle_calls=state.oracle_calls,
+                )
+                done = len(seen.examples) == 0
+                training.converged = good_enough(training, s) or (done and exact)
+                if training.stopped or training.converged:
+                    break
+                if done:  # nothing is violated, but the weights are not the best yet
+                    state.more["gap"] = None
+        except KeyboardInterrupt:
+            training.interrupted = True
+            training.objective = training.gap = None
+        training.weights = w.copy()
+        training.history = progress.records
+        training.rounds = rounds
+        state.sets = sets.dump()
+        training.state = state
+        return training
+
+    def _precision(self, sets: Any, state: DualState) -> float:
+        """Return the gap to which the restricted problem is solved.
+
+        To the last digits where violations decide; a small part of the last gap where that does.
+        """
+        exact = _EXACT * max(abs(float(sets.dual(state.weights))), 1e-300)
+        gap = state.more.get("gap")
+        return exact if self.violation_tol is not None or gap is None else max(exact, _SHARE * gap)
+
+    def _record(
+        self, problem: Problem, sets: Any, state: DualState, found: dict[str, Any], size: int
+    ) -> Round:
+        w = state.weights
+        violations = found["loss"] - found["slack"]
+        examples = np.flatnonzero(found["added"] >= 0)
+        total = _weighted(problem, found["loss"])
+        return Round(
+            state.iteration,
+            found["slack"],
+            examples,
+            found["added"][examples],
+            violations[examples],
+            float(violations.max(initial=0.0)),
+            0.5 * float(w @ w) + self.settings.C * total,
+            sets.dual(w),
+            size,
+        )
+
+
+def _weighted(problem: Problem, loss: Vector) -> float:
+    weight = problem.sample_weight
+    return float(loss.sum() if weight is None else loss @ weight)
