@@ -217,6 +217,23 @@ struct Add {
   }
 };
 
+struct AddGrowth {
+  double a;
+  double* w;
+  double* growth;
+  void operator()(std::size_t q, double x) const {
+    const double d = a * x;
+    *growth += d * (2.0 * w[q] + d);
+    w[q] += d;
+  }
+  void row(std::size_t q, double x, const double* v, std::size_t n,
+           const std::uint8_t* real) const {
+    for (std::size_t i = 0; i < n; ++i) {
+      if (!real || real[i]) (*this)(q + i, x * v[i]);
+    }
+  }
+};
+
 struct AddTwice {
   Add first, second;
   void operator()(std::size_t q, double x) const {
@@ -254,6 +271,13 @@ void Scorer::scatter(std::size_t example, const Layout& layout, const PartVector
   } else {
     transpose(example, layout, v, AddTwice{{a, w}, {b, second}});
   }
+}
+
+double Scorer::scatter_growth(std::size_t example, const Layout& layout, const PartVector& v,
+                              double a, double* w) const {
+  double growth = 0.0;
+  transpose(example, layout, v, AddGrowth{a, w, &growth});
+  return growth;
 }
 
 void Scorer::scatter_with_fillers(std::size_t example, const Layout& layout, const PartVector& v,
@@ -294,6 +318,21 @@ void Scorer::clear_fillers(double* w) const {
       if (!rows.real[q]) w[rows.offset + q] = 0.0;
     }
   }
+}
+
+double Scorer::squared_norm_of_site(std::size_t example, std::size_t block,
+                                    std::size_t site) const {
+  const FeatureRows& f = blocks_[block].features;
+  const WeightRows& rows = blocks_[block].weights;
+  const std::size_t row = first_row(f, example) + site;
+  double sum = 0.0;
+  if (f.kind == FeatureRows::Kind::kSparse && f.values == nullptr) {
+    sum = static_cast<double>(f.indptr[row + 1] - f.indptr[row]);
+  } else {
+    for_features(f, row, [&](std::size_t, double x) { sum += x * x; });
+  }
+  if (rows.member_ptr.empty()) return sum;
+  return sum * static_cast<double>(rows.member_ptr.back()) / static_cast<double>(rows.outcomes);
 }
 
 double Scorer::squared_norm(std::size_t example, const Layout& layout, const PartVector& v,

@@ -98,6 +98,23 @@ class Problem {
   double infer(std::size_t i, const Layout&, const double* w, double margin, double eps,
                PartVector& p, Workspace&) const;
 
+  // The same at given scores, which the cost is added to in place.
+  double augmented(std::size_t i, const Layout&, double* theta, double margin, double eps,
+                   PartVector& p, Workspace&) const;
+
+  // Unknown labels make the loss a difference of two convex functions.
+  bool partial(std::size_t i) const {
+    return !gold_.allowed_ptr.empty() && gold_.allowed_ptr[i] >= 0;
+  }
+  // The parts of the gold output, repeats allowed; empty where it is partial.
+  std::span<const std::uint32_t> gold_parts(std::size_t i) const {
+    return {gold_.part + gold_.ptr[i], gold_.part + gold_.ptr[i + 1]};
+  }
+  // margin * c0 of example i.
+  double cost_constant(std::size_t i, double margin) const {
+    return cost_.constant && margin != 0.0 ? margin * cost_.constant[i] : 0.0;
+  }
+
   // sum_i weight_i L_i(w), its gradient added to `gradient` where that is not null. The examples
   // are cut into partitions that do not depend on the threads, and summed in order. False in
   // `complete` if interrupted.
@@ -106,16 +123,8 @@ class Problem {
 
  private:
   void add_cost(std::size_t i, const Layout&, double margin, double* theta) const;
-  double augmented(std::size_t i, const Layout&, double* theta, double margin, double eps,
-                   PartVector& p, Workspace&) const;
   double zero_one(std::size_t i, const Layout&, const double* theta, double margin, double eps,
                   PartVector& p, Workspace&) const;
-  bool partial(std::size_t i) const {
-    return !gold_.allowed_ptr.empty() && gold_.allowed_ptr[i] >= 0;
-  }
-  std::span<const std::uint32_t> gold_parts(std::size_t i) const {
-    return {gold_.part + gold_.ptr[i], gold_.part + gold_.ptr[i + 1]};
-  }
 
   // Gradients of partitions from the last call of total: fresh memory would cost page faults.
   struct Buffers {
