@@ -24,7 +24,7 @@ nb::dict pass(const PyProblem& self, Input<std::int64_t, nb::ndim<1>> order, nb:
               nb::dict state) {
   const auto number = [&](const char* key) { return nb::cast<double>(settings[key]); };
   const Problem& problem = *self.problem;
-  const DualSettings s{number("margin"), number("temperature"), number("C"), number("damping")};
+  const DualSettings s{number("margin"), number("temperature"), number("C"), number("first_damping")};
   const std::size_t n = problem.examples();
   const auto part_ptr = view<std::int64_t>(state, "part_ptr", n + 1);
   for (std::size_t i = 0; i < n; ++i) {
@@ -36,11 +36,12 @@ nb::dict pass(const PyProblem& self, Input<std::int64_t, nb::ndim<1>> order, nb:
   }
   const std::size_t parts = static_cast<std::size_t>(part_ptr[n]);
   DualState d{view<double>(state, "w", problem.weights()),
+              view<double>(state, "mean", problem.weights()),
               part_ptr,
               view<double>(state, "theta", parts),
               view<double>(state, "mu", parts),
               view<double>(state, "entropy", n),
-              view<double>(state, "gap", n), view<double>(state, "damping", n),
+              view<double>(state, "gap", n), view<double>(state, "damping", n), view<double>(state, "longest", n),
               view<std::uint8_t>(state, "visited", n)};
   for (std::size_t k = 0; k < order.size(); ++k) self.check_example(order.data()[k]);
   DualReport report;
@@ -54,7 +55,7 @@ nb::dict pass(const PyProblem& self, Input<std::int64_t, nb::ndim<1>> order, nb:
   nb::dict result;
   result["seen"] = report.seen;
   result["inferences"] = report.inferences;
-  result["shortened"] = report.shortened;
+  result["refused"] = report.refused;
   result["loss"] = report.loss;
   result["complete"] = report.complete;
   return result;
@@ -69,11 +70,29 @@ nb::object part_pointers(const PyProblem& self) {
   return nb::cast(to_numpy(std::move(ptr)));
 }
 
+// The mean of |x|^2 over the sites that have features of their own.
+double mean_squared_norm(const PyProblem& self) {
+  const Scorer& scorer = self.problem->scorer();
+  double sum = 0.0, sites = 0.0;
+  for (std::size_t i = 0; i < self.problem->examples(); ++i) {
+    const Layout layout = scorer.layout(i);
+    for (std::size_t b = 0; b < scorer.blocks().size(); ++b) {
+      if (!layout.block[b].present || !layout.block[b].anchored) continue;
+      for (std::size_t s = 0; s < layout.block[b].sites; ++s) {
+        sum += scorer.squared_norm_of_site(i, b, s);
+        sites += 1.0;
+      }
+    }
+  }
+  return sites > 0.0 ? sum / sites : 0.0;
+}
+
 }  // namespace
 
 void bind_dual(nb::module_& m) {
   m.def("dual_pass", &pass, nb::arg("problem"), nb::arg("order"), nb::arg("settings"),
         nb::arg("state"));
+  m.def("mean_squared_norm", &mean_squared_norm, nb::arg("problem"));
   m.def("part_pointers", &part_pointers, nb::arg("problem"));
 }
 

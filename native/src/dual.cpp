@@ -1,11 +1,12 @@
 // A visit of example i wants the maximum of the dual over its distribution alone. That is where
 // theta' = A w' with w' = w - C A^T (mu' - mu): an implicit step. With A A^T taken as diagonal (the
-// squared norm of a site's features) each site has a step of its own, found on a line.
+// squared norm of a site's features, times a damping that each example learns) every site has a
+// step of its own between the old scores and those of w. A step that would lower the dual is taken
+// back and the next one shortened, so the dual never falls.
 #include "structlearn/dual.hpp"
 
 #include <algorithm>
 #include <cmath>
-#include <cstdlib>
 
 #include "structlearn/kernels.hpp"
 
@@ -13,102 +14,50 @@ namespace structlearn {
 namespace {
 
 constexpr std::size_t kNew = 8, kScratch = 9, kTheta = 10;
-
-// <theta, mu> with 0 * -inf = 0.
-double dot(const double* theta, const double* mu, std::size_t n) {
-  double sum = 0.0;
-  for (std::size_t j = 0; j < n; ++j) {
-    if (mu[j] != 0.0) sum += theta[j] * mu[j];
-  }
-  return sum;
-}
-
-// One site of a later visit: how far to go from the old scores to those of w. The dual along
-// theta + eta delta is, to second order, eta v - eta^2 (v + c q) / 2 with v = delta' Cov delta / eps
-// and q = |Cov delta|^2 / eps^2.
-double step_from_memory(const double* delta, const double* mu, std::size_t n, double eps,
-                        double curvature, bool middle, double* scratch) {
-  double mass = 0.0, mean = 0.0;
-  for (std::size_t k = 0; k < n; ++k) {
-    mass += mu[k];
-    mean += mu[k] * delta[k];
-  }
-  if (!(mass > 0.0)) return 1.0;
-  mean /= mass;
-  double v = 0.0, q = 0.0;
-  for (std::size_t k = 0; k < n; ++k) {
-    const double x = mu[k] * (delta[k] - mean);
-    v += x * (delta[k] - mean);
-    q += x * x;
-  }
-  if (!(v > 0.0)) return 1.0;
-  double ratio = q / v;
-  if (middle) {
-    // Where scores have moved far the covariance has changed; look at the other end too.
-    double top = kMinusInfinity;
-    for (std::size_t k = 0; k < n; ++k) if (mu[k] > 0.0) top = std::max(top, delta[k]);
-    kernels().exp_shifted(delta, n, std::max(top, *std::max_element(delta, delta + n)), 1.0 / eps, scratch);
-    double sum = 0.0;
-    mean = 0.0;
-    for (std::size_t k = 0; k < n; ++k) {
-      scratch[k] *= mu[k];
-      sum += scratch[k];
-      mean += scratch[k] * delta[k];
-    }
-    if (sum > 0.0) {
-      mean /= sum;
-      const double back = mass / sum;
-      double v2 = 0.0, q2 = 0.0;
-      for (std::size_t k = 0; k < n; ++k) {
-        const double x = scratch[k] * back * (delta[k] - mean);
-        v2 += x * (delta[k] - mean);
-        q2 += x * x;
-      }
-      if (v2 > 0.0) ratio = std::max(ratio, q2 / v2);
-    }
-  }
-  return 1.0 / (1.0 + curvature * ratio / eps);
-}
+constexpr int kTrials = 5;  // of a first step
+constexpr std::size_t kLooks = 8;
 
 // One site of a first visit, mu the gold output: mu' - mu = g (p - mu) with g in [0, 1] such that
-// mu' is, along p - mu, the softmax of log p - c g (p - mu) / eps.
-double step_from_gold(const double* p, const double* mu, std::size_t n, double eps,
-                      double curvature, double* scratch) {
-  double rr = 0.0, pr = 0.0, prr = 0.0, mass = 0.0;
+// mu' is, along p - mu, the softmax of log p - a g (p - mu).
+double step_from_gold(const double* p, const double* mu, std::size_t n, double a, double* scratch,
+                      double* distance) {
+  double rr = 0.0, pr = 0.0, prr = 0.0, gold = 0.0, mass = 0.0;
   for (std::size_t k = 0; k < n; ++k) {
     const double r = p[k] - mu[k];
     rr += r * r;
     pr += p[k] * r;
-    mass += p[k];
     prr += p[k] * r * r;
+    gold += mu[k] * r;
+    mass += p[k];
   }
-  if (!(rr > 0.0)) return 1.0;
-  const double a = curvature / eps;
+  *distance = rr;
+  if (!(rr > 0.0) || !(mass > 0.0)) return 1.0;
   double low = 0.0, high = 1.0, g = 1.0 / (1.0 + a * std::max(prr - pr * pr / mass, 0.0) / rr);
-  if (rr < 1e-4) return g;
-  for (int round = 0; round < 4; ++round) {
-    // softmax(log p - a g r): weights p exp(-a g r)
-    double sum = 0.0, along = 0.0, square = 0.0, gold = 0.0;
-    double shift = 0.0;
-    for (std::size_t k = 0; k < n; ++k) shift = std::max(shift, -a * g * (p[k] - mu[k]));
-    for (std::size_t k = 0; k < n; ++k) scratch[k] = -a * g * (p[k] - mu[k]);
+  if (rr < 1e-3) return g;  // the linear answer is good enough
+  for (int round = 0; round < 6; ++round) {
+    double shift = kMinusInfinity;
+    for (std::size_t k = 0; k < n; ++k) {
+      scratch[k] = -a * g * (p[k] - mu[k]);
+      shift = std::max(shift, scratch[k]);
+    }
     kernels().exp_shifted(scratch, n, shift, 1.0, scratch);
+    double sum = 0.0, along = 0.0, square = 0.0;
     for (std::size_t k = 0; k < n; ++k) {
       const double r = p[k] - mu[k], x = scratch[k] * p[k];
       sum += x;
       along += x * r;
       square += x * r * r;
-      gold += mu[k] * r;
     }
     if (!(sum > 0.0)) break;
     along *= mass / sum;
     square *= mass / sum;
-    const double f = along - gold - g * rr, slope = -a * (square - along * along / mass) - rr;
+    const double f = along - gold - g * rr;
     (f > 0.0 ? low : high) = g;
-    double next = g - f / slope;
+    double next = g + f / (a * (square - along * along / mass) + rr);
     if (!(next > low && next < high)) next = 0.5 * (low + high);
-    if (std::abs(next - g) < 0.02 * g) { g = next; break; }
+    const bool close = std::abs(next - g) < 0.05 * g;
     g = next;
+    if (close) break;
   }
   return g;
 }
@@ -117,108 +66,170 @@ class Visitor {
  public:
   Visitor(const Problem& problem, const DualSettings& settings, DualState& state)
       : problem_(problem), scorer_(problem.scorer()), s_(settings), state_(state) {
-        middle_ = !std::getenv("DUAL_PLAIN");
-      }
+    difference_.dense = true;
+  }
 
   void visit(std::size_t i, DualReport& report) {
-    const double weight = problem_.sample_weight(i), C = s_.C * weight;
+    const double weight = problem_.sample_weight(i);
     if (weight == 0.0) return;
     const Layout layout = scorer_.layout(i);
-    const std::size_t n = layout.parts, at = static_cast<std::size_t>(state_.part_ptr[i]);
-    double* theta = state_.theta.data() + at;
-    double* mu = state_.mu.data() + at;
-    double* model = ws_.real(kTheta, 2 * n);  // the scores of w
-    double* plain = model + n;
-    double* next = ws_.real(kNew, n);
-    scorer_.score(i, layout, state_.w.data(), 1.0, model);
-    if (state_.visited[i]) {
-      const double* scores = model;
-      each_site(i, layout, [&](std::size_t first, std::size_t R, double curvature) {
-        double* delta = ws_.real(kScratch, 2 * R);
-        for (std::size_t k = 0; k < R; ++k) {
-          const double x = scores[first + k] - theta[first + k];
-          delta[k] = scores[first + k] == kMinusInfinity ? 0.0 : x;
-        }
-        const double eta = step_from_memory(delta, mu + first, R, s_.temperature, C * curvature,
-                                            middle_, delta + R);
-        for (std::size_t k = 0; k < R; ++k) {
-          next[first + k] = scores[first + k] == kMinusInfinity
-                                ? kMinusInfinity
-                                : theta[first + k] + eta * delta[k];
-        }
-      });
-    } else {
-      std::copy(model, model + n, plain);
-      problem_.augmented(i, layout, plain, s_.margin, s_.temperature, p_, ws_);
-      ++report.inferences;
-      std::fill(mu, mu + n, 0.0);
-      for (const std::uint32_t j : problem_.gold_parts(i)) mu[j] += 1.0;
-      each_site(i, layout, [&](std::size_t first, std::size_t R, double curvature) {
-        const double* p = p_.value.data() + first;
-        const double g = step_from_gold(p, mu + first, R, s_.temperature, C * curvature,
-                                        ws_.real(kScratch, R));
-        for (std::size_t k = 0; k < R; ++k) {
-          next[first + k] = model[first + k] - C * curvature * g * (p[k] - mu[first + k]);
-        }
-      });
-    }
-    // The new distribution; infer adds the cost to the scores in place.
-    std::copy(next, next + n, plain);
-    const double value = problem_.augmented(i, layout, plain, s_.margin, s_.temperature, p_, ws_);
-    ++report.inferences;
-    const bool first_time = !state_.visited[i];
-    const double constant = problem_.cost_constant(i, s_.margin);
-    if (first_time) state_.entropy[i] = 0.0;
-    const double old_entropy = state_.entropy[i];
-    const double entropy = value + constant - dot(next, p_.value.data(), n);
-    // infer is convex, so its tangent at the new scores bounds its value at those of w.
-    const double model_new = dot(model, p_.value.data(), n), model_old = dot(model, mu, n);
-    const double gain = entropy - old_entropy + model_new - model_old;
-    state_.gap[i] = C * gain;
+    const std::size_t at = static_cast<std::size_t>(state_.part_ptr[i]);
+    theta_ = state_.theta.data() + at;
+    mu_ = state_.mu.data() + at;
+    model_ = ws_.real(kTheta, 2 * layout.parts);
+    augmented_ = model_ + layout.parts;
+    next_ = ws_.real(kNew, layout.parts);
+    scorer_.score(i, layout, state_.w.data(), 1.0, model_);
     double clamp = 0.0;
-    for (const std::uint32_t j : problem_.gold_parts(i)) clamp += model[j];
-    report.loss += weight * (entropy + model_new - clamp);
-    const double next_d = dot(next, p_.value.data(), n) - dot(next, mu, n);
-    const double theta_d = first_time ? 0.0 : dot(theta, p_.value.data(), n) - dot(theta, mu, n);
-    const double model_d = model_new - model_old;
-    for (std::size_t j = 0; j < n; ++j) p_.value[j] -= mu[j];
-    const double growth = scorer_.scatter_growth(i, layout, p_, -C, state_.w.data());
-    // |w - C A'd|^2 = |w|^2 - 2 C <A w, d> + C^2 |A'd|^2
-    const double square = std::max(growth + 2.0 * C * model_d, 0.0) / C;  // C |A'd|^2
-    // Along mu + g d the dual rises by at least g gain - g^2 square / 2.
-    double g = 1.0;
-    if (gain < square) g = gain > 0.0 ? gain / square : 0.0;
-    if (g < 1.0) {
-      ++report.shortened;
-      scorer_.scatter(i, layout, p_, (1.0 - g) * C, state_.w.data());
+    for (const std::uint32_t j : problem_.gold_parts(i)) clamp += model_[j];
+    const double C = s_.C * weight;
+    if (state_.visited[i]) {
+      revisit(i, layout, C, report);
+    } else {
+      first_visit(i, layout, C, report);
     }
-    if (!first_time) {
-      const double s0 = model_d - theta_d, s1 = model_d - next_d - square;
-      if (s0 > s1 && s0 > 1e-12) {
-        const double best = std::clamp(s0 / (s0 - s1), 0.5, 2.0);
-        state_.damping[i] = std::clamp(state_.damping[i] / best, 0.05, 100.0);
-      }
-    }
-    state_.entropy[i] = g == 1.0 ? entropy : (1.0 - g) * old_entropy + g * entropy;
-    for (std::size_t j = 0; j < n; ++j) {
-      mu[j] += g * p_.value[j];
-      if (next[j] == kMinusInfinity) theta[j] = next[j];
-      else theta[j] = first_time ? next[j] : theta[j] + g * (next[j] - theta[j]);
-    }
-    state_.visited[i] = 1;
+    report.loss += weight * (loss_ - clamp);
     ++report.seen;
   }
 
  private:
-  // each(first part, number of outcomes, squared norm of the features) for every site.
+  // What a step to the scores next_ does; w has taken it.
+  struct Trial {
+    double entropy;           // h at the new distribution
+    double gain;              // the dual rises by C (gain - square / 2)
+    double square;            // C |A'd|^2
+    double slope0, slope1;    // of the dual over C, at the beginning and the end of the step
+    bool good() const { return gain >= 0.5 * square; }
+  };
+
+  // infer at the given scores: value in the family's distribution, marginals in p_.
+  double infer(std::size_t i, const Layout& layout, double* scores, DualReport& report) {
+    ++report.inferences;
+    if (s_.margin != 0.0) {  // the cost is added in place
+      std::copy(scores, scores + layout.parts, augmented_);
+      scores = augmented_;
+    }
+    return problem_.augmented(i, layout, scores, s_.margin, s_.temperature, p_, ws_) +
+           problem_.cost_constant(i, s_.margin);
+  }
+
+  Trial take(std::size_t i, const Layout& layout, double C, DualReport& report) {
+    const std::size_t n = layout.parts;
+    const double value = infer(i, layout, next_, report);
+    difference_.value.resize(n);
+    double sums[4];
+    kernels().dual_sums(model_, theta_, next_, p_.value.data(), mu_, n, difference_.value.data(),
+                        sums);
+    Trial t;
+    t.entropy = value - sums[0];
+    t.gain = t.entropy - state_.entropy[i] + sums[1];
+    const double growth = scorer_.scatter_growth(i, layout, difference_, -C, state_.w.data());
+    // |w - C A'd|^2 = |w|^2 - 2 C <A w, d> + C^2 |A'd|^2
+    t.square = std::max(growth / C + 2.0 * sums[1], 0.0);
+    t.slope0 = sums[1] - sums[2];
+    t.slope1 = sums[1] - sums[3] - t.square;
+    return t;
+  }
+
+  void keep(std::size_t i, const Layout& layout, const Trial& t) {
+    state_.entropy[i] = t.entropy;
+    std::copy(p_.value.begin(), p_.value.end(), mu_);
+    std::copy(next_, next_ + layout.parts, theta_);
+  }
+
+  void take_back(std::size_t i, const Layout& layout, double C, DualReport& report) {
+    ++report.refused;
+    scorer_.scatter(i, layout, difference_, C, state_.w.data());
+  }
+
+  void revisit(std::size_t i, const Layout& layout, double C, DualReport& report) {
+    double& damping = state_.damping[i];
+    double& longest = state_.longest[i];
+    each_site(i, layout, [&](std::size_t first, std::size_t n, double norm, bool) {
+      kernels().dual_step(model_ + first, theta_ + first, mu_ + first, n, s_.temperature,
+                          C * damping * norm, longest, ws_.real(kScratch, 3 * (n + 8)),
+                          next_ + first);
+    });
+    const Trial t = take(i, layout, C, report);
+    // infer is convex: its tangent at the new scores bounds the loss at those of w from below.
+    double model_old = 0.0;
+    for (std::size_t j = 0; j < layout.parts; ++j) {
+      if (mu_[j] != 0.0) model_old += model_[j] * mu_[j];
+    }
+    loss_ = t.gain + state_.entropy[i] + model_old;
+    state_.gap[i] = C * std::max(t.gain, 0.5 * t.slope0);
+    if (t.slope0 > t.slope1 && t.slope0 > 0.0) {
+      const double best = t.slope0 / (t.slope0 - t.slope1);  // times this step
+      damping = std::clamp(damping / std::clamp(best, 0.33, 1.5), 0.05, 1e6);
+    }
+    if (t.good()) {
+      keep(i, layout, t);
+      longest = std::min(1.0, 2.0 * longest);
+    } else {
+      take_back(i, layout, C, report);
+      longest *= 0.25;
+    }
+  }
+
+  // next_ = the scores of w, the gold output's raised and the others' lowered.
+  void move_from_gold(std::size_t i, const Layout& layout, double C, double damping, bool boldly) {
+    const auto move = [&](std::size_t first, std::size_t outcomes, double by) {
+      for (std::size_t k = 0; k < outcomes; ++k) {
+        const std::size_t j = first + k;
+        next_[j] = model_[j] - by * (initial_[j] - mu_[j]);
+      }
+    };
+    double moved = 0.0, wanted = 0.0;
+    each_site(i, layout, [&](std::size_t first, std::size_t outcomes, double norm, bool anchored) {
+      if (!anchored && !boldly) return;
+      const double c = C * damping * norm;
+      double distance;
+      const double g = step_from_gold(initial_.data() + first, mu_ + first, outcomes,
+                                      c / s_.temperature, ws_.real(kScratch, outcomes), &distance);
+      move(first, outcomes, c * g);
+      moved += g * distance;
+      wanted += distance;
+    });
+    // A table that all sites share cannot point at each site's gold outcome, only at the frequent
+    // ones; where that went wrong it moves as the marginals will, no more.
+    if (boldly) return;
+    const double share = wanted > 0.0 ? moved / wanted : 1.0 / (1.0 + damping);
+    each_site(i, layout, [&](std::size_t first, std::size_t outcomes, double norm, bool anchored) {
+      if (!anchored) move(first, outcomes, C * norm * share);
+    });
+  }
+
+  void first_visit(std::size_t i, const Layout& layout, double C, DualReport& report) {
+    const std::size_t n = layout.parts;
+    loss_ = infer(i, layout, model_, report);
+    initial_.assign(p_.value.begin(), p_.value.end());
+    std::fill(mu_, mu_ + n, 0.0);
+    std::fill(theta_, theta_ + n, 0.0);
+    for (const std::uint32_t j : problem_.gold_parts(i)) mu_[j] += 1.0;
+    double damping = s_.first_damping;
+    for (int trial = 1;; ++trial, damping *= 3.0) {
+      move_from_gold(i, layout, C, damping, trial == 1);
+      const Trial t = take(i, layout, C, report);
+      state_.gap[i] = C * std::max(t.gain, 0.0);
+      if (t.good()) {
+        keep(i, layout, t);
+        state_.visited[i] = 1;
+        return;
+      }
+      take_back(i, layout, C, report);
+      if (trial == kTrials) return;  // better luck in the next pass, at other weights
+    }
+  }
+
+  // each(first part, number of outcomes, squared norm of the features, anchored) for every site.
   template <class Each>
   void each_site(std::size_t i, const Layout& layout, Each&& each) const {
     for (std::size_t b = 0; b < scorer_.blocks().size(); ++b) {
       const Block& at = layout.block[b];
       if (!at.present) continue;
       for (std::size_t s = 0; s < at.sites; ++s) {
-        each(at.offset + s * at.outcomes, at.outcomes,
-             (state_.visited[i] ? state_.damping[i] : s_.damping) * scorer_.squared_norm_of_site(i, b, s));
+        each(at.offset + s * at.outcomes, at.outcomes, scorer_.squared_norm_of_site(i, b, s),
+             at.anchored);
       }
     }
   }
@@ -228,8 +239,12 @@ class Visitor {
   const DualSettings& s_;
   DualState& state_;
   Workspace ws_;
-  PartVector p_;
-  bool middle_ = true;
+  PartVector p_, difference_;
+  std::vector<double> initial_;  // the marginals at the scores of w
+  // Of the example at hand: memory, scores of w, new scores.
+  double *theta_ = nullptr, *mu_ = nullptr, *model_ = nullptr, *augmented_ = nullptr,
+         *next_ = nullptr;
+  double loss_ = 0.0;
 };
 
 }  // namespace
@@ -238,13 +253,23 @@ DualReport dual_pass(const Problem& problem, std::span<const std::int64_t> order
                      const DualSettings& settings, DualState& state, Interrupt& interrupt) {
   DualReport report;
   Visitor visitor(problem, settings, state);
-  for (const std::int64_t i : order) {
+  // Weights that many examples share still sway from visit to visit; a few looks average it out.
+  const std::size_t n = order.size(), stride = std::max<std::size_t>(n / (2 * kLooks), 1);
+  double looks = 0.0;
+  for (std::size_t k = 0; k < n; ++k) {
     if (interrupt.requested()) {
       report.complete = false;
       break;
     }
-    visitor.visit(static_cast<std::size_t>(i), report);
+    visitor.visit(static_cast<std::size_t>(order[k]), report);
+    if ((n - 1 - k) % stride == 0 && 2 * k >= n - 1) {
+      looks += 1.0;
+      for (std::size_t j = 0; j < state.w.size(); ++j) {
+        state.mean[j] += (state.w[j] - state.mean[j]) / looks;
+      }
+    }
   }
+  if (!report.complete) std::copy(state.w.begin(), state.w.end(), state.mean.begin());
   return report;
 }
 

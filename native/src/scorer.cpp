@@ -276,15 +276,45 @@ void Scorer::scatter(std::size_t example, const Layout& layout, const PartVector
 double Scorer::scatter_growth(std::size_t example, const Layout& layout, const PartVector& v,
                               double a, double* w) const {
   double growth = 0.0;
-  transpose(example, layout, v, AddGrowth{a, w, &growth});
+  if (!plain(v)) {
+    transpose(example, layout, v, AddGrowth{a, w, &growth});
+    return growth;
+  }
+  for (std::size_t b = 0; b < blocks_.size(); ++b) {
+    const Block& at = layout.block[b];
+    if (!at.present) continue;
+    const FeatureRows& f = blocks_[b].features;
+    const WeightRows& rows = blocks_[b].weights;
+    const std::size_t first = first_row(f, example);
+    double* base = w + rows.offset;
+    for (std::size_t s = 0; s < at.sites; ++s) {
+      const double* values = v.value.data() + at.offset + s * at.outcomes;
+      if (rows.row_ptr.empty()) {
+        const AddGrowth add{a, base, &growth};
+        for_features(f, first + s, [&](std::size_t feature, double x) {
+          add.row(feature * rows.columns, x, values, rows.columns, nullptr);
+        });
+      } else {
+        const SparseSite site(f, first + s);
+        growth += kernels().scatter_growth_site(site.indices, site.values, site.n,
+                                                rows.row_ptr.data(), rows.column, rows.real, a,
+                                                values, base, rows.columns);
+      }
+    }
+  }
   return growth;
+}
+
+// Whether rows of weights can be added as they are: a dense v, and no classes that share weights.
+bool Scorer::plain(const PartVector& v) const {
+  bool plain = v.dense;
+  for (const ScorerBlock& block : blocks_) plain = plain && block.weights.member_ptr.empty();
+  return plain;
 }
 
 void Scorer::scatter_with_fillers(std::size_t example, const Layout& layout, const PartVector& v,
                                   double a, double* w) const {
-  bool plain = v.dense;
-  for (const ScorerBlock& block : blocks_) plain = plain && block.weights.member_ptr.empty();
-  if (!plain) {
+  if (!plain(v)) {
     scatter(example, layout, v, a, w);
     return;
   }

@@ -21,22 +21,24 @@ struct DualSettings {
   double margin = 0.0;
   double temperature = 1.0;
   double C = 1.0;
-  double damping = 1.0;  // above 1: shorter steps
+  double first_damping = 0.4;  // of first visits
 };
 
 // Lives between passes; all borrowed.
 struct DualState {
   std::span<double> w;
+  std::span<double> mean;  // of w over the second half of the pass
   std::span<const std::int64_t> part_ptr;  // of example i: [part_ptr[i], part_ptr[i+1])
   std::span<double> theta, mu;             // one value a part of every example
   std::span<double> entropy;               // h_i with its constant; one an example
   std::span<double> gap;                   // estimate of C eps KL(mu_i | p_i(w)) at the last visit
   std::span<double> damping;               // of the example's own steps
+  std::span<double> longest;               // its longest step
   std::span<std::uint8_t> visited;         // 0: mu_i is the gold output still
 };
 
 struct DualReport {
-  std::size_t seen = 0, inferences = 0, shortened = 0;
+  std::size_t seen = 0, inferences = 0, refused = 0;
   double loss = 0.0;  // sum of weight_i L_i at the weights met on the way, from below
   bool complete = true;
 };

@@ -87,6 +87,7 @@ class Scorer {
   double squared_norm_of_site(std::size_t example, std::size_t block, std::size_t site) const;
 
  private:
+  bool plain(const PartVector& v) const;
   template <class Sink>
   void transpose(std::size_t example, const Layout&, const PartVector& v, Sink&& sink) const;
 

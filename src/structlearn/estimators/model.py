@@ -14,6 +14,7 @@ from threadpoolctl import threadpool_limits
 
 from ..exceptions import ConvergenceWarning
 from ..learners.base import Learner, Progress, Settings, Training
+from ..learners.dual import DualAscent
 from ..learners.lbfgs import LBFGS
 from ..learners.online import Online, OnlineState
 from ..problem import Problem
@@ -201,6 +202,10 @@ class StructuredModel(Predictor):
         start: Any = None
         if again:
             start = self._layout.move(self._weights, prepared.layout)
+            if solver == "dual":
+                raise ValueError(
+                    "dual ascent cannot begin at given weights: use solver='lbfgs' with warm_start"
+                )
             if solver != "lbfgs":
                 before = getattr(self, "_online", None)
                 steps = before.steps if before else float(prepared.problem.n_examples)
@@ -220,9 +225,9 @@ class StructuredModel(Predictor):
             All labels that will ever occur; needed at the first call.
         """
         solver = self._check_parameters()
-        if solver == "lbfgs":
+        if solver in ("lbfgs", "dual"):
             raise ValueError(
-                "partial_fit needs an online learner; L-BFGS looks at all the data at every step. "
+                f"partial_fit needs an online learner; {solver!r} looks at all the data. "
                 "Use solver='sgd'"
             )
         first = not hasattr(self, "_online")
@@ -264,8 +269,12 @@ class StructuredModel(Predictor):
         )
         progress = Progress(self.verbose, self.callbacks, type(self).__name__)
         learner: Learner
+        if solver == "dual" and self.solver == "auto" and not settings.convex:
+            solver = "lbfgs"  # unknown labels have no dual
         if solver == "lbfgs":
             learner = LBFGS(settings)
+        elif solver == "dual":
+            learner = DualAscent(settings, random_state=_generator(self.random_state))
         else:
             learner = Online(
                 settings,
@@ -285,7 +294,7 @@ class StructuredModel(Predictor):
         """Make the result the estimator's own, all at once."""
         history = [*self.history_, *training.history] if continued else training.history
         self._hold(prepared, training.weights, history, training.objective, training.gap)
-        if solver != "lbfgs":
+        if solver not in ("lbfgs", "dual"):
             self._online = training.state
         if training.interrupted:
             raise KeyboardInterrupt(
