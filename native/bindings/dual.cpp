@@ -24,7 +24,8 @@ nb::dict pass(const PyProblem& self, Input<std::int64_t, nb::ndim<1>> order, nb:
               nb::dict state) {
   const auto number = [&](const char* key) { return nb::cast<double>(settings[key]); };
   const Problem& problem = *self.problem;
-  const DualSettings s{number("margin"), number("temperature"), number("C"), number("first_damping")};
+  const DualSettings s{number("margin"), number("temperature"), number("C"),
+                       number("first_damping")};
   const std::size_t n = problem.examples();
   const auto part_ptr = view<std::int64_t>(state, "part_ptr", n + 1);
   for (std::size_t i = 0; i < n; ++i) {
@@ -41,7 +42,9 @@ nb::dict pass(const PyProblem& self, Input<std::int64_t, nb::ndim<1>> order, nb:
               view<double>(state, "theta", parts),
               view<double>(state, "mu", parts),
               view<double>(state, "entropy", n),
-              view<double>(state, "gap", n), view<double>(state, "damping", n), view<double>(state, "longest", n),
+              view<double>(state, "gap", n),
+              view<double>(state, "damping", n),
+              view<double>(state, "longest", n),
               view<std::uint8_t>(state, "visited", n)};
   for (std::size_t k = 0; k < order.size(); ++k) self.check_example(order.data()[k]);
   DualReport report;

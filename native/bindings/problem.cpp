@@ -133,8 +133,8 @@ ScorerBlock read_block(nb::dict spec, std::vector<nb::object>& keep) {
 
 }  // namespace
 
-PyProblem::PyProblem(nb::object structure, std::size_t examples, std::size_t weights, nb::list blocks,
-          nb::dict gold, nb::dict cost, nb::object sample_weight) {
+PyProblem::PyProblem(nb::object structure, std::size_t examples, std::size_t weights,
+                     nb::list blocks, nb::dict gold, nb::dict cost, nb::object sample_weight) {
   std::vector<ScorerBlock> read;
   for (nb::handle spec : blocks) read.push_back(read_block(nb::cast<nb::dict>(spec), keep));
   std::shared_ptr<const Oracle> oracle;
@@ -167,8 +167,8 @@ PyProblem::PyProblem(nb::object structure, std::size_t examples, std::size_t wei
     keep.push_back(sample_weight);
     s = {array.data(), array.size()};
   }
-  problem = std::make_unique<Problem>(Scorer(std::move(read), examples), std::move(oracle),
-                                      weights, read_gold, read_cost, s);
+  problem = std::make_unique<Problem>(Scorer(std::move(read), examples), std::move(oracle), weights,
+                                      read_gold, read_cost, s);
 }
 
 namespace {

@@ -13,7 +13,6 @@
 namespace structlearn {
 namespace {
 
-constexpr std::size_t kNew = 8, kScratch = 9, kTheta = 10;
 constexpr int kTrials = 5;  // of a first step
 constexpr std::size_t kLooks = 8;
 
@@ -76,9 +75,9 @@ class Visitor {
     const std::size_t at = static_cast<std::size_t>(state_.part_ptr[i]);
     theta_ = state_.theta.data() + at;
     mu_ = state_.mu.data() + at;
-    model_ = ws_.real(kTheta, 2 * layout.parts);
-    augmented_ = model_ + layout.parts;
-    next_ = ws_.real(kNew, layout.parts);
+    model_ = own_.real(kModel, layout.parts);
+    augmented_ = own_.real(kAugmented, layout.parts);
+    next_ = own_.real(kNext, layout.parts);
     scorer_.score(i, layout, state_.w.data(), 1.0, model_);
     double clamp = 0.0;
     for (const std::uint32_t j : problem_.gold_parts(i)) clamp += model_[j];
@@ -93,12 +92,14 @@ class Visitor {
   }
 
  private:
+  enum Slot { kModel, kAugmented, kNext, kScratch };
+
   // What a step to the scores next_ does; w has taken it.
   struct Trial {
-    double entropy;           // h at the new distribution
-    double gain;              // the dual rises by C (gain - square / 2)
-    double square;            // C |A'd|^2
-    double slope0, slope1;    // of the dual over C, at the beginning and the end of the step
+    double entropy;         // h at the new distribution
+    double gain;            // the dual rises by C (gain - square / 2)
+    double square;          // C |A'd|^2
+    double slope0, slope1;  // of the dual over C, at the beginning and the end of the step
     bool good() const { return gain >= 0.5 * square; }
   };
 
@@ -147,7 +148,7 @@ class Visitor {
     double& longest = state_.longest[i];
     each_site(i, layout, [&](std::size_t first, std::size_t n, double norm, bool) {
       kernels().dual_step(model_ + first, theta_ + first, mu_ + first, n, s_.temperature,
-                          C * damping * norm, longest, ws_.real(kScratch, 3 * (n + 8)),
+                          C * damping * norm, longest, own_.real(kScratch, 3 * (n + 8)),
                           next_ + first);
     });
     const Trial t = take(i, layout, C, report);
@@ -185,7 +186,7 @@ class Visitor {
       const double c = C * damping * norm;
       double distance;
       const double g = step_from_gold(initial_.data() + first, mu_ + first, outcomes,
-                                      c / s_.temperature, ws_.real(kScratch, outcomes), &distance);
+                                      c / s_.temperature, own_.real(kScratch, outcomes), &distance);
       move(first, outcomes, c * g);
       moved += g * distance;
       wanted += distance;
@@ -238,7 +239,8 @@ class Visitor {
   const Scorer& scorer_;
   const DualSettings& s_;
   DualState& state_;
-  Workspace ws_;
+  Workspace ws_;   // the structure's
+  Workspace own_;  // ours
   PartVector p_, difference_;
   std::vector<double> initial_;  // the marginals at the scores of w
   // Of the example at hand: memory, scores of w, new scores.

@@ -296,9 +296,9 @@ double Scorer::scatter_growth(std::size_t example, const Layout& layout, const P
         });
       } else {
         const SparseSite site(f, first + s);
-        growth += kernels().scatter_growth_site(site.indices, site.values, site.n,
-                                                rows.row_ptr.data(), rows.column, rows.real, a,
-                                                values, base, rows.columns);
+        growth +=
+            kernels().scatter_growth_site(site.indices, site.values, site.n, rows.row_ptr.data(),
+                                          rows.column, rows.real, a, values, base, rows.columns);
       }
     }
   }

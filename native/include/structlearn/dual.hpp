@@ -27,7 +27,7 @@ struct DualSettings {
 // Lives between passes; all borrowed.
 struct DualState {
   std::span<double> w;
-  std::span<double> mean;  // of w over the second half of the pass
+  std::span<double> mean;                  // of w over the second half of the pass
   std::span<const std::int64_t> part_ptr;  // of example i: [part_ptr[i], part_ptr[i+1])
   std::span<double> theta, mu;             // one value a part of every example
   std::span<double> entropy;               // h_i with its constant; one an example

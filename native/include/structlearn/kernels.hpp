@@ -71,8 +71,8 @@ struct Kernels {
   double (*dual_step)(const double* scores, const double* theta, const double* mu, std::size_t n,
                       double eps, double curvature, double longest, double* scratch, double* next);
   // d = now - mu; out = <next, now>, <model, d>, <theta, d>, <next, d>, parts at -inf left out
-  void (*dual_sums)(const double* model, const double* theta, const double* next,
-                    const double* now, const double* mu, std::size_t n, double* d, double* out);
+  void (*dual_sums)(const double* model, const double* theta, const double* next, const double* now,
+                    const double* mu, std::size_t n, double* d, double* out);
   // out[k] += the sum over n rows of row[k]
   void (*add_float_rows)(const float* const* rows, std::size_t n, std::size_t K, double* out);
   // out[t - begin][k] = the weights of token t for label k, for the tokens [begin, end)

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
+from ..learners.base import Settings
+from ..learners.dual import DualAscent
+from ..problem import Problem
 from .model import StructuredModel, store_parameters
 
 __all__ = ["CRF"]
@@ -23,9 +26,10 @@ class CRF(StructuredModel):
     l1 : float, default=0.0
         Weight of ‖w‖₁: many weights become exactly 0.
     solver : {"auto", "dual", "lbfgs", "sgd"}, default="auto"
-        "dual" is dual coordinate ascent (:mod:`structlearn.learners.dual`), the fastest to every
-        tolerance that was measured; it cannot do l1, unknown labels or ``warm_start``, for which
-        "auto" takes "lbfgs".
+        "dual" is dual coordinate ascent (:mod:`structlearn.learners.dual`): some ten passes where
+        C·‖x‖² is small, x the features of a site, and slow where it is large; no l1, unknown
+        labels or ``warm_start``. "auto" takes it where it can and the mean of C·‖x‖² is at most 20
+        times the temperature, otherwise "lbfgs", or "sgd" at temperature 0.
     temperature : float, default=1.0
         ε; towards 0 the loss becomes the perceptron's, or the hinge where there is a margin.
     margin : float, default=0.0
@@ -80,3 +84,8 @@ class CRF(StructuredModel):
         if self.temperature == 0:
             return "sgd"
         return "lbfgs" if self.l1 or self.warm_start else "dual"
+
+    def _settle_solver(self, solver: str, problem: Problem, settings: Settings) -> str:
+        if self.solver == "auto" and solver == "dual" and not DualAscent.suits(problem, settings):
+            return "lbfgs"
+        return solver

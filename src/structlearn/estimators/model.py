@@ -269,8 +269,7 @@ class StructuredModel(Predictor):
         )
         progress = Progress(self.verbose, self.callbacks, type(self).__name__)
         learner: Learner
-        if solver == "dual" and self.solver == "auto" and not settings.convex:
-            solver = "lbfgs"  # unknown labels have no dual
+        solver = self._settle_solver(solver, prepared.problem, settings)
         if solver == "lbfgs":
             learner = LBFGS(settings)
         elif solver == "dual":
@@ -401,6 +400,10 @@ class StructuredModel(Predictor):
         if self.temperature > 0:
             return "lbfgs"
         return "sgd" if self.margin > 0 else "perceptron"
+
+    def _settle_solver(self, solver: str, problem: Problem, settings: Settings) -> str:
+        """Return the solver to use now that the data is known."""
+        return solver
 
     # -- what was learned -----------------------------------------------------------------------
 

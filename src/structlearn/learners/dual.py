@@ -133,6 +133,12 @@ class DualAscent:
         self.settings = settings
         self.rng = random_state
 
+    @staticmethod
+    def suits(problem: Problem, settings: Settings) -> bool:
+        """Whether few passes will do: a step of one example must not undo those of the others."""
+        steepness = settings.C * _core.mean_squared_norm(problem._core)
+        return settings.convex and not settings.l1 and steepness <= 20.0 * settings.temperature
+
     def run(
         self,
         problem: Problem,
