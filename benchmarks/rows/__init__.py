@@ -1,6 +1,15 @@
 """All benchmarks; importing this package fills the registry."""
 
 from ..registry import REGISTRY
-from . import argmax, marginals, parity, segments, tagging, training
+from . import argmax, crf_solvers, marginals, parity, segments, tagging, training
 
-__all__ = ["REGISTRY", "argmax", "marginals", "parity", "segments", "tagging", "training"]
+__all__ = [
+    "REGISTRY",
+    "argmax",
+    "crf_solvers",
+    "marginals",
+    "parity",
+    "segments",
+    "tagging",
+    "training",
+]

@@ -1,5 +1,6 @@
 """Dual coordinate ascent: the same optima as other solvers, and gaps that are proofs."""
 
+import itertools
 import warnings
 
 import numpy as np
@@ -134,12 +135,12 @@ def test_gap_is_never_too_small(seed, C, margin, temperature, cost, max_iter, we
     assert model.objective_ - model.duality_gap_ <= best.objective_ + slack
     assert model.objective_ >= best.objective_ - best.duality_gap_ - slack
     duals = [record["dual"] for record in model.history_]
-    assert all(b >= a - slack for a, b in zip(duals, duals[1:], strict=False))
+    assert all(b >= a - slack for a, b in itertools.pairwise(duals))
 
 
 def test_masks_and_weights_that_are_zero():
     X, y = sequences(np.random.default_rng(8), n=15, K=3)
-    used = {(a, b) for row in y for a, b in zip(row, row[1:], strict=False)}
+    used = {(a, b) for row in y for a, b in itertools.pairwise(row)}
     forbid = (
         {"transition": [next((a, b) for a in range(3) for b in range(3) if (a, b) not in used)]}
         if len(used) < 9

@@ -28,8 +28,9 @@ class CRF(StructuredModel):
     solver : {"auto", "dual", "lbfgs", "sgd"}, default="auto"
         "dual" is dual coordinate ascent (:mod:`structlearn.learners.dual`): some ten passes where
         C·‖x‖² is small, x the features of a site, and slow where it is large; no l1, unknown
-        labels or ``warm_start``. "auto" takes it where it can and the mean of C·‖x‖² is at most 20
-        times the temperature, otherwise "lbfgs", or "sgd" at temperature 0.
+        labels or ``warm_start``. "auto" takes it where it can, ``tol`` is at least 1e-6 and the
+        mean of C·‖x‖² at most 20 times the temperature; otherwise "lbfgs", or "sgd" at
+        temperature 0.
     temperature : float, default=1.0
         ε; towards 0 the loss becomes the perceptron's, or the hinge where there is a margin.
     margin : float, default=0.0

@@ -273,7 +273,9 @@ class StructuredModel(Predictor):
         if solver == "lbfgs":
             learner = LBFGS(settings)
         elif solver == "dual":
-            learner = DualAscent(settings, random_state=_generator(self.random_state))
+            # Without a seed the same orders every time: a convex fit should not change by itself.
+            seed = 0 if self.random_state is None else self.random_state
+            learner = DualAscent(settings, random_state=_generator(seed))
         else:
             learner = Online(
                 settings,

@@ -135,9 +135,14 @@ class DualAscent:
 
     @staticmethod
     def suits(problem: Problem, settings: Settings) -> bool:
-        """Whether few passes will do: a step of one example must not undo those of the others."""
+        """Whether few passes will do: a step of one example must not undo those of the others.
+
+        Close to the last digits a method with curvature is better.
+        """
+        if not settings.convex or settings.l1 or settings.tol < 1e-6:
+            return False
         steepness = settings.C * _core.mean_squared_norm(problem._core)
-        return settings.convex and not settings.l1 and steepness <= 20.0 * settings.temperature
+        return bool(steepness <= 20.0 * settings.temperature)
 
     def run(
         self,
@@ -179,9 +184,12 @@ class DualAscent:
                 ready = k == s.max_iter or rise <= below * s.tol * dual
                 if ready and not training.interrupted:
                     self._look(problem, training, record, n_jobs)
-                    assert training.objective is not None and training.gap is not None
+                    assert training.objective is not None
+                    assert training.gap is not None
                     state.oracle_calls += problem.n_examples
                     training.converged = training.gap <= s.tol * training.objective
+                    if rise <= 1e-14 * abs(dual):  # the last digits: no pass can do better
+                        training.converged |= training.gap <= 1e-9 * training.objective
                     if not training.converged:  # wait until the rise is as much smaller
                         below = min(below, 0.8 * rise / training.gap)
                 training.stopped = progress.report(lambda: training.weights, **record)
@@ -211,7 +219,7 @@ class DualAscent:
         report: dict[str, Any] = _core.dual_pass(problem._core, order, settings, vars(state))
         state.passes += bool(report["complete"])
         state.oracle_calls += int(report["inferences"])
-        state.rng = self.rng.bit_generator.state
+        state.rng = dict(self.rng.bit_generator.state)
         return report
 
     def _dual(self, problem: Problem, state: DualState) -> float:
