@@ -10,6 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from test_certificates import KINDS, check, cost_for, data, quietly
 
+from structlearn import _core
 from structlearn.estimators import CRF
 from structlearn.exceptions import ConvergenceWarning
 from structlearn.learners import DualAscent
@@ -218,3 +219,21 @@ def test_steep_problems_go_to_lbfgs():
     gentle, steep = CRF(C=0.5, random_state=0).fit(X, y), CRF(C=500.0, random_state=0).fit(X, y)
     assert "dual" in gentle.history_[-1]
     assert "dual" not in steep.history_[-1]
+
+
+def test_same_bits_on_every_instruction_set():
+    rng = np.random.default_rng(11)
+    names = [f"f{j}" for j in range(30)]
+    X = [[list(rng.choice(names, size=4, replace=False)) for _ in range(6)] for _ in range(12)]
+    y = [[f"L{k}" for k in rng.integers(0, 11, size=6)] for _ in range(12)]
+    problem = CRF().problem(X, y)
+    best = _core.kernels()
+    try:
+        found = [
+            run(problem, tol=0.0, max_iter=3).weights
+            for name in ("baseline", "avx2", "avx512")
+            if _core.use_kernels(name)
+        ]
+    finally:
+        _core.use_kernels(best)
+    assert all(np.array_equal(found[0], w) for w in found[1:])
