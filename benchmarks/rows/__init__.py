@@ -1,11 +1,12 @@
 """All benchmarks; importing this package fills the registry."""
 
 from ..registry import REGISTRY
-from . import argmax, marginals, parity, segments, svm_solvers, tagging, training
+from . import argmax, crf_solvers, marginals, parity, segments, svm_solvers, tagging, training
 
 __all__ = [
     "REGISTRY",
     "argmax",
+    "crf_solvers",
     "marginals",
     "parity",
     "segments",

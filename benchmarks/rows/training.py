@@ -199,6 +199,7 @@ def _crf_reports(context: Context) -> tuple[str, Reports, tuple[str, ...]]:
     # The same weights and the same objective as CRFsuite's: its c2 is 1 / (2C).
     parameters = {
         "C": 1 / (2 * c2),
+        "solver": "lbfgs",
         "max_iter": iterations,
         "tol": 0.0,
         "all_possible_transitions": False,

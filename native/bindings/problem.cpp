@@ -12,7 +12,7 @@
 
 #include "bindings.hpp"
 #include "native_structure.hpp"
-#include "problem_of.hpp"
+#include "py_problem.hpp"
 #include "signals.hpp"
 #include "structlearn/online.hpp"
 
@@ -131,62 +131,47 @@ ScorerBlock read_block(nb::dict spec, std::vector<nb::object>& keep) {
   return block;
 }
 
-struct PyProblem {
-  std::vector<nb::object> keep;
-  std::shared_ptr<const StructureOracle> native;  // null for a structure written in Python
-  std::unique_ptr<Problem> problem;
+}  // namespace
 
-  PyProblem(nb::object structure, std::size_t examples, std::size_t weights, nb::list blocks,
-            nb::dict gold, nb::dict cost, nb::object sample_weight) {
-    std::vector<ScorerBlock> read;
-    for (nb::handle spec : blocks) read.push_back(read_block(nb::cast<nb::dict>(spec), keep));
-    std::shared_ptr<const Oracle> oracle;
-    keep.push_back(structure);
-    if (nb::isinstance<NativeStructure>(structure)) {
-      native = std::make_shared<StructureOracle>(nb::cast<NativeStructure&>(structure).structure);
-      oracle = native;
-    } else {
-      oracle = std::make_shared<PythonOracle>(structure);
-    }
-    Arrays g(gold, keep);
-    Gold read_gold;
-    read_gold.ptr = g.get<std::int64_t>("ptr");
-    read_gold.part = g.data<std::uint32_t>("part");
-    read_gold.allowed_ptr = g.get<std::int64_t>("allowed_ptr");
-    read_gold.allowed = g.data<std::uint8_t>("allowed");
-    Arrays c(cost, keep);
-    Cost read_cost;
-    read_cost.zero_one = cost.contains("zero_one");
-    read_cost.delta = c.data<double>("delta");
-    read_cost.label = c.data<std::int32_t>("label");
-    read_cost.site_weight = c.data<double>("site_weight");
-    read_cost.ptr = c.get<std::int64_t>("ptr");
-    read_cost.part = c.data<std::uint32_t>("part");
-    read_cost.value = c.data<double>("value");
-    read_cost.constant = c.data<double>("constant");
-    std::span<const double> s;
-    if (!sample_weight.is_none()) {
-      const auto array = nb::cast<Input<double>>(sample_weight, false);
-      keep.push_back(sample_weight);
-      s = {array.data(), array.size()};
-    }
-    problem = std::make_unique<Problem>(Scorer(std::move(read), examples), std::move(oracle),
-                                        weights, read_gold, read_cost, s);
+PyProblem::PyProblem(nb::object structure, std::size_t examples, std::size_t weights,
+                     nb::list blocks, nb::dict gold, nb::dict cost, nb::object sample_weight) {
+  std::vector<ScorerBlock> read;
+  for (nb::handle spec : blocks) read.push_back(read_block(nb::cast<nb::dict>(spec), keep));
+  std::shared_ptr<const Oracle> oracle;
+  keep.push_back(structure);
+  if (nb::isinstance<NativeStructure>(structure)) {
+    native = std::make_shared<StructureOracle>(nb::cast<NativeStructure&>(structure).structure);
+    oracle = native;
+  } else {
+    oracle = std::make_shared<PythonOracle>(structure);
   }
+  Arrays g(gold, keep);
+  Gold read_gold;
+  read_gold.ptr = g.get<std::int64_t>("ptr");
+  read_gold.part = g.data<std::uint32_t>("part");
+  read_gold.allowed_ptr = g.get<std::int64_t>("allowed_ptr");
+  read_gold.allowed = g.data<std::uint8_t>("allowed");
+  Arrays c(cost, keep);
+  Cost read_cost;
+  read_cost.zero_one = cost.contains("zero_one");
+  read_cost.delta = c.data<double>("delta");
+  read_cost.label = c.data<std::int32_t>("label");
+  read_cost.site_weight = c.data<double>("site_weight");
+  read_cost.ptr = c.get<std::int64_t>("ptr");
+  read_cost.part = c.data<std::uint32_t>("part");
+  read_cost.value = c.data<double>("value");
+  read_cost.constant = c.data<double>("constant");
+  std::span<const double> s;
+  if (!sample_weight.is_none()) {
+    const auto array = nb::cast<Input<double>>(sample_weight, false);
+    keep.push_back(sample_weight);
+    s = {array.data(), array.size()};
+  }
+  problem = std::make_unique<Problem>(Scorer(std::move(read), examples), std::move(oracle), weights,
+                                      read_gold, read_cost, s);
+}
 
-  const double* weights(const Input<double, nb::ndim<1>>& w) const {
-    if (w.size() != problem->weights()) {
-      throw std::invalid_argument("the problem has " + std::to_string(problem->weights()) +
-                                  " weights, not " + std::to_string(w.size()));
-    }
-    return w.data();
-  }
-  void check_example(std::size_t i) const {
-    if (i >= problem->examples()) {
-      throw std::invalid_argument("there is no example " + std::to_string(i));
-    }
-  }
-};
+namespace {
 
 nb::tuple part_vector(const PartVector& v) {
   if (v.dense) return nb::make_tuple(nb::none(), to_numpy(v.value));
@@ -386,10 +371,6 @@ nb::tuple encode_all(const PyProblem& self, Input<std::int32_t, nb::ndim<1>> fla
 }
 
 }  // namespace
-
-const Problem& problem_of(nb::handle object) {
-  return *nb::cast<const PyProblem&>(object).problem;
-}
 
 void bind_problem(nb::module_& m) {
   nb::class_<PyProblem>(m, "Problem")

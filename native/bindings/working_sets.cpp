@@ -4,7 +4,7 @@
 #include <string>
 
 #include "bindings.hpp"
-#include "problem_of.hpp"
+#include "py_problem.hpp"
 #include "signals.hpp"
 #include "structlearn/frank_wolfe.hpp"
 #include "structlearn/restricted_qp.hpp"
@@ -211,9 +211,8 @@ void bind_working_sets(nb::module_& m) {
   nb::class_<WorkingSets>(m, "WorkingSets")
       .def(
           "__init__",
-          [](WorkingSets* self, nb::handle problem, double C, double margin, std::size_t most) {
-            new (self) WorkingSets(problem_of(problem), C, margin, most);
-          },
+          [](WorkingSets* self, const PyProblem& problem, double C, double margin,
+             std::size_t most) { new (self) WorkingSets(*problem.problem, C, margin, most); },
           nb::arg("problem"), nb::arg("C"), nb::arg("margin"), nb::arg("most"),
           nb::keep_alive<1, 2>())
       .def("survey", &survey, nb::arg("w"), nb::arg("violation"), nb::arg("products"),

@@ -668,3 +668,152 @@ static void integer_viterbi(const std::int32_t* T, const std::int32_t* s, std::s
     }
   }
 }
+
+static inline v8 operator-(v8 a, v8 b) {
+  for (int i = 0; i < kPieces; ++i) a.piece[i] = a.piece[i] - b.piece[i];
+  return a;
+}
+// a where x is above -inf, else 0
+static inline v8 where_finite(v8 x, v8 a) {
+  const vd none = splat(-__builtin_inf()), zero = {};
+  for (int i = 0; i < kPieces; ++i) a.piece[i] = x.piece[i] > none ? a.piece[i] : zero;
+  return a;
+}
+
+static double scatter_growth_site(const std::int32_t* indices, const double* values, std::size_t n,
+                                  const std::uint32_t* row_ptr, const std::uint32_t* column,
+                                  const std::uint8_t* real, double a, const double* v, double* w,
+                                  std::size_t K) {
+  // Four lanes, whatever the machine's width.
+  constexpr int kParts = 4 / kWidth;
+  typedef signed char bytes __attribute__((vector_size(kWidth)));
+  vd lanes[kParts] = {};
+  double rest = 0.0;
+  for (std::size_t j = 0; j < n; ++j) {
+    if (j + kAhead < n) {
+      const std::uint32_t next = row_ptr[indices[j + kAhead]];
+      __builtin_prefetch(w + next, 1);
+      __builtin_prefetch(column + next);
+    }
+    const std::uint32_t begin = row_ptr[indices[j]], end = row_ptr[indices[j] + 1];
+    const double x = values ? a * values[j] : a;
+    if (end - begin != K) {
+      for (std::uint32_t q = begin; q < end; ++q) {
+        const double d = x * v[column[q]];
+        rest += d * (w[q] + w[q] + d);
+        w[q] += d;
+      }
+      continue;
+    }
+    double* row = w + begin;
+    std::size_t k = 0;
+    for (; k + 4 <= K; k += 4) {
+      for (int c = 0; c < kParts; ++c) {
+        const std::size_t at = k + static_cast<std::size_t>(c) * kWidth;
+        vd d, old;
+        __builtin_memcpy(&d, v + at, sizeof(vd));
+        __builtin_memcpy(&old, row + at, sizeof(vd));
+        d = splat(x) * d;
+        if (real) {
+          bytes is_real;
+          __builtin_memcpy(&is_real, real + begin + at, sizeof(bytes));
+          d = d * __builtin_convertvector(is_real, vd);
+        }
+        lanes[c] = lanes[c] + d * (old + old + d);
+        old = old + d;
+        __builtin_memcpy(row + at, &old, sizeof(vd));
+      }
+    }
+    for (; k < K; ++k) {
+      const double d = real && !real[begin + k] ? 0.0 : x * v[k];
+      rest += d * (row[k] + row[k] + d);
+      row[k] += d;
+    }
+  }
+  double four[4];
+  __builtin_memcpy(four, lanes, sizeof(four));
+  return ((four[0] + four[2]) + (four[1] + four[3])) + rest;
+}
+
+// The weighted spread of x around its mean: sums of m (x - mean)^2 and of (m (x - mean))^2. n is a
+// multiple of 8.
+static inline bool spread(const double* x, const double* m, std::size_t n, double* mass,
+                          double* mean, double* variance, double* square) {
+  v8 sum = zeros(), first = zeros();
+  for (std::size_t k = 0; k < n; k += 8) {
+    const v8 weight = load(m + k);
+    sum = sum + weight;
+    first = first + weight * load(x + k);
+  }
+  *mass = sum_lanes(sum);
+  if (!(*mass > 0.0)) return false;
+  *mean = sum_lanes(first) / *mass;
+  v8 v = zeros(), q = zeros();
+  const vd back = splat(-*mean);
+  for (std::size_t k = 0; k < n; k += 8) {
+    const v8 centred = back + load(x + k), y = load(m + k) * centred;
+    v = v + y * centred;
+    q = q + y * y;
+  }
+  *variance = sum_lanes(v);
+  *square = sum_lanes(q);
+  return *variance > 0.0;
+}
+
+static double dual_step(const double* scores, const double* theta, const double* mu, std::size_t n,
+                        double eps, double curvature, double longest, double* scratch,
+                        double* next) {
+  const std::size_t padded = (n + 7) / 8 * 8;
+  double *delta = scratch, *m = scratch + padded, *e = m + padded;
+  double top = -__builtin_inf();
+  for (std::size_t k = 0; k < n; ++k) {
+    const double x = scores[k] - theta[k];
+    delta[k] = theta[k] > -__builtin_inf() ? x : 0.0;
+    m[k] = mu[k];
+  }
+  for (std::size_t k = n; k < padded; ++k) delta[k] = m[k] = 0.0;
+  for (std::size_t k = 0; k < n; ++k) top = delta[k] > top ? delta[k] : top;
+  double eta = 1.0, mass, mean, v, q;
+  if (spread(delta, m, padded, &mass, &mean, &v, &q)) {
+    double ratio = q / v;
+    // Where the scores have moved far, so has the covariance: look at the other end too.
+    exp_shifted(delta, n, top, 1.0 / eps, e);
+    for (std::size_t k = n; k < padded; ++k) e[k] = 0.0;
+    for (std::size_t k = 0; k < padded; k += 8) store(e + k, load(e + k) * load(m + k));
+    double total;
+    if (spread(delta, e, padded, &total, &mean, &v, &q)) {
+      const double there = q / v * (mass / total);
+      ratio = there > ratio ? there : ratio;
+    }
+    eta = 1.0 / (1.0 + curvature * ratio / eps);
+  }
+  if (eta > longest) eta = longest;
+  for (std::size_t k = 0; k < n; ++k) next[k] = theta[k] + eta * delta[k];
+  return eta;
+}
+
+static void dual_sums(const double* model, const double* theta, const double* next,
+                      const double* now, const double* mu, std::size_t n, double* d, double* out) {
+  v8 a = zeros(), b = zeros(), c = zeros(), e = zeros();
+  std::size_t k = 0;
+  for (; k + 8 <= n; k += 8) {
+    const v8 y = load(next + k), p = load(now + k), x = p - load(mu + k);
+    store(d + k, x);
+    a = a + where_finite(y, y * p);
+    b = b + where_finite(y, load(model + k) * x);
+    c = c + where_finite(y, load(theta + k) * x);
+    e = e + where_finite(y, y * x);
+  }
+  out[0] = sum_lanes(a);
+  out[1] = sum_lanes(b);
+  out[2] = sum_lanes(c);
+  out[3] = sum_lanes(e);
+  for (; k < n; ++k) {
+    d[k] = now[k] - mu[k];
+    if (!(next[k] > -__builtin_inf())) continue;
+    out[0] += next[k] * now[k];
+    out[1] += model[k] * d[k];
+    out[2] += theta[k] * d[k];
+    out[3] += next[k] * d[k];
+  }
+}

@@ -170,7 +170,7 @@ LossResult Problem::loss(std::size_t i, const Layout& layout, const double* w, d
     for (const std::uint32_t j : gold_parts(i)) clamp += plain[j];
   }
   const double value = augmented(i, layout, theta, margin, eps, gradient, ws);
-  const double constant = cost_.constant && margin != 0.0 ? margin * cost_.constant[i] : 0.0;
+  const double constant = cost_constant(i, margin);
   result.loss = value + constant - clamp;
   result.scores = plain;
 

@@ -254,6 +254,23 @@ struct Add {
   }
 };
 
+struct AddGrowth {
+  double a;
+  double* w;
+  double* growth;
+  void operator()(std::size_t q, double x) const {
+    const double d = a * x;
+    *growth += d * (2.0 * w[q] + d);
+    w[q] += d;
+  }
+  void row(std::size_t q, double x, const double* v, std::size_t n,
+           const std::uint8_t* real) const {
+    for (std::size_t i = 0; i < n; ++i) {
+      if (!real || real[i]) (*this)(q + i, x * v[i]);
+    }
+  }
+};
+
 struct AddTwice {
   Add first, second;
   void operator()(std::size_t q, double x) const {
@@ -310,11 +327,48 @@ void Scorer::scatter(std::size_t example, const Layout& layout, const PartVector
   }
 }
 
-void Scorer::scatter_with_fillers(std::size_t example, const Layout& layout, const PartVector& v,
-                                  double a, double* w) const {
+double Scorer::scatter_growth(std::size_t example, const Layout& layout, const PartVector& v,
+                              double a, double* w) const {
+  double growth = 0.0;
+  if (!plain(v)) {
+    transpose(example, layout, v, AddGrowth{a, w, &growth});
+    return growth;
+  }
+  for (std::size_t b = 0; b < blocks_.size(); ++b) {
+    const Block& at = layout.block[b];
+    if (!at.present) continue;
+    const FeatureRows& f = blocks_[b].features;
+    const WeightRows& rows = blocks_[b].weights;
+    const std::size_t first = first_row(f, example);
+    double* base = w + rows.offset;
+    for (std::size_t s = 0; s < at.sites; ++s) {
+      const double* values = v.value.data() + at.offset + s * at.outcomes;
+      if (rows.row_ptr.empty()) {
+        const AddGrowth add{a, base, &growth};
+        for_features(f, first + s, [&](std::size_t feature, double x) {
+          add.row(feature * rows.columns, x, values, rows.columns, nullptr);
+        });
+      } else {
+        const SparseSite site(f, first + s);
+        growth +=
+            kernels().scatter_growth_site(site.indices, site.values, site.n, rows.row_ptr.data(),
+                                          rows.column, rows.real, a, values, base, rows.columns);
+      }
+    }
+  }
+  return growth;
+}
+
+// Whether rows of weights can be added as they are: a dense v, and no classes that share weights.
+bool Scorer::plain(const PartVector& v) const {
   bool plain = v.dense;
   for (const ScorerBlock& block : blocks_) plain = plain && block.weights.member_ptr.empty();
-  if (!plain) {
+  return plain;
+}
+
+void Scorer::scatter_with_fillers(std::size_t example, const Layout& layout, const PartVector& v,
+                                  double a, double* w) const {
+  if (!plain(v)) {
     scatter(example, layout, v, a, w);
     return;
   }
@@ -360,6 +414,21 @@ double Scorer::dot(std::size_t example, const Layout& layout, const PartVector& 
 void Scorer::clear(std::size_t example, const Layout& layout, const PartVector& v,
                    double* w) const {
   transpose(example, layout, v, Clear{w});
+}
+
+double Scorer::squared_norm_of_site(std::size_t example, std::size_t block,
+                                    std::size_t site) const {
+  const FeatureRows& f = blocks_[block].features;
+  const WeightRows& rows = blocks_[block].weights;
+  const std::size_t row = first_row(f, example) + site;
+  double sum = 0.0;
+  if (f.kind == FeatureRows::Kind::kSparse && f.values == nullptr) {
+    sum = static_cast<double>(f.indptr[row + 1] - f.indptr[row]);
+  } else {
+    for_features(f, row, [&](std::size_t, double x) { sum += x * x; });
+  }
+  if (rows.member_ptr.empty()) return sum;
+  return sum * static_cast<double>(rows.member_ptr.back()) / static_cast<double>(rows.outcomes);
 }
 
 double Scorer::squared_norm(std::size_t example, const Layout& layout, const PartVector& v,

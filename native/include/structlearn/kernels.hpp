@@ -67,6 +67,18 @@ struct Kernels {
   void (*scatter_site)(const std::int32_t* indices, const double* values, std::size_t n,
                        const std::uint32_t* row_ptr, const std::uint32_t* column, double a,
                        const double* v, double* w, std::size_t K);
+  // The same, entries that only fill up (real 0) left alone; returns how much |w|^2 grew.
+  double (*scatter_growth_site)(const std::int32_t* indices, const double* values, std::size_t n,
+                                const std::uint32_t* row_ptr, const std::uint32_t* column,
+                                const std::uint8_t* real, double a, const double* v, double* w,
+                                std::size_t K);
+  // next = theta + eta (scores - theta), a step of dual ascent on one site (dual.cpp); returns eta.
+  // `scratch` has room for 3 (n + 8) numbers.
+  double (*dual_step)(const double* scores, const double* theta, const double* mu, std::size_t n,
+                      double eps, double curvature, double longest, double* scratch, double* next);
+  // d = now - mu; out = <next, now>, <model, d>, <theta, d>, <next, d>, parts at -inf left out
+  void (*dual_sums)(const double* model, const double* theta, const double* next, const double* now,
+                    const double* mu, std::size_t n, double* d, double* out);
   // out[k] += the sum over n rows of row[k]
   void (*add_float_rows)(const float* const* rows, std::size_t n, std::size_t K, double* out);
   // out[t - begin][k] = the weights of token t for label k, for the tokens [begin, end)

@@ -103,9 +103,21 @@ class Problem {
   // margin * cost of the gold output itself: 0 for ordinary costs.
   double gold_cost(std::size_t i, const Layout&, double margin) const;
 
-  // Whether labels of example i are unknown.
+  // The same at given scores, which the cost is added to in place.
+  double augmented(std::size_t i, const Layout&, double* theta, double margin, double eps,
+                   PartVector& p, Workspace&) const;
+
+  // Unknown labels make the loss a difference of two convex functions.
   bool partial(std::size_t i) const {
     return !gold_.allowed_ptr.empty() && gold_.allowed_ptr[i] >= 0;
+  }
+  // The parts of the gold output, repeats allowed; empty where it is partial.
+  std::span<const std::uint32_t> gold_parts(std::size_t i) const {
+    return {gold_.part + gold_.ptr[i], gold_.part + gold_.ptr[i + 1]};
+  }
+  // margin * c0 of example i.
+  double cost_constant(std::size_t i, double margin) const {
+    return cost_.constant && margin != 0.0 ? margin * cost_.constant[i] : 0.0;
   }
 
   // sum_i weight_i L_i(w), its gradient in `gradient` where that is not null, and the sum of the
@@ -116,13 +128,8 @@ class Problem {
 
  private:
   void add_cost(std::size_t i, const Layout&, double margin, double* theta) const;
-  double augmented(std::size_t i, const Layout&, double* theta, double margin, double eps,
-                   PartVector& p, Workspace&) const;
   double zero_one(std::size_t i, const Layout&, const double* theta, double margin, double eps,
                   PartVector& p, Workspace&) const;
-  std::span<const std::uint32_t> gold_parts(std::size_t i) const {
-    return {gold_.part + gold_.ptr[i], gold_.part + gold_.ptr[i + 1]};
-  }
 
   // Gradients of partitions from the last call of total, all 0 again: fresh memory would cost page
   // faults.

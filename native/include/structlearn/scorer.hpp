@@ -68,6 +68,10 @@ class Scorer {
   void scatter(std::size_t example, const Layout&, const PartVector& v, double a, double* w,
                double b = 0.0, double* second = nullptr) const;
 
+  // The same for one vector; returns how much |w|^2 has grown.
+  double scatter_growth(std::size_t example, const Layout&, const PartVector& v, double a,
+                        double* w) const;
+
   // The same for a dense v, faster; the fillers of nearly full rows collect values too, which
   // clear_fillers sets back to zero once all examples are through.
   void scatter_with_fillers(std::size_t example, const Layout&, const PartVector& v, double a,
@@ -85,6 +89,10 @@ class Scorer {
   double squared_norm(std::size_t example, const Layout&, const PartVector& v,
                       double* scratch) const;
 
+  // |x|^2 of the features of one site, as many times as an outcome has columns: how much its score
+  // moves when a multiple of A^T e_part is added to the weights.
+  double squared_norm_of_site(std::size_t example, std::size_t block, std::size_t site) const;
+
  private:
   // What the scorer adds to a block so that its loops are short.
   struct Derived {
@@ -97,6 +105,7 @@ class Scorer {
   };
   void derive(ScorerBlock& block);
 
+  bool plain(const PartVector& v) const;
   template <class Sink>
   void transpose(std::size_t example, const Layout&, const PartVector& v, Sink&& sink) const;
 

@@ -15,6 +15,7 @@ from threadpoolctl import threadpool_limits
 from ..exceptions import ConvergenceWarning
 from ..learners.base import Learner, Progress, Settings, Training, warn_of_inexact_inference
 from ..learners.cutting_planes import NSlack
+from ..learners.dual_ascent import DualAscent
 from ..learners.frank_wolfe import FrankWolfe
 from ..learners.lbfgs import LBFGS
 from ..learners.one_slack import OneSlack
@@ -218,6 +219,10 @@ class StructuredModel(Predictor):
         start: Any = None
         if again:
             start = self._layout.move(self._weights, prepared.layout)
+            if solver == "dual":
+                raise ValueError(
+                    "dual ascent cannot begin at given weights: use solver='lbfgs' with warm_start"
+                )
             if solver in DUAL:
                 start = getattr(self, "_dual", {}).get(solver, start)
             elif solver in ONLINE:
@@ -283,6 +288,7 @@ class StructuredModel(Predictor):
         )
         progress = Progress(self.verbose, self.callbacks, type(self).__name__)
         learner: Learner
+        solver = self._settle_solver(solver, prepared.problem, settings)
         if solver == "lbfgs":
             learner = OWLQN(settings) if settings.l1 else LBFGS(settings)
         elif solver == "frank-wolfe":
@@ -292,6 +298,10 @@ class StructuredModel(Predictor):
         elif solver in DUAL:
             cutting_planes = NSlack if solver == "n-slack" else OneSlack
             learner = cutting_planes(settings, violation_tol=getattr(self, "violation_tol", None))
+        elif solver == "dual":
+            # Without a seed the same orders every time: a convex fit should not change by itself.
+            seed = 0 if self.random_state is None else self.random_state
+            learner = DualAscent(settings, random_state=_generator(seed))
         else:
             learner = Online(
                 settings,
@@ -432,6 +442,10 @@ class StructuredModel(Predictor):
         if self.temperature > 0:
             return "lbfgs"
         return "sgd" if self.margin > 0 else "perceptron"
+
+    def _settle_solver(self, solver: str, problem: Problem, settings: Settings) -> str:
+        """Return the solver to use now that the data is known."""
+        return solver
 
     # -- what was learned -----------------------------------------------------------------------
 

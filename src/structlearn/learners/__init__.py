@@ -4,6 +4,7 @@ from .annealing import Annealing
 from .base import Learner, Training
 from .cutting_planes import NSlack, Round
 from .dual import DualState
+from .dual_ascent import AscentState, DualAscent
 from .frank_wolfe import FrankWolfe
 from .lbfgs import LBFGS
 from .one_slack import OneSlack
@@ -14,6 +15,8 @@ __all__ = [
     "LBFGS",
     "OWLQN",
     "Annealing",
+    "AscentState",
+    "DualAscent",
     "DualState",
     "FrankWolfe",
     "Learner",

@@ -93,6 +93,8 @@ def train_estimator(
     begin_at: Any = None
     if start is not None:
         begin_at = _to_layout(prepared.layout, start, data)
+        if solver == "dual":
+            solver = "lbfgs"  # a dual point has weights of its own
         if solver in ("perceptron", "sgd"):
             begin_at = OnlineState.at(
                 begin_at, average=bool(estimator.average), steps=float(len(sentence) - 1)

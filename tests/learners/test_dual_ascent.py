@@ -1,0 +1,239 @@
+"""Dual coordinate ascent: the same optima as other solvers, and gaps that are proofs."""
+
+import itertools
+import warnings
+
+import numpy as np
+import pytest
+from convex_reference import Enumerated
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from test_certificates import KINDS, check, cost_for, data, quietly
+
+from structlearn import _core
+from structlearn.estimators import CRF
+from structlearn.exceptions import ConvergenceWarning
+from structlearn.learners import DualAscent
+from structlearn.learners.base import Progress, Settings
+from structlearn.structures import Chain
+
+
+def run(problem, *, C=0.7, tol=1e-9, max_iter=200, start=None, seed=0, **options):
+    options = {"margin": 0.0, "temperature": 1.0, **options}
+    learner = DualAscent(
+        Settings(C=C, tol=tol, max_iter=max_iter, **options),
+        random_state=np.random.default_rng(seed),
+    )
+    return learner.run(problem, start=start, progress=Progress())
+
+
+def sequences(rng, n=12, d=3, K=3, longest=5):
+    X = [rng.normal(size=(int(rng.integers(1, longest + 1)), d)) for _ in range(n)]
+    y = [[int(k) for k in rng.integers(0, K, size=len(x))] for x in X]
+    y[0] = (list(range(K)) * len(y[0]))[: len(y[0])] if len(y[0]) >= K else y[0]
+    return X, y
+
+
+def segmentations(rng, n=10, d=2, max_length=2):
+    X, y = [], []
+    for _ in range(n):
+        length = int(rng.integers(2, 6))
+        X.append(rng.normal(size=(length, max_length, d)))
+        cuts, at = [], 0
+        while at < length:
+            end = min(length, at + int(rng.integers(1, max_length + 1)))
+            cuts.append((at, end, int(rng.integers(0, 2))))
+            at = end
+        y.append(cuts)
+    return X, y
+
+
+def ten_problems():
+    rng = np.random.default_rng(3)
+    for noise in (0.5, 2.0):
+        X = rng.normal(size=(40, 4))
+        y = np.argmax(X[:, :3] + noise * rng.normal(size=(40, 3)), axis=1)
+        yield "multiclass", X, y
+    for order in (0, 1, 2):
+        yield Chain(order=order), *sequences(rng)
+        yield Chain(order=order), *sequences(rng, K=2, d=2)
+    yield "semimarkov", *segmentations(rng)
+    yield "semimarkov", *segmentations(rng, max_length=3)
+
+
+PROBLEMS = list(ten_problems())
+
+
+@pytest.mark.parametrize("problem", PROBLEMS, ids=lambda p: type(p[0]).__name__ + str(p[0]))
+def test_all_solvers_reach_the_same_objective(problem):
+    structure, X, y = problem
+    common = {"C": 0.6, "tol": 1e-5, "max_iter": 2000, "random_state": 0}
+    objectives = {}
+    for solver in ("auto", "dual", "lbfgs"):
+        model = CRF(structure, solver=solver, **common).fit(X, y)
+        assert model.duality_gap_ <= 1e-5 * model.objective_
+        objectives[solver] = model.objective_
+    assert objectives["dual"] == pytest.approx(objectives["lbfgs"], rel=2e-5)
+    assert objectives["auto"] == pytest.approx(objectives["lbfgs"], rel=2e-5)
+
+
+@pytest.mark.parametrize("C", [0.05, 0.5])
+def test_independent_positions_are_logistic_regression(C):
+    from sklearn.linear_model import LogisticRegression
+
+    rng = np.random.default_rng(5)
+    X = rng.normal(size=(60, 4))
+    y = np.argmax(X[:, :3] + rng.normal(size=(60, 3)), axis=1)
+    reference = LogisticRegression(C=C, fit_intercept=False, tol=1e-10, max_iter=5000).fit(X, y)
+    rows = [X[i : i + 5] for i in range(0, 60, 5)], [list(y[i : i + 5]) for i in range(0, 60, 5)]
+    model = CRF(Chain(order=0), C=C, solver="dual", tol=1e-8, boundaries=False, random_state=0)
+    model.fit(*rows)
+    p = reference.predict_log_proba(X)[np.arange(60), y]
+    expected = 0.5 * (reference.coef_**2).sum() - C * p.sum()
+    assert model.objective_ == pytest.approx(expected, rel=1e-6)
+    np.testing.assert_allclose(model.coef_["label"], reference.coef_, atol=1e-3)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize(("margin", "temperature"), [(0, 1), (1, 0.5), (1, 2.0)])
+def test_gap_against_enumeration(kind, margin, temperature):
+    structure, X, y, *enumerated = data(kind)
+    reference = Enumerated(*enumerated, C=0.8, margin=margin, temperature=temperature)
+    optimum = reference.optimum()
+    for max_iter in (1, 2, 3, 10, 1000):
+        model = CRF(
+            structure, C=0.8, margin=margin, temperature=temperature, cost=cost_for(kind),
+            solver="dual", tol=1e-8, max_iter=max_iter, random_state=max_iter,
+        )  # fmt: skip
+        quietly(model, X, y)
+        check(model, reference, optimum)
+    assert model.duality_gap_ <= 1e-8 * model.objective_
+
+
+@given(
+    seed=st.integers(0, 10**6),
+    C=st.floats(0.01, 30.0),
+    margin=st.sampled_from([0.0, 1.0]),
+    temperature=st.sampled_from([0.3, 1.0, 3.0]),
+    cost=st.sampled_from(["hamming", "zero-one"]),
+    max_iter=st.integers(1, 6),
+    weighted=st.booleans(),
+)
+@settings(max_examples=40, deadline=None)
+def test_gap_is_never_too_small(seed, C, margin, temperature, cost, max_iter, weighted):
+    """The dual never lies above the optimum, however few the passes and however large C."""
+    rng = np.random.default_rng(seed)
+    X, y = sequences(rng, n=6, d=2, K=2, longest=4)
+    weight = rng.integers(0, 3, size=6).astype(float) if weighted else None
+    options = {"C": C, "margin": margin, "temperature": temperature, "cost": cost}
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        best = CRF(solver="lbfgs", tol=1e-10, max_iter=5000, **options)
+        best.fit(X, y, sample_weight=weight)
+        model = CRF(solver="dual", tol=0.0, max_iter=max_iter, random_state=seed, **options)
+        model.fit(X, y, sample_weight=weight)
+    slack = 1e-9 * (1.0 + best.objective_)
+    assert model.objective_ - model.duality_gap_ <= best.objective_ + slack
+    assert model.objective_ >= best.objective_ - best.duality_gap_ - slack
+    duals = [record["dual"] for record in model.history_]
+    assert all(b >= a - slack for a, b in itertools.pairwise(duals))
+
+
+def test_masks_and_weights_that_are_zero():
+    X, y = sequences(np.random.default_rng(8), n=15, K=3)
+    used = {(a, b) for row in y for a, b in itertools.pairwise(row)}
+    forbid = (
+        {"transition": [next((a, b) for a in range(3) for b in range(3) if (a, b) not in used)]}
+        if len(used) < 9
+        else None
+    )
+    weight = np.ones(15)
+    weight[4:8] = 0.0
+    models = [
+        CRF(solver=s, C=0.5, tol=1e-7, max_iter=2000, forbid=forbid, random_state=0).fit(
+            X, y, sample_weight=weight
+        )
+        for s in ("dual", "lbfgs")
+    ]
+    assert models[0].objective_ == pytest.approx(models[1].objective_, rel=1e-6)
+
+
+def test_goes_on_bit_for_bit():
+    X, y = sequences(np.random.default_rng(1))
+    problem = CRF().problem(X, y)
+    whole = run(problem, tol=0.0, max_iter=7)
+    part = run(problem, tol=0.0, max_iter=3)
+    kept = part.state.copy()
+    rest = run(problem, tol=0.0, max_iter=4, start=part.state, seed=99)
+    assert np.array_equal(whole.weights, rest.weights)
+    assert whole.gap == rest.gap
+    assert rest.state.passes == 7
+    assert rest.state.oracle_calls >= whole.state.oracle_calls
+    assert np.array_equal(part.state.theta, kept.theta)  # the earlier state is left as it was
+
+
+def test_same_seed_same_bits():
+    X, y = sequences(np.random.default_rng(2))
+    problem = CRF().problem(X, y)
+    a, b, c = (run(problem, max_iter=3, tol=0.0, seed=s) for s in (5, 5, 6))
+    assert np.array_equal(a.weights, b.weights)
+    assert not np.array_equal(a.weights, c.weights)
+
+
+def test_records():
+    X, y = sequences(np.random.default_rng(4))
+    found = run(CRF().problem(X, y), tol=1e-4)
+    assert found.converged
+    calls = [r["oracle_calls"] for r in found.history]
+    assert calls == sorted(calls)
+    assert calls[0] >= 2 * len(X)
+    last = found.history[-1]
+    assert last["objective"] == found.objective
+    assert last["gap"] == found.gap == pytest.approx(found.objective - last["dual"])
+    assert {"iteration", "seconds", "loss"} <= set(last)
+
+
+def test_what_it_cannot_do():
+    X, y = sequences(np.random.default_rng(6))
+    with pytest.raises(ValueError, match="temperature > 0"):
+        CRF(solver="dual", temperature=0.0, margin=1.0).fit(X, y)
+    with pytest.raises(ValueError, match="lbfgs"):
+        CRF(solver="dual", l1=0.5).fit(X, y)
+    with pytest.raises(ValueError, match="partial_fit"):
+        CRF(solver="dual").partial_fit(X, y, classes=[0, 1, 2])
+    y[2] = [None] * len(y[2])
+    with pytest.raises(ValueError, match="every label"):
+        CRF(solver="dual").fit(X, y)
+    quietly(CRF(max_iter=5), X, y)  # "auto" takes another
+
+
+def test_warm_start_is_refused():
+    X, y = sequences(np.random.default_rng(7))
+    model = CRF(solver="dual", warm_start=True, random_state=0).fit(X, y)
+    with pytest.raises(ValueError, match="lbfgs"):
+        model.fit(X, y)
+
+
+def test_steep_problems_go_to_lbfgs():
+    X, y = sequences(np.random.default_rng(9))
+    gentle, steep = CRF(C=0.5, random_state=0).fit(X, y), CRF(C=500.0, random_state=0).fit(X, y)
+    assert "dual" in gentle.history_[-1]
+    assert "dual" not in steep.history_[-1]
+
+
+def test_same_bits_on_every_instruction_set():
+    rng = np.random.default_rng(11)
+    names = [f"f{j}" for j in range(30)]
+    X = [[list(rng.choice(names, size=4, replace=False)) for _ in range(6)] for _ in range(12)]
+    y = [[f"L{k}" for k in rng.integers(0, 11, size=6)] for _ in range(12)]
+    problem = CRF().problem(X, y)
+    best = _core.kernels()
+    try:
+        found = [
+            run(problem, tol=0.0, max_iter=3).weights
+            for name in ("baseline", "avx2", "avx512")
+            if _core.use_kernels(name)
+        ]
+    finally:
+        _core.use_kernels(best)
+    assert all(np.array_equal(found[0], w) for w in found[1:])
