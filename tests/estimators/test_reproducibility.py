@@ -52,7 +52,9 @@ def test_seeds(estimator):
     assert same_coef(fit(np.random.RandomState(1)), fit(np.random.RandomState(1)))
     assert not same_coef(fit(np.random.RandomState(1)), fit(np.random.RandomState(2)))
     unseeded = [fit(None) for _ in range(3)]
-    assert not (same_coef(*unseeded[:2]) and same_coef(*unseeded[1:]))
+    same = same_coef(*unseeded[:2]) and same_coef(*unseeded[1:])
+    # A convex fit to a tolerance does not change by itself; steps and their averages do.
+    assert same == (unseeded[0].solver_ == "frank-wolfe")
 
 
 def test_fitting_again_gives_the_same_model():

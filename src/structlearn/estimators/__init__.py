@@ -1,9 +1,36 @@
-"""scikit-learn's face of the library: fit, predict, and everything that goes with them."""
+"""scikit-learn's face of the library: fit, predict, and everything that goes with them.
 
-from .crf import CRF
-from .hmm import HMM
-from .model import StructuredModel
-from .perceptron import StructuredPerceptron
-from .svm import StructuredSVM
+Imported when first used: taggers learn by the parts of this package that need no scikit-learn.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from .crf import CRF
+    from .hmm import HMM
+    from .model import StructuredModel
+    from .perceptron import StructuredPerceptron
+    from .svm import StructuredSVM
+
+_HOMES = {
+    "CRF": "crf",
+    "HMM": "hmm",
+    "StructuredModel": "model",
+    "StructuredPerceptron": "perceptron",
+    "StructuredSVM": "svm",
+}
 
 __all__ = ["CRF", "HMM", "StructuredModel", "StructuredPerceptron", "StructuredSVM"]
+
+
+def __getattr__(name: str) -> Any:
+    if name in _HOMES:
+        return getattr(import_module(f".{_HOMES[name]}", __name__), name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

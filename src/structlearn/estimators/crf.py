@@ -4,9 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..learners.base import Settings
-from ..learners.dual_ascent import DualAscent
-from ..problem import Problem
 from .model import StructuredModel, store_parameters
 
 __all__ = ["CRF"]
@@ -76,17 +73,4 @@ class CRF(StructuredModel):
     ) -> None:
         store_parameters(self, locals())
 
-    def _choose_solver(self) -> str:
-        choices = ("auto", "dual", "lbfgs", "sgd")
-        if self.solver not in choices:
-            raise ValueError(f"solver must be one of {choices}, got {self.solver!r}")
-        if self.solver != "auto":
-            return self.solver
-        if self.temperature == 0:
-            return "sgd"
-        return "lbfgs" if self.l1 or self.warm_start else "dual"
-
-    def _settle_solver(self, solver: str, problem: Problem, settings: Settings) -> str:
-        if self.solver == "auto" and solver == "dual" and not DualAscent.suits(problem, settings):
-            return "lbfgs"
-        return solver
+    _solvers = ("auto", "dual", "lbfgs", "sgd")

@@ -2,28 +2,18 @@
 
 from __future__ import annotations
 
-import math
-import warnings
 from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 from sklearn.utils.validation import check_is_fitted
-from threadpoolctl import threadpool_limits
 
-from ..exceptions import ConvergenceWarning
-from ..learners.base import Learner, Progress, Settings, Training, warn_of_inexact_inference
-from ..learners.cutting_planes import NSlack
-from ..learners.dual_ascent import DualAscent
-from ..learners.frank_wolfe import FrankWolfe
-from ..learners.lbfgs import LBFGS
-from ..learners.one_slack import OneSlack
-from ..learners.online import Online, OnlineState
-from ..learners.owlqn import OWLQN
+from ..learners.base import Training
+from ..learners.solvers import SOLVERS
 from ..problem import Problem
 from ..structures.multiclass import Multiclass
-from ..structures.native import n_threads
+from .learning import check_parameters, learn, warn_unless_converged
 from .outputs import sort_classes
 from .predictor import Predictor, chunks
 from .preparation import Before, Frame, Prepared, label_sites, prepare
@@ -32,11 +22,6 @@ from .rounds import CuttingPlaneRound, read_rounds
 __all__ = ["StructuredModel"]
 
 Vector = npt.NDArray[np.float64]
-
-#: Solvers that look at one example and move on; only they can go on with other data.
-ONLINE = ("perceptron", "sgd")
-#: Solvers of the hinge that carry a dual point.
-DUAL = ("frank-wolfe", "n-slack", "one-slack")
 
 
 def store_parameters(estimator: Any, arguments: dict[str, Any]) -> None:
@@ -66,9 +51,10 @@ class StructuredModel(Predictor):
         Weight of the losses against the regulariser.
     l1 : float, default=0.0
         Weight of ‖w‖₁ (solver "lbfgs" only, which then is OWL-QN).
-    solver : {"auto", "perceptron", "sgd", "lbfgs", "frank-wolfe", "n-slack", "one-slack"}
-        "auto", the default: L-BFGS where the loss is smooth (ε > 0), the perceptron at γ = ε = 0,
-        else "sgd". The last three solve the hinge (γ > 0, ε = 0): :class:`StructuredSVM`.
+    solver : str, default="auto"
+        "perceptron" (γ = ε = 0); "sgd"; "frank-wolfe", "n-slack", "one-slack" and "annealing" for
+        the hinge (γ > 0, ε = 0); "lbfgs" and "dual" for smooth losses (ε > 0). "auto" picks the
+        fastest that can do it (:func:`structlearn.learners.solvers.best_solver`).
     violation_tol : float, optional
         Of "n-slack" and "one-slack": see :class:`StructuredSVM`.
     step : {"decaying", "constant"}, default="decaying"
@@ -127,6 +113,8 @@ class StructuredModel(Predictor):
         The objective at ``coef_``.
     duality_gap_ : float or None
         How far ``objective_`` is above the optimum at most; None where nothing is proven.
+    solver_ : str
+        The solver that was used.
     rounds_ : list of CuttingPlaneRound
         Of "n-slack" and "one-slack": what happened, round by round.
     """
@@ -157,6 +145,7 @@ class StructuredModel(Predictor):
     verbose: int
     history_: list[dict[str, Any]]
     rounds_: list[CuttingPlaneRound]
+    solver_: str
 
     def __init__(
         self,
@@ -213,24 +202,19 @@ class StructuredModel(Predictor):
         -------
         self
         """
-        solver = self._check_parameters()
+        self._check_parameters()
         again = self.warm_start and hasattr(self, "_weights")
         prepared = self._prepare(X, y, sample_weight, before=self._before() if again else None)
-        start: Any = None
+        start: dict[str, Any] = {}
         if again:
-            start = self._layout.move(self._weights, prepared.layout)
-            if solver == "dual":
-                raise ValueError(
-                    "dual ascent cannot begin at given weights: use solver='lbfgs' with warm_start"
-                )
-            if solver in DUAL:
-                start = getattr(self, "_dual", {}).get(solver, start)
-            elif solver in ONLINE:
-                before = getattr(self, "_online", None)
-                steps = before.steps if before else float(prepared.problem.n_examples)
-                start = OnlineState.at(start, average=bool(self.average), steps=steps)
-        training = self._learn(prepared, solver, start, self.max_iter)
-        self._accept(prepared, training, solver)
+            before = getattr(self, "_online", None)
+            start = {
+                "weights": self._layout.move(self._weights, prepared.layout),
+                "state": getattr(self, "_kept", {}).get(self.solver),
+                "steps": before.steps if before else None,
+            }
+        training = learn(self, prepared.problem, **start)
+        self._accept(prepared, training)
         return self
 
     def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Any:
@@ -243,11 +227,11 @@ class StructuredModel(Predictor):
         classes : list of labels
             All labels that will ever occur; needed at the first call.
         """
-        solver = self._check_parameters()
-        if solver not in ONLINE:
+        self._check_parameters()
+        if not self._online_solver():
             raise ValueError(
-                f"partial_fit needs an online learner; {solver!r} looks at all the data again and "
-                "again. Use solver='sgd'"
+                f"partial_fit needs an online learner; {self.solver!r} looks at all the data again "
+                "and again. Use solver='sgd'"
             )
         first = not hasattr(self, "_online")
         if first and classes is None:
@@ -258,94 +242,31 @@ class StructuredModel(Predictor):
         prepared = self._prepare(
             X, y, sample_weight, classes=known, before=None if first else self._before()
         )
-        start = None
+        state = None
         if not first:
-            start = self._online.moved(lambda w: self._layout.move(w, prepared.layout))
-        training = self._learn(prepared, solver, start, 1, shuffle=False)
+            state = self._online.moved(lambda w: self._layout.move(w, prepared.layout))
+        training = learn(self, prepared.problem, state=state, max_iter=1, shuffle=False)
         training.converged = True  # one pass is all that was asked for
-        self._accept(prepared, training, solver, continued=not first)
+        self._accept(prepared, training, continued=not first)
         return self
 
-    def _learn(
-        self,
-        prepared: Prepared,
-        solver: str,
-        start: Any,
-        max_iter: int,
-        *,
-        shuffle: bool | None = None,
-    ) -> Training:
-        gold = prepared.problem.gold
-        assert gold is not None
-        settings = Settings(
-            margin=float(self.margin),
-            temperature=float(self.temperature),
-            C=float(self.C),
-            l1=float(self.l1),
-            max_iter=max_iter,
-            tol=float(self.tol),
-            convex=solver != "perceptron" and not bool(gold.partial.any()),
-        )
-        progress = Progress(self.verbose, self.callbacks, type(self).__name__)
-        learner: Learner
-        solver = self._settle_solver(solver, prepared.problem, settings)
-        if solver == "lbfgs":
-            learner = OWLQN(settings) if settings.l1 else LBFGS(settings)
-        elif solver == "frank-wolfe":
-            learner = FrankWolfe(
-                settings, random_state=_generator(self.random_state), shuffle=bool(self.shuffle)
-            )
-        elif solver in DUAL:
-            cutting_planes = NSlack if solver == "n-slack" else OneSlack
-            learner = cutting_planes(settings, violation_tol=getattr(self, "violation_tol", None))
-        elif solver == "dual":
-            # Without a seed the same orders every time: a convex fit should not change by itself.
-            seed = 0 if self.random_state is None else self.random_state
-            learner = DualAscent(settings, random_state=_generator(seed))
-        else:
-            learner = Online(
-                settings,
-                step="unit" if solver == "perceptron" else self.step,
-                average=bool(self.average),
-                shuffle=bool(self.shuffle) if shuffle is None else shuffle,
-                random_state=_generator(self.random_state),
-            )
-        # BLAS on one thread: its sums would depend on the number of threads, and its own threads
-        # get in the way of ours.
-        with threadpool_limits(limits=1, user_api="blas"):
-            training = learner.run(
-                prepared.problem, start=start, progress=progress, n_jobs=self.n_jobs
-            )
-        warn_of_inexact_inference(prepared.problem, training)
-        return training
-
-    def _accept(
-        self, prepared: Prepared, training: Training, solver: str, continued: bool = False
-    ) -> None:
+    def _accept(self, prepared: Prepared, training: Training, continued: bool = False) -> None:
         """Make the result the estimator's own, all at once."""
         history = [*self.history_, *training.history] if continued else training.history
         self._hold(prepared, training.weights, history, training.objective, training.gap)
-        if solver in ONLINE:
+        self.solver_ = training.solver
+        solver = SOLVERS[training.solver]
+        if solver.online:
             self._online = training.state
-        if solver in DUAL and self.warm_start:  # as large as the data: kept where it is asked for
-            self._dual = {solver: training.state}
+        if solver.keeps and self.warm_start:
+            self._kept = {self.solver: training.state}
         if training.rounds:
             self.rounds_ = read_rounds(prepared.problem, training, self._name)
         if training.interrupted:
             raise KeyboardInterrupt(
                 "training was interrupted; the model holds the weights reached so far"
             )
-        if not (training.converged or training.stopped):
-            warnings.warn(
-                f"{type(self).__name__} stopped after {len(training.history)} iterations with a "
-                f"gap of {training.gap:.3g} at objective {training.objective:.6g}, above "
-                f"tol={self.tol:g} times that; raise max_iter or tol"
-                if training.gap is not None
-                else f"{type(self).__name__} stopped after {len(training.history)} iterations "
-                "before it converged; raise max_iter",
-                ConvergenceWarning,
-                stacklevel=3,
-            )
+        warn_unless_converged(type(self).__name__, training, self.tol, stacklevel=3)
 
     def _hold(
         self,
@@ -359,7 +280,7 @@ class StructuredModel(Predictor):
         self._encoder = frame.encoder
         self._layout = frame.layout
         self._weights = weights
-        for name in ("_online", "_dual", "rounds_"):  # belong to the weights before
+        for name in ("_online", "_kept", "rounds_"):  # belong to the weights before
             self.__dict__.pop(name, None)
         self.structure_ = frame.structure
         self.classes_ = frame.classes
@@ -398,54 +319,19 @@ class StructuredModel(Predictor):
 
     # -- parameters -----------------------------------------------------------------------------
 
-    def _check_parameters(self) -> str:
-        """Refuse parameters that make no sense; return the name of the solver."""
-        for name in ("C", "margin", "temperature", "l1", "tol"):
-            value = getattr(self, name)
-            if not isinstance(value, (int, float, np.number)) or not math.isfinite(value):
-                raise ValueError(f"{name} must be a finite number, got {value!r}")
-            if value < 0 or (name == "C" and value == 0):
-                raise ValueError(
-                    f"{name} must be {'> 0' if name == 'C' else '>= 0'}, got {value!r}"
-                )
-        for name in ("max_iter", "min_count"):
-            value = getattr(self, name)
-            if not isinstance(value, (int, np.integer)) or isinstance(value, bool) or value < 0:
-                raise ValueError(f"{name} must be a whole number >= 0, got {value!r}")
-        if self.max_iter < 1:
-            raise ValueError(f"max_iter must be at least 1, got {self.max_iter!r}")
-        epsilon = getattr(self, "violation_tol", None)
-        if epsilon is not None and not (
-            isinstance(epsilon, (int, float, np.number)) and math.isfinite(epsilon) and epsilon >= 0
-        ):
-            raise ValueError(f"violation_tol must be None or a number >= 0, got {epsilon!r}")
-        if self.step not in ("decaying", "constant"):
-            raise ValueError(f"step must be 'decaying' or 'constant', got {self.step!r}")
-        n_threads(self.n_jobs)
-        _generator(self.random_state)
-        callbacks = (
-            self.callbacks if isinstance(self.callbacks, (list, tuple)) else [self.callbacks]
-        )
-        if self.callbacks is not None and not all(callable(c) for c in callbacks):
-            raise ValueError(f"callbacks must be callable, or a list of such, got {callbacks!r}")
-        solver = self._choose_solver()
-        if self.l1 and solver != "lbfgs":
-            raise ValueError(f"l1 > 0 needs solver='lbfgs', not {solver!r}")
-        return solver
+    #: Names that ``solver`` may have.
+    _solvers: tuple[str, ...] = ("auto", *SOLVERS)
 
-    def _choose_solver(self) -> str:
-        choices = ("auto", "lbfgs", *ONLINE, *DUAL)
-        if self.solver not in choices:
-            raise ValueError(f"solver must be one of {choices}, got {self.solver!r}")
-        if self.solver != "auto":
-            return str(self.solver)
-        if self.temperature > 0:
-            return "lbfgs"
-        return "sgd" if self.margin > 0 else "perceptron"
+    def _check_parameters(self) -> None:
+        """Refuse parameters that make no sense."""
+        if self.solver not in self._solvers:
+            raise ValueError(f"solver must be one of {self._solvers}, got {self.solver!r}")
+        check_parameters(self)
 
-    def _settle_solver(self, solver: str, problem: Problem, settings: Settings) -> str:
-        """Return the solver to use now that the data is known."""
-        return solver
+    def _online_solver(self) -> bool:
+        if self.solver == "auto":
+            return self.margin == 0 and self.temperature == 0
+        return SOLVERS[self.solver].online
 
     # -- what was learned -----------------------------------------------------------------------
 
@@ -490,14 +376,3 @@ class StructuredModel(Predictor):
 
     def _predict_indices(self, X: Any) -> list[Any]:
         return self._problem_for(X).argmax_all(self._weights, self.n_jobs)
-
-
-def _generator(random_state: Any) -> np.random.Generator:
-    if isinstance(random_state, np.random.RandomState):
-        return np.random.default_rng(random_state.randint(0, 2**31))
-    try:
-        return np.random.default_rng(random_state)
-    except (TypeError, ValueError):
-        raise ValueError(
-            f"random_state must be None, an int >= 0 or a generator, got {random_state!r}"
-        ) from None

@@ -70,16 +70,16 @@ def prepare(
     options: Any,
     X: Any,
     y: Any,
-    sample_weight: Any,
+    sample_weight: Any = None,
     *,
-    classes: Any,
-    before: Before | None,
+    classes: Any = None,
+    before: Before | None = None,
 ) -> Prepared:
     """Read X and y as the estimator's parameters say, and set the problem up.
 
     Parameters
     ----------
-    options : StructuredModel
+    options : StructuredModel or Parameters
         Read only: its parameters.
     classes : array or None
         The labels, where they are known beforehand; otherwise those of y.

@@ -20,10 +20,11 @@ class StructuredSVM(StructuredModel):
     C : float, default=1.0
         Weight of the slacks. The lectures' C/N Σξ is this with C/N for C.
     cost : {"hamming", "hamming-mean", "zero-one"}, (K, K) array or Cost, default="hamming"
-    solver : {"frank-wolfe", "sgd", "n-slack", "one-slack"}, default="frank-wolfe"
+    solver : {"frank-wolfe", "n-slack", "one-slack", "annealing", "sgd"}, default="frank-wolfe"
         "frank-wolfe": block-coordinate Frank-Wolfe, the fastest (:mod:`~..learners.frank_wolfe`).
         "n-slack": cutting planes with a working set an example, as in the lectures; "one-slack":
-        with joint constraints. Both tell their rounds in ``rounds_``. "sgd": stochastic
+        with joint constraints. Both tell their rounds in ``rounds_``. "annealing": L-BFGS on
+        smoothed losses, ε → 0. "sgd": stochastic
         subgradient, the one that ``partial_fit`` and unknown labels (None) need.
     violation_tol : float, optional
         The lectures' ε: cutting planes stop where no constraint is violated by more (of
@@ -80,15 +81,14 @@ class StructuredSVM(StructuredModel):
     ) -> None:
         store_parameters(self, locals())
 
-    def _choose_solver(self) -> str:
-        choices = ("frank-wolfe", "sgd", "n-slack", "one-slack")
-        if self.solver not in (*choices, "auto"):
-            raise ValueError(f"solver must be one of {choices}, got {self.solver!r}")
-        solver = "frank-wolfe" if self.solver == "auto" else str(self.solver)
-        if self.step != "decaying" and solver != "sgd":
-            raise ValueError(f"step={self.step!r} is a step of solver='sgd', not of {solver!r}")
-        if self.violation_tol is not None and solver not in ("n-slack", "one-slack"):
+    _solvers = ("frank-wolfe", "sgd", "n-slack", "one-slack", "annealing", "auto")
+
+    def _check_parameters(self) -> None:
+        super()._check_parameters()
+        if self.step != "decaying" and self.solver != "sgd":
+            raise ValueError(f"step={self.step!r} is a step of solver='sgd', not {self.solver!r}")
+        if self.violation_tol is not None and self.solver not in ("n-slack", "one-slack"):
             raise ValueError(
-                f"violation_tol is for solver='n-slack' and 'one-slack'; {solver!r} stops at tol"
+                f"violation_tol is for solver='n-slack' and 'one-slack'; {self.solver!r} stops at "
+                "tol"
             )
-        return solver

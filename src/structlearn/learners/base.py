@@ -64,6 +64,8 @@ class Training:
         What is needed to go on from here.
     rounds : list
         The rounds of cutting planes; empty for other learners.
+    solver : str
+        The name of what found it.
     """
 
     weights: Vector
@@ -75,6 +77,7 @@ class Training:
     stopped: bool = False
     state: Any = None
     rounds: list[Any] = field(default_factory=list)
+    solver: str = ""
 
 
 def check_finite(value: float) -> None:

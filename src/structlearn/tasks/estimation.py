@@ -2,50 +2,57 @@
 
 from __future__ import annotations
 
-import warnings
 from typing import Any
 
 import numpy as np
 
-from ..estimators import CRF, StructuredPerceptron, StructuredSVM
-from ..estimators.preparation import Before, make_encoder
-from ..exceptions import ConvergenceWarning
+from ..estimators.learning import Parameters, learn, warn_unless_converged
+from ..estimators.preparation import Before, make_encoder, prepare
 from ..features.rows import Examples, FeatureRows
-from ..learners.online import OnlineState
 from ..scoring.layout import WeightBlock, WeightLayout
 from ..structures.chain import Chain
 from .learned import LearnedWeights, Masks
 from .tagger_model import TaggerModel
 from .training import Monitor, TrainingSet
 
-__all__ = ["block_rows", "earlier_weights", "make_estimator", "train_estimator"]
+__all__ = ["block_rows", "earlier_weights", "make_parameters", "train_estimator"]
 
 
-def make_estimator(tagger: Any, passes: int, seed: int, structure: Any = None) -> Any:
-    """Return the estimator that a tagger's parameters ask for; by default of a chain."""
-    common: dict[str, Any] = {
-        "structure": structure or Chain(order=tagger.order),
-        "max_iter": passes,
-        "random_state": seed,
-        "n_jobs": tagger.n_jobs,
-        "all_possible_states": int(tagger.all_states) == 1,
-    }
+#: Learner of a tagger -> the parameters that make an estimator of it.
+_LEARNERS: dict[str, dict[str, Any]] = {
+    "perceptron": {"solver": "perceptron", "margin": 0.0, "temperature": 0.0, "cost": None},
+    # Steps and their average: it may begin at weights, and with labels unknown.
+    "svm": {"solver": "sgd", "margin": 1.0, "temperature": 0.0, "tol": 1e-2},
+    "crf": {"solver": "auto", "margin": 0.0, "temperature": 1.0},
+}
+
+
+def make_parameters(tagger: Any, passes: int, seed: int, structure: Any = None) -> Parameters:
+    """Return the estimator's parameters that a tagger's ask for; by default of a chain."""
+    parameters = Parameters(
+        structure=structure or Chain(order=tagger.order),
+        max_iter=passes,
+        random_state=seed,
+        n_jobs=tagger.n_jobs,
+        all_possible_states=int(tagger.all_states) == 1,
+        **_LEARNERS[tagger.learner],
+    )
     if tagger.learner == "perceptron":
-        return StructuredPerceptron(average=tagger.average, shuffle=tagger.shuffle, **common)
-    if tagger.learner == "svm":
-        return StructuredSVM(C=tagger.C, solver="sgd", **common)
-    return CRF(C=tagger.C, l1=tagger.l1, **common)
+        parameters.average, parameters.shuffle = tagger.average, tagger.shuffle
+    else:
+        parameters.C, parameters.l1 = tagger.C, tagger.l1
+    return parameters
 
 
 def train_estimator(
-    data: TrainingSet, estimator: Any, monitor: Monitor, start: LearnedWeights | None = None
+    data: TrainingSet, parameters: Parameters, monitor: Monitor, start: LearnedWeights | None = None
 ) -> tuple[LearnedWeights, bool]:
-    """Fit an estimator to the features of a corpus.
+    """Learn from the features of a corpus.
 
     Parameters
     ----------
-    estimator : StructuredModel
-        Its structure is a chain; its callbacks are replaced.
+    parameters : Parameters
+        The structure is a chain; constraints and callbacks are put in.
     start : LearnedWeights, optional
         Where to begin; in the numbers of this vocabulary.
     """
@@ -74,7 +81,7 @@ def train_estimator(
     y: list[Any] = np.split(known, sentence[1:-1])
     if (known < 0).any():
         y = [[None if k < 0 else k for k in labels.tolist()] for labels in y]
-    estimator.forbid = _forbidden(data.masks, len(data.labels), estimator.structure.order)
+    parameters.forbid = _forbidden(data.masks, len(data.labels), parameters.structure.order)
     layouts: list[Any] = []
 
     def learned(weights: Any) -> LearnedWeights:
@@ -84,29 +91,14 @@ def train_estimator(
         shown = {k: record[k] for k in ("loss", "objective", "gap", "updates") if k in record}
         return monitor.look(record["iteration"], lambda: learned(record["weights"]()), **shown)
 
-    estimator.callbacks = callback
+    parameters.callbacks = callback
     classes = np.arange(len(data.labels))
-    before = None if start is None else _earlier_layout(estimator, start, classes)
-    prepared = estimator._prepare(examples, y, classes=classes, before=before)
+    before = None if start is None else _earlier_layout(parameters, start, classes)
+    prepared = prepare(parameters, examples, y, classes=classes, before=before)
     layouts.append(prepared.layout)
-    solver = estimator._check_parameters()
-    begin_at: Any = None
-    if start is not None:
-        begin_at = _to_layout(prepared.layout, start, data)
-        if solver == "dual":
-            solver = "lbfgs"  # a dual point has weights of its own
-        if solver in ("perceptron", "sgd"):
-            begin_at = OnlineState.at(
-                begin_at, average=bool(estimator.average), steps=float(len(sentence) - 1)
-            )
-    training = estimator._learn(prepared, solver, begin_at, estimator.max_iter)
-    if not (training.converged or training.stopped or training.interrupted):
-        warnings.warn(
-            f"{type(estimator).__name__} stopped after {len(training.history)} iterations before "
-            "it converged; raise max_iter",
-            ConvergenceWarning,
-            stacklevel=2,
-        )
+    weights = None if start is None else _to_layout(prepared.layout, start, data)
+    training = learn(parameters, prepared.problem, weights=weights)
+    warn_unless_converged("the learner", training, parameters.tol)
     return monitor.best or learned(training.weights), training.interrupted
 
 
@@ -172,14 +164,14 @@ def _from_layout(layout: Any, w: Any, data: TrainingSet) -> LearnedWeights:
     return learned
 
 
-def _earlier_layout(estimator: Any, start: LearnedWeights, classes: Any) -> Before:
+def _earlier_layout(parameters: Parameters, start: LearnedWeights, classes: Any) -> Before:
     """Return the places of earlier weights: they stay, whether the new data has them or not."""
     row_ptr = np.frombuffer(start.row_ptr, dtype=np.uint32)
     column = np.frombuffer(start.column, dtype=np.uint32)
     rows = WeightBlock(
         (len(classes),), len(row_ptr) - 1, shared=False, row_ptr=row_ptr, column=column
     )
-    encoder = make_encoder(estimator, estimator.structure)
+    encoder = make_encoder(parameters, parameters.structure)
     return Before(encoder, WeightLayout({"label": rows}), classes)
 
 

@@ -241,15 +241,15 @@ class Fitting:
     def _estimate(
         self, data: TrainingSet, monitor: Monitor, seed: int
     ) -> tuple[LearnedWeights, bool]:
-        from .estimation import earlier_weights, make_estimator, train_estimator
+        from .estimation import earlier_weights, make_parameters, train_estimator
 
         before = None if self.start is None else earlier_weights(self.start, data)
-        estimator = make_estimator(self.tagger, self.passes, seed)
+        parameters = make_parameters(self.tagger, self.passes, seed)
         with warnings.catch_warnings():
             if self.tagger.max_iter is not None or monitor.score is not None:
                 # So many passes were asked for, or the dev score decides.
                 warnings.simplefilter("ignore", ConvergenceWarning)
-            return train_estimator(data, estimator, monitor, before)
+            return train_estimator(data, parameters, monitor, before)
 
     # -- the model ------------------------------------------------------------------------------
 

@@ -7,9 +7,11 @@ from typing import Any
 
 import numpy as np
 
+from ..estimators.learning import learn
+from ..estimators.preparation import prepare
 from ..features.rows import Examples, FeatureRows
 from ..structures.semimarkov import SemiMarkov
-from .estimation import block_rows, make_estimator
+from .estimation import block_rows, make_parameters
 from .learned import LearnedWeights
 from .training import Monitor
 
@@ -45,11 +47,10 @@ def train_segments(
     """
     site = rows["site"]
     block = FeatureRows(site, n_features, None, rows["begin"], rows["feature"], inner=(max_length,))
-    estimator = make_estimator(options, passes, options.random_state, SemiMarkov(max_length))
-    estimator.forbid = {"segment": [(d, 0) for d in range(2, max_length + 1)]}
+    parameters = make_parameters(options, passes, options.random_state, SemiMarkov(max_length))
+    parameters.forbid = {"segment": [(d, 0) for d in range(2, max_length + 1)]}
     examples = Examples(len(site) - 1, {"segment": block})
-    prepared = estimator._prepare(examples, outputs, classes=np.arange(n_labels))
-    solver = estimator._check_parameters()
+    prepared = prepare(parameters, examples, outputs, classes=np.arange(n_labels))
 
     def learned(w: Any) -> LearnedWeights:
         return _weights(prepared.layout, w)
@@ -58,13 +59,13 @@ def train_segments(
         shown = {k: record[k] for k in ("loss", "objective", "gap", "updates") if k in record}
         return monitor.look(record["iteration"], lambda: learned(record["weights"]()), **shown)
 
-    estimator.callbacks = callback
+    parameters.callbacks = callback
     total: LearnedWeights | None = None
     for seed in _seeds(options):
         if total is not None:
             monitor.restart()
-        estimator.random_state = seed
-        training = estimator._learn(prepared, solver, None, estimator.max_iter)
+        parameters.random_state = seed
+        training = learn(parameters, prepared.problem)
         found = monitor.best or learned(training.weights)
         if training.interrupted:
             return found, True

@@ -1,0 +1,182 @@
+"""From parameters and a problem to weights: what estimators and taggers share.
+
+Nothing here needs scikit-learn, whose import takes longer than many a training.
+"""
+
+from __future__ import annotations
+
+import math
+import warnings
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from ..exceptions import ConvergenceWarning
+from ..learners.base import Progress, Settings, Training, warn_of_inexact_inference
+from ..learners.online import OnlineState
+from ..learners.solvers import SOLVERS, Options, best_solver, generator
+from ..problem import Problem
+from ..structures.native import n_threads
+
+__all__ = ["Parameters", "check_parameters", "learn", "warn_unless_converged"]
+
+Vector = npt.NDArray[np.float64]
+
+
+class Parameters:
+    """The parameters of a :class:`StructuredModel`, by the same names, as a plain object."""
+
+    structure: Any = "chain"
+    cost: Any = "hamming"
+    margin: float = 1.0
+    temperature: float = 0.0
+    C: float = 1.0
+    l1: float = 0.0
+    solver: str = "auto"
+    step: str = "decaying"
+    max_iter: int = 100
+    tol: float = 1e-3
+    violation_tol: float | None = None
+    average: bool = True
+    shuffle: bool = True
+    min_count: int = 0
+    all_possible_states: bool = False
+    all_possible_transitions: bool = True
+    boundaries: bool = True
+    hierarchy: Any = None
+    forbid: Any = None
+    class_weight: Any = None
+    callbacks: Any = None
+    n_jobs: int | None = None
+    random_state: Any = None
+    verbose: int = 0
+
+    def __init__(self, **given: Any) -> None:
+        for name, value in given.items():
+            getattr(type(self), name)  # no other names
+            setattr(self, name, value)
+
+
+def check_parameters(parameters: Any) -> None:
+    """Refuse parameters that make no sense."""
+    for name in ("C", "margin", "temperature", "l1", "tol"):
+        value = getattr(parameters, name)
+        if not isinstance(value, (int, float, np.number)) or not math.isfinite(value):
+            raise ValueError(f"{name} must be a finite number, got {value!r}")
+        if value < 0 or (name == "C" and value == 0):
+            raise ValueError(f"{name} must be {'> 0' if name == 'C' else '>= 0'}, got {value!r}")
+    for name in ("max_iter", "min_count"):
+        value = getattr(parameters, name)
+        if not isinstance(value, (int, np.integer)) or isinstance(value, bool) or value < 0:
+            raise ValueError(f"{name} must be a whole number >= 0, got {value!r}")
+    if parameters.max_iter < 1:
+        raise ValueError(f"max_iter must be at least 1, got {parameters.max_iter!r}")
+    epsilon = getattr(parameters, "violation_tol", None)
+    if epsilon is not None and not (
+        isinstance(epsilon, (int, float, np.number)) and math.isfinite(epsilon) and epsilon >= 0
+    ):
+        raise ValueError(f"violation_tol must be None or a number >= 0, got {epsilon!r}")
+    if parameters.step not in ("decaying", "constant"):
+        raise ValueError(f"step must be 'decaying' or 'constant', got {parameters.step!r}")
+    n_threads(parameters.n_jobs)
+    generator(parameters.random_state)
+    given = parameters.callbacks
+    callbacks = given if isinstance(given, (list, tuple)) else [given]
+    if given is not None and not all(callable(c) for c in callbacks):
+        raise ValueError(f"callbacks must be callable, or a list of such, got {callbacks!r}")
+    if parameters.l1 and parameters.solver not in ("auto", "lbfgs"):
+        raise ValueError(f"l1 > 0 needs solver='lbfgs', not {parameters.solver!r}")
+
+
+def learn(
+    parameters: Any,
+    problem: Problem,
+    *,
+    weights: Vector | None = None,
+    state: Any = None,
+    steps: float | None = None,
+    max_iter: int | None = None,
+    shuffle: bool | None = None,
+) -> Training:
+    """Solve a problem.
+
+    Parameters
+    ----------
+    parameters : StructuredModel or Parameters
+        Read only.
+    weights : array, optional
+        Where to begin.
+    state : object, optional
+        What the solver left behind; a better beginning than its weights.
+    steps : float, optional
+        Online learners that begin at weights: as small as steps are after so many of them; by
+        default after a pass.
+    max_iter, shuffle : optional
+        Instead of the parameters' own.
+
+    Returns
+    -------
+    Training
+        With ``solver``: the one that "auto" was.
+    """
+    gold = problem.gold
+    assert gold is not None
+    settings = Settings(
+        margin=float(parameters.margin),
+        temperature=float(parameters.temperature),
+        C=float(parameters.C),
+        l1=float(parameters.l1),
+        max_iter=parameters.max_iter if max_iter is None else max_iter,
+        tol=float(parameters.tol),
+        convex=parameters.solver != "perceptron" and not bool(gold.partial.any()),
+    )
+    name = str(parameters.solver)
+    if name == "auto" and parameters.step != "decaying":
+        name = "sgd"  # nothing else has steps
+    elif name == "auto":
+        name = best_solver(settings, problem, at_weights=weights is not None)
+    solver = SOLVERS[name]
+    options = Options(
+        step=parameters.step,
+        average=bool(parameters.average),
+        shuffle=bool(parameters.shuffle) if shuffle is None else shuffle,
+        violation_tol=getattr(parameters, "violation_tol", None),
+        random_state=parameters.random_state,
+    )
+    start = state
+    if state is None and weights is not None:
+        start = weights
+        if not solver.from_weights:
+            raise ValueError(
+                f"solver={name!r} cannot begin at given weights: use solver='lbfgs' with warm_start"
+            )
+        if solver.online:
+            after = float(problem.n_examples) if steps is None else steps
+            start = OnlineState.at(weights, average=options.average, steps=after)
+    learner = solver.make(settings, options)
+    progress = Progress(parameters.verbose, parameters.callbacks, type(parameters).__name__)
+    from threadpoolctl import threadpool_limits
+
+    # BLAS on one thread: its sums would depend on the number of threads, and its own threads get in
+    # the way of ours.
+    with threadpool_limits(limits=1, user_api="blas"):
+        training = learner.run(problem, start=start, progress=progress, n_jobs=parameters.n_jobs)
+    training.solver = name
+    warn_of_inexact_inference(problem, training)
+    return training
+
+
+def warn_unless_converged(name: str, training: Training, tol: float, stacklevel: int = 2) -> None:
+    """Say that a training ended before it reached its tolerance."""
+    if training.converged or training.stopped or training.interrupted:
+        return
+    told = f"{name} stopped after {len(training.history)} iterations "
+    if training.gap is None or training.objective is None:
+        told += "before it converged; raise max_iter"
+    else:
+        told += (
+            f"with a gap of {training.gap:.3g} at objective {training.objective:.6g}, above "
+            f"tol={tol:g} times that; raise max_iter or tol"
+        )
+    warnings.warn(told, ConvergenceWarning, stacklevel=stacklevel + 1)

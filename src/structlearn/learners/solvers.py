@@ -1,0 +1,126 @@
+"""The solvers by name: how each is made, what it can do, and which one suits."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from ..problem import Problem
+from .annealing import Annealing
+from .base import Learner, Settings
+from .cutting_planes import NSlack
+from .dual_ascent import DualAscent
+from .frank_wolfe import FrankWolfe
+from .lbfgs import LBFGS
+from .one_slack import OneSlack
+from .online import Online
+from .owlqn import OWLQN
+
+__all__ = ["SOLVERS", "Options", "Solver", "best_solver", "generator"]
+
+
+@dataclass(frozen=True)
+class Options:
+    """What some solvers take besides the settings.
+
+    Attributes
+    ----------
+    step : {"decaying", "constant"}
+        Of "sgd".
+    average, shuffle : bool
+        Of the online learners; ``shuffle`` of Frank-Wolfe too.
+    violation_tol : float or None
+        Of cutting planes.
+    random_state : int, Generator, RandomState or None
+        For the order of the examples.
+    """
+
+    step: str = "decaying"
+    average: bool = True
+    shuffle: bool = True
+    violation_tol: float | None = None
+    random_state: Any = None
+
+    @property
+    def seeded(self) -> np.random.Generator:
+        """A generator that is the same every time without a seed: convex fits do not change."""
+        return generator(0 if self.random_state is None else self.random_state)
+
+
+@dataclass(frozen=True)
+class Solver:
+    """A solver.
+
+    Attributes
+    ----------
+    make : callable
+        Makes the learner; refuses settings that it cannot have.
+    online : bool
+        Looks at one example and moves on: can go on with other data.
+    keeps : bool
+        Its state, as large as the data, makes a better start than weights do.
+    from_weights : bool
+        Can begin at given weights.
+    """
+
+    make: Callable[[Settings, Options], Learner]
+    online: bool = False
+    keeps: bool = False
+    from_weights: bool = True
+
+
+def _online(settings: Settings, options: Options, step: str) -> Learner:
+    return Online(
+        settings,
+        step=step,
+        average=options.average,
+        shuffle=options.shuffle,
+        random_state=generator(options.random_state),
+    )
+
+
+SOLVERS: dict[str, Solver] = {
+    "perceptron": Solver(lambda s, o: _online(s, o, "unit"), online=True),
+    "sgd": Solver(lambda s, o: _online(s, o, o.step), online=True),
+    "lbfgs": Solver(lambda s, o: OWLQN(s) if s.l1 else LBFGS(s)),
+    "dual": Solver(lambda s, o: DualAscent(s, random_state=o.seeded), from_weights=False),
+    "frank-wolfe": Solver(
+        lambda s, o: FrankWolfe(s, random_state=o.seeded, shuffle=o.shuffle), keeps=True
+    ),
+    "n-slack": Solver(lambda s, o: NSlack(s, violation_tol=o.violation_tol), keeps=True),
+    "one-slack": Solver(lambda s, o: OneSlack(s, violation_tol=o.violation_tol), keeps=True),
+    "annealing": Solver(lambda s, o: Annealing(s)),
+}
+
+
+def best_solver(settings: Settings, problem: Problem, *, at_weights: bool = False) -> str:
+    """Return the name of the solver that "auto" stands for.
+
+    The perceptron at γ = ε = 0; for the hinge (ε = 0) Frank-Wolfe, or "sgd" where labels are
+    unknown; for ε > 0 dual ascent where it suits, else L-BFGS.
+
+    Parameters
+    ----------
+    at_weights : bool
+        Training begins at given weights.
+    """
+    if settings.temperature == 0:
+        if settings.margin == 0:
+            return "perceptron"
+        return "frank-wolfe" if settings.convex else "sgd"
+    return "lbfgs" if at_weights or not DualAscent.suits(problem, settings) else "dual"
+
+
+def generator(random_state: Any) -> np.random.Generator:
+    """Return the generator that a ``random_state`` stands for."""
+    if isinstance(random_state, np.random.RandomState):
+        return np.random.default_rng(random_state.randint(0, 2**31))
+    try:
+        return np.random.default_rng(random_state)
+    except (TypeError, ValueError):
+        raise ValueError(
+            f"random_state must be None, an int >= 0 or a generator, got {random_state!r}"
+        ) from None
