@@ -12,6 +12,7 @@
 
 #include "bindings.hpp"
 #include "native_structure.hpp"
+#include "problem_of.hpp"
 #include "signals.hpp"
 #include "structlearn/online.hpp"
 
@@ -151,6 +152,7 @@ struct PyProblem {
     Gold read_gold;
     read_gold.ptr = g.get<std::int64_t>("ptr");
     read_gold.part = g.data<std::uint32_t>("part");
+    read_gold.value = g.data<double>("value");
     read_gold.allowed_ptr = g.get<std::int64_t>("allowed_ptr");
     read_gold.allowed = g.data<std::uint8_t>("allowed");
     Arrays c(cost, keep);
@@ -385,6 +387,10 @@ nb::tuple encode_all(const PyProblem& self, Input<std::int32_t, nb::ndim<1>> fla
 }
 
 }  // namespace
+
+const Problem& problem_of(nb::handle object) {
+  return *nb::cast<const PyProblem&>(object).problem;
+}
 
 void bind_problem(nb::module_& m) {
   nb::class_<PyProblem>(m, "Problem")

@@ -20,6 +20,7 @@ from ..learners.owlqn import OWLQN
 from ..problem import Problem
 from ..structures.multiclass import Multiclass
 from ..structures.native import n_threads
+from .latent import around, fills_in, random_start
 from .outputs import sort_classes
 from .predictor import Predictor, chunks
 from .preparation import Before, Frame, Prepared, label_sites, prepare
@@ -86,6 +87,12 @@ class StructuredModel(Predictor):
         also ``{"segment": [(2, "O")]}``, a length with a label.
     class_weight : dict or "balanced", optional
         Multiplies the loss of an example by the mean weight of its labels.
+    latent : {"auto", "direct", "cccp"}, default="auto"
+        What is done about unknown labels. "direct": the solver minimises the loss as it is, which
+        is not convex. "cccp": it solves convex problems, round after round, with the labels filled
+        in (:mod:`structlearn.learners.cccp`); ``history_`` is then by rounds, ``inner_gap`` the gap
+        of each, and ``max_iter`` and ``tol`` hold for both. "auto": "cccp" for solvers that need
+        every label. Either way a local optimum is found, and ``duality_gap_`` is None.
     warm_start : bool, default=False
         Begin at the weights of the last call of ``fit``.
     callbacks : callable or list of callable, optional
@@ -135,6 +142,7 @@ class StructuredModel(Predictor):
     hierarchy: Any
     forbid: Any
     class_weight: Any
+    latent: str = "auto"
     warm_start: bool
     callbacks: Any
     n_jobs: int | None
@@ -164,6 +172,7 @@ class StructuredModel(Predictor):
         hierarchy: Any = None,
         forbid: Any = None,
         class_weight: Any = None,
+        latent: str = "auto",
         warm_start: bool = False,
         callbacks: Any = None,
         n_jobs: int | None = None,
@@ -187,8 +196,10 @@ class StructuredModel(Predictor):
             matrix or list of tokens with L · max_length rows, start by start; rows of segments
             that would run beyond the end are not read.
         y : list of outputs
-            Labels may be strings; None is an unknown label. A segmentation is a list of
-            (start, end, label), end exclusive.
+            Labels may be strings; None is an unknown label, a set of labels one of them: a wrong
+            label then costs the least that it does against any of the set, and weights exist for
+            features with each of them. A segmentation is a list of (start, end, label), end
+            exclusive. Hidden states are sets as well: where y is "N", write {"N/0", "N/1"}.
         sample_weight : array of shape (n,), optional
             Multiplies each example's loss; ≥ 0.
 
@@ -254,6 +265,8 @@ class StructuredModel(Predictor):
     ) -> Training:
         gold = prepared.problem.gold
         assert gold is not None
+        # partial_fit, which sets shuffle, has one pass to make and no time for rounds.
+        by_rounds = shuffle is None and fills_in(prepared.problem, solver, self.latent)
         settings = Settings(
             margin=float(self.margin),
             temperature=float(self.temperature),
@@ -261,7 +274,7 @@ class StructuredModel(Predictor):
             l1=float(self.l1),
             max_iter=max_iter,
             tol=float(self.tol),
-            convex=solver != "perceptron" and not bool(gold.partial.any()),
+            convex=solver != "perceptron" and (by_rounds or not bool(gold.partial.any())),
         )
         progress = Progress(self.verbose, self.callbacks, type(self).__name__)
         learner: Learner
@@ -275,6 +288,11 @@ class StructuredModel(Predictor):
                 shuffle=bool(self.shuffle) if shuffle is None else shuffle,
                 random_state=_generator(self.random_state),
             )
+        if by_rounds:
+            learner, start = around(learner, settings, _generator(self.random_state), start)
+        elif start is None and len(gold.sets):
+            average = learner.average if isinstance(learner, Online) else None
+            start = random_start(prepared.problem, _generator(self.random_state), average=average)
         # BLAS on one thread: its sums would depend on the number of threads, and its own threads
         # get in the way of ours.
         with threadpool_limits(limits=1, user_api="blas"):
