@@ -119,13 +119,19 @@ class _SiteCost(Cost):
         costs = np.zeros((len(labels), len(table)))
         for row, k in zip(costs, labels, strict=True):
             row[:] = table[allowed_labels(k, len(table))].min(axis=0)
-        known = [
-            frozenset(k) if isinstance(k, (set, frozenset)) else None if is_open(k) else int(k)
-            for k in labels
-        ]
+        known = [_gold_name(k, len(table)) for k in labels]
         costs[[k is None for k in known]] = 0.0
         weights = np.broadcast_to(self.site_weights(known, 0), (len(labels),))
         return structure.label_costs(costs * weights[:, np.newaxis], **scores), 0.0
+
+
+def _gold_name(label: Any, n_labels: int) -> Any:
+    """Return an index, a frozenset of several, or None: a set of one is it, one of all is None."""
+    if isinstance(label, (set, frozenset)) and 1 < len(label) < n_labels:
+        return frozenset(label)
+    if isinstance(label, (set, frozenset)) and len(label) == 1:
+        return int(next(iter(label)))
+    return None if is_open(label) else int(label)
 
 
 class Hamming(_SiteCost):
