@@ -140,7 +140,8 @@ class Problem:
         self.structure = structure
         self.examples = examples
         self.layout = layout
-        self.gold = gold
+        self._gold = gold
+        self._fill_gold: Callable[[], GoldOutputs] | None = None
         self.cost = cost
         self.sample_weight = sample_weight
         self._label_names = label_names
@@ -201,6 +202,13 @@ class Problem:
                         f"example {i}: {name} has features for {found} places, "
                         f"the structure has {expected}"
                     )
+
+    @property
+    def gold(self) -> GoldOutputs | None:
+        """The gold outputs; those of a completed problem are worked out when asked for."""
+        if self._fill_gold is not None:
+            self._gold, self._fill_gold = self._fill_gold(), None
+        return self._gold
 
     # -- sizes and scores -----------------------------------------------------------------------
 
@@ -369,17 +377,15 @@ class Problem:
         sample_weight : array, optional
             Replaces the examples' weights.
         """
-        assert self.gold is not None
-        threads = n_threads(n_jobs)
-        ptr, part, value = _core.complete_all(self._core, w, 0.0, threads)
-        twin = copy.copy(self)
-        twin.gold = self._completed_gold(self.gold, ptr, part, value)
-        if temperature > 0:
-            ptr, part, value = _core.complete_all(self._core, w, float(temperature), threads)
-        elif (value == np.rint(value)).all():
+        w = w.copy()
+        found = _core.complete_all(self._core, w, float(temperature), n_threads(n_jobs))
+        ptr, part, value = found
+        if temperature == 0 and (value == np.rint(value)).all():
             counts = np.concatenate(([0], np.cumsum(value)))
             ptr = counts[ptr].astype(np.int64)
             part, value = np.repeat(part, value.astype(np.int64)), np.ones(0)
+        twin = copy.copy(self)
+        twin._fill_gold = lambda: self._completed_gold(w)
         spec = {"ptr": ptr, "part": part}
         twin.soft_gold = len(value) > 0
         if twin.soft_gold:
@@ -398,13 +404,11 @@ class Problem:
                 w[block.offset : block.offset + block.size][block.real == 0] = 0.0
         return w
 
-    def _completed_gold(
-        self,
-        gold: GoldOutputs,
-        ptr: npt.NDArray[np.int64],
-        part: npt.NDArray[np.uint32],
-        value: Vector,
-    ) -> GoldOutputs:
+    def _completed_gold(self, w: Vector) -> GoldOutputs:
+        """Return the gold outputs with the best labels that are allowed where some are unknown."""
+        gold = self.gold
+        assert gold is not None
+        ptr, part, value = _core.complete_all(self._core, w, 0.0, 1)
         outputs, labels = list(gold.outputs), gold.labels.copy()
         for i in np.flatnonzero(gold.partial).tolist():
             at = slice(ptr[i], ptr[i + 1])

@@ -101,7 +101,7 @@ class StructuredModel(Predictor):
     n_jobs : int, optional
         Threads. The result does not depend on it.
     random_state : int, Generator or RandomState, optional
-        For the order of the examples.
+        For the order of the examples and, where labels are sets, for the first weights.
     verbose : int, default=0
         Above 0: a line an iteration on standard error.
 

@@ -40,8 +40,7 @@ class CCCP:
     size. The noise decides where nothing else does: between hidden states that no example tells
     apart. Examples may be latent altogether.
 
-    A round costs a run of the learner, one inference an example for the labels (two at ε > 0) and
-    two for F. The end is where a round lowers F by no more than ``tol`` times F, or after
+    A round costs a run of the learner, one inference an example for the labels and two for F. The end is where a round lowers F by no more than ``tol`` times F, or after
     ``max_iter`` rounds. F never rises: a round that would raise it is undone and is the last one;
     the learner has then shown, to its own tolerance, that there was nothing to gain.
 
@@ -146,12 +145,12 @@ class CCCP:
             found.interrupted = last.interrupted
             found.state = last.state if found.state is None else found.state
             before = found.objective
+            if before is None:
+                found.weights = last.weights
             if last.interrupted:
-                if before is None:
-                    found.weights = last.weights
                 return
             new_loss, objective = self._objective(problem, last.weights, n_jobs)
-            calls += (3 if temperature == 0 else 4) * problem.n_examples
+            calls += 3 * problem.n_examples
             if before is None or objective < before:
                 found.weights, found.state = last.weights, last.state
                 loss, found.objective = new_loss, objective
