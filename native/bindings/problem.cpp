@@ -149,6 +149,7 @@ PyProblem::PyProblem(nb::object structure, std::size_t examples, std::size_t wei
   Gold read_gold;
   read_gold.ptr = g.get<std::int64_t>("ptr");
   read_gold.part = g.data<std::uint32_t>("part");
+  read_gold.value = g.data<double>("value");
   read_gold.allowed_ptr = g.get<std::int64_t>("allowed_ptr");
   read_gold.allowed = g.data<std::uint8_t>("allowed");
   Arrays c(cost, keep);

@@ -135,6 +135,33 @@ double Problem::augmented(std::size_t i, const Layout& layout, double* theta, do
   return value;
 }
 
+// The same infer with what the known labels rule out at -inf.
+double Problem::clamped(std::size_t i, const Layout& layout, double* theta, double eps,
+                        PartVector& p, Workspace& ws) const {
+  const Block& at = layout.block[0];
+  const std::uint8_t* allowed = gold_.allowed + gold_.allowed_ptr[i];
+  for (std::size_t j = 0; j < at.size(); ++j) {
+    if (!allowed[j]) theta[at.offset + j] = kMinusInfinity;
+  }
+  const double value = oracle_->infer(i, layout, theta, eps, p, ws);
+  if (value == kMinusInfinity) nothing_legal(i);
+  return value;
+}
+
+void Problem::complete(std::size_t i, const Layout& layout, const double* w, double eps,
+                       PartVector& p, Workspace& ws) const {
+  if (!partial(i)) {
+    p.clear(false);
+    for (std::int64_t n = gold_.ptr[i]; n < gold_.ptr[i + 1]; ++n) {
+      p.add(gold_.part[n], gold_value(n));
+    }
+    return;
+  }
+  double* theta = ws.real(kTheta, layout.parts);
+  scorer_.score(i, layout, w, 1.0, theta);
+  clamped(i, layout, theta, eps, p, ws);
+}
+
 double Problem::infer(std::size_t i, const Layout& layout, const double* w, double margin,
                       double eps, PartVector& p, Workspace& ws) const {
   double* theta = ws.real(kTheta, layout.parts);
@@ -154,20 +181,14 @@ LossResult Problem::loss(std::size_t i, const Layout& layout, const double* w, d
   } else {
     std::copy(theta, theta + layout.parts, plain);
   }
+  const std::int64_t begin = gold_.ptr[i], end = gold_.ptr[i + 1];  // nothing where partial
   double clamp = 0.0;
   PartVector known;
   if (is_partial) {
-    // The same infer with what the known labels rule out at -inf.
-    const Block& at = layout.block[0];
-    const std::uint8_t* allowed = gold_.allowed + gold_.allowed_ptr[i];
-    for (std::size_t j = 0; j < at.size(); ++j) {
-      if (!allowed[j]) theta[at.offset + j] = kMinusInfinity;
-    }
-    clamp = oracle_->infer(i, layout, theta, eps, known, ws);
-    if (clamp == kMinusInfinity) nothing_legal(i);
+    clamp = clamped(i, layout, theta, eps, known, ws);
     std::copy(plain, plain + layout.parts, theta);
   } else {
-    for (const std::uint32_t j : gold_parts(i)) clamp += plain[j];
+    for (std::int64_t n = begin; n < end; ++n) clamp += gold_value(n) * plain[gold_.part[n]];
   }
   const double value = augmented(i, layout, theta, margin, eps, gradient, ws);
   const double constant = cost_constant(i, margin);
@@ -187,7 +208,7 @@ LossResult Problem::loss(std::size_t i, const Layout& layout, const double* w, d
     if (is_partial) {
       for (std::size_t j = 0; j < layout.parts; ++j) gradient.value[j] -= known.value[j];
     } else {
-      for (const std::uint32_t j : gold_parts(i)) gradient.value[j] -= 1.0;
+      for (std::int64_t n = begin; n < end; ++n) gradient.value[gold_.part[n]] -= gold_value(n);
     }
     result.changed = true;
     return result;
@@ -203,9 +224,9 @@ LossResult Problem::loss(std::size_t i, const Layout& layout, const double* w, d
       gradient.index.push_back(known.index[n]);
     }
   } else {
-    for (const std::uint32_t j : gold_parts(i)) {
-      net[j] -= 1.0;
-      gradient.index.push_back(j);
+    for (std::int64_t n = begin; n < end; ++n) {
+      net[gold_.part[n]] -= gold_value(n);
+      gradient.index.push_back(gold_.part[n]);
     }
   }
   gradient.value.clear();

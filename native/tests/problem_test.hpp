@@ -209,6 +209,40 @@ inline void test_scorer() {
   }
 }
 
+// With the completions as gold parts, which have values at eps > 0, the gradient stays the same.
+inline void check_completed(const Problem& problem, const Tagging& data,
+                            const std::vector<double>& w, double eps) {
+  Workspace ws;
+  PartVector p;
+  std::vector<std::int64_t> ptr(1, 0);
+  std::vector<std::uint32_t> part;
+  std::vector<double> value;
+  for (std::size_t i = 0; i < Tagging::N; ++i) {
+    CHECK(problem.partial(i));
+    problem.complete(i, problem.scorer().layout(i), w.data(), eps, p, ws);
+    for (std::size_t n = 0; n < p.value.size(); ++n) {
+      part.push_back(p.dense ? static_cast<std::uint32_t>(n) : p.index[n]);
+      value.push_back(p.value[n]);
+    }
+    ptr.push_back(static_cast<std::int64_t>(part.size()));
+  }
+  const Gold gold{ptr, part.data(), {}, nullptr, value.data()};
+  const Problem completed(Scorer(data.blocks, Tagging::N), data.oracle, Tagging::weights, gold,
+                          Cost{}, {});
+  for (std::size_t i = 0; i < Tagging::N; ++i) {
+    const Layout layout = problem.scorer().layout(i);
+    PartVector before, after;
+    const double loss = problem.loss(i, layout, w.data(), 1.0, 0.0, eps, before, ws).loss;
+    const double tangent = completed.loss(i, layout, w.data(), 1.0, 0.0, eps, after, ws).loss;
+    CHECK(eps == 0.0 ? std::abs(tangent - loss) < 1e-11 : tangent > loss);
+    CHECK(before.index == after.index);
+    CHECK(before.value.size() == after.value.size());
+    for (std::size_t n = 0; n < before.value.size(); ++n) {
+      CHECK_NEAR(after.value[n], before.value[n], 1e-12);
+    }
+  }
+}
+
 // Unknown labels: the clamp is the same sum over the outputs that agree with what is known.
 inline void test_partial_labels() {
   Tagging data;
@@ -257,6 +291,7 @@ inline void test_partial_labels() {
       const double right = eps == 0.0 ? top - top_agreeing : std::log(all) - std::log(agreeing);
       CHECK_NEAR(problem.loss(i, layout, w.data(), 1.0, 0.0, eps, r, ws).loss, right, 1e-11);
     }
+    check_completed(problem, data, w, eps);
   }
 }
 

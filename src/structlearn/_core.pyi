@@ -120,6 +120,10 @@ class Problem:
         self, order: _Integers, settings: dict[str, Any], state: dict[str, Any]
     ) -> dict[str, Any]: ...
 
+def complete_all(
+    problem: Problem, w: _Reals, temperature: float, threads: int
+) -> tuple[_Integers, _Indices, _Reals]: ...
+
 class CurvatureMemory:
     def __init__(self, n: int, pairs: int) -> None: ...
     @property

@@ -7,9 +7,10 @@ neither the structure nor the features.
 
 from __future__ import annotations
 
+import copy
 import weakref
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from math import prod
 from typing import Any
 
@@ -59,20 +60,50 @@ class GoldOutputs:
     Attributes
     ----------
     outputs : sequence
-        One output an example, labels replaced by their indices.
+        One output an example, labels replaced by their indices; sets of labels by frozensets.
     labels, ptr : arrays
-        All labels one after another, −1 where unknown; example i owns ``labels[ptr[i]:ptr[i+1]]``.
+        All labels one after another; example i owns ``labels[ptr[i]:ptr[i+1]]``. −1: unknown, any
+        label; −2 − s: one of the labels in ``sets[s]``.
+    sets : bool array of shape (S, K)
+        The sets of allowed labels that occur, neither single labels nor all of them.
     """
 
     outputs: Sequence[Any]
     labels: npt.NDArray[np.int64]
     ptr: npt.NDArray[np.int64]
+    sets: npt.NDArray[np.bool_] = field(default_factory=lambda: np.zeros((0, 0), dtype=bool))
 
     @property
     def partial(self) -> npt.NDArray[np.bool_]:
         """Which examples have unknown labels."""
         unknown = np.concatenate(([0], np.cumsum(self.labels < 0)))
         return np.asarray(unknown[self.ptr[1:]] > unknown[self.ptr[:-1]])
+
+    def permits(self, i: int, labels: npt.NDArray[np.int64]) -> npt.NDArray[np.bool_]:
+        """Return at which positions of example i these labels are allowed."""
+        gold = self.labels[self.ptr[i] : self.ptr[i + 1]]
+        permitted = (gold == labels) | (gold == -1)
+        among = np.flatnonzero(gold <= -2)
+        permitted[among] = self.sets[-2 - gold[among], labels[among]]
+        return np.asarray(permitted)
+
+    def shares(self, n_labels: int) -> tuple[Vector, npt.NDArray[np.int64]]:
+        """Return labels and sets as distributions over the labels, and the row of each position.
+
+        Rows 0..K − 1 are the labels themselves, then come the sets, all of their labels alike; row
+        −1: unknown.
+        """
+        sizes = np.maximum(self.sets.sum(axis=1, keepdims=True), 1)
+        rows = np.vstack([np.eye(n_labels), (self.sets / sizes).reshape(len(self.sets), n_labels)])
+        return rows, self._rows(n_labels)
+
+    def least_costs(self, table: Vector) -> tuple[Vector, npt.NDArray[np.int64]]:
+        """Return δ(gold, ·) for labels and sets, the least over a set's labels; rows as shares."""
+        sets = [table[members].min(axis=0) for members in self.sets]
+        return np.vstack([table, *sets]), self._rows(len(table))
+
+    def _rows(self, n_labels: int) -> npt.NDArray[np.int64]:
+        return np.where(self.labels <= -2, n_labels - 2 - self.labels, self.labels)
 
 
 class Problem:
@@ -109,19 +140,24 @@ class Problem:
         self.structure = structure
         self.examples = examples
         self.layout = layout
-        self.gold = gold
+        self._gold = gold
+        self._fill_gold: Callable[[], GoldOutputs] | None = None
         self.cost = cost
         self.sample_weight = sample_weight
         self._label_names = label_names
         self._check_sites()
         self._specs = layout.specification(examples)
         self._inference = structure.native or PythonInference(self)
+        #: Whether the gold parts have values other than counts, see :meth:`completed`.
+        self.soft_gold = False
         self._core = self._build({}, {})
+        self._cost_spec: dict[str, Any] = {}
         if gold is not None:
             gold_spec = self._gold_specification(gold)
             self._core = self._build(gold_spec, {})
             self._check_gold(gold_spec)
-            self._core = self._build(gold_spec, self._cost_specification(gold, cost))
+            self._cost_spec = self._cost_specification(gold, cost)
+            self._core = self._build(gold_spec, self._cost_spec)
 
     @property
     def _native(self) -> NativeStructure | None:
@@ -166,6 +202,13 @@ class Problem:
                         f"example {i}: {name} has features for {found} places, "
                         f"the structure has {expected}"
                     )
+
+    @property
+    def gold(self) -> GoldOutputs | None:
+        """The gold outputs; those of a completed problem are worked out when asked for."""
+        if self._fill_gold is not None:
+            self._gold, self._fill_gold = self._fill_gold(), None
+        return self._gold
 
     # -- sizes and scores -----------------------------------------------------------------------
 
@@ -311,6 +354,70 @@ class Problem:
         total = 0.5 * float(w @ w) + C * value + (l1 * float(np.abs(w).sum()) if l1 else 0.0)
         return total, w + C * gradient
 
+    # -- unknown labels -------------------------------------------------------------------------
+
+    def completed(
+        self,
+        w: Vector,
+        temperature: float,
+        *,
+        sample_weight: Vector | None = None,
+        n_jobs: int | None = None,
+    ) -> Problem:
+        """Return the same problem with the unknown labels filled in; features are shared.
+
+        Its losses are infer(θ + γc, ε) + γc₀ − ⟨p_clamp, θ⟩ with p_clamp fixed, that of the weights
+        w: convex, and, but for a constant an example, an upper bound of the losses here which
+        touches them at w. At ε = 0 p_clamp is the best output that the labels allow; above it holds
+        the marginals over all of them (``soft_gold``), while ``gold`` shows the best one. The cost
+        is the same as here: what was unknown costs nothing.
+
+        Parameters
+        ----------
+        sample_weight : array, optional
+            Replaces the examples' weights.
+        """
+        w = w.copy()
+        found = _core.complete_all(self._core, w, float(temperature), n_threads(n_jobs))
+        ptr, part, value = found
+        if temperature == 0 and (value == np.rint(value)).all():
+            counts = np.concatenate(([0], np.cumsum(value)))
+            ptr = counts[ptr].astype(np.int64)
+            part, value = np.repeat(part, value.astype(np.int64)), np.ones(0)
+        twin = copy.copy(self)
+        twin._fill_gold = lambda: self._completed_gold(w)
+        spec = {"ptr": ptr, "part": part}
+        twin.soft_gold = len(value) > 0
+        if twin.soft_gold:
+            spec["value"] = value
+        if sample_weight is not None:
+            twin.sample_weight = sample_weight
+        twin._inference = self.structure.native or PythonInference(twin)
+        twin._core = twin._build(spec, self._cost_spec)
+        return twin
+
+    def random_weights(self, rng: np.random.Generator) -> Vector:
+        """Return standard normal weights, 0 for those that only fill up rows."""
+        w = rng.normal(size=self.n_weights)
+        for block in self.layout.present().values():
+            if block.real is not None:
+                w[block.offset : block.offset + block.size][block.real == 0] = 0.0
+        return w
+
+    def _completed_gold(self, w: Vector) -> GoldOutputs:
+        """Return the gold outputs with the best labels that are allowed where some are unknown."""
+        gold = self.gold
+        assert gold is not None
+        ptr, part, value = _core.complete_all(self._core, w, 0.0, 1)
+        outputs, labels = list(gold.outputs), gold.labels.copy()
+        for i in np.flatnonzero(gold.partial).tolist():
+            at = slice(ptr[i], ptr[i + 1])
+            dense = PartVector(part[at], value[at]).dense(self._core.parts(i))
+            y = self.structure.decode(unflatten_values(dense, _Shaped.of(self.shapes(i))))
+            outputs[i] = y
+            labels[gold.ptr[i] : gold.ptr[i + 1]] = self.structure.labels_of(y)
+        return GoldOutputs(outputs, labels, gold.ptr)
+
     # -- prediction -----------------------------------------------------------------------------
 
     def argmax_all(self, w: Vector, n_jobs: int | None = None) -> list[Any]:
@@ -438,17 +545,18 @@ class Problem:
                 lambda i, scores: cost.parts(self.structure, gold.outputs[i], **scores)
             )
         weights = self._site_weights(gold, cost) if cost.weighs_sites else None
+        table, rows = gold.least_costs(table)
         if not self.examples.blocks[self.structure.label_block].inner:
             spec: dict[str, Any] = {
                 "delta": np.ascontiguousarray(table),
-                "label": gold.labels.astype(np.int32),
+                "label": rows.astype(np.int32),
             }
             return spec if weights is None else {**spec, "site_weight": weights}
 
         # A site is more than one label: the structure says what labels make of it.
         def spread(i: int, scores: dict[str, Any]) -> tuple[Parts, float]:
             at = slice(gold.ptr[i], gold.ptr[i + 1])
-            labels = gold.labels[at]
+            labels = rows[at]
             costs = np.where((labels >= 0)[:, np.newaxis], table[labels], 0.0)
             if weights is not None:
                 costs *= weights[at, np.newaxis]
@@ -458,13 +566,15 @@ class Problem:
 
     def _site_weights(self, gold: GoldOutputs, cost: Cost) -> Vector:
         """Return the weight that a cost gives to each label, by the names of the labels."""
-        names = self._label_names
+        names, rows = self._label_names, gold.labels
+        every: list[Any] = []
+        if names is not None:
+            rows = gold._rows(len(names))
+            every = [*names.tolist(), *(frozenset(names[s].tolist()) for s in gold.sets), None]
         weights = np.ones(len(gold.labels))
         for i in range(self.n_examples):
             begin, end = gold.ptr[i], gold.ptr[i + 1]
-            named = gold.labels[begin:end].tolist()
-            if names is not None:
-                named = [None if k < 0 else names[k] for k in named]
+            named = [every[k] for k in rows[begin:end]] if every else rows[begin:end].tolist()
             weights[begin:end] = cost.site_weights(named, i)
         return weights
 

@@ -86,10 +86,15 @@ def flat(parts, names):
     return np.concatenate([np.ravel(parts[name]) for name in names])
 
 
+def permits(gold, label):
+    return gold is None or (label in gold if isinstance(gold, (set, frozenset)) else gold == label)
+
+
 class EnumeratedLoss:
     """L = ε log Σ_z exp((s(z) + γΔ(y, z))/ε) − ε log Σ_{z agrees with y} exp(s(z)/ε).
 
-    ``delta(y, z)`` is the cost; labels of y that are None agree with everything.
+    ``delta(y, z)`` is the cost; labels of y that are None agree with everything, sets with what is
+    in them.
     """
 
     def __init__(self, structure, y, scores, delta, margin, temperature):
@@ -100,7 +105,7 @@ class EnumeratedLoss:
         augmented = [s + margin * delta(y, z) for s, z in zip(plain, outputs, strict=True)]
         labels = structure.labels_of(y)
         agrees = [
-            all(k is None or k == j for k, j in zip(labels, structure.labels_of(z), strict=True))
+            all(permits(k, j) for k, j in zip(labels, structure.labels_of(z), strict=True))
             for z in outputs
         ]
         clamped = [s if a else -np.inf for s, a in zip(plain, agrees, strict=True)]

@@ -55,6 +55,8 @@ struct Gold {
   // Partial labels: where allowed_ptr[i] >= 0, one byte a part of block 0 from there.
   std::span<const std::int64_t> allowed_ptr;
   const std::uint8_t* allowed = nullptr;
+  // How much of each part there is, where that is not one: a completion by probabilities.
+  const double* value = nullptr;
 };
 
 // The cost of an output, affine in its parts, or zero-one. Pointers are borrowed.
@@ -120,6 +122,12 @@ class Problem {
     return cost_.constant && margin != 0.0 ? margin * cost_.constant[i] : 0.0;
   }
 
+  // The parts that stand for the gold output of example i, repeats allowed: its own or, where
+  // labels are unknown, p_clamp: those of the best output that is allowed, above eps = 0 the
+  // marginals over all that are.
+  void complete(std::size_t i, const Layout&, const double* w, double eps, PartVector& p,
+                Workspace&) const;
+
   // sum_i weight_i L_i(w), its gradient in `gradient` where that is not null, and the sum of the
   // examples' weighted costs in `cost`. The examples are cut into partitions that do not depend on
   // the threads, and summed in order. False in `complete` if interrupted.
@@ -130,6 +138,9 @@ class Problem {
   void add_cost(std::size_t i, const Layout&, double margin, double* theta) const;
   double zero_one(std::size_t i, const Layout&, const double* theta, double margin, double eps,
                   PartVector& p, Workspace&) const;
+  double clamped(std::size_t i, const Layout&, double* theta, double eps, PartVector& p,
+                 Workspace&) const;
+  double gold_value(std::int64_t n) const { return gold_.value ? gold_.value[n] : 1.0; }
 
   // Gradients of partitions from the last call of total, all 0 again: fresh memory would cost page
   // faults.

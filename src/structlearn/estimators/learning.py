@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import math
 import warnings
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -18,6 +19,7 @@ from ..learners.online import OnlineState
 from ..learners.solvers import SOLVERS, Options, best_solver, generator
 from ..problem import Problem
 from ..structures.native import n_threads
+from .latent import around, fills_in, random_start
 
 __all__ = ["Parameters", "check_parameters", "learn", "warn_unless_converged"]
 
@@ -47,6 +49,7 @@ class Parameters:
     hierarchy: Any = None
     forbid: Any = None
     class_weight: Any = None
+    latent: str = "auto"
     callbacks: Any = None
     n_jobs: int | None = None
     random_state: Any = None
@@ -137,6 +140,10 @@ def learn(
     elif name == "auto":
         name = best_solver(settings, problem, at_weights=weights is not None)
     solver = SOLVERS[name]
+    # partial_fit, which sets shuffle, has one pass to make and no time for rounds.
+    by_rounds = shuffle is None and fills_in(problem, name, getattr(parameters, "latent", "auto"))
+    if by_rounds:
+        settings = replace(settings, convex=True)
     options = Options(
         step=parameters.step,
         average=bool(parameters.average),
@@ -155,6 +162,11 @@ def learn(
             after = float(problem.n_examples) if steps is None else steps
             start = OnlineState.at(weights, average=options.average, steps=after)
     learner = solver.make(settings, options)
+    if by_rounds:
+        learner, start = around(learner, settings, generator(parameters.random_state), start)
+    elif start is None and len(gold.sets):
+        average = options.average if solver.online else None
+        start = random_start(problem, generator(parameters.random_state), average=average)
     progress = Progress(parameters.verbose, parameters.callbacks, type(parameters).__name__)
     from threadpoolctl import threadpool_limits
 

@@ -85,6 +85,12 @@ class StructuredModel(Predictor):
         also ``{"segment": [(2, "O")]}``, a length with a label.
     class_weight : dict or "balanced", optional
         Multiplies the loss of an example by the mean weight of its labels.
+    latent : {"auto", "direct", "cccp"}, default="auto"
+        What is done about unknown labels. "direct": the solver minimises the loss as it is, which
+        is not convex. "cccp": it solves convex problems, round after round, with the labels filled
+        in (:mod:`structlearn.learners.cccp`); ``history_`` is then by rounds, ``inner_gap`` the gap
+        of each, and ``max_iter`` and ``tol`` hold for both. "auto": "cccp" for solvers that need
+        every label. Either way a local optimum is found, and ``duality_gap_`` is None.
     warm_start : bool, default=False
         Begin at the weights of the last call of ``fit``.
     callbacks : callable or list of callable, optional
@@ -93,7 +99,7 @@ class StructuredModel(Predictor):
     n_jobs : int, optional
         Threads. The result does not depend on it.
     random_state : int, Generator or RandomState, optional
-        For the order of the examples.
+        For the order of the examples and, where labels are sets, for the first weights.
     verbose : int, default=0
         Above 0: a line an iteration on standard error.
 
@@ -138,6 +144,7 @@ class StructuredModel(Predictor):
     hierarchy: Any
     forbid: Any
     class_weight: Any
+    latent: str = "auto"
     warm_start: bool
     callbacks: Any
     n_jobs: int | None
@@ -170,6 +177,7 @@ class StructuredModel(Predictor):
         hierarchy: Any = None,
         forbid: Any = None,
         class_weight: Any = None,
+        latent: str = "auto",
         warm_start: bool = False,
         callbacks: Any = None,
         n_jobs: int | None = None,
@@ -193,8 +201,10 @@ class StructuredModel(Predictor):
             matrix or list of tokens with L · max_length rows, start by start; rows of segments
             that would run beyond the end are not read.
         y : list of outputs
-            Labels may be strings; None is an unknown label. A segmentation is a list of
-            (start, end, label), end exclusive.
+            Labels may be strings; None is an unknown label, a set of labels one of them: a wrong
+            label then costs the least that it does against any of the set, and weights exist for
+            features with each of them. A segmentation is a list of (start, end, label), end
+            exclusive. Hidden states are sets as well: where y is "N", write {"N/0", "N/1"}.
         sample_weight : array of shape (n,), optional
             Multiplies each example's loss; ≥ 0.
 

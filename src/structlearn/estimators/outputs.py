@@ -44,6 +44,11 @@ def labels_by_example(structure: Structure, outputs: list[Any]) -> list[list[Any
     for i, y in enumerate(outputs):
         if isinstance(y, (str, bytes)) and not _is_scalar_output(structure):
             raise ValueError(f"example {i}: the output {y!r} is a string, not a sequence of labels")
+        if isinstance(y, (set, frozenset)) and not _is_scalar_output(structure):
+            raise ValueError(
+                f"example {i}: the output {y!r} is a set, not a sequence of labels; a position of "
+                "the sequence may be a set of labels"
+            )
         try:
             rows.append(_plain(structure.labels_of(y)))
         except TypeError:
@@ -61,14 +66,17 @@ def _is_scalar_output(structure: Structure) -> bool:
 
 
 def find_classes(structure: Structure, y: Any) -> npt.NDArray[Any]:
-    """Return the sorted labels of y; None, an unknown label, is not one."""
+    """Return the sorted labels of y, those in sets too; None, an unknown label, is not one."""
     found: set[Any] = set()
     for i, row in enumerate(labels_by_example(structure, as_outputs(y))):
         try:
+            if any(isinstance(k, set) for k in row):
+                row = [frozenset(k) if isinstance(k, set) else k for k in row]
             found.update(row)
         except TypeError:
             raise ValueError(f"example {i}: a label is a string or a number, not a list") from None
-    return sort_classes(found - {None})
+    sets = {k for k in found if isinstance(k, frozenset)}
+    return sort_classes((found - sets).union(*sets) - {None})
 
 
 def sort_classes(found: Iterable[Any]) -> npt.NDArray[Any]:
@@ -95,7 +103,9 @@ def read_outputs(
     *,
     check_sites: bool = True,
 ) -> GoldOutputs:
-    """Return the outputs in terms of label indices; −1 is unknown.
+    """Return the outputs in terms of label indices; None is unknown, a set one of its labels.
+
+    A set of one label is that label, a set of all of them is None.
 
     Parameters
     ----------
@@ -108,17 +118,15 @@ def read_outputs(
             outputs, np.empty(0, dtype=np.int64), np.zeros(len(outputs) + 1, dtype=np.int64)
         )
     rows = labels_by_example(structure, outputs)
-    index: dict[Any, int] = {k: i for i, k in enumerate(classes.tolist())}
-    index[None] = -1
+    index = _LabelIndex(classes)
     for i, row in enumerate(rows):
         if check_sites and len(row) != sites[i]:
             raise ValueError(f"example {i}: y has {len(row)} labels, X has {sites[i]} positions")
         for t, label in enumerate(row):
+            if isinstance(label, (set, frozenset)):
+                row[t] = label = frozenset(label)
             if label not in index:
-                raise ValueError(
-                    f"example {i}, position {t}: label {label!r} is not among the classes "
-                    f"{_some(classes)}"
-                )
+                index.add(label, f"example {i}, position {t}")
     ptr = np.zeros(len(rows) + 1, dtype=np.int64)
     np.cumsum([len(row) for row in rows], out=ptr[1:])
     labels = np.fromiter(
@@ -126,10 +134,60 @@ def read_outputs(
     )
     bounds = ptr.tolist()
     indexed = [
-        structure.relabel(y, labels[a:b])
+        structure.relabel(y, index.with_sets(labels[a:b]))
         for y, a, b in zip(outputs, bounds[:-1], bounds[1:], strict=True)
     ]
-    return GoldOutputs(indexed, labels, ptr)
+    return GoldOutputs(indexed, labels, ptr, index.table())
+
+
+class _LabelIndex(dict[Any, int]):
+    """From labels, None and sets of labels to the codes of :class:`GoldOutputs`."""
+
+    def __init__(self, classes: npt.NDArray[Any]) -> None:
+        super().__init__((k, i) for i, k in enumerate(classes.tolist()))
+        self.classes = classes
+        self.sets: list[frozenset[int]] = []
+        self[None] = -1
+
+    def add(self, label: Any, place: str) -> None:
+        """Give a code to a set of labels that has none yet; refuse everything else by name."""
+        if not isinstance(label, frozenset):
+            raise ValueError(
+                f"{place}: label {label!r} is not among the classes {_some(self.classes)}"
+            )
+        if not label:
+            raise ValueError(
+                f"{place}: the set of allowed labels is empty; None allows all of them"
+            )
+        for k in label:
+            if k is None or k not in self:
+                raise ValueError(
+                    f"{place}: label {k!r} of a set is not among the classes {_some(self.classes)}"
+                )
+        members = frozenset(self[k] for k in label)
+        if len(members) == 1:
+            self[label] = min(members)
+        elif len(members) == len(self.classes):
+            self[label] = -1
+        else:
+            self[label] = -2 - len(self.sets)
+            self.sets.append(members)
+
+    def with_sets(self, codes: npt.NDArray[np.int64]) -> npt.NDArray[Any]:
+        """Return the labels of an output: sets themselves in the place of their codes."""
+        if not self.sets or codes.min(initial=0) >= -1:
+            return codes
+        labels = codes.astype(object)
+        for t in np.flatnonzero(codes <= -2):
+            labels[t] = self.sets[-2 - codes[t]]
+        return labels
+
+    def table(self) -> npt.NDArray[np.bool_]:
+        """Return the sets as rows over the labels."""
+        table = np.zeros((len(self.sets), len(self.classes)), dtype=bool)
+        for row, members in zip(table, self.sets, strict=True):
+            row[list(members)] = True
+        return table
 
 
 def _some(classes: npt.NDArray[Any]) -> str:
@@ -156,17 +214,22 @@ def check_sample_weight(sample_weight: Any, n: int) -> Vector | None:
 
 
 def class_weights(class_weight: Any, classes: npt.NDArray[Any], gold: GoldOutputs) -> Vector | None:
-    """Return the mean class weight of each example's labels; for one label it is that label's."""
+    """Return the mean class weight of each example's labels; for one label it is that label's.
+
+    A set of labels weighs as much as they do on average and, for "balanced", counts as an equal
+    share of each; unknown labels are left out.
+    """
     if class_weight is None:
         return None
-    known = gold.labels[gold.labels >= 0]
+    shares, rows = gold.shares(len(classes))
+    known = rows[rows >= 0]
     if isinstance(class_weight, str):
         if class_weight != "balanced":
             raise ValueError(
                 f"class_weight must be None, 'balanced' or a dict, got {class_weight!r}"
             )
-        counts = np.maximum(np.bincount(known, minlength=len(classes)), 1)
-        table = len(known) / (len(classes) * counts)
+        counts = np.bincount(known, minlength=len(shares)) @ shares
+        table = len(known) / (len(classes) * np.where(counts > 0, counts, 1.0))
     elif isinstance(class_weight, Mapping):
         unknown = set(class_weight) - set(classes.tolist())
         if unknown:
@@ -179,8 +242,9 @@ def class_weights(class_weight: Any, classes: npt.NDArray[Any], gold: GoldOutput
     else:
         raise ValueError(f"class_weight must be None, 'balanced' or a dict, got {class_weight!r}")
     means = np.ones(len(gold.ptr) - 1)
+    weights = shares @ table
     for i in range(len(means)):
-        labels = gold.labels[gold.ptr[i] : gold.ptr[i + 1]]
+        labels = rows[gold.ptr[i] : gold.ptr[i + 1]]
         if (labels >= 0).any():
-            means[i] = table[labels[labels >= 0]].mean()
+            means[i] = weights[labels[labels >= 0]].mean()
     return means

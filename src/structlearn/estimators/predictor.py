@@ -10,7 +10,8 @@ import numpy.typing as npt
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
-from ..structures.base import Structure
+from ..losses.loss import rule_out
+from ..structures.base import Structure, is_open
 from ..structures.multiclass import Multiclass
 from .outputs import check_sample_weight, read_outputs
 
@@ -119,7 +120,8 @@ class Predictor(BaseEstimator):  # type: ignore[misc]
         Parameters
         ----------
         y : list of outputs, optional
-            The outputs asked about; default the predicted ones.
+            The outputs asked about; default the predicted ones. Where labels are None or sets, the
+            probability is that of all outputs which they allow.
 
         Returns
         -------
@@ -142,14 +144,25 @@ class Predictor(BaseEstimator):  # type: ignore[misc]
             else:
                 outputs = given[len(result) : len(result) + len(chunk)]
             for scores, output, value in zip(chunk, outputs, values, strict=True):
-                score = self.structure_.score(output, **scores)
+                score = self._score_of(output, scores, eps)
                 result.append(min(1.0, float(np.exp((score - value) / eps))))
         return np.array(result)
+
+    def _score_of(self, y: Any, scores: dict[str, Any], temperature: float) -> float:
+        """Return the score of an output; where it leaves a choice, ε log Σ exp(score/ε) over it."""
+        structure = self.structure_
+        if structure.has_labels and any(map(is_open, structure.labels_of(y))):
+            allowed = rule_out(structure, y, scores)
+            return float(structure.log_partition(temperature=temperature, **allowed))
+        return float(structure.score(y, **scores))
 
     # -- scoring --------------------------------------------------------------------------------
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
-        """Return the share of labels that are predicted right (unknown ones, None, left out)."""
+        """Return the share of labels that are predicted right.
+
+        Unknown labels, None, are left out; where y has a set of labels, any of them is right.
+        """
         check_is_fitted(self)
         gold = read_outputs(self.structure_, y, self.classes_, self._sites(X))
         predicted = self._predict_indices(X)
@@ -161,10 +174,9 @@ class Predictor(BaseEstimator):  # type: ignore[misc]
                 right += weights[i] * float(np.array_equal(output, gold.outputs[i]))
                 total += weights[i]
                 continue
-            labels = gold.labels[gold.ptr[i] : gold.ptr[i + 1]]
-            known = labels >= 0
+            known = gold.labels[gold.ptr[i] : gold.ptr[i + 1]] != -1
             found = np.asarray(self.structure_.labels_of(output))
-            right += weights[i] * float((found[known] == labels[known]).sum())
+            right += weights[i] * float((gold.permits(i, found) & known).sum())
             total += weights[i] * float(known.sum())
         if total == 0:
             raise ValueError("there is nothing to score: no label of y is known")

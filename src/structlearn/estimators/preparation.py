@@ -226,9 +226,10 @@ def label_sites(structure: Structure, examples: Examples) -> list[int]:
 
 
 def _known_parts(structure: Structure, y: Any, shape: tuple[int, ...]) -> npt.NDArray[np.int64]:
-    """Return the parts of the label block that a partly labelled output uses for certain."""
+    """Return the parts of the label block that a partly labelled output names: labels and sets."""
     allowed = structure.allowed(y, shape).reshape(-1, shape[-1])
-    return np.flatnonzero(allowed & (allowed.sum(axis=1) == 1)[:, np.newaxis])
+    sizes = allowed.sum(axis=1)
+    return np.flatnonzero(allowed & ((sizes == 1) | (sizes < shape[-1]))[:, np.newaxis])
 
 
 def _gold_outcomes(
@@ -243,8 +244,14 @@ def _gold_outcomes(
     rest = list(names)
     label = structure.label_block
     if label in rest and structure.has_labels and not examples.blocks[label].inner:
-        known = np.flatnonzero(gold.labels >= 0)  # those of partly labelled examples count too
-        found[label] = (known, gold.labels[known])
+        # Those of partly labelled examples count too, and of a set all that are in it.
+        known = np.flatnonzero(gold.labels >= 0)
+        among = np.flatnonzero(gold.labels <= -2)
+        place, member = np.nonzero(gold.sets[-2 - gold.labels[among]])
+        found[label] = (
+            np.concatenate([known, among[place]]),
+            np.concatenate([gold.labels[known], member]),
+        )
         rest.remove(label)
     if not rest:
         return found

@@ -2,6 +2,7 @@
 
 from .annealing import Annealing
 from .base import Learner, Training
+from .cccp import CCCP
 from .cutting_planes import NSlack, Round
 from .dual import DualState
 from .dual_ascent import AscentState, DualAscent
@@ -12,6 +13,7 @@ from .online import Online, OnlineState
 from .owlqn import OWLQN
 
 __all__ = [
+    "CCCP",
     "LBFGS",
     "OWLQN",
     "Annealing",

@@ -64,12 +64,15 @@ class Solver:
         Its state, as large as the data, makes a better start than weights do.
     from_weights : bool
         Can begin at given weights.
+    needs_labels : bool
+        Its proofs need every label; with unknown ones they are filled in round by round.
     """
 
     make: Callable[[Settings, Options], Learner]
     online: bool = False
     keeps: bool = False
     from_weights: bool = True
+    needs_labels: bool = False
 
 
 def _online(settings: Settings, options: Options, step: str) -> Learner:
@@ -88,11 +91,17 @@ SOLVERS: dict[str, Solver] = {
     "lbfgs": Solver(lambda s, o: OWLQN(s) if s.l1 else LBFGS(s)),
     "dual": Solver(lambda s, o: DualAscent(s, random_state=o.seeded), from_weights=False),
     "frank-wolfe": Solver(
-        lambda s, o: FrankWolfe(s, random_state=o.seeded, shuffle=o.shuffle), keeps=True
+        lambda s, o: FrankWolfe(s, random_state=o.seeded, shuffle=o.shuffle),
+        keeps=True,
+        needs_labels=True,
     ),
-    "n-slack": Solver(lambda s, o: NSlack(s, violation_tol=o.violation_tol), keeps=True),
-    "one-slack": Solver(lambda s, o: OneSlack(s, violation_tol=o.violation_tol), keeps=True),
-    "annealing": Solver(lambda s, o: Annealing(s)),
+    "n-slack": Solver(
+        lambda s, o: NSlack(s, violation_tol=o.violation_tol), keeps=True, needs_labels=True
+    ),
+    "one-slack": Solver(
+        lambda s, o: OneSlack(s, violation_tol=o.violation_tol), keeps=True, needs_labels=True
+    ),
+    "annealing": Solver(lambda s, o: Annealing(s), needs_labels=True),
 }
 
 

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from ..structures.base import Parts, Structure
+from ..structures.base import Parts, Structure, allowed_labels, is_open
 
 __all__ = ["Cost", "Hamming", "LabelCost", "ZeroOne", "as_cost"]
 
@@ -42,7 +42,8 @@ class Cost:
     def site_weights(self, labels: Any, example: int) -> Vector | float:
         """Return the weight of each site of one example, for costs with a label table.
 
-        ``labels`` are the gold labels by the names that the user gave them.
+        ``labels`` are the gold labels by the names that the user gave them: None where unknown, a
+        frozenset where one of several.
         """
         return 1.0
 
@@ -66,7 +67,11 @@ class Cost:
 
 
 class _SiteCost(Cost):
-    """A cost that is a sum over sites of δ(gold label, label), weighted."""
+    """A cost that is a sum over sites of δ(gold label, label), weighted.
+
+    Where the gold label is one of a set, δ is the least over the set: 0 for every label in it
+    unless the table says otherwise. Unknown labels (None) cost nothing.
+    """
 
     def __init__(self, weights: Any, normalize: bool) -> None:
         self.weights = weights
@@ -85,7 +90,7 @@ class _SiteCost(Cost):
         if callable(self.weights):
             values = self.weights(labels)
         elif isinstance(self.weights, Mapping):
-            values = [self.weights.get(k, 1.0) for k in labels]
+            values = [self._weight_of(k) for k in labels]
         else:
             values = self.weights[example]
         weights = np.asarray(values, dtype=np.float64)
@@ -95,6 +100,12 @@ class _SiteCost(Cost):
             )
         return weights * scale
 
+    def _weight_of(self, label: Any) -> float:
+        """Return the weight of a label; of a set of labels, their mean."""
+        if isinstance(label, frozenset):
+            return float(np.mean([self.weights.get(k, 1.0) for k in label]))
+        return float(self.weights.get(label, 1.0))
+
     def parts(self, structure: Structure, y: Any, **scores: Any) -> tuple[Parts, float]:
         """Return the cost of each label at each site."""
         if not structure.has_labels or structure.label_block not in scores:
@@ -102,13 +113,25 @@ class _SiteCost(Cost):
                 f"{type(self).__name__} counts wrong labels, and the outputs of {structure!r} have "
                 "none: use cost='zero-one', or a Cost with parts()"
             )
-        known = [None if k is None or k < 0 else int(k) for k in structure.labels_of(y)]
-        labels = np.array([-1 if k is None else k for k in known], dtype=np.int64)
+        labels = list(structure.labels_of(y))
         table = self.label_table(np.shape(scores[structure.label_block])[-1])
         assert table is not None
-        costs = np.where((labels >= 0)[:, np.newaxis], table[labels], 0.0)
-        weights = np.broadcast_to(self.site_weights(known, 0), labels.shape)
+        costs = np.zeros((len(labels), len(table)))
+        for row, k in zip(costs, labels, strict=True):
+            row[:] = table[allowed_labels(k, len(table))].min(axis=0)
+        known = [_gold_name(k, len(table)) for k in labels]
+        costs[[k is None for k in known]] = 0.0
+        weights = np.broadcast_to(self.site_weights(known, 0), (len(labels),))
         return structure.label_costs(costs * weights[:, np.newaxis], **scores), 0.0
+
+
+def _gold_name(label: Any, n_labels: int) -> Any:
+    """Return an index, a frozenset of several, or None: a set of one is it, one of all is None."""
+    if isinstance(label, (set, frozenset)) and 1 < len(label) < n_labels:
+        return frozenset(label)
+    if isinstance(label, (set, frozenset)) and len(label) == 1:
+        return int(next(iter(label)))
+    return None if is_open(label) else int(label)
 
 
 class Hamming(_SiteCost):
@@ -119,8 +142,8 @@ class Hamming(_SiteCost):
     normalize : bool, default=False
         Divide by the length (``cost="hamming-mean"``).
     weights : callable, mapping or sequence, optional
-        Weights of positions: a function of the gold labels, a mapping from label to weight, or one
-        array a training example.
+        Weights of positions: a function of the gold labels, a mapping from label to weight (a set
+        of labels has the mean of theirs), or one array a training example.
     """
 
     def __init__(

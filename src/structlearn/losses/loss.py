@@ -2,8 +2,8 @@
 
     L = infer(θ + γc, ε).value + γc₀ − clamp,   gradient over parts p − p_clamp,
 
-with clamp = ⟨θ, μ(y*)⟩, or, where labels are unknown (None), the same infer with the labels that
-are ruled out at −∞.
+with clamp = ⟨θ, μ(y*)⟩, or, where labels are unknown (None, or a set of those that are possible),
+the same infer with the labels that are ruled out at −∞.
 
 ========  ===========  ========================================
 γ margin  ε temperat.  what it is
@@ -23,10 +23,17 @@ from typing import Any
 
 import numpy as np
 
-from ..structures.base import Parts, Structure, check_temperature
+from ..structures.base import Parts, Structure, check_temperature, is_open
 from .costs import as_cost
 
-__all__ = ["StructuredLoss", "hinge_loss", "log_loss", "perceptron_loss", "softmax_margin_loss"]
+__all__ = [
+    "StructuredLoss",
+    "hinge_loss",
+    "log_loss",
+    "perceptron_loss",
+    "rule_out",
+    "softmax_margin_loss",
+]
 
 
 class StructuredLoss:
@@ -70,10 +77,10 @@ class StructuredLoss:
             name: value if name in structure.topology else np.asarray(value, dtype=np.float64)
             for name, value in scores.items()
         }
-        unknown = structure.has_labels and any(k is None for k in structure.labels_of(y))
+        unknown = structure.has_labels and any(map(is_open, structure.labels_of(y)))
         if unknown:
             clamp, known = structure.infer(
-                temperature=self.temperature, **_rule_out(structure, y, theta)
+                temperature=self.temperature, **rule_out(structure, y, theta)
             )
         else:
             clamp, known = structure.score(y, **theta), structure.encode(y, **theta)
@@ -119,7 +126,7 @@ class StructuredLoss:
         )
 
 
-def _rule_out(structure: Structure, y: Any, theta: dict[str, Any]) -> dict[str, Any]:
+def rule_out(structure: Structure, y: Any, theta: dict[str, Any]) -> dict[str, Any]:
     """Return the scores with every label at −∞ that the known labels exclude."""
     block = structure.label_block
     allowed = structure.allowed(y, theta[block].shape)

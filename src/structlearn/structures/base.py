@@ -311,12 +311,11 @@ class Structure:
     def allowed(self, y: Any, shape: tuple[int, ...]) -> npt.NDArray[np.bool_]:
         """Return which parts of the label block an output with unknown labels may use.
 
-        Unknown is None, or an index below 0; ``shape`` is that of the block.
+        Unknown is None, or an index below 0; a set holds the indices that are possible; ``shape``
+        is that of the block.
         """
-        labels = np.array([-1 if k is None else int(k) for k in self.labels_of(y)], dtype=np.int64)
-        table: npt.NDArray[np.bool_] = labels[:, np.newaxis] == np.arange(shape[-1])
-        table[labels < 0] = True
-        return table.reshape(shape)
+        rows = [allowed_labels(k, shape[-1]) for k in self.labels_of(y)]
+        return np.array(rows, dtype=bool).reshape(shape)
 
     def runner_up(self, y: Any, **scores: Any) -> tuple[float, Any] | None:
         """Return the best output other than y with its score, or None if there is none."""
@@ -399,6 +398,28 @@ def _for_batches(argmax: Any) -> Any:
         return argmax(self, **scores)
 
     return either
+
+
+def is_open(label: Any) -> bool:
+    """Tell whether a gold label leaves a choice: None, an index below 0, a set of indices."""
+    return label is None or isinstance(label, (set, frozenset)) or label < 0
+
+
+def allowed_labels(label: Any, n_labels: int) -> npt.NDArray[np.bool_]:
+    """Return which of the labels a gold label stands for: itself, those of a set, or all."""
+    if isinstance(label, (set, frozenset)):
+        picked = [int(k) for k in label]
+        if not picked:
+            raise ValueError("the set of allowed labels is empty")
+    elif is_open(label):
+        return np.ones(n_labels, dtype=bool)
+    else:
+        picked = [int(label)]
+    if min(picked) < 0 or max(picked) >= n_labels:
+        raise ValueError(f"labels must be among 0..{n_labels - 1}: {sorted(picked)}")
+    allowed = np.zeros(n_labels, dtype=bool)
+    allowed[picked] = True
+    return allowed
 
 
 def n_parts(theta: Mapping[str, Array]) -> int:

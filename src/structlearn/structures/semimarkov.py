@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from .. import _core
-from .base import Block, Parts, paired
+from .base import Block, Parts, allowed_labels, paired
 from .native import NativeStructure, examples_of
 from .segments import Segment, labels_at, read_segments, rows_per_position
 
@@ -141,13 +141,12 @@ class SemiMarkov(NativeStructure):
         return {"segment": segment}
 
     def allowed(self, y: Any, shape: tuple[int, ...]) -> npt.NDArray[np.bool_]:
-        """Return the segments of y; those whose label is unknown (None, −1) with every label."""
+        """Return the segments of y, each with the labels that it may have: all for None or −1."""
         segments = read_segments(y)
         self._check_lengths(segments)
         table = np.zeros(shape, dtype=bool)
         for start, end, k in segments:
-            known = k is not None and k >= 0
-            table[start, end - start - 1, k if known else slice(None)] = True
+            table[start, end - start - 1] = allowed_labels(k, shape[-1])
         return table
 
     def _positions(self, name: str, theta: Mapping[str, Any]) -> tuple[int, ...]:

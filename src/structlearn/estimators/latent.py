@@ -1,0 +1,62 @@
+"""Which learner gets outputs with unknown labels, and where it begins."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from ..learners.base import Learner, Settings, Training
+from ..learners.cccp import CCCP, NOISE
+from ..learners.online import Online, OnlineState
+from ..learners.solvers import SOLVERS
+from ..problem import Problem
+
+__all__ = ["around", "fills_in", "random_start"]
+
+Vector = npt.NDArray[np.float64]
+
+
+def fills_in(problem: Problem, solver: str, latent: str) -> bool:
+    """Tell whether unknown labels are filled in round by round, or left to the solver."""
+    if latent not in ("auto", "cccp", "direct"):
+        raise ValueError(f"latent must be 'auto', 'cccp' or 'direct', got {latent!r}")
+    if problem.gold is None or not problem.gold.partial.any():
+        return False
+    needed = SOLVERS[solver].needs_labels
+    if latent == "direct" and needed:
+        raise ValueError(
+            f"solver={solver!r} needs every label, and some are unknown: use latent='cccp', or "
+            "solver='sgd'"
+        )
+    if latent == "cccp" and solver == "perceptron":
+        raise ValueError("latent='cccp' needs an objective, and the perceptron has none")
+    return latent == "cccp" or needed
+
+
+def around(learner: Learner, settings: Settings, rng: np.random.Generator, start: Any) -> Any:
+    """Return the learner with CCCP around it, and the weights to begin at."""
+
+    def resume(weights: Vector, last: Training | None) -> Any:
+        if not isinstance(learner, Online):
+            return weights
+        # A learner whose steps shrink goes on with small ones.
+        steps = last.state.steps if last is not None and last.state is not None else 1.0
+        return OnlineState.at(weights, average=learner.average, steps=steps)
+
+    if start is not None:
+        start = start.last if isinstance(start, OnlineState) else getattr(start, "weights", start)
+    return CCCP(learner, settings, random_state=rng, resume=resume), start
+
+
+def random_start(problem: Problem, rng: np.random.Generator, *, average: bool | None) -> Any:
+    """Return small random weights, for a learner that takes unknown labels as they are.
+
+    Zero may be a saddle point where labels are sets: hidden states that are alike stay so.
+    ``average`` is that of an online learner, None for others.
+    """
+    w = NOISE * problem.random_weights(rng)
+    if average is None:
+        return w
+    return OnlineState.at(w, average=average, steps=float(problem.n_examples))
