@@ -31,6 +31,7 @@ nb::ndarray<nb::numpy, T, nb::ndim<1>> to_numpy(std::vector<T> values) {
 
 void bind_structures(nb::module_& m);
 void bind_problem(nb::module_& m);
+void bind_online(nb::module_& m);
 void bind_quasi_newton(nb::module_& m);
 void bind_text(nb::module_& m);
 void bind_features(nb::module_& m);

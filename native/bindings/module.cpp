@@ -6,6 +6,7 @@ NB_MODULE(_core, m) {
   m.doc() = "structlearn's native core: structures, problems, online learning.";
   structlearn::python::bind_structures(m);
   structlearn::python::bind_problem(m);
+  structlearn::python::bind_online(m);
   structlearn::python::bind_quasi_newton(m);
   structlearn::python::bind_text(m);
   structlearn::python::bind_features(m);

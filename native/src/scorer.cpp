@@ -296,10 +296,15 @@ void Scorer::clear_fillers(double* w) const {
   }
 }
 
+void Scorer::gather(std::size_t example, const Layout& layout, const PartVector& v, double* scratch,
+                    std::vector<std::size_t>& touched) const {
+  transpose(example, layout, v, Collect{scratch, touched});
+}
+
 double Scorer::squared_norm(std::size_t example, const Layout& layout, const PartVector& v,
                             double* scratch) const {
   std::vector<std::size_t> touched;
-  transpose(example, layout, v, Collect{scratch, touched});
+  gather(example, layout, v, scratch, touched);
   double sum = 0.0;
   for (const std::size_t q : touched) {
     sum += scratch[q] * scratch[q];

@@ -73,6 +73,10 @@ class Scorer {
                             double* w) const;
   void clear_fillers(double* w) const;
 
+  // A^T v by weight: added to `scratch`, its places written to `touched`, repeats allowed.
+  void gather(std::size_t example, const Layout&, const PartVector& v, double* scratch,
+              std::vector<std::size_t>& touched) const;
+
   // |A^T v|^2. Features that repeat inside an example collide: not a sum over sites. `scratch` has
   // one zero a weight, and is left so.
   double squared_norm(std::size_t example, const Layout&, const PartVector& v,

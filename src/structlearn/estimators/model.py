@@ -15,9 +15,10 @@ from threadpoolctl import threadpool_limits
 from ..exceptions import ConvergenceWarning
 from ..learners.base import Learner, Progress, Settings, Training
 from ..learners.lbfgs import LBFGS
-from ..learners.online import Online, OnlineState
+from ..learners.online import Beam, Online, OnlineState
 from ..learners.owlqn import OWLQN
 from ..problem import Problem
+from ..structures.beam import UPDATE_AT, check_width
 from ..structures.multiclass import Multiclass
 from ..structures.native import n_threads
 from .outputs import sort_classes
@@ -27,6 +28,11 @@ from .preparation import Before, Frame, Prepared, label_sites, prepare
 __all__ = ["StructuredModel"]
 
 Vector = npt.NDArray[np.float64]
+
+#: Solvers that look at one example and move on; only they can go on with other data.
+ONLINE = ("perceptron", "sgd", "passive-aggressive", "adagrad", "arow")
+#: Those among them that move after a mistake only, and minimise no objective.
+MISTAKE_DRIVEN = ("perceptron", "passive-aggressive", "arow")
 
 
 def store_parameters(estimator: Any, arguments: dict[str, Any]) -> None:
@@ -56,8 +62,10 @@ class StructuredModel(Predictor):
         Weight of the losses against the regulariser.
     l1 : float, default=0.0
         Weight of ‖w‖₁ (solver "lbfgs" only, which then is OWL-QN).
-    solver : {"auto", "perceptron", "sgd", "lbfgs"}, default="auto"
-        "auto": L-BFGS where the loss is smooth (ε > 0), the perceptron at γ = ε = 0, else "sgd".
+    solver : {"auto", "perceptron", "sgd", "lbfgs", "passive-aggressive", "adagrad", "arow"}
+        "auto", the default: L-BFGS where the loss is smooth (ε > 0), the perceptron at γ = ε = 0,
+        else "sgd". The last three are what :class:`PassiveAggressive`, :class:`AdaGrad` and
+        :class:`AROW` are presets of.
     step : {"decaying", "constant"}, default="decaying"
         Step of "sgd"; "constant" is the chapter's Algorithm 41 as printed.
     max_iter : int, default=100
@@ -142,6 +150,11 @@ class StructuredModel(Predictor):
     verbose: int
     history_: list[dict[str, Any]]
 
+    # Of some presets alone.
+    beam: int | None = None
+    update_at: str = "early"
+    _rate: float = 1.0
+
     def __init__(
         self,
         structure: Any = "chain",
@@ -202,10 +215,13 @@ class StructuredModel(Predictor):
         start: Any = None
         if again:
             start = self._layout.move(self._weights, prepared.layout)
-            if solver != "lbfgs":
+            if solver in ONLINE:
                 before = getattr(self, "_online", None)
                 steps = before.steps if before else float(prepared.problem.n_examples)
                 start = OnlineState.at(start, average=bool(self.average), steps=steps)
+                if before:  # what AdaGrad and AROW know of each weight goes on
+                    moved = before.moved(lambda w: self._layout.move(w, prepared.layout))
+                    start.squares = moved.squares
         training = self._learn(prepared, solver, start, self.max_iter)
         self._accept(prepared, training, solver)
         return self
@@ -221,7 +237,7 @@ class StructuredModel(Predictor):
             All labels that will ever occur; needed at the first call.
         """
         solver = self._check_parameters()
-        if solver == "lbfgs":
+        if solver not in ONLINE:
             raise ValueError(
                 "partial_fit needs an online learner; L-BFGS looks at all the data at every step. "
                 "Use solver='sgd'"
@@ -261,7 +277,7 @@ class StructuredModel(Predictor):
             l1=float(self.l1),
             max_iter=max_iter,
             tol=float(self.tol),
-            convex=solver != "perceptron" and not bool(gold.partial.any()),
+            convex=solver not in MISTAKE_DRIVEN and not bool(gold.partial.any()),
         )
         progress = Progress(self.verbose, self.callbacks, type(self).__name__)
         learner: Learner
@@ -270,10 +286,12 @@ class StructuredModel(Predictor):
         else:
             learner = Online(
                 settings,
-                step="unit" if solver == "perceptron" else self.step,
+                step=self._step(solver),
                 average=bool(self.average),
                 shuffle=bool(self.shuffle) if shuffle is None else shuffle,
                 random_state=_generator(self.random_state),
+                rate=float(self._rate),
+                beam=None if self.beam is None else Beam(int(self.beam), self.update_at),
             )
         # BLAS on one thread: its sums would depend on the number of threads, and its own threads
         # get in the way of ours.
@@ -286,7 +304,7 @@ class StructuredModel(Predictor):
         """Make the result the estimator's own, all at once."""
         history = [*self.history_, *training.history] if continued else training.history
         self._hold(prepared, training.weights, history, training.objective, training.gap)
-        if solver != "lbfgs":
+        if solver in ONLINE:
             self._online = training.state
         if training.interrupted:
             raise KeyboardInterrupt(
@@ -380,12 +398,18 @@ class StructuredModel(Predictor):
         if self.callbacks is not None and not all(callable(c) for c in callbacks):
             raise ValueError(f"callbacks must be callable, or a list of such, got {callbacks!r}")
         solver = self._choose_solver()
+        if solver in MISTAKE_DRIVEN[1:] and not (self.margin > 0 and self.temperature == 0):
+            raise ValueError(f"solver={solver!r} needs margin > 0 and temperature = 0")
+        if self.beam is not None:
+            check_width(self.beam)
+            if self.update_at not in UPDATE_AT:
+                raise ValueError(f"update_at must be one of {UPDATE_AT}, got {self.update_at!r}")
         if self.l1 and solver != "lbfgs":
             raise ValueError(f"l1 > 0 needs solver='lbfgs', not {solver!r}")
         return solver
 
     def _choose_solver(self) -> str:
-        choices = ("auto", "perceptron", "sgd", "lbfgs")
+        choices = ("auto", "lbfgs", *ONLINE)
         if self.solver not in choices:
             raise ValueError(f"solver must be one of {choices}, got {self.solver!r}")
         if self.solver != "auto":
@@ -393,6 +417,10 @@ class StructuredModel(Predictor):
         if self.temperature > 0:
             return "lbfgs"
         return "sgd" if self.margin > 0 else "perceptron"
+
+    def _step(self, solver: str) -> str:
+        """Return the step of an online solver, by the name that the learner knows."""
+        return {"perceptron": "unit", "sgd": self.step}.get(solver, solver)
 
     # -- what was learned -----------------------------------------------------------------------
 
@@ -436,7 +464,7 @@ class StructuredModel(Predictor):
         return self._name_all(self._predict_indices(X))
 
     def _predict_indices(self, X: Any) -> list[Any]:
-        return self._problem_for(X).argmax_all(self._weights, self.n_jobs)
+        return self._problem_for(X).argmax_all(self._weights, self.n_jobs, self.beam)
 
 
 def _generator(random_state: Any) -> np.random.Generator:
