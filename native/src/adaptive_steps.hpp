@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstddef>
+#include <utility>
 #include <vector>
 
 #include "structlearn/online.hpp"
@@ -26,19 +27,20 @@ class AdaptiveSteps {
   void gather(std::size_t i, const Layout&, const PartVector& r);
   void move(std::size_t q, double d);
   void catch_up(std::size_t q);
-  bool passive_aggressive(double loss, double weight);
-  bool arow(double loss, double weight);
-  bool adagrad(double weight);
+  void passive_aggressive(double loss, double weight);
+  void arow(double loss, double weight);
+  void adagrad(double weight);
 
   const Problem& problem_;
   const OnlineSettings& settings_;
   OnlineState& state_;
   bool average_;
-  double decay_ = 0.0;           // AdaGrad: eta * lambda
-  std::vector<double> g_;        // one zero a weight, but for the weights in touched_
+  double decay_ = 0.0;                                    // AdaGrad: eta * lambda
+  std::vector<std::pair<std::size_t, double>> gradient_;  // each weight once
   std::vector<double> current_;  // AdaGrad: the step that a weight is up to date with
+  std::vector<double> scratch_;  // one zero a weight
   std::vector<std::size_t> touched_;
-  PartVector everything_;
+  std::vector<std::pair<std::size_t, std::size_t>> ranges_;
 };
 
 }  // namespace structlearn

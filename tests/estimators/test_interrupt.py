@@ -14,7 +14,7 @@ SOON = 3.0
 PROGRAM = """
 import sys, time
 import numpy as np
-from structlearn.estimators import CRF, StructuredPerceptron
+from structlearn.estimators import CRF, AdaGrad, StructuredPerceptron
 from structlearn.learners import LBFGS, Online
 from structlearn.structures import Chain, Exhaustive
 
@@ -58,6 +58,7 @@ CASES = {
     "crf, threads": ("CRF(tol=0, max_iter=10**6, C=1e6, n_jobs=2)", LONG),
     "perceptron, short passes": ("StructuredPerceptron(max_iter=10**9)", SHORT),
     "crf, short passes": ("CRF(solver='sgd', tol=0, max_iter=10**9)", SHORT),
+    "adagrad, long passes": ("AdaGrad(max_iter=10**6)", LONG),
     "in Python": ("StructuredPerceptron(Exhaustive(Chain()), max_iter=10**9)", SHORT),
 }
 

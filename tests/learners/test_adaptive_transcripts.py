@@ -3,10 +3,11 @@
 import numpy as np
 import pytest
 from learner_transcripts import adagrad, adagrad_log_loss, arow, passive_aggressive
-from test_online_transcripts import KINDS, check, fit_quietly
+from test_online_transcripts import KINDS, chain_data, check, fit_quietly
 
 from structlearn.estimators import AROW, AdaGrad, PassiveAggressive, StructuredModel
 from structlearn.exceptions import CapabilityError
+from structlearn.structures import Chain, Exhaustive
 
 AVERAGE = pytest.mark.parametrize("average", [True, False], ids=["average", "last"])
 
@@ -172,3 +173,36 @@ def test_refused_parameters():
             model.fit(X, y)
     with pytest.raises(CapabilityError, match="Multiclass has no beam search"):
         AROW("multiclass", beam=2).fit(np.eye(2), [0, 1])
+
+
+@pytest.mark.parametrize("cls", [PassiveAggressive, AROW, AdaGrad])
+def test_structures_written_in_python(cls):
+    """Whole numbers, so that both sum to the same; ties are broken alike."""
+    _, _, X, y = chain_data(whole=True)
+    options = {"max_iter": 3, "random_state": 0}
+    one = cls(**options).fit(X, y)
+    two = cls(Exhaustive(Chain()), **options).fit(X, y)
+    for name, block in one.coef_.items():
+        np.testing.assert_allclose(two.coef_[name], block, rtol=0, atol=1e-12)
+
+
+@pytest.mark.parametrize("cls", [AROW, AdaGrad])
+def test_warm_start_remembers_how_sure_it_is(cls):
+    """Without averaging, two passes and two more are four."""
+    _, _, X, y = chain_data(whole=False)
+    options = {"average": False, "shuffle": False}
+    whole = cls(max_iter=4, **options).fit(X, y)
+    parts = cls(max_iter=2, warm_start=True, **options).fit(X, y).fit(X, y)
+    for name, block in whole.coef_.items():
+        np.testing.assert_array_equal(parts.coef_[name], block)
+
+
+@pytest.mark.parametrize("cls", [PassiveAggressive, AROW, AdaGrad])
+def test_unknown_labels(cls):
+    """The loss is then against the best output that agrees with what is known."""
+    _, _, X, y = chain_data(whole=False, n=30)
+    holes = [
+        [None if (i + t) % 4 == 0 else k for t, k in enumerate(row)] for i, row in enumerate(y)
+    ]
+    model = cls(max_iter=5, random_state=0).fit(X, holes)
+    assert model.score(X, holes) > 0.5

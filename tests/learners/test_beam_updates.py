@@ -35,22 +35,16 @@ def violation(model, w, x, gold, width, update_at, margin):
         label = label + (np.arange(K) != np.asarray(gold)[:, np.newaxis])
     scores = {**blocks, "label": label}
     beams = slow_beam(width, 1, scores)
-    if list(beams[-1][0][1]) == gold:
-        found = len(gold)
-        if update_at != "early":
-            return None
     amounts = [beam[0][0] - prefix_score(gold[: t + 1], 1, scores) for t, beam in enumerate(beams)]
-    at = len(gold) - 1
-    if update_at == "max-violation":
+    gone = [t for t, beam in enumerate(beams) if not any(y[-1] == gold[t] for _, y in beam)]
+    if update_at == "early" and gone:
+        at = gone[0]
+    elif list(beams[-1][0][1]) == gold:
+        return None
+    elif update_at == "max-violation":
         at = max(range(len(gold)), key=lambda t: (amounts[t], t))
-    if update_at == "early":
-        for t, beam in enumerate(beams):
-            if not any(y[-1] == gold[t] for _, y in beam):
-                at = t
-                break
-        else:
-            if list(beams[-1][0][1]) == gold:
-                return None
+    else:
+        at = len(gold) - 1
     found = list(beams[at][0][1])
     return found, gold[: at + 1], amounts[at]
 
@@ -80,7 +74,7 @@ def transcript(model, X, y, max_iter, width, update_at, rule):
 LEARNERS = {
     "perceptron": (StructuredPerceptron, {}),
     "pa": (PassiveAggressive, {"C": 0.1}),
-    "arow": (AROW, {}),
+    "arow": (AROW, {"r": 1.0}),
 }
 
 

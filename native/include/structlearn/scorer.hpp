@@ -9,6 +9,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "structlearn/structure.hpp"
@@ -72,6 +73,10 @@ class Scorer {
   void scatter_with_fillers(std::size_t example, const Layout&, const PartVector& v, double a,
                             double* w) const;
   void clear_fillers(double* w) const;
+
+  // The weights that the example's scores depend on, as (first, how many); repeats allowed.
+  void rows(std::size_t example, const Layout&,
+            std::vector<std::pair<std::size_t, std::size_t>>& ranges) const;
 
   // A^T v by weight: added to `scratch`, its places written to `touched`, repeats allowed.
   void gather(std::size_t example, const Layout&, const PartVector& v, double* scratch,

@@ -27,7 +27,7 @@ class AdaGrad(StructuredModel):
         γ and ε of the loss.
     C : float, default=1.0
         Weight of the losses.
-    eta0 : float, default=0.5
+    eta0 : float, default=1.0
         η: no weight moves by more than this in a step.
     max_iter : int, default=20
         Passes over the data.
@@ -50,7 +50,7 @@ class AdaGrad(StructuredModel):
         structure: Any = "chain",
         *,
         C: float = 1.0,
-        eta0: float = 0.5,
+        eta0: float = 1.0,
         margin: float = 1.0,
         temperature: float = 0.0,
         cost: Any = "hamming",

@@ -21,7 +21,7 @@ class AROW(StructuredModel):
 
     Parameters
     ----------
-    r : float, default=1.0
+    r : float, default=10.0
         Larger is more cautious: shorter steps, variances that shrink more slowly.
     cost : {"hamming", "hamming-mean", "zero-one"}, (K, K) array or Cost, default="hamming"
     max_iter : int, default=10
@@ -56,7 +56,7 @@ class AROW(StructuredModel):
         self,
         structure: Any = "chain",
         *,
-        r: float = 1.0,
+        r: float = 10.0,
         cost: Any = "hamming",
         max_iter: int = 10,
         average: bool = True,

@@ -3,7 +3,7 @@
 from .annealing import Annealing
 from .base import Learner, Training
 from .lbfgs import LBFGS
-from .online import Online, OnlineState
+from .online import Beam, Online, OnlineState
 from .owlqn import OWLQN
 
-__all__ = ["LBFGS", "OWLQN", "Annealing", "Learner", "Online", "OnlineState", "Training"]
+__all__ = ["LBFGS", "OWLQN", "Annealing", "Beam", "Learner", "Online", "OnlineState", "Training"]

@@ -7,7 +7,14 @@ from typing import Any
 
 import numpy as np
 
-from ..estimators import CRF, StructuredPerceptron, StructuredSVM
+from ..estimators import (
+    AROW,
+    CRF,
+    AdaGrad,
+    PassiveAggressive,
+    StructuredPerceptron,
+    StructuredSVM,
+)
 from ..estimators.preparation import Before, make_encoder
 from ..exceptions import ConvergenceWarning
 from ..features.rows import Examples, FeatureRows
@@ -30,8 +37,15 @@ def make_estimator(tagger: Any, passes: int, seed: int, structure: Any = None) -
         "n_jobs": tagger.n_jobs,
         "all_possible_states": int(tagger.all_states) == 1,
     }
+    online = {"average": tagger.average, "shuffle": tagger.shuffle, **common}
     if tagger.learner == "perceptron":
-        return StructuredPerceptron(average=tagger.average, shuffle=tagger.shuffle, **common)
+        return StructuredPerceptron(**online)
+    if tagger.learner == "passive-aggressive":
+        return PassiveAggressive(C=tagger.C, **online)
+    if tagger.learner == "adagrad":
+        return AdaGrad(C=tagger.C, **online)
+    if tagger.learner == "arow":
+        return AROW(**online)
     if tagger.learner == "svm":
         return StructuredSVM(C=tagger.C, **common)
     return CRF(C=tagger.C, l1=tagger.l1, **common)
