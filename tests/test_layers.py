@@ -37,7 +37,7 @@ FOUNDATION = {"_core", "exceptions"}
 ALSO = {"features.encoder": {"structures.base"}}
 
 #: The only modules of a layer that others may know: its idea, not its members.
-GENERAL = {"structures": {"structures.base", "structures.native"}}
+GENERAL = {"structures": {"structures.base", "structures.beam", "structures.native"}}
 
 
 def sources():

@@ -14,7 +14,6 @@
 #include "native_structure.hpp"
 #include "py_problem.hpp"
 #include "signals.hpp"
-#include "structlearn/online.hpp"
 
 namespace structlearn::python {
 namespace {
@@ -44,9 +43,35 @@ class PythonOracle final : public Oracle {
     return read(found, layout, p);
   }
 
+  Violation violation(std::size_t i, const Layout& layout, const double* theta,
+                      std::span<const std::uint32_t> gold, const BeamSettings& beam,
+                      Workspace&) const override {
+    nb::gil_scoped_acquire gil;
+    std::vector<std::uint32_t> parts(gold.begin(), gold.end());
+    const char* at = beam.update_at == UpdateAt::kEarly ? "early"
+                     : beam.update_at == UpdateAt::kEnd ? "end"
+                                                        : "max-violation";
+    nb::object found = inference_.attr("violation")(i, copy(layout, theta),
+                                                    to_numpy(std::move(parts)), beam.width, at);
+    Violation result;
+    result.amount = nb::cast<double>(found[0]);
+    result.found = part_list(found[1], layout);
+    result.gold = part_list(found[2], layout);
+    return result;
+  }
+
   bool threads_allowed() const override { return false; }
 
  private:
+  static std::vector<std::uint32_t> part_list(nb::object given, const Layout& layout) {
+    const auto index = nb::cast<Input<std::uint32_t, nb::ndim<1>>>(given);
+    for (std::size_t n = 0; n < index.size(); ++n) {
+      if (index.data()[n] >= layout.parts)
+        throw std::invalid_argument("a part that does not exist");
+    }
+    return {index.data(), index.data() + index.size()};
+  }
+
   static nb::object copy(const Layout& layout, const double* theta) {
     return nb::cast(to_numpy(std::vector<double>(theta, theta + layout.parts)));
   }
@@ -221,8 +246,10 @@ nb::tuple total(const PyProblem& self, Vector w, double margin, double eps, nb::
   return nb::make_tuple(value, complete, cost);
 }
 
-nb::tuple argmax_all(const PyProblem& self, Vector w, std::size_t threads) {
+nb::tuple argmax_all(const PyProblem& self, Vector w, std::size_t threads, std::size_t beam) {
   if (!self.native) throw std::invalid_argument("the structure is not a native one");
+  const auto* search = dynamic_cast<const BeamSearch*>(&self.native->structure());
+  if (beam > 0 && !search) throw std::invalid_argument("this structure has no beam search");
   const double* weights = self.weights(w);
   const std::size_t n = self.problem->examples();
   const Scorer& scorer = self.problem->scorer();
@@ -242,8 +269,9 @@ nb::tuple argmax_all(const PyProblem& self, Vector w, std::size_t threads) {
         const Layout layout = scorer.layout(i);
         theta.resize(layout.parts);
         scorer.score(i, layout, weights, 1.0, theta.data());
-        value[i] =
-            self.native->structure().argmax(layout, scores_of(layout, theta.data()), y[i], ws);
+        const Scores scores = scores_of(layout, theta.data());
+        value[i] = beam > 0 ? search->beam(layout, scores, beam, y[i], ws).value
+                            : self.native->structure().argmax(layout, scores, y[i], ws);
       }
     });
   }
@@ -258,55 +286,6 @@ nb::tuple argmax_all(const PyProblem& self, Vector w, std::size_t threads) {
     ptr.push_back(static_cast<std::int64_t>(flat.size()));
   }
   return nb::make_tuple(to_numpy(std::move(flat)), to_numpy(std::move(ptr)));
-}
-
-nb::dict online(const PyProblem& self, Input<std::int64_t, nb::ndim<1>> order, nb::dict settings,
-                nb::dict state) {
-  const auto number = [](nb::dict d, const char* key) { return nb::cast<double>(d[key]); };
-  OnlineSettings s;
-  const std::string step = nb::cast<std::string>(settings["step"]);
-  s.step = step == "unit" ? Step::kUnit : step == "constant" ? Step::kConstant : Step::kDecaying;
-  s.margin = number(settings, "margin");
-  s.temperature = number(settings, "temperature");
-  s.C = number(settings, "C");
-  s.average = nb::cast<bool>(settings["average"]);
-  auto v = nb::cast<InOut<double, nb::ndim<1>>>(state["v"], false);
-  auto behind = nb::cast<InOut<double, nb::ndim<1>>>(state["behind"], false);
-  self.weights(Vector(v));
-  if (s.average) self.weights(Vector(behind));
-  OnlineState o;
-  o.v = {v.data(), v.size()};
-  o.behind = {behind.data(), behind.size()};
-  o.scale = number(state, "scale");
-  o.ahead = number(state, "ahead");
-  o.total = number(state, "total");
-  o.steps = number(state, "steps");
-  o.cost = number(state, "cost");
-  for (std::size_t i = 0; i < order.size(); ++i) {
-    if (order.data()[i] < 0 ||
-        static_cast<std::size_t>(order.data()[i]) >= self.problem->examples()) {
-      throw std::invalid_argument("the order names an example that does not exist");
-    }
-  }
-  EpochReport report;
-  Signals signals;
-  {
-    nb::gil_scoped_release release;
-    Interrupt interrupt(signals.poll());
-    report = online_epoch(*self.problem, {order.data(), order.size()}, s, o, interrupt);
-  }
-  signals.rethrow_unless_keyboard();
-  state["scale"] = o.scale;
-  state["ahead"] = o.ahead;
-  state["total"] = o.total;
-  state["steps"] = o.steps;
-  state["cost"] = o.cost;
-  nb::dict result;
-  result["seen"] = report.seen;
-  result["updates"] = report.updates;
-  result["loss"] = report.loss;
-  result["complete"] = report.complete;
-  return result;
 }
 
 // Which outcomes each feature was seen with: sparse rows, outcomes ascending, the nearly full ones
@@ -442,9 +421,8 @@ void bind_problem(nb::module_& m) {
           nb::arg("i"), nb::arg("index").none(), nb::arg("value"))
       .def("total", &total, nb::arg("w"), nb::arg("margin"), nb::arg("temperature"),
            nb::arg("gradient").none(), nb::arg("threads"))
-      .def("argmax_all", &argmax_all, nb::arg("w"), nb::arg("threads"))
-      .def("encode_all", &encode_all, nb::arg("flat"), nb::arg("ptr"))
-      .def("online", &online, nb::arg("order"), nb::arg("settings"), nb::arg("state"));
+      .def("argmax_all", &argmax_all, nb::arg("w"), nb::arg("threads"), nb::arg("beam") = 0)
+      .def("encode_all", &encode_all, nb::arg("flat"), nb::arg("ptr"));
   m.def("observed_pairs", &observed_pairs, nb::arg("indptr"), nb::arg("indices"), nb::arg("rows"),
         nb::arg("outcomes"), nb::arg("n_features"), nb::arg("n_outcomes"));
 }

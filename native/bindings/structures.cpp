@@ -263,6 +263,16 @@ nb::tuple solve(const NativeStructure& s, nb::dict scores) {
   return nb::make_tuple(to_python(s, ws.other), value);
 }
 
+nb::tuple beam(const NativeStructure& s, nb::dict scores, std::size_t width) {
+  const auto* search = dynamic_cast<const BeamSearch*>(s.structure.get());
+  if (search == nullptr) throw std::invalid_argument("this structure has no beam search");
+  Workspace& ws = local_workspace();
+  const Parsed p = parse(s, scores);
+  const BeamOutput found = search->beam(p.layout, p.scores, width, ws.other, ws);
+  if (found.value == kMinusInfinity) nothing_legal(-1);
+  return nb::make_tuple(to_python(s, ws.other), found.value, found.pruned);
+}
+
 auto argmax_batch(const NativeStructure& s, nb::dict scores, std::size_t n, std::size_t threads) {
   const std::vector<Parsed> batch = parse_batch(s, scores, n);
   std::vector<Output> y(n);
@@ -403,6 +413,7 @@ void bind_structures(nb::module_& m) {
           nb::arg("scores"))
       .def("argmax", &argmax, nb::arg("scores"))
       .def("solve", &solve, nb::arg("scores"))
+      .def("beam", &beam, nb::arg("scores"), nb::arg("width"))
       .def("argmax_batch", &argmax_batch, nb::arg("scores"), nb::arg("n"), nb::arg("threads"))
       .def("infer", &infer, nb::arg("scores"), nb::arg("outs"), nb::arg("temperature"),
            nb::arg("by_position"))

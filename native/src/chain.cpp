@@ -125,26 +125,7 @@ double Chain::argmax(const Layout& layout, const Scores& scores, Output& y, Work
 
 void Chain::encode(const Layout& layout, std::span<const std::int32_t> y,
                    std::vector<std::uint32_t>& parts) const {
-  const std::size_t L = layout.block[kLabel].sites, K = layout.block[kLabel].outcomes;
-  const auto push = [&parts](std::size_t i) { parts.push_back(static_cast<std::uint32_t>(i)); };
-  for (std::size_t t = 0; t < L; ++t) {
-    push(layout.block[kLabel].offset + t * K + static_cast<std::size_t>(y[t]));
-  }
-  if (layout.block[kStart].present) {
-    push(layout.block[kStart].offset + static_cast<std::size_t>(y[0]));
-  }
-  if (layout.block[kEnd].present) {
-    push(layout.block[kEnd].offset + static_cast<std::size_t>(y[L - 1]));
-  }
-  for (std::size_t j = 1; j <= kMaxOrder; ++j) {
-    const Block& b = layout.block[transition(j)];
-    if (!b.present) continue;
-    for (std::size_t t = j; t < L; ++t) {
-      std::size_t window = 0;
-      for (std::size_t i = t - j; i <= t; ++i) window = window * K + static_cast<std::size_t>(y[i]);
-      push(b.offset + (b.sites == 1 ? 0 : (t - j) * b.outcomes) + window);
-    }
-  }
+  encode_prefix(layout, y, parts);
 }
 
 namespace {

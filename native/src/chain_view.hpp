@@ -4,6 +4,9 @@
 #include <algorithm>
 #include <array>
 #include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
 
 #include "structlearn/chain.hpp"
 
@@ -77,5 +80,31 @@ struct ChainView {
     }
   }
 };
+
+// The parts of the first labels of an output: all of them, where y is a whole output.
+inline void encode_prefix(const Layout& layout, std::span<const std::int32_t> y,
+                          std::vector<std::uint32_t>& parts) {
+  const std::size_t L = layout.block[Chain::kLabel].sites, n = y.size();
+  const std::size_t K = layout.block[Chain::kLabel].outcomes;
+  const auto push = [&parts](std::size_t i) { parts.push_back(static_cast<std::uint32_t>(i)); };
+  for (std::size_t t = 0; t < n; ++t) {
+    push(layout.block[Chain::kLabel].offset + t * K + static_cast<std::size_t>(y[t]));
+  }
+  if (layout.block[Chain::kStart].present) {
+    push(layout.block[Chain::kStart].offset + static_cast<std::size_t>(y[0]));
+  }
+  if (layout.block[Chain::kEnd].present && n == L) {
+    push(layout.block[Chain::kEnd].offset + static_cast<std::size_t>(y[L - 1]));
+  }
+  for (std::size_t j = 1; j <= Chain::kMaxOrder; ++j) {
+    const Block& b = layout.block[Chain::transition(j)];
+    if (!b.present) continue;
+    for (std::size_t t = j; t < n; ++t) {
+      std::size_t window = 0;
+      for (std::size_t i = t - j; i <= t; ++i) window = window * K + static_cast<std::size_t>(y[i]);
+      push(b.offset + (b.sites == 1 ? 0 : (t - j) * b.outcomes) + window);
+    }
+  }
+}
 
 }  // namespace structlearn

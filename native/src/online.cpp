@@ -1,6 +1,9 @@
 #include "structlearn/online.hpp"
 
 #include <algorithm>
+#include <optional>
+
+#include "adaptive_steps.hpp"
 
 namespace structlearn {
 namespace {
@@ -28,6 +31,8 @@ EpochReport online_epoch(const Problem& problem, std::span<const std::int64_t> o
   PartVector r;
   const double N = static_cast<double>(problem.examples());
   const bool average = settings.average && !state.behind.empty();
+  std::optional<AdaptiveSteps> adaptive;
+  if (settings.step > Step::kDecaying) adaptive.emplace(problem, settings, state);
   for (const std::int64_t index : order) {
     if (interrupt.requested()) {
       report.complete = false;
@@ -36,8 +41,12 @@ EpochReport online_epoch(const Problem& problem, std::span<const std::int64_t> o
     const std::size_t i = static_cast<std::size_t>(index);
     const double weight = problem.sample_weight(i);
     const Layout layout = problem.scorer().layout(i);
-    const LossResult found = problem.loss(i, layout, state.v.data(), state.scale, settings.margin,
-                                          settings.temperature, r, ws);
+    if (adaptive) adaptive->prepare(i, layout);
+    const LossResult found = settings.beam.width > 0
+                                 ? problem.beam_loss(i, layout, state.v.data(), state.scale,
+                                                     settings.margin, settings.beam, r, ws)
+                                 : problem.loss(i, layout, state.v.data(), state.scale,
+                                                settings.margin, settings.temperature, r, ws);
     state.steps += 1.0;
     ++report.seen;
     report.loss += weight * found.loss;
@@ -48,14 +57,19 @@ EpochReport online_epoch(const Problem& problem, std::span<const std::int64_t> o
       step = weight * settings.C * N * share;
       state.cost += share * (N * settings.C * weight * found.cost - state.cost);
     }
-    if (found.changed && weight != 0.0) {
+    if (found.changed && weight != 0.0 && adaptive) {
+      report.updates += adaptive->take(i, layout, r, found.loss, weight);
+    } else if (found.changed && weight != 0.0) {
       ++report.updates;
+      report.invalid += !found.valid;
       const double d = -step / state.scale;
       problem.scorer().scatter(i, layout, r, d, state.v.data(), -d * state.ahead,
                                average ? state.behind.data() : nullptr);
     }
     if (settings.step == Step::kConstant) shrink(state, 1.0 - 1.0 / (2.0 * settings.C * N));
-    if (average) {
+    if (average && settings.step == Step::kAdaGrad) {
+      state.total += 1.0;  // its weights are added up where they change
+    } else if (average) {
       // Steps of the decaying schedule count in proportion to their number (Lacoste-Julien,
       // Schmidt & Bach 2012); otherwise all count alike.
       const double count = settings.step == Step::kDecaying ? state.steps : 1.0;
@@ -63,6 +77,7 @@ EpochReport online_epoch(const Problem& problem, std::span<const std::int64_t> o
       state.total += count;
     }
   }
+  if (adaptive) adaptive->finish();
   return report;
 }
 

@@ -59,6 +59,16 @@ double StructureOracle::runner_up(std::size_t, const Layout& layout, const doubl
   return kMinusInfinity;
 }
 
+Violation StructureOracle::violation(std::size_t i, const Layout& layout, const double* theta,
+                                     std::span<const std::uint32_t> gold, const BeamSettings& beam,
+                                     Workspace& ws) const {
+  const auto* search = dynamic_cast<const BeamSearch*>(structure_.get());
+  if (search == nullptr) throw std::invalid_argument("this structure has no beam search");
+  Violation found = search->violation(layout, scores_of(layout, theta), gold, beam, ws);
+  if (found.amount == kMinusInfinity) nothing_legal(i);
+  return found;
+}
+
 Problem::Problem(Scorer scorer, std::shared_ptr<const Oracle> oracle, std::size_t weights,
                  Gold gold, Cost cost, std::span<const double> sample_weight)
     : scorer_(std::move(scorer)),
@@ -213,35 +223,64 @@ LossResult Problem::loss(std::size_t i, const Layout& layout, const double* w, d
     result.changed = true;
     return result;
   }
-  // Two vertices: what they share cancels. `net` is zero outside this block.
-  if (ws.reals[kDifference].size() < layout.parts) ws.reals[kDifference].resize(layout.parts, 0.0);
-  double* net = ws.reals[kDifference].data();
-  for (std::size_t n = 0; n < gradient.index.size(); ++n)
-    net[gradient.index[n]] += gradient.value[n];
   if (is_partial) {
-    for (std::size_t n = 0; n < known.index.size(); ++n) {
-      net[known.index[n]] -= known.value[n];
-      gradient.index.push_back(known.index[n]);
-    }
+    subtract(gradient, known.index, known.value.data(), layout.parts, ws);
   } else {
-    for (std::int64_t n = begin; n < end; ++n) {
-      net[gold_.part[n]] -= gold_value(n);
-      gradient.index.push_back(gold_.part[n]);
-    }
+    subtract(gradient, gold_parts(i), gold_.value ? gold_.value + begin : nullptr, layout.parts,
+             ws);
   }
-  gradient.value.clear();
-  std::size_t kept = 0;
   double plain_difference = 0.0;
-  for (const std::uint32_t j : gradient.index) {
+  for (std::size_t n = 0; n < gradient.index.size(); ++n) {
+    plain_difference += gradient.value[n] * plain[gradient.index[n]];
+  }
+  result.changed = !gradient.index.empty();
+  result.cost = result.loss - plain_difference;
+  return result;
+}
+
+void Problem::subtract(PartVector& found, std::span<const std::uint32_t> other,
+                       const double* values, std::size_t parts, Workspace& ws) {
+  // `net` is zero outside this function.
+  if (ws.reals[kDifference].size() < parts) ws.reals[kDifference].resize(parts, 0.0);
+  double* net = ws.reals[kDifference].data();
+  for (std::size_t n = 0; n < found.index.size(); ++n) net[found.index[n]] += found.value[n];
+  for (std::size_t n = 0; n < other.size(); ++n) {
+    net[other[n]] -= values ? values[n] : 1.0;
+    found.index.push_back(other[n]);
+  }
+  found.value.clear();
+  std::size_t kept = 0;
+  for (const std::uint32_t j : found.index) {
     if (net[j] == 0.0) continue;
-    plain_difference += net[j] * plain[j];
-    gradient.index[kept++] = j;
-    gradient.value.push_back(net[j]);
+    found.index[kept++] = j;
+    found.value.push_back(net[j]);
     net[j] = 0.0;
   }
-  gradient.index.resize(kept);
-  result.changed = kept > 0;
-  result.cost = result.loss - plain_difference;
+  found.index.resize(kept);
+}
+
+LossResult Problem::beam_loss(std::size_t i, const Layout& layout, const double* w, double scale,
+                              double margin, const BeamSettings& beam, PartVector& gradient,
+                              Workspace& ws) const {
+  if (partial(i)) {
+    throw std::invalid_argument("example " + std::to_string(i) +
+                                ": a beam has to know every label of the gold output");
+  }
+  if (margin != 0.0 && cost_.zero_one) {
+    throw std::invalid_argument("the zero-one cost does not come in steps: no beam search with it");
+  }
+  double* theta = ws.real(kTheta, layout.parts);
+  scorer_.score(i, layout, w, scale, theta);
+  if (margin != 0.0) add_cost(i, layout, margin, theta);
+  Violation found = oracle_->violation(i, layout, theta, gold_parts(i), beam, ws);
+  LossResult result;
+  result.loss = std::max(found.amount, 0.0);
+  result.valid = found.amount >= 0.0;
+  gradient.clear(false);
+  gradient.index = std::move(found.found);
+  gradient.value.assign(gradient.index.size(), 1.0);
+  subtract(gradient, found.gold, nullptr, layout.parts, ws);
+  result.changed = !gradient.index.empty();
   return result;
 }
 

@@ -431,10 +431,35 @@ double Scorer::squared_norm_of_site(std::size_t example, std::size_t block,
   return sum * static_cast<double>(rows.member_ptr.back()) / static_cast<double>(rows.outcomes);
 }
 
+void Scorer::rows(std::size_t example, const Layout& layout,
+                  std::vector<std::pair<std::size_t, std::size_t>>& ranges) const {
+  for (std::size_t b = 0; b < blocks_.size(); ++b) {
+    if (!layout.block[b].present) continue;
+    const FeatureRows& f = blocks_[b].features;
+    const WeightRows& w = blocks_[b].weights;
+    const std::size_t first = first_row(f, example);
+    for (std::size_t s = 0; s < layout.block[b].sites; ++s) {
+      for_features(f, first + s, [&](std::size_t feature, double) {
+        if (w.row_ptr.empty()) {
+          ranges.emplace_back(w.offset + feature * w.columns, w.columns);
+        } else {
+          const std::uint32_t begin = w.row_ptr[feature];
+          ranges.emplace_back(w.offset + begin, w.row_ptr[feature + 1] - begin);
+        }
+      });
+    }
+  }
+}
+
+void Scorer::gather(std::size_t example, const Layout& layout, const PartVector& v, double* scratch,
+                    std::vector<std::size_t>& touched) const {
+  transpose(example, layout, v, Collect{scratch, touched});
+}
+
 double Scorer::squared_norm(std::size_t example, const Layout& layout, const PartVector& v,
                             double* scratch) const {
   std::vector<std::size_t> touched;
-  transpose(example, layout, v, Collect{scratch, touched});
+  gather(example, layout, v, scratch, touched);
   double sum = 0.0;
   for (const std::size_t q : touched) {
     sum += scratch[q] * scratch[q];

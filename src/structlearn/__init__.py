@@ -19,10 +19,22 @@ if TYPE_CHECKING:
     from typing import Any
 
     __version__: str
-    from .estimators import CRF, HMM, StructuredModel, StructuredPerceptron, StructuredSVM
+    from .estimators import (
+        AROW,
+        CRF,
+        HMM,
+        AdaGrad,
+        PassiveAggressive,
+        StructuredModel,
+        StructuredPerceptron,
+        StructuredSVM,
+    )
     from .exceptions import CapabilityError, ConvergenceWarning, InfeasibleError
 
 _HOMES = {
+    "AROW": "estimators",
+    "AdaGrad": "estimators",
+    "PassiveAggressive": "estimators",
     "CRF": "estimators",
     "HMM": "estimators",
     "StructuredModel": "estimators",
@@ -48,11 +60,14 @@ _MODULES = (
 )
 
 __all__ = [
+    "AROW",
     "CRF",
     "HMM",
+    "AdaGrad",
     "CapabilityError",
     "ConvergenceWarning",
     "InfeasibleError",
+    "PassiveAggressive",
     "StructuredModel",
     "StructuredPerceptron",
     "StructuredSVM",

@@ -9,6 +9,8 @@ from typing import Any
 
 __all__ = ["make_parser"]
 
+_LEARNERS = ("perceptron", "svm", "crf", "passive-aggressive", "arow", "adagrad")
+
 Commands = Mapping[str, Callable[[Any], int]]
 
 
@@ -191,7 +193,7 @@ def _add_train_tagger(p: argparse.ArgumentParser, commands: Commands) -> None:
         default="auto",
         help="pos, chunk, ner, none, or a file of templates (by the labels)",
     )
-    p.add_argument("--learner", choices=("perceptron", "svm", "crf", "hmm"), default="perceptron")
+    p.add_argument("--learner", choices=(*_LEARNERS, "hmm"), default="perceptron")
     p.add_argument("--order", metavar="N", type=_count(1), help="of the chain (1; ner 2)")
     p.add_argument(
         "--scheme",
@@ -231,7 +233,7 @@ def _add_train_segments(p: argparse.ArgumentParser, commands: Commands) -> None:
         default="segments",
         help="a file of templates of segments (the preset segments)",
     )
-    p.add_argument("--learner", choices=("perceptron", "svm", "crf"), default="perceptron")
+    p.add_argument("--learner", choices=_LEARNERS, default="perceptron")
     p.add_argument(
         "--max-length",
         metavar="N",

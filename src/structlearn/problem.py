@@ -22,6 +22,7 @@ from .features.rows import Examples
 from .losses.costs import Cost
 from .scoring.layout import WeightLayout
 from .structures.base import Parts, Structure, flatten, unflatten_values
+from .structures.beam import BeamSearch, find_violation
 from .structures.native import NativeStructure, n_threads
 
 __all__ = ["GoldOutputs", "OutputReader", "PartVector", "Problem", "n_threads"]
@@ -420,12 +421,22 @@ class Problem:
 
     # -- prediction -----------------------------------------------------------------------------
 
-    def argmax_all(self, w: Vector, n_jobs: int | None = None) -> list[Any]:
-        """Return the best output of every example, labels as indices."""
+    @property
+    def has_beam(self) -> bool:
+        """Whether the structure can be searched with a beam."""
+        return isinstance(self.structure, BeamSearch)
+
+    def argmax_all(
+        self, w: Vector, n_jobs: int | None = None, beam: int | None = None
+    ) -> list[Any]:
+        """Return the best output of every example, labels as indices; or what a beam finds."""
         native = self._native
+        if native is None and beam and isinstance(self.structure, BeamSearch):
+            search = self.structure.beam
+            return [search(beam, **self.scores(i, w)).output for i in range(self.n_examples)]
         if native is None:
             return [self.structure.argmax(**self.scores(i, w)) for i in range(self.n_examples)]
-        flat, ptr = self._core.argmax_all(w, n_threads(n_jobs))
+        flat, ptr = self._core.argmax_all(w, n_threads(n_jobs), int(beam or 0))
         return native._read(flat, ptr)
 
     def output_reader(self) -> OutputReader:
@@ -686,6 +697,24 @@ class PythonInference:
             return None
         counts = self._problem.structure.encode(found[1], **scores)
         return found[0], *self._flat(i, counts, sparse=True)
+
+    def violation(
+        self, i: int, theta: Vector, gold: npt.NDArray[np.uint32], width: int, update_at: str
+    ) -> tuple[float, npt.NDArray[np.uint32], npt.NDArray[np.uint32]]:
+        """Return (amount, parts found, gold parts), a part as often as it counts."""
+        structure = self._problem.structure
+        assert isinstance(structure, BeamSearch)
+        scores = self._problem.as_arguments(i, theta)
+        y = structure.decode(self._parts(i, gold))
+        found = find_violation(structure, y, width, update_at, scores)
+        if found is None:
+            return 0.0, np.empty(0, np.uint32), np.empty(0, np.uint32)
+        amount, *both = found
+        lists = []
+        for parts in both:
+            used, counts = self._flat(i, parts, sparse=True)
+            lists.append(np.repeat(used, counts.astype(np.int64)))
+        return amount, lists[0], lists[1]
 
     def _parts(self, i: int, used: npt.NDArray[np.uint32]) -> Parts:
         shapes = _Shaped.of(self._problem.shapes(i))

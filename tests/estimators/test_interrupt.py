@@ -14,7 +14,7 @@ SOON = 3.0
 PROGRAM = """
 import sys, time
 import numpy as np
-from structlearn.estimators import CRF, StructuredPerceptron, StructuredSVM
+from structlearn.estimators import CRF, AdaGrad, StructuredPerceptron, StructuredSVM
 from structlearn.learners import LBFGS, FrankWolfe, NSlack, OneSlack, Online
 from structlearn.structures import Chain, Exhaustive
 
@@ -62,6 +62,7 @@ CASES = {
     "svm, long passes": ("StructuredSVM(tol=0, max_iter=10**6, C=1e3)", LONG),
     "cutting planes": ("StructuredSVM(tol=0, max_iter=10**6, solver='n-slack', C=1e3)", LONG),
     "joint cutting planes": ("StructuredSVM(tol=0, max_iter=10**6, solver='one-slack')", LONG),
+    "adagrad, long passes": ("AdaGrad(max_iter=10**6)", LONG),
     "in Python": ("StructuredPerceptron(Exhaustive(Chain()), max_iter=10**9)", SHORT),
 }
 

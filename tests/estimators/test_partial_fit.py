@@ -4,7 +4,15 @@ import numpy as np
 import pytest
 from estimator_data import points, quietly, same_coef, same_outputs, sentences, sequences
 
-from structlearn.estimators import CRF, StructuredModel, StructuredPerceptron, StructuredSVM
+from structlearn.estimators import (
+    AROW,
+    CRF,
+    AdaGrad,
+    PassiveAggressive,
+    StructuredModel,
+    StructuredPerceptron,
+    StructuredSVM,
+)
 
 LEARNERS = {
     "perceptron": (StructuredPerceptron, {}),
@@ -17,6 +25,13 @@ LEARNERS = {
     "crf": (CRF, {"solver": "sgd"}),
     "crf, last": (CRF, {"solver": "sgd", "average": False}),
     "crf, constant": (CRF, {"solver": "sgd", "step": "constant"}),
+    "passive-aggressive": (PassiveAggressive, {"C": 0.1}),
+    "passive-aggressive, last": (PassiveAggressive, {"average": False, "loss": "squared_hinge"}),
+    "adagrad": (AdaGrad, {"C": 0.3}),
+    "adagrad, last": (AdaGrad, {"C": 0.3, "average": False}),
+    "adagrad, log loss": (AdaGrad, {"margin": 0.0, "temperature": 1.0}),
+    "arow": (AROW, {}),
+    "arow, last": (AROW, {"average": False, "r": 3.0}),
     "softmax-margin": (StructuredModel, {"solver": "sgd", "margin": 1, "temperature": 0.5}),
 }
 

@@ -5,7 +5,14 @@ import pytest
 from estimator_data import points, quietly, same_coef, same_outputs, sentences, sequences
 from sklearn.base import clone
 
-from structlearn.estimators import CRF, StructuredPerceptron, StructuredSVM
+from structlearn.estimators import (
+    AROW,
+    CRF,
+    AdaGrad,
+    PassiveAggressive,
+    StructuredPerceptron,
+    StructuredSVM,
+)
 
 ESTIMATORS = [
     StructuredPerceptron(max_iter=4),
@@ -17,6 +24,9 @@ ESTIMATORS = [
     CRF(max_iter=30),
     CRF(l1=0.1, max_iter=30),
     CRF(solver="sgd", max_iter=4),
+    PassiveAggressive(max_iter=4),
+    AdaGrad(max_iter=4),
+    AROW(max_iter=4, beam=2),
 ]
 
 

@@ -20,7 +20,15 @@ from sklearn.pipeline import Pipeline
 from sklearn.preprocessing import FunctionTransformer
 from sklearn.utils.validation import check_is_fitted
 
-from structlearn.estimators import CRF, StructuredModel, StructuredPerceptron, StructuredSVM
+from structlearn.estimators import (
+    AROW,
+    CRF,
+    AdaGrad,
+    PassiveAggressive,
+    StructuredModel,
+    StructuredPerceptron,
+    StructuredSVM,
+)
 from structlearn.structures import Chain, Multiclass
 
 ESTIMATORS = [
@@ -29,6 +37,9 @@ ESTIMATORS = [
     CRF(C=0.5),
     CRF(Chain(order=2), l1=0.1),
     StructuredModel(margin=1, temperature=0.5, cost=1 - np.eye(3)),
+    PassiveAggressive(max_iter=3, random_state=0),
+    AdaGrad(max_iter=3, random_state=0),
+    AROW(Chain(order=2), beam=4, max_iter=3, random_state=0),
 ]
 EVERY = pytest.mark.parametrize("estimator", ESTIMATORS, ids=repr)
 
@@ -59,18 +70,22 @@ def test_fit_stores_nothing_in_parameters(estimator):
 
 
 def test_parameters_are_those_of_init():
-    assert set(StructuredPerceptron().get_params()) == {
+    common = {
         "structure", "max_iter", "average", "shuffle", "min_count", "all_possible_states",
         "all_possible_transitions", "boundaries", "hierarchy", "forbid", "class_weight",
         "warm_start", "callbacks", "n_jobs", "random_state", "verbose",
     }  # fmt: skip
+    beam = {"beam", "update_at"}
+    assert set(StructuredPerceptron().get_params()) == common | beam
+    assert set(PassiveAggressive().get_params()) == common | beam | {"C", "cost", "loss"}
+    assert set(AROW().get_params()) == common | beam | {"cost", "r"}
+    more = {"C", "cost", "eta0", "margin", "temperature", "tol"}
+    assert set(AdaGrad().get_params()) == common | more
     more = {"C", "cost", "solver", "step", "tol"}
-    cutting = {"violation_tol"}
-    svm = set(StructuredPerceptron().get_params()) | more | cutting
-    assert set(StructuredSVM().get_params()) == svm
-    more |= {"l1", "margin", "temperature"}
-    assert set(CRF().get_params()) == set(StructuredPerceptron().get_params()) | more
-    assert set(StructuredModel().get_params()) == set(CRF().get_params()) | cutting | {"latent"}
+    assert set(StructuredSVM().get_params()) == common | more | {"violation_tol", "latent"}
+    more |= {"l1", "margin", "temperature", "latent"}
+    assert set(CRF().get_params()) == common | more
+    assert set(StructuredModel().get_params()) == set(CRF().get_params()) | {"violation_tol"}
     with pytest.raises(TypeError, match="unexpected keyword argument 'depth'"):
         CRF(depth=3)
 

@@ -150,3 +150,68 @@ def decaying_log_loss(model, X, y, max_iter, C):
             w = w - (w + C * len(X) * slope) / t
             visited.append(w)
     return visited
+
+
+def _mistakes(model, X, y, max_iter, sample_weight, w, margin=True):
+    """Yield w's holder's turn at each example: the loss and φ(x, y) − φ(x, ŷ), costs added."""
+    scale = np.ones(len(X)) if sample_weight is None else sample_weight
+    for _ in range(max_iter):
+        for x, gold, s in zip(X, y, scale, strict=True):
+            guess = model.argmax(w[0], x, gold if margin else None)
+            delta = model.phi(x, gold) - model.phi(x, guess)
+            loss = (model.cost(gold, guess) if margin else 0.0) - w[0] @ delta
+            yield loss, delta, s
+
+
+def passive_aggressive(model, X, y, max_iter, C, squared=False, sample_weight=None):
+    """PA-I and PA-II of Crammer et al. (2006), max-loss, with the Hamming cost."""
+    w, visited = [np.zeros(model.size)], []
+    for loss, delta, s in _mistakes(model, X, y, max_iter, sample_weight, w):
+        norm = delta @ delta
+        if loss > 0 and norm > 0 and s > 0:
+            tau = loss / (norm + 1 / (2 * C * s)) if squared else min(C * s, loss / norm)
+            w[0] = w[0] + tau * delta
+        visited.append(w[0])
+    return visited
+
+
+def arow(model, X, y, max_iter, r, sample_weight=None):
+    """AROW of Crammer et al. (2009) with a dense covariance matrix that is kept diagonal."""
+    w, visited = [np.zeros(model.size)], []
+    covariance = np.eye(model.size)
+    for loss, delta, s in _mistakes(model, X, y, max_iter, sample_weight, w):
+        if loss > 0 and s > 0:
+            beta = 1 / (delta @ covariance @ delta + r / s)
+            w[0] = w[0] + loss * beta * covariance @ delta
+            precision = np.linalg.inv(covariance) + np.diag(delta**2) * s / r
+            covariance = np.linalg.inv(precision)
+        visited.append(w[0])
+    return visited
+
+
+def adagrad(model, X, y, max_iter, C, eta, sample_weight=None):
+    """Composite AdaGrad of Duchi et al. (2011) on the hinge: every weight at every step."""
+    w, visited = [np.zeros(model.size)], []
+    squares, decay = np.zeros(model.size), eta / (C * len(X))
+    for _, delta, s in _mistakes(model, X, y, max_iter, sample_weight, w):
+        squares = squares + (s * delta) ** 2
+        H = 1 + np.sqrt(squares)
+        w[0] = (H * w[0] + eta * s * delta) / (H + decay)
+        visited.append(w[0])
+    return visited
+
+
+def adagrad_log_loss(model, X, y, max_iter, C, eta):
+    """The same for the log loss, the expectation by enumeration."""
+    w, visited = np.zeros(model.size), []
+    squares, decay = np.zeros(model.size), eta / (C * len(X))
+    for _ in range(max_iter):
+        for x, gold in zip(X, y, strict=True):
+            phi = np.array([model.phi(x, z) for z in model.outputs(x)])
+            p = np.exp(phi @ w - (phi @ w).max())
+            slope = p @ phi / p.sum() - model.phi(x, gold)
+            squares = squares + slope**2
+            H = 1 + np.sqrt(squares)
+            w = (H * w - eta * slope) / (H + decay)
+            visited.append(w)
+    return visited

@@ -21,7 +21,9 @@ def tagger():
     return SegmentTagger(max_iter=5).fit(TRAIN)
 
 
-@pytest.mark.parametrize("learner", ["perceptron", "svm", "crf"])
+@pytest.mark.parametrize(
+    "learner", ["perceptron", "svm", "crf", "passive-aggressive", "arow", "adagrad"]
+)
 def test_every_learner(learner):
     tagger = SegmentTagger(SegmentTemplates.parse(SMALL), learner, max_iter=15, C=10.0)
     assert tagger.fit(TRAIN).evaluate(TEST)["f1"] > 0.93

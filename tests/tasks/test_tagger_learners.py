@@ -273,7 +273,9 @@ def test_partial_labels_hmm():
 # -- the same file whatever the threads ------------------------------------------------------------
 
 
-@pytest.mark.parametrize("learner", ["perceptron", "crf", "svm", "hmm"])
+@pytest.mark.parametrize(
+    "learner", ["perceptron", "crf", "svm", "hmm", "passive-aggressive", "arow", "adagrad"]
+)
 def test_same_seed_same_file(learner, tmp_path):
     sentences, dev = chunked(40), chunked(10, seed=1)
     for i, n_jobs in enumerate((1, 2, 1)):

@@ -10,11 +10,12 @@
 // underflow. Time O(L K^(m+1)), memory O(L K^m).
 #pragma once
 
+#include "structlearn/beam.hpp"
 #include "structlearn/structure.hpp"
 
 namespace structlearn {
 
-class Chain final : public Structure {
+class Chain final : public Structure, public BeamSearch {
  public:
   static constexpr std::size_t kLabel = 0, kStart = 1, kEnd = 2;
   static constexpr std::size_t transition(std::size_t order) { return 2 + order; }
@@ -30,6 +31,12 @@ class Chain final : public Structure {
                                                Workspace&) const override;
   std::vector<Output> sample(const Layout&, const Scores&, double eps, std::size_t n,
                              std::uint64_t seed, Workspace&) const override;
+  // Beam search keeps the best prefixes that differ in their last m labels: with room for all K^m
+  // of them it is Viterbi. Time O(L b K m) for b of them.
+  BeamOutput beam(const Layout&, const Scores&, std::size_t width, Output& y,
+                  Workspace&) const override;
+  Violation violation(const Layout&, const Scores&, std::span<const std::uint32_t> gold,
+                      const BeamSettings&, Workspace&) const override;
 };
 
 }  // namespace structlearn

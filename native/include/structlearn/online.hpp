@@ -13,11 +13,15 @@
 
 namespace structlearn {
 
+// g = A^T r is the loss's gradient over weights, s the example's weight.
 enum class Step {
-  kUnit,      // w -= r                            perceptron (Algorithms 39, 40)
-  kConstant,  // w -= r; w *= 1 - 1 / (2 C N)      Algorithm 41 as printed
-  kDecaying,  // w  = (1 - 1/t) w - (C N / t) r    subgradient of eq. 17.24 with steps 1 / (lambda
-              // t)
+  kUnit,      // w -= s g                          perceptron (Algorithms 39, 40)
+  kConstant,  // w -= s g; w *= 1 - 1 / (2 C N)    Algorithm 41 as printed
+  kDecaying,  // w  = (1 - 1/t) w - (C N / t) s g  subgradient of eq. 17.24, steps 1 / (lambda t)
+  kPassiveAggressive,         // w -= min(C s, loss / |g|^2) g           PA-I, MIRA
+  kPassiveAggressiveSquared,  // w -= loss / (|g|^2 + 1 / (2 C s)) g     PA-II
+  kAdaGrad,  // w = (H w - rate s g) / (H + rate / (C N)), H = delta + sqrt(sum of (s g)^2)
+  kArow,     // w -= loss / (<g, S g> + rate / s) S g, S = 1 / (1 + sum of s g^2 / rate)
 };
 
 struct OnlineSettings {
@@ -25,12 +29,15 @@ struct OnlineSettings {
   double margin = 0.0;
   double temperature = 0.0;
   double C = 1.0;
+  double rate = 1.0;  // eta of AdaGrad, r of AROW
   bool average = true;
+  BeamSettings beam;  // instead of exact inference, where it has a width
 };
 
 // Lives between passes; the vectors are borrowed, one value a weight (behind empty: no average).
 struct OnlineState {
   std::span<double> v, behind;
+  std::span<double> squares;  // sums of squared gradients: AdaGrad and AROW, otherwise empty
   double scale = 1.0;
   double ahead = 0.0;
   double total = 0.0;  // of the averaging weights
@@ -40,6 +47,7 @@ struct OnlineState {
 
 struct EpochReport {
   std::size_t seen = 0, updates = 0;
+  std::size_t invalid = 0;  // updates of a beam on an output that scores less than the gold one
   double loss = 0.0;
   bool complete = true;
 };

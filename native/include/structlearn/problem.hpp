@@ -12,6 +12,7 @@
 #include <span>
 #include <vector>
 
+#include "structlearn/beam.hpp"
 #include "structlearn/parallel.hpp"
 #include "structlearn/scorer.hpp"
 #include "structlearn/structure.hpp"
@@ -29,6 +30,10 @@ class Oracle {
   virtual double runner_up(std::size_t example, const Layout&, const double* theta,
                            std::span<const std::uint32_t> excluded, PartVector& p,
                            Workspace&) const = 0;
+  // Where a beam goes wrong on the way to the output whose parts are given: see beam.hpp.
+  virtual Violation violation(std::size_t example, const Layout&, const double* theta,
+                              std::span<const std::uint32_t> gold, const BeamSettings&,
+                              Workspace&) const = 0;
   virtual bool threads_allowed() const { return true; }
 };
 
@@ -40,6 +45,9 @@ class StructureOracle final : public Oracle {
   double runner_up(std::size_t, const Layout&, const double* theta,
                    std::span<const std::uint32_t> excluded, PartVector& p,
                    Workspace&) const override;
+  Violation violation(std::size_t, const Layout&, const double* theta,
+                      std::span<const std::uint32_t> gold, const BeamSettings&,
+                      Workspace&) const override;
   const Structure& structure() const { return *structure_; }
 
  private:
@@ -77,6 +85,7 @@ struct LossResult {
   double loss = 0.0;
   double cost = 0.0;     // margin * cost of the output found; eps > 0: its expectation under p
   bool changed = false;  // the gradient is not zero
+  bool valid = true;     // the output found does not score less than the gold one
   // The scores without the cost, in the workspace: valid until its next use.
   const double* scores = nullptr;
 };
@@ -97,6 +106,11 @@ class Problem {
   // The loss of example i at scale * w (its weight not multiplied in) and its gradient over parts.
   LossResult loss(std::size_t i, const Layout&, const double* w, double scale, double margin,
                   double eps, PartVector& gradient, Workspace&) const;
+
+  // What a beam search over theta + margin c gets wrong, eps = 0: the loss is how much its prefix
+  // outscores the gold one, the gradient their difference over parts. Needs every label.
+  LossResult beam_loss(std::size_t i, const Layout&, const double* w, double scale, double margin,
+                       const BeamSettings&, PartVector& gradient, Workspace&) const;
 
   // infer(theta + margin c, eps) of example i: value without constants, and p.
   double infer(std::size_t i, const Layout&, const double* w, double margin, double eps,
@@ -135,6 +149,10 @@ class Problem {
                Interrupt& interrupt, bool* complete, double* cost = nullptr) const;
 
  private:
+  // What remains of two vertices when what they share has cancelled: `found` less the parts of the
+  // other, `values` times each (null: once).
+  static void subtract(PartVector& found, std::span<const std::uint32_t> other,
+                       const double* values, std::size_t parts, Workspace&);
   void add_cost(std::size_t i, const Layout&, double margin, double* theta) const;
   double zero_one(std::size_t i, const Layout&, const double* theta, double margin, double eps,
                   PartVector& p, Workspace&) const;

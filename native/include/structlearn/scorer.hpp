@@ -10,6 +10,7 @@
 #include <cstdint>
 #include <memory>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "structlearn/structure.hpp"
@@ -83,6 +84,13 @@ class Scorer {
 
   // Sets to zero what scatter of the same v has touched.
   void clear(std::size_t example, const Layout&, const PartVector& v, double* w) const;
+  // The weights that the example's scores depend on, as (first, how many); repeats allowed.
+  void rows(std::size_t example, const Layout&,
+            std::vector<std::pair<std::size_t, std::size_t>>& ranges) const;
+
+  // A^T v by weight: added to `scratch`, its places written to `touched`, repeats allowed.
+  void gather(std::size_t example, const Layout&, const PartVector& v, double* scratch,
+              std::vector<std::size_t>& touched) const;
 
   // |A^T v|^2. Features that repeat inside an example collide: not a sum over sites. `scratch` has
   // one zero a weight, and is left so.

@@ -9,21 +9,36 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from .adagrad import AdaGrad
+    from .arow import AROW
     from .crf import CRF
     from .hmm import HMM
     from .model import StructuredModel
+    from .passive_aggressive import PassiveAggressive
     from .perceptron import StructuredPerceptron
     from .svm import StructuredSVM
 
 _HOMES = {
+    "AROW": "arow",
     "CRF": "crf",
     "HMM": "hmm",
+    "AdaGrad": "adagrad",
+    "PassiveAggressive": "passive_aggressive",
     "StructuredModel": "model",
     "StructuredPerceptron": "perceptron",
     "StructuredSVM": "svm",
 }
 
-__all__ = ["CRF", "HMM", "StructuredModel", "StructuredPerceptron", "StructuredSVM"]
+__all__ = [
+    "AROW",
+    "CRF",
+    "HMM",
+    "AdaGrad",
+    "PassiveAggressive",
+    "StructuredModel",
+    "StructuredPerceptron",
+    "StructuredSVM",
+]
 
 
 def __getattr__(name: str) -> Any:

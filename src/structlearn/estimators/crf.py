@@ -65,6 +65,7 @@ class CRF(StructuredModel):
         hierarchy: Any = None,
         forbid: Any = None,
         class_weight: Any = None,
+        latent: str = "auto",
         warm_start: bool = False,
         callbacks: Any = None,
         n_jobs: int | None = None,

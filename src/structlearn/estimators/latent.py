@@ -30,8 +30,12 @@ def fills_in(problem: Problem, solver: str, latent: str) -> bool:
             f"solver={solver!r} needs every label, and some are unknown: use latent='cccp', or "
             "solver='sgd'"
         )
-    if latent == "cccp" and solver == "perceptron":
-        raise ValueError("latent='cccp' needs an objective, and the perceptron has none")
+    if latent == "cccp" and not SOLVERS[solver].minimises:
+        raise ValueError(f"latent='cccp' needs an objective, and solver={solver!r} has none")
+    if latent == "cccp" and not SOLVERS[solver].from_weights:
+        raise ValueError(
+            f"solver={solver!r} cannot begin a round where the last one ended: use 'lbfgs'"
+        )
     return latent == "cccp" or needed
 
 

@@ -15,9 +15,10 @@ import numpy.typing as npt
 
 from ..exceptions import ConvergenceWarning
 from ..learners.base import Progress, Settings, Training, warn_of_inexact_inference
-from ..learners.online import OnlineState
+from ..learners.online import Beam, OnlineState
 from ..learners.solvers import SOLVERS, Options, best_solver, generator
 from ..problem import Problem
+from ..structures.beam import UPDATE_AT, check_width
 from ..structures.native import n_threads
 from .latent import around, fills_in, random_start
 
@@ -54,6 +55,9 @@ class Parameters:
     n_jobs: int | None = None
     random_state: Any = None
     verbose: int = 0
+    beam: int | None = None
+    update_at: str = "early"
+    _rate: float = 1.0
 
     def __init__(self, **given: Any) -> None:
         for name, value in given.items():
@@ -88,6 +92,14 @@ def check_parameters(parameters: Any) -> None:
     callbacks = given if isinstance(given, (list, tuple)) else [given]
     if given is not None and not all(callable(c) for c in callbacks):
         raise ValueError(f"callbacks must be callable, or a list of such, got {callbacks!r}")
+    if parameters.solver in ("passive-aggressive", "arow") and not (
+        parameters.margin > 0 and parameters.temperature == 0
+    ):
+        raise ValueError(f"solver={parameters.solver!r} needs margin > 0 and temperature = 0")
+    if getattr(parameters, "beam", None) is not None:
+        check_width(parameters.beam)
+        if parameters.update_at not in UPDATE_AT:
+            raise ValueError(f"update_at must be one of {UPDATE_AT}, got {parameters.update_at!r}")
     if parameters.l1 and parameters.solver not in ("auto", "lbfgs"):
         raise ValueError(f"l1 > 0 needs solver='lbfgs', not {parameters.solver!r}")
 
@@ -98,7 +110,7 @@ def learn(
     *,
     weights: Vector | None = None,
     state: Any = None,
-    steps: float | None = None,
+    before: OnlineState | None = None,
     max_iter: int | None = None,
     shuffle: bool | None = None,
 ) -> Training:
@@ -112,9 +124,9 @@ def learn(
         Where to begin.
     state : object, optional
         What the solver left behind; a better beginning than its weights.
-    steps : float, optional
-        Online learners that begin at weights: as small as steps are after so many of them; by
-        default after a pass.
+    before : OnlineState, optional
+        Online learners that begin at weights: as small as steps were then, with what is known of
+        each weight; by default as after a pass.
     max_iter, shuffle : optional
         Instead of the parameters' own.
 
@@ -132,7 +144,7 @@ def learn(
         l1=float(parameters.l1),
         max_iter=parameters.max_iter if max_iter is None else max_iter,
         tol=float(parameters.tol),
-        convex=parameters.solver != "perceptron" and not bool(gold.partial.any()),
+        convex=not bool(gold.partial.any()),
     )
     name = str(parameters.solver)
     if name == "auto" and parameters.step != "decaying":
@@ -142,14 +154,16 @@ def learn(
     solver = SOLVERS[name]
     # partial_fit, which sets shuffle, has one pass to make and no time for rounds.
     by_rounds = shuffle is None and fills_in(problem, name, getattr(parameters, "latent", "auto"))
-    if by_rounds:
-        settings = replace(settings, convex=True)
+    settings = replace(settings, convex=solver.minimises and (by_rounds or settings.convex))
     options = Options(
         step=parameters.step,
         average=bool(parameters.average),
         shuffle=bool(parameters.shuffle) if shuffle is None else shuffle,
         violation_tol=getattr(parameters, "violation_tol", None),
         random_state=parameters.random_state,
+        rate=float(getattr(parameters, "_rate", 1.0)),
+        squared=getattr(parameters, "loss", "hinge") == "squared_hinge",
+        beam=_beam(parameters),
     )
     start = state
     if state is None and weights is not None:
@@ -159,8 +173,10 @@ def learn(
                 f"solver={name!r} cannot begin at given weights: use solver='lbfgs' with warm_start"
             )
         if solver.online:
-            after = float(problem.n_examples) if steps is None else steps
+            after = float(problem.n_examples) if before is None else before.steps
             start = OnlineState.at(weights, average=options.average, steps=after)
+            if before is not None:
+                start.squares = before.squares
     learner = solver.make(settings, options)
     if by_rounds:
         learner, start = around(learner, settings, generator(parameters.random_state), start)
@@ -177,6 +193,11 @@ def learn(
     training.solver = name
     warn_of_inexact_inference(problem, training)
     return training
+
+
+def _beam(parameters: Any) -> Beam | None:
+    width = getattr(parameters, "beam", None)
+    return None if width is None else Beam(int(width), parameters.update_at)
 
 
 def warn_unless_converged(name: str, training: Training, tol: float, stacklevel: int = 2) -> None:

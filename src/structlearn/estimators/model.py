@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -52,9 +53,11 @@ class StructuredModel(Predictor):
     l1 : float, default=0.0
         Weight of ‖w‖₁ (solver "lbfgs" only, which then is OWL-QN).
     solver : str, default="auto"
-        "perceptron" (γ = ε = 0); "sgd"; "frank-wolfe", "n-slack", "one-slack" and "annealing" for
-        the hinge (γ > 0, ε = 0); "lbfgs" and "dual" for smooth losses (ε > 0). "auto" picks the
-        fastest that can do it (:func:`structlearn.learners.solvers.best_solver`).
+        "perceptron" (γ = ε = 0); "sgd"; "passive-aggressive", "adagrad" and "arow", what
+        :class:`PassiveAggressive`, :class:`AdaGrad` and :class:`AROW` are presets of;
+        "frank-wolfe", "n-slack", "one-slack" and "annealing" for the hinge (γ > 0, ε = 0); "lbfgs"
+        and "dual" for smooth losses (ε > 0). "auto" picks the fastest that can do it
+        (:func:`structlearn.learners.solvers.best_solver`).
     violation_tol : float, optional
         Of "n-slack" and "one-slack": see :class:`StructuredSVM`.
     step : {"decaying", "constant"}, default="decaying"
@@ -154,6 +157,11 @@ class StructuredModel(Predictor):
     rounds_: list[CuttingPlaneRound]
     solver_: str
 
+    # Of some presets alone.
+    beam: int | None = None
+    update_at: str = "early"
+    _rate: float = 1.0
+
     def __init__(
         self,
         structure: Any = "chain",
@@ -218,10 +226,11 @@ class StructuredModel(Predictor):
         start: dict[str, Any] = {}
         if again:
             before = getattr(self, "_online", None)
+            move = partial(self._layout.move, target=prepared.layout)
             start = {
-                "weights": self._layout.move(self._weights, prepared.layout),
+                "weights": move(self._weights),
                 "state": getattr(self, "_kept", {}).get(self.solver),
-                "steps": before.steps if before else None,
+                "before": before.moved(move) if before else None,
             }
         training = learn(self, prepared.problem, **start)
         self._accept(prepared, training)
@@ -385,4 +394,4 @@ class StructuredModel(Predictor):
         return self._name_all(self._predict_indices(X))
 
     def _predict_indices(self, X: Any) -> list[Any]:
-        return self._problem_for(X).argmax_all(self._weights, self.n_jobs)
+        return self._problem_for(X).argmax_all(self._weights, self.n_jobs, self.beam)

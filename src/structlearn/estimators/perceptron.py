@@ -21,10 +21,21 @@ class StructuredPerceptron(StructuredModel):
         Passes over the data.
     average : bool, default=True
         Average the weights over all steps; False returns the last ones, as printed in the chapter.
+    beam : int, optional
+        Search with a beam of this width, in training and prediction, where exact inference is too
+        dear (a :class:`Chain` of high order; structures that inherit from :class:`BeamSearch`).
+        Nothing then proves that an output is the best one.
+    update_at : {"early", "max-violation", "end"}, default="early"
+        Where to update with a beam, if the output is wrong: on the prefixes at which the gold one
+        leaves the beam; on those where it is outscored by most; on whole outputs. The last may
+        update on an output that scores less than the gold one, and then need not learn at all:
+        ``history_`` counts them as ``invalid_updates``.
 
     References
     ----------
-    M. Collins (2002), Discriminative training methods for hidden Markov models.
+    M. Collins (2002), Discriminative training methods for hidden Markov models; M. Collins &
+    B. Roark (2004), Incremental parsing with the perceptron algorithm; L. Huang, S. Fayong & Y. Guo
+    (2012), Structured perceptron with inexact search.
 
     Examples
     --------
@@ -49,6 +60,8 @@ class StructuredPerceptron(StructuredModel):
         *,
         max_iter: int = 10,
         average: bool = True,
+        beam: int | None = None,
+        update_at: str = "early",
         shuffle: bool = True,
         min_count: int = 0,
         all_possible_states: bool = False,

@@ -9,7 +9,7 @@ from .dual_ascent import AscentState, DualAscent
 from .frank_wolfe import FrankWolfe
 from .lbfgs import LBFGS
 from .one_slack import OneSlack
-from .online import Online, OnlineState
+from .online import Beam, Online, OnlineState
 from .owlqn import OWLQN
 
 __all__ = [
@@ -18,6 +18,7 @@ __all__ = [
     "OWLQN",
     "Annealing",
     "AscentState",
+    "Beam",
     "DualAscent",
     "DualState",
     "FrankWolfe",

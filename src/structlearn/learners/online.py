@@ -1,42 +1,81 @@
-"""Perceptron and stochastic subgradient: one example, one step (Algorithms 39, 40 and 41).
+"""Online learners: one example, one step.
 
-========== ==================================== ==================================================
-step       update                               what it is
-========== ==================================== ==================================================
-unit       w ← w − r                            perceptron (Algorithms 39, 40), r = ∇loss
-constant   w ← (w − r) · (1 − λ/N), λ = 1/(2C)  Algorithm 41 as printed
-decaying   w ← (1 − 1/t) w − (C·N/t) r          subgradient of ½‖w‖² + C Σ loss, steps 1/(λt)
-========== ==================================== ==================================================
+With r = ∇loss over parts, g = A_iᵀr over weights, s the example's weight and N their number:
 
-Averaging is lazy: its cost is that of the update, whatever the number of weights. The decaying step
-at ε = 0 proves how far it is from the optimum for nothing: after whole passes w is C·Σ_i A_iᵀ(μ_i −
-p̄_i), p̄_i the mean of the outputs found for example i, a feasible dual point with value
-−½‖w‖² + C·Σ_i Δ̄_i (S. Lacoste-Julien et al. 2013, §4).
+================== ======================================================= ========================
+step               update                                                  what it is
+================== ======================================================= ========================
+unit               w ← w − s·g                                             perceptron (39, 40)
+constant           w ← (w − s·g) · (1 − λ/N), λ = 1/(2C)                   Algorithm 41 as printed
+decaying           w ← (1 − 1/t) w − (C·N/t) s·g                           subgradient, steps 1/(λt)
+passive-aggressive w ← w − min(C·s, loss/‖g‖²) g                           PA-I, 1-best MIRA
+… squared          w ← w − loss/(‖g‖² + 1/(2C·s)) g                        PA-II
+adagrad            w ← (H∘w − η s·g) / (H + η/(C·N)), H = 1 + √Σ(s·g)²     AdaGrad, composite
+arow               w ← w − loss/(gᵀSg + ρ/s) Sg, S = 1/(1 + Σ s·g²/ρ)      AROW, diagonal
+================== ======================================================= ========================
+
+The subgradient steps and AdaGrad minimise ½‖w‖² + C Σ loss. Averaging is lazy: its cost is that of
+the update, whatever the number of weights; so is AdaGrad's regulariser, which reaches a weight when
+its feature is met, and all of them at the end of a pass. The decaying step at ε = 0 proves how far
+it is from the optimum for nothing: after whole passes w is C·Σ_i A_iᵀ(μ_i − p̄_i), p̄_i the mean of
+the outputs found for example i, a feasible dual point with value −½‖w‖² + C·Σ_i Δ̄_i
+(S. Lacoste-Julien et al. 2013, §4).
+
+References
+----------
+K. Crammer et al. (2006), Online passive-aggressive algorithms; J. Duchi, E. Hazan & Y. Singer
+(2011), Adaptive subgradient methods; K. Crammer, A. Kulesza & M. Dredze (2009), Adaptive
+regularization of weight vectors.
 """
 
 from __future__ import annotations
 
 import functools
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 import numpy.typing as npt
 
+from .. import _core
+from ..exceptions import CapabilityError
 from ..problem import Problem
 from .base import Progress, Settings, Training, check_finite
 
-__all__ = ["Online", "OnlineState"]
+__all__ = ["Beam", "Online", "OnlineState"]
 
 Vector = npt.NDArray[np.float64]
+
+#: Steps that are taken after a mistake only: a pass without one would repeat itself for ever.
+_MISTAKE_DRIVEN = ("unit", "passive-aggressive", "passive-aggressive squared", "arow")
+#: Steps that remember the sum of squared gradients of each weight.
+_WITH_SQUARES = ("adagrad", "arow")
+
+
+@dataclass(frozen=True)
+class Beam:
+    """Search with a beam in place of exact inference, and update on prefixes.
+
+    No step is then a step of the convex objective, and the perceptron's bound on the number of
+    mistakes holds only where every update is on a violation, a prefix that does not score less
+    than the gold one: "early" (M. Collins & B. Roark 2004) and "max-violation" (L. Huang,
+    S. Fayong & Y. Guo 2012) see to that, "end" does not.
+    """
+
+    width: int
+    update_at: str = "early"
 
 
 @dataclass
 class OnlineState:
-    """Everything that the next step needs: w = scale·v, average = (ahead·v + behind) / total."""
+    """Everything that the next step needs: w = scale·v, average = (ahead·v + behind) / total.
+
+    ``squares`` are the sums of squared gradients, empty for steps that use none.
+    """
 
     v: Vector
     behind: Vector
+    squares: Vector = field(default_factory=lambda: np.zeros(0))
     scale: float = 1.0
     ahead: float = 0.0
     total: float = 0.0
@@ -56,12 +95,12 @@ class OnlineState:
 
     def copy(self) -> OnlineState:
         """Return a state that shares nothing with this one."""
-        return replace(self, v=self.v.copy(), behind=self.behind.copy())
+        return self.moved(np.copy)
 
     def moved(self, move: Callable[[Vector], Vector]) -> OnlineState:
         """Return the state in another layout of the weights."""
-        behind = move(self.behind) if len(self.behind) else self.behind.copy()
-        return replace(self, v=move(self.v), behind=behind)
+        behind, squares = (move(x) if len(x) else x.copy() for x in (self.behind, self.squares))
+        return replace(self, v=move(self.v), behind=behind, squares=squares)
 
     @property
     def last(self) -> Vector:
@@ -83,7 +122,7 @@ class Online:
     ----------
     settings : Settings
         Margin, temperature, C, number of passes, tolerance.
-    step : {"unit", "constant", "decaying"}
+    step : str
         See the module.
     average : bool
         Return the average of the weights over all steps.
@@ -91,6 +130,10 @@ class Online:
         A new order for each pass.
     random_state : numpy Generator
         Makes the orders.
+    rate : float
+        η of AdaGrad, ρ of AROW; no other step has one.
+    beam : Beam, optional
+        Instead of exact inference; for steps that are taken after a mistake.
     """
 
     def __init__(
@@ -101,18 +144,23 @@ class Online:
         average: bool,
         shuffle: bool,
         random_state: np.random.Generator,
+        rate: float = 1.0,
+        beam: Beam | None = None,
     ) -> None:
         self.settings = settings
         self.step = step
         self.average = average
         self.shuffle = shuffle
         self.rng = random_state
+        self.rate = rate
+        self.beam = beam
 
     @property
     def certifies(self) -> bool:
         """Whether there is a proof: always at ε > 0, else where the steps carry a dual point."""
         s = self.settings
-        return s.convex and not s.l1 and (s.temperature > 0 or self.step == "decaying")
+        proven = s.temperature > 0 or self.step == "decaying"
+        return s.convex and not s.l1 and proven and self.beam is None
 
     def run(
         self,
@@ -129,10 +177,18 @@ class Online:
                 f"the constant step multiplies the weights by 1 - 1/(2CN), which is not positive "
                 f"for C = {self.settings.C:g}, N = {n}: raise C, or use step='decaying'"
             )
+        if self.beam is not None and not problem.has_beam:
+            raise CapabilityError(
+                f"{type(problem.structure).__name__} has no beam search; a Chain has, and "
+                "structures that inherit from structlearn.structures.BeamSearch. Use beam=None"
+            )
         state = start.copy() if start else OnlineState.zero(problem.n_weights, average=self.average)
+        if self.step in _WITH_SQUARES and not len(state.squares):
+            state.squares = np.zeros(problem.n_weights)
         certificate = _Certificate(self.settings, problem, state)
         best: Training | None = None
         training = Training(state.last)
+        calls = 0
         try:
             for epoch in range(1, self.settings.max_iter + 1):
                 order = self.rng.permutation(n) if self.shuffle else np.arange(n)
@@ -141,11 +197,14 @@ class Online:
                 check_finite(report["loss"])
                 if not training.interrupted:
                     state.epochs += 1
+                calls += int(report["seen"])
                 record: dict[str, float | None] = {
                     "iteration": state.epochs,
                     "loss": report["loss"],
                     "updates": report["updates"],
                 }
+                if self.beam is not None:
+                    record["invalid_updates"] = report["invalid"]
                 last = epoch == self.settings.max_iter
                 if self.certifies and not training.interrupted:
                     certificate.look(state)
@@ -153,10 +212,12 @@ class Online:
                     if _is_power_of_two(epoch) or last:
                         best = certificate.at(self._chosen(state), n_jobs)
                         record["objective"], record["gap"] = best.objective, best.gap
+                        calls += n
+                record["oracle_calls"] = calls
                 training.stopped = progress.report(functools.partial(self._chosen, state), **record)
                 if training.interrupted or training.stopped or self._good_enough(best):
                     break
-                if self.step == "unit" and report["updates"] == 0:
+                if self.step in _MISTAKE_DRIVEN and report["updates"] == 0:
                     # Every later pass would be the same: the rest of the average in one go.
                     left = (self.settings.max_iter - epoch) * n
                     state.ahead += left * state.scale if self.average else 0.0
@@ -164,7 +225,7 @@ class Online:
                     state.steps += left
                     break
             ended_early = training.stopped or not self.certifies
-            if self.step != "unit" and ended_early and not training.interrupted:
+            if self.step not in _MISTAKE_DRIVEN and ended_early and not training.interrupted:
                 best = certificate.at(self._chosen(state), n_jobs)
         except KeyboardInterrupt:  # between two native loops; inside one, the loop ends by itself
             training.interrupted = True
@@ -191,15 +252,19 @@ class Online:
         s = self.settings
         after = state.copy()  # an error or Ctrl-C in the middle must not tear the state
         names = ("scale", "ahead", "total", "steps", "cost")
-        shared = {"v": after.v, "behind": after.behind, **{k: getattr(after, k) for k in names}}
+        vectors = {"v": after.v, "behind": after.behind, "squares": after.squares}
+        shared = {**vectors, **{k: getattr(after, k) for k in names}}
         options = {
             "step": self.step,
             "margin": s.margin,
             "temperature": s.temperature,
             "C": s.C,
+            "rate": self.rate,
             "average": self.average,
+            "beam": self.beam.width if self.beam else 0,
+            "update_at": self.beam.update_at if self.beam else "end",
         }
-        report: dict[str, float] = problem._core.online(order, options, shared)
+        report: dict[str, float] = _core.online_pass(problem._core, order, options, shared)
         for k in names:
             setattr(after, k, shared[k])
         return after, report

@@ -16,7 +16,7 @@ from .dual_ascent import DualAscent
 from .frank_wolfe import FrankWolfe
 from .lbfgs import LBFGS
 from .one_slack import OneSlack
-from .online import Online
+from .online import Beam, Online
 from .owlqn import OWLQN
 
 __all__ = ["SOLVERS", "Options", "Solver", "best_solver", "generator"]
@@ -36,6 +36,12 @@ class Options:
         Of cutting planes.
     random_state : int, Generator, RandomState or None
         For the order of the examples.
+    rate : float
+        η of AdaGrad, r of AROW.
+    squared : bool
+        Passive-aggressive steps for squared slacks.
+    beam : Beam or None
+        Of the learners that move after a mistake: search by it.
     """
 
     step: str = "decaying"
@@ -43,6 +49,9 @@ class Options:
     shuffle: bool = True
     violation_tol: float | None = None
     random_state: Any = None
+    rate: float = 1.0
+    squared: bool = False
+    beam: Beam | None = None
 
     @property
     def seeded(self) -> np.random.Generator:
@@ -64,6 +73,8 @@ class Solver:
         Its state, as large as the data, makes a better start than weights do.
     from_weights : bool
         Can begin at given weights.
+    minimises : bool
+        It has an objective; otherwise it moves after mistakes only.
     needs_labels : bool
         Its proofs need every label; with unknown ones they are filled in round by round.
     """
@@ -72,6 +83,7 @@ class Solver:
     online: bool = False
     keeps: bool = False
     from_weights: bool = True
+    minimises: bool = True
     needs_labels: bool = False
 
 
@@ -82,12 +94,22 @@ def _online(settings: Settings, options: Options, step: str) -> Learner:
         average=options.average,
         shuffle=options.shuffle,
         random_state=generator(options.random_state),
+        rate=options.rate,
+        beam=options.beam,
     )
 
 
+def _passive_aggressive(settings: Settings, options: Options) -> Learner:
+    step = "passive-aggressive squared" if options.squared else "passive-aggressive"
+    return _online(settings, options, step)
+
+
 SOLVERS: dict[str, Solver] = {
-    "perceptron": Solver(lambda s, o: _online(s, o, "unit"), online=True),
+    "perceptron": Solver(lambda s, o: _online(s, o, "unit"), online=True, minimises=False),
     "sgd": Solver(lambda s, o: _online(s, o, o.step), online=True),
+    "passive-aggressive": Solver(_passive_aggressive, online=True, minimises=False),
+    "adagrad": Solver(lambda s, o: _online(s, o, "adagrad"), online=True),
+    "arow": Solver(lambda s, o: _online(s, o, "arow"), online=True, minimises=False),
     "lbfgs": Solver(lambda s, o: OWLQN(s) if s.l1 else LBFGS(s)),
     "dual": Solver(lambda s, o: DualAscent(s, random_state=o.seeded), from_weights=False),
     "frank-wolfe": Solver(

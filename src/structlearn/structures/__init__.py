@@ -1,6 +1,7 @@
 """Part scores in, structures out. Nothing here is learned; scores may come from anywhere."""
 
 from .base import Block, Solution, Structure
+from .beam import BeamSearch
 from .chain import Chain
 from .exhaustive import Exhaustive
 from .hypergraph import Hyperedges
@@ -10,6 +11,7 @@ from .semimarkov import SemiMarkov
 from .trellis import Trellis, trellis
 
 __all__ = [
+    "BeamSearch",
     "Block",
     "Chain",
     "Exhaustive",

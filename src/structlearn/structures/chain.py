@@ -11,6 +11,7 @@ import numpy.typing as npt
 
 from .. import _core
 from .base import Block, Parts, paired
+from .beam import BeamSearch, beam_solution, check_width
 from .native import NativeStructure, examples_of
 
 __all__ = ["Chain"]
@@ -19,7 +20,7 @@ __all__ = ["Chain"]
 _MAX_ORDER = 13
 
 
-class Chain(NativeStructure):
+class Chain(NativeStructure, BeamSearch):
     """A sequence of L labels out of K, with scores on windows of ``order + 1`` labels.
 
     The score of y is Σ_t label[t, y_t] + Σ_t transition[y_{t−m}, …, y_t] + start[y_1] + end[y_L].
@@ -170,6 +171,21 @@ class Chain(NativeStructure):
         length, n_labels = np.shape(scores["label"])
         for y in itertools.product(range(n_labels), repeat=length):
             yield np.array(y, dtype=np.int64)
+
+    # -- beam search ----------------------------------------------------------------------------
+
+    def beam(self, width: int, *, n_jobs: int | None = None, **scores: Any) -> Any:
+        """Return the best output that a beam of this width finds: a :class:`Solution`.
+
+        The beam holds prefixes that differ in their last ``order`` labels: with room for all
+        K^order of them it is Viterbi. Time O(L · width · K · order). ``exact`` is True where no
+        prefix had to be dropped.
+        """
+        check_width(width)
+        batch, theta, n = self._convert(scores)
+        if batch:
+            return [self.beam(width, **one) for one in examples_of(theta, n)]
+        return beam_solution(*self._core.beam(theta, int(width)))
 
     # -- counting -------------------------------------------------------------------------------
 

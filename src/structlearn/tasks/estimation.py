@@ -24,6 +24,9 @@ _LEARNERS: dict[str, dict[str, Any]] = {
     # Steps and their average: it may begin at weights, and with labels unknown.
     "svm": {"solver": "sgd", "margin": 1.0, "temperature": 0.0, "tol": 1e-2},
     "crf": {"solver": "auto", "margin": 0.0, "temperature": 1.0},
+    "passive-aggressive": {"solver": "passive-aggressive", "tol": 0.0},
+    "adagrad": {"solver": "adagrad", "tol": 1e-2},
+    "arow": {"solver": "arow", "tol": 0.0, "_rate": 10.0},
 }
 
 
@@ -37,9 +40,9 @@ def make_parameters(tagger: Any, passes: int, seed: int, structure: Any = None) 
         all_possible_states=int(tagger.all_states) == 1,
         **_LEARNERS[tagger.learner],
     )
-    if tagger.learner == "perceptron":
+    if tagger.learner in ("perceptron", "passive-aggressive", "adagrad", "arow"):
         parameters.average, parameters.shuffle = tagger.average, tagger.shuffle
-    else:
+    if tagger.learner not in ("perceptron", "arow"):
         parameters.C, parameters.l1 = tagger.C, tagger.l1
     return parameters
 

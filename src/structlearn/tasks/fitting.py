@@ -29,7 +29,15 @@ from .training import (
 
 __all__ = ["Fitting", "check_legal", "default_target", "usual_features"]
 
-_PASSES = {"perceptron": 10, "svm": 30, "crf": 100, "hmm": 1}
+_PASSES = {
+    "perceptron": 10,
+    "svm": 30,
+    "crf": 100,
+    "hmm": 1,
+    "passive-aggressive": 10,
+    "arow": 10,
+    "adagrad": 20,
+}
 _MOST_LABELS_IN_INTEGERS = 4096
 #: Columns of CoNLL-U in which "_" is a value like others.
 _BLANK_IS_A_VALUE = ("feats", "deps", "misc")

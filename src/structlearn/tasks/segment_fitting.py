@@ -25,7 +25,14 @@ from .training import Monitor
 
 __all__ = ["SegmentFitting"]
 
-_PASSES = {"perceptron": 10, "svm": 30, "crf": 100}
+_PASSES = {
+    "perceptron": 10,
+    "svm": 30,
+    "crf": 100,
+    "passive-aggressive": 10,
+    "arow": 10,
+    "adagrad": 20,
+}
 #: The longest segment, where the training text has longer ones and nothing else is asked for.
 _USUAL_LENGTH = 8
 

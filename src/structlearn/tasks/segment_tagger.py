@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 __all__ = ["SegmentTagger"]
 
-LEARNERS = ("perceptron", "svm", "crf")
+LEARNERS = ("perceptron", "svm", "crf", "passive-aggressive", "arow", "adagrad")
 _MOST_LENGTH = 1000
 
 
@@ -33,7 +33,8 @@ class SegmentTagger(FileTagger):
     ----------
     features : {"segments"}, path or SegmentTemplates, default="segments"
         What it looks at (:mod:`structlearn.text.segment_templates`).
-    learner : {"perceptron", "svm", "crf"}, default="perceptron"
+    learner : {"perceptron", "svm", "crf", "passive-aggressive", "arow", "adagrad"}
+        By default "perceptron".
         The averaged perceptron, the structured SVM, the semi-Markov conditional random field.
     target : str or int, optional
         The column of the labels: its name, or its number from 1. By default the last column.

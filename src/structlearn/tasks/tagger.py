@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Tagger"]
 
-LEARNERS = ("perceptron", "svm", "crf", "hmm")
+LEARNERS = ("perceptron", "svm", "crf", "hmm", "passive-aggressive", "arow", "adagrad")
 
 
 class Tagger(FileTagger):
@@ -30,7 +30,8 @@ class Tagger(FileTagger):
     ----------
     features : {"auto", "pos", "chunk", "ner", "none"}, path or FeatureTemplates, default="auto"
         What it looks at (:mod:`structlearn.text.templates`). "auto" goes by the labels.
-    learner : {"perceptron", "svm", "crf", "hmm"}, default="perceptron"
+    learner : {"perceptron", "svm", "crf", "hmm", "passive-aggressive", "arow", "adagrad"}
+        By default "perceptron".
         The averaged perceptron, the structured SVM, the conditional random field, the hidden Markov
         model.
     order : int, optional

@@ -1,0 +1,94 @@
+"""Passive-aggressive learning, also known as 1-best MIRA."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from .model import StructuredModel, store_parameters
+
+__all__ = ["PassiveAggressive"]
+
+
+class PassiveAggressive(StructuredModel):
+    """After each example the smallest step that gives the gold output the margin it should have.
+
+    With ŷ the best output after adding the costs, ℓ = Δ(y, ŷ) + s(ŷ) − s(y) and
+    δ = φ(x, y) − φ(x, ŷ), the update w ← w + τδ has the length τ = min(C, ℓ/‖δ‖²) (PA-I: it solves
+    min ½‖w − w'‖² + C·ξ), or ℓ/(‖δ‖² + 1/(2C)) (PA-II: the same with C·ξ²). A preset of
+    :class:`StructuredModel` with margin 1 and temperature 0, which describes the parameters and
+    attributes that are not below. A ``sample_weight`` multiplies C.
+
+    Parameters
+    ----------
+    C : float, default=1.0
+        No step is longer than this ("hinge"); smaller is more cautious.
+    loss : {"hinge", "squared_hinge"}, default="hinge"
+        PA-I or PA-II, as in scikit-learn's PassiveAggressiveClassifier.
+    cost : {"hamming", "hamming-mean", "zero-one"}, (K, K) array or Cost, default="hamming"
+    max_iter : int, default=10
+        Passes over the data.
+    average : bool, default=True
+        Average the weights over all steps.
+    beam : int, optional
+        Search with a beam of this width, in training and prediction, where exact inference is too
+        dear (a :class:`Chain` of high order; structures that inherit from :class:`BeamSearch`).
+        Nothing then proves that an output is the best one.
+    update_at : {"early", "max-violation", "end"}, default="early"
+        Where to update with a beam, if the output is wrong: on the prefixes at which the gold one
+        leaves the beam; on those where it is outscored by most; on whole outputs. The last may
+        update on an output that scores less than the gold one, and then need not learn at all:
+        ``history_`` counts them as ``invalid_updates``.
+
+    References
+    ----------
+    K. Crammer, O. Dekel, J. Keshet, S. Shalev-Shwartz & Y. Singer (2006), Online passive-aggressive
+    algorithms; R. McDonald, K. Crammer & F. Pereira (2005), Online large-margin training of
+    dependency parsers (MIRA).
+
+    Examples
+    --------
+    >>> X = [[["w=fish"], ["w=sleep"]], [["w=dogs"], ["w=sleep"]]]
+    >>> y = [["N", "V"], ["N", "V"]]
+    >>> PassiveAggressive(random_state=0).fit(X, y).predict([[["w=dogs"], ["w=sleep"]]])
+    [array(['N', 'V'], dtype='<U1')]
+    """
+
+    loss: str
+    margin = 1.0
+    temperature = 0.0
+    l1 = 0.0
+    solver = "passive-aggressive"
+    step = "decaying"
+    tol = 0.0
+
+    def __init__(
+        self,
+        structure: Any = "chain",
+        *,
+        C: float = 1.0,
+        loss: str = "hinge",
+        cost: Any = "hamming",
+        max_iter: int = 10,
+        average: bool = True,
+        beam: int | None = None,
+        update_at: str = "early",
+        shuffle: bool = True,
+        min_count: int = 0,
+        all_possible_states: bool = False,
+        all_possible_transitions: bool = True,
+        boundaries: bool = True,
+        hierarchy: Any = None,
+        forbid: Any = None,
+        class_weight: Any = None,
+        warm_start: bool = False,
+        callbacks: Any = None,
+        n_jobs: int | None = None,
+        random_state: Any = None,
+        verbose: int = 0,
+    ) -> None:
+        store_parameters(self, locals())
+
+    def _check_parameters(self) -> None:
+        if self.loss not in ("hinge", "squared_hinge"):
+            raise ValueError(f"loss must be 'hinge' or 'squared_hinge', got {self.loss!r}")
+        super()._check_parameters()

@@ -1,0 +1,176 @@
+"""Beam search: outputs built step by step, the best few prefixes kept.
+
+For structures whose argmax is too dear, and for learners that update on prefixes
+(:class:`structlearn.learners.Online`). The output is not proven to be the best one.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Hashable, Iterable, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from .base import Parts, Solution, Structure, dot_counts, is_batch, nothing_legal, unbatch
+
+__all__ = ["UPDATE_AT", "BeamSearch", "find_violation"]
+
+#: Where a learner may update: see :func:`find_violation`.
+UPDATE_AT = ("early", "max-violation", "end")
+
+
+class BeamSearch(Structure):
+    """A structure whose outputs grow step by step; ``beam`` follows from three methods.
+
+    The author of a structure writes, besides what :class:`Structure` asks for,
+    :meth:`beam_steps`, :meth:`beam_parts` and :meth:`beam_prefixes`. A prefix is anything hashable
+    that the author likes; the empty one is ``()``.
+    """
+
+    def beam_steps(self, prefix: Any, **scores: Any) -> Iterable[tuple[Any, float]] | None:
+        """Return the prefixes that are one step longer, each with what it adds to the score.
+
+        None where the prefix is a whole output.
+        """
+        raise NotImplementedError
+
+    def beam_parts(self, prefix: Any, **scores: Any) -> Parts:
+        """Return the counts of the parts that a prefix has, one array a block."""
+        raise NotImplementedError
+
+    def beam_prefixes(self, y: Any, **scores: Any) -> Sequence[Any]:
+        """Return the prefixes that lead to the output y, step by step, the whole one last."""
+        raise NotImplementedError
+
+    def beam_state(self, prefix: Any) -> Hashable:
+        """Return what the future of a prefix depends on; of prefixes that share it the best stays.
+
+        By default the prefix itself: nothing is merged.
+        """
+        return prefix  # type: ignore[no-any-return]
+
+    def beam(self, width: int, *, n_jobs: int | None = None, **scores: Any) -> Any:
+        """Return the best output that a beam of this width finds: a :class:`Solution`.
+
+        ``exact`` is True where no prefix had to be dropped, ``bound`` is ∞ otherwise. A beam that
+        runs into a dead end (everything ahead forbidden) is tried again at twice the width.
+        """
+        check_width(width)
+        if is_batch(scores):
+            return [self.beam(width, **one) for one in unbatch(scores)]
+        while True:
+            search = _Search(self, width, scores)
+            while search.step():
+                pass
+            if search.beam:
+                best = search.beam[0]
+                y = self.decode(self.beam_parts(best.prefix, **scores))
+                return beam_solution(y, best.score, search.pruned)
+            if not search.pruned:
+                raise nothing_legal()
+            width *= 2
+
+
+def beam_solution(y: Any, value: float, pruned: bool) -> Solution:
+    """Return what a beam found, with what that proves."""
+    return Solution(y, value, not pruned, math.inf if pruned else value, "beam search")
+
+
+def check_width(width: Any) -> None:
+    """Raise unless the width is a whole number ≥ 1."""
+    if not isinstance(width, (int, np.integer)) or isinstance(width, bool) or width < 1:
+        raise ValueError(f"the width of a beam must be a whole number >= 1, got {width!r}")
+
+
+def find_violation(
+    structure: BeamSearch, y: Any, width: int, update_at: str, scores: dict[str, Any]
+) -> tuple[float, Parts, Parts] | None:
+    """Return where a beam search goes wrong on the way to y.
+
+    Parameters
+    ----------
+    update_at : {"early", "max-violation", "end"}
+        The step at which the prefix of y leaves the beam, or the last one (M. Collins & B. Roark
+        2004); the one at which it is outscored by most (L. Huang, S. Fayong & Y. Guo 2012); the
+        last one.
+
+    Returns
+    -------
+    (amount, parts found, parts of y) or None
+        By how much the best prefix in the beam outscores that of y, and their parts; None where
+        the search ends at y.
+    """
+    gold = structure.beam_prefixes(y, **scores)
+    while True:
+        search = _Search(structure, width, scores)
+        worst: tuple[float, Any, Any] | None = None
+        at = -1
+        while search.step():
+            at += 1
+            known = gold[min(at, len(gold) - 1)]
+            parts = structure.beam_parts(known, **scores)
+            score = sum(dot_counts(np.asarray(scores[n]), np.asarray(p)) for n, p in parts.items())
+            now = (search.beam[0].score - score, search.beam[0].prefix, known)
+            state = structure.beam_state(known)
+            kept = any(structure.beam_state(item.prefix) == state for item in search.beam)
+            if update_at == "early" and not kept:
+                return _with_parts(structure, now, scores)
+            if worst is None or update_at != "max-violation" or now[0] >= worst[0]:
+                worst = now
+        if search.beam and worst is not None:
+            if search.beam[0].prefix == gold[-1]:
+                return None
+            return _with_parts(structure, worst, scores)
+        if not search.pruned:
+            raise nothing_legal()
+        width *= 2
+
+
+def _with_parts(
+    structure: BeamSearch, at: tuple[float, Any, Any], scores: dict[str, Any]
+) -> tuple[float, Parts, Parts]:
+    amount, found, known = at
+    return (
+        amount,
+        structure.beam_parts(found, **scores),
+        structure.beam_parts(known, **scores),
+    )
+
+
+class _Item(NamedTuple):
+    score: float
+    prefix: Any
+
+
+class _Search:
+    """A beam on its way; ``beam`` is sorted, best first, ties in the order of the steps."""
+
+    def __init__(self, structure: BeamSearch, width: int, scores: dict[str, Any]) -> None:
+        self.structure = structure
+        self.width = width
+        self.scores = scores
+        self.beam = [_Item(0.0, ())]
+        self.pruned = False
+
+    def step(self) -> bool:
+        """Make every prefix one step longer; False where all are whole, or none can go on."""
+        best: dict[Hashable, _Item] = {}
+        grown = False
+        for item in self.beam:
+            steps = self.structure.beam_steps(item.prefix, **self.scores)
+            if steps is None:
+                steps = [(item.prefix, 0.0)]
+            else:
+                grown = True
+            for prefix, added in steps:
+                score = item.score + float(added)
+                state = self.structure.beam_state(prefix)
+                if score > -math.inf and (state not in best or score > best[state].score):
+                    best[state] = _Item(score, prefix)
+        if not grown:
+            return False
+        found = sorted(best.values(), key=lambda item: -item.score)
+        self.pruned = self.pruned or len(found) > self.width
+        self.beam = found[: self.width]
+        return bool(self.beam)
