@@ -10,10 +10,12 @@ from .lbfgs import LBFGS
 from .one_slack import OneSlack
 from .online import Online, OnlineState
 from .owlqn import OWLQN
+from .sag import SAG, SAGState
 
 __all__ = [
     "LBFGS",
     "OWLQN",
+    "SAG",
     "Annealing",
     "AscentState",
     "DualAscent",
@@ -25,5 +27,6 @@ __all__ = [
     "Online",
     "OnlineState",
     "Round",
+    "SAGState",
     "Training",
 ]
