@@ -91,12 +91,13 @@ class Visitor {
       if (gradient_.value[j] != 0.0) score += gradient_.value[j] * theta[j];  // not 0 times -inf
     }
     for (const std::uint32_t j : problem_.gold_parts(i)) gradient_.value[j] -= 1.0;
-    if (!state_.visited[i]) {
+    const bool first = !state_.visited[i];
+    if (first) {
       state_.visited[i] = 1;
       state_.lipschitz[i] = seen_ > 0.0 ? tree_.sum() / (seen_ * weight) : 0.0;
       seen_ += 1.0;
     }
-    if (--state_.patience[i] < 0) search(i, layout, theta, value - clamp, report);
+    if (--state_.patience[i] < 0) search(i, layout, theta, value - clamp, first, report);
     tree_.set(i, weight * state_.lipschitz[i]);
 
     state_.entropy[i] = value - score;
@@ -155,9 +156,9 @@ class Visitor {
            problem_.cost_constant(i, s_.margin);
   }
 
-  // Halves the estimate if L_i(w - L_i' / l) <= L_i(w) - |L_i'|^2 / 2l holds for the half, doubles
-  // it until it does.
-  void search(std::size_t i, const Layout& layout, const double* theta, double loss,
+  // Halves the estimate, but for a first one, if L_i(w - L_i' / l) <= L_i(w) - |L_i'|^2 / 2l holds
+  // for the half, doubles it until it does.
+  void search(std::size_t i, const Layout& layout, const double* theta, double loss, bool first,
               SagReport& report) {
     const auto& r = gradient_.value;
     scorer_.scatter(i, layout, gradient_, 1.0, scratch_.data());
@@ -175,7 +176,7 @@ class Visitor {
     const double before = estimate;
     if (estimate == 0.0) {
       estimate = 0.25 * square / (size * s_.temperature);
-    } else {
+    } else if (!first) {
       estimate *= 0.5;
     }
     trial_.resize(layout.parts);
@@ -189,7 +190,11 @@ class Visitor {
       if (there <= loss - 0.5 * square / estimate) break;
     }
     std::int32_t& streak = state_.streak[i];
-    streak = estimate == before ? std::min(streak + 1, kLongestStreak) : 0;
+    if (estimate == before) {
+      streak = std::min(streak + 1, kLongestStreak);
+    } else if (estimate > before) {
+      streak = 0;
+    }
     state_.patience[i] = (std::int32_t{1} << streak) - 1;
   }
 
