@@ -60,7 +60,7 @@ def test_gap_against_enumeration(kind, margin, temperature):
     options = {"C": 0.8, "margin": margin, "temperature": temperature}
     reference = Enumerated(*enumerated, **options)
     optimum = reference.optimum()
-    problem = CRF(structure, cost=cost_for(kind)).problem(X, y)
+    problem = CRF(structure, cost=cost_for(kind), **options).problem(X, y)
     for max_iter in (1, 2, 3, 10, 1000):
         found = run(problem, tol=1e-8, max_iter=max_iter, seed=max_iter, **options)
         value, _ = problem.objective(found.weights, **options)
@@ -84,8 +84,8 @@ def test_gap_is_never_too_small(seed, C, margin, temperature, cost, max_iter, we
     rng = np.random.default_rng(seed)
     X, y = sequences(rng, n=6, d=2, K=2, longest=4)
     weight = rng.integers(0, 3, size=6).astype(float) if weighted else None
-    problem = CRF(cost=cost).problem(X, y, sample_weight=weight)
     options = {"C": C, "margin": margin, "temperature": temperature}
+    problem = CRF(cost=cost, **options).problem(X, y, sample_weight=weight)
     reference = best(problem, **{**options, "tol": 1e-10})
     found = run(problem, tol=0.0, max_iter=max_iter, seed=seed, **options)
     slack = 1e-9 * (1.0 + reference.objective)
