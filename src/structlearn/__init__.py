@@ -40,6 +40,7 @@ _MODULES = (
     "learners",
     "losses",
     "metrics",
+    "plotting",
     "scoring",
     "structures",
     "tasks",

@@ -229,6 +229,7 @@ class SAG:
         s, w, state = self.settings, training.weights, training.state
         loss, gradient = problem.total_loss(w, s.margin, s.temperature, n_jobs=n_jobs)
         assert gradient is not None
+        state.oracle_calls += problem.n_examples
         gradient *= s.C
         gradient += w
         training.objective = 0.5 * float(w @ w) + s.C * loss
@@ -237,6 +238,7 @@ class SAG:
         training.gap = max(0.0, min(gap, training.objective - self._dual(problem, state)))
         record.update(
             loss=loss,
+            oracle_calls=state.oracle_calls,
             objective=training.objective,
             gap=training.gap,
             dual=training.objective - training.gap,
