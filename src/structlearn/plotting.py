@@ -174,6 +174,7 @@ def plot_growth(
             linewidth=1.2, label="_fit")  # fmt: skip
     ax.set_xscale("log")
     ax.set_yscale("log")
+    _plain_ticks(ax)
     return _finish(ax, xlabel, "seconds")
 
 
@@ -275,6 +276,22 @@ def _style(ax: Any, points: int) -> dict[str, Any]:
         "markevery": max(1, points // 12),
         "linewidth": 1.6,
     }
+
+
+def _plain_ticks(ax: Any) -> None:
+    """Put ticks at the sizes measured and at 1, 2, 5, 10, ... seconds, without powers of ten."""
+    from matplotlib.ticker import FixedLocator, LogLocator, NullLocator
+
+    points = [line.get_xdata() for line in ax.get_lines() if line.get_label() != "_fit"]
+    measured = np.unique(np.concatenate([np.asarray(x, dtype=np.float64) for x in points]))
+    if len(measured) <= 8:
+        ax.xaxis.set_major_locator(FixedLocator(measured))
+    else:
+        ax.xaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
+    ax.yaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
+    for axis in (ax.xaxis, ax.yaxis):
+        axis.set_major_formatter("{x:g}")
+        axis.set_minor_locator(NullLocator())
 
 
 def _finish(ax: Any, xlabel: str, ylabel: str, legend: bool = True) -> Any:
