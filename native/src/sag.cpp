@@ -195,7 +195,7 @@ class Visitor {
     } else if (estimate > before) {
       streak = 0;
     }
-    state_.patience[i] = (std::int32_t{1} << streak) - 1;
+    state_.patience[i] = (std::int32_t{2} << streak) - 1;
   }
 
   void step() {
