@@ -92,13 +92,13 @@ class Visitor {
     }
     for (const std::uint32_t j : problem_.gold_parts(i)) gradient_.value[j] -= 1.0;
     const bool first = !state_.visited[i];
-    if (first) {
-      state_.visited[i] = 1;
-      state_.lipschitz[i] = seen_ > 0.0 ? tree_.sum() / (seen_ * weight) : 0.0;
-      seen_ += 1.0;
-    }
+    if (first) state_.lipschitz[i] = seen_ > 0.0 ? tree_.sum() / (seen_ * weight) : 0.0;
     if (--state_.patience[i] < 0) search(i, layout, theta, value - clamp, first, report);
     tree_.set(i, weight * state_.lipschitz[i]);
+    if (first) {
+      state_.visited[i] = 1;
+      seen_ += 1.0;
+    }
 
     state_.entropy[i] = value - score;
     state_.loss[i] = value - clamp;
@@ -233,13 +233,18 @@ SagReport sag_pass(const Problem& problem, std::span<const std::int64_t> order,
   Visitor visitor(problem, settings, state);
   if (visitor.nothing_to_do()) return report;
   const std::size_t n = order.empty() ? draws.size() : order.size();
-  for (std::size_t k = 0; k < n; ++k) {
-    if (interrupt.requested()) {
-      report.complete = false;
-      break;
+  try {
+    for (std::size_t k = 0; k < n && report.complete; ++k) {
+      if (interrupt.requested()) {
+        report.complete = false;
+      } else {
+        visitor.visit(order.empty() ? visitor.draw(draws[k]) : static_cast<std::size_t>(order[k]),
+                      report);
+      }
     }
-    visitor.visit(order.empty() ? visitor.draw(draws[k]) : static_cast<std::size_t>(order[k]),
-                  report);
+  } catch (...) {  // a structure failed: the weights are as they were before the visit
+    visitor.settle();
+    throw;
   }
   visitor.settle();
   return report;

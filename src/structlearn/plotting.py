@@ -285,7 +285,7 @@ def _plain_ticks(ax: Any) -> None:
     points = [line.get_xdata() for line in ax.get_lines() if line.get_label() != "_fit"]
     measured = np.unique(np.concatenate([np.asarray(x, dtype=np.float64) for x in points]))
     if len(measured) <= 8:
-        ax.xaxis.set_major_locator(FixedLocator(measured))
+        ax.xaxis.set_major_locator(FixedLocator(measured.tolist()))
     else:
         ax.xaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
     ax.yaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))

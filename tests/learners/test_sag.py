@@ -14,7 +14,7 @@ from structlearn import _core
 from structlearn.estimators import CRF
 from structlearn.learners import LBFGS, SAG
 from structlearn.learners.base import Progress, Settings
-from structlearn.structures import Chain
+from structlearn.structures import Chain, Exhaustive
 
 
 def run(problem, *, start=None, seed=0, n_jobs=None, callbacks=None, **options):
@@ -186,13 +186,44 @@ def test_records_and_callbacks():
     assert stopped.gap is not None
 
 
-def test_interruption_keeps_what_there_is():
-    X, y = sequences(np.random.default_rng(4))
+class Interrupting(Exhaustive):
+    """Ctrl-C while it infers for the 100th time."""
 
+    calls = 0
+
+    def infer(self, *args, **options):
+        type(self).calls += 1
+        if type(self).calls == 100:
+            raise KeyboardInterrupt
+        return super().infer(*args, **options)
+
+
+def test_interruption_in_a_structure_keeps_weights_and_dual():
+    X, y = sequences(np.random.default_rng(4), K=2, longest=3)
+    plain = CRF(Exhaustive(Chain())).problem(X, y)
+    Interrupting.calls = 0
+    found = run(CRF(Interrupting(Chain())).problem(X, y), tol=0.0)
+    assert Interrupting.calls == 100
+    assert found.interrupted
+    # The weights are written out: better than none, and than those of half a representation.
+    assert (
+        plain.objective(found.weights, C=0.7, margin=0.0, temperature=1.0)[0]
+        < (plain.objective(0 * found.weights, C=0.7, margin=0.0, temperature=1.0)[0])
+    )
+    g = np.zeros(plain.n_weights)
+    state = found.state
+    for i in range(plain.n_examples):
+        plain._core.scatter(i, None, state.memory[slice(*state.part_ptr[i : i + 2])], 1.0, g)
+    np.testing.assert_allclose(state.g, g, atol=1e-12)
+    after = run(plain, start=state, tol=1e-6)
+    assert after.objective == pytest.approx(best(plain).objective, rel=2e-6)
+
+
+def test_interruption_in_a_callback():
     def interrupt(record):
         raise KeyboardInterrupt
 
-    found = run(CRF().problem(X, y), callbacks=interrupt)
+    found = run(CRF().problem(*sequences(np.random.default_rng(4))), callbacks=interrupt)
     assert found.interrupted
     assert np.abs(found.weights).sum() > 0
 

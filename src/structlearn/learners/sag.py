@@ -210,11 +210,11 @@ class SAG:
         seen = bool(state.visited.all()) or state.passes > 0
         order = np.empty(0, dtype=np.int64) if seen else self.rng.permutation(n).astype(np.int64)
         draws = self.rng.random(n) if seen else np.empty(0)
+        state.rng = dict(self.rng.bit_generator.state)
         settings = {"margin": s.margin, "temperature": s.temperature, "C": s.C}
         report: dict[str, Any] = _core.sag_pass(problem._core, order, draws, settings, vars(state))
         state.passes += bool(report["complete"])
         state.oracle_calls += int(report["inferences"])
-        state.rng = dict(self.rng.bit_generator.state)
         return report
 
     def _dual(self, problem: Problem, state: SAGState) -> float:
