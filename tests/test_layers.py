@@ -27,8 +27,9 @@ LAYERS = [
     "tasks",
 ]
 
-#: Folders beside the layers, which know none of them and are known by the last one only.
-BESIDE = ["metrics"]
+#: Beside the layers; these know none of them. Metrics are known by the last one only, pictures by
+#: nothing.
+BESIDE = ["metrics", "plotting"]
 
 #: What stands below all layers.
 FOUNDATION = {"_core", "exceptions"}
@@ -93,7 +94,7 @@ def test_there_is_something_to_look_at():
 def test_imports_only_what_stands_before(name):
     before = set(LAYERS[: LAYERS.index(layer(name)) + 1])
     for target in imports(name, MODULES[name]):
-        beside = set(BESIDE) if layer(name) == "tasks" else set()
+        beside = {"metrics"} if layer(name) == "tasks" else set()
         allowed = layer(target) in before | FOUNDATION | beside or target in ALSO.get(name, ())
         assert allowed, f"{name} imports {target}"
 
@@ -119,8 +120,8 @@ def test_learners_know_problems_only(name):
 
 
 @pytest.mark.parametrize("name", ASIDE)
-def test_metrics_know_labels_only(name):
-    """They score labels from anywhere, and start without waiting for anything."""
+def test_what_stands_beside_knows_no_layer(name):
+    """Metrics score labels from anywhere, pictures show histories from anywhere."""
     for target in imports(name, ASIDE[name]):
         assert layer(target) in {layer(name), "exceptions"}, f"{name} imports {target}"
 

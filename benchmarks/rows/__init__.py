@@ -1,12 +1,23 @@
 """All benchmarks; importing this package fills the registry."""
 
 from ..registry import REGISTRY
-from . import argmax, crf_solvers, marginals, parity, segments, svm_solvers, tagging, training
+from . import (
+    argmax,
+    crf_solvers,
+    growth,
+    marginals,
+    parity,
+    segments,
+    svm_solvers,
+    tagging,
+    training,
+)
 
 __all__ = [
     "REGISTRY",
     "argmax",
     "crf_solvers",
+    "growth",
     "marginals",
     "parity",
     "segments",

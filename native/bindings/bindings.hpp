@@ -36,6 +36,7 @@ void bind_online(nb::module_& m);
 void bind_quasi_newton(nb::module_& m);
 void bind_working_sets(nb::module_& m);
 void bind_dual_ascent(nb::module_& m);
+void bind_sag(nb::module_& m);
 void bind_text(nb::module_& m);
 void bind_features(nb::module_& m);
 void bind_tagger_training(nb::module_& m);

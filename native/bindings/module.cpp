@@ -11,6 +11,7 @@ NB_MODULE(_core, m) {
   structlearn::python::bind_quasi_newton(m);
   structlearn::python::bind_working_sets(m);
   structlearn::python::bind_dual_ascent(m);
+  structlearn::python::bind_sag(m);
   structlearn::python::bind_text(m);
   structlearn::python::bind_features(m);
   structlearn::python::bind_tagger_training(m);

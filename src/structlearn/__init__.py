@@ -52,6 +52,7 @@ _MODULES = (
     "learners",
     "losses",
     "metrics",
+    "plotting",
     "scoring",
     "structures",
     "tasks",

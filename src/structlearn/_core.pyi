@@ -30,6 +30,13 @@ def part_pointers(problem: Problem) -> _Integers: ...
 def dual_ascent_pass(
     problem: Problem, order: _Integers, settings: dict[str, Any], state: dict[str, Any]
 ) -> dict[str, Any]: ...
+def sag_pass(
+    problem: Problem,
+    order: _Integers,
+    draws: _Reals,
+    settings: dict[str, Any],
+    state: dict[str, Any],
+) -> dict[str, Any]: ...
 
 class NativeStructure:
     def check(self, scores: dict[str, Any]) -> None: ...

@@ -22,7 +22,7 @@ class CRF(StructuredModel):
         Weight of the likelihood; CRFsuite's c2 is 1/(2C).
     l1 : float, default=0.0
         Weight of ‖w‖₁: many weights become exactly 0.
-    solver : {"auto", "dual", "lbfgs", "sgd"}, default="auto"
+    solver : {"auto", "dual", "lbfgs", "sag", "sgd"}, default="auto"
         "dual" is dual coordinate ascent (:mod:`structlearn.learners.dual_ascent`): some ten passes
         where C·‖x‖² is small, x the features of a site, and slow where it is large; no l1, unknown
         labels or ``warm_start``. "auto" takes it where it can, ``tol`` is at least 1e-6 and the
@@ -74,4 +74,4 @@ class CRF(StructuredModel):
     ) -> None:
         store_parameters(self, locals())
 
-    _solvers = ("auto", "dual", "lbfgs", "sgd")
+    _solvers = ("auto", "dual", "lbfgs", "sag", "sgd")

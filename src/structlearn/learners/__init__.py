@@ -11,11 +11,13 @@ from .lbfgs import LBFGS
 from .one_slack import OneSlack
 from .online import Beam, Online, OnlineState
 from .owlqn import OWLQN
+from .sag import SAG, SAGState
 
 __all__ = [
     "CCCP",
     "LBFGS",
     "OWLQN",
+    "SAG",
     "Annealing",
     "AscentState",
     "Beam",
@@ -28,5 +30,6 @@ __all__ = [
     "Online",
     "OnlineState",
     "Round",
+    "SAGState",
     "Training",
 ]

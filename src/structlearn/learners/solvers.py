@@ -18,6 +18,7 @@ from .lbfgs import LBFGS
 from .one_slack import OneSlack
 from .online import Beam, Online
 from .owlqn import OWLQN
+from .sag import SAG
 
 __all__ = ["SOLVERS", "Options", "Solver", "best_solver", "generator"]
 
@@ -111,6 +112,7 @@ SOLVERS: dict[str, Solver] = {
     "adagrad": Solver(lambda s, o: _online(s, o, "adagrad"), online=True),
     "arow": Solver(lambda s, o: _online(s, o, "arow"), online=True, minimises=False),
     "lbfgs": Solver(lambda s, o: OWLQN(s) if s.l1 else LBFGS(s)),
+    "sag": Solver(lambda s, o: SAG(s, random_state=o.seeded)),
     "dual": Solver(lambda s, o: DualAscent(s, random_state=o.seeded), from_weights=False),
     "frank-wolfe": Solver(
         lambda s, o: FrankWolfe(s, random_state=o.seeded, shuffle=o.shuffle),
