@@ -32,9 +32,10 @@ def fills_in(problem: Problem, solver: str, latent: str) -> bool:
         )
     if latent == "cccp" and not SOLVERS[solver].minimises:
         raise ValueError(f"latent='cccp' needs an objective, and solver={solver!r} has none")
-    if latent == "cccp" and not SOLVERS[solver].from_weights:
+    if latent == "cccp" and not SOLVERS[solver].takes_probabilities:
         raise ValueError(
-            f"solver={solver!r} cannot begin a round where the last one ended: use 'lbfgs'"
+            f"solver={solver!r} needs whole outputs, and labels are filled in by their "
+            "probabilities: use solver='lbfgs'"
         )
     return latent == "cccp" or needed
 
