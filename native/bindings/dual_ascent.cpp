@@ -21,7 +21,7 @@ std::span<T> view(nb::dict state, const char* name, std::size_t size) {
 }
 
 nb::dict pass(const PyProblem& self, Input<std::int64_t, nb::ndim<1>> order, nb::dict settings,
-              nb::dict state) {
+              nb::dict state, std::size_t threads) {
   const auto number = [&](const char* key) { return nb::cast<double>(settings[key]); };
   const Problem& problem = *self.problem;
   const AscentSettings s{number("margin"), number("temperature"), number("C"),
@@ -52,7 +52,7 @@ nb::dict pass(const PyProblem& self, Input<std::int64_t, nb::ndim<1>> order, nb:
   {
     nb::gil_scoped_release release;
     Interrupt interrupt(signals.poll());
-    report = dual_ascent_pass(problem, {order.data(), order.size()}, s, d, interrupt);
+    report = dual_ascent_pass(problem, {order.data(), order.size()}, s, d, threads, interrupt);
   }
   signals.rethrow_unless_keyboard();
   nb::dict result;
@@ -94,7 +94,7 @@ double mean_squared_norm(const PyProblem& self) {
 
 void bind_dual_ascent(nb::module_& m) {
   m.def("dual_ascent_pass", &pass, nb::arg("problem"), nb::arg("order"), nb::arg("settings"),
-        nb::arg("state"));
+        nb::arg("state"), nb::arg("threads"));
   m.def("mean_squared_norm", &mean_squared_norm, nb::arg("problem"));
   m.def("part_pointers", &part_pointers, nb::arg("problem"));
 }

@@ -37,6 +37,7 @@ int main() {
   test::test_partial_labels();
   test::test_online();
   test::test_threads();
+  test::test_team();
   test::test_quasi_newton();
   test::test_orthants();
   test::test_working_sets();

@@ -9,6 +9,7 @@
 #include "check.hpp"
 #include "problem_test.hpp"
 #include "structlearn/online.hpp"
+#include "structlearn/team.hpp"
 
 namespace test {
 
@@ -105,6 +106,29 @@ inline void test_threads() {
   CHECK_THROWS(std::runtime_error, parallel_for(50, 3, [](std::size_t task, std::size_t) {
                  if (task == 20) throw std::runtime_error("stop");
                }));
+}
+
+inline void test_team() {
+  context = "team";
+  for (const std::size_t threads : {1, 2, 5}) {
+    Team team(threads);
+    std::vector<int> done(8, 0);
+    for (int round = 0; round < 200; ++round) {
+      team.run(done.size(), [&](std::size_t task, std::size_t) { done[task] += 1; });
+    }
+    CHECK(done == std::vector<int>(8, 200));
+    std::string said;
+    try {
+      team.run(8, [](std::size_t task, std::size_t) {
+        if (task >= 3) throw std::runtime_error(std::to_string(task));
+      });
+    } catch (const std::runtime_error& error) {
+      said = error.what();
+    }
+    CHECK(said == "3");
+    team.run(8, [&](std::size_t task, std::size_t) { done[task] += 1; });  // goes on as before
+    CHECK(done == std::vector<int>(8, 201));
+  }
 }
 
 }  // namespace test

@@ -28,7 +28,11 @@ def observed_pairs(
 def mean_squared_norm(problem: Problem) -> float: ...
 def part_pointers(problem: Problem) -> _Integers: ...
 def dual_ascent_pass(
-    problem: Problem, order: _Integers, settings: dict[str, Any], state: dict[str, Any]
+    problem: Problem,
+    order: _Integers,
+    settings: dict[str, Any],
+    state: dict[str, Any],
+    threads: int,
 ) -> dict[str, Any]: ...
 def sag_pass(
     problem: Problem,

@@ -18,13 +18,13 @@ from structlearn.learners.base import Progress, Settings
 from structlearn.structures import Chain
 
 
-def run(problem, *, C=0.7, tol=1e-9, max_iter=200, start=None, seed=0, **options):
+def run(problem, *, C=0.7, tol=1e-9, max_iter=200, start=None, seed=0, n_jobs=1, **options):
     options = {"margin": 0.0, "temperature": 1.0, **options}
     learner = DualAscent(
         Settings(C=C, tol=tol, max_iter=max_iter, **options),
         random_state=np.random.default_rng(seed),
     )
-    return learner.run(problem, start=start, progress=Progress())
+    return learner.run(problem, start=start, progress=Progress(), n_jobs=n_jobs)
 
 
 def sequences(rng, n=12, d=3, K=3, longest=5):
@@ -178,6 +178,35 @@ def test_same_seed_same_bits():
     a, b, c = (run(problem, max_iter=3, tol=0.0, seed=s) for s in (5, 5, 6))
     assert np.array_equal(a.weights, b.weights)
     assert not np.array_equal(a.weights, c.weights)
+
+
+def test_same_bits_whatever_the_threads():
+    X, y = sequences(np.random.default_rng(13), n=270, longest=4)
+    problem = CRF().problem(X, y)
+    one, two, three = (run(problem, max_iter=4, tol=0.0, n_jobs=k) for k in (1, 2, 3))
+    for other in (two, three):
+        assert np.array_equal(one.weights, other.weights)
+        assert np.array_equal(one.state.theta, other.state.theta)
+        assert one.gap == other.gap
+        assert [r["loss"] for r in one.history] == [r["loss"] for r in other.history]
+
+
+def test_hard_examples_are_visited_again():
+    """More visits than examples once the gaps are known, and the dual point stays one."""
+    X, y = sequences(np.random.default_rng(14), n=270, longest=4)
+    problem = CRF().problem(X, y)
+    found = run(problem, max_iter=6, tol=0.0)
+    calls = np.diff([r["oracle_calls"] for r in found.history[:-1]])
+    assert calls[0] >= 270
+    assert (calls[1:] > 270).all()
+    assert (calls[1:] <= 3 * 270).all()
+    state = found.state
+    w, zero = np.zeros(problem.n_weights), np.zeros(problem.n_weights)
+    for i in range(270):
+        p, slope = (f(i, zero, 0.0, 1.0)[1][1] for f in (problem._core.infer, problem._core.loss))
+        mu = state.mu[state.part_ptr[i] : state.part_ptr[i + 1]]
+        problem._core.scatter(i, None, p - slope - mu, 0.7, w)  # p - slope: the gold output
+    np.testing.assert_allclose(w, state.w, atol=1e-10)
 
 
 def test_records():

@@ -43,7 +43,9 @@ struct AscentReport {
   bool complete = true;
 };
 
+// Steps are chosen in parallel for batches of a fixed size and taken one after another: the number
+// of threads changes nothing. Examples may come several times.
 AscentReport dual_ascent_pass(const Problem&, std::span<const std::int64_t> order,
-                              const AscentSettings&, AscentState&, Interrupt&);
+                              const AscentSettings&, AscentState&, std::size_t threads, Interrupt&);
 
 }  // namespace structlearn

@@ -15,7 +15,9 @@ A visit looks for the maximum over q_i alone, θ' = A_i(w − C·A_iᵀ(μ' − 
 step. Each site has a step of its own, from the squared norm of its features and the spread of its
 marginals, times a damping that every example learns from the slopes at both ends of its last step.
 A step that would lower the dual is not taken. Orders are drawn anew for each pass: a fixed one
-converges several times more slowly.
+converges several times more slowly. Examples that hold much of the gap come up to three times in a
+pass. The steps of a few visits at a time, a number that the problem alone gives, are chosen on
+threads at the same weights and then taken in turn: same seed, same bits on any number of threads.
 
 References
 ----------
@@ -168,7 +170,7 @@ class DualAscent:
         before = self._dual(problem, state)
         try:
             for k in range(1, s.max_iter + 1):
-                report = self._pass(problem, state)
+                report = self._pass(problem, state, n_jobs)
                 training.interrupted = not report["complete"]
                 dual = self._dual(problem, state)
                 check_finite(dual)
@@ -203,20 +205,23 @@ class DualAscent:
         training.history = progress.records
         return training
 
-    def _pass(self, problem: Problem, state: AscentState) -> dict[str, Any]:
-        """Visit every example once, in a new order; the state changes in place.
+    def _pass(self, problem: Problem, state: AscentState, n_jobs: int | None) -> dict[str, Any]:
+        """Visit every example, in a new order; the state changes in place.
 
         A visit is whole or not at all, so Ctrl-C and errors leave a dual point.
         """
         s = self.settings
-        order = self.rng.permutation(problem.n_examples).astype(np.int64)
+        examples = np.arange(problem.n_examples, dtype=np.int64)
+        order = self.rng.permutation(np.repeat(examples, _visits(state)))
         settings = {
             "margin": s.margin,
             "temperature": s.temperature,
             "C": s.C,
             "first_damping": FIRST_DAMPING,
         }
-        report: dict[str, Any] = _core.dual_ascent_pass(problem._core, order, settings, vars(state))
+        report: dict[str, Any] = _core.dual_ascent_pass(
+            problem._core, order, settings, vars(state), problem.threads(n_jobs)
+        )
         state.passes += bool(report["complete"])
         state.oracle_calls += int(report["inferences"])
         state.rng = dict(self.rng.bit_generator.state)
@@ -237,3 +242,15 @@ class DualAscent:
         check_finite(training.objective)
         training.gap = max(0.0, training.objective - self._dual(problem, training.state))
         record.update(loss=loss, objective=training.objective, gap=training.gap)
+
+
+def _visits(state: AscentState) -> npt.NDArray[np.int64]:
+    """Return how often the next pass visits each example: 1 to 3 times, by its share of the gap.
+
+    A few examples keep most of the gap in the end; to visit all equally often costs a third more.
+    """
+    gap = np.where(np.isfinite(state.gap), np.maximum(state.gap, 0.0), 0.0)
+    if state.passes < 2 or not gap.any():
+        return np.ones(len(gap), dtype=np.int64)
+    again: npt.NDArray[np.int64] = np.minimum(gap / (2.0 * gap.mean()), 2.0).astype(np.int64)
+    return 1 + again
