@@ -78,12 +78,13 @@ def test_against_an_exhaustive_beam(order, anchored, width):
     st.integers(0, 10**6), st.integers(1, 6), st.integers(1, 3), st.integers(0, 3), st.booleans()
 )
 def test_a_beam_with_room_for_everything_is_viterbi(seed, length, n_labels, order, whole):
-    """Ties included: bit for bit."""
+    """Ties included, and bit for bit where both add up in the same order: not without transitions."""
     scores = draw_scores(seed, length, n_labels, order, whole=whole)
     found = Chain(order).beam(n_labels ** max(order, 1), **scores)
     best = Chain(order).solve(**scores)
     assert found.exact
-    assert found.value == best.value == found.bound
+    assert found.value == found.bound
+    assert found.value == (pytest.approx(best.value, rel=1e-14) if order == 0 else best.value)
     np.testing.assert_array_equal(found.output, best.output)
 
 

@@ -90,7 +90,7 @@ def test_names_are_those_of_the_features_with_weights(tagger):
     corpus = Corpus.from_sentences([[w for w, _ in s] for s in SENTENCES])
     by_name = {}
     for i in range(len(corpus)):
-        for token in model.core.explain(corpus._core, i, False):
+        for token in model.reader(corpus).explain(i, False):
             by_name.update({name: weights for name, weights in token if any(weights)})
     keys, row_ptr, column, weights = model.unpacked()
     found = {}
