@@ -143,6 +143,39 @@ def test_bad_corpora(fails, tmp_path, kind):
     assert not (tmp_path / "out").exists()
 
 
+@pytest.mark.parametrize("threads", [1, 2, 3])
+@pytest.mark.parametrize("lines", [{"half"}, {"half", "end"}, {"middle of half", "end"}])
+def test_the_first_bad_line_is_named_on_any_number_of_threads(fails, tmp_path, threads, lines):
+    good = ["a X B-NP"] * 9 + [""]
+    text = good * 1200
+    places = {"half": len(text) // 2, "middle of half": len(text) // 2 + 4, "end": len(text) - 10}
+    for line in lines:
+        text[places[line]] = "first bad"
+    path = tmp_path / "bad.txt"
+    path.write_text("\n".join(text) + "\n", encoding="utf-8")
+    first = min(places[line] for line in lines) + 1
+    output = tmp_path / "out"
+    told = fails("predict", "model", path, "--threads", threads, "--output", output,
+                 names=path, line=first)  # fmt: skip
+    assert "2 columns where the lines before have 3" in told
+
+
+def test_more_threads_than_there_are(home, tmp_path):
+    for threads in ("1", "100000"):
+        output = str(tmp_path / threads)
+        command = ["predict", str(home / "model"), str(home / "good.txt"), "--output", output]
+        assert run([*command, "--threads", threads]) == 0
+    assert (tmp_path / "1").read_bytes() == (tmp_path / "100000").read_bytes()
+
+
+def test_numbers_that_make_no_sense(fails, capfd):
+    with pytest.raises(SystemExit):
+        run(["predict", "model", "good.txt", "--nbest", "9" * 20])
+    assert "is above" in capfd.readouterr().err
+    told = fails("train", "tagger", "good.txt", "--model", "m", "--learner", "crf", "--C", 0)
+    assert "C must be" in told
+
+
 def test_bad_conllu(fails, home, tmp_path):
     path = tmp_path / "bad.conllu"
     good = "1\ta\t_\tX\t_\t_\t0\t_\t_\t_\n"

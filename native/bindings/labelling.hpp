@@ -3,11 +3,13 @@
 
 #include <algorithm>
 #include <cstring>
+#include <exception>
 #include <functional>
 #include <future>
 #include <memory>
 #include <string>
 #include <string_view>
+#include <system_error>
 #include <vector>
 
 #include "buffers.hpp"
@@ -16,9 +18,9 @@
 namespace structlearn::python {
 
 // Labels texts that end where a sentence ends, each in pieces of equal size, a thread each. A
-// worker has label(text, line, out), columns() and tokens(); as many are made as are needed, and
-// kept. A text can be labelled in the background, while the one before is written and the next is
-// read.
+// worker has label(text, line, out), expect(shape), shape() and tokens(); as many are made as are
+// needed, and kept. A text can be labelled in the background, while the one before is written and
+// the next is read.
 template <class Worker>
 class PieceLabeller {
  public:
@@ -31,6 +33,7 @@ class PieceLabeller {
   }
 
   nb::bytes label(nb::handle data, std::size_t line, std::size_t threads) {
+    check_idle();
     const Bytes bytes(data);
     std::vector<std::string> out;
     {
@@ -63,17 +66,23 @@ class PieceLabeller {
   }
 
  private:
+  void check_idle() const {
+    if (pending_.valid()) throw std::logic_error("a text is being labelled still: call finish()");
+  }
+
   std::vector<std::string> run(std::string_view whole, std::size_t line, std::size_t threads) {
     std::vector<std::size_t> cut{0};
-    const std::size_t pieces = std::max<std::size_t>(1, threads);
+    const std::size_t pieces = std::clamp<std::size_t>(whole.size() / kLeastPiece, 1, threads);
     for (std::size_t i = 1; i < pieces; ++i) {
       const std::size_t wanted = std::max(cut.back(), i * whole.size() / pieces);
       const std::string_view before = whole.substr(cut.back(), wanted - cut.back());
       cut.push_back(cut.back() + text::last_sentence_end(before));
     }
     cut.push_back(whole.size());
-    std::vector<std::string> out(pieces);
     while (workers_.size() < pieces) workers_.push_back(make_());
+    if (pieces > 1 && !shape_.known()) shape_ = text::first_shape(whole);
+    std::vector<std::string> out(pieces);
+    std::vector<std::exception_ptr> wrong(pieces);
     std::vector<std::size_t> lines{line};
     for (std::size_t i = 0; i + 1 < cut.size() && pieces > 1; ++i) {
       lines.push_back(lines.back() + text::count_lines(whole.substr(cut[i], cut[i + 1] - cut[i])));
@@ -81,19 +90,18 @@ class PieceLabeller {
     parallel_for(pieces, threads, [&](std::size_t i, std::size_t) {
       const std::string_view piece = whole.substr(cut[i], cut[i + 1] - cut[i]);
       out[i].reserve(piece.size() + piece.size() / 4);
-      workers_[i]->label(piece, lines[i], out[i]);
-    });
-    // Each worker has seen to it that its own pieces have as many columns as its first.
-    std::size_t columns = 0;
-    for (std::size_t i = 0; i < workers_.size(); ++i) {
-      const std::size_t found = workers_[i]->columns();
-      if (columns == 0) columns = found;
-      if (found != 0 && found != columns) {
-        throw text::BadLine(i < lines.size() ? lines[i] + 1 : line + 1,
-                            std::to_string(found) + " columns from about here on, where " +
-                                std::to_string(columns) + " came before");
+      try {
+        workers_[i]->expect(shape_);
+        workers_[i]->label(piece, lines[i], out[i]);
+      } catch (...) {
+        wrong[i] = std::current_exception();
       }
+    });
+    // The first mistake in the text, whichever thread was the first to find one.
+    for (const std::exception_ptr& error : wrong) {
+      if (error) std::rethrow_exception(error);
     }
+    if (!shape_.known()) shape_ = workers_[0]->shape();
     return out;
   }
 
@@ -110,7 +118,9 @@ class PieceLabeller {
     return result;
   }
 
+  static constexpr std::size_t kLeastPiece = std::size_t{1} << 14;  // bytes worth a thread
   std::function<std::unique_ptr<Worker>()> make_;
+  text::LineShape shape_;  // of the lines of the file
   std::vector<std::unique_ptr<Worker>> workers_;
   std::unique_ptr<Bytes> data_;
   std::future<std::vector<std::string>> pending_;

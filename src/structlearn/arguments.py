@@ -27,6 +27,9 @@ class _Version(argparse.Action):
         parser.exit()
 
 
+_MOST = 2**31 - 1
+
+
 def _count(least: int) -> Callable[[str], int]:
     def whole_number(text: str) -> int:
         try:
@@ -35,6 +38,8 @@ def _count(least: int) -> Callable[[str], int]:
             raise argparse.ArgumentTypeError(f"{text!r} is not a whole number") from None
         if number < least:
             raise argparse.ArgumentTypeError(f"{number} is below {least}")
+        if number > _MOST:
+            raise argparse.ArgumentTypeError(f"{text!r} is above {_MOST}")
         return number
 
     return whole_number

@@ -70,7 +70,7 @@ def _plain_prediction(arguments: Sequence[str]) -> Any:
     threads = given["--threads"]
     if rest or any(name.startswith("-") and name != "-" for name in names):
         return None
-    if not threads.isdecimal() or int(threads) < 1:
+    if not threads.isdecimal() or len(threads) > 9 or int(threads) < 1:
         return None
     return SimpleNamespace(
         command=_predict,

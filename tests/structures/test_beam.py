@@ -78,7 +78,7 @@ def test_against_an_exhaustive_beam(order, anchored, width):
     st.integers(0, 10**6), st.integers(1, 6), st.integers(1, 3), st.integers(0, 3), st.booleans()
 )
 def test_a_beam_with_room_for_everything_is_viterbi(seed, length, n_labels, order, whole):
-    """Ties included, and bit for bit where both add up in the same order: not without transitions."""
+    """Ties included; bit for bit where both add up in the same order (with transitions)."""
     scores = draw_scores(seed, length, n_labels, order, whole=whole)
     found = Chain(order).beam(n_labels ** max(order, 1), **scores)
     best = Chain(order).solve(**scores)

@@ -1,5 +1,9 @@
 """The native perceptron of taggers is the perceptron of the estimators, weight by weight."""
 
+import _thread
+import threading
+import time
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -18,7 +22,7 @@ from tagger_data import (
 
 from structlearn import StructuredPerceptron
 from structlearn.metrics import legal_transitions, to_iobes
-from structlearn.tasks import Tagger, fitting
+from structlearn.tasks import Tagger, fitting, training
 from structlearn.text import FeatureTemplates, read_corpus
 
 
@@ -213,3 +217,40 @@ def test_runs_side_by_side_are_those_one_after_another(dev, tmp_path, capsys):
         assert "run 4" not in shown
     assert models[0] == models[1] == models[2]
     assert histories[0] == histories[1] == histories[2]
+
+
+@pytest.mark.parametrize("threads", [1, 2])
+def test_interrupt_keeps_the_runs_that_are_complete(threads, monkeypatch):
+    """Ctrl-C in the second of two runs: the model is that of the first."""
+    sentences = tagged(40)
+    look = training.Monitor.look
+
+    def interrupted(self, number, *rest, **shown):
+        if self.run == 2 and number == 2:
+            if threads == 1:
+                raise KeyboardInterrupt
+            first_is_done.wait(20)
+            _thread.interrupt_main()
+            time.sleep(0.5)
+        stop = look(self, number, *rest, **shown)
+        if self.run == 1 and number == 3:
+            threading.Timer(0.3, first_is_done.set).start()
+        return stop
+
+    first_is_done = threading.Event()
+    monkeypatch.setattr(training.Monitor, "look", interrupted)
+    tagger = Tagger(templates(), n_models=2, max_iter=3, n_jobs=threads)
+    with pytest.raises(KeyboardInterrupt):
+        tagger.fit(sentences)
+    monkeypatch.undo()
+    one = Tagger(templates(), max_iter=3).fit(sentences)
+    assert weights_by_name(tagger.model_) == weights_by_name(one.model_)
+    assert tagger.model_.training["n_models"] == 1
+
+
+def test_no_number_of_jobs_is_one(tmp_path):
+    tagger = Tagger(templates(), max_iter=1, n_jobs=None).fit(tagged(10))
+    assert tagger.predict(tagged(5)) == tagger.set_params(n_jobs=1).predict(tagged(5))
+    tagger.n_jobs = 0
+    with pytest.raises(ValueError, match="n_jobs must be a whole number of at least 1, got 0"):
+        tagger.predict(tagged(5))

@@ -8,6 +8,7 @@
 #include <exception>
 #include <functional>
 #include <mutex>
+#include <system_error>
 #include <thread>
 #include <vector>
 
@@ -63,7 +64,11 @@ void parallel_for(std::size_t tasks, std::size_t threads, Body&& body) {
   };
   {
     std::vector<std::jthread> pool;
-    for (std::size_t i = 1; i < threads; ++i) pool.emplace_back(work, i);
+    try {
+      for (std::size_t i = 1; i < threads; ++i) pool.emplace_back(work, i);
+    } catch (const std::system_error&) {
+      // The system has no more: those that there are do it all.
+    }
     work(0);
   }
   if (error) std::rethrow_exception(error);

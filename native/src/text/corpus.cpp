@@ -290,6 +290,23 @@ std::size_t count_lines(std::string_view text) {
   return static_cast<std::size_t>(std::count(text.begin(), text.end(), '\n'));
 }
 
+LineShape first_shape(std::string_view text) {
+  for (std::size_t at = 0; at < text.size();) {
+    const std::size_t end = std::min(text.find('\n', at), text.size());
+    if (!trimmed(text.substr(at, end - at)).empty()) {
+      Corpus first(Format::kColumns);
+      try {
+        first.read(text.substr(at, end - at));
+      } catch (const BadLine&) {
+        return {};  // whoever reads it with its number will say so
+      }
+      return first.shape();
+    }
+    at = end + 1;
+  }
+  return {};
+}
+
 std::size_t last_sentence_end(std::string_view text) {
   // Lines are looked at from the back; only the last few have to be.
   std::size_t end = text.rfind('\n');

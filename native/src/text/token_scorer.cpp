@@ -13,6 +13,7 @@ namespace {
 constexpr std::uint32_t kMostIds = 1u << 21;
 constexpr std::uint64_t kUsed = std::uint64_t{1} << 63;
 
+constexpr std::size_t kLongestOwn = 64;
 // A slot's kind besides those of the table: a row of ours.
 constexpr std::uint64_t kOwnRow = 3;
 
@@ -66,8 +67,10 @@ ScoringPlan::ScoringPlan(const FeatureSet& features) {
       continue;
     }
     const std::size_t column = sites[n][0].column;
-    const bool same = std::all_of(sites[n].begin(), sites[n].end(),
-                                  [&](const Site& site) { return site.column == column; });
+    const bool same = std::all_of(t.atoms.begin(), t.atoms.end(), [&](const Atom& atom) {
+      const Attribute& a = attributes[atom.attribute];
+      return a.column == column && a.kind == Attribute::Kind::kString && !a.function;
+    });
     if (same && sites[n].size() >= 3) narrow[column] = 1;
   }
   const auto is_narrow = [&](const std::vector<Site>& s) {
@@ -134,7 +137,7 @@ std::uint64_t TokenScorer::key(const ScoringPlan::Member& member, const std::uin
 }
 
 std::size_t TokenScorer::Memory::add(std::uint64_t code) {
-  if (2 * ++used > place.size()) {
+  if (code != 0 && 2 * ++used > place.size()) {
     std::vector<Place> old(2 * place.size());
     old.swap(place);
     for (const Place& p : old) {
@@ -152,10 +155,11 @@ void TokenScorer::Memory::reset(std::size_t outcomes) {
   used = 0;
 }
 
-// Weights of several labels become a row of ours; other slots stay.
+// Weights of several labels become a row of ours where rows are short; other slots stay. There are
+// no more of them than the model has features of one string.
 std::uint64_t TokenScorer::as_row(std::uint64_t word, const WeightTable& table,
                                   std::size_t outcomes) {
-  if (word == 0 || slot::kind(word) == slot::kSingle || own_.bytes() > most_bytes_) return word;
+  if (word == 0 || slot::kind(word) == slot::kSingle || outcomes > kLongestOwn) return word;
   const std::size_t row = own_.add();
   total_.assign(outcomes, 0.0);
   table.add(word, 1.0, outcomes, total_.data());

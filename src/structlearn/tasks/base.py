@@ -25,7 +25,7 @@ class FileTagger:
 
     features: Any
     learner: str
-    n_jobs: int
+    n_jobs: int | None
     l1: float
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
@@ -68,8 +68,19 @@ class FileTagger:
             value = getattr(self, name)
             if not isinstance(value, (int, float)) or not 0 <= value < float("inf"):
                 raise ValueError(f"{name} must be a number of at least 0, got {value!r}")
+        if getattr(self, "C", None) == 0:
+            raise ValueError("C must be a number above 0: it is what the examples weigh")
         if self.l1 and self.learner != "crf":
             raise ValueError("l1 needs learner='crf'; prune= makes any model smaller")
+
+    @property
+    def n_threads(self) -> int:
+        """Threads that ``n_jobs`` stands for; None is one."""
+        if self.n_jobs is None:
+            return 1
+        if type(self.n_jobs) is not int or self.n_jobs < 1:
+            raise ValueError(f"n_jobs must be a whole number of at least 1, got {self.n_jobs!r}")
+        return self.n_jobs
 
     def _fitted(self) -> Any:
         if not hasattr(self, "model_"):
@@ -154,8 +165,8 @@ def label_pieces(
                 if chosen != model.format:
                     raise FileError(
                         os.fspath(source),
-                        f"a file of format {chosen}, where the model was trained on "
-                        f"{model.format}; --format says otherwise",
+                        f"a file of format {chosen}, where the model was trained on {model.format}"
+                        + ("" if format else "; --format says otherwise"),
                     )
                 labeller = make_labeller(chosen)
             if threads == 1:

@@ -26,11 +26,12 @@ class DevScore:
         self.fitting = fitting
         self.dev = dev
         self.gold = dev.column(fitting.target)
+        self.threads = fitting.tagger.n_threads
 
     def __call__(self, learned: LearnedWeights) -> float:
         model = self.fitting.model(learned)
         predicted, at = [], 0
-        flat = model.label_corpus(self.dev, self.fitting.tagger.n_jobs)
+        flat = model.label_corpus(self.dev, self.threads)
         for labels in self.gold:
             predicted.append(flat[at : at + len(labels)])
             at += len(labels)

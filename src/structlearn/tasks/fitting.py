@@ -72,6 +72,7 @@ class Fitting:
         if isinstance(preset, str) and preset == "auto":
             preset = usual_features(corpus, self.target, tagger.unknown)
         self.tagger = tagger = _settled(tagger, preset, start)
+        self.n_averaged = tagger.n_models
         if corpus.columns[self.target] in _BLANK_IS_A_VALUE and tagger.unknown == "_":
             tagger.unknown = ""
         self.scheme_of_file = file_scheme(corpus._core.strings(self.target))
@@ -211,14 +212,16 @@ class Fitting:
         learner = make_perceptron(data) if self._suits_integers(data) else None
         options = {"max_iter": self.passes, "shuffle": tagger.shuffle, "average": tagger.average}
         seeds = range(tagger.random_state, tagger.random_state + count)
-        threads = tagger.n_jobs or 1
+        threads = tagger.n_threads
+        monitor.several = count > 1
         if learner is not None and count > 1 and threads > 1:
+            monitor.share_threads()
             found, interrupted = train_side_by_side(
                 learner, data, seeds, threads, monitor, **options
             )
-            if interrupted:
-                return found[0], True
-            return functools.reduce(LearnedWeights.plus, found).divided(count), False
+            self.n_averaged = len(found)
+            return functools.reduce(LearnedWeights.plus, found).divided(len(found)), interrupted
+        self.n_averaged = 1
         for run, seed in enumerate(seeds):
             if run:
                 monitor.restart()
@@ -228,9 +231,10 @@ class Fitting:
                 )
             else:
                 learned, interrupted = self._estimate(data, monitor, seed)
-            if interrupted:
-                return learned, True
+            if interrupted:  # the runs that are complete; without any, what this one has
+                return (learned if total is None else total.divided(run)), True
             total = learned if total is None else total.plus(learned)
+            self.n_averaged = run + 1
         assert total is not None
         return total.divided(count), False
 
@@ -335,7 +339,7 @@ class Fitting:
             "passes": passes,
             "scheme": tagger.scheme,
             "random_state": tagger.random_state,
-            "n_models": tagger.n_models,
+            "n_models": self.n_averaged,
             "unknown": tagger.unknown,
         }
 

@@ -196,7 +196,7 @@ class _DevScore:
 
     def __call__(self, learned: LearnedWeights) -> float:
         model = self.fitting.model(learned)
-        return chunk_f1(self.gold, model.label_corpus(self.dev, self.fitting.tagger.n_jobs))
+        return chunk_f1(self.gold, model.label_corpus(self.dev, self.fitting.tagger.n_threads))
 
 
 def _settled(tagger: Any) -> Any:

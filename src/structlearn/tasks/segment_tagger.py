@@ -64,7 +64,7 @@ class SegmentTagger(FileTagger):
         Average the weights over all steps; a new order of the sentences for each pass.
     functions : dict of str to callable, optional
         Functions of a string that templates call by name; they are not stored with the model.
-    n_jobs : int, default=1
+    n_jobs : int or None, default=1
         Threads. The result does not depend on it.
     random_state : int, default=0
         Seed of the order of the sentences.
@@ -116,7 +116,7 @@ class SegmentTagger(FileTagger):
         average: bool = True,
         shuffle: bool = True,
         functions: Mapping[str, Callable[[str], Any]] | None = None,
-        n_jobs: int = 1,
+        n_jobs: int | None = 1,
         random_state: int = 0,
         verbose: int = 0,
     ) -> None:
@@ -139,7 +139,7 @@ class SegmentTagger(FileTagger):
     average: bool
     shuffle: bool
     functions: Mapping[str, Callable[[str], Any]] | None
-    n_jobs: int
+    n_jobs: int | None
     random_state: int
     verbose: int
 
@@ -232,12 +232,12 @@ class SegmentTagger(FileTagger):
             With or without the column of labels.
         """
         model: SegmentModel = self._fitted()
-        return model.label_corpus(read_source(source, model.format), self.n_jobs)
+        return model.label_corpus(read_source(source, model.format), self.n_threads)
 
     def predict_segments(self, source: Any) -> list[list[tuple[int, int, str]]]:
         """Return the chunks of each sentence as (start, end, type), end exclusive."""
         model: SegmentModel = self._fitted()
-        found = model.segment_corpus(read_source(source, model.format), self.n_jobs)
+        found = model.segment_corpus(read_source(source, model.format), self.n_threads)
         return [[(a, b, model.labels[k]) for a, b, k in row if k] for row in found]
 
     def predict_marginals(
@@ -309,7 +309,7 @@ class SegmentTagger(FileTagger):
             source,
             output,
             format,
-            self.n_jobs,
+            self.n_threads,
             progress,
         )
 
@@ -348,7 +348,7 @@ class SegmentTagger(FileTagger):
         model: SegmentModel = self._fitted()
         corpus = self._gold_corpus(source, format)
         gold = corpus.column(self._fitted().target)
-        result, predicted = evaluate_segments(model, corpus, gold, self.n_jobs)
+        result, predicted = evaluate_segments(model, corpus, gold, self.n_threads)
         other = None if against is None else against.predict(corpus)
         scored = significance(gold, predicted, ["chunk_f1"], confidence=confidence, other=other)
         return {**result, **scored}
@@ -377,6 +377,6 @@ class SegmentTagger(FileTagger):
 
         corpus = self._gold_corpus(source, format)
         gold = corpus.column(self._fitted().target)
-        predicted = self._fitted().label_corpus(corpus, self.n_jobs)
+        predicted = self._fitted().label_corpus(corpus, self.n_threads)
         other = None if against is None else against.predict(corpus)
         return report_segments(gold, predicted, confidence, confusions, other)

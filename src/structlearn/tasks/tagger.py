@@ -73,7 +73,7 @@ class Tagger(FileTagger):
         Keep the names of the features in the model, for ``inspect``.
     functions : dict of str to callable, optional
         Functions of a string that templates call by name; they are not stored with the model.
-    n_jobs : int, default=1
+    n_jobs : int or None, default=1
         Threads. The result does not depend on it.
     random_state : int, default=0
         Seed of the order of the sentences.
@@ -121,7 +121,7 @@ class Tagger(FileTagger):
         unknown: str = "_",
         names: bool = True,
         functions: Mapping[str, Callable[[str], Any]] | None = None,
-        n_jobs: int = 1,
+        n_jobs: int | None = 1,
         random_state: int = 0,
         verbose: int = 0,
     ) -> None:
@@ -148,7 +148,7 @@ class Tagger(FileTagger):
     unknown: str
     names: bool
     functions: Mapping[str, Callable[[str], Any]] | None
-    n_jobs: int
+    n_jobs: int | None
     random_state: int
     verbose: int
 
@@ -296,7 +296,7 @@ class Tagger(FileTagger):
                     clamped.extend(-1 if k is None else index[k] for k in labels)
                 except KeyError as error:
                     raise ValueError(f"sentence {s}: the model has no label {error}") from None
-        flat = model.label_corpus(corpus, self.n_jobs, clamped)
+        flat = model.label_corpus(corpus, self.n_threads, clamped)
         out, at = [], 0
         for s in range(len(corpus)):
             n = corpus._core.length(s)
@@ -408,7 +408,7 @@ class Tagger(FileTagger):
             source,
             output,
             format,
-            self.n_jobs,
+            self.n_threads,
             progress,
         )
 

@@ -74,6 +74,7 @@ class Monitor:
         self.history: list[dict[str, Any]] = []
         self._begin = time.perf_counter()
         self.stopped = False
+        self.several = False
         self.run = 0
         self.restart()
 
@@ -84,10 +85,16 @@ class Monitor:
         self.best_score = float("-inf")
         self.best_pass = 0
 
+    def share_threads(self) -> None:
+        """Score on one thread: the runs have them."""
+        score: Any = self.score
+        if score is not None:
+            score.threads = 1
+
     def of_run(self, run: int) -> Monitor:
         """Return one for a run of its own, side by side with others."""
         other = Monitor(self.score, self.measure, self.patience, self.verbose, self.n_tokens)
-        other.run, other._begin = run, self._begin
+        other.run, other.several, other._begin = run, True, self._begin
         return other
 
     def gather(self, runs: Sequence[Monitor]) -> None:
@@ -117,7 +124,7 @@ class Monitor:
     def _line(self, record: dict[str, Any]) -> str:
         words = [
             f"run {self.run}  pass {record['pass']:>3}"
-            if self.run > 1
+            if self.several
             else f"pass {record['pass']:>3}"
         ]
         if "wrong" in record:
@@ -205,7 +212,8 @@ def train_side_by_side(
     Returns
     -------
     weights, interrupted
-        In the order of the seeds. After Ctrl-C those of the first run alone.
+        In the order of the seeds. After Ctrl-C those of the runs that were complete; without any,
+        what the first one has.
     """
     import queue
     from concurrent.futures import ThreadPoolExecutor
@@ -229,15 +237,18 @@ def train_side_by_side(
     with ThreadPoolExecutor(min(threads, len(seeds))) as pool:
         runs = [pool.submit(train, run) for run in range(len(seeds))]
         try:
-            found = [run.result()[0] for run in runs]
+            kept = list(range(len(seeds)))
+            for run in runs:
+                run.result()
         except KeyboardInterrupt:  # the passes under way are the last
             interrupted = True
+            kept = [i for i, run in enumerate(runs) if run.done()] or [0]
             for other_monitor in monitors:
                 other_monitor.stopped = True
             for run in runs[1:]:
                 run.cancel()
-            found = [runs[0].result()[0]]
-    monitor.gather(monitors)
+        found = [runs[i].result()[0] for i in kept]
+    monitor.gather([monitors[i] for i in kept])
     return found, interrupted
 
 

@@ -41,6 +41,13 @@ struct Line {
   std::size_t begin, end, cell_begin, cell_end;
 };
 
+// What the lines of a column file have in common.
+struct LineShape {
+  std::size_t columns = 0;  // 0: not known
+  char separator = '\0';
+  bool known() const { return columns != 0; }
+};
+
 class Corpus {
  public:
   explicit Corpus(Format format) : format_(format), sentence_{0} {}
@@ -66,6 +73,14 @@ class Corpus {
   // `keep_lines`: with the places of the cells of this column.
   static constexpr std::size_t kNoLines = static_cast<std::size_t>(-1);
   void read(std::string_view text, std::size_t keep_lines = kNoLines);
+
+  LineShape shape() const { return {columns_.size(), separator_}; }
+  // The shape that lines must have, where none has been read yet.
+  void expect(const LineShape& shape) {
+    if (!columns_.empty() || !shape.known()) return;
+    columns_.resize(shape.columns);
+    separator_ = shape.separator;
+  }
 
   // The number of lines that come before what is read next.
   void set_line(std::size_t lines) { lines_read_ = lines; }
@@ -113,6 +128,9 @@ bool chunk_begins(ChunkLabel before, ChunkLabel now);
 std::size_t invalid_utf8(std::string_view text);
 
 std::size_t count_lines(std::string_view text);
+
+// The shape of the first token of a text of columns.
+LineShape first_shape(std::string_view text);
 
 // Where the last complete sentence of a text ends: after the last blank line, or 0.
 std::size_t last_sentence_end(std::string_view text);

@@ -59,8 +59,11 @@ class Labeller {
   void label(std::string_view text, std::size_t line, std::string& out);
 
   std::size_t tokens() const { return tokens_; }
-  // Columns of the text; 0 before any token was seen.
-  std::size_t columns() const { return corpus_.columns().size(); }
+  // What lines have to look like; that of the lines seen.
+  void expect(const LineShape& shape) {
+    if (corpus_.format() == Format::kColumns) corpus_.expect(shape);
+  }
+  LineShape shape() const { return corpus_.shape(); }
 
  private:
   void describe(std::size_t position);

@@ -81,7 +81,10 @@ class SegmentLabeller {
 
   std::size_t tokens() const { return tokens_; }
   // Columns of the text; 0 before any token was seen.
-  std::size_t columns() const { return corpus_.columns().size(); }
+  void expect(const LineShape& shape) {
+    if (corpus_.format() == Format::kColumns) corpus_.expect(shape);
+  }
+  LineShape shape() const { return corpus_.shape(); }
 
  private:
   void probabilities(std::size_t L);
