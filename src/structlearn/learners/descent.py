@@ -59,6 +59,14 @@ class Descent(Protocol):
         """Go to a lower point; False where there is none to be found."""
         ...
 
+    def dump(self) -> dict[str, Any]:
+        """Return all that later steps depend on."""
+        ...
+
+    def load(self, state: dict[str, Any]) -> None:
+        """Be where another one was when it gave this state, without :meth:`begin`."""
+        ...
+
 
 def descend(descent: Descent, settings: Settings, progress: Progress, n_examples: int) -> Training:
     """Take steps until the gap is small enough, or ``max_iter`` of them.
@@ -68,7 +76,8 @@ def descend(descent: Descent, settings: Settings, progress: Progress, n_examples
     """
     s = settings
     found = Training(descent.w, converged=False)
-    dual = -math.inf
+    saved = progress.saved
+    dual = -math.inf if saved is None else float(saved["dual"])
 
     def gap() -> float:
         """Return the distance from the best dual value so far: any point's is a bound."""
@@ -91,17 +100,29 @@ def descend(descent: Descent, settings: Settings, progress: Progress, n_examples
             return gap() <= s.tol * descent.objective
         return descent.flatness <= FLAT * abs(descent.objective)
 
+    def snapshot() -> dict[str, Any]:
+        return {"dual": dual, "descent": descent.dump()}
+
     def report(iteration: int) -> bool:
-        return progress.report(lambda: descent.w, iteration=iteration, **record())
+        ended = found.converged or iteration == s.max_iter
+        return progress.report(
+            lambda: descent.w,
+            state=None if ended else snapshot,
+            iteration=iteration,
+            **record(),
+        )
 
     begun = False
     try:
-        descent.begin()
+        if saved is None:
+            descent.begin()
+            found.converged = good_enough()
+            if found.converged:
+                found.stopped = report(1)
+        else:
+            descent.load(saved["descent"])
         begun = True
-        found.converged = good_enough()
-        if found.converged:
-            found.stopped = report(1)
-        for iteration in range(1, s.max_iter + 1):
+        for iteration in range(len(progress.records) + 1, s.max_iter + 1):
             if found.converged:
                 break
             before = descent.objective
