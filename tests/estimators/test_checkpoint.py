@@ -5,7 +5,6 @@ import os
 import signal
 import subprocess
 import sys
-import textwrap
 
 import numpy as np
 import pytest
@@ -13,7 +12,7 @@ from estimator_data import points, quietly, sequences
 from sklearn.base import clone
 from sklearn.model_selection import GridSearchCV
 
-from structlearn import CRF, StructuredModel, StructuredPerceptron, StructuredSVM
+from structlearn import CRF, StructuredModel, StructuredPerceptron
 from structlearn.estimators import checkpoint as module
 from structlearn.exceptions import FileError
 from structlearn.learners.snapshot import STATES, pack, unpack
@@ -201,38 +200,44 @@ def test_without_a_seed_the_orders_are_those_of_the_first_run(tmp_path):
     assert model.fit(X, y).loss_curve_[:6] == seen
 
 
+#: What a process and the test itself train.
+PROGRAM = """
+import numpy as np
+from structlearn import CRF
+
+def model(path, **options):
+    return CRF("multiclass", solver="lbfgs", tol=1e-9, checkpoint=path, **options)
+
+rng = np.random.default_rng(0)
+X = rng.normal(size=(60, 6))
+y = np.argmax(X[:, :4] + rng.normal(size=(60, 4)), axis=1)
+"""
+DEATH = """
+import os, signal, sys
+from structlearn.estimators import checkpoint
+
+def callback(record):
+    if record["iteration"] == 6:
+        os.kill(os.getpid(), signal.SIGKILL)
+
+checkpoint.EVERY, checkpoint.SHARE = 0.0, 1e9
+model(sys.argv[1], callbacks=callback).fit(X, y)
+"""
+
+
 def test_sigkill(tmp_path):
     """The real thing: a process that has no chance to tidy up."""
-    program = """
-        import os, signal, sys
-        import numpy as np
-        from structlearn import CRF
-        from structlearn.estimators import checkpoint
-        checkpoint.EVERY = 0.0
-        rng = np.random.default_rng(0)
-        X = rng.normal(size=(60, 6))
-        y = np.argmax(X[:, :4] + rng.normal(size=(60, 4)), axis=1)
-        def callback(record):
-            if record["iteration"] == int(sys.argv[2]):
-                os.kill(os.getpid(), signal.SIGKILL)
-        model = CRF("multiclass", solver="lbfgs", tol=1e-9, callbacks=callback)
-        model.set_params(checkpoint=sys.argv[1] or None, n_jobs=int(sys.argv[3])).fit(X, y)
-        print(model.n_iter_, model.objective_.hex(), model.coef_.tobytes().hex())
-    """
-    path = str(tmp_path / "training")
-
-    def run(*arguments):
-        return subprocess.run(
-            [sys.executable, "-c", textwrap.dedent(program), *map(str, arguments)],
-            capture_output=True, text=True, check=False,
-        )  # fmt: skip
-
-    straight = run("", -1, 1)
-    assert straight.returncode == 0, straight.stderr
-    assert run(path, 5, 1).returncode == -signal.SIGKILL
-    assert run(path, 8, 2).returncode == -signal.SIGKILL
-    resumed = run(path, -1, 1)
-    assert (resumed.returncode, resumed.stdout) == (0, straight.stdout)
+    path = tmp_path / "training"
+    process = [sys.executable, "-c", PROGRAM + DEATH, str(path)]
+    assert subprocess.run(process, check=False).returncode == -signal.SIGKILL
+    assert path.exists()
+    names = {}
+    exec(PROGRAM, names)
+    X, y, model = names["X"], names["y"], names["model"]
+    seen = []
+    resumed = model(path, n_jobs=2, callbacks=lambda r: seen.append(r["iteration"])).fit(X, y)
+    assert_same(model(None).fit(X, y), resumed)
+    assert seen == list(range(6, resumed.n_iter_ + 1))
     assert list(tmp_path.iterdir()) == []
 
 
@@ -262,6 +267,32 @@ def test_written_now_and_then_only(tmp_path, monkeypatch):
     with pytest.raises(Killed):
         quietly(model.set_params(callbacks=kill_at(6)), X, y)
     assert list(tmp_path.iterdir()) == []
+
+
+class Sum:
+    """A callback that has a state."""
+
+    def __init__(self):
+        self.total = np.zeros(1)
+
+    def __call__(self, record):
+        self.total = self.total + record["iteration"]
+
+    def dump(self):
+        return {"total": self.total}
+
+    def load(self, state):
+        self.total = state["total"]
+
+
+def test_callbacks_go_on_too(tmp_path):
+    X, y = DATA["chain"]
+    model = make("chain", VARIANTS["lbfgs"], checkpoint=tmp_path / "training")
+    with pytest.raises(Killed):
+        quietly(clone(model).set_params(callbacks=[Sum(), kill_at(6)]), X, y)
+    total = Sum()
+    quietly(model.set_params(callbacks=[total, lambda record: None]), X, y)
+    assert total.total == sum(range(1, model.n_iter_ + 1))
 
 
 def test_a_callback_that_stops_is_an_end(tmp_path):

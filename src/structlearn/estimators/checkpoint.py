@@ -56,7 +56,7 @@ class Checkpoint:
     def __init__(self, path: str | os.PathLike[str], belongs_to: dict[str, Any]) -> None:
         self.path = os.fspath(path)
         self._belongs_to = belongs_to
-        self._late: tuple[Snapshot, int] | None = None
+        self._late: tuple[Snapshot, list[Any], int] | None = None
         self._due = time.perf_counter() + EVERY
         folder = os.path.dirname(os.path.realpath(self.path))
         if not os.path.isdir(folder) or not os.access(folder, os.W_OK):
@@ -73,7 +73,7 @@ class Checkpoint:
         header, arrays = _read(self.path)
         try:
             whose = header["belongs_to"]
-            state = unpack(header["state"], arrays)
+            state, watching = unpack(header["state"], arrays)
             records, seconds = header["records"], float(header["seconds"])
         except (KeyError, TypeError, ValueError) as error:
             raise _damaged(self.path, str(error)) from None
@@ -91,6 +91,9 @@ class Checkpoint:
                 "give another name",
             )
         progress.resume(state, records, seconds)
+        for callback, known in zip(progress.callbacks, watching, strict=False):
+            if known is not None and hasattr(callback, "load"):
+                callback.load(known)
         return True
 
     def interrupted(self) -> None:
@@ -105,16 +108,18 @@ class Checkpoint:
 
     def _keep(self, state: Snapshot, lasting: bool) -> None:
         done = len(self._progress.records)
-        self._late = (state, done) if lasting else None
+        callbacks = self._progress.callbacks
+        watching = [c.dump() if hasattr(c, "dump") else None for c in callbacks]
+        self._late = (state, watching, done) if lasting else None
         begin = time.perf_counter()
         if begin < self._due:
             return
-        self._write(state, done)
+        self._write(state, watching, done)
         end = time.perf_counter()
         self._due = end + max(EVERY, (end - begin) / SHARE)
 
-    def _write(self, state: Snapshot, done: int) -> None:
-        text, arrays = pack(state())
+    def _write(self, state: Snapshot, watching: list[Any], done: int) -> None:
+        text, arrays = pack([state(), watching])
         records, _ = pack(self._progress.records[:done])
         little = [a.astype(a.dtype.newbyteorder("<"), copy=False) for a in arrays]
         header = json.dumps(
@@ -127,7 +132,7 @@ class Checkpoint:
             }
         ).encode()
         length = len(header).to_bytes(8, "little")
-        content = [memoryview(a.reshape(-1)).cast("B") for a in little if a.size]
+        content: list[Any] = [_flat(a) for a in little]
         digest = hashlib.blake2b(digest_size=_DIGEST)
         for piece in (length, header, *content):
             digest.update(piece)
@@ -135,6 +140,11 @@ class Checkpoint:
             for part in (_FIRST, digest.digest(), length, header, *content):
                 file.write(part)
         self._late = None
+
+
+def _flat(array: npt.NDArray[Any]) -> Any:
+    """Return the bytes of an array."""
+    return np.ascontiguousarray(array).reshape(-1).view(np.uint8)
 
 
 def _damaged(path: str, reason: str) -> FileError:
@@ -194,7 +204,7 @@ def identity(
     for array in (*arrays, *rows, *known):
         if isinstance(array, np.ndarray):
             digest.update(f"{array.dtype.str}{array.shape}".encode())
-            digest.update(np.ascontiguousarray(array).reshape(-1).view(np.uint8))
+            digest.update(_flat(array))
     w = np.random.default_rng(0).normal(size=problem.n_weights)
     for i in range(0, problem.n_examples, max(1, problem.n_examples // 8)):
         loss, _ = problem.loss(i, w, settings.margin, settings.temperature)

@@ -104,7 +104,9 @@ class StructuredModel(Predictor):
         file a fit: fits that run at the same time need different ones.
     callbacks : callable or list of callable, optional
         Called with a record (dict) after each iteration; returning True stops the training. Its
-        entry ``weights``, when called, gives the weights reached so far.
+        entry ``weights``, when called, gives the weights reached so far. What the ``dump()`` of
+        one that has such a method returns (numbers, strings, arrays, lists and dictionaries of
+        them) is part of the checkpoints, and given to its ``load`` when training goes on.
     n_jobs : int, optional
         Threads. The result does not depend on it.
     random_state : int, Generator or RandomState, optional

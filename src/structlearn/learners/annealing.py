@@ -177,7 +177,7 @@ class _Certified:
     def gap(self) -> float:
         return max(0.0, self.objective - self.dual)
 
-    def record(self) -> dict[str, float]:
+    def record(self) -> dict[str, Any]:
         return {
             "loss": self.loss,
             "objective": self.objective,

@@ -168,6 +168,10 @@ class DualAscent:
         # half a pass, is worth it where the rise is below this share of the tolerance.
         below = 0.5 if saved is None else float(saved["below"])
         before = self._dual(problem, state)
+
+        def snapshot() -> dict[str, Any]:
+            return {"state": state, "below": below}
+
         try:
             for k in range(len(progress.records) + 1, s.max_iter + 1):
                 report = self._pass(problem, state)
@@ -197,7 +201,7 @@ class DualAscent:
                 ended = training.interrupted or training.converged or k == s.max_iter
                 training.stopped = progress.report(
                     lambda: training.weights,
-                    state=None if ended else lambda: {"state": state, "below": below},
+                    state=None if ended else snapshot,
                     **record,
                 )
                 if training.interrupted or training.stopped or training.converged:
