@@ -17,6 +17,7 @@ from structlearn.estimators import checkpoint as module
 from structlearn.exceptions import FileError
 from structlearn.learners.snapshot import STATES, pack, unpack
 from structlearn.learners.solvers import SOLVERS
+from structlearn.problem import Problem
 
 SMOOTH = {"margin": 0.0, "temperature": 1.0}
 HINGE = {"margin": 1.0, "temperature": 0.0}
@@ -259,6 +260,30 @@ def test_after_ctrl_c_the_last_whole_pass_is_there(tmp_path, monkeypatch):
     model.set_params(callbacks=lambda r: seen.append(r["iteration"]))
     assert_same(straight, model.fit(X, y))
     assert seen == [4, 5, 6]
+
+
+@pytest.mark.parametrize("variant", ["lbfgs", "owl-qn", "sgd"])
+def test_ctrl_c_in_the_middle_of_an_iteration(variant, tmp_path, monkeypatch):
+    monkeypatch.setattr(module, "EVERY", 1e9)
+    X, y = DATA["chain"]
+    options = VARIANTS[variant]
+    straight = quietly(make("chain", options), X, y)
+    model = make("chain", options, checkpoint=tmp_path / "training")
+    looks = 0
+
+    def total(self, *arguments, **more):
+        nonlocal looks
+        looks += 1
+        if looks == 7:
+            raise KeyboardInterrupt
+        return losses(self, *arguments, **more)
+
+    losses = Problem._total
+    monkeypatch.setattr(Problem, "_total", total)
+    with pytest.raises(KeyboardInterrupt):
+        quietly(clone(model), X, y)
+    assert [p.name for p in tmp_path.iterdir()] == ["training"]
+    assert_same(straight, quietly(model, X, y))
 
 
 def test_written_now_and_then_only(tmp_path, monkeypatch):

@@ -119,7 +119,10 @@ class Checkpoint:
         self._due = end + max(EVERY, (end - begin) / SHARE)
 
     def _write(self, state: Snapshot, watching: list[Any], done: int) -> None:
-        text, arrays = pack([state(), watching])
+        kept = state()
+        if kept is None:
+            return
+        text, arrays = pack([kept, watching])
         records, _ = pack(self._progress.records[:done])
         little = [a.astype(a.dtype.newbyteorder("<"), copy=False) for a in arrays]
         header = json.dumps(

@@ -20,7 +20,7 @@ __all__ = ["Learner", "Progress", "Settings", "Training", "warn_of_inexact_infer
 
 Vector = npt.NDArray[np.float64]
 Callback = Callable[[dict[str, Any]], Any]
-Snapshot = Callable[[], dict[str, Any]]
+Snapshot = Callable[[], dict[str, Any] | None]
 
 
 @dataclass(frozen=True)
@@ -199,8 +199,8 @@ class Progress:
             dictionaries and the states of :mod:`~structlearn.learners.snapshot`. None where there
             is no next iteration.
         lasting : bool
-            What ``state`` gives stays what it is until the next report; otherwise it is called now
-            or never.
+            ``state`` may be called at any time until the next report, and gives the same, or None
+            where that is lost; otherwise it is called now or never.
         """
         record["seconds"] = self.seconds
         self.records.append(record)

@@ -16,6 +16,7 @@ only the gap of each round's convex problem, which is in the history.
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -122,16 +123,6 @@ class CCCP:
             calls += passes * problem.n_examples if seen is None else seen
             return training
 
-        def snapshot() -> dict[str, Any]:
-            return {
-                "weights": found.weights,
-                "state": found.state,
-                "objective": found.objective,
-                "loss": loss,
-                "calls": calls,
-                "rng": self._generators(),
-            }
-
         saved = progress.saved
         if saved is not None:
             start = found.weights = saved["weights"]
@@ -174,9 +165,18 @@ class CCCP:
                 loss, found.objective = new_loss, objective
             near = by = found.weights
             settled = before is not None and before - objective <= s.tol * abs(before)
+            snapshot = {
+                "weights": found.weights,
+                "state": found.state,
+                "objective": found.objective,
+                "loss": loss,
+                "calls": calls,
+                "rng": self._generators(),
+            }
             found.stopped = progress.report(
                 lambda: found.weights,
-                state=None if settled or iteration == s.max_iter else snapshot,
+                state=None if settled or iteration == s.max_iter else partial(dict, snapshot),
+                lasting=True,  # a round begins with copies
                 iteration=iteration,
                 loss=loss,
                 objective=found.objective,

@@ -37,6 +37,8 @@ class Descent(Protocol):
         Half of the squared norm of the (pseudo-)gradient.
     evaluations : int
         Number of times that all losses were computed.
+    pairs : int
+        Number of gradient differences kept.
     """
 
     w: Vector
@@ -50,6 +52,8 @@ class Descent(Protocol):
     def gap(self) -> float: ...
     @property
     def flatness(self) -> float: ...
+    @property
+    def pairs(self) -> int: ...
 
     def begin(self) -> None:
         """Evaluate the objective at the start."""
@@ -100,14 +104,20 @@ def descend(descent: Descent, settings: Settings, progress: Progress, n_examples
             return gap() <= s.tol * descent.objective
         return descent.flatness <= FLAT * abs(descent.objective)
 
-    def snapshot() -> dict[str, Any]:
-        return {"dual": dual, "descent": descent.dump()}
-
     def report(iteration: int) -> bool:
         ended = found.converged or iteration == s.max_iter
+        w, pairs, evaluations = descent.w, descent.pairs, descent.evaluations
+
+        def snapshot() -> dict[str, Any] | None:
+            # Until a step is taken, or gives up the memory, it changes nothing but its trial.
+            if descent.w is not w or descent.pairs != pairs:
+                return None
+            return {"dual": dual, "descent": {**descent.dump(), "evaluations": evaluations}}
+
         return progress.report(
             lambda: descent.w,
             state=None if ended else snapshot,
+            lasting=True,
             iteration=iteration,
             **record(),
         )

@@ -126,6 +126,11 @@ class SmoothDescent:
         """C·Σ(⟨c, p⟩ + c₀) − ½‖w − ∇f(w)‖²: the dual at temperature 0 of the p(w) of this one."""
         return self._point.dual
 
+    @property
+    def pairs(self) -> int:
+        """Number of gradient differences kept."""
+        return self._memory.pairs
+
     def begin(self) -> None:
         """Evaluate the objective at the start."""
         self._evaluate(self.w, self._gradient)

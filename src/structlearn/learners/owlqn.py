@@ -90,6 +90,11 @@ class OrthantDescent:
         self._direction = np.zeros(n)
         self._found = (0.0, 0.0, 0.0, 0.0)
 
+    @property
+    def pairs(self) -> int:
+        """Number of gradient differences kept."""
+        return self._memory.pairs
+
     def begin(self) -> None:
         """Evaluate the objective at the start."""
         self._evaluate(self.w, self._gradient, self._trial_pseudo)
