@@ -15,6 +15,7 @@ from sklearn.model_selection import GridSearchCV
 from structlearn import CRF, StructuredModel, StructuredPerceptron
 from structlearn.estimators import checkpoint as module
 from structlearn.exceptions import FileError
+from structlearn.learners.frank_wolfe import FrankWolfe
 from structlearn.learners.snapshot import STATES, pack, unpack
 from structlearn.learners.solvers import SOLVERS
 from structlearn.problem import Problem
@@ -280,6 +281,30 @@ def test_ctrl_c_in_the_middle_of_an_iteration(variant, tmp_path, monkeypatch):
 
     losses = Problem._total
     monkeypatch.setattr(Problem, "_total", total)
+    with pytest.raises(KeyboardInterrupt):
+        quietly(clone(model), X, y)
+    assert [p.name for p in tmp_path.iterdir()] == ["training"]
+    assert_same(straight, quietly(model, X, y))
+
+
+def test_ctrl_c_in_the_middle_of_a_round(tmp_path, monkeypatch):
+    monkeypatch.setattr(module, "EVERY", 1e9)
+    X, y = DATA["chain"]
+    y = [[None if (i + t) % 4 == 1 else k for t, k in enumerate(row)] for i, row in enumerate(y)]
+    options = {**VARIANTS["frank-wolfe"], "tol": 1e-3}
+    straight = quietly(make("chain", options), X, y)
+    model = make("chain", options, checkpoint=tmp_path / "training")
+    rounds = 0
+
+    def look(self, *arguments):
+        nonlocal rounds
+        rounds += arguments[2].iteration == 1
+        if rounds == 3:
+            raise KeyboardInterrupt
+        return before(self, *arguments)
+
+    before = FrankWolfe._look
+    monkeypatch.setattr(FrankWolfe, "_look", look)
     with pytest.raises(KeyboardInterrupt):
         quietly(clone(model), X, y)
     assert [p.name for p in tmp_path.iterdir()] == ["training"]

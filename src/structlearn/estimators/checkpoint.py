@@ -75,6 +75,8 @@ class Checkpoint:
             whose = header["belongs_to"]
             state, watching = unpack(header["state"], arrays)
             records, seconds = header["records"], float(header["seconds"])
+            if not (isinstance(whose, dict) and isinstance(state, dict)):
+                raise ValueError("its header is another program's")
         except (KeyError, TypeError, ValueError) as error:
             raise _damaged(self.path, str(error)) from None
         # By way of JSON, as the other one was: the same numbers, lists for tuples.
