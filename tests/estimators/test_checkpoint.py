@@ -234,6 +234,7 @@ def test_sigkill(tmp_path):
     process = [sys.executable, "-c", PROGRAM + DEATH, str(path)]
     assert subprocess.run(process, check=False).returncode == -signal.SIGKILL
     assert path.exists()
+    (tmp_path / "training.123.part").write_bytes(b"half of one")  # killed while it wrote
     names = {}
     exec(PROGRAM, names)
     X, y, model = names["X"], names["y"], names["model"]

@@ -7,6 +7,7 @@ renamed when whole, so that there is a whole one at any moment; nothing in it is
 
 from __future__ import annotations
 
+import glob
 import hashlib
 import json
 import os
@@ -104,9 +105,11 @@ class Checkpoint:
             self._write(*self._late)
 
     def remove(self) -> None:
-        """Remove the file: the training has come to its end."""
-        with suppress(FileNotFoundError):
-            os.unlink(self.path)
+        """Remove the file, and what a process left that was killed while it wrote."""
+        halves = glob.glob(glob.escape(os.path.realpath(self.path)) + ".[0-9]*.part")
+        for name in (self.path, *halves):
+            with suppress(FileNotFoundError):
+                os.unlink(name)
 
     def _keep(self, state: Snapshot, lasting: bool) -> None:
         done = len(self._progress.records)
