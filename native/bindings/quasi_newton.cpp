@@ -6,6 +6,8 @@
 #include <optional>
 #include <stdexcept>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "bindings.hpp"
 
@@ -31,6 +33,30 @@ void check_size(const CurvatureMemory& memory, const Arrays&... arrays) {
   }
 }
 
+template <class T>
+std::vector<T> read(nb::dict state, const char* name) {
+  const auto array = nb::cast<Input<T, nb::ndim<1>>>(state[name], false);
+  return {array.data(), array.data() + array.size()};
+}
+
+nb::dict dump(const CurvatureMemory& memory) {
+  CurvatureMemory::Dump found = memory.dump();
+  nb::dict state;
+  state["order"] = to_numpy(std::move(found.order));
+  state["history"] = to_numpy(std::move(found.history));
+  state["sy"] = to_numpy(std::move(found.sy));
+  state["yy"] = to_numpy(std::move(found.yy));
+  state["vs"] = to_numpy(std::move(found.vs));
+  state["vy"] = to_numpy(std::move(found.vy));
+  return state;
+}
+
+void load(CurvatureMemory& memory, nb::dict state) {
+  memory.load({read<std::int64_t>(state, "order"), read<float>(state, "history"),
+               read<double>(state, "sy"), read<double>(state, "yy"), read<double>(state, "vs"),
+               read<double>(state, "vy")});
+}
+
 }  // namespace
 
 void bind_quasi_newton(nb::module_& m) {
@@ -38,6 +64,8 @@ void bind_quasi_newton(nb::module_& m) {
       .def(nb::init<std::size_t, std::size_t>(), nb::arg("n"), nb::arg("pairs"))
       .def_prop_ro("pairs", &CurvatureMemory::pairs)
       .def("forget", &CurvatureMemory::forget)
+      .def("dump", &dump)
+      .def("load", &load, nb::arg("state"))
       .def(
           "remember",
           [](CurvatureMemory& memory, Vector w, Vector w_before, Vector g, Vector g_before,

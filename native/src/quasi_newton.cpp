@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <stdexcept>
 
 #include "structlearn/kernels.hpp"
 #include "structlearn/parallel.hpp"
@@ -58,6 +59,46 @@ CurvatureMemory::CurvatureMemory(std::size_t n, std::size_t pairs)
       vy_(slots_) {
   history_.resize((n + kTile - 1) / kTile * 2 * slots_ * kTile);
   order_.reserve(slots_);
+}
+
+CurvatureMemory::Dump CurvatureMemory::dump() const {
+  Dump dump{{order_.begin(), order_.end()}, {}, sy_, yy_, vs_, vy_};
+  dump.history.resize(order_.size() * 2 * n_);
+  float* out = dump.history.data();
+  for (const std::size_t slot : order_) {
+    for (std::size_t row = 2 * slot; row < 2 * slot + 2; ++row) {
+      for (std::size_t begin = 0; begin < n_; begin += kTile) {
+        const float* from = tile(begin / kTile) + row * kTile;
+        out = std::copy(from, from + std::min(kTile, n_ - begin), out);
+      }
+    }
+  }
+  return dump;
+}
+
+void CurvatureMemory::load(const Dump& dump) {
+  bool fits = dump.order.size() < slots_ && dump.history.size() == dump.order.size() * 2 * n_ &&
+              dump.sy.size() == sy_.size() && dump.yy.size() == yy_.size() &&
+              dump.vs.size() == vs_.size() && dump.vy.size() == vy_.size();
+  std::vector<bool> used(slots_, false);
+  for (const std::int64_t slot : dump.order) {
+    fits = fits && slot >= 0 && static_cast<std::size_t>(slot) < slots_ &&
+           !used[static_cast<std::size_t>(slot)];
+    if (fits) used[static_cast<std::size_t>(slot)] = true;
+  }
+  if (!fits) throw std::invalid_argument("the saved pairs are not those of such a memory");
+  order_.assign(dump.order.begin(), dump.order.end());
+  sy_ = dump.sy, yy_ = dump.yy, vs_ = dump.vs, vy_ = dump.vy;
+  const float* from = dump.history.data();
+  for (const std::size_t slot : order_) {
+    for (std::size_t row = 2 * slot; row < 2 * slot + 2; ++row) {
+      for (std::size_t begin = 0; begin < n_; begin += kTile) {
+        const std::size_t size = std::min(kTile, n_ - begin);
+        std::copy(from, from + size, tile(begin / kTile) + row * kTile);
+        from += size;
+      }
+    }
+  }
 }
 
 bool CurvatureMemory::remember(const double* w, const double* w_before, const double* g,

@@ -220,6 +220,11 @@ def _add_train_tagger(p: argparse.ArgumentParser, commands: Commands) -> None:
     )
     p.add_argument("--start", metavar="MODEL", help="go on from this model")
     p.add_argument(
+        "--checkpoint",
+        metavar="FILE",
+        help="written while training; where it exists, training goes on from there",
+    )
+    p.add_argument(
         "--stream",
         action="store_true",
         help="read the file anew each pass: for files larger than memory (perceptron)",

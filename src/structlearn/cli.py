@@ -126,6 +126,7 @@ def _train_tagger(o: Any) -> int:
         n_models=o.n_models,
         unknown=o.unknown,
         names=not o.no_names,
+        checkpoint=o.checkpoint,
         n_jobs=o.threads,
         random_state=o.random_state,
         verbose=0 if o.quiet else 1,

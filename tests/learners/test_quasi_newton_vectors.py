@@ -59,6 +59,61 @@ def test_direction_is_that_of_the_two_loops(n):
         assert slope == pytest.approx(g @ aligned, rel=1e-10)
 
 
+def remembering(n, count):
+    """Return a memory that was told of so many steps, and the points and gradients of all."""
+    rng = np.random.default_rng(n)
+    curvature = rng.uniform(0.5, 20.0, size=n)
+    points = np.cumsum(rng.normal(size=(count + 4, n)), axis=0)
+    memory = _core.CurvatureMemory(n, 3)
+    walk = [
+        (w, before, curvature * w, curvature * before) for before, w in itertools.pairwise(points)
+    ]
+    for w, before, g, g_before in walk[:count]:
+        memory.remember(w, before, g, g_before, g, 1)
+    return memory, walk[count - 1 if count else 0 :]
+
+
+@pytest.mark.parametrize("n", SIZES)
+@pytest.mark.parametrize("count", [0, 1, 3, 5])
+def test_a_memory_goes_on_from_its_dump(n, count):
+    memory, walk = remembering(n, count)
+    other = _core.CurvatureMemory(n, 3)
+    other.load(memory.dump())
+    assert other.pairs == memory.pairs == min(count, 3)
+    d, e = np.empty(n), np.empty(n)
+    for w, before, g, g_before in walk[1:]:
+        for m in (memory, other):
+            m.remember(w, before, g, g_before, g, 1)
+        assert memory.direction(g, d, False, 1) == other.direction(g, e, False, 1)
+        np.testing.assert_array_equal(d, e)
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {"order": np.array([0, 0, 1])},
+        {"order": np.array([0, 1, 4])},
+        {"order": np.array([0, 1, -1])},
+        {"order": np.array([0, 1])},
+        {"order": np.array([0, 1, 2, 3])},
+        {"history": np.zeros(5, dtype=np.float32)},
+        {"sy": np.zeros(15)},
+        {"yy": np.zeros(17)},
+        {"vs": np.zeros(3)},
+        {"vy": np.zeros(0)},
+    ],
+    ids=lambda wrong: next(iter(wrong)),
+)
+def test_a_dump_of_another_memory_is_refused(wrong):
+    memory, walk = remembering(10, 4)
+    g, d, e = walk[0][2], np.empty(10), np.empty(10)
+    memory.direction(g, d, False, 1)
+    with pytest.raises(ValueError, match="not those of such a memory"):
+        memory.load({**memory.dump(), **wrong})
+    memory.direction(g, e, False, 1)
+    np.testing.assert_array_equal(d, e)
+
+
 def test_pairs_without_curvature_are_left_out():
     w, before, g, g_before, v = vectors(50, 5)
     memory = _core.CurvatureMemory(50, 2)

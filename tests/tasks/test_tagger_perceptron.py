@@ -1,6 +1,6 @@
 """The native perceptron of taggers is the perceptron of the estimators, weight by weight."""
 
-import _thread
+import signal
 import threading
 import time
 
@@ -230,7 +230,7 @@ def test_interrupt_keeps_the_runs_that_are_complete(threads, monkeypatch):
             if threads == 1:
                 raise KeyboardInterrupt
             first_is_done.wait(20)
-            _thread.interrupt_main()
+            signal.pthread_kill(threading.main_thread().ident, signal.SIGINT)
             time.sleep(0.5)
         stop = look(self, number, *rest, **shown)
         if self.run == 1 and number == 3:

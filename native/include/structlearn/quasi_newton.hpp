@@ -10,6 +10,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <vector>
 
 namespace structlearn {
@@ -24,6 +25,16 @@ class CurvatureMemory {
   std::size_t pairs() const { return order_.size(); }
 
   void forget() { order_.clear(); }
+
+  // All that `direction` and later calls of `remember` depend on, for going on another time.
+  struct Dump {
+    std::vector<std::int64_t> order;  // slots in use, newest first
+    std::vector<float> history;       // s and y of each of them, in that order, n numbers each
+    std::vector<double> sy, yy, vs, vy;
+  };
+  Dump dump() const;
+  // Throws where the sizes or slots are not those of such a memory, which then stays as it was.
+  void load(const Dump&);
 
   // Adds the pair of two points, in place of the oldest where the memory is full, and takes note of
   // <v, s> and <v, y> for all pairs, as `direction` needs them. A pair without positive curvature

@@ -71,6 +71,7 @@ class AROW(StructuredModel):
         forbid: Any = None,
         class_weight: Any = None,
         warm_start: bool = False,
+        checkpoint: Any = None,
         callbacks: Any = None,
         n_jobs: int | None = None,
         random_state: Any = None,

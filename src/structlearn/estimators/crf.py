@@ -67,6 +67,7 @@ class CRF(StructuredModel):
         class_weight: Any = None,
         latent: str = "auto",
         warm_start: bool = False,
+        checkpoint: Any = None,
         callbacks: Any = None,
         n_jobs: int | None = None,
         random_state: Any = None,

@@ -20,6 +20,7 @@ from ..learners.solvers import SOLVERS, Options, best_solver, generator
 from ..problem import Problem
 from ..structures.beam import UPDATE_AT, check_width
 from ..structures.native import n_threads
+from .checkpoint import Checkpoint, check_path, identity
 from .latent import around, fills_in, random_start
 
 __all__ = ["Parameters", "check_parameters", "learn", "warn_unless_converged"]
@@ -57,6 +58,7 @@ class Parameters:
     verbose: int = 0
     beam: int | None = None
     update_at: str = "early"
+    checkpoint: Any = None
     _rate: float = 1.0
 
     def __init__(self, **given: Any) -> None:
@@ -86,6 +88,7 @@ def check_parameters(parameters: Any) -> None:
         raise ValueError(f"violation_tol must be None or a number >= 0, got {epsilon!r}")
     if parameters.step not in ("decaying", "constant"):
         raise ValueError(f"step must be 'decaying' or 'constant', got {parameters.step!r}")
+    check_path(getattr(parameters, "checkpoint", None))
     n_threads(parameters.n_jobs)
     generator(parameters.random_state)
     given = parameters.callbacks
@@ -165,6 +168,14 @@ def learn(
         squared=getattr(parameters, "loss", "hinge") == "squared_hinge",
         beam=_beam(parameters),
     )
+    latent = getattr(parameters, "latent", "auto")
+    # partial_fit, which sets shuffle, makes one pass; there is nothing to go on with.
+    path = getattr(parameters, "checkpoint", None) if shuffle is None else None
+    checkpoint = None
+    if path is not None:
+        begun = {"weights": weights, "state": state, "before": before}
+        belongs_to = identity(problem, name, settings, options, latent=latent, start=begun)
+        checkpoint = Checkpoint(path, belongs_to)
     start = state
     if state is None and weights is not None:
         start = weights
@@ -184,12 +195,18 @@ def learn(
         average = options.average if solver.online else None
         start = random_start(problem, generator(parameters.random_state), average=average)
     progress = Progress(parameters.verbose, parameters.callbacks, type(parameters).__name__)
+    if checkpoint is not None:
+        checkpoint.attach(progress)
     from threadpoolctl import threadpool_limits
 
     # BLAS on one thread: its sums would depend on the number of threads, and its own threads get in
     # the way of ours.
     with threadpool_limits(limits=1, user_api="blas"):
         training = learner.run(problem, start=start, progress=progress, n_jobs=parameters.n_jobs)
+    if checkpoint is not None and training.interrupted:
+        checkpoint.interrupted()
+    elif checkpoint is not None:
+        checkpoint.remove()
     training.solver = name
     warn_of_inexact_inference(problem, training)
     return training

@@ -96,9 +96,17 @@ class StructuredModel(Predictor):
         every label. Either way a local optimum is found, and ``duality_gap_`` is None.
     warm_start : bool, default=False
         Begin at the weights of the last call of ``fit``.
+    checkpoint : str or path, optional
+        A file for the state of ``fit``, written every half a minute or so, whole at any moment, and
+        removed at the end. Where it exists when ``fit`` begins, training goes on from there and
+        ends with the weights, objective and history that it would have had without the break, bit
+        for bit, whatever ``n_jobs`` is; data and all other parameters must be those of before. One
+        file a fit: fits that run at the same time need different ones.
     callbacks : callable or list of callable, optional
         Called with a record (dict) after each iteration; returning True stops the training. Its
-        entry ``weights``, when called, gives the weights reached so far.
+        entry ``weights``, when called, gives the weights reached so far. What the ``dump()`` of
+        one that has such a method returns (numbers, strings, arrays, lists and dictionaries of
+        them) is part of the checkpoints, and given to its ``load`` when training goes on.
     n_jobs : int, optional
         Threads. The result does not depend on it.
     random_state : int, Generator or RandomState, optional
@@ -149,6 +157,7 @@ class StructuredModel(Predictor):
     class_weight: Any
     latent: str = "auto"
     warm_start: bool
+    checkpoint: Any = None
     callbacks: Any
     n_jobs: int | None
     random_state: Any
@@ -187,6 +196,7 @@ class StructuredModel(Predictor):
         class_weight: Any = None,
         latent: str = "auto",
         warm_start: bool = False,
+        checkpoint: Any = None,
         callbacks: Any = None,
         n_jobs: int | None = None,
         random_state: Any = None,

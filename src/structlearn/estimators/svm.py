@@ -75,6 +75,7 @@ class StructuredSVM(StructuredModel):
         class_weight: Any = None,
         latent: str = "auto",
         warm_start: bool = False,
+        checkpoint: Any = None,
         callbacks: Any = None,
         n_jobs: int | None = None,
         random_state: Any = None,

@@ -16,6 +16,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -97,11 +98,21 @@ class Annealing:
         smooth = replace(s, temperature=hottest, tol=0.0)
         descent = SmoothDescent(problem, smooth, start, memory=self.memory, n_jobs=n_jobs)
         training = Training(found.w, converged=False)
+        ended = False  # a stage
 
-        def record() -> bool:
+        def snapshot() -> dict[str, Any]:
+            return {
+                "temperature": descent.settings.temperature,
+                "ended": ended,
+                "descent": descent.dump(),
+                "found": found.dump(),
+            }
+
+        def record(last: bool) -> bool:
             calls = (descent.evaluations + found.evaluations) * problem.n_examples
             return progress.report(
                 lambda: found.w,
+                state=None if last else snapshot,
                 iteration=len(progress.records) + 1,
                 temperature=descent.settings.temperature,
                 oracle_calls=calls,
@@ -109,10 +120,23 @@ class Annealing:
             )
 
         try:
-            descent.begin()
-            found.note(descent)
-            found.look(descent.w)
-            for _ in range(s.max_iter):
+            saved = progress.saved
+            if saved is None:
+                descent.begin()
+                found.note(descent)
+                found.look(descent.w)
+            else:
+                descent.settings = replace(smooth, temperature=saved["temperature"])
+                descent.load(saved["descent"])
+                found.load(saved["found"])
+                ended = saved["ended"]
+            for k in range(len(progress.records), s.max_iter):
+                if ended:
+                    colder = self.cooling * descent.settings.temperature
+                    if colder < COLDEST * hottest:
+                        break
+                    descent.change(replace(smooth, temperature=colder))
+                    found.note(descent)
                 moved = descent.step()
                 if moved:
                     found.note(descent)
@@ -123,16 +147,10 @@ class Annealing:
                 if ended or descent.objective - found.dual <= s.tol * found.dual:
                     found.look(descent.w)
                 training.converged = found.gap <= s.tol * found.objective
-                stop = record()
+                stop = record(training.converged or k + 1 == s.max_iter)
                 if stop or training.converged:
                     training.stopped = stop and not training.converged
                     break
-                if ended:
-                    colder = self.cooling * descent.settings.temperature
-                    if colder < COLDEST * hottest:
-                        break
-                    descent.change(replace(smooth, temperature=colder))
-                    found.note(descent)
         except KeyboardInterrupt:
             training.interrupted = True
         training.weights = training.state = found.w
@@ -159,13 +177,22 @@ class _Certified:
     def gap(self) -> float:
         return max(0.0, self.objective - self.dual)
 
-    def record(self) -> dict[str, float]:
+    def record(self) -> dict[str, Any]:
         return {
             "loss": self.loss,
             "objective": self.objective,
             "dual": self.dual,
             "gap": self.gap,
         }
+
+    def dump(self) -> dict[str, Any]:
+        """Return what is known so far."""
+        return {k: getattr(self, k) for k in ("w", "loss", "objective", "dual", "evaluations")}
+
+    def load(self, known: dict[str, Any]) -> None:
+        """Go on with what another run knew."""
+        for name, value in known.items():
+            setattr(self, name, value)
 
     def note(self, descent: SmoothDescent) -> None:
         """Take the dual value of a point, which is there for nothing."""

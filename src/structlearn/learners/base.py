@@ -20,6 +20,7 @@ __all__ = ["Learner", "Progress", "Settings", "Training", "warn_of_inexact_infer
 
 Vector = npt.NDArray[np.float64]
 Callback = Callable[[dict[str, Any]], Any]
+Snapshot = Callable[[], dict[str, Any] | None]
 
 
 @dataclass(frozen=True)
@@ -123,7 +124,11 @@ class Learner(Protocol):
     def run(
         self, problem: Problem, *, start: Any, progress: Progress, n_jobs: int | None
     ) -> Training:
-        """Learn, from ``start`` (a :class:`Training` or None)."""
+        """Learn, from ``start`` (a :class:`Training` or None).
+
+        Where ``progress.saved`` is not None, the run was ended from outside and goes on: ``start``
+        does not count, and the run ends as it would have ended without the break.
+        """
         ...
 
 
@@ -138,6 +143,14 @@ class Progress:
         Called with each record; one that returns True ends the training.
     name : str
         Of the learner, for the lines.
+
+    Attributes
+    ----------
+    saved : dict or None
+        What an earlier run offered as ``state`` in its last report, and a learner should go on
+        from; its records are in ``records``, so that their number is that of the iterations done.
+    keep : callable or None
+        Told of every ``state`` that is offered (see :meth:`report`).
     """
 
     def __init__(
@@ -152,6 +165,8 @@ class Progress:
         )
         self.name = name
         self.records: list[dict[str, Any]] = []
+        self.saved: dict[str, Any] | None = None
+        self.keep: Callable[[Snapshot, bool], None] | None = None
         self._begin = time.perf_counter()
 
     @property
@@ -159,11 +174,33 @@ class Progress:
         """Time since the start."""
         return time.perf_counter() - self._begin
 
-    def report(self, weights: Callable[[], Vector], **record: Any) -> bool:
+    def resume(self, saved: dict[str, Any], records: list[dict[str, Any]], seconds: float) -> None:
+        """Go on with what an earlier run has left."""
+        self.saved, self.records = saved, records
+        self._begin = time.perf_counter() - seconds
+
+    def report(
+        self,
+        weights: Callable[[], Vector],
+        *,
+        state: Snapshot | None = None,
+        lasting: bool = False,
+        **record: Any,
+    ) -> bool:
         """Take a record; return True where a callback wants to stop.
 
         Callbacks get it with one more entry: ``weights``, which when called gives the weights that
         the learner would return if it ended now.
+
+        Parameters
+        ----------
+        state : callable, optional
+            Gives all that the next iterations depend on, in a dictionary of arrays, numbers, lists,
+            dictionaries and the states of :mod:`~structlearn.learners.snapshot`. None where there
+            is no next iteration.
+        lasting : bool
+            ``state`` may be called at any time until the next report, and gives the same, or None
+            where that is lost; otherwise it is called now or never.
         """
         record["seconds"] = self.seconds
         self.records.append(record)
@@ -172,6 +209,9 @@ class Progress:
         stop = False
         for callback in self.callbacks:
             stop = callback({**record, "weights": weights}) is True or stop
+        # After the callbacks: one that fails is called again when the run goes on.
+        if self.keep is not None and state is not None and not stop:
+            self.keep(state, lasting)
         return stop
 
     def _line(self, record: dict[str, Any]) -> str:

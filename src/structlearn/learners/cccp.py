@@ -16,6 +16,7 @@ only the gap of each round's convex problem, which is in the history.
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -122,7 +123,14 @@ class CCCP:
             calls += passes * problem.n_examples if seen is None else seen
             return training
 
-        if start is not None:
+        saved = progress.saved
+        if saved is not None:
+            start = found.weights = saved["weights"]
+            found.state, found.objective = saved["state"], saved["objective"]
+            loss, calls = saved["loss"], saved["calls"]
+            last = Training(found.weights, state=found.state)
+            self._set_generators(saved["rng"])
+        elif start is not None:
             found.weights = start.copy()
             loss, found.objective = self._objective(problem, start, n_jobs)
             calls += 2 * problem.n_examples
@@ -135,7 +143,7 @@ class CCCP:
                 found.interrupted = last.interrupted
             size = float(np.sqrt(np.mean(by**2))) or 1.0
             by = by + NOISE * size * problem.random_weights(self.rng)
-        for iteration in range(1, s.max_iter + 1):
+        for iteration in range(len(progress.records) + 1, s.max_iter + 1):
             if found.interrupted:
                 return
             # Marginals of weights that are mostly noise are alike for all hidden states, and would
@@ -156,8 +164,19 @@ class CCCP:
                 found.weights, found.state = last.weights, last.state
                 loss, found.objective = new_loss, objective
             near = by = found.weights
+            settled = before is not None and before - objective <= s.tol * abs(before)
+            snapshot = {
+                "weights": found.weights,
+                "state": found.state,
+                "objective": found.objective,
+                "loss": loss,
+                "calls": calls,
+                "rng": self._generators(),
+            }
             found.stopped = progress.report(
                 lambda: found.weights,
+                state=None if settled or iteration == s.max_iter else partial(dict, snapshot),
+                lasting=True,  # a round begins with copies
                 iteration=iteration,
                 loss=loss,
                 objective=found.objective,
@@ -166,11 +185,24 @@ class CCCP:
                 inner_iterations=len(last.history),
                 oracle_calls=calls,
             )
-            if before is not None and before - objective <= s.tol * abs(before):
+            if settled:
                 found.converged, found.stopped = last.converged, False
                 return
             if found.stopped:
                 return
+
+    def _generators(self) -> list[dict[str, Any]]:
+        """Return the states of the generators, of the rounds and of the learner where it has one.
+
+        What else a learner keeps belongs to one round.
+        """
+        owners = [o for o in (self, self.learner) if hasattr(o, "rng")]
+        return [dict(o.rng.bit_generator.state) for o in owners]
+
+    def _set_generators(self, states: list[dict[str, Any]]) -> None:
+        owners = [o for o in (self, self.learner) if hasattr(o, "rng")]
+        for owner, state in zip(owners, states, strict=True):
+            owner.rng.bit_generator.state = state
 
     def _objective(self, problem: Problem, w: Vector, n_jobs: int | None) -> tuple[float, float]:
         """Return Σ loss and F."""

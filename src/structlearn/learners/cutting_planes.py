@@ -26,7 +26,7 @@ and interdependent output variables.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -108,14 +108,15 @@ class NSlack:
         s = self.settings
         threads = n_threads(n_jobs)
         training = Training(np.zeros(problem.n_weights), converged=False)
-        sets, state = begin(problem, s, 0, start, threads)
+        saved = progress.saved
+        sets, state = begin(problem, s, 0, start if saved is None else saved["state"], threads)
         w = state.weights
         size = len(sets.dump()["alpha"])
         epsilon = self.violation_tol or 0.0
         solved = not size  # without constraints w = 0 is the solution
-        rounds: list[Round] = []
+        rounds: list[Round] = [] if saved is None else saved["rounds"]
         try:
-            for _ in range(s.max_iter):
+            for k in range(len(progress.records), s.max_iter):
                 exact = self.violation_tol is not None or state.more.get("gap") is None
                 if not solved:
                     sets.solve(w, self._precision(sets, state), _MOST_PASSES)
@@ -129,8 +130,19 @@ class NSlack:
                 size += len(seen.examples)
                 training.objective, training.gap = seen.primal, max(0.0, seen.primal - seen.dual)
                 state.more["gap"] = training.gap
+                done = len(seen.examples) == 0
+                training.converged = good_enough(training, s) or (done and exact)
+                ended = training.converged or k + 1 == s.max_iter
+                # Where nothing is violated, but the weights are not the best yet:
+                target = None if done else training.gap
+
+                def snapshot(target: float | None = target) -> dict[str, Any]:
+                    kept = replace(state, sets=sets.dump(), more={**state.more, "gap": target})
+                    return {"state": kept, "rounds": rounds}
+
                 training.stopped = progress.report(
                     lambda: w.copy(),
+                    state=None if ended else snapshot,
                     iteration=state.iteration,
                     loss=_weighted(problem, found["loss"]),
                     objective=seen.primal,
@@ -140,12 +152,9 @@ class NSlack:
                     constraints=size,
                     oracle_calls=state.oracle_calls,
                 )
-                done = len(seen.examples) == 0
-                training.converged = good_enough(training, s) or (done and exact)
                 if training.stopped or training.converged:
                     break
-                if done:  # nothing is violated, but the weights are not the best yet
-                    state.more["gap"] = None
+                state.more["gap"] = target
         except KeyboardInterrupt:
             training.interrupted = True
             training.objective = training.gap = None

@@ -37,6 +37,8 @@ class Descent(Protocol):
         Half of the squared norm of the (pseudo-)gradient.
     evaluations : int
         Number of times that all losses were computed.
+    pairs : int
+        Number of gradient differences kept.
     """
 
     w: Vector
@@ -50,6 +52,8 @@ class Descent(Protocol):
     def gap(self) -> float: ...
     @property
     def flatness(self) -> float: ...
+    @property
+    def pairs(self) -> int: ...
 
     def begin(self) -> None:
         """Evaluate the objective at the start."""
@@ -57,6 +61,14 @@ class Descent(Protocol):
 
     def step(self) -> bool:
         """Go to a lower point; False where there is none to be found."""
+        ...
+
+    def dump(self) -> dict[str, Any]:
+        """Return all that later steps depend on."""
+        ...
+
+    def load(self, state: dict[str, Any]) -> None:
+        """Be where another one was when it gave this state, without :meth:`begin`."""
         ...
 
 
@@ -68,7 +80,8 @@ def descend(descent: Descent, settings: Settings, progress: Progress, n_examples
     """
     s = settings
     found = Training(descent.w, converged=False)
-    dual = -math.inf
+    saved = progress.saved
+    dual = -math.inf if saved is None else float(saved["dual"])
 
     def gap() -> float:
         """Return the distance from the best dual value so far: any point's is a bound."""
@@ -92,16 +105,34 @@ def descend(descent: Descent, settings: Settings, progress: Progress, n_examples
         return descent.flatness <= FLAT * abs(descent.objective)
 
     def report(iteration: int) -> bool:
-        return progress.report(lambda: descent.w, iteration=iteration, **record())
+        ended = found.converged or iteration == s.max_iter
+        w, pairs, evaluations = descent.w, descent.pairs, descent.evaluations
+
+        def snapshot() -> dict[str, Any] | None:
+            # Until a step is taken, or gives up the memory, it changes nothing but its trial.
+            if descent.w is not w or descent.pairs != pairs:
+                return None
+            return {"dual": dual, "descent": {**descent.dump(), "evaluations": evaluations}}
+
+        return progress.report(
+            lambda: descent.w,
+            state=None if ended else snapshot,
+            lasting=True,
+            iteration=iteration,
+            **record(),
+        )
 
     begun = False
     try:
-        descent.begin()
+        if saved is None:
+            descent.begin()
+            found.converged = good_enough()
+            if found.converged:
+                found.stopped = report(1)
+        else:
+            descent.load(saved["descent"])
         begun = True
-        found.converged = good_enough()
-        if found.converged:
-            found.stopped = report(1)
-        for iteration in range(1, s.max_iter + 1):
+        for iteration in range(len(progress.records) + 1, s.max_iter + 1):
             if found.converged:
                 break
             before = descent.objective

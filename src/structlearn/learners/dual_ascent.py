@@ -160,16 +160,22 @@ class DualAscent:
         had never ended.
         """
         s = self.settings
+        saved = progress.saved
+        start = start if saved is None else saved["state"]
         state = AscentState.zero(problem) if start is None else start.copy()
         if start is not None:
             self.rng.bit_generator.state = start.rng
         training = Training(state.mean, converged=False, state=state)
         # The dual's rise over a pass tells how near the end is: a look at the primal, which costs
         # half a pass, is worth it where the rise is below this share of the tolerance.
-        below = 0.5
+        below = 0.5 if saved is None else float(saved["below"])
         before = self._dual(problem, state)
+
+        def snapshot() -> dict[str, Any]:
+            return {"state": state, "below": below}
+
         try:
-            for k in range(1, s.max_iter + 1):
+            for k in range(len(progress.records) + 1, s.max_iter + 1):
                 report = self._pass(problem, state, n_jobs)
                 training.interrupted = not report["complete"]
                 dual = self._dual(problem, state)
@@ -194,7 +200,12 @@ class DualAscent:
                         training.converged |= training.gap <= 1e-9 * training.objective
                     if not training.converged:  # wait until the rise is as much smaller
                         below = min(below, 0.8 * rise / training.gap)
-                training.stopped = progress.report(lambda: training.weights, **record)
+                ended = training.interrupted or training.converged or k == s.max_iter
+                training.stopped = progress.report(
+                    lambda: training.weights,
+                    state=None if ended else snapshot,
+                    **record,
+                )
                 if training.interrupted or training.stopped or training.converged:
                     break
             if training.gap is None and not training.interrupted:

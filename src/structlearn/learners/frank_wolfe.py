@@ -30,6 +30,7 @@ structural SVMs.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -87,6 +88,8 @@ class FrankWolfe:
         s = self.settings
         threads = n_threads(n_jobs)
         training = Training(np.zeros(problem.n_weights), converged=False)
+        if progress.saved is not None:
+            start = progress.saved["state"]
         sets, state = begin(problem, s, _MOST_OUTPUTS, start, threads)
         if not state.more:
             state.more = {
@@ -96,7 +99,7 @@ class FrankWolfe:
             }
         w, gap = state.weights, state.more["gap"]
         try:
-            for k in range(s.max_iter):
+            for k in range(len(progress.records), s.max_iter):
                 report = sets.frank_wolfe(w, gap, self._order(state), _VISIT)
                 state.oracle_calls += report["oracle_calls"]
                 training.interrupted = not report["complete"]
@@ -104,8 +107,13 @@ class FrankWolfe:
                     break
                 state.iteration += 1
                 record = self._look(problem, sets, state, training, k + 1 == s.max_iter, threads)
-                training.stopped = progress.report(lambda: w.copy(), **record)
-                if training.stopped or good_enough(training, s):
+                ended = good_enough(training, s) or k + 1 == s.max_iter
+                training.stopped = progress.report(
+                    lambda: w.copy(),
+                    state=None if ended else lambda: {"state": replace(state, sets=sets.dump())},
+                    **record,
+                )
+                if training.stopped or ended:
                     break
             if training.stopped and training.gap is None:
                 self._measure(problem, sets, state, training, threads, learn=False)

@@ -7,7 +7,7 @@ dual weights of p(w) are w − ∇f(w)).
 from __future__ import annotations
 
 import math
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -126,6 +126,11 @@ class SmoothDescent:
         """C·Σ(⟨c, p⟩ + c₀) − ½‖w − ∇f(w)‖²: the dual at temperature 0 of the p(w) of this one."""
         return self._point.dual
 
+    @property
+    def pairs(self) -> int:
+        """Number of gradient differences kept."""
+        return self._memory.pairs
+
     def begin(self) -> None:
         """Evaluate the objective at the start."""
         self._evaluate(self.w, self._gradient)
@@ -164,6 +169,23 @@ class SmoothDescent:
             self._threads,
         )
         return True
+
+    def dump(self) -> dict[str, Any]:
+        """Return all that later steps depend on."""
+        return {
+            "w": self.w,
+            "gradient": self._gradient,
+            "point": list(self._point),
+            "evaluations": self.evaluations,
+            "memory": self._memory.dump(),
+        }
+
+    def load(self, state: dict[str, Any]) -> None:
+        """Be where another one was when it gave this state, without :meth:`begin`."""
+        self.w, self._gradient = state["w"].copy(), state["gradient"].copy()
+        self._point = _Point(*state["point"])
+        self.evaluations = int(state["evaluations"])
+        self._memory.load(state["memory"])
 
     def _first_step(self) -> float:
         """Return a step along the gradient, of which only the order of magnitude is known."""

@@ -22,6 +22,7 @@ T. Joachims, T. Finley & C.-N. Yu (2009), Cutting-plane training of structural S
 
 from __future__ import annotations
 
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -45,22 +46,22 @@ _PATIENCE = 20
 _CACHED_SHARE = 0.3
 
 
+@dataclass
 class JointConstraints:
     """The restricted problem: max_α b·α − ½‖Σ α g‖², α ≥ 0, Σα ≤ 1.
 
     The rest of the weight belongs to the constraint of the gold outputs, g = 0.
     """
 
-    def __init__(self, n_weights: int, gold: float) -> None:
-        self.n_weights = n_weights
-        self.gold = gold
-        self.index: list[npt.NDArray[np.int64]] = []
-        self.value: list[Vector] = []
-        self.b = np.zeros(0)
-        self.alpha = np.zeros(0)
-        self.rest = 1.0
-        self.idle = np.zeros(0, dtype=np.int64)
-        self.gram = np.zeros((0, 0))
+    n_weights: int
+    gold: float
+    index: list[npt.NDArray[np.int64]] = field(default_factory=list)
+    value: list[Vector] = field(default_factory=list)
+    b: Vector = field(default_factory=lambda: np.zeros(0))
+    alpha: Vector = field(default_factory=lambda: np.zeros(0))
+    rest: float = 1.0
+    idle: npt.NDArray[np.int64] = field(default_factory=lambda: np.zeros(0, dtype=np.int64))
+    gram: Vector = field(default_factory=lambda: np.zeros((0, 0)))
 
     def __len__(self) -> int:
         return len(self.b)
@@ -147,15 +148,22 @@ class OneSlack:
         training = Training(np.zeros(problem.n_weights), converged=False)
         weight = problem.sample_weight
         mass = s.C * float(problem.n_examples if weight is None else weight.sum())
+        saved = progress.saved
+        if saved is not None:
+            start = saved["state"]
         sets, state = begin(problem, s, _MOST_OUTPUTS, start, threads, products=False)
         if not state.more:
             empty = _core.WorkingSets(problem._core, s.C, s.margin, 1)
             gold = empty.cached(state.weights, np.zeros(problem.n_weights))
             state.more = {"constraints": JointConstraints(problem.n_weights, gold), "gap": None}
         joint: JointConstraints = state.more["constraints"]
-        rounds: list[Round] = []
+        rounds: list[Round] = [] if saved is None else saved["rounds"]
+
+        def snapshot() -> dict[str, Any]:
+            return {"state": replace(state, sets=sets.dump()), "rounds": rounds}
+
         try:
-            for _ in range(s.max_iter):
+            for k in range(len(progress.records), s.max_iter):
                 if state.more["gap"] is not None:  # of the round before: its constraint waits
                     state.weights = self._next(sets, joint, state.weights, state.more["gap"])
                 w = state.weights
@@ -171,8 +179,12 @@ class OneSlack:
                 rounds.append(seen)
                 training.objective, training.gap = primal, max(0.0, primal - dual)
                 state.more["gap"] = training.gap
+                small = self.violation_tol is not None and seen.violation <= self.violation_tol
+                training.converged = good_enough(training, s) or small
+                ended = training.converged or k + 1 == s.max_iter
                 training.stopped = progress.report(
                     lambda w=w: w.copy(),  # type: ignore[misc]
+                    state=None if ended else snapshot,
                     iteration=state.iteration,
                     loss=total,
                     objective=primal,
@@ -182,8 +194,6 @@ class OneSlack:
                     constraints=len(joint),
                     oracle_calls=state.oracle_calls,
                 )
-                small = self.violation_tol is not None and seen.violation <= self.violation_tol
-                training.converged = good_enough(training, s) or small
                 if training.stopped or training.converged:
                     break
         except KeyboardInterrupt:

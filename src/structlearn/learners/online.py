@@ -33,6 +33,7 @@ from __future__ import annotations
 import functools
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -182,6 +183,10 @@ class Online:
                 f"{type(problem.structure).__name__} has no beam search; a Chain has, and "
                 "structures that inherit from structlearn.structures.BeamSearch. Use beam=None"
             )
+        saved = progress.saved
+        if saved is not None:
+            start = saved["state"]
+            self.rng.bit_generator.state = saved["rng"]
         state = start.copy() if start else OnlineState.zero(problem.n_weights, average=self.average)
         if self.step in _WITH_SQUARES and not len(state.squares):
             state.squares = np.zeros(problem.n_weights)
@@ -189,8 +194,13 @@ class Online:
         best: Training | None = None
         training = Training(state.last)
         calls = 0
+        if saved is not None:
+            certificate.load(saved["certificate"])
+            calls = int(saved["calls"])
+            if saved["best"] is not None:
+                best = Training(training.weights, **saved["best"])
         try:
-            for epoch in range(1, self.settings.max_iter + 1):
+            for epoch in range(len(progress.records) + 1, self.settings.max_iter + 1):
                 order = self.rng.permutation(n) if self.shuffle else np.arange(n)
                 state, report = self._pass(problem, state, order.astype(np.int64))
                 training.interrupted = not report["complete"]
@@ -214,10 +224,24 @@ class Online:
                         record["objective"], record["gap"] = best.objective, best.gap
                         calls += n
                 record["oracle_calls"] = calls
-                training.stopped = progress.report(functools.partial(self._chosen, state), **record)
-                if training.interrupted or training.stopped or self._good_enough(best):
+                perfect = self.step in _MISTAKE_DRIVEN and report["updates"] == 0
+                ended = training.interrupted or self._good_enough(best)
+                snapshot = {
+                    "state": state,
+                    "rng": dict(self.rng.bit_generator.state),
+                    "certificate": certificate.dump(),
+                    "calls": calls,
+                    "best": best and {"objective": best.objective, "gap": best.gap},
+                }
+                training.stopped = progress.report(
+                    functools.partial(self._chosen, state),
+                    state=None if ended or perfect or last else functools.partial(dict, snapshot),
+                    lasting=True,  # a pass does not change the state that it begins with
+                    **record,
+                )
+                if ended or training.stopped:
                     break
-                if self.step in _MISTAKE_DRIVEN and report["updates"] == 0:
+                if perfect:
                     # Every later pass would be the same: the rest of the average in one go.
                     left = (self.settings.max_iter - epoch) * n
                     state.ahead += left * state.scale if self.average else 0.0
@@ -284,6 +308,20 @@ class _Certificate:
         self.origin = start.last if start.steps else None
         self.begin, self.cost = start.steps, start.cost
         self.dual = -np.inf
+
+    def dump(self) -> dict[str, Any]:
+        """Return what is known so far."""
+        return {
+            "origin": self.origin,
+            "begin": self.begin,
+            "cost": self.cost,
+            "dual": float(self.dual),
+        }
+
+    def load(self, known: dict[str, Any]) -> None:
+        """Go on with what another run knew."""
+        self.origin, self.begin = known["origin"], known["begin"]
+        self.cost, self.dual = known["cost"], known["dual"]
 
     def look(self, state: OnlineState) -> None:
         """Take note of the dual point after a whole pass."""

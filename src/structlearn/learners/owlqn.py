@@ -10,6 +10,7 @@ l1·‖w‖₁, so that r*(z) = ½‖(|z| − l1)₊‖².
 from __future__ import annotations
 
 import math
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -89,6 +90,11 @@ class OrthantDescent:
         self._direction = np.zeros(n)
         self._found = (0.0, 0.0, 0.0, 0.0)
 
+    @property
+    def pairs(self) -> int:
+        """Number of gradient differences kept."""
+        return self._memory.pairs
+
     def begin(self) -> None:
         """Evaluate the objective at the start."""
         self._evaluate(self.w, self._gradient, self._trial_pseudo)
@@ -114,6 +120,25 @@ class OrthantDescent:
             self.w, self._trial, self._gradient, self._trial_gradient, self._pseudo, self._threads
         )
         return True
+
+    def dump(self) -> dict[str, Any]:
+        """Return all that later steps depend on."""
+        return {
+            "w": self.w,
+            "gradient": self._gradient,
+            "pseudo": self._pseudo,
+            "point": [self.loss, self.objective, self.gap, self.flatness],
+            "evaluations": self.evaluations,
+            "memory": self._memory.dump(),
+        }
+
+    def load(self, state: dict[str, Any]) -> None:
+        """Be where another one was when it gave this state, without :meth:`begin`."""
+        self.w, self._gradient = state["w"].copy(), state["gradient"].copy()
+        self._pseudo = state["pseudo"].copy()
+        self.loss, self.objective, self.gap, self.flatness = state["point"]
+        self.evaluations = int(state["evaluations"])
+        self._memory.load(state["memory"])
 
     def _first_step(self) -> float:
         """Return a step along the gradient, of which only the order of magnitude is known."""

@@ -156,6 +156,8 @@ class SAG:
         it had never ended; or weights to begin at.
         """
         s = self.settings
+        if progress.saved is not None:
+            start = progress.saved["state"]
         if isinstance(start, SAGState):
             state = start.copy()
             self.rng.bit_generator.state = start.rng
@@ -163,7 +165,7 @@ class SAG:
             state = SAGState.begin(problem, start)
         training = Training(state.w, converged=False, state=state)
         try:
-            for k in range(1, s.max_iter + 1):
+            for k in range(len(progress.records) + 1, s.max_iter + 1):
                 report = self._pass(problem, state)
                 training.interrupted = not report["complete"]
                 training.weights = state.w.copy()
@@ -188,7 +190,12 @@ class SAG:
                     elif k == s.max_iter:  # a look that a longer run would not have had
                         self._look(problem, training, record, n_jobs)
                     training.converged = self._proven(training)
-                training.stopped = progress.report(lambda: training.weights, **record)
+                ended = training.interrupted or training.converged or k == s.max_iter
+                training.stopped = progress.report(
+                    lambda: training.weights,
+                    state=None if ended else lambda: {"state": state},
+                    **record,
+                )
                 if training.interrupted or training.stopped or training.converged:
                     break
             if training.gap is None and not training.interrupted:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -38,6 +39,7 @@ def make_parameters(tagger: Any, passes: int, seed: int, structure: Any = None) 
         random_state=seed,
         n_jobs=tagger.n_jobs,
         all_possible_states=int(tagger.all_states) == 1,
+        checkpoint=getattr(tagger, "checkpoint", None),
         **_LEARNERS[tagger.learner],
     )
     if tagger.learner in ("perceptron", "passive-aggressive", "adagrad", "arow"):
@@ -45,6 +47,44 @@ def make_parameters(tagger: Any, passes: int, seed: int, structure: Any = None) 
     if tagger.learner not in ("perceptron", "arow"):
         parameters.C, parameters.l1 = tagger.C, tagger.l1
     return parameters
+
+
+class Watch:
+    """Tells a monitor of every iteration; what it has seen is part of checkpoints.
+
+    Parameters
+    ----------
+    learned : callable
+        From a learner's weights to those of a tagger.
+    """
+
+    def __init__(self, monitor: Monitor, learned: Callable[[Any], LearnedWeights]) -> None:
+        self.monitor = monitor
+        self.learned = learned
+        self._best: Any = None
+
+    def __call__(self, record: dict[str, Any]) -> bool:
+        """Take note of an iteration; return True where it should be the last."""
+        shown = {k: record[k] for k in ("loss", "objective", "gap", "updates") if k in record}
+        number, monitor = record["iteration"], self.monitor
+        stop = monitor.look(number, lambda: self.learned(record["weights"]()), **shown)
+        if monitor.best is not None and monitor.best_pass == number:
+            self._best = record["weights"]().copy()
+        return stop
+
+    def dump(self) -> dict[str, Any]:
+        """Return what was seen so far."""
+        m = self.monitor
+        seen = {"pass": m.best_pass, "score": m.best_score, "history": list(m.history)}
+        return {"best": self._best, **seen}
+
+    def load(self, state: dict[str, Any]) -> None:
+        """Go on with what another one had seen."""
+        m = self.monitor
+        m.best_pass, m.best_score = state["pass"], state["score"]
+        m.history[:] = state["history"]
+        self._best = state["best"]
+        m.best = None if self._best is None else self.learned(self._best)
 
 
 def train_estimator(
@@ -90,11 +130,7 @@ def train_estimator(
     def learned(weights: Any) -> LearnedWeights:
         return _from_layout(layouts[0], weights, data)
 
-    def callback(record: dict[str, Any]) -> bool:
-        shown = {k: record[k] for k in ("loss", "objective", "gap", "updates") if k in record}
-        return monitor.look(record["iteration"], lambda: learned(record["weights"]()), **shown)
-
-    parameters.callbacks = callback
+    parameters.callbacks = Watch(monitor, learned)
     classes = np.arange(len(data.labels))
     before = None if start is None else _earlier_layout(parameters, start, classes)
     prepared = prepare(parameters, examples, y, classes=classes, before=before)

@@ -209,7 +209,13 @@ class Fitting:
         tagger = self.tagger
         total: LearnedWeights | None = None
         count = tagger.n_models if tagger.learner == "perceptron" else 1
-        learner = make_perceptron(data) if self._suits_integers(data) else None
+        natively = self._suits_integers(data)
+        if tagger.checkpoint is not None and (natively or count > 1):
+            what = "averaged models" if count > 1 else "the first-order perceptron"
+            raise ValueError(
+                f"checkpoint: {what} cannot go on from one; use another learner or no checkpoint"
+            )
+        learner = make_perceptron(data) if natively else None
         options = {"max_iter": self.passes, "shuffle": tagger.shuffle, "average": tagger.average}
         seeds = range(tagger.random_state, tagger.random_state + count)
         threads = tagger.n_threads

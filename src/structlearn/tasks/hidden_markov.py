@@ -32,7 +32,7 @@ def fit_hmm_tagger(tagger: Any, corpus: Corpus, dev: Corpus | None = None) -> Ta
     from .fitting import Fitting
 
     unused = {"features": "auto", "hash_bits": 0, "prune": 0.0, "min_count": 0}
-    unused.update(n_models=None, all_states=None)
+    unused.update(n_models=None, all_states=None, checkpoint=None)
     for name, usual in unused.items():
         if getattr(tagger, name) != usual:
             raise ValueError(f"a hidden Markov model reads words only: {name} does not go with it")

@@ -70,6 +70,8 @@ def fit_stream(
     tagger = run.tagger
     if tagger.learner != "perceptron" or tagger.order != 1 or tagger.n_models != 1:
         raise ValueError("streaming is for the perceptron of order 1, one model: n_models=1")
+    if tagger.checkpoint is not None:
+        raise ValueError("checkpoint: streaming cannot go on from one; use no checkpoint")
     if run.features.has_transitions or run.features.has_values or run.templates.lexica:
         raise ValueError(
             "streaming is for features that have names: without transition:, vector() and seen()"

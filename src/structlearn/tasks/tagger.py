@@ -73,6 +73,9 @@ class Tagger(FileTagger):
         Keep the names of the features in the model, for ``inspect``.
     functions : dict of str to callable, optional
         Functions of a string that templates call by name; they are not stored with the model.
+    checkpoint : str or path, optional
+        A file from which ``fit`` goes on after it was killed, see :class:`StructuredModel`. For
+        learners that take their time; the first-order perceptron, which does not, has none.
     n_jobs : int or None, default=1
         Threads. The result does not depend on it.
     random_state : int, default=0
@@ -121,6 +124,7 @@ class Tagger(FileTagger):
         unknown: str = "_",
         names: bool = True,
         functions: Mapping[str, Callable[[str], Any]] | None = None,
+        checkpoint: str | os.PathLike[str] | None = None,
         n_jobs: int | None = 1,
         random_state: int = 0,
         verbose: int = 0,
@@ -148,6 +152,7 @@ class Tagger(FileTagger):
     unknown: str
     names: bool
     functions: Mapping[str, Callable[[str], Any]] | None
+    checkpoint: str | os.PathLike[str] | None
     n_jobs: int | None
     random_state: int
     verbose: int
