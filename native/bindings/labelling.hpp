@@ -17,7 +17,7 @@
 
 namespace structlearn::python {
 
-// Labels texts that end where a sentence ends, each in pieces of equal size, a thread each. A
+// Labels texts that end where a sentence ends, each in pieces of equal size on several threads. A
 // worker has label(text, line, out), expect(shape), shape() and tokens(); as many are made as are
 // needed, and kept. A text can be labelled in the background, while the one before is written and
 // the next is read.
@@ -35,12 +35,11 @@ class PieceLabeller {
   nb::bytes label(nb::handle data, std::size_t line, std::size_t threads) {
     check_idle();
     const Bytes bytes(data);
-    std::vector<std::string> out;
     {
       nb::gil_scoped_release release;
-      out = run(bytes.text(), line, threads);
+      run(bytes.text(), line, threads);
     }
-    return joined(out);
+    return joined();
   }
 
   void start(nb::handle data, std::size_t line, std::size_t threads) {
@@ -50,13 +49,13 @@ class PieceLabeller {
   }
   // What was started last, with its labels; nothing where nothing was.
   nb::bytes finish() {
-    std::vector<std::string> out;
-    if (pending_.valid()) {
+    if (!pending_.valid()) return nb::bytes("", 0);
+    {
       nb::gil_scoped_release release;
-      out = pending_.get();
+      pending_.get();
     }
     data_.reset();
-    return joined(out);
+    return joined();
   }
 
   std::size_t tokens() const {
@@ -70,29 +69,33 @@ class PieceLabeller {
     if (pending_.valid()) throw std::logic_error("a text is being labelled still: call finish()");
   }
 
-  std::vector<std::string> run(std::string_view whole, std::size_t line, std::size_t threads) {
+  void run(std::string_view whole, std::size_t line, std::size_t threads) {
     std::vector<std::size_t> cut{0};
-    const std::size_t pieces = std::clamp<std::size_t>(whole.size() / kLeastPiece, 1, threads);
+    // More pieces than threads, so that a thread that is late does not keep the others waiting.
+    const std::size_t most = threads > 1 ? kPiecesOfThread * threads : 1;
+    const std::size_t pieces = std::clamp<std::size_t>(whole.size() / kLeastPiece, 1, most);
+    const std::size_t used = std::min(threads, pieces);
     for (std::size_t i = 1; i < pieces; ++i) {
       const std::size_t wanted = std::max(cut.back(), i * whole.size() / pieces);
       const std::string_view before = whole.substr(cut.back(), wanted - cut.back());
       cut.push_back(cut.back() + text::last_sentence_end(before));
     }
     cut.push_back(whole.size());
-    while (workers_.size() < pieces) workers_.push_back(make_());
+    while (workers_.size() < used) workers_.push_back(make_());
     if (pieces > 1 && !shape_.known()) shape_ = text::first_shape(whole);
-    std::vector<std::string> out(pieces);
+    out_.resize(pieces);
     std::vector<std::exception_ptr> wrong(pieces);
     std::vector<std::size_t> lines{line};
     for (std::size_t i = 0; i + 1 < cut.size() && pieces > 1; ++i) {
       lines.push_back(lines.back() + text::count_lines(whole.substr(cut[i], cut[i + 1] - cut[i])));
     }
-    parallel_for(pieces, threads, [&](std::size_t i, std::size_t) {
+    parallel_for(pieces, used, [&](std::size_t i, std::size_t thread) {
       const std::string_view piece = whole.substr(cut[i], cut[i + 1] - cut[i]);
-      out[i].reserve(piece.size() + piece.size() / 4);
+      out_[i].clear();  // its memory stays: fresh memory costs page faults
+      out_[i].reserve(piece.size() + piece.size() / 4);
       try {
-        workers_[i]->expect(shape_);
-        workers_[i]->label(piece, lines[i], out[i]);
+        workers_[thread]->expect(shape_);
+        workers_[thread]->label(piece, lines[i], out_[i]);
       } catch (...) {
         wrong[i] = std::current_exception();
       }
@@ -101,17 +104,16 @@ class PieceLabeller {
     for (const std::exception_ptr& error : wrong) {
       if (error) std::rethrow_exception(error);
     }
-    if (!shape_.known()) shape_ = workers_[0]->shape();
-    return out;
+    if (!shape_.known()) shape_ = workers_[0]->shape();  // one piece, or none had a token
   }
 
-  static nb::bytes joined(const std::vector<std::string>& out) {
+  nb::bytes joined() const {
     std::size_t total = 0;
-    for (const std::string& piece : out) total += piece.size();
+    for (const std::string& piece : out_) total += piece.size();
     nb::bytes result =
         nb::steal<nb::bytes>(PyBytes_FromStringAndSize(nullptr, static_cast<Py_ssize_t>(total)));
     char* p = PyBytes_AS_STRING(result.ptr());
-    for (const std::string& piece : out) {
+    for (const std::string& piece : out_) {
       std::memcpy(p, piece.data(), piece.size());
       p += piece.size();
     }
@@ -119,11 +121,13 @@ class PieceLabeller {
   }
 
   static constexpr std::size_t kLeastPiece = std::size_t{1} << 14;  // bytes worth a thread
+  static constexpr std::size_t kPiecesOfThread = 8;
   std::function<std::unique_ptr<Worker>()> make_;
   text::LineShape shape_;  // of the lines of the file
   std::vector<std::unique_ptr<Worker>> workers_;
   std::unique_ptr<Bytes> data_;
-  std::future<std::vector<std::string>> pending_;
+  std::vector<std::string> out_;
+  std::future<void> pending_;
 };
 
 // The methods of a labeller in Python.
