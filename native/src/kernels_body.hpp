@@ -465,52 +465,64 @@ static bool all_scores(const double* x, std::size_t n) {
 
 typedef float vf __attribute__((vector_size(kWidth * 4)));
 
+static inline vd load_row(const double* p) {
+  vd v;
+  __builtin_memcpy(&v, p, sizeof v);
+  return v;
+}
+static inline vd load_row(const float* p) {
+  vf v;
+  __builtin_memcpy(&v, p, sizeof v);
+  return __builtin_convertvector(v, vd);
+}
+
 // N vectors of the columns [c, end), kept in registers while the rows are added. The last one ends
 // with the columns, and may share some with the one before it: both get the same sums.
 template <int N>
-static inline void float_columns(const float* const* rows, std::size_t n, std::size_t c,
-                                 std::size_t end, double* out) {
+static inline void row_columns(const double* const* rows, std::size_t n, const float* const* floats,
+                               std::size_t m, std::size_t c, std::size_t end, double* out) {
   std::size_t at[N];
   for (int j = 0; j < N; ++j) at[j] = j + 1 < N ? c + j * kWidth : end - kWidth;
   vd sum[N];
-  for (int j = 0; j < N; ++j) __builtin_memcpy(&sum[j], out + at[j], sizeof sum[j]);
+  for (int j = 0; j < N; ++j) sum[j] = load_row(out + at[j]);
   for (std::size_t i = 0; i < n; ++i) {
-    for (int j = 0; j < N; ++j) {
-      vf row;
-      __builtin_memcpy(&row, rows[i] + at[j], sizeof row);
-      sum[j] += __builtin_convertvector(row, vd);
-    }
+    for (int j = 0; j < N; ++j) sum[j] += load_row(rows[i] + at[j]);
+  }
+  for (std::size_t i = 0; i < m; ++i) {
+    for (int j = 0; j < N; ++j) sum[j] += load_row(floats[i] + at[j]);
   }
   for (int j = 0; j < N; ++j) __builtin_memcpy(out + at[j], &sum[j], sizeof sum[j]);
 }
 
-static void add_float_rows(const float* const* rows, std::size_t n, std::size_t K, double* out) {
+static void add_rows(const double* const* rows, std::size_t n, const float* const* floats,
+                     std::size_t m, std::size_t K, double* out) {
   if (K < kWidth) {
-    for (std::size_t i = 0; i < n; ++i) {
-      for (std::size_t c = 0; c < K; ++c) out[c] += static_cast<double>(rows[i][c]);
+    for (std::size_t c = 0; c < K; ++c) {
+      for (std::size_t i = 0; i < n; ++i) out[c] += rows[i][c];
+      for (std::size_t i = 0; i < m; ++i) out[c] += static_cast<double>(floats[i][c]);
     }
     return;
   }
   // Whole blocks end where a vector does, so that only the last one overlaps itself.
   std::size_t c = 0;
   for (; c + 7 * kWidth <= K; c += 6 * kWidth) {
-    float_columns<6>(rows, n, c, c + 6 * kWidth, out);
+    row_columns<6>(rows, n, floats, m, c, c + 6 * kWidth, out);
   }
   switch ((K - c + kWidth - 1) / kWidth) {
     case 1:
-      return float_columns<1>(rows, n, c, K, out);
+      return row_columns<1>(rows, n, floats, m, c, K, out);
     case 2:
-      return float_columns<2>(rows, n, c, K, out);
+      return row_columns<2>(rows, n, floats, m, c, K, out);
     case 3:
-      return float_columns<3>(rows, n, c, K, out);
+      return row_columns<3>(rows, n, floats, m, c, K, out);
     case 4:
-      return float_columns<4>(rows, n, c, K, out);
+      return row_columns<4>(rows, n, floats, m, c, K, out);
     case 5:
-      return float_columns<5>(rows, n, c, K, out);
+      return row_columns<5>(rows, n, floats, m, c, K, out);
     case 6:
-      return float_columns<6>(rows, n, c, K, out);
+      return row_columns<6>(rows, n, floats, m, c, K, out);
     default:
-      return float_columns<7>(rows, n, c, K, out);
+      return row_columns<7>(rows, n, floats, m, c, K, out);
   }
 }
 

@@ -79,8 +79,9 @@ struct Kernels {
   // d = now - mu; out = <next, now>, <model, d>, <theta, d>, <next, d>, parts at -inf left out
   void (*dual_sums)(const double* model, const double* theta, const double* next, const double* now,
                     const double* mu, std::size_t n, double* d, double* out);
-  // out[k] += the sum over n rows of row[k]
-  void (*add_float_rows)(const float* const* rows, std::size_t n, std::size_t K, double* out);
+  // out[k] += the sum over n rows, then over m rows of floats, of row[k]
+  void (*add_rows)(const double* const* rows, std::size_t n, const float* const* floats,
+                   std::size_t m, std::size_t K, double* out);
   // out[t - begin][k] = the weights of token t for label k, for the tokens [begin, end)
   void (*integer_scores)(const IntegerTokens& tokens, std::size_t begin, std::size_t end,
                          std::size_t stride, std::int32_t* out);

@@ -36,6 +36,15 @@ std::size_t place_of(const std::vector<Site>& sites, const Site& site) {
   return static_cast<std::size_t>(std::find(sites.begin(), sites.end(), site) - sites.begin());
 }
 
+// The groups from `first` on that read the same column end there.
+std::size_t end_of_column(const std::vector<ScoringPlan::Group>& groups, std::size_t first) {
+  std::size_t last = first;
+  while (last < groups.size() && groups[last].sites[0].column == groups[first].sites[0].column) {
+    ++last;
+  }
+  return last;
+}
+
 }  // namespace
 
 ScoringPlan::ScoringPlan(const FeatureSet& features) {
@@ -113,6 +122,9 @@ ScoringPlan::ScoringPlan(const FeatureSet& features) {
                                                        : direct;
     kind.push_back(std::move(group));
   }
+  std::stable_sort(single.begin(), single.end(), [](const Group& a, const Group& b) {
+    return a.sites[0].column < b.sites[0].column;
+  });
 }
 
 // Numbers of strings begin behind those of the places beyond a sentence: before it at distance 1,
@@ -190,7 +202,7 @@ void TokenScorer::prepare(const ScoringPlan& plan, const WeightTable& table,
     }
     memory_.assign(plan.summed.size(), {});
     for (Memory& memory : memory_) memory.reset(outcomes);
-    word_.assign(plan.single.size(), {});
+    word_.assign(corpus.columns().size(), {});
     own_.reset(outcomes);
     fixed_.clear();
     for (const ScoringPlan::Fixed& f : plan.fixed) fixed_.push_back(table.find(f.key));
@@ -202,16 +214,18 @@ void TokenScorer::prepare(const ScoringPlan& plan, const WeightTable& table,
   for (Memory& memory : memory_) {
     if (memory.rows.bytes() > most_bytes_) memory.reset(outcomes);
   }
-  for (std::size_t g = 0; g < plan.single.size(); ++g) {
-    const ScoringPlan::Group& group = plan.single[g];
-    const std::size_t known = word_[g].size();
-    const std::size_t all =
-        boundary_.size() + corpus.columns()[group.sites[0].column].strings.size();
-    for (std::size_t n = known; n < all; ++n) {
+  for (std::size_t first = 0, last; first < plan.single.size(); first = last) {
+    const std::size_t column = plan.single[first].sites[0].column;
+    last = end_of_column(plan.single, first);
+    std::vector<std::uint64_t>& words = word_[column];
+    const std::size_t all = boundary_.size() + corpus.columns()[column].strings.size();
+    for (std::size_t n = words.size() / (last - first); n < all; ++n) {
       const auto id = static_cast<std::uint32_t>(n);
       const std::uint32_t* ids[1] = {&id};
-      const std::uint64_t k = key(group.members[0], ids, extractor);
-      word_[g].push_back(k == 0 ? 0 : as_row(table.find(k), table, outcomes));
+      for (std::size_t g = first; g < last; ++g) {
+        const std::uint64_t k = key(plan.single[g].members[0], ids, extractor);
+        words.push_back(k == 0 ? 0 : as_row(table.find(k), table, outcomes));
+      }
     }
   }
 }
@@ -279,16 +293,20 @@ void TokenScorer::add(const ScoringPlan& plan, const WeightTable& table, const E
   }
   const std::size_t W = plan.single.size() + direct;
   words_.resize(W * L);
-  for (std::size_t g = 0; g < plan.single.size(); ++g) {
-    at(plan.single[g], ids);
-    const std::uint64_t* word = word_[g].data();
-    for (std::size_t t = 0; t < L; ++t) {
-      const std::uint64_t w = word[ids[0][t]];
-      words_[t * W + g] = w;
-      if (slot::kind(w) == kOwnRow) {
-        own_.prefetch(slot::low(w));
-      } else {
-        table.prefetch_weights(w);
+  for (std::size_t first = 0, last; first < plan.single.size(); first = last) {
+    last = end_of_column(plan.single, first);
+    const std::size_t stride = last - first;
+    const std::uint64_t* word = word_[plan.single[first].sites[0].column].data();
+    for (std::size_t g = first; g < last; ++g) {
+      at(plan.single[g], ids);
+      for (std::size_t t = 0; t < L; ++t) {
+        const std::uint64_t w = word[ids[0][t] * stride + g - first];
+        words_[t * W + g] = w;
+        if (slot::kind(w) == kOwnRow) {
+          own_.prefetch(slot::low(w));
+        } else {
+          table.prefetch_weights(w);
+        }
       }
     }
   }
@@ -319,11 +337,11 @@ void TokenScorer::add(const ScoringPlan& plan, const WeightTable& table, const E
     }
   }
 
+  const auto add_rows = kernels().add_rows;
   for (std::size_t t = 0; t < L; ++t, theta += outcomes) {
     rows_.clear();
-    for (std::size_t g = 0; g < S; ++g) {
-      kernels().add_scaled(1.0, memory_[g].rows[code_[t * S + g]], theta, outcomes);
-    }
+    sums_.clear();
+    for (std::size_t g = 0; g < S; ++g) sums_.push_back(memory_[g].rows[code_[t * S + g]]);
     for (std::size_t j = 0; j < W; ++j) {
       const std::uint64_t word = words_[t * W + j];
       if (word == 0) continue;
@@ -341,7 +359,7 @@ void TokenScorer::add(const ScoringPlan& plan, const WeightTable& table, const E
                         (kind == Attribute::Kind::kFirst ? t == 0 : t + 1 == L);
       if (here && fixed_[f] != 0) table.add(fixed_[f], 1.0, outcomes, theta);
     }
-    kernels().add_float_rows(rows_.data(), rows_.size(), outcomes, theta);
+    add_rows(sums_.data(), S, rows_.data(), rows_.size(), outcomes, theta);
   }
 }
 

@@ -42,7 +42,7 @@ void add_scores(const WeightTable& table, const Keys& keys, SlotScratch& scratch
         table.add(word, keys.value.empty() ? 1.0 : keys.value[j], outcomes, out);
       }
     }
-    kernels().add_float_rows(scratch.rows.data(), scratch.rows.size(), outcomes, out);
+    kernels().add_rows(nullptr, 0, scratch.rows.data(), scratch.rows.size(), outcomes, out);
   }
 }
 

@@ -54,7 +54,7 @@ class ScoringPlan {
     Attribute::Kind kind;
   };
 
-  std::vector<Group> summed, single, direct;
+  std::vector<Group> summed, single, direct;  // `single` by column
   std::vector<Fixed> fixed;
   std::vector<std::uint8_t> planned;  // by template; the others go by keys
   bool all_planned = true;
@@ -140,12 +140,15 @@ class TokenScorer {
       value_;                            // by attribute and string, where the extractor has them
   std::vector<std::uint64_t> boundary_;  // values beyond the sentence, by number
   std::vector<Memory> memory_;           // by group of `summed`
-  std::vector<std::vector<std::uint64_t>> word_;  // by group of `single`: slots by string
-  Rows<float> own_;                               // weights of these slots, where they are several
-  std::vector<std::uint64_t> fixed_;              // slots
+  // By column: slots by string, and for each of them by the groups of `single` that read the
+  // column: what a token and its neighbours look up of a string lies together.
+  std::vector<std::vector<std::uint64_t>> word_;
+  Rows<float> own_;                   // weights of these slots, where they are several
+  std::vector<std::uint64_t> fixed_;  // slots
   // Of a sentence.
   std::vector<std::vector<std::uint32_t>> ids_;  // by column, padded
   std::vector<std::uint64_t> code_, keys_, words_;
+  std::vector<const double*> sums_;
   std::vector<const float*> rows_;
   std::vector<double> total_;
 };
