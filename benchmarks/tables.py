@@ -108,12 +108,12 @@ def comparison_table(folder: Path, *, quick: bool = False) -> list[dict[str, Any
     train, dev, test = (read_corpus(folder / "conll2002_es" / f"{n}.txt.gz") for n in names)
     rows = []
     for learner, published in COMPARISON.items():
-        passes = 1 if quick else {"perceptron": 20, "svm": 20, "crf": 150}.get(learner)
+        passes = 1 if quick else {"perceptron": 20, "svm": 20, "crf": 30}.get(learner)
         if learner == "hmm":
             tagger = Tagger(learner="hmm")
         else:
             features = FeatureTemplates.parse(ENTITIES)
-            C = {"svm": 0.1, "crf": 5.0}.get(learner, 1.0)
+            C = 0.1 if learner == "svm" else 1.0
             tagger = Tagger(features, learner, C=C, max_iter=passes, patience=5, order=1)
         seconds = _fit(tagger, train, dev)
         error, gold, predicted = _errors(tagger, test)
@@ -173,7 +173,8 @@ def as_text(collins: list[dict[str, Any]], comparison: list[dict[str, Any]]) -> 
         "| published error % | " + " | ".join(f"{r['published']:.2f}" for r in comparison) + " |",
         "",
         "Ours learn from the whole training part and have more features, so every error is",
-        "smaller. The generative model is far behind in both.",
+        "smaller. The generative model is behind in both. The CRF had 30 iterations and was still",
+        "improving on the dev part when they ended.",
         "",
     ]  # fmt: skip
     return "\n".join(lines)
