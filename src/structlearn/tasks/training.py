@@ -226,30 +226,35 @@ def train_side_by_side(
         learners.put(other)
     monitors = [monitor.of_run(run) for run in range(1, len(seeds) + 1)]
 
-    def train(run: int) -> tuple[LearnedWeights, bool]:
+    found: dict[int, LearnedWeights] = {}
+
+    def train(run: int) -> None:
         mine = learners.get()
         try:
-            return train_perceptron(mine, data, seed=seeds[run], monitor=monitors[run], **options)
+            found[run] = train_perceptron(
+                mine, data, seed=seeds[run], monitor=monitors[run], **options
+            )[0]
         finally:
             learners.put(mine)
 
     interrupted = False
+    kept = list(range(len(seeds)))
     with ThreadPoolExecutor(min(threads, len(seeds))) as pool:
-        runs = [pool.submit(train, run) for run in range(len(seeds))]
         try:
-            kept = list(range(len(seeds)))
+            runs = [pool.submit(train, run) for run in kept]
             for run in runs:
                 run.result()
         except KeyboardInterrupt:  # the passes under way are the last
             interrupted = True
-            kept = [i for i, run in enumerate(runs) if run.done()] or [0]
+            complete = sorted(found)
             for other_monitor in monitors:
                 other_monitor.stopped = True
-            for run in runs[1:]:
-                run.cancel()
-        found = [runs[i].result()[0] for i in kept]
+            pool.shutdown(wait=True, cancel_futures=True)
+            kept = complete or sorted(found)[:1]
+    if not kept:  # nothing had begun
+        raise KeyboardInterrupt
     monitor.gather([monitors[i] for i in kept])
-    return found, interrupted
+    return [found[i] for i in kept], interrupted
 
 
 def make_perceptron(data: TrainingSet) -> _core.IntegerPerceptron:
