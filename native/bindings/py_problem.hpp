@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <memory>
+#include <span>
 #include <stdexcept>
 #include <string>
 #include <vector>
@@ -33,5 +34,16 @@ struct PyProblem {
     }
   }
 };
+
+// A vector of a learner's state, used in place.
+template <class T>
+inline std::span<T> view(nb::dict state, const char* name, std::size_t size) {
+  auto array = nb::cast<InOut<T, nb::ndim<1>>>(state[name], false);
+  if (array.size() != size) {
+    throw std::invalid_argument(std::string(name) + " must have " + std::to_string(size) +
+                                " entries, not " + std::to_string(array.size()));
+  }
+  return {array.data(), array.size()};
+}
 
 }  // namespace structlearn::python

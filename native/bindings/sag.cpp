@@ -10,16 +10,6 @@
 namespace structlearn::python {
 namespace {
 
-template <class T>
-std::span<T> view(nb::dict state, const char* name, std::size_t size) {
-  auto array = nb::cast<InOut<T, nb::ndim<1>>>(state[name], false);
-  if (array.size() != size) {
-    throw std::invalid_argument(std::string(name) + " must have " + std::to_string(size) +
-                                " entries, not " + std::to_string(array.size()));
-  }
-  return {array.data(), array.size()};
-}
-
 nb::dict pass(const PyProblem& self, Input<std::int64_t, nb::ndim<1>> order,
               Input<double, nb::ndim<1>> draws, nb::dict settings, nb::dict state) {
   const auto number = [](nb::dict from, const char* key) { return nb::cast<double>(from[key]); };

@@ -27,7 +27,7 @@ class CRF(StructuredModel):
         where C·‖x‖² is small, x the features of a site, and slow where it is large; no l1, unknown
         labels or ``warm_start``. "auto" takes it where it can, ``tol`` is at least 1e-6 and the
         mean of C·‖x‖² at most 20 times the temperature; otherwise "lbfgs", or "sgd" at
-        temperature 0.
+        temperature 0. "sag": stochastic average gradient, as sure as "lbfgs" and about as fast.
     temperature : float, default=1.0
         ε; towards 0 the loss becomes the perceptron's, or the hinge where there is a margin.
     margin : float, default=0.0

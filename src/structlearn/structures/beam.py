@@ -20,6 +20,12 @@ __all__ = ["UPDATE_AT", "BeamSearch", "find_violation"]
 UPDATE_AT = ("early", "max-violation", "end")
 
 
+def _missing(structure: Structure, method: str) -> NotImplementedError:
+    return NotImplementedError(
+        f"{type(structure).__name__} does not define {method}, which beam search needs"
+    )
+
+
 class BeamSearch(Structure):
     """A structure whose outputs grow step by step; ``beam`` follows from three methods.
 
@@ -33,15 +39,15 @@ class BeamSearch(Structure):
 
         None where the prefix is a whole output.
         """
-        raise NotImplementedError
+        raise _missing(self, "beam_steps")
 
     def beam_parts(self, prefix: Any, **scores: Any) -> Parts:
         """Return the counts of the parts that a prefix has, one array a block."""
-        raise NotImplementedError
+        raise _missing(self, "beam_parts")
 
     def beam_prefixes(self, y: Any, **scores: Any) -> Sequence[Any]:
         """Return the prefixes that lead to the output y, step by step, the whole one last."""
-        raise NotImplementedError
+        raise _missing(self, "beam_prefixes")
 
     def beam_state(self, prefix: Any) -> Hashable:
         """Return what the future of a prefix depends on; of prefixes that share it the best stays.

@@ -5,8 +5,8 @@
 // once and remembered by the numbers of these strings, without making its key again:
 //
 //   - templates of one string, each alone on its site: the slot of the feature, by string;
-//   - templates that share their sites, and those over columns of few values (told by templates of
-//     three places in the same column: tags, as a rule): the sum of their weights;
+//   - templates that share their sites, and those over columns of few values (told by templates
+//     that read three cells of the column as they are: tags, as a rule): the sum of their weights;
 //   - other conjunctions (pairs of words): looked up each time;
 //   - what every first, last or any token has: once;
 //   - everything else (sets of values, phrases, numbers): by keys, as in training.
