@@ -19,9 +19,12 @@ struct BlockName {
   std::size_t width = 0;     // where a position has a row of sites, a second axis: how many
 };
 
-// What the core's row of integers is to Python: an array, its only number, or the segments that
-// start where it is not negative.
-enum class OutputKind { kArray, kNumber, kSegments };
+// As a width: one more than there are positions, the ends of the spans that start there.
+inline constexpr std::size_t kEveryEnd = static_cast<std::size_t>(-1);
+
+// What the core's row of integers is to Python: an array, its only number, the segments that
+// start where it is not negative, or what SpanOutputs makes of it.
+enum class OutputKind { kArray, kNumber, kSegments, kSpans };
 
 struct NativeStructure {
   std::shared_ptr<const Structure> structure;

@@ -18,6 +18,8 @@
 #include "native_structure.hpp"
 #include "signals.hpp"
 #include "structlearn/chain.hpp"
+#include "structlearn/constituency.hpp"
+#include "structlearn/grammar_trees.hpp"
 #include "structlearn/hypergraph.hpp"
 #include "structlearn/kernels.hpp"
 #include "structlearn/multiclass.hpp"
@@ -71,7 +73,8 @@ void add_block(const NativeStructure& s, const BlockName& spec, const Doubles& a
   const std::size_t site_axes = spec.width ? 2 : 1;
   const bool shared = spec.may_be_shared && a.ndim() == spec.outcome_rank;
   const bool anchored = spec.may_be_anchored && a.ndim() == spec.outcome_rank + site_axes;
-  bool square = shared || (anchored && (!spec.width || a.shape(1) == spec.width));
+  const std::size_t width = spec.width == kEveryEnd && anchored ? a.shape(0) + 1 : spec.width;
+  bool square = shared || (anchored && (!width || a.shape(1) == width));
   std::size_t outcomes = 1;
   for (std::size_t i = a.ndim() - spec.outcome_rank; square && i < a.ndim(); ++i) {
     square = a.shape(i) == a.shape(a.ndim() - 1);
@@ -84,7 +87,10 @@ void add_block(const NativeStructure& s, const BlockName& spec, const Doubles& a
     if (spec.may_be_shared) wanted = K;
     if (spec.may_be_anchored) {
       wanted += std::string(wanted.empty() ? "" : " or ") + "(positions, " +
-                (spec.width ? std::to_string(spec.width) + ", " : "") + K.substr(1);
+                (spec.width == kEveryEnd ? "positions + 1, "
+                 : spec.width            ? std::to_string(spec.width) + ", "
+                                         : "") +
+                K.substr(1);
       if (wanted.size() > 2 && wanted.substr(wanted.size() - 2) == ",)") {
         wanted.replace(wanted.size() - 2, 2, ")");
       }
@@ -93,7 +99,7 @@ void add_block(const NativeStructure& s, const BlockName& spec, const Doubles& a
                                 ", expected " + wanted);
   }
   const std::size_t positions = anchored ? a.shape(0) : 1;
-  out.layout.add(spec.block, spec.width ? positions * spec.width : positions, outcomes, anchored);
+  out.layout.add(spec.block, width ? positions * width : positions, outcomes, anchored);
   check_values(*s.structure, out.layout, spec, a.data(), example);
   out.scores.block[spec.block] = a.data();
 }
@@ -234,9 +240,48 @@ nb::list segments_of_rows(Input<std::int64_t, nb::ndim<1>> flat,
   return rows;
 }
 
+// The spans (begin, end, label), end exclusive, of a row of a structure that has such outputs.
+template <class Integer>
+nb::list spans(const NativeStructure& s, std::span<const Integer> y) {
+  const auto& reader = dynamic_cast<const SpanOutputs&>(*s.structure);
+  thread_local std::vector<LabelledSpan> found;
+  if constexpr (std::is_same_v<Integer, std::int32_t>) {
+    reader.spans(y, found);
+  } else {
+    reader.spans(std::vector<std::int32_t>(y.begin(), y.end()), found);
+  }
+  nb::list list = nb::steal<nb::list>(PyList_New(static_cast<Py_ssize_t>(found.size())));
+  if (!list.is_valid()) throw nb::python_error();
+  for (std::size_t i = 0; i < found.size(); ++i) {
+    nb::object span = nb::steal(PyTuple_New(3));
+    if (!span.is_valid()) throw nb::python_error();
+    PyTuple_SET_ITEM(span.ptr(), 0, PyLong_FromLong(found[i].begin));
+    PyTuple_SET_ITEM(span.ptr(), 1, PyLong_FromLong(found[i].end));
+    PyTuple_SET_ITEM(span.ptr(), 2, PyLong_FromLong(found[i].label));
+    PyList_SET_ITEM(list.ptr(), static_cast<Py_ssize_t>(i), span.release().ptr());
+  }
+  return list;
+}
+
+// Those of many rows, one after another: row r is flat[ptr[r]..ptr[r + 1]].
+nb::list spans_of_rows(const NativeStructure& s, Input<std::int64_t, nb::ndim<1>> flat,
+                       Input<std::int64_t, nb::ndim<1>> ptr) {
+  if (s.kind != OutputKind::kSpans) throw std::invalid_argument("these outputs are no spans");
+  nb::list rows;
+  for (std::size_t r = 0; r + 1 < ptr.size(); ++r) {
+    const std::int64_t begin = ptr.data()[r], end = ptr.data()[r + 1];
+    if (begin < 0 || begin > end || static_cast<std::size_t>(end) > flat.size()) {
+      throw std::invalid_argument("a row that does not exist");
+    }
+    rows.append(spans<std::int64_t>(s, {flat.data() + begin, flat.data() + end}));
+  }
+  return rows;
+}
+
 nb::object to_python(const NativeStructure& s, const Output& y) {
   if (s.kind == OutputKind::kNumber) return nb::int_(y[0]);
   if (s.kind == OutputKind::kSegments) return segments<std::int32_t>(y);
+  if (s.kind == OutputKind::kSpans) return spans<std::int32_t>(s, y);
   nb::object array = empty_integers(y.size());
   const ArrayView<std::int64_t> out(array, "the output", true);
   std::copy(y.begin(), y.end(), out.data());
@@ -383,9 +428,40 @@ NativeStructure make_semimarkov(std::size_t max_length) {
           OutputKind::kSegments};
 }
 
+NativeStructure make_constituency() {
+  return {std::make_shared<Constituency>(),
+          {{"span", Constituency::kSpan, 1, false, true, kEveryEnd}},
+          OutputKind::kSpans};
+}
+
 using Indices = Input<std::uint32_t, nb::ndim<1>>;
 std::vector<std::uint32_t> to_vector(const Indices& a) {
   return {a.data(), a.data() + a.size()};
+}
+
+NativeStructure make_grammar_trees(std::size_t symbols, Input<std::uint32_t, nb::ndim<2>> binary,
+                                   Input<std::uint32_t, nb::ndim<2>> unary, Indices chain_ptr,
+                                   Indices chain_rule) {
+  Grammar grammar;
+  grammar.symbols = symbols;
+  if (binary.shape(1) != 3 || unary.shape(1) != 2) {
+    throw std::invalid_argument("rules are rows: (parent, left, right) and (parent, child)");
+  }
+  grammar.binary.resize(binary.shape(0));
+  std::copy(binary.data(), binary.data() + binary.size(),
+            grammar.binary.empty() ? nullptr : grammar.binary[0].data());
+  grammar.unary.resize(unary.shape(0));
+  std::copy(unary.data(), unary.data() + unary.size(),
+            grammar.unary.empty() ? nullptr : grammar.unary[0].data());
+  grammar.chain_ptr = to_vector(chain_ptr);
+  grammar.chain_rule = to_vector(chain_rule);
+  return {std::make_shared<GrammarTrees>(std::move(grammar)),
+          {{"word", GrammarTrees::kWord, 1, false, true},
+           {"span", GrammarTrees::kSpan, 1, false, true, kEveryEnd},
+           {"binary", GrammarTrees::kBinary, 1, true, false},
+           {"unary", GrammarTrees::kUnary, 1, true, false},
+           {"root", GrammarTrees::kRoot, 1, true, false}},
+          OutputKind::kSpans};
 }
 
 const double* scores_for(const Hypergraph& h, const Input<double, nb::ndim<1>>& theta) {
@@ -425,6 +501,10 @@ void bind_structures(nb::module_& m) {
   m.def("chain", &make_chain, nb::arg("order"));
   m.def("multiclass", &make_multiclass);
   m.def("semimarkov", &make_semimarkov, nb::arg("max_length"));
+  m.def("constituency", &make_constituency);
+  m.def("grammar_trees", &make_grammar_trees, nb::arg("symbols"), nb::arg("binary"),
+        nb::arg("unary"), nb::arg("chain_ptr"), nb::arg("chain_rule"));
+  m.def("spans", &spans_of_rows, nb::arg("structure"), nb::arg("flat"), nb::arg("ptr"));
   m.def("segments", &segments_of_rows, nb::arg("flat"), nb::arg("ptr"));
 
   nb::class_<Hypergraph>(m, "Hypergraph")

@@ -160,6 +160,16 @@ static void max_sum(const double* a, const double* b, double* out, std::size_t n
   }
 }
 
+static void max_plus(double a, const double* b, double* out, std::size_t n) {
+  std::size_t i = 0;
+  const vd s = splat(a);
+  for (; i + 8 <= n; i += 8) store(out + i, larger(s + load(b + i), load(out + i)));
+  for (; i < n; ++i) {
+    const double c = a + b[i];
+    out[i] = c > out[i] ? c : out[i];
+  }
+}
+
 static void sum_step(const double* a, const double* E, double* out, std::size_t K1, std::size_t R,
                      std::size_t K) {
   step<false>(a, E, out, K1, R, K);

@@ -464,7 +464,7 @@ class Problem:
                 keep = np.repeat(~partial, np.diff(ptr))
                 sizes = np.where(partial, 0, np.diff(ptr))
                 labels, ptr = labels[keep], np.concatenate(([0], np.cumsum(sizes)))
-            labels = native._rows(gold.outputs, labels, ptr)
+            labels, ptr = native._gold_rows(gold.outputs, labels, ptr)
             part_ptr, parts = self._core.encode_all(labels.astype(np.int32), ptr.astype(np.int64))
         else:
             rows: list[npt.NDArray[np.int64]] = []

@@ -159,7 +159,7 @@ class Predictor(BaseEstimator):  # type: ignore[misc]
     # -- scoring --------------------------------------------------------------------------------
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
-        """Return the share of labels that are predicted right.
+        """Return the share of labels that are predicted right; bracket F1 for constituents.
 
         Unknown labels, None, are left out; where y has a set of labels, any of them is right.
         """
@@ -170,6 +170,11 @@ class Predictor(BaseEstimator):  # type: ignore[misc]
         weights = np.ones(len(predicted)) if given is None else given
         right = total = 0.0
         for i, output in enumerate(predicted):
+            counted = self.structure_.agreement(gold.outputs[i], output)
+            if counted is not None:
+                right += weights[i] * counted[0]
+                total += weights[i] * counted[1]
+                continue
             if not self.structure_.has_labels:
                 right += weights[i] * float(np.array_equal(output, gold.outputs[i]))
                 total += weights[i]

@@ -18,6 +18,7 @@ from ..problem import GoldOutputs, Problem
 from ..scoring.layout import WeightBlock, WeightLayout, observed_outcomes
 from ..structures.base import Block, Structure
 from ..structures.chain import Chain
+from ..structures.constituency import Constituency
 from ..structures.multiclass import Multiclass
 from ..structures.semimarkov import SemiMarkov
 from .constraints import put_masks
@@ -38,6 +39,7 @@ STRUCTURES: dict[str, type[Structure]] = {
     "multiclass": Multiclass,
     "chain": Chain,
     "semimarkov": SemiMarkov,
+    "constituency": Constituency,
 }
 
 

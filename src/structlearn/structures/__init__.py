@@ -3,7 +3,9 @@
 from .base import Block, Solution, Structure
 from .beam import BeamSearch
 from .chain import Chain
+from .constituency import Constituency
 from .exhaustive import Exhaustive
+from .grammar import Grammar
 from .hypergraph import Hyperedges
 from .lattice import Lattice
 from .multiclass import Multiclass
@@ -14,7 +16,9 @@ __all__ = [
     "BeamSearch",
     "Block",
     "Chain",
+    "Constituency",
     "Exhaustive",
+    "Grammar",
     "Hyperedges",
     "Lattice",
     "Multiclass",

@@ -296,6 +296,10 @@ class Structure:
         """Return the output with its labels replaced, in the order of :meth:`labels_of`."""
         return np.asarray(labels)
 
+    def agreement(self, gold: Any, predicted: Any) -> tuple[float, float] | None:
+        """Return (how much of both agrees, how much there is); None: count equal labels."""
+        return None
+
     @classmethod
     def from_examples(cls, X: Any, y: Any) -> Structure:
         """Return a structure for these examples, where a learner knows its name alone."""

@@ -76,6 +76,12 @@ class NativeStructure(Structure):
         """
         return labels
 
+    def _gold_rows(
+        self, outputs: Sequence[Any], labels: npt.NDArray[np.int64], ptr: npt.NDArray[np.int64]
+    ) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
+        """Return the core's rows and where each begins; default: as long as the labels."""
+        return self._rows(outputs, labels, ptr), ptr
+
     def _stack(self, outputs: list[Any]) -> Any:
         """Return outputs of one example in the form that :meth:`sample` gives them."""
         return np.array(outputs)
