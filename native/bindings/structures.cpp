@@ -34,6 +34,7 @@ using Doubles = ArrayView<double>;
 struct Parsed {
   Layout layout;
   Scores scores;
+  std::array<bool, kMaxBlocks> looked_at{};  // whose values have been checked
 };
 
 std::string shape_text(const Doubles& a) {
@@ -60,7 +61,7 @@ void check_values(const double* x, std::size_t n, const std::string& name, std::
 void check_values(const Structure& structure, const Layout& layout, const BlockName& spec,
                   const double* x, std::ptrdiff_t example) {
   const Block& block = layout.block[spec.block];
-  if (kernels().all_scores(x, block.size())) return;
+  if (structure.scores_are_valid(layout, spec.block, x)) return;
   for (std::size_t s = 0; s < block.sites; ++s) {
     if (structure.reads(layout, spec.block, s)) {
       check_values(x + s * block.outcomes, block.outcomes, spec.name, example);
@@ -69,7 +70,7 @@ void check_values(const Structure& structure, const Layout& layout, const BlockN
 }
 
 void add_block(const NativeStructure& s, const BlockName& spec, const Doubles& a,
-               std::ptrdiff_t example, Parsed& out) {
+               std::ptrdiff_t example, Parsed& out, bool look = true) {
   const std::size_t site_axes = spec.width ? 2 : 1;
   const bool shared = spec.may_be_shared && a.ndim() == spec.outcome_rank;
   const bool anchored = spec.may_be_anchored && a.ndim() == spec.outcome_rank + site_axes;
@@ -100,7 +101,8 @@ void add_block(const NativeStructure& s, const BlockName& spec, const Doubles& a
   }
   const std::size_t positions = anchored ? a.shape(0) : 1;
   out.layout.add(spec.block, width ? positions * width : positions, outcomes, anchored);
-  check_values(*s.structure, out.layout, spec, a.data(), example);
+  if (look) check_values(*s.structure, out.layout, spec, a.data(), example);
+  out.looked_at[spec.block] = look;
   out.scores.block[spec.block] = a.data();
 }
 
@@ -145,7 +147,9 @@ Parsed parse(const NativeStructure& s, nb::dict scores, std::ptrdiff_t example =
   return out;
 }
 
-// A batch: each block a list, one array an example, or one array for all.
+// A batch: each block a list, one array an example, or one array for all. The values in lists are
+// looked at just before they are used, by `check_example`: what is read twice in a row is read from
+// memory once.
 std::vector<Parsed> parse_batch(const NativeStructure& s, nb::dict scores, std::size_t n) {
   std::vector<Parsed> out(n);
   std::array<nb::handle, kMaxBlocks> given{};
@@ -162,16 +166,27 @@ std::vector<Parsed> parse_batch(const NativeStructure& s, nb::dict scores, std::
       for (Parsed& p : out) {
         p.layout.add(b.block, block.sites, block.outcomes, block.anchored);
         p.scores.block[b.block] = once.scores.block[b.block];
+        p.looked_at[b.block] = true;
       }
       continue;
     }
     for (std::size_t i = 0; i < n; ++i) {
       const nb::handle item = PyList_GET_ITEM(value.ptr(), static_cast<Py_ssize_t>(i));
-      add_block(s, b, Doubles(item, b.name.c_str()), static_cast<std::ptrdiff_t>(i), out[i]);
+      add_block(s, b, Doubles(item, b.name.c_str()), static_cast<std::ptrdiff_t>(i), out[i], false);
     }
   }
   for (std::size_t i = 0; i < n; ++i) check(s, out[i], static_cast<std::ptrdiff_t>(i));
   return out;
+}
+
+// Throws std::invalid_argument for a score that is none.
+void check_example(const NativeStructure& s, const Parsed& p, std::size_t example) {
+  for (const BlockName& b : s.blocks) {
+    if (p.scores.block[b.block] != nullptr && !p.looked_at[b.block]) {
+      check_values(*s.structure, p.layout, b, p.scores.block[b.block],
+                   static_cast<std::ptrdiff_t>(example));
+    }
+  }
 }
 
 Marginals outputs(const NativeStructure& s, nb::dict outs, bool by_position,
@@ -331,6 +346,7 @@ auto argmax_batch(const NativeStructure& s, nb::dict scores, std::size_t n, std:
     parallel_for(tasks, threads, [&](std::size_t task, std::size_t thread) {
       for (std::size_t i = task * grain; i < std::min(n, (task + 1) * grain); ++i) {
         if (interrupt.requested()) return;
+        check_example(s, batch[i], i);
         value[i] = s.structure->argmax(batch[i].layout, batch[i].scores, y[i], ws[thread]);
       }
     });
@@ -370,6 +386,7 @@ auto infer_batch(const NativeStructure& s, nb::dict scores, nb::dict outs, std::
     std::vector<Workspace> ws(std::max<std::size_t>(threads, 1));
     parallel_for(n, threads, [&](std::size_t i, std::size_t thread) {
       if (interrupt.requested()) return;
+      check_example(s, batch[i], i);
       value[i] = s.structure->infer(batch[i].layout, batch[i].scores, eps, out[i], ws[thread]);
     });
   }

@@ -33,6 +33,16 @@ bool Constituency::reads(const Layout& layout, std::size_t block, std::size_t si
   return site / (n + 1) < site % (n + 1);
 }
 
+bool Constituency::scores_are_valid(const Layout& layout, std::size_t block,
+                                    const double* x) const {
+  // The half that is read, row by row: scores of long sentences do not fit the cache.
+  const std::size_t n = words_of_sites(layout.block[block].sites), R = layout.block[block].outcomes;
+  for (std::size_t i = 0; i < n; ++i) {
+    if (!kernels().all_scores(x + (i * (n + 1) + i + 1) * R, (n - i) * R)) return false;
+  }
+  return true;
+}
+
 double Constituency::argmax(const Layout& layout, const Scores& scores, Output& y,
                             Workspace& ws) const {
   const SpanView v(layout, scores);

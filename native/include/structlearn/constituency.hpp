@@ -48,6 +48,7 @@ class Constituency final : public Structure, public SpanOutputs {
 
   void check(const Layout&) const override;
   bool reads(const Layout&, std::size_t block, std::size_t site) const override;
+  bool scores_are_valid(const Layout&, std::size_t block, const double* x) const override;
   double argmax(const Layout&, const Scores&, Output& y, Workspace&) const override;
   double infer(const Layout&, const Scores&, double eps, const Marginals&,
                Workspace&) const override;
