@@ -4,6 +4,7 @@ import pickle
 
 import numpy as np
 import pytest
+from edge_trees import EdgeTrees
 
 from structlearn.exceptions import InfeasibleError
 from structlearn.structures import Constituency, Grammar
@@ -86,6 +87,19 @@ def test_longer_sentences_add_up():
     for value, y in ranked:
         assert structure.score(y, **scores) == pytest.approx(value)
     assert structure.argmax(**{k: [v, v] for k, v in scores.items()}, n_jobs=2) == [best.output] * 2
+
+
+@pytest.mark.parametrize("grammar", [SMALL, CYCLE], ids=["small", "cycle"])
+def test_longer_sentences_against_hyperedges(grammar):
+    scores = made(np.random.default_rng(4), grammar, 6)
+    structure, edges = Constituency(grammar), EdgeTrees(grammar)
+    value, p = structure.infer(temperature=0.5, **scores)
+    other, q = edges.infer(temperature=0.5, **scores)
+    assert value == pytest.approx(other, rel=1e-12)
+    for name in scores:
+        np.testing.assert_allclose(p[name], q[name], rtol=0, atol=1e-11)
+    assert structure.count(**scores) == edges.count(**scores)
+    assert structure.solve(**scores).value == pytest.approx(edges.kbest(1, **scores)[0][0])
 
 
 def test_at_a_low_temperature_the_sum_is_the_maximum():

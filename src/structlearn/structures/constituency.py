@@ -12,6 +12,7 @@ from .. import _core
 from .base import Block, Parts, Structure, paired
 from .grammar import Grammar
 from .grammar_trees import GrammarTrees
+from .hypergraph import Hyperedges
 from .native import NativeStructure, examples_of
 from .span_trees import SpanTrees
 from .spans import LabelledSpan, read_spans
@@ -225,6 +226,10 @@ class Constituency(NativeStructure):
     def outputs(self, **scores: Any) -> Iterator[list[LabelledSpan]]:
         """Iterate over all trees."""
         return self._trees.outputs(self._one(scores))
+
+    def edges(self, **scores: Any) -> Hyperedges:
+        """Return the chart as hyperedges: for the reference engine, and for integer programs."""
+        return self._trees.edges(scores)
 
     def count(self, *, n_jobs: int | None = None, **scores: Any) -> Any:
         """Return the number of trees with a finite score, as an exact integer."""

@@ -11,6 +11,7 @@ import numpy.typing as npt
 
 from .base import Block
 from .grammar import Grammar
+from .hypergraph import Hyperedges
 from .spans import LabelledSpan
 
 __all__ = ["GrammarTrees"]
@@ -162,6 +163,44 @@ class GrammarTrees:
             if sorted(ordered) == symbols:
                 found.append(ordered)
         return found
+
+    def edges(self, theta: Mapping[str, Any]) -> Hyperedges:
+        """Return the chart: nodes for every symbol over every span, below and above the chains."""
+        g = self.grammar
+        n, size = len(theta["word"]), g.n_symbols
+        first: dict[str, int] = {}
+        total = 0
+        for name in self.blocks(size):
+            if name in theta:
+                first[name] = total
+                total += np.size(theta[name])
+
+        def parts(i: int, j: int, symbols: list[int], *others: tuple[str, int]) -> list[int]:
+            found = [first[name] + k for name, k in others if name in first]
+            if "span" in first:
+                found += [first["span"] + (i * (n + 1) + j) * size + a for a in symbols]
+            return found
+
+        order = [(i, i + width) for width in range(1, n + 1) for i in range(n - width + 1)]
+        at = {span: 2 * size * k for k, span in enumerate(order)}
+        program = Hyperedges(2 * size * len(order) + 1)
+        for (i, j), base in at.items():
+            for a in range(size) if j == i + 1 else ():
+                program.add(base + a, parts=parts(i, j, [a], ("word", i * size + a)))
+            for k in range(i + 1, j):
+                for rule, (a, b, c) in enumerate(g.binary.tolist()):
+                    tails = [at[i, k] + size + b, at[k, j] + size + c]
+                    program.add(base + a, tails, parts(i, j, [a], ("binary", rule)))
+            for a in range(size):
+                program.add(base + size + a, [base + a])
+            for chain in g.chains:
+                above = [int(g.unary[rule, 0]) for rule in chain]
+                used = parts(i, j, above, *(("unary", rule) for rule in chain))
+                program.add(base + size + above[-1], [base + int(g.unary[chain[0], 1])], used)
+        for a in range(size):
+            top = at[0, n] + size + a
+            program.add(program.n_nodes - 1, [top], [first["root"] + a] if "root" in first else [])
+        return program
 
     def outputs(self, theta: Mapping[str, Any]) -> Iterator[list[LabelledSpan]]:
         """Iterate over every tree."""

@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from .base import Block
+from .hypergraph import Hyperedges
 from .spans import LabelledSpan, binary_tree, trees
 
 __all__ = ["SpanTrees"]
@@ -45,6 +46,25 @@ class SpanTrees:
         return sorted(
             ((i, j, r) for i, j, r in used if r > 0), key=lambda span: (span[0], -span[1])
         )
+
+    def edges(self, theta: Mapping[str, Any]) -> Hyperedges:
+        """Return the chart: nodes for the body, the child and the follower of every span."""
+        n, m, n_labels = np.shape(theta["span"])
+        order = [(i, i + width) for width in range(1, n + 1) for i in range(n - width + 1)]
+        at = {span: 3 * k for k, span in enumerate(order)}
+        program = Hyperedges(3 * len(order))
+        for (i, j), body in at.items():
+            first = (i * m + j) * n_labels
+            if j == i + 1:
+                program.add(body)
+            for k in range(i + 1, j):
+                left = at[i, k] + (2 if k == i + 1 else 1)
+                program.add(body, tails=[left, at[k, j] + 2])
+            for label in range(1, n_labels):
+                program.add(body + 1, tails=[body], parts=[first + label])
+            program.add(body + 2, tails=[body], parts=[first])
+            program.add(body + 2, tails=[body + 1])
+        return program
 
     def outputs(self, theta: Mapping[str, Any]) -> Iterator[list[LabelledSpan]]:
         """Iterate over every tree."""
