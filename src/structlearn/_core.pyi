@@ -23,6 +23,32 @@ def grammar_trees(
 def spans(
     structure: NativeStructure, flat: _Integers, ptr: _Integers
 ) -> list[list[tuple[int, int, int]]]: ...
+def word_key(word: str) -> int: ...
+
+class TreeLearner:
+    n_features: int
+    def __init__(
+        self,
+        labels: int,
+        tags: list[str],
+        known: Any,
+        examples: list[Any],
+        min_count: int,
+        cost: float,
+        rate: float,
+    ) -> None: ...
+    def epoch(self, order: Any) -> tuple[bool, int]: ...
+    def average(self) -> tuple[bytes, bytes]: ...
+    def keys(self) -> bytes: ...
+
+class TreeParser:
+    def __init__(
+        self, labels: int, tags: list[str], known: Any, keys: Any, weights: Any, table: Any
+    ) -> None: ...
+    def parse(
+        self, sentences: list[tuple[list[str], list[str]]], threads: int
+    ) -> list[list[tuple[int, int, int]]]: ...
+
 def segments(flat: _Integers, ptr: _Integers) -> list[list[tuple[int, int, int]]]: ...
 def observed_pairs(
     indptr: _Integers,
