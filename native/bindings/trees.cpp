@@ -22,7 +22,7 @@ namespace {
 using namespace structlearn::text;
 
 // The chart of a longer sentence would not fit the memory of an ordinary machine.
-constexpr std::size_t kMostWords = 2000;
+constexpr std::size_t kMostWords = 1000;
 
 using Words = std::vector<std::string>;
 

@@ -13,6 +13,7 @@
 #include "structures_test.hpp"
 #include "tagger_test.hpp"
 #include "text_test.hpp"
+#include "trees_test.hpp"
 #include "working_sets_test.hpp"
 
 int main() {
@@ -51,6 +52,9 @@ int main() {
   test::test_forged_tables();
   test::test_forged_models();
   test::test_labeller();
+  test::test_trees_of_spans();
+  test::test_trees_of_grammars();
+  test::test_tree_learner();
   std::printf("%zu checks, %d failed\n", test::checks, test::failures);
   return test::failures == 0 ? 0 : 1;
 }

@@ -11,7 +11,7 @@ __all__ = ["draw_tree", "draw_trees"]
 _LEVEL = 40  # pixels from a node to the next above it
 _LINE = 18
 _LETTER = 7.6  # width of a letter, about
-_GAP = 14
+_GAP = 18
 _MARGIN = 12
 
 _STYLE = """
@@ -19,7 +19,8 @@ svg.tree { --ink: #1c2330; --soft: #5c6675; --edge: #9aa4b2; --paper: #ffffff; -
   --wrong: #b3372f; background: var(--paper); }
 @media (prefers-color-scheme: dark) { svg.tree { --ink: #e6e9ef; --soft: #9aa4b2; --edge: #5c6675;
   --paper: #14171c; --gold: #5fcf97; --wrong: #f08a80; } }
-.tree text { font: 14px system-ui, sans-serif; text-anchor: middle; fill: var(--ink); }
+.tree text { font: 14px system-ui, sans-serif; text-anchor: middle; fill: var(--ink);
+  paint-order: stroke; stroke: var(--paper); stroke-width: 5px; stroke-linejoin: round; }
 .tree text.tag { font-size: 12px; fill: var(--soft); }
 .tree text.word { font-weight: 600; }
 .tree text.gold { fill: var(--gold); font-weight: 600; }
@@ -118,6 +119,7 @@ def _draw(upper: Any, lower: Any) -> str:
     if lower is not None:
         shapes.append(_text("note", _MARGIN, _MARGIN + 2, "gold"))
         shapes.append(_text("note", _MARGIN, total - 6, "predicted"))
+    shapes.sort(key=lambda shape: shape.startswith("<text"))  # labels over lines
     width = x + _MARGIN
     return (
         f'<svg xmlns="http://www.w3.org/2000/svg" class="tree" width="{width:.0f}" '
