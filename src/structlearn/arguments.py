@@ -269,12 +269,12 @@ def _add_train_constituency(p: argparse.ArgumentParser, commands: Commands) -> N
     p.add_argument("train", metavar="TRAIN", help="bracketed trees; - is standard input")
     p.add_argument("--model", metavar="FILE", required=True, help="where the model goes")
     p.add_argument("--dev", metavar="FILE", help="scored after each pass; the best pass is kept")
-    p.add_argument("--learner", choices=("svm", "perceptron", "adagrad", "pcfg"), default="svm")
+    p.add_argument("--learner", choices=("svm", "perceptron", "pcfg"), default="svm")
     p.add_argument("--gold-tags", action="store_true", help="learn with the tags of the trees")
     p.add_argument(
         "--folds", metavar="N", type=_count(2), default=5, help="parts for tags to learn from (5)"
     )
-    p.add_argument("--max-iter", metavar="N", type=_count(1), help="passes (12)")
+    p.add_argument("--max-iter", metavar="N", type=_count(1), help="passes (8)")
     p.add_argument(
         "--patience",
         metavar="N",

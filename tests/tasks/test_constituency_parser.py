@@ -59,7 +59,7 @@ def test_the_result_does_not_depend_on_threads(parser, trees):
         parser.n_jobs = 1
 
 
-@pytest.mark.parametrize("learner", ["perceptron", "adagrad", "pcfg"])
+@pytest.mark.parametrize("learner", ["perceptron", "pcfg"])
 def test_other_learners(learner, trees, tmp_path):
     parser = ConstituencyParser(learner, max_iter=3, gold_tags=True).fit(trees[:150])
     found = parser.evaluate(trees[200:])

@@ -161,7 +161,7 @@ double TreeChart::parse(const TreeInput& input, BinaryTree& tree, const BinaryTr
       }
       if (gold) {
         const std::uint32_t label = right[i * (n + 1) + j];
-        for (std::size_t x = 0; x < R; ++x) node[x] += x == label ? 0.0 : cost;
+        for (std::size_t x = 1; x < R; ++x) node[x] += x == label ? -cost : cost;
       }
       if (i > 0 || j < n) {
         as_child(input, 0, i, j, first_.data() + at(i, j));

@@ -136,7 +136,7 @@ class _Fitting:
                 self.examples,
                 parser.min_count,
                 0.0 if parser.learner == "perceptron" else parser.cost,
-                parser.rate if parser.learner == "adagrad" else 0.0,
+                0.0 if parser.learner == "perceptron" else parser.rate,
             )
             if number == 0:
                 _say(

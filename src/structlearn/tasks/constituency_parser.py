@@ -17,8 +17,8 @@ if TYPE_CHECKING:
 
 __all__ = ["ConstituencyParser"]
 
-LEARNERS = ("svm", "perceptron", "adagrad", "pcfg")
-_PASSES = 12
+LEARNERS = ("svm", "perceptron", "pcfg")
+_PASSES = 8
 #: Sentences that are parsed before they are written.
 _CHUNK = 256
 
@@ -34,18 +34,17 @@ class ConstituencyParser(FileTagger):
 
     Parameters
     ----------
-    learner : {"svm", "perceptron", "adagrad", "pcfg"}, default="svm"
-        Averaged steps on the structured hinge (loss-augmented CKY), the averaged perceptron (no
-        margin), the hinge with AdaGrad's steps; or the generative baseline, a grammar counted with
-        Markovisation.
+    learner : {"svm", "perceptron", "pcfg"}, default="svm"
+        The structured hinge (loss-augmented CKY) by averaged steps of AdaGrad; the averaged
+        perceptron; or the generative baseline, a grammar counted with Markovisation.
     max_iter : int, optional
-        Passes over the data; by default 12.
+        Passes over the data; by default 8.
     patience : int, default=5
         With a dev set: end after so many passes without a better score. 0: never.
     cost : float, default=1.0
-        What a wrong label of a span costs in training (svm, adagrad).
+        What a wrong or missing span costs in training (svm).
     rate : float, default=0.1
-        Step size of AdaGrad.
+        Size of the steps (svm).
     min_count : int, default=2
         Leave out features that gold trees have fewer times.
     gold_tags : bool, default=False
@@ -232,8 +231,8 @@ class ConstituencyParser(FileTagger):
                     raise ValueError(f"sentence {number}: gold tags are asked for, it has none")
             tagged = sentences
         else:
-            words = [words for words, _ in sentences]
-            tagged = list(zip(words, model.tag(words, self.n_threads), strict=True))
+            bare = [words for words, _ in sentences]
+            tagged = list(zip(bare, model.tag(bare, self.n_threads), strict=True))
         return model.parse(tagged, self.n_threads)
 
     def label_file(

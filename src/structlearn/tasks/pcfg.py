@@ -64,7 +64,11 @@ class TreebankGrammar:
             raise ValueError("the probabilities of the grammar do not fit its rules")
         self.scores = flat
         self._structure = Constituency(self.grammar)
-        self._blocks = {"binary": flat[:n], "unary": flat[n : n + m], "root": flat[n + m :]}
+        self._blocks: dict[str, Any] = {
+            "binary": flat[:n],
+            "unary": flat[n : n + m],
+            "root": flat[n + m :],
+        }
         self._tags = {tag: k for k, tag in enumerate(symbols[:n_tags])}
 
     # -- counting -------------------------------------------------------------------------------

@@ -13,6 +13,9 @@ TYPE_CHECKING = False  # importing typing costs more than parsing a sentence
 if TYPE_CHECKING:
     from typing import Any
 
+    #: Words and tags.
+    Sentences = list[tuple[list[str], list[str]]]
+
 __all__ = ["read_sentences", "read_treebank"]
 
 
@@ -38,7 +41,7 @@ def read_treebank(source: Any, *, functions: bool = False, traces: bool = False)
     return trees
 
 
-def read_sentences(source: Any, *, traces: bool = False) -> list[tuple[list[str], list[str]]]:
+def read_sentences(source: Any, *, traces: bool = False) -> Sentences:
     """Return words and tags of what is to be parsed; no tags where the input has none.
 
     Parameters
@@ -51,11 +54,11 @@ def read_sentences(source: Any, *, traces: bool = False) -> list[tuple[list[str]
         rows = list(source)
         if not rows or isinstance(rows[0], (str, Tree)):
             return [(t.words, t.tags) for t in read_treebank(rows, traces=traces)]
-        sentences = [([str(word) for word in row], []) for row in rows]
+        sentences: Sentences = [([str(word) for word in row], []) for row in rows]
         for number, (words, _) in enumerate(sentences, 1):
             if not words:
                 raise ValueError(f"sentence {number} is empty")
-        return sentences  # type: ignore[return-value]
+        return sentences
     path = os.fspath(source)
     text = read_bytes(path)
     if text.lstrip(b"\xef\xbb\xbf \t\r\n")[:1] == b"(":
@@ -74,7 +77,7 @@ def read_sentences(source: Any, *, traces: bool = False) -> list[tuple[list[str]
                 "a bracket in plain text; trees begin with one, and words write -LRB- and -RRB-",
                 number,
             )
-    return sentences  # type: ignore[return-value]
+    return sentences
 
 
 def _cleaned_text(path: str, text: bytes, traces: bool) -> list[Tree]:

@@ -1,7 +1,7 @@
 // Learning the weights of a parser: the structured hinge, one sentence at a time.
 //
 // The loss is max over trees of (score + cost) - score of the gold tree, the cost of a tree the
-// number of its labelled spans, and words, whose label is not the gold one. A step goes along the
+// number of labelled spans that only one of the two has. A step goes along the
 // difference of the features, each weight with a step of its own that shrinks with the squares of
 // its gradients (AdaGrad, Duchi, Hazan & Singer 2011), or with steps of one (the perceptron,
 // Collins 2002). The result is the average of the weights after all steps.

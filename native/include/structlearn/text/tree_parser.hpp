@@ -83,7 +83,8 @@ class TreeChart {
             const double* table)
       : sizes_(sizes), index_(index), weights_(weights), table_(table) {}
 
-  // `gold`: where given, every label of a span but its label there (0 for none) costs `cost`.
+  // `gold`: where given, a labelled span costs `cost` unless it is in that tree, and one that is
+  // missing does too: those that are there earn it.
   double parse(const TreeInput& input, BinaryTree& tree, const BinaryTree* gold = nullptr,
                double cost = 0.0);
 
