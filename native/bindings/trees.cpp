@@ -1,6 +1,7 @@
 // Parsers of constituents: learning and parsing. Arrays come and go as buffers.
 #include <nanobind/stl/pair.h>
 #include <nanobind/stl/string.h>
+#include <nanobind/stl/string_view.h>
 #include <nanobind/stl/tuple.h>
 #include <nanobind/stl/vector.h>
 
