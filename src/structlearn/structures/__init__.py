@@ -7,6 +7,8 @@ from .exhaustive import Exhaustive
 from .hypergraph import Hyperedges
 from .lattice import Lattice
 from .multiclass import Multiclass
+from .program import Program, Relaxation
+from .rows import ProgramRows, RowBuilder
 from .semimarkov import SemiMarkov
 from .trellis import Trellis, trellis
 
@@ -18,6 +20,10 @@ __all__ = [
     "Hyperedges",
     "Lattice",
     "Multiclass",
+    "Program",
+    "ProgramRows",
+    "Relaxation",
+    "RowBuilder",
     "SemiMarkov",
     "Solution",
     "Structure",

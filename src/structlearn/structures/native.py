@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 import os
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
@@ -20,6 +20,9 @@ from .base import (
     sample_batch,
     seed_of,
 )
+
+if TYPE_CHECKING:
+    from .program import Program
 
 __all__ = ["NativeStructure", "n_threads"]
 
@@ -178,6 +181,10 @@ class NativeStructure(Structure):
 
     def _read_samples(self, rows: npt.NDArray[np.int64]) -> Any:
         return rows
+
+    def as_program(self, **scores: Any) -> Program:
+        """Return the integer program whose solutions are the outputs (eq. 17.33-34)."""
+        return super().as_program(**self._one(scores))
 
     # -- helpers --------------------------------------------------------------------------------
 
