@@ -20,6 +20,7 @@ from ..structures.base import Block, Structure
 from ..structures.chain import Chain
 from ..structures.multiclass import Multiclass
 from ..structures.semimarkov import SemiMarkov
+from ..structures.tree import Tree
 from .constraints import put_masks
 from .outputs import check_sample_weight, class_weights, find_classes, read_outputs
 
@@ -38,6 +39,7 @@ STRUCTURES: dict[str, type[Structure]] = {
     "multiclass": Multiclass,
     "chain": Chain,
     "semimarkov": SemiMarkov,
+    "tree": Tree,
 }
 
 

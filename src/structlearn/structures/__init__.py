@@ -10,6 +10,7 @@ from .multiclass import Multiclass
 from .program import Program, Relaxation
 from .rows import ProgramRows, RowBuilder
 from .semimarkov import SemiMarkov
+from .tree import Tree
 from .trellis import Trellis, trellis
 
 __all__ = [
@@ -27,6 +28,7 @@ __all__ = [
     "SemiMarkov",
     "Solution",
     "Structure",
+    "Tree",
     "Trellis",
     "trellis",
 ]
