@@ -146,6 +146,10 @@ class Structure:
             f"{type(self).__name__} cannot enumerate its outputs; define outputs(**scores)"
         )
 
+    def position_shapes(self, theta: Parts) -> dict[str, tuple[int, ...]]:
+        """Return the shapes of :meth:`encode_by_position` for scores of these shapes."""
+        return {name: a.shape for name, a in theta.items()}
+
     def encode_by_position(self, y: Any, **scores: Any) -> Parts:
         """Return μ(y) with shared blocks spread over their positions; default: as encoded."""
         return self.encode(y, **scores)

@@ -242,6 +242,10 @@ class NativeStructure(Structure):
             return [self.encode(one, **s) for one, s in paired(y, examples_of(theta, n))]
         return self._encode(y, self._one(theta), by_position=False)
 
+    def position_shapes(self, theta: Parts) -> dict[str, tuple[int, ...]]:
+        """Return the shapes of :meth:`encode_by_position` for scores of these shapes."""
+        return {name: self._positions(name, theta) for name in theta if name not in self.topology}
+
     def encode_by_position(self, y: Any, **scores: Any) -> Parts:
         """Return μ(y) with shared blocks spread over their positions."""
         return self._encode(y, self._one(scores), by_position=True)
