@@ -94,7 +94,7 @@ def test_one_tree_for_all():
     size = 4
     same = [{"label": np.resize(x["label"], (size, 4))} for x in X]
     labels = [np.resize(one, size) for one in y]
-    model = CRF(Tree([-1, 0, 1, 1]), max_iter=5).fit(same, labels)
+    model = CRF(Tree([-1, 0, 1, 1])).fit(same, labels)
     assert len(model.predict(same[:2])[1]) == size
     again = pickle.loads(pickle.dumps(model))
     assert again.score(same, labels) == model.score(same, labels)

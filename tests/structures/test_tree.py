@@ -36,14 +36,14 @@ def test_every_query_against_enumeration(edge):
         parents = random_parents(rng, n_nodes)
         return {**random_scores(rng, n_nodes, n_labels, edge), "parents": parents}
 
-    report = check_structure(Tree(), made, n_inputs=5, n_samples=800)
+    report = check_structure(Tree(), made, n_inputs=4, n_samples=400)
     assert report.missing == {}
     assert report.checked["marginals"] > 0
 
 
 def test_every_query_with_the_tree_of_the_structure():
     tree = Tree([2, 2, -1, 0])
-    report = check_structure(tree, lambda rng: random_scores(rng, 4, 3), n_samples=0)
+    report = check_structure(tree, lambda rng: random_scores(rng, 4, 3), n_inputs=2, n_samples=0)
     assert report.missing == {}
 
 
