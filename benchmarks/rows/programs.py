@@ -34,14 +34,15 @@ def tagging_program(context: Context) -> Result:
     ]
     plain = Chain().as_program(**scores[0])
     # A budget over all labels: the relaxation is not whole.
-    weights = np.zeros((1, plain.n_parts))
-    weights[0, : length * n_labels] = rng.integers(1, 20, size=length * n_labels)
-    budget = plain.with_rows(weights, 0, 2.0 * length)
+    prices = rng.integers(1, 20, size=(length, n_labels)).astype(float)
+    row = np.zeros((1, plain.n_parts))
+    row[0, : prices.size] = prices.ravel()
+    least, usual = prices.min(axis=1).sum(), prices.mean(axis=1).sum()
+    budget = plain.with_rows(row, 0, np.floor(0.7 * least + 0.3 * usual))
     for name, program, target in (("tagging", plain, 1.5), ("with a budget", budget, None)):
         thetas = [program._flat(one) for one in scores]
-        _compare(
-            context, result, f"{name}, {length} words, {n_labels} tags", program, thetas, target
-        )
+        case = f"{name}, {length} words, {n_labels} tags"
+        _compare(context, result, case, program, thetas, target)
     return result
 
 
