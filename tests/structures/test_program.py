@@ -1,7 +1,10 @@
 """Integer programs: against enumeration and SciPy's solver, their errors, their limits."""
 
+import os
 import pickle
+import signal
 import sys
+import threading
 import time
 
 import numpy as np
@@ -269,3 +272,27 @@ def test_gurobi_is_asked_for_by_name_where_it_is_absent(monkeypatch):
     with pytest.raises(ImportError, match=r"structlearn\[gurobi\]"):
         Program([[1.0, 1.0]], 0, 1, solver="gurobi")
     assert Program([[1.0, 1.0]], 0, 1).argmax(part=[1.0, 2.0]).tolist() == [0, 1]
+
+
+def test_learners_take_programs():
+    """Two of four things: which, is learned."""
+    from structlearn import StructuredPerceptron
+
+    rng = np.random.default_rng(0)
+    program = Program([[1, 1, 1, 1]], 2, 2)
+    w = rng.normal(size=3)
+    X = [{"part": rng.normal(size=(4, 3))} for _ in range(40)]
+    y = [program.argmax(part=x["part"] @ w) for x in X]
+    model = StructuredPerceptron(program, max_iter=10).fit(X[:30], y[:30])
+    assert model.score(X[30:], y[30:]) >= 0.8
+
+
+def test_ctrl_c_ends_branch_and_bound():
+    program, theta = hard_program()
+    timer = threading.Timer(0.5, os.kill, (os.getpid(), signal.SIGINT))
+    timer.start()
+    began = time.perf_counter()
+    with pytest.raises(KeyboardInterrupt):
+        program.solve(part=theta, time_limit=60)
+    assert time.perf_counter() - began < 30
+    assert not program.solve(part=theta, time_limit=0.2).exact, "and it can be asked again"

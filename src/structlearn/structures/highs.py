@@ -6,6 +6,7 @@ Reference: Q. Huangfu & J. A. J. Hall (2018), Parallelizing the dual revised sim
 from __future__ import annotations
 
 import math
+import threading
 import time
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -74,7 +75,11 @@ class HighsModel:
         kept = self._models.get(integer)
         if kept is None:
             kept = self._models[integer] = _Kept(self._highs, self._rows, integer)
-        return kept.solve(costs, upper, time_limit)
+        try:
+            return kept.solve(costs, upper, time_limit)
+        except KeyboardInterrupt:
+            del self._models[integer]  # it stays cancelled
+            raise
 
     def feasible(
         self, rows: npt.NDArray[np.bool_], upper: Vector, *, integer: bool, time_limit: float
@@ -136,11 +141,12 @@ class _Kept:
             "threads": 1,  # the same answer on every machine
             "random_seed": 0,
             # The simplex method on programs of structures is done before presolve is.
-            "presolve": "choose" if integer else "off",
+            "presolve": "choose" if integer and rows.presolve else "off",
             "mip_rel_gap": 0.0,
             "mip_abs_gap": 1e-7,
         }.items():
             self.highs.setOptionValue(option, value)
+        self.highs.HandleUserInterrupt = integer
         if self.highs.passModel(lp) == highspy.HighsStatus.kError:
             raise ValueError("the solver does not take this program: its numbers are out of range")
 
@@ -153,7 +159,7 @@ class _Kept:
         # The solver's clock runs on from call to call.
         limit = max(time_limit - (time.perf_counter() - began), 0.0)
         highs.setOptionValue("time_limit", min(highs.getRunTime() + limit, 1e20))
-        highs.run()
+        self._run()
         status = highs.getModelStatus()
         info = highs.getInfo()
         if status == statuses.kUnboundedOrInfeasible:
@@ -183,6 +189,23 @@ class _Kept:
         if not self.integer or not math.isfinite(bound):
             return Answer("time limit", found, _box_bound(costs, self.lower, upper))
         return Answer("time limit", found, bound / scale)
+
+    def _run(self) -> None:
+        """Run the solver; Ctrl-C ends branch and bound, which can take any time."""
+        if not self.integer or threading.current_thread() is not threading.main_thread():
+            self.highs.run()
+            return
+        self.highs.startSolve()  # on a thread of its own: signals come to this one
+        try:
+            self._wait()
+        except KeyboardInterrupt:
+            self.highs.cancelSolve()
+            self._wait()
+            raise
+
+    def _wait(self) -> None:
+        while not self.highs.wait(0.1)[0]:
+            pass
 
     def _pass_on(self, costs: Vector, upper: Vector) -> None:
         changed = np.flatnonzero(upper != self.upper).astype(np.int32)

@@ -32,6 +32,9 @@ class ProgramRows:
         Which columns are whole numbers.
     names : sequence of str, optional
         Of the rows, for error messages.
+    presolve : bool
+        Whether branch and bound should look for simplifications first. The rows of a structure
+        have none to offer.
     """
 
     def __init__(
@@ -44,7 +47,9 @@ class ProgramRows:
         column_upper: Any = 1.0,
         integer: Any = True,
         names: Sequence[str] | None = None,
+        presolve: bool = True,
     ) -> None:
+        self.presolve = presolve
         try:
             self.matrix = scipy.sparse.csr_array(matrix, dtype=np.float64)
         except (TypeError, ValueError) as error:
@@ -103,6 +108,7 @@ class ProgramRows:
                 *(self.name(i) for i in range(self.n_rows)),
                 *(extra.name(i) for i in range(extra.n_rows)),
             ],
+            presolve=self.presolve,
         )
 
     def hold(self, columns: Vector, tolerance: float = 1e-6) -> bool:
@@ -232,6 +238,7 @@ class RowBuilder:
             column_upper=np.concatenate(self._upper),
             integer=np.concatenate(self._integer),
             names=_RowNames(self._names),
+            presolve=False,
         )
 
 
