@@ -7,7 +7,10 @@ from .exhaustive import Exhaustive
 from .hypergraph import Hyperedges
 from .lattice import Lattice
 from .multiclass import Multiclass
+from .program import Program, Relaxation
+from .rows import ProgramRows, RowBuilder
 from .semimarkov import SemiMarkov
+from .tree import Tree
 from .trellis import Trellis, trellis
 
 __all__ = [
@@ -18,9 +21,14 @@ __all__ = [
     "Hyperedges",
     "Lattice",
     "Multiclass",
+    "Program",
+    "ProgramRows",
+    "Relaxation",
+    "RowBuilder",
     "SemiMarkov",
     "Solution",
     "Structure",
+    "Tree",
     "Trellis",
     "trellis",
 ]
