@@ -52,7 +52,7 @@ test-native:  ## the core's own tests under AddressSanitizer and UBSan
 	@mkdir -p build
 	@cmake -S . -B build/sanitize -DSTRUCTLEARN_PYTHON=OFF -DSTRUCTLEARN_TESTS=ON \
 		-DSTRUCTLEARN_SANITIZE=ON -DCMAKE_BUILD_TYPE=RelWithDebInfo > build/sanitize.log 2>&1 \
-		&& cmake --build build/sanitize --parallel >> build/sanitize.log 2>&1 \
+		&& cmake --build build/sanitize --parallel 2 >> build/sanitize.log 2>&1 \
 		|| { cat build/sanitize.log; exit 1; }
 	@build/sanitize/core_test
 

@@ -19,6 +19,7 @@ LAYERS = [
     "features",
     "scoring",
     "structures",
+    "constraints",
     "losses",
     "problem",
     "learners",

@@ -18,6 +18,7 @@ namespace baseline {
 static const Kernels kernels_baseline = {
     .name = "baseline",
     .max_step = baseline::max_step,
+    .max_step_back = baseline::max_step_back,
     .max_sum = baseline::max_sum,
     .max_plus = baseline::max_plus,
     .sum_step = baseline::sum_step,

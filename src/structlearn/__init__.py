@@ -45,6 +45,7 @@ _HOMES = {
     "InfeasibleError": "exceptions",
 }
 _MODULES = (
+    "constraints",
     "datasets",
     "estimators",
     "features",

@@ -146,6 +146,7 @@ def plot_growth(
     ax: Any = None,
     label: str = "",
     xlabel: str = "size",
+    ylabel: str = "seconds",
 ) -> Any:
     """Draw times against sizes with both scales logarithmic, and the slope fitted to them.
 
@@ -157,8 +158,8 @@ def plot_growth(
         What was measured.
     ax : matplotlib Axes, optional
         Where to draw; a new figure's by default.
-    label, xlabel : str
-        What was timed, and what grew.
+    label, xlabel, ylabel : str
+        What was timed, what grew, and what was counted where it is not seconds.
 
     Returns
     -------
@@ -175,7 +176,7 @@ def plot_growth(
     ax.set_xscale("log")
     ax.set_yscale("log")
     _plain_ticks(ax)
-    return _finish(ax, xlabel, "seconds")
+    return _finish(ax, xlabel, ylabel)
 
 
 # -- what is drawn ------------------------------------------------------------------------------

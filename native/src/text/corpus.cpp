@@ -7,7 +7,6 @@
 namespace structlearn::text {
 namespace {
 
-constexpr std::size_t kConlluColumns = 10;
 // A longer line is no token: some other kind of file, most likely, without line ends.
 constexpr std::size_t kLongestLine = 65536;
 
@@ -105,6 +104,7 @@ void Corpus::read_token(std::string_view line, std::size_t number) {
                               ": " + quoted(line));
   }
   for (std::size_t c = 0; c < cells_.size(); ++c) {
+    if (c > 0 && c < kept_.size() && !kept_[c]) continue;
     columns_[c].cell.push_back(columns_[c].strings.add(cells_[c]));
   }
   line_.push_back(static_cast<std::uint32_t>(number));

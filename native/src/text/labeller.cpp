@@ -11,10 +11,11 @@ namespace {
 constexpr std::size_t kMostBytes = std::size_t{64} << 20;
 constexpr double kLeastShown = 0.0005;
 
-// The line with another cell in one column, or with one more column.
-void fill(const Corpus& corpus, std::string_view text, const Line& line, std::string_view cell,
-          std::string& out) {
-  out.append(text.substr(line.begin, line.cell_begin - line.begin));
+// The text from `from` to the end of a line, with another cell in one column, or with one more
+// column.
+void fill(const Corpus& corpus, std::string_view text, std::size_t from, const Line& line,
+          std::string_view cell, std::string& out) {
+  out.append(text.substr(from, line.cell_begin - from));
   if (line.cell_begin == line.cell_end) out.push_back(corpus.separator());
   out.append(cell);
   out.append(text.substr(line.cell_end, line.end - line.cell_end));
@@ -29,12 +30,12 @@ void append_number(double x, std::string& out) {
   out.append(buffer.data(), end.ptr);
 }
 
-void write_token(const Corpus& corpus, std::string_view text, std::size_t token,
+void write_token(const Corpus& corpus, std::string_view text, std::size_t from, std::size_t token,
                  std::string_view label, std::size_t target,
                  std::span<const std::pair<std::string, std::string>> extra, std::string& out) {
   const Line& line = corpus.lines()[token];
   if (extra.empty() || corpus.format() == Format::kColumns) {
-    fill(corpus, text, line, label, out);
+    fill(corpus, text, from, line, label, out);
     for (const auto& named : extra) {
       out.push_back(corpus.separator());
       out.append(named.second);
@@ -45,7 +46,7 @@ void write_token(const Corpus& corpus, std::string_view text, std::size_t token,
   const Column& last = corpus.columns().back();
   const std::string_view old =
       target + 1 == corpus.columns().size() ? label : last.strings[last.cell[token]];
-  fill(corpus, text, line, label, out);
+  fill(corpus, text, from, line, label, out);
   out.resize(out.size() - old.size());
   if (old != "_") out.append(old);
   for (std::size_t i = 0; i < extra.size(); ++i) {
@@ -71,6 +72,23 @@ void check_columns(const Corpus& corpus, std::size_t needed, std::size_t target,
   }
 }
 
+std::vector<std::uint8_t> columns_read(const FeatureSet& features, Format format,
+                                       std::size_t target, bool reads_target, bool adds_to_last) {
+  std::vector<std::uint8_t> read(target + 1, 0);
+  for (const Attribute& a : features.attributes()) {
+    if (a.kind == Attribute::Kind::kSentence) return {};  // its function may look at any
+    if (!a.reads_column()) continue;
+    read.resize(std::max(read.size(), a.column + 1), 0);
+    read[a.column] = 1;
+  }
+  if (reads_target) read[target] = 1;
+  if (format == Format::kConllu) {
+    read.resize(std::max(read.size(), kConlluColumns), 0);
+    if (adds_to_last) read.back() = 1;
+  }
+  return read;
+}
+
 std::int32_t LabelNames::find(std::string_view name) const {
   const auto at = std::lower_bound(names.begin(), names.end(), name);
   if (at == names.end() || *at != name) return -1;
@@ -83,7 +101,11 @@ Labeller::Labeller(const TaggerModel& model, const LabelNames& labels, Format fo
       labels_(labels),
       options_(std::move(options)),
       corpus_(format),
-      extractor_(model.shared_features(), corpus_) {}
+      extractor_(model.shared_features(), corpus_) {
+  const bool adds = options_.nbest > 1 || options_.confidence || options_.marginals;
+  corpus_.keep_columns(
+      columns_read(model_.features(), format, options_.target, options_.known, adds));
+}
 
 // What is written of a token besides its label.
 void Labeller::describe(std::size_t position) {
@@ -175,16 +197,15 @@ void Labeller::label(std::string_view text, std::size_t line, std::string& out) 
       model_.marginals(L, scratch_, options_.temperature, probability_.data());
     }
     for (std::size_t t = 0; t < L; ++t) {
-      const Line& at = corpus_.lines()[begin + t];
-      out.append(text.substr(copied, at.begin - copied));  // blank lines, comments, ...
-      copied = at.end;
+      const std::size_t from = copied;  // with blank lines, comments, ...
+      copied = corpus_.lines()[begin + t].end;
       // A tab at the end of a line is an empty column for the label, which is filled.
       const bool appended = options_.target >= corpus_.columns().size();
       if (appended && corpus_.separator() == '\t' && text.substr(copied, 1) == "\t") ++copied;
       const std::string& label = labels_.shown(outputs_[0][t]);
       const bool more = options_.nbest > 1 || options_.confidence || options_.marginals;
       if (more) describe(t);
-      write_token(corpus_, text, begin + t, label, options_.target, extra_, out);
+      write_token(corpus_, text, from, begin + t, label, options_.target, extra_, out);
     }
   }
   out.append(text.substr(copied));

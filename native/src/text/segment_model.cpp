@@ -101,7 +101,10 @@ SegmentLabeller::SegmentLabeller(const SegmentModel& model, const SegmentNames& 
       names_(names),
       options_(options),
       corpus_(format),
-      extractor_(model.shared_features(), corpus_, model.max_length()) {}
+      extractor_(model.shared_features(), corpus_, model.max_length()) {
+  corpus_.keep_columns(columns_read(model_.features().attributes(), format, options_.target, false,
+                                    options_.confidence));
+}
 
 void SegmentLabeller::probabilities(std::size_t L) {
   const std::size_t K = model_.labels(), D = model_.max_length();
@@ -137,9 +140,8 @@ void SegmentLabeller::label(std::string_view text, std::size_t line, std::string
     if (options_.confidence) probabilities(L);
     std::size_t label = 0;
     for (std::size_t t = 0; t < L; ++t) {
-      const Line& at = corpus_.lines()[begin + t];
-      out.append(text.substr(copied, at.begin - copied));  // blank lines, comments, ...
-      copied = at.end;
+      const std::size_t from = copied;  // with blank lines, comments, ...
+      copied = corpus_.lines()[begin + t].end;
       const bool starts = output_[t] >= 0;
       if (starts) label = static_cast<std::size_t>(output_[t]);
       extra_.clear();
@@ -147,8 +149,8 @@ void SegmentLabeller::label(std::string_view text, std::size_t line, std::string
         extra_.emplace_back("Confidence", "");
         append_number(probability_[t], extra_.back().second);
       }
-      write_token(corpus_, text, begin + t, starts ? names_.first[label] : names_.later[label],
-                  options_.target, extra_, out);
+      write_token(corpus_, text, from, begin + t,
+                  starts ? names_.first[label] : names_.later[label], options_.target, extra_, out);
     }
   }
   out.append(text.substr(copied));

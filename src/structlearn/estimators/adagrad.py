@@ -64,6 +64,7 @@ class AdaGrad(StructuredModel):
         boundaries: bool = True,
         hierarchy: Any = None,
         forbid: Any = None,
+        constraints: Any = None,
         class_weight: Any = None,
         warm_start: bool = False,
         checkpoint: Any = None,

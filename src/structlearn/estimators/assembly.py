@@ -11,6 +11,7 @@ import numpy.typing as npt
 from ..features.encoder import BlockEncoder
 from ..scoring.layout import WeightBlock, WeightLayout
 from ..scoring.rows import SparseWeights
+from .constraints import constrain
 from .model import StructuredModel
 from .preparation import Frame, make_blocks, make_encoder, make_structure
 
@@ -49,7 +50,7 @@ def assemble(
         Itself, fitted: ``n_iter_`` is 0, ``objective_`` is None.
     """
     names = np.asarray(classes)
-    structure = make_structure(estimator.structure)
+    structure = constrain(make_structure(estimator.structure), estimator, names)
     if structure.has_labels and (names.ndim != 1 or len(names) == 0):
         raise ValueError("a model needs at least one label")
     if len(set(names.tolist())) != len(names):

@@ -1,4 +1,8 @@
-"""Hard constraints: what an output must not use, as masks on the blocks of weights."""
+"""Hard constraints of an estimator: masks on the blocks of weights, or on the structure.
+
+What is forbidden at every place alike is a mask of the weights, which the native learners honour at
+no cost. Everything else is left to :class:`structlearn.constraints.Constrained`.
+"""
 
 from __future__ import annotations
 
@@ -8,9 +12,84 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from ..constraints import Constrained, Constraint, with_constraints
+from ..constraints.language import Count, Label
 from ..scoring.layout import WeightBlock
+from ..structures.base import Structure
+from ..structures.multiclass import Multiclass
 
-__all__ = ["put_masks"]
+__all__ = ["constrain", "describe_constraints", "put_masks", "split_constraints"]
+
+
+def split_constraints(
+    options: Any, structure: Structure
+) -> tuple[dict[str, list[Any]], list[Constraint]]:
+    """Return what masks of weights forbid, block by block, and the constraints that are left.
+
+    Parameters
+    ----------
+    options : StructuredModel or Parameters
+        Its ``forbid``, which is short for constraints of that kind, and its ``constraints``.
+    """
+    forbidden = {name: list(entries) for name, entries in dict(options.forbid or {}).items()}
+    rest: list[Constraint] = []
+    for constraint in _listed(options.constraints):
+        if not (isinstance(constraint, Count) and _everywhere(constraint)):
+            rest.append(constraint)
+            continue
+        for part in constraint.parts:
+            if isinstance(part, Label):
+                forbidden.setdefault(structure.label_block, []).append(part.label)
+            else:
+                outcome = part.outcome
+                forbidden.setdefault(part.block, []).append(
+                    outcome if len(outcome) > 1 else outcome[0]
+                )
+    return forbidden, rest
+
+
+def _listed(constraints: Any) -> list[Constraint]:
+    if constraints is None:
+        return []
+    listed = [constraints] if isinstance(constraints, Constraint) else list(constraints)
+    for one in listed:
+        if not isinstance(one, Constraint):
+            raise ValueError(f"constraints has {one!r}, which is none; see structlearn.constraints")
+    return listed
+
+
+def _everywhere(constraint: Count) -> bool:
+    return constraint.forbids and all(part.at is None for part in constraint.parts)
+
+
+def constrain(structure: Structure, options: Any, classes: npt.NDArray[Any]) -> Structure:
+    """Return the structure under the constraints that masks of weights do not cover."""
+    _, rest = split_constraints(options, structure)
+    if not rest:
+        return structure
+    if isinstance(structure, Multiclass):
+        raise ValueError(
+            f"an example of a multiclass problem has one label: {rest[0]} means nothing there; "
+            "forbid(label) does"
+        )
+    return with_constraints(structure, rest, classes=classes.tolist())
+
+
+def describe_constraints(options: Any, structure: Structure) -> list[tuple[Any, str]]:
+    """Return each constraint with how it is honoured."""
+    found: list[tuple[Any, str]] = []
+    for name, entries in dict(options.forbid or {}).items():
+        found += [(f"forbid {name} {entry!r}", "mask of weights") for entry in entries]
+    inner = structure.structure if isinstance(structure, Constrained) else structure
+    for constraint in _listed(options.constraints):
+        if isinstance(constraint, Count) and _everywhere(constraint):
+            how = "mask of weights"
+        elif isinstance(constraint, Count) and (constraint.forbids or constraint.place is not None):
+            how = f"mask of scores ({inner.method})"
+        else:
+            how = f"rows of an integer program (where {inner.method} does not keep to it)"
+        found.append((constraint, how))
+    return found
 
 
 def put_masks(

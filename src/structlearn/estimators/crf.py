@@ -64,6 +64,7 @@ class CRF(StructuredModel):
         boundaries: bool = True,
         hierarchy: Any = None,
         forbid: Any = None,
+        constraints: Any = None,
         class_weight: Any = None,
         latent: str = "auto",
         warm_start: bool = False,

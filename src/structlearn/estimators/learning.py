@@ -50,6 +50,7 @@ class Parameters:
     boundaries: bool = True
     hierarchy: Any = None
     forbid: Any = None
+    constraints: Any = None
     class_weight: Any = None
     latent: str = "auto"
     callbacks: Any = None

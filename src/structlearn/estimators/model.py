@@ -14,6 +14,7 @@ from ..learners.base import Training
 from ..learners.solvers import SOLVERS
 from ..problem import Problem
 from ..structures.multiclass import Multiclass
+from .constraints import describe_constraints
 from .learning import check_parameters, learn, warn_unless_converged
 from .outputs import sort_classes
 from .predictor import Predictor, chunks
@@ -85,7 +86,12 @@ class StructuredModel(Predictor):
     forbid : dict, optional
         Hard constraints, in training and prediction: block name to a list of what it must not use,
         ``{"transition": [("O", "I-PER")], "start": ["I-PER"], "label": [...]}``; of a segmentation
-        also ``{"segment": [(2, "O")]}``, a length with a label.
+        also ``{"segment": [(2, "O")]}``, a length with a label. Short for constraints of that kind.
+    constraints : list of Constraint, optional
+        Hard constraints of :mod:`structlearn.constraints`, in training and prediction, in terms of
+        the labels of y: ``[at_most(1, Label("B")), require(Label("D", at=0))]``. Those that forbid
+        a part everywhere are masks of weights; the others are honoured by masks of scores, or by an
+        integer program where the best output does not keep to them. ``constraints_`` says which.
     class_weight : dict or "balanced", optional
         Multiplies the loss of an example by the mean weight of its labels.
     latent : {"auto", "direct", "cccp"}, default="auto"
@@ -154,6 +160,7 @@ class StructuredModel(Predictor):
     boundaries: bool
     hierarchy: Any
     forbid: Any
+    constraints: Any = None
     class_weight: Any
     latent: str = "auto"
     warm_start: bool
@@ -193,6 +200,7 @@ class StructuredModel(Predictor):
         boundaries: bool = True,
         hierarchy: Any = None,
         forbid: Any = None,
+        constraints: Any = None,
         class_weight: Any = None,
         latent: str = "auto",
         warm_start: bool = False,
@@ -363,6 +371,12 @@ class StructuredModel(Predictor):
         return SOLVERS[self.solver].online
 
     # -- what was learned -----------------------------------------------------------------------
+
+    @property
+    def constraints_(self) -> list[tuple[Any, str]]:
+        """Each constraint with how it is honoured: by which masks, or by an integer program."""
+        check_is_fitted(self)
+        return describe_constraints(self, self.structure_)
 
     @property
     def coef_(self) -> Any:

@@ -79,6 +79,7 @@ class PassiveAggressive(StructuredModel):
         boundaries: bool = True,
         hierarchy: Any = None,
         forbid: Any = None,
+        constraints: Any = None,
         class_weight: Any = None,
         warm_start: bool = False,
         checkpoint: Any = None,

@@ -69,6 +69,7 @@ class StructuredPerceptron(StructuredModel):
         boundaries: bool = True,
         hierarchy: Any = None,
         forbid: Any = None,
+        constraints: Any = None,
         class_weight: Any = None,
         warm_start: bool = False,
         checkpoint: Any = None,

@@ -21,7 +21,8 @@ from ..structures.chain import Chain
 from ..structures.constituency import Constituency
 from ..structures.multiclass import Multiclass
 from ..structures.semimarkov import SemiMarkov
-from .constraints import put_masks
+from ..structures.tree import Tree
+from .constraints import constrain, put_masks, split_constraints
 from .outputs import check_sample_weight, class_weights, find_classes, read_outputs
 
 __all__ = [
@@ -40,6 +41,7 @@ STRUCTURES: dict[str, type[Structure]] = {
     "chain": Chain,
     "semimarkov": SemiMarkov,
     "constituency": Constituency,
+    "tree": Tree,
 }
 
 
@@ -105,6 +107,7 @@ def prepare(
             classes = before.classes  # a model read from a file has its own order
     if classes is None:
         classes = np.empty(0, dtype=np.int64)
+    structure = constrain(structure, options, classes)
     gold = read_outputs(structure, y, classes, label_sites(structure, examples))
     weights = check_sample_weight(sample_weight, examples.n)
     by_class = class_weights(options.class_weight, classes, gold)
@@ -157,15 +160,17 @@ def make_blocks(
     n_features : mapping of str to int
         Number of features of each block that has them.
     """
+    forbidden, _ = split_constraints(options, structure)
     blocks: dict[str, WeightBlock | None] = {}
     for name, spec in structure.blocks(len(classes)).items():
-        blocks[name] = _make_block(options, name, spec, n_features.get(name))
+        masked = name in forbidden
+        blocks[name] = _make_block(options, name, spec, n_features.get(name), masked)
     if options.hierarchy is not None:
         label = blocks[structure.label_block]
         assert label is not None
         label.hierarchy = ClassHierarchy(options.hierarchy, classes)
     inner = {name: spec.inner for name, spec in structure.blocks(len(classes)).items()}
-    put_masks(options.forbid, blocks, inner, classes)
+    put_masks(forbidden, blocks, inner, classes)
     return blocks
 
 
@@ -192,7 +197,9 @@ def _make_layout(
     return WeightLayout(blocks)
 
 
-def _make_block(options: Any, name: str, spec: Block, n_features: int | None) -> WeightBlock | None:
+def _make_block(
+    options: Any, name: str, spec: Block, n_features: int | None, masked: bool
+) -> WeightBlock | None:
     if n_features is not None:
         return WeightBlock(spec.outcomes, n_features, shared=False)
     if not spec.shared:
@@ -200,7 +207,7 @@ def _make_block(options: Any, name: str, spec: Block, n_features: int | None) ->
             return None
         raise ValueError(f"the examples have no features for the block {name!r}")
     if name in ("start", "end") and not options.boundaries:
-        if name not in (options.forbid or {}):
+        if not masked:
             return None
         # A mask and no weights.
         none = np.empty(0, dtype=np.uint32)

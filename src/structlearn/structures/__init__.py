@@ -9,7 +9,10 @@ from .grammar import Grammar
 from .hypergraph import Hyperedges
 from .lattice import Lattice
 from .multiclass import Multiclass
+from .program import Program, Relaxation
+from .rows import ProgramRows, RowBuilder
 from .semimarkov import SemiMarkov
+from .tree import Tree
 from .trellis import Trellis, trellis
 
 __all__ = [
@@ -22,9 +25,14 @@ __all__ = [
     "Hyperedges",
     "Lattice",
     "Multiclass",
+    "Program",
+    "ProgramRows",
+    "Relaxation",
+    "RowBuilder",
     "SemiMarkov",
     "Solution",
     "Structure",
+    "Tree",
     "Trellis",
     "trellis",
 ]

@@ -9,6 +9,7 @@
 #include <stdexcept>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "structlearn/text/strings.hpp"
@@ -16,6 +17,8 @@
 namespace structlearn::text {
 
 enum class Format { kColumns, kConllu };
+
+inline constexpr std::size_t kConlluColumns = 10;
 
 // A line that cannot be read, counted from 1.
 struct BadLine : std::runtime_error {
@@ -82,6 +85,10 @@ class Corpus {
     separator_ = shape.separator;
   }
 
+  // The columns whose cells are kept when text is read, by number; default: all. The first one
+  // always is: it counts the tokens.
+  void keep_columns(std::vector<std::uint8_t> kept) { kept_ = std::move(kept); }
+
   // The number of lines that come before what is read next.
   void set_line(std::size_t lines) { lines_read_ = lines; }
 
@@ -111,6 +118,7 @@ class Corpus {
   std::vector<Aside> asides_;
   StringTable aside_text_;
   std::vector<std::string_view> cells_;
+  std::vector<std::uint8_t> kept_;  // 0: cells of this column are not; beyond the end: they are
   std::size_t lines_read_ = 0;
 };
 

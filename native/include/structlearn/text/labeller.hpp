@@ -38,16 +38,21 @@ struct LabelOptions {
 // that follow its labels, which would be filled in the wrong place.
 void check_columns(const Corpus&, std::size_t needed, std::size_t target, std::size_t trained_on);
 
+// The columns whose cells a labeller has to know, as Corpus::keep_columns takes them: those of the
+// features, the labels' own where it keeps known ones, the last of CoNLL-U where it adds to it.
+std::vector<std::uint8_t> columns_read(const FeatureSet&, Format, std::size_t target,
+                                       bool reads_target, bool adds_to_last);
+
 // Appends a probability, four digits after the point.
 void append_number(double x, std::string& out);
 
-// Appends the line of a token, as the text has it that the corpus has read and kept the lines of,
-// with another cell in the column `target`, or with one more column,
-// and what else there is to say, as (name, value): in columns of its own, or in the last one of
-// CoNLL-U. What stands between the cells stays.
-void write_token(const Corpus&, std::string_view text, std::size_t token, std::string_view label,
-                 std::size_t target, std::span<const std::pair<std::string, std::string>> extra,
-                 std::string& out);
+// Appends the text from `from` to the end of a token's line, as the corpus has read it and kept the
+// lines of, with another cell in the column `target`, or with one more column, and what else there
+// is to say, as (name, value): in columns of its own, or in the last one of CoNLL-U. What stands
+// between the cells stays.
+void write_token(const Corpus&, std::string_view text, std::size_t from, std::size_t token,
+                 std::string_view label, std::size_t target,
+                 std::span<const std::pair<std::string, std::string>> extra, std::string& out);
 
 // Labels pieces of text one after another. Not to be shared between threads.
 class Labeller {

@@ -1,110 +1,30 @@
-"""Examples, gold outputs and a cost as one object: all that a learner sees.
-
-A learner needs four operations — infer(i, w, γ, ε), scatter(i, v, a): w += a·A_iᵀv, dot(i, θ, v),
-sqnorm(i, v) = ‖A_iᵀv‖² — and, for batch methods, the sum of losses with its gradient. It knows
-neither the structure nor the features.
-"""
+"""The problem itself: four operations an example, and the sum of all losses."""
 
 from __future__ import annotations
 
 import copy
-import weakref
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable
 from math import prod
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from . import _core
-from .features.rows import Examples
-from .losses.costs import Cost
-from .scoring.layout import WeightLayout
-from .structures.base import Parts, Structure, flatten, unflatten_values
-from .structures.beam import BeamSearch, find_violation
-from .structures.native import NativeStructure, n_threads
+from .. import _core
+from ..features.rows import Examples
+from ..losses.costs import Cost
+from ..scoring.layout import WeightLayout
+from ..structures.base import Parts, Structure, flatten, unflatten_values
+from ..structures.beam import BeamSearch
+from ..structures.native import NativeStructure, n_threads
+from .gold import GoldOutputs
+from .parts import PartVector, Shaped
+from .python_inference import Inexact, PythonInference
+from .reader import OutputReader
 
-__all__ = ["GoldOutputs", "OutputReader", "PartVector", "Problem", "n_threads"]
+__all__ = ["Problem"]
 
 Vector = npt.NDArray[np.float64]
-
-
-@dataclass
-class PartVector:
-    """A vector over the parts of one example, flat in the order of the blocks.
-
-    Attributes
-    ----------
-    index : uint32 array or None
-        The parts that have a value, repeats allowed; None where every part has one.
-    value : float64 array
-        Their values.
-    """
-
-    index: npt.NDArray[np.uint32] | None
-    value: Vector
-
-    def dense(self, n_parts: int) -> Vector:
-        """Return one value a part."""
-        if self.index is None:
-            return self.value
-        dense = np.zeros(n_parts)
-        np.add.at(dense, self.index, self.value)
-        return dense
-
-
-@dataclass
-class GoldOutputs:
-    """Gold outputs in terms of label indices.
-
-    Attributes
-    ----------
-    outputs : sequence
-        One output an example, labels replaced by their indices; sets of labels by frozensets.
-    labels, ptr : arrays
-        All labels one after another; example i owns ``labels[ptr[i]:ptr[i+1]]``. −1: unknown, any
-        label; −2 − s: one of the labels in ``sets[s]``.
-    sets : bool array of shape (S, K)
-        The sets of allowed labels that occur, neither single labels nor all of them.
-    """
-
-    outputs: Sequence[Any]
-    labels: npt.NDArray[np.int64]
-    ptr: npt.NDArray[np.int64]
-    sets: npt.NDArray[np.bool_] = field(default_factory=lambda: np.zeros((0, 0), dtype=bool))
-
-    @property
-    def partial(self) -> npt.NDArray[np.bool_]:
-        """Which examples have unknown labels."""
-        unknown = np.concatenate(([0], np.cumsum(self.labels < 0)))
-        return np.asarray(unknown[self.ptr[1:]] > unknown[self.ptr[:-1]])
-
-    def permits(self, i: int, labels: npt.NDArray[np.int64]) -> npt.NDArray[np.bool_]:
-        """Return at which positions of example i these labels are allowed."""
-        gold = self.labels[self.ptr[i] : self.ptr[i + 1]]
-        permitted = (gold == labels) | (gold == -1)
-        among = np.flatnonzero(gold <= -2)
-        permitted[among] = self.sets[-2 - gold[among], labels[among]]
-        return np.asarray(permitted)
-
-    def shares(self, n_labels: int) -> tuple[Vector, npt.NDArray[np.int64]]:
-        """Return labels and sets as distributions over the labels, and the row of each position.
-
-        Rows 0..K − 1 are the labels themselves, then come the sets, all of their labels alike; row
-        −1: unknown.
-        """
-        sizes = np.maximum(self.sets.sum(axis=1, keepdims=True), 1)
-        rows = np.vstack([np.eye(n_labels), (self.sets / sizes).reshape(len(self.sets), n_labels)])
-        return rows, self._rows(n_labels)
-
-    def least_costs(self, table: Vector) -> tuple[Vector, npt.NDArray[np.int64]]:
-        """Return δ(gold, ·) for labels and sets, the least over a set's labels; rows as shares."""
-        sets = [table[members].min(axis=0) for members in self.sets]
-        return np.vstack([table, *sets]), self._rows(len(table))
-
-    def _rows(self, n_labels: int) -> npt.NDArray[np.int64]:
-        return np.where(self.labels <= -2, n_labels - 2 - self.labels, self.labels)
 
 
 class Problem:
@@ -148,6 +68,7 @@ class Problem:
         self._label_names = label_names
         self._check_sites()
         self._specs = layout.specification(examples)
+        self._topology_spec = self._topology_specification()
         self._inference = structure.native or PythonInference(self)
         #: Whether the gold parts have values other than counts, see :meth:`completed`.
         self.soft_gold = False
@@ -176,7 +97,14 @@ class Problem:
             gold,
             cost,
             self.sample_weight,
+            self._topology_spec,
         )
+
+    def _topology_specification(self) -> dict[str, Any]:
+        """Return what the examples say of their shapes, for the core."""
+        native = self._native
+        found = None if native is None else native.topology_rows(self.examples.topology)
+        return {} if found is None else {"ptr": found[0], "value": found[1]}
 
     def _check_sites(self) -> None:
         """Refuse features for more or fewer sites than the structure has: the core trusts them."""
@@ -193,7 +121,7 @@ class Problem:
             shape = labels.sites(i)
             if len(shape) + 1 != structure._label_rank:
                 raise ValueError(f"example {i}: {block} has sites of shape {shape}, not a sequence")
-            scores = {block: _Shaped((*shape, 1))}
+            scores = {block: Shaped((*shape, 1))}
             for name in others:
                 positions = structure._positions(name, scores)
                 expected = prod(positions[: len(positions) - len(present[name].outcomes)])
@@ -249,7 +177,7 @@ class Problem:
 
     def as_arguments(self, i: int, theta: Vector) -> dict[str, Any]:
         """Return a flat vector over the parts of example i as keyword arguments by block."""
-        blocks = unflatten_values(theta, _Shaped.of(self.shapes(i)))
+        blocks = unflatten_values(theta, Shaped.of(self.shapes(i)))
         if self.examples.topology:
             return {**blocks, **self.examples.topology[i]}
         return dict(blocks)
@@ -414,7 +342,7 @@ class Problem:
         for i in np.flatnonzero(gold.partial).tolist():
             at = slice(ptr[i], ptr[i + 1])
             dense = PartVector(part[at], value[at]).dense(self._core.parts(i))
-            y = self.structure.decode(unflatten_values(dense, _Shaped.of(self.shapes(i))))
+            y = self.structure.decode(unflatten_values(dense, Shaped.of(self.shapes(i))))
             outputs[i] = y
             labels[gold.ptr[i] : gold.ptr[i + 1]] = self.structure.labels_of(y)
         return GoldOutputs(outputs, labels, gold.ptr)
@@ -609,126 +537,3 @@ class Problem:
             "value": np.concatenate(values),
             "constant": np.array(constants),
         }
-
-
-@dataclass
-class OutputReader:
-    """Reads outputs out of part vectors."""
-
-    structure: Structure
-    gold: Sequence[Any]
-    shapes: list[dict[str, tuple[int, ...]]]
-    topology: list[dict[str, Any]] | None
-
-    def output(self, i: int, difference: PartVector) -> Any:
-        """Return the output of example i whose parts are the gold ones plus these."""
-        shapes = _Shaped.of(self.shapes[i])
-        size = sum(s.size for s in shapes.values())
-        scores = dict(unflatten_values(np.zeros(size), shapes))
-        if self.topology is not None:
-            scores.update(self.topology[i])
-        gold = self.structure.encode(self.gold[i], **scores)
-        parts = flatten({name: gold[name] for name in shapes}) + difference.dense(size)
-        return self.structure.decode(unflatten_values(parts, shapes))
-
-
-@dataclass
-class Inexact:
-    """How many calls of inference did not find a best output.
-
-    Attributes
-    ----------
-    under : int
-        The output scores no more than the best one, and may score less (greedy or local search).
-    over : int
-        What was found scores at least as much as every output without being one (a relaxation).
-    """
-
-    under: int = 0
-    over: int = 0
-
-
-class _Shaped:
-    """A shape with a size, for cutting flat vectors without making arrays first."""
-
-    def __init__(self, shape: tuple[int, ...]) -> None:
-        self.shape = shape
-        self.size = int(np.prod(shape))
-
-    @staticmethod
-    def of(shapes: dict[str, tuple[int, ...]]) -> Any:
-        return {name: _Shaped(shape) for name, shape in shapes.items()}
-
-
-class PythonInference:
-    """What the core calls when the structure is written in Python."""
-
-    def __init__(self, problem: Problem) -> None:
-        # The core keeps this object and the problem keeps the core: no cycle, please.
-        self._problem: Problem = weakref.proxy(problem)
-        kind = type(problem.structure)
-        # Whoever writes solve says there how good its outputs are.
-        self._solves = kind.solve is not Structure.solve and kind.infer is Structure.infer
-        self.inexact = Inexact()
-
-    def infer(self, i: int, theta: Vector, temperature: float) -> tuple[float, Any, Vector]:
-        """Return (value, parts or None, values) of infer(θ, ε) for example i."""
-        scores = self._problem.as_arguments(i, theta)
-        structure = self._problem.structure
-        if temperature == 0 and self._solves:
-            solution = structure.solve(**scores)
-            value, p = solution.value, structure.encode(solution.output, **scores)
-            self.inexact.under += not solution.exact
-        else:
-            value, p = structure.infer(temperature=temperature, **scores)
-        found = self._flat(i, p, sparse=temperature == 0)
-        if temperature == 0:
-            self.inexact.over += bool((found[1] != np.rint(found[1])).any())
-        return value, *found
-
-    def runner_up(
-        self, i: int, theta: Vector, gold: npt.NDArray[np.uint32]
-    ) -> tuple[float, Any, Vector] | None:
-        """Return the best output that is not the gold one, as :meth:`infer` does."""
-        scores = self._problem.as_arguments(i, theta)
-        y = self._problem.structure.decode(self._parts(i, gold))
-        found = self._problem.structure.runner_up(y, **scores)
-        if found is None:
-            return None
-        counts = self._problem.structure.encode(found[1], **scores)
-        return found[0], *self._flat(i, counts, sparse=True)
-
-    def violation(
-        self, i: int, theta: Vector, gold: npt.NDArray[np.uint32], width: int, update_at: str
-    ) -> tuple[float, npt.NDArray[np.uint32], npt.NDArray[np.uint32]]:
-        """Return (amount, parts found, gold parts), a part as often as it counts."""
-        structure = self._problem.structure
-        assert isinstance(structure, BeamSearch)
-        scores = self._problem.as_arguments(i, theta)
-        y = structure.decode(self._parts(i, gold))
-        found = find_violation(structure, y, width, update_at, scores)
-        if found is None:
-            return 0.0, np.empty(0, np.uint32), np.empty(0, np.uint32)
-        amount, *both = found
-        lists = []
-        for parts in both:
-            used, counts = self._flat(i, parts, sparse=True)
-            lists.append(np.repeat(used, counts.astype(np.int64)))
-        return amount, lists[0], lists[1]
-
-    def _parts(self, i: int, used: npt.NDArray[np.uint32]) -> Parts:
-        shapes = _Shaped.of(self._problem.shapes(i))
-        total = sum(s.size for s in shapes.values())
-        counts = np.bincount(used, minlength=total).astype(np.float64)
-        return unflatten_values(counts, shapes)
-
-    def _flat(self, i: int, p: Parts, *, sparse: bool) -> tuple[Any, Vector]:
-        shapes = self._problem.shapes(i)
-        wrong = {n: np.shape(p[n]) for n in shapes if n not in p or np.shape(p[n]) != shapes[n]}
-        if wrong:
-            raise ValueError(f"example {i}: the structure returned parts of shapes {wrong}")
-        flat = np.ascontiguousarray(flatten({name: p[name] for name in shapes}), dtype=np.float64)
-        if not sparse:
-            return None, flat
-        used = np.flatnonzero(flat).astype(np.uint32)
-        return used, flat[used]

@@ -1,0 +1,42 @@
+"""Hard constraints on any structure: forbid, require, count, if-then.
+
+    from structlearn.constraints import at_most, forbid, require, Label, with_constraints
+
+    chain = with_constraints(Chain(), [at_most(1, Label(2)), require(Label(0, at=0))])
+    chain.argmax(label=U, transition=T)
+
+Where a dynamic program can honour a constraint it becomes a mask of −∞; otherwise it becomes rows
+of the structure's integer program. ``chain.report(label=U, transition=T)`` says which. Estimators
+take a list of constraints, in terms of their own labels: ``StructuredSVM(constraints=[...])``.
+"""
+
+from .constrained import Constrained, with_constraints
+from .language import (
+    Constraint,
+    Label,
+    Part,
+    at_least,
+    at_most,
+    each_at_most_once,
+    exactly,
+    forbid,
+    if_then,
+    require,
+)
+from .report import ConstraintReport
+
+__all__ = [
+    "Constrained",
+    "Constraint",
+    "ConstraintReport",
+    "Label",
+    "Part",
+    "at_least",
+    "at_most",
+    "each_at_most_once",
+    "exactly",
+    "forbid",
+    "if_then",
+    "require",
+    "with_constraints",
+]

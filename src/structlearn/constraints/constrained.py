@@ -1,0 +1,359 @@
+"""Any structure under constraints, as a structure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from ..exceptions import CapabilityError, InfeasibleError
+from ..structures.base import (
+    Block,
+    Parts,
+    Solution,
+    Structure,
+    check_count,
+    check_temperature,
+    is_batch,
+    sample_batch,
+    unbatch,
+)
+from .compilation import Compilation
+from .language import Constraint
+from .report import ConstraintReport
+
+__all__ = ["Constrained", "with_constraints"]
+
+#: Shapes whose compiled constraints, and whose programs, are remembered.
+_MOST_SHAPES, _MOST_PROGRAMS = 256, 32
+
+
+def with_constraints(
+    structure: Structure,
+    constraints: Sequence[Constraint],
+    *,
+    classes: Sequence[Any] | None = None,
+    time_limit: float | None = None,
+) -> Constrained:
+    """Return the structure whose outputs are those that keep to the constraints.
+
+    Parameters
+    ----------
+    structure : Structure
+        Any one; where constraints become rows it needs ``as_program``.
+    constraints : sequence of Constraint
+        See :mod:`structlearn.constraints`.
+    classes : sequence, optional
+        The names of the labels 0, 1, …, where constraints are written in terms of them.
+    time_limit : float, optional
+        Seconds for an integer program.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from structlearn.structures import Chain
+    >>> from structlearn.constraints import at_most, forbid, Label
+    >>> label = np.array([[0., 2.], [0., 3.], [0., 1.]])
+    >>> chain = with_constraints(Chain(), [at_most(1, Label(1)), forbid(Label(1, at=-1))])
+    >>> chain.argmax(label=label)
+    array([0, 1, 0])
+    >>> print(chain.report(label=label))
+    mask   forbid label 1 at -1: 1 parts
+    rows   at most 1 of label 1: 1 rows
+    """
+    return Constrained(structure, constraints, classes, time_limit)
+
+
+class Constrained(Structure):
+    """A structure under constraints; see :func:`with_constraints`.
+
+    With masks alone every query is the structure's own. With rows argmax asks the structure first:
+    an output that keeps to all constraints without being told is the best that does. Otherwise the
+    integer program decides. Sums over outputs (log_partition, marginals, sample, count) are then
+    #P-hard in general and raise ``CapabilityError``.
+    """
+
+    method = "constrained"
+    _batches_itself = True
+
+    def __init__(
+        self,
+        structure: Structure,
+        constraints: Sequence[Constraint],
+        classes: Sequence[Any] | None = None,
+        time_limit: float | None = None,
+    ) -> None:
+        if isinstance(constraints, Constraint):
+            constraints = [constraints]
+        wrong = [c for c in constraints if not isinstance(c, Constraint)]
+        if wrong:
+            raise ValueError(
+                f"{wrong[0]!r} is no constraint; forbid, require, at_most, at_least, exactly, "
+                "if_then and each_at_most_once make some"
+            )
+        self.structure = structure
+        self.constraints = tuple(constraints)
+        self.classes = None if classes is None else list(np.asarray(classes).tolist())
+        self.time_limit = time_limit
+        self.topology = structure.topology
+        self.has_labels = structure.has_labels
+        self.label_block = structure.label_block
+        self._forget()
+
+    def _forget(self) -> None:
+        self._compilations: dict[Any, Compilation] = {}
+        self._programs: dict[Any, Any] = {}
+
+    def __getstate__(self) -> dict[str, Any]:
+        state = super().__getstate__()
+        return {k: v for k, v in state.items() if k not in ("_compilations", "_programs")}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state)
+        self._forget()
+
+    # -- the structure's own --------------------------------------------------------------------
+
+    def blocks(self, n_labels: int) -> dict[str, Block]:
+        """Return the blocks of the structure."""
+        return self.structure.blocks(n_labels)
+
+    def labels_of(self, y: Any) -> list[Any]:
+        """Return the labels of an output."""
+        return self.structure.labels_of(y)
+
+    def relabel(self, y: Any, labels: Any) -> Any:
+        """Return the output with other labels."""
+        return self.structure.relabel(y, labels)
+
+    def label_costs(self, costs: npt.NDArray[np.float64], **scores: Any) -> Parts:
+        """Return the cost of each part."""
+        return self.structure.label_costs(costs, **scores)
+
+    def allowed(self, y: Any, shape: tuple[int, ...]) -> npt.NDArray[np.bool_]:
+        """Return which parts of the label block an output with unknown labels may use."""
+        return self.structure.allowed(y, shape)
+
+    def decode(self, parts: Any) -> Any:
+        """Return the output whose parts these are."""
+        return self.structure.decode(parts)
+
+    def position_shapes(self, theta: Parts) -> dict[str, tuple[int, ...]]:
+        """Return the shapes of the parts, position by position."""
+        return self.structure.position_shapes(theta)
+
+    def encode(self, y: Any, **scores: Any) -> Parts:
+        """Return μ(y); raises ``ValueError`` where y breaks a constraint."""
+        counts = self.structure.encode(y, **scores)
+        broken = self.broken(y, **scores)
+        if broken is not None:
+            raise ValueError(f"the output breaks a constraint: {broken}")
+        return counts
+
+    def encode_by_position(self, y: Any, **scores: Any) -> Parts:
+        """Return μ(y) with shared blocks spread over their positions."""
+        return self.structure.encode_by_position(y, **scores)
+
+    def score(self, y: Any, **scores: Any) -> Any:
+        """Return the score of y, −∞ where it breaks a constraint; a list for a batch."""
+        if is_batch(scores):
+            return super().score(y, **scores)
+        value = self.structure.score(y, **scores)
+        return value if self.broken(y, **scores) is None else -np.inf
+
+    def broken(self, y: Any, **scores: Any) -> str | None:
+        """Return the name of a constraint that an output breaks, or None."""
+        theta, topology, compiled = self._compiled(scores)
+        return compiled.broken(self.structure.encode_by_position(y, **theta, **topology))
+
+    def outputs(self, **scores: Any) -> Iterator[Any]:
+        """Iterate over the structure's outputs that keep to the constraints."""
+        for y in self.structure.outputs(**scores):
+            if self.broken(y, **scores) is None:
+                yield y
+
+    def report(self, **scores: Any) -> ConstraintReport:
+        """Return which constraints are masks and which are rows, for scores of these shapes."""
+        return self._compiled(scores)[2].report
+
+    # -- the queries ----------------------------------------------------------------------------
+
+    def argmax(self, *, n_jobs: int | None = None, **scores: Any) -> Any:
+        """Return the best output that keeps to the constraints; a list of them for a batch."""
+        found = self.solve(**scores)
+        return [one.output for one in found] if isinstance(found, list) else found.output
+
+    def solve(self, *, n_jobs: int | None = None, **scores: Any) -> Any:
+        """Return the best output with its value and a certificate: a :class:`Solution`."""
+        if is_batch(scores):
+            return [self.solve(**one) for one in unbatch(scores)]
+        theta, topology, compiled = self._compiled(scores)
+        masked: dict[str, Any] = compiled.mask(theta)
+        try:
+            best = self._free(compiled, masked, topology)
+            if best is None:
+                best = self._program_for(compiled, theta, topology).solve(**masked)
+        except InfeasibleError as error:
+            raise self._explained(compiled, theta, topology, error) from None
+        return best
+
+    def infer(self, *, temperature: float = 1.0, n_jobs: int | None = None, **scores: Any) -> Any:
+        """Return (ε log Σ exp(score/ε), its gradient by block) over the outputs that are left."""
+        check_temperature(temperature)
+        if is_batch(scores):
+            return [self.infer(temperature=temperature, **one) for one in unbatch(scores)]
+        if temperature == 0:
+            best = self.solve(**scores)
+            return best.value, self.structure.encode(best.output, **scores)
+        theta, topology, masked = self._masked(scores, "log_partition and marginals")
+        value, p = self.structure.infer(temperature=temperature, **masked, **topology)
+        return value, {
+            name: p[name] if p[name].shape == a.shape else p[name].sum(axis=0)
+            for name, a in theta.items()
+            if scores.get(name) is not None
+        }
+
+    def marginals(
+        self, *, temperature: float = 1.0, n_jobs: int | None = None, **scores: Any
+    ) -> Any:
+        """Return the probability of each part, position by position."""
+        if is_batch(scores):
+            return [self.marginals(temperature=temperature, **one) for one in unbatch(scores)]
+        if temperature == 0:
+            return self.structure.encode_by_position(self.argmax(**scores), **scores)
+        theta, topology, masked = self._masked(scores, "marginals")
+        found = self.structure.marginals(temperature=temperature, **masked, **topology)
+        return {name: found[name] for name in theta if scores.get(name) is not None}
+
+    def kbest(self, n: int, *, n_jobs: int | None = None, **scores: Any) -> Any:
+        """Return up to n outputs that keep to the constraints as (score, output), best first."""
+        check_count(n)
+        if is_batch(scores):
+            return [self.kbest(n, **one) for one in unbatch(scores)]
+        theta, topology, compiled = self._compiled(scores)
+        masked: dict[str, Any] = compiled.mask(theta)
+        try:
+            if not compiled.report.needs_program:
+                return self.structure.kbest(n, **masked, **topology)
+            return self._program_for(compiled, theta, topology).kbest(n, **masked)
+        except InfeasibleError as error:
+            raise self._explained(compiled, theta, topology, error) from None
+
+    def sample(
+        self,
+        n: int,
+        *,
+        temperature: float = 1.0,
+        random_state: Any = None,
+        n_jobs: int | None = None,
+        **scores: Any,
+    ) -> Any:
+        """Draw n outputs from P(y) ∝ exp(score(y)/ε) over those that are left."""
+        if is_batch(scores):
+            return sample_batch(self, n, temperature, random_state, scores)
+        if temperature == 0:
+            check_count(n)
+            return [self.argmax(**scores)] * n
+        _, topology, masked = self._masked(scores, "sample")
+        return self.structure.sample(
+            n, temperature=temperature, random_state=random_state, **masked, **topology
+        )
+
+    def count(self, *, n_jobs: int | None = None, **scores: Any) -> Any:
+        """Return the number of outputs with a finite score that keep to the constraints."""
+        if is_batch(scores):
+            return [self.count(**one) for one in unbatch(scores)]
+        _, topology, masked = self._masked(scores, "count")
+        return self.structure.count(**masked, **topology)
+
+    def as_program(self, **scores: Any) -> Any:
+        """Return the integer program of the structure with all constraints as rows."""
+        theta, topology, compiled = self._compiled(scores)
+        return compiled.program(theta, topology, every=True)
+
+    # -- helpers --------------------------------------------------------------------------------
+
+    def _free(
+        self, compiled: Compilation, masked: dict[str, Any], topology: Mapping[str, Any]
+    ) -> Solution | None:
+        """Return the best output without rows, if it keeps to them and is proven to be the best."""
+        best: Solution = self.structure.solve(**masked, **topology)
+        if not compiled.report.needs_program:
+            return best
+        counts = self.structure.encode_by_position(best.output, **masked, **topology)
+        return best if best.exact and compiled.broken(counts) is None else None
+
+    def _masked(
+        self, scores: Mapping[str, Any], what: str
+    ) -> tuple[Parts, dict[str, Any], dict[str, Any]]:
+        theta, topology, compiled = self._compiled(scores)
+        if compiled.report.needs_program:
+            named = "; ".join(str(constraint) for constraint, _ in compiled.report.rows)
+            raise CapabilityError(
+                f"there is no {what} under these constraints, which need an integer program: "
+                f"{named}. What works: argmax, solve, kbest, infer(temperature=0), and the "
+                "learners that need no more (perceptron, structured SVM)"
+            )
+        return theta, topology, dict(compiled.mask(theta))
+
+    def _compiled(self, scores: Mapping[str, Any]) -> tuple[Parts, dict[str, Any], Compilation]:
+        """Return the scores, the topology and the constraints for their shapes."""
+        theta, topology = self.structure._scores(scores), self.structure._topology(scores)
+        theta = self._with_blocks(theta)
+        key = tuple((name, a.shape) for name, a in theta.items())
+        if key not in self._compilations:
+            if len(self._compilations) >= _MOST_SHAPES:
+                self._compilations.clear()
+            labels = None if self.classes is None else {k: i for i, k in enumerate(self.classes)}
+            self._compilations[key] = Compilation(self.structure, self.constraints, theta, labels)
+        return theta, topology, self._compilations[key]
+
+    def _with_blocks(self, theta: Parts) -> Parts:
+        """Return the scores, zeros for blocks that only constraints speak of."""
+        named = {s.block for c in self.constraints for s in c.selections() if hasattr(s, "block")}
+        label = theta.get(self.label_block)
+        missing = named - set(theta)
+        if not missing or label is None:
+            return theta
+        blocks = self.structure.blocks(label.shape[-1])
+        return {
+            name: theta[name] if name in theta else np.zeros(block.outcomes)
+            for name, block in blocks.items()
+            if name in theta or (name in missing and block.shared)
+        }
+
+    def _program_for(self, compiled: Compilation, theta: Parts, topology: Mapping[str, Any]) -> Any:
+        """Return the program, remembered by shapes and topology: a warm start for other scores."""
+        key = (
+            tuple((name, a.shape) for name, a in theta.items()),
+            tuple((name, np.asarray(v).tobytes()) for name, v in topology.items()),
+        )
+        if key not in self._programs:
+            if len(self._programs) >= _MOST_PROGRAMS:
+                self._programs.clear()
+            program = compiled.program(theta, topology)
+            program.time_limit = self.time_limit
+            self._programs[key] = program
+        return self._programs[key]
+
+    def _explained(
+        self,
+        compiled: Compilation,
+        theta: Parts,
+        topology: Mapping[str, Any],
+        error: InfeasibleError,
+    ) -> InfeasibleError:
+        """Return the error that names the constraints which contradict each other."""
+        try:
+            compiled.program(theta, topology, every=True).solve()
+        except InfeasibleError as named:
+            return named
+        except (CapabilityError, TimeoutError):
+            pass
+        return error
+
+    def __repr__(self) -> str:
+        listed = "; ".join(map(str, self.constraints))
+        return f"Constrained({self.structure!r}: {listed})"

@@ -1,0 +1,67 @@
+"""Gold outputs in terms of label indices; unknown labels and sets of them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+__all__ = ["GoldOutputs"]
+
+Vector = npt.NDArray[np.float64]
+
+
+@dataclass
+class GoldOutputs:
+    """Gold outputs in terms of label indices.
+
+    Attributes
+    ----------
+    outputs : sequence
+        One output an example, labels replaced by their indices; sets of labels by frozensets.
+    labels, ptr : arrays
+        All labels one after another; example i owns ``labels[ptr[i]:ptr[i+1]]``. −1: unknown, any
+        label; −2 − s: one of the labels in ``sets[s]``.
+    sets : bool array of shape (S, K)
+        The sets of allowed labels that occur, neither single labels nor all of them.
+    """
+
+    outputs: Sequence[Any]
+    labels: npt.NDArray[np.int64]
+    ptr: npt.NDArray[np.int64]
+    sets: npt.NDArray[np.bool_] = field(default_factory=lambda: np.zeros((0, 0), dtype=bool))
+
+    @property
+    def partial(self) -> npt.NDArray[np.bool_]:
+        """Which examples have unknown labels."""
+        unknown = np.concatenate(([0], np.cumsum(self.labels < 0)))
+        return np.asarray(unknown[self.ptr[1:]] > unknown[self.ptr[:-1]])
+
+    def permits(self, i: int, labels: npt.NDArray[np.int64]) -> npt.NDArray[np.bool_]:
+        """Return at which positions of example i these labels are allowed."""
+        gold = self.labels[self.ptr[i] : self.ptr[i + 1]]
+        permitted = (gold == labels) | (gold == -1)
+        among = np.flatnonzero(gold <= -2)
+        permitted[among] = self.sets[-2 - gold[among], labels[among]]
+        return np.asarray(permitted)
+
+    def shares(self, n_labels: int) -> tuple[Vector, npt.NDArray[np.int64]]:
+        """Return labels and sets as distributions over the labels, and the row of each position.
+
+        Rows 0..K − 1 are the labels themselves, then come the sets, all of their labels alike; row
+        −1: unknown.
+        """
+        sizes = np.maximum(self.sets.sum(axis=1, keepdims=True), 1)
+        rows = np.vstack([np.eye(n_labels), (self.sets / sizes).reshape(len(self.sets), n_labels)])
+        return rows, self._rows(n_labels)
+
+    def least_costs(self, table: Vector) -> tuple[Vector, npt.NDArray[np.int64]]:
+        """Return δ(gold, ·) for labels and sets, the least over a set's labels; rows as shares."""
+        sets = [table[members].min(axis=0) for members in self.sets]
+        return np.vstack([table, *sets]), self._rows(len(table))
+
+    def _rows(self, n_labels: int) -> npt.NDArray[np.int64]:
+        return np.where(self.labels <= -2, n_labels - 2 - self.labels, self.labels)

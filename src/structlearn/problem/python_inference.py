@@ -1,0 +1,111 @@
+"""Inference by structures that are written in Python, as the core calls it."""
+
+from __future__ import annotations
+
+import weakref
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from ..structures.base import Parts, Structure, flatten, unflatten_values
+from ..structures.beam import BeamSearch, find_violation
+from .parts import Shaped
+
+if TYPE_CHECKING:
+    from .problem import Problem
+
+__all__ = ["Inexact", "PythonInference"]
+
+Vector = npt.NDArray[np.float64]
+
+
+@dataclass
+class Inexact:
+    """How many calls of inference did not find a best output.
+
+    Attributes
+    ----------
+    under : int
+        The output scores no more than the best one, and may score less (greedy or local search).
+    over : int
+        What was found scores at least as much as every output without being one (a relaxation).
+    """
+
+    under: int = 0
+    over: int = 0
+
+
+class PythonInference:
+    """What the core calls when the structure is written in Python."""
+
+    def __init__(self, problem: Problem) -> None:
+        # The core keeps this object and the problem keeps the core: no cycle, please.
+        self._problem: Problem = weakref.proxy(problem)
+        kind = type(problem.structure)
+        # Whoever writes solve says there how good its outputs are.
+        self._solves = kind.solve is not Structure.solve and kind.infer is Structure.infer
+        self.inexact = Inexact()
+
+    def infer(self, i: int, theta: Vector, temperature: float) -> tuple[float, Any, Vector]:
+        """Return (value, parts or None, values) of infer(θ, ε) for example i."""
+        scores = self._problem.as_arguments(i, theta)
+        structure = self._problem.structure
+        if temperature == 0 and self._solves:
+            solution = structure.solve(**scores)
+            value, p = solution.value, structure.encode(solution.output, **scores)
+            self.inexact.under += not solution.exact
+        else:
+            value, p = structure.infer(temperature=temperature, **scores)
+        found = self._flat(i, p, sparse=temperature == 0)
+        if temperature == 0:
+            self.inexact.over += bool((found[1] != np.rint(found[1])).any())
+        return value, *found
+
+    def runner_up(
+        self, i: int, theta: Vector, gold: npt.NDArray[np.uint32]
+    ) -> tuple[float, Any, Vector] | None:
+        """Return the best output that is not the gold one, as :meth:`infer` does."""
+        scores = self._problem.as_arguments(i, theta)
+        y = self._problem.structure.decode(self._parts(i, gold))
+        found = self._problem.structure.runner_up(y, **scores)
+        if found is None:
+            return None
+        counts = self._problem.structure.encode(found[1], **scores)
+        return found[0], *self._flat(i, counts, sparse=True)
+
+    def violation(
+        self, i: int, theta: Vector, gold: npt.NDArray[np.uint32], width: int, update_at: str
+    ) -> tuple[float, npt.NDArray[np.uint32], npt.NDArray[np.uint32]]:
+        """Return (amount, parts found, gold parts), a part as often as it counts."""
+        structure = self._problem.structure
+        assert isinstance(structure, BeamSearch)
+        scores = self._problem.as_arguments(i, theta)
+        y = structure.decode(self._parts(i, gold))
+        found = find_violation(structure, y, width, update_at, scores)
+        if found is None:
+            return 0.0, np.empty(0, np.uint32), np.empty(0, np.uint32)
+        amount, *both = found
+        lists = []
+        for parts in both:
+            used, counts = self._flat(i, parts, sparse=True)
+            lists.append(np.repeat(used, counts.astype(np.int64)))
+        return amount, lists[0], lists[1]
+
+    def _parts(self, i: int, used: npt.NDArray[np.uint32]) -> Parts:
+        shapes = Shaped.of(self._problem.shapes(i))
+        total = sum(s.size for s in shapes.values())
+        counts = np.bincount(used, minlength=total).astype(np.float64)
+        return unflatten_values(counts, shapes)
+
+    def _flat(self, i: int, p: Parts, *, sparse: bool) -> tuple[Any, Vector]:
+        shapes = self._problem.shapes(i)
+        wrong = {n: np.shape(p[n]) for n in shapes if n not in p or np.shape(p[n]) != shapes[n]}
+        if wrong:
+            raise ValueError(f"example {i}: the structure returned parts of shapes {wrong}")
+        flat = np.ascontiguousarray(flatten({name: p[name] for name in shapes}), dtype=np.float64)
+        if not sparse:
+            return None, flat
+        used = np.flatnonzero(flat).astype(np.uint32)
+        return used, flat[used]
