@@ -274,7 +274,7 @@ def _add_train_constituency(p: argparse.ArgumentParser, commands: Commands) -> N
     p.add_argument(
         "--folds", metavar="N", type=_count(2), default=5, help="parts for tags to learn from (5)"
     )
-    p.add_argument("--max-iter", metavar="N", type=_count(1), help="passes (8)")
+    p.add_argument("--max-iter", metavar="N", type=_count(1), help="passes (4)")
     p.add_argument(
         "--patience",
         metavar="N",

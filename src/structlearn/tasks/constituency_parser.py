@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 __all__ = ["ConstituencyParser"]
 
 LEARNERS = ("svm", "perceptron", "pcfg")
-_PASSES = 8
+_PASSES = 4
 #: Sentences that are parsed before they are written.
 _CHUNK = 256
 
@@ -38,7 +38,7 @@ class ConstituencyParser(FileTagger):
         The structured hinge (loss-augmented CKY) by averaged steps of AdaGrad; the averaged
         perceptron; or the generative baseline, a grammar counted with Markovisation.
     max_iter : int, optional
-        Passes over the data; by default 8.
+        Passes over the data; by default 4.
     patience : int, default=5
         With a dev set: end after so many passes without a better score. 0: never.
     cost : float, default=1.0
