@@ -3,6 +3,7 @@
 from ..registry import REGISTRY
 from . import (
     argmax,
+    constituents,
     crf_solvers,
     growth,
     marginals,
@@ -18,6 +19,7 @@ from . import (
 __all__ = [
     "REGISTRY",
     "argmax",
+    "constituents",
     "crf_solvers",
     "growth",
     "marginals",
