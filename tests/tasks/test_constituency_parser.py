@@ -94,8 +94,8 @@ def test_a_single_word_and_a_long_sentence(parser):
     words = ["the", "cat", "sees", "fish", "and"] * 80
     (tree,) = parser.predict([words])
     assert tree.words == words
-    with pytest.raises(ValueError, match="1001 words"):
-        parser.predict([["a"] * 1001])
+    with pytest.raises(ValueError, match="sentence 2 has 1001 words"):
+        parser.predict([["a"], ["a"] * 1001])
 
 
 def test_a_tree_of_one_word_can_be_learned_from(trees):

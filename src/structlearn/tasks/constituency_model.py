@@ -29,6 +29,9 @@ if TYPE_CHECKING:
 __all__ = ["TASK", "ConstituencyModel"]
 
 TASK = "constituency"
+#: Words of a sentence, and bytes of a grammar's chart.
+_MOST_WORDS = 1000
+_MOST_BYTES = 2 << 30
 #: Array of the model -> what its items are.
 _DTYPES = {"known": "U64", "keys": "U64", "weights": "F32", "table": "F64"}
 
@@ -87,6 +90,13 @@ class ConstituencyModel:
 
     # -- parsing --------------------------------------------------------------------------------
 
+    @property
+    def longest(self) -> int:
+        """Words of the longest sentence whose chart is held to fit the memory."""
+        if self.grammar is None:
+            return _MOST_WORDS
+        return min(_MOST_WORDS, int((_MOST_BYTES / 16 / len(self.grammar.symbols)) ** 0.5))
+
     def tag(self, sentences: Sequence[list[str]], threads: int) -> list[list[str]]:
         """Return the predicted tags of the words."""
         if self.tagger is None:
@@ -103,7 +113,16 @@ class ConstituencyModel:
     def parse(
         self, sentences: Sequence[tuple[list[str], list[str]]], threads: int = 1
     ) -> list[Tree]:
-        """Return the best trees of words with their tags."""
+        """Return the best trees of words with their tags.
+
+        Raises ``ValueError``, which names the sentence, where the chart would take gigabytes.
+        """
+        most = self.longest
+        for number, (words, _) in enumerate(sentences, 1):
+            if len(words) > most:
+                raise ValueError(
+                    f"sentence {number} has {len(words)} words; at most {most} can be parsed"
+                )
         if self.grammar is not None:
             return [self.grammar.parse(words, tags) for words, tags in sentences]
         trees = []
