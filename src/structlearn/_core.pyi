@@ -27,7 +27,6 @@ def spans(
 def word_key(word: str) -> int: ...
 
 class TreeLearner:
-    n_features: int
     def __init__(
         self,
         labels: int,
@@ -41,6 +40,8 @@ class TreeLearner:
     def epoch(self, order: Any) -> tuple[bool, int]: ...
     def average(self) -> tuple[bytes, bytes]: ...
     def keys(self) -> bytes: ...
+    @property
+    def n_features(self) -> int: ...
 
 class TreeParser:
     def __init__(
