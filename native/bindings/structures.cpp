@@ -24,6 +24,7 @@
 #include "structlearn/multiclass.hpp"
 #include "structlearn/parallel.hpp"
 #include "structlearn/semimarkov.hpp"
+#include "structlearn/spanning_tree.hpp"
 
 namespace structlearn::python {
 namespace {
@@ -427,6 +428,10 @@ NativeStructure make_arborescence(bool projective, bool single_root) {
           OutputKind::kHeads};
 }
 
+NativeStructure make_spanning_tree() {
+  return {std::make_shared<SpanningTree>(), {{"edge", SpanningTree::kEdge, 0, false, true, 0, 2}}};
+}
+
 using Indices = Input<std::uint32_t, nb::ndim<1>>;
 std::vector<std::uint32_t> to_vector(const Indices& a) {
   return {a.data(), a.data() + a.size()};
@@ -470,6 +475,7 @@ void bind_structures(nb::module_& m) {
   m.def("multiclass", &make_multiclass);
   m.def("semimarkov", &make_semimarkov, nb::arg("max_length"));
   m.def("arborescence", &make_arborescence, nb::arg("projective"), nb::arg("single_root"));
+  m.def("spanning_tree", &make_spanning_tree);
   m.def("segments", &segments_of_rows, nb::arg("flat"), nb::arg("ptr"));
 
   nb::class_<Hypergraph>(m, "Hypergraph")

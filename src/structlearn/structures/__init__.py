@@ -9,6 +9,7 @@ from .hypergraph import Hyperedges
 from .lattice import Lattice
 from .multiclass import Multiclass
 from .semimarkov import SemiMarkov
+from .spanning import SpanningTree
 from .trellis import Trellis, trellis
 
 __all__ = [
@@ -22,6 +23,7 @@ __all__ = [
     "Multiclass",
     "SemiMarkov",
     "Solution",
+    "SpanningTree",
     "Structure",
     "Trellis",
     "trellis",

@@ -13,6 +13,7 @@ from .. import _core
 from .base import Block, Parts, paired
 from .heads import all_heads, check_tree, inner_siblings, read_heads
 from .native import NativeStructure, examples_of
+from .tree_counts import count_arborescences, count_projective
 
 __all__ = ["Arborescence"]
 
@@ -164,6 +165,61 @@ class Arborescence(NativeStructure):
         for heads in trees:
             for labels in itertools.product(range(shape[2]), repeat=len(heads)):
                 yield heads, np.array(labels)
+
+    def count(self, *, n_jobs: int | None = None, **scores: Any) -> Any:
+        """Return the number of trees with a finite score, as an exact integer."""
+        batch, theta, n = self._convert(scores)
+        if batch:
+            return [self.count(**one) for one in examples_of(theta, n)]
+        theta = self._one(theta)
+        ways = np.isfinite(theta["arc"]).reshape(*theta["arc"].shape[:2], -1).sum(axis=2)
+        if not self.projective:
+            return count_arborescences(ways, single_root=self.single_root)
+        pairs = np.isfinite(theta["sibling"]) if "sibling" in theta else None
+        return count_projective(ways, pairs, single_root=self.single_root)
+
+    def sample(
+        self,
+        n: int,
+        *,
+        temperature: float = 1.0,
+        random_state: Any = None,
+        n_jobs: int | None = None,
+        **scores: Any,
+    ) -> Any:
+        """Draw n trees from P(y) ∝ exp(score(y)/ε): an (n, words) array of heads.
+
+        Arcs with labels give a list of (heads, labels). The same ``random_state`` gives the same
+        trees. At ε = 0 all are the argmax.
+        """
+        drawn = super().sample(
+            n, temperature=temperature, random_state=random_state, n_jobs=n_jobs, **scores
+        )
+        arc = scores["arc"]
+        if self._is_batch(arc) or np.ndim(arc) == 2 or isinstance(drawn, list):
+            return drawn
+        return [_split(row, np.asarray(arc)) for row in drawn]
+
+    def _stack(self, outputs: list[Any]) -> Any:
+        return outputs if isinstance(outputs[0], tuple) else np.array(outputs)
+
+    def _scores(self, scores: Mapping[str, Any]) -> Parts:
+        """Return the scores as arrays, 0 where they are never read."""
+        known = dict(scores)
+        if np.ndim(scores.get("arc")) in (2, 3):
+            arc = np.array(scores["arc"], dtype=np.float64)
+            arc[:, 0] = 0.0
+            arc[np.arange(len(arc)), np.arange(len(arc))] = 0.0
+            known["arc"] = arc
+        if np.ndim(scores.get("sibling")) == 3:
+            known["sibling"] = np.where(_read_pairs(len(scores["sibling"])), scores["sibling"], 0.0)
+        return super()._scores(known)
+
+
+def _read_pairs(size: int) -> npt.NDArray[np.bool_]:
+    """Return which sibling scores are read."""
+    h, s, m = np.ogrid[:size, :size, :size]
+    return ((h <= s) & (s < m)) | ((m < s) & (s <= h) & (m > 0))
 
 
 def _split(y: npt.NDArray[np.int64], arc: npt.NDArray[np.float64]) -> Any:
