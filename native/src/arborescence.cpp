@@ -59,6 +59,10 @@ double Arborescence::argmax(const Layout& layout, const Scores& scores, Output& 
 void Arborescence::encode(const Layout& layout, std::span<const std::int32_t> y,
                           std::vector<std::uint32_t>& parts) const {
   const std::size_t N = nodes_of(layout), n = N - 1, R = layout.block[kArc].outcomes;
+  if (y.size() != 2 * n && (y.size() != n || R > 1)) {  // one label may be left out
+    throw std::invalid_argument("the tree has " + std::to_string(R > 1 ? y.size() / 2 : y.size()) +
+                                " words, the scores are for " + std::to_string(n));
+  }
   const auto push = [&parts](std::size_t i) { parts.push_back(static_cast<std::uint32_t>(i)); };
   for (std::size_t m = 1; m <= n; ++m) {
     const std::size_t h = static_cast<std::size_t>(y[m - 1]);

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <stdexcept>
+#include <string>
 
 #include "edmonds.hpp"
 #include "kbest_trees.hpp"
@@ -112,6 +113,10 @@ double SpanningTree::infer(const Layout& layout, const Scores& scores, double ep
 void SpanningTree::encode(const Layout& layout, std::span<const std::int32_t> y,
                           std::vector<std::uint32_t>& parts) const {
   const std::size_t n = nodes_of(layout), first = layout.block[kEdge].offset;
+  if (y.size() != 2 * (n - 1)) {
+    throw std::invalid_argument("the tree has " + std::to_string(y.size() / 2) +
+                                " edges, the scores are for " + std::to_string(n) + " nodes");
+  }
   for (std::size_t e = 0; e + 1 < y.size(); e += 2) {
     parts.push_back(static_cast<std::uint32_t>(first + static_cast<std::size_t>(y[e]) * n +
                                                static_cast<std::size_t>(y[e + 1])));

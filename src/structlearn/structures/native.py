@@ -76,6 +76,21 @@ class NativeStructure(Structure):
         """
         return labels
 
+    def _gold_rows(
+        self, outputs: Sequence[Any], labels: npt.NDArray[np.int64], ptr: npt.NDArray[np.int64]
+    ) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
+        """Return the rows with their pointers, where a row is not one number a label."""
+        return self._rows(outputs, labels, ptr), ptr
+
+    def _read_outcomes(
+        self,
+        flat: npt.NDArray[np.int64],
+        ptr: npt.NDArray[np.int64],
+        outcomes: tuple[int, ...],
+    ) -> list[Any]:
+        """Turn rows into outputs, for a label block with these outcomes a site."""
+        return self._read(flat, ptr)
+
     def _stack(self, outputs: list[Any]) -> Any:
         """Return outputs of one example in the form that :meth:`sample` gives them."""
         return np.array(outputs)

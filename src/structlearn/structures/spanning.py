@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+import math
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from .. import _core
-from .base import Block, Parts, paired
+from .base import Array, Block, Parts, paired
 from .heads import all_heads
 from .native import NativeStructure, examples_of
 from .tree_counts import count_arborescences
@@ -45,7 +46,8 @@ class SpanningTree(NativeStructure):
     method = "prim"
     label_block = "edge"
     has_labels = False
-    _label_rank = 2
+    judges_outputs = True
+    _label_rank = 3
 
     def __init__(self) -> None:
         self._core = _core.spanning_tree()
@@ -53,6 +55,52 @@ class SpanningTree(NativeStructure):
     def blocks(self, n_labels: int) -> dict[str, Block]:
         """Return the one block: pairs of nodes."""
         return {"edge": Block(())}
+
+    # -- for learners ---------------------------------------------------------------------------
+
+    def n_places(self, n_sites: int) -> int:
+        """Return the number of edges."""
+        return math.isqrt(n_sites) - 1
+
+    def site_shape(self, block: str, n_sites: int) -> tuple[int, ...]:
+        """Return (n, n)."""
+        size = math.isqrt(n_sites)
+        if size * size != n_sites:
+            raise ValueError(f"edge has features for {n_sites} places, which is no square")
+        return (size, size)
+
+    def _gold_rows(
+        self, outputs: Sequence[Any], labels: npt.NDArray[np.int64], ptr: npt.NDArray[np.int64]
+    ) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
+        rows = []
+        for i, y in enumerate(outputs):
+            try:
+                rows.append(self._edges(y, len(y) + 1).ravel())
+            except ValueError as error:
+                raise ValueError(f"example {i}: {error}") from None
+        ends = np.concatenate(([0], np.cumsum([len(row) for row in rows])))
+        return np.concatenate([np.empty(0, dtype=np.int64), *rows]), ends.astype(np.int64)
+
+    def output_costs(
+        self, y: Any, table: Array, missed: Array, weights: Array | float, **scores: Any
+    ) -> tuple[Parts, float]:
+        """Return the number of edges of y that are missing: n − 1, less 1 for each it has."""
+        costs = np.zeros(np.shape(scores["edge"]))
+        edges = self._edges(y, len(costs))
+        weight = np.broadcast_to(np.asarray(weights) * missed[0], len(edges))
+        costs[tuple(edges.T)] = -weight
+        return {"edge": costs}, float(weight.sum())
+
+    def agreement(self, gold: Any, predicted: Any) -> tuple[int, int]:
+        """Return the number of edges that are right, and of all."""
+        n = len(gold) + 1
+        both = set(map(tuple, self._edges(gold, n).tolist()))
+        return len(both & set(map(tuple, self._edges(predicted, n).tolist()))), n - 1
+
+    # -- outputs and parts ----------------------------------------------------------------------
+
+    def _is_batch(self, edge: Any) -> bool:
+        return isinstance(edge, (list, tuple)) and (len(edge) == 0 or np.ndim(edge[0]) == 2)
 
     def argmax(self, *, n_jobs: int | None = None, **scores: Any) -> Any:
         """Return the best tree; a list of them for a batch."""
@@ -86,7 +134,11 @@ class SpanningTree(NativeStructure):
         **scores: Any,
     ) -> Any:
         """Draw n trees from P(y) ∝ exp(score(y)/ε): an (n, nodes − 1, 2) array."""
-        if not self._is_batch(scores.get("edge")) and np.shape(scores.get("edge")) == (1, 1):
+        if (
+            "edge" in scores
+            and not self._is_batch(scores["edge"])
+            and np.shape(scores["edge"]) == (1, 1)
+        ):
             # One tree without edges: rows of length 0 cannot be told apart.
             return self._stack([self.argmax(**scores)] * n)
         return super().sample(
@@ -161,7 +213,7 @@ class SpanningTree(NativeStructure):
 
     def _scores(self, scores: Mapping[str, Any]) -> Parts:
         """Return the scores as an array, 0 where they are never read."""
-        if np.ndim(scores.get("edge")) == 2:
+        if np.ndim(scores["edge"]) == 2:
             edge = np.array(scores["edge"], dtype=np.float64)
             edge[np.tril_indices(len(edge))] = 0.0
             scores = {**scores, "edge": edge}

@@ -1,4 +1,4 @@
-"""Exact numbers of trees: the matrix-tree theorem modulo primes, and Eisner's chart with integers."""
+"""Exact numbers of trees: the matrix-tree theorem modulo primes, Eisner's chart with integers."""
 
 from __future__ import annotations
 
