@@ -2,11 +2,10 @@
 
 import numpy as np
 import pytest
+from tree_references import nested_cycles
 
 from structlearn.structures import Arborescence
 from structlearn.structures.heads import all_heads
-
-from tree_references import nested_cycles
 
 KINDS = [(projective, single) for projective in (False, True) for single in (False, True)]
 
