@@ -148,6 +148,7 @@ class Problem:
         self._label_names = label_names
         self._check_sites()
         self._specs = layout.specification(examples)
+        self._topology_spec = self._topology_specification()
         self._inference = structure.native or PythonInference(self)
         #: Whether the gold parts have values other than counts, see :meth:`completed`.
         self.soft_gold = False
@@ -176,7 +177,14 @@ class Problem:
             gold,
             cost,
             self.sample_weight,
+            self._topology_spec,
         )
+
+    def _topology_specification(self) -> dict[str, Any]:
+        """Return what the examples say of their shapes, for the core."""
+        native = self._native
+        found = None if native is None else native.topology_rows(self.examples.topology)
+        return {} if found is None else {"ptr": found[0], "value": found[1]}
 
     def _check_sites(self) -> None:
         """Refuse features for more or fewer sites than the structure has: the core trusts them."""

@@ -22,6 +22,7 @@ from ..structures.chain import Chain
 from ..structures.multiclass import Multiclass
 from ..structures.semimarkov import SemiMarkov
 from ..structures.spanning import SpanningTree
+from ..structures.tree import Tree
 from .constraints import put_masks
 from .outputs import check_sample_weight, class_weights, find_classes, read_outputs
 
@@ -42,6 +43,7 @@ STRUCTURES: dict[str, type[Structure]] = {
     "semimarkov": SemiMarkov,
     "arborescence": Arborescence,
     "spanning-tree": SpanningTree,
+    "tree": Tree,
 }
 
 

@@ -22,7 +22,7 @@ from __future__ import annotations
 import functools
 import math
 from collections.abc import Iterator, Mapping
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -30,6 +30,10 @@ import numpy.typing as npt
 from ..exceptions import CapabilityError, InfeasibleError
 from .fallback import exclude_parts, second_best
 from .hypergraph import Hyperedges
+
+if TYPE_CHECKING:
+    from .program import Program
+    from .rows import RowBuilder
 
 __all__ = ["Block", "Parts", "Solution", "Structure"]
 
@@ -289,6 +293,34 @@ class Structure:
         if edges is None:
             return sum(self.score(y, **scores) > -math.inf for y in self.outputs(**scores))
         return edges.count(flatten(theta))
+
+    # -- the integer program --------------------------------------------------------------------
+
+    def as_program(self, **scores: Any) -> Program:
+        """Return the integer program whose solutions are the outputs (eq. 17.33-34).
+
+        Its parts are the first columns, in the order of the flattened blocks; where one table of
+        scores is shared by all positions, each position has parts of its own. Helper columns
+        follow. ``structure.as_program(**scores).argmax()`` equals ``structure.argmax(**scores)``
+        (of equally good outputs it may find another), and
+        :meth:`~structlearn.structures.Program.with_rows` adds constraints.
+        """
+        from .program import Program
+
+        if is_batch(scores):
+            raise ValueError("a program is for one example, not for a batch")
+        theta, topology = self._scores(scores), self._topology(scores)
+        return Program.of_structure(self, self.program_rows(theta, **topology), theta, topology)
+
+    def program_rows(self, theta: Parts, **topology: Any) -> RowBuilder:
+        """Return the rows of the program for scores of these shapes; default: from ``edges``."""
+        edges = self._edges_for(theta, {**theta, **topology})
+        if edges is None:
+            raise CapabilityError(
+                f"{type(self).__name__} has no program: it has no dynamic program (edges) and no "
+                "program_rows. What works: argmax and what follows from it"
+            )
+        return edges.program_rows({name: a.shape for name, a in theta.items()})
 
     # -- for learners ---------------------------------------------------------------------------
 
