@@ -13,8 +13,12 @@ import numpy.typing as npt
 from .. import _core
 from .base import Array, Block, Parts, allowed_labels, is_open, paired
 from .heads import all_heads, check_tree, inner_siblings, read_heads
+from .hypergraph import Hyperedges
 from .native import NativeStructure, examples_of
+from .projective_edges import projective_edges
+from .rows import RowBuilder
 from .tree_counts import count_arborescences, count_projective
+from .tree_program import arborescence_rows
 
 __all__ = ["Arborescence"]
 
@@ -285,6 +289,20 @@ class Arborescence(NativeStructure):
         for heads in trees:
             for labels in itertools.product(range(shape[2]), repeat=len(heads)):
                 yield heads, np.array(labels)
+
+    def edges(self, **scores: Any) -> Hyperedges | None:
+        """Return Eisner's chart for projective trees; others have no dynamic program."""
+        if not self.projective:
+            return None
+        shapes = {name: np.shape(a) for name, a in scores.items()}
+        return projective_edges(shapes, single_root=self.single_root)
+
+    def program_rows(self, theta: Parts, **topology: Any) -> RowBuilder:
+        """Return the rows: flows from the root to every word, or those of Eisner's chart."""
+        if self.projective:
+            return super().program_rows(theta, **topology)
+        shapes = {name: a.shape for name, a in theta.items()}
+        return arborescence_rows(shapes, single_root=self.single_root)
 
     def count(self, *, n_jobs: int | None = None, **scores: Any) -> Any:
         """Return the number of trees with a finite score, as an exact integer."""

@@ -13,7 +13,9 @@ from .. import _core
 from .base import Array, Block, Parts, paired
 from .heads import all_heads
 from .native import NativeStructure, examples_of
+from .rows import RowBuilder
 from .tree_counts import count_arborescences
+from .tree_program import spanning_rows
 
 __all__ = ["SpanningTree"]
 
@@ -202,6 +204,10 @@ class SpanningTree(NativeStructure):
             edges = np.column_stack((heads, np.arange(1, n)))
             edges.sort(axis=1)
             yield edges[np.lexsort((edges[:, 1], edges[:, 0]))]
+
+    def program_rows(self, theta: Parts, **topology: Any) -> RowBuilder:
+        """Return the rows: flows from node 0 to every other."""
+        return spanning_rows({name: a.shape for name, a in theta.items()})
 
     def count(self, *, n_jobs: int | None = None, **scores: Any) -> Any:
         """Return the number of trees with a finite score, as an exact integer."""
