@@ -6,8 +6,8 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "softmax.hpp"
 #include "structlearn/arborescence.hpp"
+#include "structlearn/kernels.hpp"
 
 namespace structlearn {
 
@@ -27,10 +27,7 @@ inline const double* best_labels(const Layout& layout, const Scores& scores, Wor
   if (block.outcomes == 1) return arc;
   double* best = ws.real(kArcScores, block.sites);
   for (std::size_t s = 0; s < block.sites; ++s) {
-    const double* row = arc + s * block.outcomes;
-    double top = kMinusInfinity;
-    for (std::size_t r = 0; r < block.outcomes; ++r) top = row[r] > top ? row[r] : top;
-    best[s] = top;
+    best[s] = kernels().largest(arc + s * block.outcomes, block.outcomes);
   }
   return best;
 }
@@ -46,6 +43,17 @@ inline void choose_labels(const double* arc, const double* best, std::size_t n, 
   }
 }
 
+// The sum, in four parts side by side.
+inline double added(const double* x, std::size_t n) {
+  double s[4] = {0.0, 0.0, 0.0, 0.0};
+  std::size_t i = 0;
+  for (; i + 4 <= n; i += 4) {
+    for (std::size_t j = 0; j < 4; ++j) s[j] += x[i + j];
+  }
+  for (; i < n; ++i) s[0] += x[i];
+  return (s[0] + s[1]) + (s[2] + s[3]);
+}
+
 // eps log sum exp(score / eps) over each arc's labels; the block itself where arcs have none. Where
 // nothing is read the sum is -inf.
 inline const double* summed_labels(const Layout& layout, const Scores& scores, double eps,
@@ -58,7 +66,11 @@ inline const double* summed_labels(const Layout& layout, const Scores& scores, d
   double* scratch = ws.real(kArcMarginals, std::max(R, block.sites));
   for (std::size_t s = 0; s < block.sites; ++s) {
     const bool read = s % N != 0 && s % N != s / N;
-    sum[s] = read ? softmax(arc + s * R, R, eps, scratch) : kMinusInfinity;
+    const double top = read ? kernels().largest(arc + s * R, R) : kMinusInfinity;
+    sum[s] = top;
+    if (top == kMinusInfinity) continue;
+    kernels().exp_shifted(arc + s * R, R, top, 1.0 / eps, scratch);
+    sum[s] += eps * std::log(added(scratch, R));
   }
   return sum;
 }
@@ -75,7 +87,8 @@ inline void share_among_labels(const Layout& layout, const Scores& scores, const
       std::fill(row, row + R, 0.0);
       continue;
     }
-    for (std::size_t r = 0; r < R; ++r) row[r] = p[s] * std::exp((arc[s * R + r] - sum[s]) / eps);
+    kernels().exp_shifted(arc + s * R, R, sum[s], 1.0 / eps, row);
+    kernels().scale(p[s], row, R);
   }
 }
 

@@ -13,6 +13,7 @@ class Wide {
   // exp(x); x may be -inf.
   static Wide exp(double x) {
     if (x == -INFINITY) return {};
+    x = x < -1e17 ? -1e17 : x;  // not 0: nothing else may be left
     const double digits = std::nearbyint(x / kDigit);
     return normal(std::exp(x - digits * kDigit), static_cast<std::int64_t>(digits));
   }
