@@ -362,7 +362,7 @@ def test_constraints_hold_in_predictions():
         ({"min_count": "2"}, "min_count must be a whole number >= 0, got '2'"),
         ({"solver": "newton"}, "solver must be .*got 'newton'"),
         ({"step": "big"}, "step must be 'decaying' or 'constant', got 'big'"),
-        ({"structure": "tree"}, "structure must be one of .* or a Structure, got 'tree'"),
+        ({"structure": "forest"}, "structure must be one of .* or a Structure, got 'forest'"),
         ({"structure": 3}, "structure must be one of .* or a Structure, got 3"),
         ({"n_jobs": 0}, "n_jobs must be None or a whole number other than 0, got 0"),
         ({"hierarchy": ("D",)}, r"the hierarchy has no leaf for \['N'\]"),
@@ -384,7 +384,7 @@ def test_parameters(parameters, message):
 
 @pytest.mark.parametrize("cls", [StructuredSVM, StructuredPerceptron, StructuredModel])
 def test_parameters_of_other_estimators(cls):
-    for name, value in [("max_iter", 0), ("min_count", -1), ("structure", "tree"), ("n_jobs", 0)]:
+    for name, value in [("max_iter", 0), ("min_count", -1), ("structure", "forest"), ("n_jobs", 0)]:
         with pytest.raises(ValueError, match=name):
             cls(**{name: value}).fit(WORDS, TAGS)
     if cls is not StructuredPerceptron:
