@@ -12,6 +12,7 @@ from . import (
     svm_solvers,
     tagging,
     training,
+    trees,
 )
 
 __all__ = [
@@ -26,4 +27,5 @@ __all__ = [
     "svm_solvers",
     "tagging",
     "training",
+    "trees",
 ]
