@@ -3,6 +3,8 @@
 from ..registry import REGISTRY
 from . import (
     argmax,
+    constituent_trees,
+    constituents,
     crf_solvers,
     growth,
     marginals,
@@ -18,6 +20,8 @@ from . import (
 __all__ = [
     "REGISTRY",
     "argmax",
+    "constituent_trees",
+    "constituents",
     "crf_solvers",
     "growth",
     "marginals",

@@ -3,6 +3,7 @@
 // -DSTRUCTLEARN_SANITIZE=ON.
 #include <cstdio>
 
+#include "constituency_test.hpp"
 #include "hypergraph_test.hpp"
 #include "integer_perceptron_test.hpp"
 #include "labelled_tree_test.hpp"
@@ -58,6 +59,9 @@ int main() {
   test::test_forged_tables();
   test::test_forged_models();
   test::test_labeller();
+  test::test_trees_of_spans();
+  test::test_trees_of_grammars();
+  test::test_tree_learner();
   std::printf("%zu checks, %d failed\n", test::checks, test::failures);
   return test::failures == 0 ? 0 : 1;
 }

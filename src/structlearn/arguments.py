@@ -103,6 +103,15 @@ def make_parser(commands: Commands) -> argparse.ArgumentParser:
         commands,
     )
 
+    _add_train_constituency(
+        tasks.add_parser(
+            "constituency",
+            help="a parser of constituents",
+            description="Learn to parse from bracketed trees (the Penn format).",
+        ),
+        commands,
+    )
+
     predict = subparsers.add_parser(
         "predict",
         help="label a file",
@@ -129,7 +138,7 @@ def make_parser(commands: Commands) -> argparse.ArgumentParser:
     predict.add_argument(
         "--gold-tags",
         action="store_true",
-        help="for parsers; a tagger reads the columns as they are",
+        help="parsers read the tags of the input (a tagger reads the columns as they are)",
     )
     _add_format(predict)
     _add_threads(predict)
@@ -151,6 +160,9 @@ def make_parser(commands: Commands) -> argparse.ArgumentParser:
     )
     evaluate.add_argument(
         "--against", metavar="MODEL", help="another model: is the difference significant?"
+    )
+    evaluate.add_argument(
+        "--gold-tags", action="store_true", help="parsers read the tags of the file"
     )
     _add_format(evaluate)
     _add_threads(evaluate)
@@ -251,6 +263,49 @@ def _add_train_segments(p: argparse.ArgumentParser, commands: Commands) -> None:
         help="tokens of the longest segment (the longest in training, at most 8)",
     )
     p.set_defaults(command=commands["train segments"])
+
+
+def _add_train_constituency(p: argparse.ArgumentParser, commands: Commands) -> None:
+    p.add_argument("train", metavar="TRAIN", help="bracketed trees; - is standard input")
+    p.add_argument("--model", metavar="FILE", required=True, help="where the model goes")
+    p.add_argument("--dev", metavar="FILE", help="scored after each pass; the best pass is kept")
+    p.add_argument("--learner", choices=("svm", "perceptron", "pcfg"), default="svm")
+    p.add_argument("--gold-tags", action="store_true", help="learn with the tags of the trees")
+    p.add_argument(
+        "--folds", metavar="N", type=_count(2), default=5, help="parts for tags to learn from (5)"
+    )
+    p.add_argument("--max-iter", metavar="N", type=_count(1), help="passes (4)")
+    p.add_argument(
+        "--patience",
+        metavar="N",
+        type=_count(0),
+        default=5,
+        help="with --dev: stop after N passes without a better score (5)",
+    )
+    p.add_argument(
+        "--cost", metavar="X", type=_amount, default=1.0, help="of a wrong span in training (1)"
+    )
+    p.add_argument(
+        "--min-count", metavar="N", type=_count(1), default=2, help="of a feature in gold trees (2)"
+    )
+    p.add_argument(
+        "--max-length", metavar="N", type=_count(1), default=100, help="words to learn from (100)"
+    )
+    p.add_argument("--functions", action="store_true", help="keep functional tags: NP-SBJ")
+    p.add_argument("--traces", action="store_true", help="keep empty elements")
+    p.add_argument(
+        "--vertical", metavar="V", type=_count(1), default=2, help="Markovisation of a pcfg (2)"
+    )
+    p.add_argument(
+        "--horizontal", metavar="H", type=_count(0), default=2, help="Markovisation of a pcfg (2)"
+    )
+    p.add_argument(
+        "--n-models", metavar="N", type=_count(1), default=1, help="average the weights of N seeds"
+    )
+    p.add_argument("--random-state", metavar="S", type=_count(0), default=0, help="seed (0)")
+    p.add_argument("--quiet", action="store_true", help="no progress")
+    _add_threads(p)
+    p.set_defaults(command=commands["train constituency"])
 
 
 def _add_training(p: argparse.ArgumentParser) -> None:

@@ -83,6 +83,7 @@ def _plain_prediction(arguments: Sequence[str]) -> Any:
         confidence=False,
         marginals=False,
         known=False,
+        gold_tags=False,
     )
 
 
@@ -168,8 +169,20 @@ def _train_segments(o: Any) -> int:
     return 0
 
 
+def _train_constituency(o: Any) -> int:
+    from .tree_commands import train
+
+    _check_writable(o.model, o.train, o.dev or "")
+    train(o).save(o.model)
+    return 0
+
+
 def _predict(o: Any) -> int:
     tagger = _load(o)
+    if getattr(tagger, "task", None) == "constituency":
+        from .tree_commands import predict
+
+        return predict(tagger, o, _Counter("words").show if sys.stderr.isatty() else None)
     if (o.confidence or o.marginals) and tagger.model_.temperature is None:
         print(
             "structlearn: the probabilities are not calibrated: train with --dev",
@@ -191,6 +204,10 @@ def _predict(o: Any) -> int:
 
 def _evaluate(o: Any) -> int:
     tagger = _load(o)
+    if getattr(tagger, "task", None) == "constituency":
+        from .tree_commands import evaluate
+
+        return evaluate(tagger, o)
     other = None if o.against is None else _load_model(o.against)
     if o.json:
         import json
@@ -215,6 +232,10 @@ def _inspect(o: Any) -> int:
 
     o.threads = 1
     tagger = _load(o)
+    if getattr(tagger, "task", None) == "constituency":
+        from .tree_commands import inspect
+
+        return inspect(tagger, o)
     if not hasattr(tagger.model_, "feature_names"):
         raise ValueError(f"{o.model}: only models of taggers can be inspected so far")
     sentences: Any = None
@@ -255,6 +276,13 @@ def _load_model(path: str) -> Any:
         from .tasks.segment_tagger import SegmentTagger
 
         return SegmentTagger.from_model(SegmentModel.from_container(path, description, tensors))
+    if description.get("task") == "constituency":
+        from .tasks.constituency_model import ConstituencyModel
+        from .tasks.constituency_parser import ConstituencyParser
+
+        return ConstituencyParser.from_model(
+            ConstituencyModel.from_container(path, description, tensors)
+        )
     from .tasks.tagger import Tagger
     from .tasks.tagger_model import TaggerModel
 
@@ -299,6 +327,7 @@ class _Counter:
 COMMANDS: dict[str, Callable[[Any], int]] = {
     "train tagger": _train_tagger,
     "train segments": _train_segments,
+    "train constituency": _train_constituency,
     "predict": _predict,
     "evaluate": _evaluate,
     "inspect": _inspect,

@@ -19,6 +19,7 @@ from ..scoring.layout import WeightBlock, WeightLayout, observed_outcomes
 from ..structures.arborescence import Arborescence
 from ..structures.base import Block, Structure
 from ..structures.chain import Chain
+from ..structures.constituency import Constituency
 from ..structures.multiclass import Multiclass
 from ..structures.semimarkov import SemiMarkov
 from ..structures.spanning import SpanningTree
@@ -43,6 +44,7 @@ STRUCTURES: dict[str, type[Structure]] = {
     "semimarkov": SemiMarkov,
     "arborescence": Arborescence,
     "spanning-tree": SpanningTree,
+    "constituency": Constituency,
     "tree": Tree,
 }
 

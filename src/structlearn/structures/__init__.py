@@ -4,7 +4,9 @@ from .arborescence import Arborescence
 from .base import Block, Solution, Structure
 from .beam import BeamSearch
 from .chain import Chain
+from .constituency import Constituency
 from .exhaustive import Exhaustive
+from .grammar import Grammar
 from .hypergraph import Hyperedges
 from .lattice import Lattice
 from .multiclass import Multiclass
@@ -20,7 +22,9 @@ __all__ = [
     "BeamSearch",
     "Block",
     "Chain",
+    "Constituency",
     "Exhaustive",
+    "Grammar",
     "Hyperedges",
     "Lattice",
     "Multiclass",
