@@ -14,6 +14,7 @@ _PACKAGES = {
     "nltk_trees": "nltk",
     "hmmlearn_chain": "hmmlearn",
     "crfsuite": "python-crfsuite",
+    "ufal_trees": "ufal.chu_liu_edmonds",
 }
 
 

@@ -3,6 +3,7 @@
 from ..registry import REGISTRY
 from . import (
     argmax,
+    constituent_trees,
     constituents,
     crf_solvers,
     growth,
@@ -19,6 +20,7 @@ from . import (
 __all__ = [
     "REGISTRY",
     "argmax",
+    "constituent_trees",
     "constituents",
     "crf_solvers",
     "growth",

@@ -18,14 +18,18 @@ struct BlockName {
   bool may_be_shared;        // may come without the axis of positions
   bool may_be_anchored;      // may come with it
   std::size_t width = 0;     // where a position has a row of sites, a second axis: how many
+  // Where sites are pairs or triples of nodes: so many axes of one length come first, then, with
+  // outcome_rank 1, one of labels, which may be left out.
+  std::size_t node_axes = 0;
 };
 
 // As a width: one more than there are positions, the ends of the spans that start there.
 inline constexpr std::size_t kEveryEnd = static_cast<std::size_t>(-1);
 
-// What the core's row of integers is to Python: an array, its only number, the segments that
-// start where it is not negative, or what SpanOutputs makes of it.
-enum class OutputKind { kArray, kNumber, kSegments, kSpans };
+// What the core's row of integers is to Python: an array, its only number, the segments that start
+// where it is not negative, heads (and labels where the scores have them), or what SpanOutputs
+// makes of it.
+enum class OutputKind { kArray, kNumber, kSegments, kHeads, kSpans };
 
 struct NativeStructure {
   std::shared_ptr<const Structure> structure;

@@ -372,8 +372,12 @@ nb::tuple encode_all(const PyProblem& self, Input<std::int32_t, nb::ndim<1>> fla
     const Layout layout = self.problem->scorer().layout(i);
     const std::int64_t begin = ptr.data()[i], end = ptr.data()[i + 1];
     if (end > begin) {
-      self.native->structure().encode(
-          layout, {flat.data() + begin, static_cast<std::size_t>(end - begin)}, parts);
+      try {
+        self.native->structure().encode(
+            layout, {flat.data() + begin, static_cast<std::size_t>(end - begin)}, parts);
+      } catch (const std::invalid_argument& e) {
+        throw std::invalid_argument("example " + std::to_string(i) + ": " + e.what());
+      }
     }
     part_ptr.push_back(static_cast<std::int64_t>(parts.size()));
   }

@@ -3,8 +3,10 @@
 // -DSTRUCTLEARN_SANITIZE=ON.
 #include <cstdio>
 
+#include "constituency_test.hpp"
 #include "hypergraph_test.hpp"
 #include "integer_perceptron_test.hpp"
+#include "labelled_tree_test.hpp"
 #include "online_test.hpp"
 #include "problem_test.hpp"
 #include "quasi_newton_test.hpp"
@@ -13,7 +15,6 @@
 #include "structures_test.hpp"
 #include "tagger_test.hpp"
 #include "text_test.hpp"
-#include "tree_test.hpp"
 #include "trees_test.hpp"
 #include "working_sets_test.hpp"
 
@@ -33,7 +34,10 @@ int main() {
   test::test_segment_marginals_by_position();
   test::test_segment_refusals();
   test::test_small_trees();
+  test::test_small_labelled_trees();
   test::test_tree_refusals();
+  test::test_long_trees();
+  test::test_small_spanning_trees();
   test::test_segment_texts();
   test::test_hypergraphs();
   test::test_scorer();

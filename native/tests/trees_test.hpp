@@ -1,171 +1,163 @@
-// Constituent trees: the chart against itself from two sides, grammars, and the parser of text.
+// Dependency trees and spanning trees against enumeration.
 #pragma once
 
-#include <algorithm>
 #include <cmath>
 #include <string>
-#include <string_view>
-#include <vector>
 
 #include "check.hpp"
-#include "structlearn/constituency.hpp"
-#include "structlearn/grammar_trees.hpp"
-#include "structlearn/random.hpp"
-#include "structlearn/text/tree_learner.hpp"
+#include "example.hpp"
+#include "structlearn/arborescence.hpp"
+#include "structlearn/spanning_tree.hpp"
+#include "structures_test.hpp"
 
 namespace test {
 
-inline double score_of(const structlearn::Structure& s, const structlearn::Layout& layout,
-                       const std::vector<double>& theta, const structlearn::Output& y) {
-  std::vector<std::uint32_t> parts;
-  s.encode(layout, y, parts);
-  double sum = 0.0;
-  for (const std::uint32_t p : parts) sum += theta[p];
-  return sum;
+struct TreeShape {
+  std::size_t n, R;
+  bool projective, single_root, sibling;
+};
+
+inline bool is_tree(const Output& heads, bool projective, bool single_root) {
+  const std::size_t n = heads.size();
+  const auto head = [&](std::size_t m) { return static_cast<std::size_t>(heads[m - 1]); };
+  std::size_t roots = 0;
+  for (std::size_t m = 1; m <= n; ++m) {
+    roots += head(m) == 0;
+    std::size_t v = m, steps = 0;
+    while (v != 0 && steps++ <= n) v = head(v);
+    if (v != 0) return false;
+    for (std::size_t k = 1; k <= n && projective; ++k) {
+      const std::size_t a = std::min(m, head(m)), b = std::max(m, head(m));
+      const std::size_t c = std::min(k, head(k)), d = std::max(k, head(k));
+      if (a < c && c < b && b < d) return false;
+    }
+  }
+  return !single_root || roots == 1;
 }
 
-// Whatever the size: the maximum is the score of its tree and the head of the list, marginals add
-// up to the nodes of a binary tree, draws are trees.
-inline void test_trees_of_spans() {
-  using namespace structlearn;
-  const Constituency trees;
+// Parts are found from the heads here, not by the core's encode.
+inline Example make_trees(const TreeShape& s, Draw& draw, double scale, double forbidden) {
+  const std::size_t N = s.n + 1;
+  Example e;
+  e.layout.add(Arborescence::kArc, N * N, s.R, s.R > 1);
+  if (s.sibling) e.layout.add(Arborescence::kSibling, N * N * N, 1, false);
+  draw_theta(e, draw, scale, forbidden);
+  const Arborescence structure(s.projective, s.single_root);
+  for (std::size_t b = 0; b < 2; ++b) {
+    const Block& block = e.layout.block[b];
+    for (std::size_t x = 0; block.present && x < block.sites; ++x) {
+      if (structure.reads(e.layout, b, x)) continue;
+      for (std::size_t r = 0; r < block.outcomes; ++r) {
+        e.theta[block.offset + x * block.outcomes + r] = std::nan("");
+      }
+    }
+  }
+  for (const Output& heads : sequences(s.n, N)) {
+    if (!is_tree(heads, s.projective, s.single_root)) continue;
+    for (const Output& labels : sequences(s.n, s.R)) {
+      Output y = heads;
+      if (s.R > 1) y.insert(y.end(), labels.begin(), labels.end());
+      std::vector<double> mu(e.layout.parts, 0.0);
+      for (std::size_t m = 1; m <= s.n; ++m) {
+        const auto h = static_cast<std::size_t>(heads[m - 1]);
+        mu[(h * N + m) * s.R + static_cast<std::size_t>(labels[m - 1])] = 1.0;
+        if (!s.sibling) continue;
+        std::size_t nearest = h;  // the sibling next to m on its way to h
+        for (std::size_t k = std::min(h, m) + 1; k < std::max(h, m); ++k) {
+          if (heads[k - 1] != heads[m - 1]) continue;
+          if (h < m || nearest == h) nearest = k;
+        }
+        mu[e.layout.block[Arborescence::kSibling].offset + (h * N + nearest) * N + m] = 1.0;
+      }
+      e.outputs.push_back(y);
+      e.mu.push_back(std::move(mu));
+    }
+  }
+  e.add_up();
+  return e;
+}
+
+inline void test_small_trees() {
   Workspace ws;
-  for (const std::size_t n : {1, 2, 3, 9, 40}) {
-    for (const std::size_t R : {1, 2, 9, 30}) {
-      context = "n " + std::to_string(n) + " R " + std::to_string(R);
-      Layout layout;
-      layout.add(Constituency::kSpan, n * (n + 1), R, true);
-      std::vector<double> theta(layout.parts);
-      Random random(7, n * 100 + R);
-      for (double& x : theta) x = 4.0 * random.uniform() - 2.0;
-      trees.check(layout);
-      Scores scores;
-      scores.block[0] = theta.data();
+  Draw draw(21);
+  for (const double scale : {1.0, 1e3}) {
+    for (const double forbidden : {0.0, 0.2}) {
+      for (int kind = 0; kind < 6; ++kind) {
+        for (int repeat = 0; repeat < 4; ++repeat) {
+          const std::size_t R = 1 + draw.below(2);
+          const TreeShape shape{1 + draw.below(R > 1 ? 3 : 4), R, kind % 3 > 0, kind > 2,
+                                kind % 3 == 2};
+          context = "trees, n " + std::to_string(shape.n) + ", kind " + std::to_string(kind) +
+                    ", scale " + std::to_string(scale);
+          check_structure(Arborescence(shape.projective, shape.single_root),
+                          make_trees(shape, draw, scale, forbidden), ws);
+        }
+      }
+    }
+  }
+}
+
+// Long sentences and tied scores: what is read and written stays inside.
+inline void test_long_trees() {
+  Workspace ws;
+  Draw draw(22);
+  for (const std::size_t n : {5, 8, 9, 17, 40, 64}) {
+    for (int kind = 0; kind < 4; ++kind) {
+      context = "long trees, n " + std::to_string(n) + ", kind " + std::to_string(kind);
+      const std::size_t N = n + 1;
+      Example e;
+      e.layout.add(Arborescence::kArc, N * N, 1, false);
+      e.theta.resize(N * N);
+      for (double& x : e.theta) x = std::floor(draw.between(0.0, 4.0));
+      const Arborescence structure(kind % 2 == 1, kind > 1);
       Output y;
-      const double best = trees.argmax(layout, scores, y, ws);
-      CHECK(y.size() == 2 * (2 * n - 1));
-      CHECK_NEAR(score_of(trees, layout, theta, y), best, 1e-9);
-      const auto listed = trees.kbest(layout, scores, 3, ws);
-      CHECK(!listed.empty());
-      CHECK_NEAR(listed[0].first, best, 1e-9);
-      std::vector<double> p(layout.parts, -1.0);
+      const double value = structure.argmax(e.layout, e.scores(), y, ws);
+      CHECK(is_tree(y, kind % 2 == 1, kind > 1));
+      const auto best = structure.kbest(e.layout, e.scores(), 5, ws);
+      CHECK(best.size() == 5 && best[0].first == value);
+      std::vector<double> p(N * N);
       Marginals out;
       out.block[0] = p.data();
-      const double value = trees.infer(layout, scores, 1.0, out, ws);
-      CHECK(value >= best - 1e-9);
-      double sum = 0.0;
-      for (const double x : p) sum += x;
-      CHECK_NEAR(sum, static_cast<double>(2 * n - 1), 1e-6);
-      for (const Output& drawn : trees.sample(layout, scores, 1.0, 5, 3, ws)) {
-        CHECK(score_of(trees, layout, theta, drawn) <= best + 1e-9);
+      CHECK(structure.infer(e.layout, e.scores(), 0.5, out, ws) >= value);
+      for (std::size_t m = 1; m < N; ++m) {
+        double sum = 0.0;
+        for (std::size_t h = 0; h < N; ++h) sum += p[h * N + m];
+        CHECK_NEAR(sum, 1.0, 1e-9);
       }
-      std::vector<LabelledSpan> spans;
-      trees.spans(y, spans);
-      CHECK(spans.size() <= 2 * n - 1);
-      std::fill(theta.begin(), theta.end(), kMinusInfinity);
-      CHECK(trees.argmax(layout, scores, y, ws) == kMinusInfinity);
-      CHECK(trees.infer(layout, scores, 1.0, out, ws) == kMinusInfinity);
-      CHECK(trees.sample(layout, scores, 1.0, 2, 3, ws).empty());
-      CHECK(trees.kbest(layout, scores, 2, ws).empty());
+      for (const Output& drawn : structure.sample(e.layout, e.scores(), 1.0, 3, 7, ws)) {
+        CHECK(is_tree(drawn, kind % 2 == 1, kind > 1));
+      }
     }
   }
-  Layout wrong;
-  wrong.add(Constituency::kSpan, 7, 2, true);
-  CHECK_THROWS(std::invalid_argument, trees.check(wrong));
 }
 
-inline void test_trees_of_grammars() {
-  using namespace structlearn;
-  Grammar grammar;
-  grammar.symbols = 3;
-  grammar.binary = {{0, 1, 2}, {1, 0, 0}, {2, 2, 1}, {0, 0, 1}};
-  grammar.unary = {{0, 1}, {1, 2}, {2, 0}};
-  grammar.chain_ptr = {0, 1, 2, 3, 5};
-  grammar.chain_rule = {0, 1, 2, 1, 0};
-  const GrammarTrees trees(grammar);
+inline void test_small_spanning_trees() {
   Workspace ws;
-  for (const std::size_t n : {1, 2, 5, 12}) {
-    context = "n " + std::to_string(n);
-    Layout layout;
-    layout.add(GrammarTrees::kWord, n, 3, true);
-    layout.add(GrammarTrees::kSpan, n * (n + 1), 3, true);
-    layout.add(GrammarTrees::kBinary, 1, 4, false);
-    layout.add(GrammarTrees::kUnary, 1, 3, false);
-    layout.add(GrammarTrees::kRoot, 1, 3, false);
-    trees.check(layout);
-    std::vector<double> theta(layout.parts), p(layout.parts);
-    Random random(9, n);
-    for (double& x : theta) x = 2.0 * random.uniform() - 1.0;
-    Scores scores;
-    Marginals out;
-    for (std::size_t b = 0; b <= GrammarTrees::kRoot; ++b) {
-      scores.block[b] = theta.data() + layout.block[b].offset;
-      out.block[b] = p.data() + layout.block[b].offset;
-    }
-    Output y;
-    const double best = trees.argmax(layout, scores, y, ws);
-    CHECK_NEAR(score_of(trees, layout, theta, y), best, 1e-9);
-    for (const auto& [value, other] : trees.kbest(layout, scores, 7, ws)) {
-      CHECK(value <= best + 1e-9);
-      CHECK_NEAR(score_of(trees, layout, theta, other), value, 1e-9);
-    }
-    CHECK(trees.infer(layout, scores, 0.5, out, ws) >= best - 1e-9);
-    double words = 0.0;
-    for (std::size_t i = 0; i < 3 * n; ++i) words += p[i];
-    CHECK_NEAR(words, static_cast<double>(n), 1e-6);
-    for (const Output& drawn : trees.sample(layout, scores, 1.0, 5, 3, ws)) {
-      CHECK(score_of(trees, layout, theta, drawn) <= best + 1e-9);
-    }
-  }
-  grammar.binary.push_back({0, 0, 3});
-  CHECK_THROWS(std::invalid_argument, GrammarTrees{grammar});
-}
-
-// Learns a handful of sentences by heart.
-inline void test_tree_learner() {
-  using namespace structlearn::text;
-  TreeWeights sizes;
-  sizes.labels = 4;
-  sizes.tags = 3;
-  const std::vector<std::string_view> words{"the", "cat", "saw", "the", "dog", "."};
-  const std::vector<std::string_view> tags{"D", "N", "V", "D", "N", "."};
-  std::vector<TreeExample> examples;
-  std::vector<std::vector<TreeSpan>> gold;
-  for (std::uint32_t n = 1; n <= words.size(); ++n) {
-    TreeExample e;
-    e.input.tokens.assign({words.data(), n}, {tags.data(), n}, {});
-    for (std::uint32_t t = 0; t < n; ++t) e.input.tag.push_back(t % 3);
-    std::vector<TreeSpan> spans;
-    if (n > 1) spans.push_back({0, n, 1});
-    if (n > 2) spans.push_back({0, 2, 2});
-    if (n > 4) spans.push_back({3, 5, 3});
-    e.gold = binary_tree(spans, n);
-    CHECK(e.gold.size() == 2 * n - 1);
-    std::vector<TreeSpan> again;
-    labelled_spans(e.gold, again);
-    CHECK(again.size() == spans.size());
-    examples.push_back(e);
-    gold.push_back(spans);
-  }
-  for (const double rate : {0.0, 0.1}) {
-    TreeLearner learner(sizes, examples, 1, 1.0, rate);
-    std::vector<std::uint32_t> order;
-    for (std::uint32_t e = 0; e < examples.size(); ++e) order.push_back(e);
-    structlearn::Interrupt interrupt;
-    std::size_t wrong = 0;
-    for (int pass = 0; pass < 30; ++pass) CHECK(learner.epoch(order, interrupt, &wrong));
-    CHECK(wrong == 0);
-    std::vector<float> rows;
-    std::vector<double> table;
-    learner.average(rows, table);
-    const KeyIndex index(learner.keys());
-    TreeChart chart(sizes, index, rows.data(), table.data());
-    BinaryTree tree;
-    std::vector<TreeSpan> spans;
-    for (std::size_t e = 0; e < examples.size(); ++e) {
-      chart.parse(examples[e].input, tree);
-      labelled_spans(tree, spans);
-      CHECK(spans.size() == gold[e].size());
+  Draw draw(23);
+  for (const double forbidden : {0.0, 0.2}) {
+    for (std::size_t n = 2; n <= 5; ++n) {
+      context = "spanning trees, n " + std::to_string(n);
+      Example e;
+      e.layout.add(SpanningTree::kEdge, n * n, 1, false);
+      draw_theta(e, draw, 10.0, forbidden);
+      for (const Output& heads : sequences(n - 1, n)) {
+        if (!is_tree(heads, false, false)) continue;
+        std::vector<double> mu(n * n, 0.0);
+        for (std::size_t m = 1; m < n; ++m) {
+          const auto h = static_cast<std::size_t>(heads[m - 1]);
+          mu[std::min(h, m) * n + std::max(h, m)] = 1.0;
+        }
+        Output y;
+        for (std::size_t x = 0; x < n * n; ++x) {
+          if (mu[x] == 0.0) continue;
+          y.push_back(static_cast<std::int32_t>(x / n));
+          y.push_back(static_cast<std::int32_t>(x % n));
+        }
+        e.outputs.push_back(y);
+        e.mu.push_back(std::move(mu));
+      }
+      e.add_up();
+      check_structure(SpanningTree(), e, ws);
     }
   }
 }

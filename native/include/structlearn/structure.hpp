@@ -85,6 +85,7 @@ struct Workspace {
   } shared;
   std::array<std::vector<double>, 12> reals;
   std::array<std::vector<std::uint8_t>, 2> flags;
+  std::array<std::vector<std::int32_t>, 4> integers;
   std::array<std::vector<std::uint32_t>, 3> indices;
   Output output, other;
   double* real(std::size_t slot, std::size_t n) {
@@ -98,6 +99,10 @@ struct Workspace {
   std::uint8_t* flag(std::size_t slot, std::size_t n) {
     if (flags[slot].size() < n) flags[slot].resize(n);
     return flags[slot].data();
+  }
+  std::int32_t* integer(std::size_t slot, std::size_t n) {
+    if (integers[slot].size() < n) integers[slot].resize(n);
+    return integers[slot].data();
   }
 };
 

@@ -159,7 +159,9 @@ class Predictor(BaseEstimator):  # type: ignore[misc]
     # -- scoring --------------------------------------------------------------------------------
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
-        """Return the share of labels that are predicted right; bracket F1 for constituents.
+        """Return the share of labels that are predicted right.
+
+        For dependency trees the share of arcs (UAS, LAS), for constituents bracket F1.
 
         Unknown labels, None, are left out; where y has a set of labels, any of them is right.
         """

@@ -365,7 +365,9 @@ class Problem:
         if native is None:
             return [self.structure.argmax(**self.scores(i, w)) for i in range(self.n_examples)]
         flat, ptr = self._core.argmax_all(w, n_threads(n_jobs), int(beam or 0))
-        return native._read(flat, ptr)
+        block = self.layout.blocks[native.label_block]
+        assert block is not None
+        return native._read_outcomes(flat, ptr, block.outcomes)
 
     def output_reader(self) -> OutputReader:
         """Return what turns differences to the gold outputs into outputs, without this problem."""
@@ -477,7 +479,7 @@ class Problem:
             return {"zero_one": True}
         block = self.layout.blocks.get(self.structure.label_block)
         table = None
-        if self.structure.has_labels and block is not None:
+        if self.structure.has_labels and not self.structure.judges_outputs and block is not None:
             table = cost.label_table(block.outcomes[-1])
         if table is None:
             return self._cost_by_parts(

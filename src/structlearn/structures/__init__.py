@@ -1,5 +1,6 @@
 """Part scores in, structures out. Nothing here is learned; scores may come from anywhere."""
 
+from .arborescence import Arborescence
 from .base import Block, Solution, Structure
 from .beam import BeamSearch
 from .chain import Chain
@@ -12,10 +13,12 @@ from .multiclass import Multiclass
 from .program import Program, Relaxation
 from .rows import ProgramRows, RowBuilder
 from .semimarkov import SemiMarkov
+from .spanning import SpanningTree
 from .tree import Tree
 from .trellis import Trellis, trellis
 
 __all__ = [
+    "Arborescence",
     "BeamSearch",
     "Block",
     "Chain",
@@ -31,6 +34,7 @@ __all__ = [
     "RowBuilder",
     "SemiMarkov",
     "Solution",
+    "SpanningTree",
     "Structure",
     "Tree",
     "Trellis",

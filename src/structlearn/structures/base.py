@@ -109,6 +109,10 @@ class Structure:
     #: The block that scores labels. An example that is no dictionary has features for it alone.
     label_block = "label"
 
+    #: Outputs are wrong in other ways than by their labels (heads, edges): the structure itself
+    #: says what they cost and how much of one is right.
+    judges_outputs = False
+
     def __init_subclass__(cls, **options: Any) -> None:
         super().__init_subclass__(**options)
         # An author writes argmax for one example; batches come with it.
@@ -340,6 +344,34 @@ class Structure:
     def from_examples(cls, X: Any, y: Any) -> Structure:
         """Return a structure for these examples, where a learner knows its name alone."""
         return cls()
+
+    def for_examples(self, X: Any, y: Any) -> Structure:
+        """Return the structure as a learner needs it for these examples; default: itself."""
+        return self
+
+    def n_places(self, n_sites: int) -> int:
+        """Return how many labels an output has where the label block has so many sites."""
+        return n_sites
+
+    def site_shape(self, block: str, n_sites: int) -> tuple[int, ...] | None:
+        """Return how the sites of a block are laid out where features do not say it, or None."""
+        return None
+
+    def output_costs(
+        self, y: Any, table: Array, missed: Array, weights: Array | float, **scores: Any
+    ) -> tuple[Parts, float]:
+        """Return (c by block, c₀) of an output that the structure judges itself.
+
+        Parameters
+        ----------
+        table : (K, K) array
+            δ(gold label, label) where all else is right.
+        missed : (K,) array
+            The cost, by gold label, where it is not.
+        weights : array or float
+            Of the places of the output.
+        """
+        raise CapabilityError(f"{type(self).__name__} does not say what an output costs")
 
     def label_costs(self, costs: Array, **scores: Any) -> Parts:
         """Return the cost of each part, where label k at place t costs ``costs[t, k]``.

@@ -85,6 +85,15 @@ class NativeStructure(Structure):
         """Return the core's rows and where each begins; default: as long as the labels."""
         return self._rows(outputs, labels, ptr), ptr
 
+    def _read_outcomes(
+        self,
+        flat: npt.NDArray[np.int64],
+        ptr: npt.NDArray[np.int64],
+        outcomes: tuple[int, ...],
+    ) -> list[Any]:
+        """Turn rows into outputs, for a label block with these outcomes a site."""
+        return self._read(flat, ptr)
+
     def _stack(self, outputs: list[Any]) -> Any:
         """Return outputs of one example in the form that :meth:`sample` gives them."""
         return np.array(outputs)
@@ -264,6 +273,12 @@ class NativeStructure(Structure):
         self._core.check(theta)
         return theta
 
+    def _is_batch(self, label: Any) -> bool:
+        """Tell whether the label block's scores are those of several examples."""
+        return isinstance(label, (list, tuple)) and (
+            len(label) == 0 or np.ndim(label[0]) == self._label_rank
+        )
+
     def _convert(self, scores: Mapping[str, Any]) -> tuple[bool, dict[str, Any], int]:
         """Return (is it a batch, float64 arrays or lists of them, how many examples)."""
         given = {name: value for name, value in scores.items() if value is not None}
@@ -271,9 +286,7 @@ class NativeStructure(Structure):
         label = given.get(block)
         if label is None:
             raise ValueError(f"{type(self).__name__} needs {block} scores: {block}=...")
-        batch = isinstance(label, (list, tuple)) and (
-            len(label) == 0 or np.ndim(label[0]) == self._label_rank
-        )
+        batch = self._is_batch(label)
         topology = {name: given.pop(name) for name in self.topology if name in given}
         theta: dict[str, Any] = {}
         if not batch:

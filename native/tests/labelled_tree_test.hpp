@@ -25,12 +25,12 @@ inline Parents draw_parents(std::size_t n, bool in_order, Draw& draw) {
   return parents;
 }
 
-struct TreeShape {
+struct LabelledTreeShape {
   std::size_t N, K;
   bool edge, anchored;
 };
 
-inline Layout tree_layout(const TreeShape& s, const Parents& parents) {
+inline Layout tree_layout(const LabelledTreeShape& s, const Parents& parents) {
   Layout layout;
   layout.add(Tree::kLabel, s.N, s.K, true);
   if (s.edge) layout.add(Tree::kEdge, s.anchored ? s.N - 1 : 1, s.K * s.K, s.anchored);
@@ -39,8 +39,8 @@ inline Layout tree_layout(const TreeShape& s, const Parents& parents) {
 }
 
 // The parts of each output are found from the parents here, not by the core's encode.
-inline Example make_tree(const TreeShape& s, const Parents& parents, Draw& draw, double scale,
-                         double forbidden) {
+inline Example make_tree(const LabelledTreeShape& s, const Parents& parents, Draw& draw,
+                         double scale, double forbidden) {
   Example e;
   e.layout = tree_layout(s, parents);
   draw_theta(e, draw, scale, forbidden);
@@ -62,14 +62,14 @@ inline Example make_tree(const TreeShape& s, const Parents& parents, Draw& draw,
   return e;
 }
 
-inline void test_small_trees() {
+inline void test_small_labelled_trees() {
   Workspace ws;
   Draw draw(21);
   for (const double scale : {1.0, 1e3, 1e5}) {
     for (const double forbidden : {0.0, 0.1, 0.4}) {
       for (int repeat = 0; repeat < 30; ++repeat) {
-        const TreeShape shape{1 + draw.below(5), 1 + draw.below(3), draw.chance(0.8),
-                              draw.chance(0.5)};
+        const LabelledTreeShape shape{1 + draw.below(5), 1 + draw.below(3), draw.chance(0.8),
+                                      draw.chance(0.5)};
         const Parents parents = draw_parents(shape.N, draw.chance(0.3), draw);
         context = "tree, N " + std::to_string(shape.N) + ", K " + std::to_string(shape.K) +
                   ", scale " + std::to_string(scale);
