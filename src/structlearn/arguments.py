@@ -241,7 +241,7 @@ def _add_train_tagger(p: argparse.ArgumentParser, commands: Commands) -> None:
         action="store_true",
         help="read the file anew each pass: for files larger than memory (perceptron)",
     )
-    p.set_defaults(command=commands["train tagger"])
+    p.set_defaults(command=commands["train"], task="tagger")
 
 
 def _add_train_segments(p: argparse.ArgumentParser, commands: Commands) -> None:
@@ -262,7 +262,7 @@ def _add_train_segments(p: argparse.ArgumentParser, commands: Commands) -> None:
         type=_count(1),
         help="tokens of the longest segment (the longest in training, at most 8)",
     )
-    p.set_defaults(command=commands["train segments"])
+    p.set_defaults(command=commands["train"], task="segments")
 
 
 def _add_train_constituency(p: argparse.ArgumentParser, commands: Commands) -> None:
@@ -305,7 +305,7 @@ def _add_train_constituency(p: argparse.ArgumentParser, commands: Commands) -> N
     p.add_argument("--random-state", metavar="S", type=_count(0), default=0, help="seed (0)")
     p.add_argument("--quiet", action="store_true", help="no progress")
     _add_threads(p)
-    p.set_defaults(command=commands["train constituency"])
+    p.set_defaults(command=commands["train"], task="constituency")
 
 
 def _add_training(p: argparse.ArgumentParser) -> None:
