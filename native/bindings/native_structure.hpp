@@ -17,11 +17,14 @@ struct BlockName {
   bool may_be_shared;        // may come without the axis of positions
   bool may_be_anchored;      // may come with it
   std::size_t width = 0;     // where a position has a row of sites, a second axis: how many
+  // Where sites are pairs or triples of nodes: so many axes of one length come first, then, with
+  // outcome_rank 1, one of labels, which may be left out.
+  std::size_t node_axes = 0;
 };
 
-// What the core's row of integers is to Python: an array, its only number, or the segments that
-// start where it is not negative.
-enum class OutputKind { kArray, kNumber, kSegments };
+// What the core's row of integers is to Python: an array, its only number, the segments that start
+// where it is not negative, or heads, and labels where the scores have them.
+enum class OutputKind { kArray, kNumber, kSegments, kHeads };
 
 struct NativeStructure {
   std::shared_ptr<const Structure> structure;

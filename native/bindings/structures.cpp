@@ -17,6 +17,7 @@
 #include "bindings.hpp"
 #include "native_structure.hpp"
 #include "signals.hpp"
+#include "structlearn/arborescence.hpp"
 #include "structlearn/chain.hpp"
 #include "structlearn/hypergraph.hpp"
 #include "structlearn/kernels.hpp"
@@ -66,8 +67,32 @@ void check_values(const Structure& structure, const Layout& layout, const BlockN
   }
 }
 
+// A block over pairs or triples of nodes.
+void add_node_block(const NativeStructure& s, const BlockName& spec, const Doubles& a,
+                    std::ptrdiff_t example, Parsed& out) {
+  const bool labelled = a.ndim() == spec.node_axes + 1 && spec.outcome_rank == 1;
+  bool square = labelled || a.ndim() == spec.node_axes;
+  std::size_t sites = 1;
+  for (std::size_t i = 0; square && i < spec.node_axes; ++i) {
+    square = a.shape(i) == a.shape(0);
+    sites *= a.shape(i);
+  }
+  if (!square) {
+    std::string axes = "N";
+    for (std::size_t i = 1; i < spec.node_axes; ++i) axes += ", N";
+    throw std::invalid_argument(where(example) + spec.name + " has shape " + shape_text(a) +
+                                ", expected (" + axes + ")" +
+                                (spec.outcome_rank ? " or (" + axes + ", labels)" : ""));
+  }
+  // Anchored: with labels.
+  out.layout.add(spec.block, sites, labelled ? a.shape(spec.node_axes) : 1, labelled);
+  check_values(*s.structure, out.layout, spec, a.data(), example);
+  out.scores.block[spec.block] = a.data();
+}
+
 void add_block(const NativeStructure& s, const BlockName& spec, const Doubles& a,
                std::ptrdiff_t example, Parsed& out) {
+  if (spec.node_axes) return add_node_block(s, spec, a, example, out);
   const std::size_t site_axes = spec.width ? 2 : 1;
   const bool shared = spec.may_be_shared && a.ndim() == spec.outcome_rank;
   const bool anchored = spec.may_be_anchored && a.ndim() == spec.outcome_rank + site_axes;
@@ -234,18 +259,28 @@ nb::list segments_of_rows(Input<std::int64_t, nb::ndim<1>> flat,
   return rows;
 }
 
-nb::object to_python(const NativeStructure& s, const Output& y) {
-  if (s.kind == OutputKind::kNumber) return nb::int_(y[0]);
-  if (s.kind == OutputKind::kSegments) return segments<std::int32_t>(y);
+nb::object array_of(std::span<const std::int32_t> y) {
   nb::object array = empty_integers(y.size());
   const ArrayView<std::int64_t> out(array, "the output", true);
   std::copy(y.begin(), y.end(), out.data());
   return array;
 }
 
+nb::object to_python(const NativeStructure& s, const Layout& layout, const Output& y) {
+  if (s.kind == OutputKind::kNumber) return nb::int_(y[0]);
+  if (s.kind == OutputKind::kSegments) return segments<std::int32_t>(y);
+  if (s.kind == OutputKind::kHeads && layout.block[0].anchored) {
+    const bool several = layout.block[0].outcomes > 1;
+    const std::size_t n = several ? y.size() / 2 : y.size();
+    const Output none(several ? 0 : n, 0);
+    const std::span<const std::int32_t> row(y);
+    return nb::make_tuple(array_of(row.first(n)), array_of(several ? row.subspan(n) : none));
+  }
+  return array_of(y);
+}
+
 // The best output of one example, and its score into ws.
-double best_output(const NativeStructure& s, nb::dict scores, Workspace& ws) {
-  const Parsed p = parse(s, scores);
+double best_output(const NativeStructure& s, const Parsed& p, Workspace& ws) {
   const double value = s.structure->argmax(p.layout, p.scores, ws.other, ws);
   if (value == kMinusInfinity) nothing_legal(-1);
   return value;
@@ -253,14 +288,16 @@ double best_output(const NativeStructure& s, nb::dict scores, Workspace& ws) {
 
 nb::object argmax(const NativeStructure& s, nb::dict scores) {
   Workspace& ws = local_workspace();
-  best_output(s, scores, ws);
-  return to_python(s, ws.other);
+  const Parsed p = parse(s, scores);
+  best_output(s, p, ws);
+  return to_python(s, p.layout, ws.other);
 }
 
 nb::tuple solve(const NativeStructure& s, nb::dict scores) {
   Workspace& ws = local_workspace();
-  const double value = best_output(s, scores, ws);
-  return nb::make_tuple(to_python(s, ws.other), value);
+  const Parsed p = parse(s, scores);
+  const double value = best_output(s, p, ws);
+  return nb::make_tuple(to_python(s, p.layout, ws.other), value);
 }
 
 nb::tuple beam(const NativeStructure& s, nb::dict scores, std::size_t width) {
@@ -270,7 +307,7 @@ nb::tuple beam(const NativeStructure& s, nb::dict scores, std::size_t width) {
   const Parsed p = parse(s, scores);
   const BeamOutput found = search->beam(p.layout, p.scores, width, ws.other, ws);
   if (found.value == kMinusInfinity) nothing_legal(-1);
-  return nb::make_tuple(to_python(s, ws.other), found.value, found.pruned);
+  return nb::make_tuple(to_python(s, p.layout, ws.other), found.value, found.pruned);
 }
 
 auto argmax_batch(const NativeStructure& s, nb::dict scores, std::size_t n, std::size_t threads) {
@@ -339,7 +376,7 @@ nb::list kbest(const NativeStructure& s, nb::dict scores, std::size_t n) {
   const Parsed p = parse(s, scores);
   nb::list result;
   for (auto& [value, y] : s.structure->kbest(p.layout, p.scores, n, local_workspace())) {
-    result.append(nb::make_tuple(value, to_python(s, y)));
+    result.append(nb::make_tuple(value, to_python(s, p.layout, y)));
   }
   if (nb::len(result) == 0) nothing_legal(-1);
   return result;
@@ -381,6 +418,13 @@ NativeStructure make_semimarkov(std::size_t max_length) {
            {"end", SemiMarkov::kEnd, 1, true, false},
            {"transition", SemiMarkov::kTransition, 2, true, true}},
           OutputKind::kSegments};
+}
+
+NativeStructure make_arborescence(bool projective, bool single_root) {
+  return {std::make_shared<Arborescence>(projective, single_root),
+          {{"arc", Arborescence::kArc, 1, false, true, 0, 2},
+           {"sibling", Arborescence::kSibling, 0, false, true, 0, 3}},
+          OutputKind::kHeads};
 }
 
 using Indices = Input<std::uint32_t, nb::ndim<1>>;
@@ -425,6 +469,7 @@ void bind_structures(nb::module_& m) {
   m.def("chain", &make_chain, nb::arg("order"));
   m.def("multiclass", &make_multiclass);
   m.def("semimarkov", &make_semimarkov, nb::arg("max_length"));
+  m.def("arborescence", &make_arborescence, nb::arg("projective"), nb::arg("single_root"));
   m.def("segments", &segments_of_rows, nb::arg("flat"), nb::arg("ptr"));
 
   nb::class_<Hypergraph>(m, "Hypergraph")

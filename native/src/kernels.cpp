@@ -12,7 +12,8 @@ namespace structlearn {
 namespace {
 namespace baseline {
 #include "kernels_body.hpp"
-}
+#include "kernels_trees_body.hpp"
+}  // namespace baseline
 }  // namespace
 
 static const Kernels kernels_baseline = {
@@ -40,6 +41,9 @@ static const Kernels kernels_baseline = {
     .integer_scores = baseline::integer_scores,
     .integer_viterbi = baseline::integer_viterbi,
     .all_scores = baseline::all_scores,
+    .column_best = baseline::column_best,
+    .max_add_rows = baseline::max_add_rows,
+    .max_rows = baseline::max_rows,
 };
 
 #ifdef STRUCTLEARN_DISPATCH

@@ -8,7 +8,8 @@ namespace structlearn {
 namespace {
 namespace avx2 {
 #include "kernels_body.hpp"
-}
+#include "kernels_trees_body.hpp"
+}  // namespace avx2
 }  // namespace
 
 extern const Kernels kernels_avx2;
@@ -37,6 +38,9 @@ const Kernels kernels_avx2 = {
     .integer_scores = avx2::integer_scores,
     .integer_viterbi = avx2::integer_viterbi,
     .all_scores = avx2::all_scores,
+    .column_best = avx2::column_best,
+    .max_add_rows = avx2::max_add_rows,
+    .max_rows = avx2::max_rows,
 };
 
 }  // namespace structlearn

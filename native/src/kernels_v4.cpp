@@ -8,7 +8,8 @@ namespace structlearn {
 namespace {
 namespace avx512 {
 #include "kernels_body.hpp"
-}
+#include "kernels_trees_body.hpp"
+}  // namespace avx512
 }  // namespace
 
 extern const Kernels kernels_avx512;
@@ -37,6 +38,9 @@ const Kernels kernels_avx512 = {
     .integer_scores = avx512::integer_scores,
     .integer_viterbi = avx512::integer_viterbi,
     .all_scores = avx512::all_scores,
+    .column_best = avx512::column_best,
+    .max_add_rows = avx512::max_add_rows,
+    .max_rows = avx512::max_rows,
 };
 
 }  // namespace structlearn

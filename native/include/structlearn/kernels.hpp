@@ -92,6 +92,16 @@ struct Kernels {
                           std::int32_t* alpha);
   // every x[i] is finite or -inf
   bool (*all_scores)(const double* x, std::size_t n);
+  // best[m] = the largest A[h][m] over h != m, and the first h that has it, for an n x n matrix
+  // whose rows are `stride` apart; -inf and 0 where all are -inf. The diagonal is not looked at.
+  void (*column_best)(const double* A, std::size_t stride, std::size_t n, double* best,
+                      std::int32_t* row);
+  // out[r][i] = max(out[r][i], a[r] + x[r][i]) for a few rows
+  void (*max_add_rows)(const double* a, const double* const* x, double* const* out,
+                       std::size_t rows, std::size_t n);
+  // out[i] = the largest rows[r][i], with `add` of out[i] itself too
+  void (*max_rows)(const double* const* rows, std::size_t count, bool add, double* out,
+                   std::size_t n);
 };
 
 // The best set for this machine; chosen on first use.

@@ -82,6 +82,7 @@ struct Workspace {
   } shared;
   std::array<std::vector<double>, 12> reals;
   std::array<std::vector<std::uint8_t>, 2> flags;
+  std::array<std::vector<std::int32_t>, 4> integers;
   Output output, other;
   double* real(std::size_t slot, std::size_t n) {
     if (reals[slot].size() < n) reals[slot].resize(n);
@@ -90,6 +91,10 @@ struct Workspace {
   std::uint8_t* flag(std::size_t slot, std::size_t n) {
     if (flags[slot].size() < n) flags[slot].resize(n);
     return flags[slot].data();
+  }
+  std::int32_t* integer(std::size_t slot, std::size_t n) {
+    if (integers[slot].size() < n) integers[slot].resize(n);
+    return integers[slot].data();
   }
 };
 

@@ -1,5 +1,6 @@
 """Part scores in, structures out. Nothing here is learned; scores may come from anywhere."""
 
+from .arborescence import Arborescence
 from .base import Block, Solution, Structure
 from .beam import BeamSearch
 from .chain import Chain
@@ -11,6 +12,7 @@ from .semimarkov import SemiMarkov
 from .trellis import Trellis, trellis
 
 __all__ = [
+    "Arborescence",
     "BeamSearch",
     "Block",
     "Chain",

@@ -246,6 +246,12 @@ class NativeStructure(Structure):
         self._core.check(theta)
         return theta
 
+    def _is_batch(self, label: Any) -> bool:
+        """Tell whether the label block's scores are those of several examples."""
+        return isinstance(label, (list, tuple)) and (
+            len(label) == 0 or np.ndim(label[0]) == self._label_rank
+        )
+
     def _convert(self, scores: Mapping[str, Any]) -> tuple[bool, dict[str, Any], int]:
         """Return (is it a batch, float64 arrays or lists of them, how many examples)."""
         given = {name: value for name, value in scores.items() if value is not None}
@@ -253,9 +259,7 @@ class NativeStructure(Structure):
         label = given.get(block)
         if label is None:
             raise ValueError(f"{type(self).__name__} needs {block} scores: {block}=...")
-        batch = isinstance(label, (list, tuple)) and (
-            len(label) == 0 or np.ndim(label[0]) == self._label_rank
-        )
+        batch = self._is_batch(label)
         if not batch:
             return False, {name: _as_scores(name, value) for name, value in given.items()}, 1
         n = len(label)

@@ -1,0 +1,86 @@
+#include "structlearn/arborescence.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <stdexcept>
+#include <string>
+
+#include "arc_scores.hpp"
+#include "edmonds.hpp"
+#include "eisner.hpp"
+
+namespace structlearn {
+
+void Arborescence::check(const Layout& layout) const {
+  const Block& arc = layout.block[kArc];
+  const std::size_t N = nodes_of(layout);
+  if (!arc.present || N * N != arc.sites || N < 2 || arc.outcomes == 0) {
+    throw std::invalid_argument(
+        "arc must have shape (n + 1, n + 1), or that with R labels at the end, for a sentence of "
+        "at "
+        "least one word: row and column 0 are the root");
+  }
+  const Block& sibling = layout.block[kSibling];
+  if (!sibling.present) return;
+  if (!projective_) {
+    throw std::invalid_argument(
+        "sibling scores need projective=True: the best non-projective tree with them is NP-hard");
+  }
+  if (sibling.sites != N * N * N || sibling.outcomes != 1) {
+    const std::string side = std::to_string(N);
+    throw std::invalid_argument("sibling must have shape (" + side + ", " + side + ", " + side +
+                                ") to go with arc");
+  }
+}
+
+bool Arborescence::reads(const Layout& layout, std::size_t block, std::size_t site) const {
+  const std::size_t N = nodes_of(layout), m = site % N;
+  if (block == kArc) return m != 0 && m != site / N;
+  const std::size_t s = site / N % N, h = site / N / N;
+  return m != 0 && ((h <= s && s < m) || (m < s && s <= h));
+}
+
+double Arborescence::argmax(const Layout& layout, const Scores& scores, Output& y,
+                            Workspace& ws) const {
+  const std::size_t N = nodes_of(layout), n = N - 1, R = layout.block[kArc].outcomes;
+  const double* arc = best_labels(layout, scores, ws);
+  y.assign(R > 1 ? 2 * n : n, 0);
+  const double value =
+      projective_ ? best_projective(arc, scores.block[kSibling], n, single_root_, y.data(), ws)
+                  : best_arborescence(arc, n, single_root_, y.data(), ws);
+  if (value > kMinusInfinity && R > 1) choose_labels(scores.block[kArc], arc, n, R, y.data());
+  return value;
+}
+
+void Arborescence::encode(const Layout& layout, std::span<const std::int32_t> y,
+                          std::vector<std::uint32_t>& parts) const {
+  const std::size_t N = nodes_of(layout), n = N - 1, R = layout.block[kArc].outcomes;
+  const auto push = [&parts](std::size_t i) { parts.push_back(static_cast<std::uint32_t>(i)); };
+  for (std::size_t m = 1; m <= n; ++m) {
+    const std::size_t h = static_cast<std::size_t>(y[m - 1]);
+    const std::size_t r = R > 1 ? static_cast<std::size_t>(y[n + m - 1]) : 0;
+    push(layout.block[kArc].offset + (h * N + m) * R + r);
+  }
+  if (!layout.block[kSibling].present) return;
+  for (std::size_t m = 1; m <= n; ++m) {
+    const std::size_t h = static_cast<std::size_t>(y[m - 1]);
+    std::size_t s = h > m ? m + 1 : m - 1;
+    while (s != h && y[s - 1] != y[m - 1]) s = h > m ? s + 1 : s - 1;
+    push(layout.block[kSibling].offset + (h * N + s) * N + m);
+  }
+}
+
+double Arborescence::infer(const Layout&, const Scores&, double, const Marginals&,
+                           Workspace&) const {
+  throw std::logic_error("not yet");
+}
+std::vector<std::pair<double, Output>> Arborescence::kbest(const Layout&, const Scores&,
+                                                           std::size_t, Workspace&) const {
+  throw std::logic_error("not yet");
+}
+std::vector<Output> Arborescence::sample(const Layout&, const Scores&, double, std::size_t,
+                                         std::uint64_t, Workspace&) const {
+  throw std::logic_error("not yet");
+}
+
+}  // namespace structlearn
