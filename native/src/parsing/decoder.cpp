@@ -15,67 +15,18 @@ void TreeSearch::begin(int n) {
   score_.assign(width_ * width_, kMinusInfinity);
 }
 
-// STANDIN
-namespace {
-void cle(std::vector<std::vector<double>> w, std::vector<int>& par) {
-  const int n = static_cast<int>(w.size());
-  par.assign(n, -1);
-  for (int v = 1; v < n; ++v) {
-    int b = -1;
-    for (int u = 0; u < n; ++u)
-      if (u != v && (b < 0 || w[u][v] > w[b][v])) b = u;
-    par[v] = b;
-  }
-  std::vector<int> mark(n, 0);
-  mark[0] = -1;
-  std::vector<int> cyc;
-  for (int v = 1; v < n && cyc.empty(); ++v) {
-    int u = v;
-    while (mark[u] == 0) { mark[u] = v; u = par[u]; }
-    if (mark[u] == v) {
-      int x = u;
-      do { cyc.push_back(x); x = par[x]; } while (x != u);
-    }
-  }
-  if (cyc.empty()) return;
-  std::vector<char> in(n, 0);
-  for (int x : cyc) in[x] = 1;
-  std::vector<int> map(n), back;
-  for (int v = 0; v < n; ++v) if (!in[v]) { map[v] = static_cast<int>(back.size()); back.push_back(v); }
-  const int c = static_cast<int>(back.size());
-  std::vector<std::vector<double>> w2(c + 1, std::vector<double>(c + 1, -1e30));
-  std::vector<int> enter(c + 1), leave(c + 1);
-  for (int i = 0; i < c; ++i) for (int j = 0; j < c; ++j) w2[i][j] = w[back[i]][back[j]];
-  for (int i = 0; i < c; ++i) {
-    double bi = -1e300, bo = -1e300;
-    for (int x : cyc) {
-      const double a = w[back[i]][x] - w[par[x]][x];
-      if (a > bi) { bi = a; enter[i] = x; }
-      const double b = w[x][back[i]];
-      if (b > bo) { bo = b; leave[i] = x; }
-    }
-    w2[i][c] = bi; w2[c][i] = bo;
-  }
-  std::vector<int> p2;
-  cle(w2, p2);
-  for (int i = 1; i < c; ++i) par[back[i]] = p2[i] == c ? leave[i] : back[p2[i]];
-  par[enter[p2[c]]] = back[p2[c]];
-}
-}  // namespace
-
 double TreeSearch::best(std::vector<std::int32_t>& heads) {
-  const int n = static_cast<int>(width_) - 1;
-  std::vector<std::vector<double>> w(width_, std::vector<double>(width_));
-  for (int h = 0; h <= n; ++h)
-    for (int m = 0; m <= n; ++m) w[h][m] = std::max(at(h, m), -1e12) - (h == 0 ? 1e7 : 0.0);
-  std::vector<int> par;
-  cle(w, par);
-  heads.assign(par.begin(), par.end());
-  double v = 0;
-  for (int m = 1; m <= n; ++m) v += at(heads[m], m);
-  return v;
+  Layout layout;
+  layout.add(Arborescence::kArc, width_ * width_, 1, true);
+  Scores scores;
+  scores.block[Arborescence::kArc] = score_.data();
+  const double value = trees_.argmax(layout, scores, output_, workspace_);
+  if (value == kMinusInfinity) return value;
+  heads.resize(width_);
+  heads[0] = -1;
+  std::copy(output_.begin(), output_.end(), heads.begin() + 1);
+  return value;
 }
-// END STANDIN
 
 // The best choice of a head for h and of modifiers on both sides, given the multipliers.
 double Decoder::automaton(const Parts& parts, int h) {
@@ -188,10 +139,16 @@ Decoded Decoder::decode(const Parts& parts, std::vector<std::int32_t>& heads) {
       dirty_[h] = 0;
       dual += value_[h];
     }
-    const double primal = parts.score(candidate_);
-    if (primal > result.value) {
-      result.value = primal;
-      heads = candidate_;
+    // A tree that was looked at before brings nothing new.
+    if (iteration == 0 || candidate_ != tried_) {
+      tried_ = candidate_;
+      search_.improve(parts, candidate_);
+      const double primal = parts.score(candidate_);
+      if (primal > result.value) {
+        result.value = primal;
+        heads = candidate_;
+      }
+      candidate_ = tried_;
     }
     if (dual < result.bound) {
       result.bound = dual;
@@ -213,7 +170,7 @@ Decoded Decoder::decode(const Parts& parts, std::vector<std::int32_t>& heads) {
     }
     if (differ == 0) {  // they agree: the tree is the best
       heads = candidate_;
-      result.value = primal;
+      result.value = parts.score(candidate_);
       result.exact = true;
       return result;
     }

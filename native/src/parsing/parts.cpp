@@ -35,6 +35,10 @@ void Parts::list_modifiers() {
   for (std::size_t i = 0; i < sides; i += 2) {
     std::reverse(down.begin() + down_begin[i], down.begin() + down_begin[i + 1]);
   }
+  rank.resize(head.size());
+  for (std::size_t i = 0; i < down.size(); ++i) {
+    rank[down[i]] = static_cast<std::uint32_t>(i) - down_begin[2 * std::size_t{head[down[i]]}];
+  }
   sibling_begin.assign(sides + 1, 0);
   grand_begin.assign(static_cast<std::size_t>(n) + 2, 0);
   for (std::size_t i = 0; i < sides; ++i) {

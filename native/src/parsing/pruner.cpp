@@ -84,8 +84,8 @@ void Pruner::prune(const Sentence& s, Candidates& out, std::span<const std::int3
 
 bool learn_pruner(std::span<const Sentence> sentences,
                   std::span<const std::vector<std::int32_t>> heads,
-                  std::span<const std::uint32_t> order, std::vector<float>& weight,
-                  std::vector<float>& squares, double rate, Interrupt& interrupt) {
+                  std::span<const std::uint32_t> order, std::span<float> weight,
+                  std::span<float> squares, double rate, Interrupt& interrupt) {
   constexpr double kSmall = 1e-3;  // a gradient that is not worth a step
   const Table table{weight.data(), weight.size() / kLine - 1};
   Pruner pruner(table, {}, false);

@@ -6,6 +6,8 @@
 #include <span>
 #include <vector>
 
+#include "structlearn/arborescence.hpp"
+#include "structlearn/parsing/local_search.hpp"
 #include "structlearn/parsing/parts.hpp"
 #include "structlearn/structure.hpp"
 
@@ -14,7 +16,7 @@ namespace structlearn::parsing {
 // The best tree by arcs alone: an Arborescence over the candidates, others being forbidden.
 class TreeSearch {
  public:
-  explicit TreeSearch(bool projective) : projective_(projective) {}
+  explicit TreeSearch(bool projective) : trees_(projective, true) {}
   void begin(int n);
   double& at(int h, int m) {
     return score_[static_cast<std::size_t>(h) * width_ + static_cast<std::size_t>(m)];
@@ -23,7 +25,7 @@ class TreeSearch {
   double best(std::vector<std::int32_t>& heads);
 
  private:
-  bool projective_;
+  Arborescence trees_;
   std::size_t width_ = 0;
   std::vector<double> score_;
   Workspace workspace_;
@@ -43,7 +45,7 @@ struct Decoded {
 class Decoder {
  public:
   explicit Decoder(bool projective, int max_iterations)
-      : tree_(projective), max_iterations_(max_iterations) {}
+      : tree_(projective), search_(projective), max_iterations_(max_iterations) {}
   void set_max_iterations(int n) { max_iterations_ = n; }
   Decoded decode(const Parts& parts, std::vector<std::int32_t>& heads);
 
@@ -51,13 +53,14 @@ class Decoder {
   double automaton(const Parts&, int h);
 
   TreeSearch tree_;
+  LocalSearch search_;
   int max_iterations_;
   std::vector<double> dual_up_, dual_down_;
   std::vector<std::uint8_t> z_up_, z_down_, y_, dirty_;
   std::vector<double> value_;  // of each automaton
   std::vector<double> f_;
   std::vector<std::uint32_t> from_, trace_;
-  std::vector<std::int32_t> candidate_;
+  std::vector<std::int32_t> candidate_, tried_;
 };
 
 }  // namespace structlearn::parsing

@@ -25,6 +25,7 @@ struct Parts {
   std::vector<std::uint16_t> label;        // the best one of each arc
   std::vector<std::uint32_t> down_begin;   // by side
   std::vector<std::uint32_t> down;         // arcs
+  std::vector<std::uint32_t> rank;         // of an arc among the modifiers of its head
   // Of a side with k modifiers a square of k + 1: [before: none, 1st, ...][next: 1st, ..., none].
   std::vector<std::uint32_t> sibling_begin;
   std::vector<double> sibling;

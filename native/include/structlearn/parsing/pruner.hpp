@@ -45,7 +45,7 @@ class Pruner {
 // Learns the weights by AdaGrad, sentence by sentence in the order given; false: interrupted.
 bool learn_pruner(std::span<const Sentence> sentences,
                   std::span<const std::vector<std::int32_t>> heads,
-                  std::span<const std::uint32_t> order, std::vector<float>& weight,
-                  std::vector<float>& squares, double rate, Interrupt&);
+                  std::span<const std::uint32_t> order, std::span<float> weight,
+                  std::span<float> squares, double rate, Interrupt&);
 
 }  // namespace structlearn::parsing

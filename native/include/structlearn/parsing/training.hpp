@@ -8,6 +8,7 @@
 #include "structlearn/parallel.hpp"
 #include "structlearn/parsing/decoder.hpp"
 #include "structlearn/parsing/label_sets.hpp"
+#include "structlearn/parsing/large_array.hpp"
 #include "structlearn/parsing/pruner.hpp"
 #include "structlearn/parsing/scorer.hpp"
 
@@ -42,7 +43,7 @@ class ParserLearner {
   ParseEpoch epoch(std::span<const std::uint32_t> order, Interrupt&);
   // The weights averaged over all steps.
   void mean(std::span<float> out) const;
-  const std::vector<float>& last() const { return weight_; }
+  std::span<const float> last() const { return weight_; }
 
  private:
   bool learn(std::size_t i, ParseEpoch& report);
@@ -53,7 +54,7 @@ class ParserLearner {
   const Treebank& treebank_;
   std::span<const Candidates> candidates_;
   TrainingOptions options_;
-  std::vector<float> weight_, behind_, squares_;
+  LargeArray<float> weight_, behind_, squares_;
   Table table_;
   PartScorer scorer_;
   Decoder decoder_;
