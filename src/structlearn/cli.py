@@ -83,6 +83,7 @@ def _plain_prediction(arguments: Sequence[str]) -> Any:
         confidence=False,
         marginals=False,
         known=False,
+        gold_tags=False,
     )
 
 
@@ -168,8 +169,41 @@ def _train_segments(o: Any) -> int:
     return 0
 
 
+def _train_parser(o: Any) -> int:
+    from .tasks.parser import DependencyParser
+
+    _check_writable(o.model, o.train, o.dev or "")
+    parser = DependencyParser(
+        o.order,
+        o.learner,
+        projective=o.projective,
+        max_iter=o.max_iter,
+        patience=o.patience,
+        C=o.C,
+        gold_tags=o.gold_tags,
+        folds=o.folds,
+        lemmas=o.lemmas,
+        n_models=o.n_models,
+        hash_bits=o.hash_bits,
+        n_jobs=o.threads,
+        random_state=o.random_state,
+        verbose=0 if o.quiet else 1,
+    )
+    try:
+        parser.fit(o.train, o.dev)
+    except KeyboardInterrupt:
+        if not hasattr(parser, "model_"):
+            raise
+        parser.save(o.model)
+        return _fail("interrupted; the model holds the weights reached so far", 130)
+    parser.save(o.model)
+    return 0
+
+
 def _predict(o: Any) -> int:
     tagger = _load(o)
+    if hasattr(tagger.model_, "taggers"):
+        return _predict_trees(tagger, o)
     if (o.confidence or o.marginals) and tagger.model_.temperature is None:
         print(
             "structlearn: the probabilities are not calibrated: train with --dev",
@@ -189,13 +223,27 @@ def _predict(o: Any) -> int:
     return 0
 
 
+def _predict_trees(parser: Any, o: Any) -> int:
+    if o.nbest > 1 or o.confidence or o.marginals or o.known:
+        raise ValueError("--nbest, --confidence, --marginals and --known are for taggers")
+    parser.label_file(
+        o.input,
+        sys.stdout.buffer if o.output in (None, "-") else o.output,
+        format=o.format,
+        gold_tags=o.gold_tags,
+        progress=_Counter("tokens").show if sys.stderr.isatty() else None,
+    )
+    return 0
+
+
 def _evaluate(o: Any) -> int:
     tagger = _load(o)
+    trees = {"gold_tags": o.gold_tags} if hasattr(tagger.model_, "taggers") else {}
     other = None if o.against is None else _load_model(o.against)
     if o.json:
         import json
 
-        found = tagger.evaluate(o.gold, o.format, confidence=o.confidence, against=other)
+        found = tagger.evaluate(o.gold, o.format, confidence=o.confidence, against=other, **trees)
         print(json.dumps(found))
     else:
         print(
@@ -205,6 +253,7 @@ def _evaluate(o: Any) -> int:
                 confidence=o.confidence,
                 confusions=o.confusions,
                 against=other,
+                **trees,
             )
         )
     return 0
@@ -255,6 +304,11 @@ def _load_model(path: str) -> Any:
         from .tasks.segment_tagger import SegmentTagger
 
         return SegmentTagger.from_model(SegmentModel.from_container(path, description, tensors))
+    if description.get("task") == "parser":
+        from .tasks.parser import DependencyParser
+        from .tasks.parser_model import ParserModel
+
+        return DependencyParser.from_model(ParserModel.from_container(path, description, tensors))
     from .tasks.tagger import Tagger
     from .tasks.tagger_model import TaggerModel
 
@@ -299,6 +353,7 @@ class _Counter:
 COMMANDS: dict[str, Callable[[Any], int]] = {
     "train tagger": _train_tagger,
     "train segments": _train_segments,
+    "train parser": _train_parser,
     "predict": _predict,
     "evaluate": _evaluate,
     "inspect": _inspect,

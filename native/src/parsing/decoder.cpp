@@ -4,6 +4,11 @@
 #include <cmath>
 
 namespace structlearn::parsing {
+#ifdef EXPERIMENT
+double X1 = 1.0, X2 = 0.7;
+#else
+constexpr double X1 = 1.0, X2 = 0.7;
+#endif
 namespace {
 
 constexpr double kShare = 1.0 / 3.0;  // of an arc's score: tree, modifier and head each have one
@@ -120,7 +125,7 @@ Decoded Decoder::decode(const Parts& parts, std::vector<std::int32_t>& heads) {
   value_.assign(n + 1, 0.0);
   result.value = kMinusInfinity;
   result.bound = std::numeric_limits<double>::infinity();
-  double rate = 1.0;
+  double rate = X1;
   int stalled = 0;
   for (int iteration = 0; iteration < max_iterations_; ++iteration) {
     result.iterations = iteration + 1;
@@ -154,7 +159,7 @@ Decoded Decoder::decode(const Parts& parts, std::vector<std::int32_t>& heads) {
       result.bound = dual;
       stalled = 0;
     } else if (++stalled >= 3) {
-      rate *= 0.7;
+      rate *= X2;
       stalled = 0;
     }
     const double gap = result.bound - result.value;

@@ -11,6 +11,7 @@
 #include "structlearn/parsing/large_array.hpp"
 #include "structlearn/parsing/pruner.hpp"
 #include "structlearn/parsing/scorer.hpp"
+#include "structlearn/parsing/treebank.hpp"
 
 namespace structlearn::parsing {
 
@@ -26,13 +27,6 @@ struct TrainingOptions {
 struct ParseEpoch {
   bool complete = true;
   std::size_t updates = 0, wrong = 0, inexact = 0, tokens = 0;
-};
-
-// Sentences with their trees.
-struct Treebank {
-  std::vector<Sentence> sentence;
-  std::vector<std::vector<std::int32_t>> heads;    // [0] is not used
-  std::vector<std::vector<std::uint16_t>> labels;  // [0] is not used
 };
 
 class ParserLearner {
