@@ -4,14 +4,12 @@
 #include <cmath>
 
 namespace structlearn::parsing {
-#ifdef EXPERIMENT
-double X1 = 1.0, X2 = 0.7;
-#else
-constexpr double X1 = 1.0, X2 = 0.7;
-#endif
 namespace {
 
 constexpr double kShare = 1.0 / 3.0;  // of an arc's score: tree, modifier and head each have one
+constexpr double kFirstRate = 2.0;    // of Polyak's step, and
+constexpr double kSlower = 0.9;       // what it is multiplied by
+constexpr int kPatience = 3;          // after so many rounds without a better bound
 
 }  // namespace
 
@@ -125,11 +123,10 @@ Decoded Decoder::decode(const Parts& parts, std::vector<std::int32_t>& heads) {
   value_.assign(n + 1, 0.0);
   result.value = kMinusInfinity;
   result.bound = std::numeric_limits<double>::infinity();
-  double rate = X1;
+  double rate = kFirstRate;
   int stalled = 0;
   for (int iteration = 0; iteration < max_iterations_; ++iteration) {
     result.iterations = iteration + 1;
-    // Arcs into the root have no automaton above: the share goes to the modifiers' side alike.
     for (std::size_t a = 0; a < arcs; ++a) {
       tree_.at(parts.head[a], parts.word[a]) =
           parts.arc[a] * kShare + dual_up_[a] + dual_down_[a];
@@ -158,8 +155,8 @@ Decoded Decoder::decode(const Parts& parts, std::vector<std::int32_t>& heads) {
     if (dual < result.bound) {
       result.bound = dual;
       stalled = 0;
-    } else if (++stalled >= 3) {
-      rate *= X2;
+    } else if (++stalled >= kPatience) {
+      rate *= kSlower;
       stalled = 0;
     }
     const double gap = result.bound - result.value;

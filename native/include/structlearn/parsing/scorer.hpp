@@ -23,7 +23,7 @@ struct Gold {
 class PartScorer {
  public:
   PartScorer(Table table, const LabelSets& sets, std::size_t labels)
-      : table_(table), sets_(sets), groups_((labels + kLine - 1) / kLine), keys_(&table_) {}
+      : table_(table), sets_(sets), groups_((labels + kLine - 1) / kLine), keys_(table) {}
 
   // Scores the arcs, each with its best label, and then the pairs of arcs.
   void arcs(const Sentence&, Parts&, const Gold* gold = nullptr);

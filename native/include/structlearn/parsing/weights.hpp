@@ -42,17 +42,21 @@ inline std::uint64_t group_key(std::uint64_t key, std::uint32_t group) {
 // Keys of one part, collected so that memory is asked for ahead of time.
 class KeyList {
  public:
-  explicit KeyList(const Table* table = nullptr) : table_(table) { key_.reserve(256); }
-  void clear() { key_.clear(); }
+  explicit KeyList(Table table) : table_(table), key_(kMost) {}
+  void clear() { size_ = 0; }
   void operator()(std::uint64_t key) {
-    if (table_) table_->prefetch(key);
-    key_.push_back(key);
+    table_.prefetch(key);
+    key_[size_++] = key;
   }
-  const std::vector<std::uint64_t>& keys() const { return key_; }
+  std::span<const std::uint64_t> keys() const { return {key_.data(), size_}; }
 
  private:
-  const Table* table_;
+  // No part has more: some hundred templates, one key for each kind of tag between two words, and a
+  // key a group of labels.
+  static constexpr std::size_t kMost = 8192;
+  Table table_;
   std::vector<std::uint64_t> key_;
+  std::size_t size_ = 0;
 };
 
 }  // namespace structlearn::parsing
