@@ -12,6 +12,7 @@ _PACKAGES = {
     "numpy_segments": "numpy",
     "hmmlearn_chain": "hmmlearn",
     "crfsuite": "python-crfsuite",
+    "ufal_trees": "ufal.chu_liu_edmonds",
 }
 
 

@@ -11,6 +11,7 @@ from . import (
     svm_solvers,
     tagging,
     training,
+    trees,
 )
 
 __all__ = [
@@ -24,4 +25,5 @@ __all__ = [
     "svm_solvers",
     "tagging",
     "training",
+    "trees",
 ]

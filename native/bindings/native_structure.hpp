@@ -1,6 +1,7 @@
 // A structure of the core with the names and ranks of its score blocks, as Python calls it.
 #pragma once
 
+#include <cstdint>
 #include <memory>
 #include <string>
 #include <vector>
@@ -30,6 +31,10 @@ struct NativeStructure {
   std::shared_ptr<const Structure> structure;
   std::vector<BlockName> blocks;
   OutputKind kind = OutputKind::kArray;
+  // The name of the argument that says what the example looks like; empty where there is none.
+  std::string topology = {};
+  // What it is where the example does not say.
+  std::vector<std::int64_t> default_topology = {};
 };
 
 }  // namespace structlearn::python

@@ -156,17 +156,43 @@ ScorerBlock read_block(nb::dict spec, std::vector<nb::object>& keep) {
   return block;
 }
 
+void check_pointers(const Topologies& t, std::size_t examples) {
+  if (t.ptr.empty()) return;
+  bool fine = t.ptr.size() == examples + 1 && t.ptr[0] == 0;
+  for (std::size_t i = 0; fine && i < examples; ++i) fine = t.ptr[i] <= t.ptr[i + 1];
+  if (!fine || static_cast<std::size_t>(t.ptr.back()) != t.value.size()) {
+    throw std::invalid_argument("the pointers into the topologies are wrong");
+  }
+}
+
+// What examples say of their own shapes comes from users: the structure looks at each.
+void check_layouts(const Structure& structure, const Scorer& scorer) {
+  for (std::size_t i = 0; i < scorer.examples(); ++i) {
+    try {
+      structure.check(scorer.layout(i));
+    } catch (const std::invalid_argument& e) {
+      throw std::invalid_argument("example " + std::to_string(i) + ": " + e.what());
+    }
+  }
+}
+
 }  // namespace
 
 PyProblem::PyProblem(nb::object structure, std::size_t examples, std::size_t weights,
-                     nb::list blocks, nb::dict gold, nb::dict cost, nb::object sample_weight) {
+                     nb::list blocks, nb::dict gold, nb::dict cost, nb::object sample_weight,
+                     nb::dict topology) {
   std::vector<ScorerBlock> read;
   for (nb::handle spec : blocks) read.push_back(read_block(nb::cast<nb::dict>(spec), keep));
   std::shared_ptr<const Oracle> oracle;
   keep.push_back(structure);
+  Arrays t(topology, keep);
+  Topologies topologies{t.get<std::int64_t>("ptr"), t.get<std::int64_t>("value")};
+  check_pointers(topologies, examples);
   if (nb::isinstance<NativeStructure>(structure)) {
-    native = std::make_shared<StructureOracle>(nb::cast<NativeStructure&>(structure).structure);
+    const auto& known = nb::cast<NativeStructure&>(structure);
+    native = std::make_shared<StructureOracle>(known.structure);
     oracle = native;
+    if (topologies.ptr.empty()) topologies.value = known.default_topology;
   } else {
     oracle = std::make_shared<PythonOracle>(structure);
   }
@@ -193,8 +219,12 @@ PyProblem::PyProblem(nb::object structure, std::size_t examples, std::size_t wei
     keep.push_back(sample_weight);
     s = {array.data(), array.size()};
   }
-  problem = std::make_unique<Problem>(Scorer(std::move(read), examples), std::move(oracle), weights,
-                                      read_gold, read_cost, s);
+  Scorer scorer(std::move(read), examples, topologies);
+  if (native && !nb::cast<NativeStructure&>(structure).topology.empty()) {
+    check_layouts(native->structure(), scorer);
+  }
+  problem = std::make_unique<Problem>(std::move(scorer), std::move(oracle), weights, read_gold,
+                                      read_cost, s);
 }
 
 namespace {
@@ -342,8 +372,12 @@ nb::tuple encode_all(const PyProblem& self, Input<std::int32_t, nb::ndim<1>> fla
     const Layout layout = self.problem->scorer().layout(i);
     const std::int64_t begin = ptr.data()[i], end = ptr.data()[i + 1];
     if (end > begin) {
-      self.native->structure().encode(
-          layout, {flat.data() + begin, static_cast<std::size_t>(end - begin)}, parts);
+      try {
+        self.native->structure().encode(
+            layout, {flat.data() + begin, static_cast<std::size_t>(end - begin)}, parts);
+      } catch (const std::invalid_argument& e) {
+        throw std::invalid_argument("example " + std::to_string(i) + ": " + e.what());
+      }
     }
     part_ptr.push_back(static_cast<std::int64_t>(parts.size()));
   }
@@ -354,10 +388,10 @@ nb::tuple encode_all(const PyProblem& self, Input<std::int32_t, nb::ndim<1>> fla
 
 void bind_problem(nb::module_& m) {
   nb::class_<PyProblem>(m, "Problem")
-      .def(nb::init<nb::object, std::size_t, std::size_t, nb::list, nb::dict, nb::dict,
-                    nb::object>(),
+      .def(nb::init<nb::object, std::size_t, std::size_t, nb::list, nb::dict, nb::dict, nb::object,
+                    nb::dict>(),
            nb::arg("structure"), nb::arg("examples"), nb::arg("weights"), nb::arg("blocks"),
-           nb::arg("gold"), nb::arg("cost"), nb::arg("sample_weight").none())
+           nb::arg("gold"), nb::arg("cost"), nb::arg("sample_weight").none(), nb::arg("topology"))
       .def_prop_ro("n_examples", [](const PyProblem& s) { return s.problem->examples(); })
       .def_prop_ro("n_weights", [](const PyProblem& s) { return s.problem->weights(); })
       .def(

@@ -19,7 +19,7 @@ struct PyProblem {
   std::unique_ptr<Problem> problem;
 
   PyProblem(nb::object structure, std::size_t examples, std::size_t weights, nb::list blocks,
-            nb::dict gold, nb::dict cost, nb::object sample_weight);
+            nb::dict gold, nb::dict cost, nb::object sample_weight, nb::dict topology);
 
   const double* weights(const Input<double, nb::ndim<1>>& w) const {
     if (w.size() != problem->weights()) {

@@ -24,6 +24,8 @@
 #include "structlearn/multiclass.hpp"
 #include "structlearn/parallel.hpp"
 #include "structlearn/semimarkov.hpp"
+#include "structlearn/spanning_tree.hpp"
+#include "structlearn/tree.hpp"
 
 namespace structlearn::python {
 namespace {
@@ -123,9 +125,14 @@ void add_block(const NativeStructure& s, const BlockName& spec, const Doubles& a
   out.scores.block[spec.block] = a.data();
 }
 
-const BlockName& find_block(const NativeStructure& s, nb::handle key) {
+const char* text_of(nb::handle key) {
   const char* name = PyUnicode_AsUTF8(key.ptr());
   if (name == nullptr) throw nb::python_error();
+  return name;
+}
+
+const BlockName& find_block(const NativeStructure& s, nb::handle key) {
+  const char* name = text_of(key);
   for (const BlockName& b : s.blocks) {
     if (b.name == name) return b;
   }
@@ -147,17 +154,34 @@ void check(const NativeStructure& s, const Parsed& p, std::ptrdiff_t example) {
   throw Infeasible(where(example) + "no legal output is left: every output scores -inf");
 }
 
+// What is given by block, and what is said of the topology.
+struct Given {
+  std::array<nb::handle, kMaxBlocks> block{};
+  nb::handle topology;
+
+  Given(const NativeStructure& s, nb::dict scores) {
+    for (auto [key, value] : scores) {
+      const bool is_topology = !s.topology.empty() && s.topology == text_of(key);
+      nb::handle& place = is_topology ? topology : block[find_block(s, key).block];
+      if (!value.is_none()) place = value;
+    }
+  }
+};
+
+std::span<const std::int64_t> read_topology(const NativeStructure& s, nb::handle value) {
+  if (!value.is_valid()) return s.default_topology;
+  const ArrayView<std::int64_t> array(value, s.topology.c_str());
+  return {array.data(), array.size()};
+}
+
 // Blocks in the order of the structure, so that flat part vectors agree everywhere.
 Parsed parse(const NativeStructure& s, nb::dict scores, std::ptrdiff_t example = -1) {
   Parsed out;
-  std::array<nb::handle, kMaxBlocks> given{};
-  for (auto [key, value] : scores) {
-    const BlockName& b = find_block(s, key);
-    if (!value.is_none()) given[b.block] = value;
-  }
+  const Given given(s, scores);
+  out.layout.topology = read_topology(s, given.topology);
   for (const BlockName& b : s.blocks) {
-    if (given[b.block].is_valid()) {
-      add_block(s, b, Doubles(given[b.block], b.name.c_str()), example, out);
+    if (const nb::handle value = given.block[b.block]; value.is_valid()) {
+      add_block(s, b, Doubles(value, b.name.c_str()), example, out);
     }
   }
   check(s, out, example);
@@ -167,12 +191,15 @@ Parsed parse(const NativeStructure& s, nb::dict scores, std::ptrdiff_t example =
 // A batch: each block a list, one array an example, or one array for all.
 std::vector<Parsed> parse_batch(const NativeStructure& s, nb::dict scores, std::size_t n) {
   std::vector<Parsed> out(n);
-  std::array<nb::handle, kMaxBlocks> given{};
-  for (auto [key, value] : scores) {
-    if (!value.is_none()) given[find_block(s, key).block] = value;
+  const Given given(s, scores);
+  for (std::size_t i = 0; i < n; ++i) {
+    const bool each = given.topology.is_valid() && PyList_Check(given.topology.ptr());
+    out[i].layout.topology = read_topology(
+        s, each ? nb::handle(PyList_GET_ITEM(given.topology.ptr(), static_cast<Py_ssize_t>(i)))
+                : given.topology);
   }
   for (const BlockName& b : s.blocks) {
-    const nb::handle value = given[b.block];
+    const nb::handle value = given.block[b.block];
     if (!value.is_valid()) continue;
     if (!PyList_Check(value.ptr())) {
       Parsed once;
@@ -427,6 +454,18 @@ NativeStructure make_arborescence(bool projective, bool single_root) {
           OutputKind::kHeads};
 }
 
+NativeStructure make_spanning_tree() {
+  return {std::make_shared<SpanningTree>(), {{"edge", SpanningTree::kEdge, 0, false, true, 0, 2}}};
+}
+
+NativeStructure make_tree(Input<std::int64_t, nb::ndim<1>> parents) {
+  return {std::make_shared<Tree>(),
+          {{"label", Tree::kLabel, 1, false, true}, {"edge", Tree::kEdge, 2, true, true}},
+          OutputKind::kArray,
+          "parents",
+          {parents.data(), parents.data() + parents.size()}};
+}
+
 using Indices = Input<std::uint32_t, nb::ndim<1>>;
 std::vector<std::uint32_t> to_vector(const Indices& a) {
   return {a.data(), a.data() + a.size()};
@@ -470,6 +509,8 @@ void bind_structures(nb::module_& m) {
   m.def("multiclass", &make_multiclass);
   m.def("semimarkov", &make_semimarkov, nb::arg("max_length"));
   m.def("arborescence", &make_arborescence, nb::arg("projective"), nb::arg("single_root"));
+  m.def("spanning_tree", &make_spanning_tree);
+  m.def("tree", &make_tree, nb::arg("parents"));
   m.def("segments", &segments_of_rows, nb::arg("flat"), nb::arg("ptr"));
 
   nb::class_<Hypergraph>(m, "Hypergraph")

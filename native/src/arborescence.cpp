@@ -8,6 +8,10 @@
 #include "arc_scores.hpp"
 #include "edmonds.hpp"
 #include "eisner.hpp"
+#include "kbest_trees.hpp"
+#include "matrix_tree.hpp"
+#include "projective_sums.hpp"
+#include "softmax.hpp"
 
 namespace structlearn {
 
@@ -55,6 +59,10 @@ double Arborescence::argmax(const Layout& layout, const Scores& scores, Output& 
 void Arborescence::encode(const Layout& layout, std::span<const std::int32_t> y,
                           std::vector<std::uint32_t>& parts) const {
   const std::size_t N = nodes_of(layout), n = N - 1, R = layout.block[kArc].outcomes;
+  if (y.size() != 2 * n && (y.size() != n || R > 1)) {  // one label may be left out
+    throw std::invalid_argument("the tree has " + std::to_string(R > 1 ? y.size() / 2 : y.size()) +
+                                " words, the scores are for " + std::to_string(n));
+  }
   const auto push = [&parts](std::size_t i) { parts.push_back(static_cast<std::uint32_t>(i)); };
   for (std::size_t m = 1; m <= n; ++m) {
     const std::size_t h = static_cast<std::size_t>(y[m - 1]);
@@ -70,17 +78,53 @@ void Arborescence::encode(const Layout& layout, std::span<const std::int32_t> y,
   }
 }
 
-double Arborescence::infer(const Layout&, const Scores&, double, const Marginals&,
-                           Workspace&) const {
-  throw std::logic_error("not yet");
+double Arborescence::infer(const Layout& layout, const Scores& scores, double eps,
+                           const Marginals& out, Workspace& ws) const {
+  const std::size_t N = nodes_of(layout), R = layout.block[kArc].outcomes;
+  const double* arc = summed_labels(layout, scores, eps, ws);
+  double* p = out.block[kArc];
+  if (p != nullptr && R > 1) p = ws.real(kArcMarginals, N * N);
+  const double value = projective_ ? sum_projective(arc, scores.block[kSibling], N - 1,
+                                                    single_root_, eps, p, out.block[kSibling])
+                                   : sum_arborescences(arc, N - 1, single_root_, eps, p);
+  if (value > kMinusInfinity && p != nullptr && R > 1) {
+    share_among_labels(layout, scores, arc, p, eps, out.block[kArc]);
+  }
+  return value;
 }
-std::vector<std::pair<double, Output>> Arborescence::kbest(const Layout&, const Scores&,
-                                                           std::size_t, Workspace&) const {
-  throw std::logic_error("not yet");
+
+std::vector<std::pair<double, Output>> Arborescence::kbest(const Layout& layout,
+                                                           const Scores& scores, std::size_t n,
+                                                           Workspace& ws) const {
+  const std::size_t words = nodes_of(layout) - 1;
+  const double* sibling = scores.block[kSibling];
+  const ArcScores arcs{scores.block[kArc], best_labels(layout, scores, ws), words,
+                       layout.block[kArc].outcomes};
+  return kbest_trees(arcs, n, [&](const double* arc, std::int32_t* heads) {
+    return projective_ ? best_projective(arc, sibling, words, single_root_, heads, ws)
+                       : best_arborescence(arc, words, single_root_, heads, ws);
+  });
 }
-std::vector<Output> Arborescence::sample(const Layout&, const Scores&, double, std::size_t,
-                                         std::uint64_t, Workspace&) const {
-  throw std::logic_error("not yet");
+
+std::vector<Output> Arborescence::sample(const Layout& layout, const Scores& scores, double eps,
+                                         std::size_t n, std::uint64_t seed, Workspace& ws) const {
+  const std::size_t words = nodes_of(layout) - 1, R = layout.block[kArc].outcomes;
+  const double* arc = summed_labels(layout, scores, eps, ws);
+  std::vector<Output> drawn =
+      projective_ ? draw_projective(arc, scores.block[kSibling], words, single_root_, eps, n, seed)
+                  : draw_arborescences(arc, words, single_root_, eps, n, seed);
+  if (R == 1) return drawn;
+  std::vector<double> weight(R);
+  for (std::size_t s = 0; s < drawn.size(); ++s) {
+    Random random(~seed, s);
+    drawn[s].resize(2 * words);
+    for (std::size_t m = 1; m <= words; ++m) {
+      const std::size_t site = static_cast<std::size_t>(drawn[s][m - 1]) * (words + 1) + m;
+      softmax(scores.block[kArc] + site * R, R, eps, weight.data());
+      drawn[s][words + m - 1] = static_cast<std::int32_t>(draw(weight.data(), R, 1, random));
+    }
+  }
+  return drawn;
 }
 
 }  // namespace structlearn

@@ -30,9 +30,10 @@ class Contraction {
  public:
   Contraction(const double* arc, std::size_t n, Workspace& ws)
       : arc_(arc), n_(n), N_(n + 1), capacity_(2 * N_), nodes_(static_cast<Node>(N_)), ws_(ws) {
-    double* reals = ws.real(0, 2 * capacity_);
+    double* reals = ws.real(0, 3 * capacity_);
     inner_ = reals;
     root_ = reals + capacity_;
+    worth_ = reals + 2 * capacity_;
     std::int32_t* integers = ws.integer(0, 7 * capacity_);
     head_ = integers;
     top_ = integers + capacity_;
@@ -241,22 +242,32 @@ class Contraction {
       }
       kernels().max_rows(row, some, done > 0, leave, N_);
     }
+    // Words first: most members are words, and their scores lie in the matrix.
+    std::size_t words = 0;
+    for (std::size_t i = 0; i < length; ++i) {
+      if (member[i] < static_cast<Node>(N_)) std::swap(member[words++], member[i]);
+    }
+    for (std::size_t i = 0; i < length; ++i) worth_[i] = inner_[member[i]];
     inner_[c] = kMinusInfinity;
     head_[c] = 0;
     for (std::size_t i = 0; i < n_active_; ++i) {
       const Node u = active_[i];
       double best = kMinusInfinity;
+      std::size_t j = 0;
       if (u < static_cast<Node>(N_)) {
         const double* from = arc_ + static_cast<std::size_t>(u) * N_;
-        for (std::size_t j = 0; j < length; ++j) {
-          const Node v = member[j];
-          const double x = (v < static_cast<Node>(N_) ? from[v] : in(v)[u]) - inner_[v];
+        for (; j < words; ++j) {
+          const double x = from[member[j]] - worth_[j];
+          best = x > best ? x : best;
+        }
+        for (; j < length; ++j) {
+          const double x = in(member[j])[u] - worth_[j];
           best = x > best ? x : best;
         }
       } else {
         leave[u] = kMinusInfinity;
-        for (std::size_t j = 0; j < length; ++j) {
-          best = std::max(best, score(u, member[j]) - inner_[member[j]]);
+        for (; j < length; ++j) {
+          best = std::max(best, score(u, member[j]) - worth_[j]);
           leave[u] = std::max(leave[u], score(member[j], u));
         }
       }
@@ -297,6 +308,7 @@ class Contraction {
   std::size_t n_active_ = 0;
   double* inner_;  // the best arc from another word or cycle
   double* root_;   // the best arc from the root
+  double* worth_;  // of the members of a cycle: the arcs inside it
   double* rows_ = nullptr;
   Node* head_;  // where the best inner arc comes from: a node of the time when it was found
   Node* top_;   // the cycle a node is part of, or itself; shortened on the way

@@ -19,6 +19,7 @@ namespace baseline {
 static const Kernels kernels_baseline = {
     .name = "baseline",
     .max_step = baseline::max_step,
+    .max_step_back = baseline::max_step_back,
     .max_sum = baseline::max_sum,
     .sum_step = baseline::sum_step,
     .sum_step_back = baseline::sum_step_back,

@@ -160,6 +160,33 @@ static void max_sum(const double* a, const double* b, double* out, std::size_t n
   }
 }
 
+static inline double largest_lane(v8 v) {
+  double l[8];
+  store(l, v);
+  double best = l[0];
+  for (int i = 1; i < 8; ++i) best = l[i] > best ? l[i] : best;
+  return best;
+}
+
+// A maximum has no order to keep: the last, overlapping vector may look at entries twice.
+static void max_step_back(const double* T, const double* b, double* out, std::size_t K1,
+                          std::size_t K) {
+  for (std::size_t k1 = 0; k1 < K1; ++k1, T += K) {
+    if (K < 8) {
+      double best = T[0] + b[0];
+      for (std::size_t k = 1; k < K; ++k) {
+        const double x = T[k] + b[k];
+        best = x > best ? x : best;
+      }
+      out[k1] = best;
+      continue;
+    }
+    v8 best = load(T + K - 8) + load(b + K - 8);
+    for (std::size_t k = 0; k + 8 <= K; k += 8) best = larger(load(T + k) + load(b + k), best);
+    out[k1] = largest_lane(best);
+  }
+}
+
 static void sum_step(const double* a, const double* E, double* out, std::size_t K1, std::size_t R,
                      std::size_t K) {
   step<false>(a, E, out, K1, R, K);

@@ -16,6 +16,7 @@ extern const Kernels kernels_avx2;
 const Kernels kernels_avx2 = {
     .name = "avx2",
     .max_step = avx2::max_step,
+    .max_step_back = avx2::max_step_back,
     .max_sum = avx2::max_sum,
     .sum_step = avx2::sum_step,
     .sum_step_back = avx2::sum_step_back,

@@ -16,6 +16,7 @@ extern const Kernels kernels_avx512;
 const Kernels kernels_avx512 = {
     .name = "avx512",
     .max_step = avx512::max_step,
+    .max_step_back = avx512::max_step_back,
     .max_sum = avx512::max_sum,
     .sum_step = avx512::sum_step,
     .sum_step_back = avx512::sum_step_back,

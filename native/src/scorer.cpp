@@ -7,8 +7,8 @@
 
 namespace structlearn {
 
-Scorer::Scorer(std::vector<ScorerBlock> blocks, std::size_t examples)
-    : blocks_(std::move(blocks)), examples_(examples) {
+Scorer::Scorer(std::vector<ScorerBlock> blocks, std::size_t examples, Topologies topologies)
+    : blocks_(std::move(blocks)), examples_(examples), topologies_(topologies) {
   if (blocks_.size() > kMaxBlocks) throw std::invalid_argument("too many blocks");
   for (ScorerBlock& block : blocks_) derive(block);
 }
@@ -57,6 +57,12 @@ Layout Scorer::layout(std::size_t example) const {
                                   ? 1
                                   : static_cast<std::size_t>(ptr[example + 1] - ptr[example]);
     layout.add(b, sites, block.weights.outcomes, block.features.kind != FeatureRows::Kind::kShared);
+  }
+  layout.topology = topologies_.value;
+  if (const auto& ptr = topologies_.ptr; !ptr.empty()) {
+    layout.topology =
+        layout.topology.subspan(static_cast<std::size_t>(ptr[example]),
+                                static_cast<std::size_t>(ptr[example + 1] - ptr[example]));
   }
   return layout;
 }

@@ -4,6 +4,7 @@
 #include <stdexcept>
 #include <string>
 
+#include "ranked_lists.hpp"
 #include "semimarkov_view.hpp"
 #include "softmax.hpp"
 #include "structlearn/kernels.hpp"
@@ -124,54 +125,13 @@ void SemiMarkov::encode(const Layout& layout, std::span<const std::int32_t> y,
   }
 }
 
-namespace {
-
-// One entry of a k-best list: its score, and the entry of the list that it extends.
-struct Ranked {
-  double score;
-  std::uint32_t source, rank;
-};
-using List = std::vector<Ranked>;
-
-// A list to be extended, and what that adds to its scores.
-struct Source {
-  const List* list;
-  double gain;
-};
-
-// The n best entries of sorted lists, by a heap of their heads; ties go to the first list.
-List merge(const std::vector<Source>& sources, std::size_t n) {
-  const auto worse = [](const Ranked& a, const Ranked& b) {
-    return a.score < b.score || (a.score == b.score && a.source > b.source);
-  };
-  std::vector<Ranked> heap;
-  const auto push = [&](std::uint32_t source, std::uint32_t rank) {
-    const auto& [list, gain] = sources[source];
-    if (rank >= list->size() || gain == kMinusInfinity) return;
-    heap.push_back({(*list)[rank].score + gain, source, rank});
-    std::push_heap(heap.begin(), heap.end(), worse);
-  };
-  for (std::uint32_t s = 0; s < sources.size(); ++s) push(s, 0);
-  List merged;
-  while (!heap.empty() && merged.size() < n) {
-    std::pop_heap(heap.begin(), heap.end(), worse);
-    const Ranked top = heap.back();
-    heap.pop_back();
-    merged.push_back(top);
-    push(top.source, top.rank + 1);
-  }
-  return merged;
-}
-
-}  // namespace
-
 std::vector<std::pair<double, Output>> SemiMarkov::kbest(const Layout& layout, const Scores& scores,
                                                          std::size_t n, Workspace& ws) const {
   const SegmentView v(layout, scores, max_length_, ws);
   const std::size_t K = v.K;
   // As in argmax: ended[j][k] extends arrived[j - d][k], source d - 1; arrived[i][k] extends
   // ended[i][k1], source k1.
-  std::vector<List> ended((v.L + 1) * K), arrived(v.L * K);
+  std::vector<RankedList> ended((v.L + 1) * K), arrived(v.L * K);
   std::vector<Source> sources;
   for (std::size_t j = 0; j <= v.L; ++j) {
     for (std::size_t k = 0; k < K && j > 0; ++k) {

@@ -13,6 +13,7 @@
 #include "structures_test.hpp"
 #include "tagger_test.hpp"
 #include "text_test.hpp"
+#include "trees_test.hpp"
 #include "working_sets_test.hpp"
 
 int main() {
@@ -30,6 +31,9 @@ int main() {
   test::test_wide_segmentations();
   test::test_segment_marginals_by_position();
   test::test_segment_refusals();
+  test::test_small_trees();
+  test::test_long_trees();
+  test::test_small_spanning_trees();
   test::test_segment_texts();
   test::test_hypergraphs();
   test::test_scorer();

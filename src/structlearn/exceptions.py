@@ -6,12 +6,14 @@ from ._core import InfeasibleError
 
 __all__ = [
     "CapabilityError",
+    "ConflictError",
     "ConvergenceWarning",
     "FileError",
     "InexactInferenceWarning",
     "InfeasibleError",
     "LineError",
     "MissingFunctionError",
+    "UnboundedError",
 ]
 
 
@@ -20,6 +22,24 @@ class CapabilityError(ValueError):
 
     The message names what does work instead.
     """
+
+
+class ConflictError(InfeasibleError):
+    """Constraints contradict each other, so that no output is left.
+
+    Attributes
+    ----------
+    conflict : list of str
+        Names of constraints that contradict each other; without any one of them the others do not,
+        unless the message says that they could not be told apart in time.
+    """
+
+    def __init__(self, message: str, conflict: list[str]) -> None:
+        super().__init__(message)
+        self.conflict = conflict
+
+    def __reduce__(self) -> tuple[type, tuple[str, list[str]]]:
+        return type(self), (str(self), self.conflict)
 
 
 class ConvergenceWarning(UserWarning):
@@ -47,6 +67,10 @@ class FileError(ValueError):
         super().__init__(f"{where}: {reason}")
         self.path = path
         self.line = line
+
+
+class UnboundedError(ValueError):
+    """A program has outputs of any score, however large; the message says which parts grow."""
 
 
 class MissingFunctionError(ValueError):

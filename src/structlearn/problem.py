@@ -148,6 +148,7 @@ class Problem:
         self._label_names = label_names
         self._check_sites()
         self._specs = layout.specification(examples)
+        self._topology_spec = self._topology_specification()
         self._inference = structure.native or PythonInference(self)
         #: Whether the gold parts have values other than counts, see :meth:`completed`.
         self.soft_gold = False
@@ -176,7 +177,14 @@ class Problem:
             gold,
             cost,
             self.sample_weight,
+            self._topology_spec,
         )
+
+    def _topology_specification(self) -> dict[str, Any]:
+        """Return what the examples say of their shapes, for the core."""
+        native = self._native
+        found = None if native is None else native.topology_rows(self.examples.topology)
+        return {} if found is None else {"ptr": found[0], "value": found[1]}
 
     def _check_sites(self) -> None:
         """Refuse features for more or fewer sites than the structure has: the core trusts them."""
@@ -437,7 +445,9 @@ class Problem:
         if native is None:
             return [self.structure.argmax(**self.scores(i, w)) for i in range(self.n_examples)]
         flat, ptr = self._core.argmax_all(w, n_threads(n_jobs), int(beam or 0))
-        return native._read(flat, ptr)
+        block = self.layout.blocks[native.label_block]
+        assert block is not None
+        return native._read_outcomes(flat, ptr, block.outcomes)
 
     def output_reader(self) -> OutputReader:
         """Return what turns differences to the gold outputs into outputs, without this problem."""
@@ -464,7 +474,7 @@ class Problem:
                 keep = np.repeat(~partial, np.diff(ptr))
                 sizes = np.where(partial, 0, np.diff(ptr))
                 labels, ptr = labels[keep], np.concatenate(([0], np.cumsum(sizes)))
-            labels = native._rows(gold.outputs, labels, ptr)
+            labels, ptr = native._gold_rows(gold.outputs, labels, ptr)
             part_ptr, parts = self._core.encode_all(labels.astype(np.int32), ptr.astype(np.int64))
         else:
             rows: list[npt.NDArray[np.int64]] = []
@@ -549,7 +559,7 @@ class Problem:
             return {"zero_one": True}
         block = self.layout.blocks.get(self.structure.label_block)
         table = None
-        if self.structure.has_labels and block is not None:
+        if self.structure.has_labels and not self.structure.judges_outputs and block is not None:
             table = cost.label_table(block.outcomes[-1])
         if table is None:
             return self._cost_by_parts(

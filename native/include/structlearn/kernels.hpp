@@ -24,6 +24,9 @@ struct Kernels {
   // out[r,k] = max over k1 of a[k1,r] + T[k1,r,k]
   void (*max_step)(const double* a, const double* T, double* out, std::size_t K1, std::size_t R,
                    std::size_t K);
+  // out[k1] = max over k of T[k1,k] + b[k]
+  void (*max_step_back)(const double* T, const double* b, double* out, std::size_t K1,
+                        std::size_t K);
   // out[i] = max(out[i], a[i] + b[i])
   void (*max_sum)(const double* a, const double* b, double* out, std::size_t n);
   // out[r,k] = sum over k1 of a[k1,r] * E[k1,r,k]

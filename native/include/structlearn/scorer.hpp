@@ -52,9 +52,15 @@ struct ScorerBlock {
   WeightRows weights;
 };
 
+// What the examples say of their own shapes. Pointers are borrowed.
+struct Topologies {
+  std::span<const std::int64_t> ptr;  // of example i: value[ptr[i]..ptr[i+1]]; empty: all for each
+  std::span<const std::int64_t> value;
+};
+
 class Scorer {
  public:
-  Scorer(std::vector<ScorerBlock> blocks, std::size_t examples);
+  Scorer(std::vector<ScorerBlock> blocks, std::size_t examples, Topologies topologies = {});
 
   std::size_t examples() const { return examples_; }
   const std::vector<ScorerBlock>& blocks() const { return blocks_; }
@@ -120,6 +126,7 @@ class Scorer {
   std::vector<ScorerBlock> blocks_;
   std::vector<std::shared_ptr<const Derived>> derived_;  // shared: the blocks point into them
   std::size_t examples_;
+  Topologies topologies_;
 };
 
 }  // namespace structlearn

@@ -30,6 +30,9 @@ struct Block {
 struct Layout {
   std::array<Block, kMaxBlocks> block;
   std::size_t parts = 0;
+  // What the example says of its own shape (parents, edges, sides), as its structure reads it;
+  // borrowed. Empty where the structure needs none.
+  std::span<const std::int64_t> topology;
 
   void add(std::size_t b, std::size_t sites, std::size_t outcomes, bool anchored) {
     block[b] = {sites, outcomes, parts, true, anchored};
@@ -83,10 +86,15 @@ struct Workspace {
   std::array<std::vector<double>, 12> reals;
   std::array<std::vector<std::uint8_t>, 2> flags;
   std::array<std::vector<std::int32_t>, 4> integers;
+  std::array<std::vector<std::uint32_t>, 3> indices;
   Output output, other;
   double* real(std::size_t slot, std::size_t n) {
     if (reals[slot].size() < n) reals[slot].resize(n);
     return reals[slot].data();
+  }
+  std::uint32_t* index(std::size_t slot, std::size_t n) {
+    if (indices[slot].size() < n) indices[slot].resize(n);
+    return indices[slot].data();
   }
   std::uint8_t* flag(std::size_t slot, std::size_t n) {
     if (flags[slot].size() < n) flags[slot].resize(n);

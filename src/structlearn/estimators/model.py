@@ -40,7 +40,8 @@ class StructuredModel(Predictor):
 
     Parameters
     ----------
-    structure : {"chain", "multiclass", "semimarkov"} or Structure, default="chain"
+    structure : {"chain", "multiclass", "semimarkov", "arborescence", "spanning-tree"} or \
+            Structure, default="chain"
         "semimarkov" takes ``max_length`` from the examples: their rows of features a position.
     cost : {"hamming", "hamming-mean", "zero-one"}, (K, K) array or Cost, default="hamming"
         Δ(gold, predicted); used where the margin is not 0.

@@ -114,6 +114,9 @@ def read_outputs(
     """
     outputs = as_outputs(y, len(sites))
     if not structure.has_labels:
+        for i, output in enumerate(outputs if structure.judges_outputs and check_sites else []):
+            if np.ndim(output) == 0 or len(output) != sites[i]:
+                raise ValueError(f"example {i}: y is {output!r}, X has {sites[i]} places for it")
         return GoldOutputs(
             outputs, np.empty(0, dtype=np.int64), np.zeros(len(outputs) + 1, dtype=np.int64)
         )

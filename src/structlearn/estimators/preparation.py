@@ -16,10 +16,13 @@ from ..features.rows import Examples
 from ..losses.costs import as_cost
 from ..problem import GoldOutputs, Problem
 from ..scoring.layout import WeightBlock, WeightLayout, observed_outcomes
+from ..structures.arborescence import Arborescence
 from ..structures.base import Block, Structure
 from ..structures.chain import Chain
 from ..structures.multiclass import Multiclass
 from ..structures.semimarkov import SemiMarkov
+from ..structures.spanning import SpanningTree
+from ..structures.tree import Tree
 from .constraints import put_masks
 from .outputs import check_sample_weight, class_weights, find_classes, read_outputs
 
@@ -38,6 +41,9 @@ STRUCTURES: dict[str, type[Structure]] = {
     "multiclass": Multiclass,
     "chain": Chain,
     "semimarkov": SemiMarkov,
+    "arborescence": Arborescence,
+    "spanning-tree": SpanningTree,
+    "tree": Tree,
 }
 
 
@@ -128,7 +134,7 @@ def prepare(
 def make_structure(structure: Any, X: Any = None, y: Any = None) -> Structure:
     """Return the structure that a name or an object stands for, a named one to fit X and y."""
     if isinstance(structure, Structure):
-        return structure
+        return structure if y is None else structure.for_examples(X, y)
     if isinstance(structure, str) and structure in STRUCTURES:
         return STRUCTURES[structure].from_examples(X, y)
     raise ValueError(
@@ -213,6 +219,8 @@ def _only_observed(options: Any, block: WeightBlock, name: str, examples: Exampl
         return False
     if block.shared:
         return name not in ("start", "end") and not options.all_possible_transitions
+    if block.outcomes == ():  # one weight a feature: there is nothing to be saved
+        return False
     return not (options.all_possible_states or examples.blocks[name].is_dense)
 
 
@@ -222,7 +230,7 @@ def label_sites(structure: Structure, examples: Examples) -> list[int]:
     if rows is None:
         return [0] * examples.n
     sizes: list[int] = rows.positions().tolist()
-    return sizes
+    return [structure.n_places(n) for n in sizes]
 
 
 def _known_parts(structure: Structure, y: Any, shape: tuple[int, ...]) -> npt.NDArray[np.int64]:
@@ -243,7 +251,8 @@ def _gold_outcomes(
     found: dict[str, tuple[Any, Any]] = {}
     rest = list(names)
     label = structure.label_block
-    if label in rest and structure.has_labels and not examples.blocks[label].inner:
+    by_site = structure.has_labels and not structure.judges_outputs
+    if label in rest and by_site and not examples.blocks[label].inner:
         # Those of partly labelled examples count too, and of a set all that are in it.
         known = np.flatnonzero(gold.labels >= 0)
         among = np.flatnonzero(gold.labels <= -2)

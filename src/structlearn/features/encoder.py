@@ -122,10 +122,28 @@ class ExampleEncoder:
             empty = np.flatnonzero(np.diff(rows.site_ptr) == 0)
             if name == self.structure.label_block and len(empty):
                 raise ValueError(f"example {empty[0]} is empty: it has no positions")
+            _lay_out(self.structure, name, rows)
             inner = self.structure.blocks(1)[name].inner
             if inner:
                 _check_inner(name, rows, inner)
                 rows.inner, rows.site_shapes = inner, None
+
+
+def _lay_out(structure: Structure, name: str, rows: FeatureRows) -> None:
+    """Give the sites of each example the shape that the structure wants, where it wants one."""
+    shapes: list[tuple[int, ...]] = []
+    for i, n_sites in enumerate(np.diff(rows.site_ptr).tolist()):
+        try:
+            shape = structure.site_shape(name, n_sites)
+        except ValueError as error:
+            raise ValueError(f"example {i}: {error}") from None
+        if shape is None:
+            return
+        given = rows.sites(i)
+        if len(given) > 1 and given != shape:
+            raise ValueError(f"example {i}: {name} has sites of shape {given}, expected {shape}")
+        shapes.append(shape)
+    rows.site_shapes = shapes
 
 
 def _check_inner(name: str, rows: FeatureRows, inner: tuple[int, ...]) -> None:

@@ -108,6 +108,8 @@ class _SiteCost(Cost):
 
     def parts(self, structure: Structure, y: Any, **scores: Any) -> tuple[Parts, float]:
         """Return the cost of each label at each site."""
+        if structure.judges_outputs:
+            return self._judged(structure, y, scores)
         if not structure.has_labels or structure.label_block not in scores:
             raise ValueError(
                 f"{type(self).__name__} counts wrong labels, and the outputs of {structure!r} have "
@@ -123,6 +125,23 @@ class _SiteCost(Cost):
         costs[[k is None for k in known]] = 0.0
         weights = np.broadcast_to(self.site_weights(known, 0), (len(labels),))
         return structure.label_costs(costs * weights[:, np.newaxis], **scores), 0.0
+
+    def _judged(
+        self, structure: Structure, y: Any, scores: Mapping[str, Any]
+    ) -> tuple[Parts, float]:
+        """Return the cost of an output that is more than labels."""
+        labels = list(structure.labels_of(y)) if structure.has_labels else [0] * len(y)
+        n_labels = np.shape(scores[structure.label_block])[-1] if structure.has_labels else 1
+        table = self.label_table(n_labels)
+        assert table is not None
+        return structure.output_costs(
+            y, table, self.missed(table), self.site_weights(labels, 0), **scores
+        )
+
+    def missed(self, table: Vector) -> Vector:
+        """Return what a place costs, by gold label, that is wrong in more than its label."""
+        most: Vector = table.max(axis=1)
+        return most
 
 
 def _gold_name(label: Any, n_labels: int) -> Any:
@@ -157,6 +176,10 @@ class Hamming(_SiteCost):
     def label_table(self, n_labels: int) -> Vector:
         """Return 1 off the diagonal."""
         return 1.0 - np.eye(n_labels)
+
+    def missed(self, table: Vector) -> Vector:
+        """Return 1: a word with the wrong head is wrong, whatever its label."""
+        return np.ones(len(table))
 
 
 class LabelCost(_SiteCost):

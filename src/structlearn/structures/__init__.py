@@ -8,7 +8,11 @@ from .exhaustive import Exhaustive
 from .hypergraph import Hyperedges
 from .lattice import Lattice
 from .multiclass import Multiclass
+from .program import Program, Relaxation
+from .rows import ProgramRows, RowBuilder
 from .semimarkov import SemiMarkov
+from .spanning import SpanningTree
+from .tree import Tree
 from .trellis import Trellis, trellis
 
 __all__ = [
@@ -20,9 +24,15 @@ __all__ = [
     "Hyperedges",
     "Lattice",
     "Multiclass",
+    "Program",
+    "ProgramRows",
+    "Relaxation",
+    "RowBuilder",
     "SemiMarkov",
     "Solution",
+    "SpanningTree",
     "Structure",
+    "Tree",
     "Trellis",
     "trellis",
 ]

@@ -22,7 +22,7 @@ from __future__ import annotations
 import functools
 import math
 from collections.abc import Iterator, Mapping
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -30,6 +30,10 @@ import numpy.typing as npt
 from ..exceptions import CapabilityError, InfeasibleError
 from .fallback import exclude_parts, second_best
 from .hypergraph import Hyperedges
+
+if TYPE_CHECKING:
+    from .program import Program
+    from .rows import RowBuilder
 
 __all__ = ["Block", "Parts", "Solution", "Structure"]
 
@@ -104,6 +108,10 @@ class Structure:
 
     #: The block that scores labels. An example that is no dictionary has features for it alone.
     label_block = "label"
+
+    #: Outputs are wrong in other ways than by their labels (heads, edges): the structure itself
+    #: says what they cost and how much of one is right.
+    judges_outputs = False
 
     def __init_subclass__(cls, **options: Any) -> None:
         super().__init_subclass__(**options)
@@ -286,6 +294,34 @@ class Structure:
             return sum(self.score(y, **scores) > -math.inf for y in self.outputs(**scores))
         return edges.count(flatten(theta))
 
+    # -- the integer program --------------------------------------------------------------------
+
+    def as_program(self, **scores: Any) -> Program:
+        """Return the integer program whose solutions are the outputs (eq. 17.33-34).
+
+        Its parts are the first columns, in the order of the flattened blocks; where one table of
+        scores is shared by all positions, each position has parts of its own. Helper columns
+        follow. ``structure.as_program(**scores).argmax()`` equals ``structure.argmax(**scores)``
+        (of equally good outputs it may find another), and
+        :meth:`~structlearn.structures.Program.with_rows` adds constraints.
+        """
+        from .program import Program
+
+        if is_batch(scores):
+            raise ValueError("a program is for one example, not for a batch")
+        theta, topology = self._scores(scores), self._topology(scores)
+        return Program.of_structure(self, self.program_rows(theta, **topology), theta, topology)
+
+    def program_rows(self, theta: Parts, **topology: Any) -> RowBuilder:
+        """Return the rows of the program for scores of these shapes; default: from ``edges``."""
+        edges = self._edges_for(theta, {**theta, **topology})
+        if edges is None:
+            raise CapabilityError(
+                f"{type(self).__name__} has no program: it has no dynamic program (edges) and no "
+                "program_rows. What works: argmax and what follows from it"
+            )
+        return edges.program_rows({name: a.shape for name, a in theta.items()})
+
     # -- for learners ---------------------------------------------------------------------------
 
     def labels_of(self, y: Any) -> list[Any]:
@@ -300,6 +336,38 @@ class Structure:
     def from_examples(cls, X: Any, y: Any) -> Structure:
         """Return a structure for these examples, where a learner knows its name alone."""
         return cls()
+
+    def for_examples(self, X: Any, y: Any) -> Structure:
+        """Return the structure as a learner needs it for these examples; default: itself."""
+        return self
+
+    def n_places(self, n_sites: int) -> int:
+        """Return how many labels an output has where the label block has so many sites."""
+        return n_sites
+
+    def site_shape(self, block: str, n_sites: int) -> tuple[int, ...] | None:
+        """Return how the sites of a block are laid out where features do not say it, or None."""
+        return None
+
+    def output_costs(
+        self, y: Any, table: Array, missed: Array, weights: Array | float, **scores: Any
+    ) -> tuple[Parts, float]:
+        """Return (c by block, c₀) of an output that the structure judges itself.
+
+        Parameters
+        ----------
+        table : (K, K) array
+            δ(gold label, label) where all else is right.
+        missed : (K,) array
+            The cost, by gold label, where it is not.
+        weights : array or float
+            Of the places of the output.
+        """
+        raise CapabilityError(f"{type(self).__name__} does not say what an output costs")
+
+    def agreement(self, gold: Any, predicted: Any) -> tuple[int, int]:
+        """Return how much of an output is right, and how much there is."""
+        raise CapabilityError(f"{type(self).__name__} does not say what agreement is")
 
     def label_costs(self, costs: Array, **scores: Any) -> Parts:
         """Return the cost of each part, where label k at place t costs ``costs[t, k]``.

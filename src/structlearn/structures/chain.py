@@ -12,7 +12,9 @@ import numpy.typing as npt
 from .. import _core
 from .base import Block, Parts, paired
 from .beam import BeamSearch, beam_solution, check_width
+from .chain_program import chain_rows
 from .native import NativeStructure, examples_of
+from .rows import RowBuilder
 
 __all__ = ["Chain"]
 
@@ -171,6 +173,10 @@ class Chain(NativeStructure, BeamSearch):
         length, n_labels = np.shape(scores["label"])
         for y in itertools.product(range(n_labels), repeat=length):
             yield np.array(y, dtype=np.int64)
+
+    def program_rows(self, theta: Parts, **topology: Any) -> RowBuilder:
+        """Return the rows: windows that follow each other agree on the labels they share."""
+        return chain_rows(self, {name: self._positions(name, theta) for name in theta})
 
     # -- beam search ----------------------------------------------------------------------------
 

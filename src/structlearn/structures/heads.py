@@ -43,7 +43,7 @@ def check_tree(heads: Heads, *, projective: bool = False, single_root: bool = Fa
     above = [0, *heads.tolist()]
     done = [True] + [False] * len(heads)
     for m in range(1, len(above)):
-        path = []
+        path: list[int] = []
         v = m
         while not done[v]:
             if v in path:
@@ -83,8 +83,8 @@ def inner_siblings(heads: Any) -> Heads:
     >>> inner_siblings([3, 3, 0, 3]).tolist()
     [2, 3, 0, 3]
     """
-    above = np.asarray(heads)
-    before = above.copy()
+    above = np.asarray(heads, dtype=np.int64)
+    before: Heads = above.copy()
     last: dict[tuple[int, bool], int] = {}
     for m in range(1, len(above) + 1):  # to the right, outwards
         h = int(above[m - 1])

@@ -6,13 +6,16 @@ sampling over them; this file only collects the edges and counts exactly, in Pyt
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from typing import Any
+from collections.abc import Iterable, Mapping
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
 
 from .. import _core
+
+if TYPE_CHECKING:
+    from .rows import RowBuilder
 
 __all__ = ["Hyperedges"]
 
@@ -77,6 +80,37 @@ class Hyperedges:
         tail_ptr, tail = ragged([edge[1] for edge in edges])
         part_ptr, part = ragged([edge[2] for edge in edges])
         return _core.Hypergraph(self.n_nodes, n_parts, head, tail_ptr, tail, part_ptr, part)
+
+    def program_rows(self, shapes: Mapping[str, tuple[int, ...]]) -> RowBuilder:
+        """Return the dynamic program as rows: a helper column an edge; what enters a node leaves.
+
+        Its linear relaxation is tight. Reference: R. K. Martin, R. L. Rardin & B. A. Campbell
+        (1990), Polyhedral characterization of discrete dynamic programming.
+        """
+        from .rows import RowBuilder
+
+        build = RowBuilder(shapes)
+        for name in shapes:  # whole where the edges are; a part may be used by several
+            build.continuous(name)
+            build.unbounded(name)
+        columns = build.helpers(len(self._edges), upper=np.inf, integer=True)
+        entering: list[list[int]] = [[] for _ in range(self.n_nodes)]
+        leaving: list[list[int]] = [[] for _ in range(self.n_nodes)]
+        using: list[list[int]] = [[] for _ in range(build.n_parts)]
+        for column, (head, tails, parts) in zip(columns.tolist(), self._edges, strict=True):
+            entering[head].append(column)
+            for tail in tails:
+                leaving[tail].append(column)
+            for part in parts:
+                using[part].append(column)
+        build.add((entering[-1], 1), (leaving[-1], -1), rows=0, equal=1, name="one derivation")
+        for node in range(self.n_nodes - 1):
+            build.add(
+                (entering[node], 1), (leaving[node], -1), rows=0, equal=0, name=f"node {node}"
+            )
+        for part, users in enumerate(using):
+            build.add((users, 1), ([part], -1), rows=0, equal=0, name=f"part {part} is counted")
+        return build
 
     def count(self, theta: npt.NDArray[np.float64]) -> int:
         """Return the number of derivations whose parts all have finite scores."""

@@ -11,6 +11,7 @@ import numpy.typing as npt
 from .. import _core
 from .base import Block, Parts, paired
 from .native import NativeStructure
+from .rows import RowBuilder
 
 __all__ = ["Multiclass"]
 
@@ -88,6 +89,12 @@ class Multiclass(NativeStructure):
     def outputs(self, **scores: Any) -> Iterator[int]:
         """Iterate over the labels."""
         return iter(range(len(scores["label"])))
+
+    def program_rows(self, theta: Parts, **topology: Any) -> RowBuilder:
+        """Return the one row: exactly one label."""
+        build = RowBuilder({"label": theta["label"].shape})
+        build.add((build.parts["label"], 1), rows=0, equal=1, name="exactly one label")
+        return build
 
     def count(self, *, n_jobs: int | None = None, **scores: Any) -> Any:
         """Return the number of labels with a finite score."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 import os
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
@@ -20,6 +20,9 @@ from .base import (
     sample_batch,
     seed_of,
 )
+
+if TYPE_CHECKING:
+    from .program import Program
 
 __all__ = ["NativeStructure", "n_threads"]
 
@@ -75,6 +78,21 @@ class NativeStructure(Structure):
         Example i owns ``labels[ptr[i]:ptr[i + 1]]``, nothing where labels are unknown.
         """
         return labels
+
+    def _gold_rows(
+        self, outputs: Sequence[Any], labels: npt.NDArray[np.int64], ptr: npt.NDArray[np.int64]
+    ) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
+        """Return the rows with their pointers, where a row is not one number a label."""
+        return self._rows(outputs, labels, ptr), ptr
+
+    def _read_outcomes(
+        self,
+        flat: npt.NDArray[np.int64],
+        ptr: npt.NDArray[np.int64],
+        outcomes: tuple[int, ...],
+    ) -> list[Any]:
+        """Turn rows into outputs, for a label block with these outcomes a site."""
+        return self._read(flat, ptr)
 
     def _stack(self, outputs: list[Any]) -> Any:
         """Return outputs of one example in the form that :meth:`sample` gives them."""
@@ -179,6 +197,10 @@ class NativeStructure(Structure):
     def _read_samples(self, rows: npt.NDArray[np.int64]) -> Any:
         return rows
 
+    def as_program(self, **scores: Any) -> Program:
+        """Return the integer program whose solutions are the outputs (eq. 17.33-34)."""
+        return super().as_program(**self._one(scores))
+
     # -- helpers --------------------------------------------------------------------------------
 
     def _infer(
@@ -219,10 +241,11 @@ class NativeStructure(Structure):
         return list(zip(values.tolist(), each, strict=True))
 
     def _allocate(self, theta: Mapping[str, Any], by_position: bool) -> Parts:
+        blocks = [name for name in theta if name not in self.topology]
         if not by_position:
-            return {name: np.empty(a.shape) for name, a in theta.items()}
+            return {name: np.empty(theta[name].shape) for name in blocks}
         self._core.check(theta)
-        return {name: np.empty(self._positions(name, theta)) for name in theta}
+        return {name: np.empty(self._positions(name, theta)) for name in blocks}
 
     def _encode(self, y: Any, theta: Mapping[str, Any], by_position: bool) -> Parts:
         raise AssertionError
@@ -260,10 +283,17 @@ class NativeStructure(Structure):
         if label is None:
             raise ValueError(f"{type(self).__name__} needs {block} scores: {block}=...")
         batch = self._is_batch(label)
-        if not batch:
-            return False, {name: _as_scores(name, value) for name, value in given.items()}, 1
-        n = len(label)
+        topology = {name: given.pop(name) for name in self.topology if name in given}
         theta: dict[str, Any] = {}
+        if not batch:
+            for name, value in topology.items():
+                theta[name] = self._as_topology(name, value)
+            for name, value in given.items():
+                theta[name] = _as_scores(name, value)
+            return False, theta, 1
+        n = len(label)
+        for name, value in topology.items():
+            theta[name] = self._topologies(name, value, n)
         for name, value in given.items():
             if name == block or isinstance(value, (list, tuple)):
                 if len(value) != n:
@@ -274,6 +304,61 @@ class NativeStructure(Structure):
             else:
                 theta[name] = _as_scores(name, value)
         return True, theta, n
+
+    # -- what examples say of their own shapes --------------------------------------------------
+
+    #: Rank of the topology of one example.
+    _topology_rank = 1
+
+    def _as_topology(self, name: str, value: Any) -> npt.NDArray[np.int64]:
+        """Return what one example says of its shape as the core reads it: whole numbers."""
+        array = np.asarray(value)
+        if array.size == 0:
+            array = array.astype(np.int64)
+        if not np.issubdtype(array.dtype, np.integer):
+            raise ValueError(f"{name} must be whole numbers, got {array.dtype}")
+        if array.ndim != self._topology_rank:
+            raise ValueError(f"{name} has shape {array.shape}, expected {self._topology_rank} axes")
+        return np.ascontiguousarray(array, dtype=np.int64)
+
+    def _topologies(self, name: str, value: Any, n: int) -> Any:
+        """Return the topologies of a batch: a list, or one array for all."""
+        each = isinstance(value, (list, tuple)) and (
+            len(value) == 0 or np.ndim(value[0]) == self._topology_rank
+        )
+        if not each:
+            return self._as_topology(name, value)
+        if len(value) != n:
+            raise ValueError(f"a batch of {n} examples has {len(value)} {name}")
+        found = []
+        for i, one in enumerate(value):
+            try:
+                found.append(self._as_topology(name, one))
+            except ValueError as error:
+                raise ValueError(f"example {i}: {error}") from None
+        return found
+
+    def topology_rows(
+        self, examples: Sequence[Mapping[str, Any]]
+    ) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]] | None:
+        """Return (ptr, values): what examples say of their shapes, one after another.
+
+        None where none of them says anything: those of the structure itself hold.
+        """
+        if not self.topology or not any(examples):
+            return None
+        (name,) = self.topology
+        rows = []
+        for i, example in enumerate(examples):
+            if name not in example:
+                raise ValueError(f"example {i} has no {name}, others have")
+            try:
+                rows.append(self._as_topology(name, example[name]).ravel())
+            except ValueError as error:
+                raise ValueError(f"example {i}: {error}") from None
+        ptr = np.zeros(len(rows) + 1, dtype=np.int64)
+        np.cumsum([len(row) for row in rows], out=ptr[1:])
+        return ptr, np.concatenate(rows)
 
 
 def _as_scores(name: str, value: Any) -> npt.NDArray[np.float64]:

@@ -12,6 +12,8 @@ import numpy.typing as npt
 from .. import _core
 from .base import Block, Parts, allowed_labels, paired
 from .native import NativeStructure, examples_of
+from .rows import RowBuilder
+from .segment_program import segment_rows
 from .segments import Segment, labels_at, read_segments, rows_per_position
 
 __all__ = ["SemiMarkov"]
@@ -225,6 +227,10 @@ class SemiMarkov(NativeStructure):
         for spans in cuts(0):
             for labels in itertools.product(range(n_labels), repeat=len(spans)):
                 yield [(*span, k) for span, k in zip(spans, labels, strict=True)]
+
+    def program_rows(self, theta: Parts, **topology: Any) -> RowBuilder:
+        """Return the rows: where a segment ends, another starts."""
+        return segment_rows({name: self._positions(name, theta) for name in theta})
 
     # -- counting -------------------------------------------------------------------------------
 

@@ -1,0 +1,110 @@
+"""Why a program has no solution: a smallest set of constraints that contradict each other.
+
+An irreducible infeasible subset: together its constraints leave no solution, and without any one of
+them they do. Found by divide and conquer over the constraints (QuickXplain), O(k log(n/k)) programs
+for k constraints out of n; a linear program's dual ray tells most of them apart beforehand.
+References: J. Gleeson & J. Ryan (1990), Identifying minimally infeasible subsystems of
+inequalities; U. Junker (2004), QuickXplain.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+import numpy as np
+import numpy.typing as npt
+
+from .highs import HighsModel
+
+if TYPE_CHECKING:
+    from .program import Program
+
+__all__ = ["describe_conflict"]
+
+Vector = npt.NDArray[np.float64]
+
+#: Seconds that an explanation may take; the constraints left by then are named.
+_PATIENCE = 10.0
+
+#: Names in a message.
+_MOST_NAMES = 12
+
+
+def describe_conflict(program: Program, theta: Vector, integer: bool) -> tuple[str, list[str]]:
+    """Return a message, and the names of constraints of which no one can hold with the others."""
+    rows = program.rows
+    forbidden = np.flatnonzero((theta == -np.inf) & (rows.column_upper[: program.n_parts] > 0))
+    names = [rows.name(i) for i in range(rows.n_rows)]
+    names += [f"{program.part_name(int(p))} is forbidden (its score is -inf)" for p in forbidden]
+    model = HighsModel(rows)
+    deadline = time.perf_counter() + _PATIENCE
+    minimal = True
+
+    def possible(chosen: list[int]) -> bool:
+        """Tell whether these constraints leave a solution (or time is out)."""
+        nonlocal minimal
+        left = deadline - time.perf_counter()
+        if left <= 0:
+            minimal = False
+            return True  # keeps what is under test in the set
+        mask = np.zeros(rows.n_rows, dtype=bool)
+        upper = rows.column_upper.copy()
+        for i in chosen:
+            if i < rows.n_rows:
+                mask[i] = True
+            else:
+                upper[forbidden[i - rows.n_rows]] = 0.0
+        answer = model.feasible(mask, upper, integer=integer, time_limit=left)
+        minimal = minimal and answer is not None
+        return answer is not False
+
+    every = _suspects(program, theta, len(names), integer, possible)
+    conflict = sorted(_quick_explain([], every, False, possible))
+    named = [names[i] for i in conflict]
+    if not named:
+        return "no legal output is left: the bounds of the parts contradict each other", []
+    shown = "; ".join(named[:_MOST_NAMES])
+    more = len(named) - _MOST_NAMES
+    if more > 0:
+        shown += f"; and {more} more"
+    lead = "these constraints contradict each other" if minimal else "the conflict is among these"
+    return f"no legal output is left: {lead}: {shown}", named
+
+
+def _suspects(
+    program: Program,
+    theta: Vector,
+    n: int,
+    integer: bool,
+    possible: Callable[[list[int]], bool],
+) -> list[int]:
+    """Return constraints that already contradict each other, by the dual ray where there is one."""
+    every = list(range(n))
+    if integer:
+        return every
+    ray = program._model_of("highs").dual_ray()
+    if ray is None or len(ray) != program.rows.n_rows:
+        return every
+    used = np.flatnonzero(np.abs(ray) > 1e-9).tolist()
+    some = used + every[program.rows.n_rows :]
+    return every if possible(some) else some
+
+
+def _quick_explain(
+    background: list[int],
+    constraints: list[int],
+    changed: bool,
+    possible: Callable[[list[int]], bool],
+) -> list[int]:
+    """Return a minimal subset of the constraints that contradicts the background."""
+    if changed and not possible(background):
+        return []
+    if len(constraints) <= 1:
+        return constraints
+    half = len(constraints) // 2
+    first, second = constraints[:half], constraints[half:]
+    from_second = _quick_explain(background + first, second, bool(first), possible)
+    from_first = _quick_explain(background + from_second, first, bool(from_second), possible)
+    return from_first + from_second

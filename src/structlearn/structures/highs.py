@@ -1,0 +1,213 @@
+"""Linear and integer programs through HiGHS, in memory; the model is kept between calls.
+
+Reference: Q. Huangfu & J. A. J. Hall (2018), Parallelizing the dual revised simplex method.
+"""
+
+from __future__ import annotations
+
+import math
+import time
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+if TYPE_CHECKING:
+    from .rows import ProgramRows
+
+__all__ = ["Answer", "HighsModel"]
+
+Vector = npt.NDArray[np.float64]
+
+#: Costs are brought into this range, where the solver's absolute tolerances mean something.
+_LEAST_COST, _LARGEST_COST = 64.0, 1e9
+
+#: Where costs change by more than this share, the old basis is further away than none.
+_NEW_COSTS = 0.5
+
+
+@dataclass
+class Answer:
+    """What a solver found.
+
+    Attributes
+    ----------
+    status : str
+        "optimal", "infeasible", "unbounded" or "time limit".
+    columns : array or None
+        The values of the columns, None where there is no solution.
+    bound : float
+        No solution has a larger objective than this.
+    """
+
+    status: str
+    columns: Vector | None
+    bound: float
+
+
+class HighsModel:
+    """max ⟨c, x⟩ over the rows and bounds of a program, once as an LP and once as an integer one.
+
+    The two are separate models in memory: the LP keeps its basis for the next costs, whatever
+    happens in branch and bound. Only what changes between calls is passed on.
+
+    Parameters
+    ----------
+    rows : ProgramRows
+        The rows, the bounds of the columns and which of them are whole numbers.
+    """
+
+    name = "highs"
+
+    def __init__(self, rows: ProgramRows) -> None:
+        import highspy  # a tenth of a second: only where a program is solved
+
+        self._highs = highspy
+        self._rows = rows
+        self._models: dict[bool, _Kept] = {}
+
+    def solve(
+        self, costs: Vector, upper: Vector, *, integer: bool, time_limit: float = math.inf
+    ) -> Answer:
+        """Return the best columns; ``upper`` are the bounds of the columns at this call."""
+        kept = self._models.get(integer)
+        if kept is None:
+            kept = self._models[integer] = _Kept(self._highs, self._rows, integer)
+        return kept.solve(costs, upper, time_limit)
+
+    def feasible(
+        self, rows: npt.NDArray[np.bool_], upper: Vector, *, integer: bool, time_limit: float
+    ) -> bool | None:
+        """Tell whether the chosen rows leave a solution; None where time is out."""
+        kept = _Kept(self._highs, self._rows, integer, only=rows)
+        status = kept.solve(np.zeros(len(upper)), upper, time_limit).status
+        return None if status == "time limit" else status != "infeasible"
+
+    def dual_ray(self) -> Vector | None:
+        """Return multipliers of the rows that prove the last LP infeasible, if there are any."""
+        kept = self._models.get(False)
+        if kept is None:
+            return None
+        try:
+            _, there, ray = kept.highs.getDualRay()
+        except (RuntimeError, ValueError, TypeError):
+            return None
+        return np.asarray(ray) if there else None
+
+
+class _Kept:
+    """One model that stays in memory."""
+
+    def __init__(
+        self,
+        highspy: Any,
+        rows: ProgramRows,
+        integer: bool,
+        only: npt.NDArray[np.bool_] | None = None,
+    ) -> None:
+        matrix = rows.matrix if only is None else rows.matrix[only]
+        matrix = matrix.tocsc()
+        n = matrix.shape[1]
+        chosen = slice(None) if only is None else only
+        self.upper = rows.column_upper.copy()
+        self.lower = rows.column_lower
+        self.costs: Vector = np.zeros(n)
+        self.integer = integer
+        self._every = np.arange(n, dtype=np.int32)
+        self._highspy = highspy
+        lp = highspy.HighsLp()
+        lp.num_col_, lp.num_row_ = n, matrix.shape[0]
+        lp.col_cost_ = self.costs
+        lp.col_lower_, lp.col_upper_ = self.lower, self.upper
+        lp.row_lower_, lp.row_upper_ = rows.lower[chosen], rows.upper[chosen]
+        lp.a_matrix_.format_ = highspy.MatrixFormat.kColwise
+        lp.a_matrix_.start_ = matrix.indptr
+        lp.a_matrix_.index_ = matrix.indices
+        lp.a_matrix_.value_ = matrix.data
+        lp.sense_ = highspy.ObjSense.kMaximize
+        if integer:
+            kinds = np.where(rows.integer, 1, 0)
+            types = (highspy.HighsVarType.kContinuous, highspy.HighsVarType.kInteger)
+            lp.integrality_ = [types[kind] for kind in kinds]
+        self.highs = highspy.Highs()
+        for option, value in {
+            "output_flag": False,
+            "threads": 1,  # the same answer on every machine
+            "random_seed": 0,
+            # The simplex method on programs of structures is done before presolve is.
+            "presolve": "choose" if integer else "off",
+            "mip_rel_gap": 0.0,
+            "mip_abs_gap": 1e-7,
+        }.items():
+            self.highs.setOptionValue(option, value)
+        if self.highs.passModel(lp) == highspy.HighsStatus.kError:
+            raise ValueError("the solver does not take this program: its numbers are out of range")
+
+    def solve(self, costs: Vector, upper: Vector, time_limit: float) -> Answer:
+        """Maximise these costs, with these upper bounds."""
+        began = time.perf_counter()
+        highs, statuses = self.highs, self._highspy.HighsModelStatus
+        scale = _scale(costs)
+        self._pass_on(costs * scale, upper)
+        # The solver's clock runs on from call to call.
+        limit = max(time_limit - (time.perf_counter() - began), 0.0)
+        highs.setOptionValue("time_limit", min(highs.getRunTime() + limit, 1e20))
+        highs.run()
+        status = highs.getModelStatus()
+        info = highs.getInfo()
+        if status == statuses.kUnboundedOrInfeasible:
+            # Without costs nothing is unbounded.
+            self._pass_on(np.zeros(len(costs)), upper)
+            highs.run()
+            empty = highs.getModelStatus() == statuses.kInfeasible
+            return Answer("infeasible" if empty else "unbounded", None, math.inf)
+        if status == statuses.kInfeasible:
+            return Answer("infeasible", None, -math.inf)
+        if status == statuses.kUnbounded:
+            return Answer("unbounded", None, math.inf)
+        if status == statuses.kModelEmpty:  # no rows and no columns
+            return Answer("optimal", np.zeros(len(costs)), 0.0)
+        bound = info.mip_dual_bound if self.integer else info.objective_function_value
+        if status == statuses.kOptimal:
+            return Answer("optimal", np.array(highs.getSolution().col_value), bound / scale)
+        if status not in (statuses.kTimeLimit, statuses.kInterrupt, statuses.kSolutionLimit):
+            raise RuntimeError(
+                f"the solver gave up: {highs.modelStatusToString(status)}; "
+                "scores or coefficients of very different sizes are a common reason"
+            )
+        found = None
+        if self.integer and math.isfinite(info.objective_function_value):
+            columns = np.array(highs.getSolution().col_value)
+            found = columns if len(columns) == len(costs) else None
+        if not self.integer or not math.isfinite(bound):
+            return Answer("time limit", found, _box_bound(costs, self.lower, upper))
+        return Answer("time limit", found, bound / scale)
+
+    def _pass_on(self, costs: Vector, upper: Vector) -> None:
+        changed = np.flatnonzero(upper != self.upper).astype(np.int32)
+        if len(changed):
+            self.highs.changeColsBounds(len(changed), changed, self.lower[changed], upper[changed])
+            self.upper[changed] = upper[changed]
+        if np.array_equal(costs, self.costs):
+            return
+        size = float(np.abs(costs).max())
+        if not self.integer and np.abs(costs - self.costs).mean() > _NEW_COSTS * size / 8:
+            self.highs.clearSolver()
+        self.highs.changeColsCost(len(costs), self._every, costs)
+        self.costs = costs
+
+
+def _scale(costs: Vector) -> float:
+    """Return a power of two that brings the largest cost into a range the tolerances suit."""
+    largest = float(np.abs(costs).max(initial=0.0))
+    if largest == 0 or _LEAST_COST <= largest <= _LARGEST_COST:
+        return 1.0
+    target = _LEAST_COST if largest < _LEAST_COST else _LARGEST_COST
+    return float(2.0 ** math.floor(math.log2(target) - math.log2(largest)))
+
+
+def _box_bound(costs: Vector, lower: Vector, upper: Vector) -> float:
+    """Return the largest objective that the bounds of the columns alone allow."""
+    used = costs != 0
+    return float(np.maximum(costs[used] * lower[used], costs[used] * upper[used]).sum())
