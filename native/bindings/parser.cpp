@@ -146,7 +146,7 @@ void bind_parser(nb::module_& m) {
           "__init__",
           [](PyTrainer* self, const Corpus& corpus, nb::list tags, bool lemmas, int order,
              bool projective, std::uint32_t most, double least, unsigned bits, unsigned pruner_bits,
-             double margin, double rate, int iterations) {
+             const std::string& learner, double rate, int iterations) {
             if (bits < 4 || bits > 30 || pruner_bits < 4 || pruner_bits > 30) {
               throw std::invalid_argument("bits must be from 4 to 30");
             }
@@ -157,16 +157,22 @@ void bind_parser(nb::module_& m) {
             TrainingOptions training;
             training.order = order;
             training.projective = projective;
-            training.margin = margin;
+            if (learner == "perceptron") {
+              training.loss = ParserLoss::kPerceptron;
+            } else if (learner == "svm") {
+              training.loss = ParserLoss::kHinge;
+            } else if (learner == "crf" && order == 1) {
+              training.loss = ParserLoss::kLog;
+            } else {
+              throw std::invalid_argument("learner must be perceptron, svm, or crf of order 1");
+            }
             training.rate = rate;
             training.iterations = iterations;
-            training.adaptive = false;
-            new (self)
-                PyTrainer(corpus, tags, lemmas, options, training, bits, pruner_bits);
+            new (self) PyTrainer(corpus, tags, lemmas, options, training, bits, pruner_bits);
           },
           nb::arg("corpus"), nb::arg("tags"), nb::arg("lemmas"), nb::arg("order"),
           nb::arg("projective"), nb::arg("most"), nb::arg("least"), nb::arg("bits"),
-          nb::arg("pruner_bits"), nb::arg("margin"), nb::arg("rate"), nb::arg("iterations"))
+          nb::arg("pruner_bits"), nb::arg("learner"), nb::arg("rate"), nb::arg("iterations"))
       .def_prop_ro("labels", [](const PyTrainer& t) { return t.labels; })
       .def(
           "pruner_epoch",
@@ -197,7 +203,8 @@ void bind_parser(nb::module_& m) {
                arcs += t.candidates[i].head.size();
                words += t.candidates[i].words();
              }
-             return static_cast<double>(arcs) / static_cast<double>(std::max<std::size_t>(words, 1));
+             return static_cast<double>(arcs) /
+                    static_cast<double>(std::max<std::size_t>(words, 1));
            })
       .def("begin",
            [](PyTrainer& t) {
@@ -260,9 +267,9 @@ void bind_parser(nb::module_& m) {
             const Bytes keys(set_keys), masks(set_masks), w(weights), p(pruner);
             LabelSets sets(labels.size(), keys.as<std::uint64_t>("label sets"),
                            masks.as<std::uint64_t>("label sets"));
-            new (self) PyParser(std::make_unique<ParserModel>(
-                std::move(labels), std::move(sets), options, w.as<float>("weights"),
-                p.as<float>("pruner")));
+            new (self) PyParser(std::make_unique<ParserModel>(std::move(labels), std::move(sets),
+                                                              options, w.as<float>("weights"),
+                                                              p.as<float>("pruner")));
           },
           nb::arg("labels"), nb::arg("order"), nb::arg("projective"), nb::arg("iterations"),
           nb::arg("most"), nb::arg("least"), nb::arg("set_keys"), nb::arg("set_masks"),
@@ -284,16 +291,14 @@ void bind_parser(nb::module_& m) {
                 new (self) PyParseLabeller;
                 self->parser = std::move(parser);
                 std::copy(taggers.begin(), taggers.end(), self->taggers.begin());
-                self->pieces =
-                    std::make_unique<PieceLabeller<ParseLabeller>>([self, read, lemmas] {
-                      std::array<ColumnTagger, 3> use;
-                      for (std::size_t c = 0; c < 3; ++c) {
-                        if (!self->taggers[c]) continue;
-                        use[c] = {self->taggers[c]->model.get(), &self->taggers[c]->names};
-                      }
-                      return std::make_unique<ParseLabeller>(*self->parser->model, use, read,
-                                                             lemmas);
-                    });
+                self->pieces = std::make_unique<PieceLabeller<ParseLabeller>>([self, read, lemmas] {
+                  std::array<ColumnTagger, 3> use;
+                  for (std::size_t c = 0; c < 3; ++c) {
+                    if (!self->taggers[c]) continue;
+                    use[c] = {self->taggers[c]->model.get(), &self->taggers[c]->names};
+                  }
+                  return std::make_unique<ParseLabeller>(*self->parser->model, use, read, lemmas);
+                });
               },
               nb::arg("parser"), nb::arg("taggers"), nb::arg("format"), nb::arg("lemmas"));
   bind_labelling<PyParseLabeller>(labeller);

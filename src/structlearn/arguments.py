@@ -272,12 +272,16 @@ def _add_train_parser(p: argparse.ArgumentParser, commands: Commands) -> None:
         "--order", type=int, choices=(1, 2), default=2, help="2: siblings and grandparents too (2)"
     )
     p.add_argument("--projective", action="store_true", help="only trees without crossing arcs")
-    p.add_argument("--learner", choices=("svm", "perceptron"), default="svm")
+    p.add_argument("--learner", choices=("svm", "perceptron", "crf"), default="svm")
     p.add_argument(
         "--gold-tags", action="store_true", help="learn on the tags of the file, without taggers"
     )
     p.add_argument(
-        "--folds", metavar="N", type=_count(2), default=5, help="for predicting tags to learn on (5)"
+        "--folds",
+        metavar="N",
+        type=_count(2),
+        default=5,
+        help="for predicting tags to learn on (5)",
     )
     p.add_argument("--lemmas", action="store_true", help="read lemmas too")
     p.add_argument("--max-iter", metavar="N", type=_count(1), default=10, help="passes (10)")
@@ -288,13 +292,11 @@ def _add_train_parser(p: argparse.ArgumentParser, commands: Commands) -> None:
         default=3,
         help="with --dev: stop after N passes without a better score (3)",
     )
-    p.add_argument("--C", metavar="X", type=_amount, default=0.002, help="the longest step (0.002)")
+    p.add_argument("--C", metavar="X", type=_amount, help="the longest step (svm 0.002; crf 0.02)")
     p.add_argument(
         "--n-models", metavar="N", type=_count(1), default=1, help="average the weights of N seeds"
     )
-    p.add_argument(
-        "--hash-bits", metavar="B", type=_count(10), default=24, help="2^B weights (24)"
-    )
+    p.add_argument("--hash-bits", metavar="B", type=_count(10), default=24, help="2^B weights (24)")
     p.add_argument("--random-state", metavar="S", type=_count(0), default=0, help="seed (0)")
     p.add_argument("--quiet", action="store_true", help="no progress")
     _add_threads(p)

@@ -31,6 +31,17 @@ double TreeSearch::best(std::vector<std::int32_t>& heads) {
   return value;
 }
 
+double TreeSearch::log_partition(std::vector<double>& marginals) {
+  Layout layout;
+  layout.add(Arborescence::kArc, width_ * width_, 1, true);
+  Scores scores;
+  scores.block[Arborescence::kArc] = score_.data();
+  marginals.assign(width_ * width_, 0.0);
+  Marginals out;
+  out.block[Arborescence::kArc] = marginals.data();
+  return trees_.infer(layout, scores, 1.0, out, workspace_);
+}
+
 // The best choice of a head for h and of modifiers on both sides, given the multipliers.
 double Decoder::automaton(const Parts& parts, int h) {
   const auto at = static_cast<std::size_t>(h);
@@ -128,8 +139,7 @@ Decoded Decoder::decode(const Parts& parts, std::vector<std::int32_t>& heads) {
   for (int iteration = 0; iteration < max_iterations_; ++iteration) {
     result.iterations = iteration + 1;
     for (std::size_t a = 0; a < arcs; ++a) {
-      tree_.at(parts.head[a], parts.word[a]) =
-          parts.arc[a] * kShare + dual_up_[a] + dual_down_[a];
+      tree_.at(parts.head[a], parts.word[a]) = parts.arc[a] * kShare + dual_up_[a] + dual_down_[a];
     }
     double dual = tree_.best(candidate_);
     if (dual == kMinusInfinity) {

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <bit>
+#include <cmath>
+#include <limits>
 
 #include "structlearn/structure.hpp"
 
@@ -17,34 +19,60 @@ double PartScorer::arc_sum(std::uint32_t distance, std::uint32_t direction) cons
   return static_cast<double>(sum) + static_cast<double>(other);
 }
 
-void PartScorer::arcs(const Sentence& s, Parts& parts, const Gold* gold) {
-  rows_.resize(groups_ * kLine);
+double PartScorer::arc_and_labels(const Sentence& s, int h, int m, const LabelMask& mask) {
+  keys_.clear();
+  arc_features(s, h, m, keys_);
+  const double unlabelled = arc_sum(direction_distance(h, m), direction_place(m > h));
+  std::uint32_t used = 0;  // groups with a label that is allowed
+  for (std::size_t g = 0; g < groups_; ++g) {
+    if (mask[g / 4] >> (16 * (g % 4)) & 0xFFFF) used |= 1u << g;
+  }
+  rows_.assign(width(), 0.0f);
+  keys_.clear();
+  label_features(s, h, m, [&](std::uint64_t key) {
+    for (std::uint32_t left = used; left != 0; left &= left - 1) {
+      keys_(group_key(key, static_cast<std::uint32_t>(std::countr_zero(left))));
+    }
+  });
+  std::uint32_t left = used;
+  for (const std::uint64_t key : keys_.keys()) {
+    float* row = rows_.data() + static_cast<std::size_t>(std::countr_zero(left)) * kLine;
+    const float* line = table_.weight + table_.line(key);
+    for (std::uint32_t i = 0; i < kLine; ++i) row[i] += line[i];
+    left &= left - 1;
+    if (left == 0) left = used;
+  }
+  return unlabelled;
+}
+
+void PartScorer::soft_arcs(const Sentence& s, Parts& parts, std::vector<float>& label_scores) {
+  constexpr float kForbidden = -std::numeric_limits<float>::infinity();
+  label_scores.assign(parts.head.size() * width(), kForbidden);
   for (std::size_t a = 0; a < parts.head.size(); ++a) {
     const int h = parts.head[a], m = parts.word[a];
-    keys_.clear();
-    arc_features(s, h, m, keys_);
-    const double unlabelled = arc_sum(direction_distance(h, m), direction_place(m > h));
-
     const LabelMask& mask = sets_.find(s, h, m);
-    std::uint32_t used = 0;  // groups with a label that is allowed
-    for (std::size_t g = 0; g < groups_; ++g) {
-      if (mask[g / 4] >> (16 * (g % 4)) & 0xFFFF) used |= 1u << g;
-    }
-    std::fill(rows_.begin(), rows_.end(), 0.0f);
-    keys_.clear();
-    label_features(s, h, m, [&](std::uint64_t key) {
-      for (std::uint32_t left = used; left != 0; left &= left - 1) {
-        keys_(group_key(key, static_cast<std::uint32_t>(std::countr_zero(left))));
+    const double unlabelled = arc_and_labels(s, h, m, mask);
+    float* row = label_scores.data() + a * width();
+    float most = kForbidden;
+    for (std::size_t l = 0; l < width(); ++l) {
+      if (!(mask[l / 64] >> (l % 64) & 1)) continue;
+      row[l] = rows_[l];
+      if (row[l] > most) {
+        most = row[l];
+        parts.label[a] = static_cast<std::uint16_t>(l);
       }
-    });
-    std::uint32_t left = used;
-    for (const std::uint64_t key : keys_.keys()) {
-      float* row = rows_.data() + static_cast<std::size_t>(std::countr_zero(left)) * kLine;
-      const float* line = table_.weight + table_.line(key);
-      for (std::uint32_t i = 0; i < kLine; ++i) row[i] += line[i];
-      left &= left - 1;
-      if (left == 0) left = used;
     }
+    double sum = 0.0;
+    for (std::size_t l = 0; l < width(); ++l) sum += std::exp(static_cast<double>(row[l] - most));
+    parts.arc[a] = unlabelled + static_cast<double>(most) + std::log(sum);
+  }
+}
+
+void PartScorer::arcs(const Sentence& s, Parts& parts, const Gold* gold) {
+  for (std::size_t a = 0; a < parts.head.size(); ++a) {
+    const int h = parts.head[a], m = parts.word[a];
+    const LabelMask& mask = sets_.find(s, h, m);
+    const double unlabelled = arc_and_labels(s, h, m, mask);
     const bool right_head = gold && gold->heads[static_cast<std::size_t>(m)] == h;
     double best = kMinusInfinity;
     std::size_t best_label = 0;

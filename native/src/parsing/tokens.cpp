@@ -14,7 +14,7 @@ using text::combine;
 using text::hash_string;
 
 constexpr std::array<std::string_view, 17> kUniversal = {
-    "ADJ", "ADP",  "ADV",  "AUX",   "CCONJ", "DET",   "INTJ", "NOUN", "NUM",
+    "ADJ",  "ADP",  "ADV",   "AUX",   "CCONJ", "DET", "INTJ", "NOUN", "NUM",
     "PART", "PRON", "PROPN", "PUNCT", "SCONJ", "SYM", "VERB", "X"};
 constexpr std::uint64_t kBits = 1;
 

@@ -13,10 +13,11 @@ ParserLearner::ParserLearner(const Treebank& treebank, const LabelSets& sets, st
       options_(options),
       weight_(std::size_t{1} << bits),
       behind_(weight_.size()),
-      squares_(options.adaptive ? weight_.size() : 0),
+      squares_(options.loss == ParserLoss::kLog ? weight_.size() : 0),
       table_{weight_.data(), weight_.size() / kLine - 1},
       scorer_(table_, sets, labels),
-      decoder_(options.projective, options.iterations) {}
+      decoder_(options.projective, options.iterations),
+      trees_(options.projective) {}
 
 // The features of what one tree has and the other has not.
 void ParserLearner::collect(const Sentence& s, const Parts& parts,
@@ -24,13 +25,13 @@ void ParserLearner::collect(const Sentence& s, const Parts& parts,
                             std::span<const std::uint16_t> labels,
                             std::span<const std::int32_t> other_heads,
                             std::span<const std::uint16_t> other_labels, float sign) {
-  const auto step = [&](std::uint32_t index) { gradient_.emplace_back(index, sign); };
+  const auto add = [&](std::uint32_t index) { gradient_.emplace_back(index, sign); };
   for (int m = 1; m <= parts.n; ++m) {
     const auto i = static_cast<std::size_t>(m);
     const bool same = heads[i] == other_heads[i];
     if (same && labels[i] == other_labels[i]) continue;
-    for_label_weights(table_, s, heads[i], m, labels[i], step);
-    if (!same) for_arc_weights(table_, s, heads[i], m, step);
+    for_label_weights(table_, s, heads[i], m, labels[i], add);
+    if (!same) for_arc_weights(table_, s, heads[i], m, add);
   }
   if (!parts.second_order) return;
   shared_sibling_.assign(parts.sibling.size(), 0);
@@ -41,18 +42,67 @@ void ParserLearner::collect(const Sentence& s, const Parts& parts,
   parts.for_second_order(
       heads,
       [&](int h, int a, int b, std::size_t i) {
-        if (!shared_sibling_[i]) for_sibling_weights(table_, s, h, a, b, step);
+        if (!shared_sibling_[i]) for_sibling_weights(table_, s, h, a, b, add);
       },
       [&](int g, int h, int m, std::size_t i) {
-        if (!shared_grand_[i]) for_grandparent_weights(table_, s, g, h, m, step);
+        if (!shared_grand_[i]) for_grandparent_weights(table_, s, g, h, m, add);
       });
 }
 
-bool ParserLearner::learn(std::size_t i, ParseEpoch& report) {
+// The gradient of log Z - score: expected features less those of the gold tree, arc by arc.
+void ParserLearner::learn_log_loss(std::size_t i, ParseEpoch& report) {
+  constexpr double kSmall = 1e-3;  // a probability that is not worth a step
   const Sentence& s = treebank_.sentence[i];
   const auto& heads = treebank_.heads[i];
   const auto& labels = treebank_.labels[i];
-  Gold gold{heads, labels, 0.5 * options_.margin, 0.5 * options_.margin};
+  parts_.set(candidates_[i]);
+  scorer_.soft_arcs(s, parts_, label_scores_);
+  trees_.begin(parts_.n);
+  for (std::size_t a = 0; a < parts_.head.size(); ++a) {
+    trees_.at(parts_.head[a], parts_.word[a]) = parts_.arc[a];
+  }
+  steps_ += 1.0;
+  report.tokens += labels.size() - 1;
+  if (trees_.log_partition(marginals_) == kMinusInfinity) return;
+  const auto descend = [&](std::uint32_t index, double g) {
+    squares_[index] += static_cast<float>(g * g);
+    step(index,
+         static_cast<float>(-options_.rate * g / std::sqrt(static_cast<double>(squares_[index]))));
+  };
+  const std::size_t width = static_cast<std::size_t>(parts_.n) + 1, row = scorer_.width();
+  for (std::size_t a = 0; a < parts_.head.size(); ++a) {
+    const int h = parts_.head[a], m = parts_.word[a];
+    const double p = marginals_[static_cast<std::size_t>(h) * width + static_cast<std::size_t>(m)];
+    const bool right = heads[static_cast<std::size_t>(m)] == h;
+    const std::size_t gold = labels[static_cast<std::size_t>(m)];
+    if (right && p < 0.5) ++report.wrong;
+    const double g = p - (right ? 1.0 : 0.0);
+    if (std::abs(g) >= kSmall) {
+      for_arc_weights(table_, s, h, m, [&](std::uint32_t index) { descend(index, g); });
+    }
+    if (p < kSmall && !right) continue;
+    const float* scores = label_scores_.data() + a * row;
+    double total = 0.0;
+    const float most = *std::max_element(scores, scores + row);
+    for (std::size_t l = 0; l < row; ++l) {
+      total += std::exp(static_cast<double>(scores[l] - most));
+    }
+    for (std::size_t l = 0; l < row; ++l) {
+      const double q = p * std::exp(static_cast<double>(scores[l] - most)) / total;
+      const double d = q - (right && l == gold ? 1.0 : 0.0);
+      if (std::abs(d) < kSmall) continue;
+      for_label_weights(table_, s, h, m, l, [&](std::uint32_t index) { descend(index, d); });
+    }
+  }
+  ++report.updates;
+}
+
+void ParserLearner::learn(std::size_t i, ParseEpoch& report) {
+  const Sentence& s = treebank_.sentence[i];
+  const auto& heads = treebank_.heads[i];
+  const auto& labels = treebank_.labels[i];
+  const double half = options_.loss == ParserLoss::kHinge ? 0.5 : 0.0;
+  Gold gold{heads, labels, half, half};
   parts_.set(candidates_[i]);
   scorer_.arcs(s, parts_, &gold);
   if (options_.order > 1) scorer_.second_order(s, parts_);
@@ -74,7 +124,7 @@ bool ParserLearner::learn(std::size_t i, ParseEpoch& report) {
     }
   }
   report.tokens += labels.size() - 1;
-  if (right) return false;
+  if (right) return;
   gradient_.clear();
   collect(s, parts_, heads, labels, found_, found_labels_, 1.0f);
   collect(s, parts_, found_, found_labels_, heads, labels, -1.0f);
@@ -93,24 +143,11 @@ bool ParserLearner::learn(std::size_t i, ParseEpoch& report) {
   }
   gradient_.resize(used);
   const double loss = cost - difference;
-  if (loss < 0.0 || norm == 0.0) return false;  // an inexact tree that is no better than gold
+  if (loss < 0.0 || norm == 0.0) return;  // an inexact tree that is no better than gold
   ++report.updates;
-  if (options_.adaptive) {
-    for (const auto& [index, g] : gradient_) {
-      squares_[index] += g * g;
-      const auto d = static_cast<float>(options_.rate) * g / std::sqrt(squares_[index]);
-      weight_[index] += d;
-      behind_[index] += static_cast<float>(steps_ - 1.0) * d;
-    }
-  } else {
-    const double t = options_.margin > 0.0 ? std::min(options_.rate, loss / norm) : 1.0;
-    for (const auto& [index, g] : gradient_) {
-      const auto d = static_cast<float>(t) * g;
-      weight_[index] += d;
-      behind_[index] += static_cast<float>(steps_ - 1.0) * d;
-    }
-  }
-  return true;
+  const double length =
+      options_.loss == ParserLoss::kHinge ? std::min(options_.rate, loss / norm) : 1.0;
+  for (const auto& [index, g] : gradient_) step(index, static_cast<float>(length) * g);
 }
 
 ParseEpoch ParserLearner::epoch(std::span<const std::uint32_t> order, Interrupt& interrupt) {
@@ -120,7 +157,11 @@ ParseEpoch ParserLearner::epoch(std::span<const std::uint32_t> order, Interrupt&
       report.complete = false;
       break;
     }
-    learn(i, report);
+    if (options_.loss == ParserLoss::kLog) {
+      learn_log_loss(i, report);
+    } else {
+      learn(i, report);
+    }
   }
   return report;
 }

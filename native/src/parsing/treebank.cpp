@@ -12,9 +12,9 @@ using text::Corpus;
 
 [[noreturn]] void refuse(const Corpus& corpus, std::size_t sentence, std::size_t token,
                          const std::string& what) {
-  throw BadLine(corpus.line_number(token), "sentence " + std::to_string(sentence + 1) + ", word " +
-                                               std::to_string(token - corpus.sentence(sentence) + 1) +
-                                               ": " + what);
+  throw BadLine(corpus.line_number(token),
+                "sentence " + std::to_string(sentence + 1) + ", word " +
+                    std::to_string(token - corpus.sentence(sentence) + 1) + ": " + what);
 }
 
 void add_tag(std::string_view name, TagColumn& out) {
@@ -64,14 +64,14 @@ std::vector<std::int32_t> read_tree(const Corpus& corpus, std::size_t sentence) 
     }
     if (head == 0) {
       if (root != 0) {
-        refuse(corpus, sentence, token,
-               "it is a second root beside word " + std::to_string(root));
+        refuse(corpus, sentence, token, "it is a second root beside word " + std::to_string(root));
       }
       root = m;
     }
     heads[m] = head;
   }
-  // Every word has to reach the root: those passed on the way up are marked by the word it began at.
+  // Every word has to reach the root: those passed on the way up are marked by the word it began
+  // at.
   std::vector<std::size_t> seen(n + 1, 0);
   for (std::size_t m = 1; m <= n; ++m) {
     std::size_t at = m;

@@ -19,7 +19,8 @@ _STYLE = """
 path{fill:none;stroke-width:1.3}
 .right{stroke:#3c4650}.l.right{stroke:#fff;fill:#3c4650}
 .wrong{stroke:#c8321e}.l.wrong{stroke:#fff;fill:#c8321e}
-.missed{stroke:#1d7d46;stroke-dasharray:5 3}.l.missed{stroke:#fff;fill:#1d7d46;stroke-dasharray:none}
+.missed{stroke:#1d7d46;stroke-dasharray:5 3}
+.l.missed{stroke:#fff;fill:#1d7d46;stroke-dasharray:none}
 """.replace("\n", "")
 
 
@@ -158,9 +159,7 @@ def _widened(widths: list[float], arcs: Sequence[Arc]) -> list[float]:
     return widths
 
 
-def _arc(
-    arc: Arc, level: int, centre: Sequence[float], base: float, way: int, kind: str
-) -> str:
+def _arc(arc: Arc, level: int, centre: Sequence[float], base: float, way: int, kind: str) -> str:
     """Return the path of an arc, its arrow head at the word, and its relation."""
     head, word, label = arc
     y = base + way * _LEVEL * level

@@ -156,6 +156,4 @@ def attachment_interval(
         predicted = [[(head, "") for head, _ in tree] for tree in predicted]
     found = bootstrap_interval(gold, predicted, "token_accuracy", **options)
     name = "las" if labelled else "uas"
-    return Interval(
-        name, found.value, found.low, found.high, found.confidence, found.n_resamples
-    )
+    return Interval(name, found.value, found.low, found.high, found.confidence, found.n_resamples)

@@ -1,4 +1,4 @@
-"""A trained dependency parser as data: what it is made of, how it is stored, and how it is asked."""
+"""A trained dependency parser as data: what it is made of, how it is stored and asked."""
 
 from __future__ import annotations
 

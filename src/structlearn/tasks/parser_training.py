@@ -11,7 +11,14 @@ from ..exceptions import FileError, LineError
 from ..metrics.attachment import attachment_report
 from ..text.corpus import Corpus
 from .parser_model import ParserModel
-from .parser_tags import TAG_COLUMNS, Tags, column_tags, jackknifed_tags, make_tagger, predicted_tags
+from .parser_tags import (
+    TAG_COLUMNS,
+    Tags,
+    column_tags,
+    jackknifed_tags,
+    make_tagger,
+    predicted_tags,
+)
 
 __all__ = ["ParserFitting", "gold_trees"]
 
@@ -19,6 +26,8 @@ __all__ = ["ParserFitting", "gold_trees"]
 _PRUNER_PASSES = 2
 _PRUNER_RATE = 0.1
 _PRUNER_BITS = 20
+#: The longest step of each learner, where none is given.
+_RATES = {"svm": 0.002, "crf": 0.02, "perceptron": 1.0}
 
 
 def gold_trees(corpus: Corpus) -> list[list[tuple[int, str]]]:
@@ -77,8 +86,8 @@ class ParserFitting:
                 p.least_share,
                 p.hash_bits,
                 min(_PRUNER_BITS, p.hash_bits),
-                0.0 if p.learner == "perceptron" else 1.0,
-                p.C,
+                p.learner,
+                p.C if p.C is not None else _RATES[p.learner],
                 p.training_iterations,
             )
         except LineError as error:
@@ -161,7 +170,8 @@ class ParserFitting:
     def _look(self, record: dict[str, Any], weights: bytes) -> float:
         """Score weights on the dev set."""
         model = self._model(weights)
-        assert self.dev is not None and self.gold is not None
+        assert self.dev is not None
+        assert self.gold is not None
         trees, _ = model.parse_corpus(self.dev, self.dev_tags, self.parser.n_threads)
         found = attachment_report(self.gold, trees)
         record.update(dev_uas=found.uas, dev_las=found.las)

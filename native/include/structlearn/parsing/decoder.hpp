@@ -23,6 +23,8 @@ class TreeSearch {
   }
   // heads[1..n]; -inf if there is no tree.
   double best(std::vector<std::int32_t>& heads);
+  // log of the sum over all trees of exp(score), and the probabilities of the arcs.
+  double log_partition(std::vector<double>& marginals);
 
  private:
   Arborescence trees_;

@@ -19,13 +19,13 @@ struct Candidates {
 // 2 h + 1: after it), from the nearest to the farthest.
 struct Parts {
   int n = 0;
-  std::vector<std::uint32_t> begin;        // arcs of each word
-  std::vector<std::uint16_t> head, word;   // of each arc
-  std::vector<double> arc;                 // scores with the best label
-  std::vector<std::uint16_t> label;        // the best one of each arc
-  std::vector<std::uint32_t> down_begin;   // by side
-  std::vector<std::uint32_t> down;         // arcs
-  std::vector<std::uint32_t> rank;         // of an arc among the modifiers of its head
+  std::vector<std::uint32_t> begin;       // arcs of each word
+  std::vector<std::uint16_t> head, word;  // of each arc
+  std::vector<double> arc;                // scores with the best label
+  std::vector<std::uint16_t> label;       // the best one of each arc
+  std::vector<std::uint32_t> down_begin;  // by side
+  std::vector<std::uint32_t> down;        // arcs
+  std::vector<std::uint32_t> rank;        // of an arc among the modifiers of its head
   // Of a side with k modifiers a square of k + 1: [before: none, 1st, ...][next: 1st, ..., none].
   std::vector<std::uint32_t> sibling_begin;
   std::vector<double> sibling;
@@ -70,7 +70,8 @@ void Parts::for_second_order(std::span<const std::int32_t> heads, Sibling&& sibl
     const std::size_t width = down_begin[2 * at + 2] - down_begin[2 * at];
     for (int after = 0; after < 2; ++after) {
       const auto list = side(h, after);
-      const std::size_t k = list.size(), offset = sibling_begin[2 * at + static_cast<std::size_t>(after)];
+      const std::size_t k = list.size(),
+                        offset = sibling_begin[2 * at + static_cast<std::size_t>(after)];
       const std::size_t first = after ? down_begin[2 * at + 1] - down_begin[2 * at] : 0;
       std::size_t before = 0;
       int previous = h;

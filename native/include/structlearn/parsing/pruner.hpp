@@ -16,8 +16,8 @@
 namespace structlearn::parsing {
 
 struct PruneOptions {
-  std::uint32_t most = 10;     // heads a word
-  double least = 1e-3;         // probability, relative to the best head's
+  std::uint32_t most = 10;  // heads a word
+  double least = 1e-3;      // probability, relative to the best head's
 };
 
 class Pruner {

@@ -28,11 +28,17 @@ class PartScorer {
   // Scores the arcs, each with its best label, and then the pairs of arcs.
   void arcs(const Sentence&, Parts&, const Gold* gold = nullptr);
   void second_order(const Sentence&, Parts&);
+  // Scores the arcs by the log-sum-exp over their labels, whose scores (`width()` an arc, -inf
+  // where a label is not allowed) are kept too.
+  void soft_arcs(const Sentence&, Parts&, std::vector<float>& label_scores);
+  std::size_t width() const { return groups_ * kLine; }
 
   // The score of a label of an arc, without the arc's own.
   double label_score(const Sentence&, int h, int m, std::size_t label);
 
  private:
+  // The score of an arc without labels; those of its labels go to rows_.
+  double arc_and_labels(const Sentence&, int h, int m, const LabelMask& mask);
   double arc_sum(std::uint32_t distance, std::uint32_t direction) const;
 
   Table table_;
@@ -56,8 +62,7 @@ void for_label_weights(const Table& t, const Sentence& s, int h, int m, std::siz
                        Step&& step) {
   const auto group = static_cast<std::uint32_t>(label / kLine);
   const auto in = static_cast<std::uint32_t>(label % kLine);
-  label_features(s, h, m,
-                 [&](std::uint64_t key) { step(t.line(group_key(key, group)) + in); });
+  label_features(s, h, m, [&](std::uint64_t key) { step(t.line(group_key(key, group)) + in); });
 }
 inline std::uint32_t sibling_class(int h, int a, int b) {
   return b == kNoToken ? (a < h ? 7u : 0u) : direction_distance(a, b);
@@ -74,8 +79,7 @@ void for_sibling_weights(const Table& t, const Sentence& s, int h, int a, int b,
 template <class Step>
 void for_grandparent_weights(const Table& t, const Sentence& s, int g, int h, int m, Step&& step) {
   const std::uint32_t c = grandparent_class(g, h, m);
-  grandparent_features(s, g, h, m,
-                       [&](std::uint64_t key) { step(t.line(key) + place(key, c)); });
+  grandparent_features(s, g, h, m, [&](std::uint64_t key) { step(t.line(key) + place(key, c)); });
 }
 
 }  // namespace structlearn::parsing

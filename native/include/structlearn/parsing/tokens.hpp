@@ -25,8 +25,23 @@ TagAtom tag_atom(std::string_view upos);
 
 // Codes of the tags that features ask for by name.
 enum UniversalTag : std::uint8_t {
-  kAdj = 1, kAdp, kAdv, kAux, kCconj, kDet, kIntj, kNoun, kNum, kPart, kPron, kPropn, kPunct,
-  kSconj, kSym, kVerb, kOther
+  kAdj = 1,
+  kAdp,
+  kAdv,
+  kAux,
+  kCconj,
+  kDet,
+  kIntj,
+  kNoun,
+  kNum,
+  kPart,
+  kPron,
+  kPropn,
+  kPunct,
+  kSconj,
+  kSym,
+  kVerb,
+  kOther
 };
 
 struct Token {

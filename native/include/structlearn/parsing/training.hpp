@@ -15,13 +15,17 @@
 
 namespace structlearn::parsing {
 
+// Which loss, in the terms of the one loss: margin 0 or 1 at temperature 0, or temperature 1. The
+// perceptron takes steps of one, the hinge passive-aggressive steps of at most `rate` (Crammer et
+// al. 2006; MIRA in McDonald et al. 2005), the log loss AdaGrad's.
+enum class ParserLoss { kPerceptron, kHinge, kLog };
+
 struct TrainingOptions {
   int order = 1;
   bool projective = false;
-  double margin = 1.0;       // 0: perceptron, 1: structured hinge
-  bool adaptive = true;      // AdaGrad's steps; else passive-aggressive ones of at most `rate`
-  double rate = 0.1;
-  int iterations = 20;       // of dual decomposition
+  ParserLoss loss = ParserLoss::kHinge;
+  double rate = 0.002;
+  int iterations = 20;  // of dual decomposition
 };
 
 struct ParseEpoch {
@@ -40,7 +44,12 @@ class ParserLearner {
   std::span<const float> last() const { return weight_; }
 
  private:
-  bool learn(std::size_t i, ParseEpoch& report);
+  void learn(std::size_t i, ParseEpoch& report);
+  void learn_log_loss(std::size_t i, ParseEpoch& report);
+  void step(std::uint32_t index, float d) {
+    weight_[index] += d;
+    behind_[index] += static_cast<float>(steps_ - 1.0) * d;
+  }
   void collect(const Sentence&, const Parts&, std::span<const std::int32_t> heads,
                std::span<const std::uint16_t> labels, std::span<const std::int32_t> other_heads,
                std::span<const std::uint16_t> other_labels, float sign);
@@ -52,12 +61,15 @@ class ParserLearner {
   Table table_;
   PartScorer scorer_;
   Decoder decoder_;
+  TreeSearch trees_;
   Parts parts_;
   double steps_ = 0.0;
   std::vector<std::int32_t> found_;
   std::vector<std::uint16_t> found_labels_;
   std::vector<std::pair<std::uint32_t, float>> gradient_;
   std::vector<std::uint8_t> shared_sibling_, shared_grand_;
+  std::vector<float> label_scores_;
+  std::vector<double> marginals_;
 };
 
 }  // namespace structlearn::parsing

@@ -33,7 +33,6 @@ std::vector<std::string> relation_names(const text::Corpus&);
 
 // Throws BadLine. A relation that is not among the names is an error.
 Treebank read_treebank(const text::Corpus&, const TagColumn& upos, const TagColumn& xpos,
-                       const TagColumn& feats, const std::vector<std::string>& labels,
-                       bool lemmas);
+                       const TagColumn& feats, const std::vector<std::string>& labels, bool lemmas);
 
 }  // namespace structlearn::parsing
