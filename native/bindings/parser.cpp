@@ -14,6 +14,7 @@
 #include "labelling.hpp"
 #include "py_tagger.hpp"
 #include "signals.hpp"
+#include "structlearn/parsing/feature_names.hpp"
 #include "structlearn/parsing/labeller.hpp"
 #include "structlearn/parsing/training.hpp"
 #include "structlearn/random.hpp"
@@ -136,6 +137,57 @@ nb::tuple predict(const PyParser& self, const Corpus& corpus, nb::list tags, boo
   signals.rethrow();
   return nb::make_tuple(to_bytes(heads), to_bytes(labels),
                         static_cast<std::size_t>(std::count(exact.begin(), exact.end(), 1)));
+}
+
+// Word by word: the arc of the best tree, the best other arc, and what speaks for the one rather
+// than the other, template by template.
+nb::list explain(const PyParser& self, const Corpus& corpus, nb::list tags, bool lemmas,
+                 std::size_t sentence) {
+  check_sentence(corpus, sentence);
+  const Tags columns(corpus, tags);
+  TokenReader reader(corpus, kForm, lemmas ? kLemma : TokenReader::kNone);
+  Sentence s;
+  reader.read(sentence, columns.upos, columns.xpos, columns.feats, s);
+  SentenceParser parser(*self.model);
+  std::vector<std::int32_t> heads;
+  std::vector<std::uint16_t> labels;
+  parser.parse(s, heads, labels);
+  const Parts& parts = parser.parts();
+  nb::list out;
+  for (int m = 1; m <= s.size(); ++m) {
+    const auto i = static_cast<std::size_t>(m);
+    const std::uint32_t chosen = parts.find(heads[i], m);
+    std::uint32_t rival = Parts::kNone;
+    for (std::uint32_t a = parts.begin[i]; a < parts.begin[i + 1]; ++a) {
+      if (a != chosen && (rival == Parts::kNone || parts.arc[a] > parts.arc[rival])) rival = a;
+    }
+    auto reasons = parser.reasons(s, heads[i], m, labels[i]);
+    nb::dict word;
+    word["head"] = heads[i];
+    word["label"] = self.model->labels()[labels[i]];
+    word["score"] = parts.arc[chosen];
+    if (rival != Parts::kNone) {
+      word["rival_head"] = parts.head[rival];
+      word["rival_label"] = self.model->labels()[parts.label[rival]];
+      word["rival_score"] = parts.arc[rival];
+      for (const auto& other : parser.reasons(s, parts.head[rival], m, parts.label[rival])) {
+        const auto at = std::find_if(reasons.begin(), reasons.end(),
+                                     [&](const auto& r) { return r.id == other.id; });
+        if (at == reasons.end()) {
+          reasons.push_back({other.id, -other.weight});
+        } else {
+          at->weight -= other.weight;
+        }
+      }
+    }
+    nb::list named;
+    for (const auto& r : reasons) {
+      named.append(nb::make_tuple(text_of(feature_name(r.id)), r.weight));
+    }
+    word["reasons"] = named;
+    out.append(word);
+  }
+  return out;
 }
 
 }  // namespace
@@ -275,7 +327,9 @@ void bind_parser(nb::module_& m) {
           nb::arg("most"), nb::arg("least"), nb::arg("set_keys"), nb::arg("set_masks"),
           nb::arg("weights"), nb::arg("pruner"))
       .def("predict", &predict, nb::arg("corpus"), nb::arg("tags"), nb::arg("lemmas"),
-           nb::arg("threads"));
+           nb::arg("threads"))
+      .def("explain", &explain, nb::arg("corpus"), nb::arg("tags"), nb::arg("lemmas"),
+           nb::arg("sentence"));
 
   auto labeller =
       nb::class_<PyParseLabeller>(m, "ParseLabeller")

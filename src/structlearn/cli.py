@@ -264,6 +264,8 @@ def _inspect(o: Any) -> int:
 
     o.threads = 1
     tagger = _load(o)
+    if hasattr(tagger.model_, "taggers"):
+        return _inspect_parser(tagger, o)
     if not hasattr(tagger.model_, "feature_names"):
         raise ValueError(f"{o.model}: only models of taggers can be inspected so far")
     sentences: Any = None
@@ -279,6 +281,22 @@ def _inspect(o: Any) -> int:
             file.write(page.encode())
     else:
         print(inspect_text(tagger, top=o.top, labels=o.label, sentences=sentences))
+    return 0
+
+
+def _inspect_parser(parser: Any, o: Any) -> int:
+    from .tasks.parser_inspection import inspect_parser, inspect_parser_html
+
+    sentences: Any = o.input
+    if o.sentence is not None:
+        sentences = [o.sentence.split()]
+    if o.html is not None:
+        from .text.files import replaced
+
+        with replaced(o.html) as file:
+            file.write(inspect_parser_html(parser, o.top, sentences).encode())
+    else:
+        print(inspect_parser(parser, o.top, sentences))
     return 0
 
 

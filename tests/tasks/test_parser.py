@@ -172,9 +172,7 @@ def test_long_sentence_and_single_word(fitted: DependencyParser) -> None:
     ],
 )
 def test_bad_trees_are_named(tmp_path, heads: str, line: int, reason: str) -> None:
-    rows = [
-        f"{i}\tw\t_\tX\tX\t_\t{head}\tdep\t_\t_" for i, head in enumerate(heads.split(), 1)
-    ]
+    rows = [f"{i}\tw\t_\tX\tX\t_\t{head}\tdep\t_\t_" for i, head in enumerate(heads.split(), 1)]
     path = tmp_path / "bad.conllu"
     path.write_text("# a comment\n" + "\n".join(rows) + "\n\n")
     with pytest.raises(FileError) as error:
@@ -211,3 +209,32 @@ def test_damaged_model_is_refused(fitted: DependencyParser, tmp_path) -> None:
     path.write_bytes(content)
     with pytest.raises(FileError, match="damaged"):
         DependencyParser.load(path)
+
+
+def test_inspection_says_what_decided(fitted: DependencyParser, tmp_path, capsys) -> None:
+    model = tmp_path / "m"
+    fitted.save(model)
+    assert run(["inspect", str(model)]) == 0
+    assert "relations" in capsys.readouterr().out
+    assert run(["inspect", str(model), "--sentence", "The dog sleeps .", "--top", "3"]) == 0
+    text = capsys.readouterr().out
+    assert "ROOT" in text
+    assert "head tag" in text
+    page = tmp_path / "page.html"
+    assert run(["inspect", str(model), "--sentence", "Fish sleep .", "--html", str(page)]) == 0
+    assert "<svg" in page.read_text()
+
+
+def test_reasons_add_up_to_the_scores(fitted: DependencyParser) -> None:
+    from structlearn.tasks.parser_inspection import explain_sentence
+    from structlearn.tasks.parser_training import as_conllu
+
+    corpus = as_conllu(TEST[:5])
+    for sentence in range(5):
+        for word in explain_sentence(fitted, corpus, sentence):
+            difference = word["score"] - word.get("rival_score", 0.0)
+            assert sum(w for _, w in word["reasons"]) == pytest.approx(difference, abs=1e-4)
+
+
+def test_drawing(fitted: DependencyParser) -> None:
+    assert "<svg" in fitted.draw(TEST[:3], 1, gold=True)._repr_svg_()

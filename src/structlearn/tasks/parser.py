@@ -244,6 +244,32 @@ class DependencyParser(FileTagger):
         """
         return self._parse(_trees(source), gold_tags)[0]
 
+    def _corpus(self, source: Any) -> Corpus:
+        return _trees(source)
+
+    def draw(self, source: Any, sentence: int = 0, *, gold: bool = False) -> Any:
+        """Return a picture of the predicted tree of a sentence, which notebooks show.
+
+        Parameters
+        ----------
+        source : as :meth:`predict` takes it
+        sentence : int, default=0
+            Which of its sentences.
+        gold : bool, default=False
+            Draw the tree of ``source`` too: what differs is red, or dashed and green.
+
+        Returns
+        -------
+        structlearn.drawing.arcs.ArcDrawing
+        """
+        from ..drawing.arcs import draw_arcs
+
+        corpus = _trees(source)
+        columns = [corpus.cells(sentence, name) for name in ("form", "head", "deprel")]
+        tree = self.predict([list(corpus[sentence])])[0]
+        wanted = [(int(h), label) for h, label in zip(*columns[1:], strict=True)] if gold else None
+        return draw_arcs(columns[0], tree, wanted)
+
     def _parse(self, corpus: Corpus, gold_tags: bool) -> tuple[list[list[tuple[int, str]]], int]:
         from .parser_tags import column_tags, predicted_tags
 

@@ -28,18 +28,24 @@ constexpr std::uint64_t seed(std::uint64_t id) {
   z = (z ^ (z >> 27)) * 0x94D049BB133111EBULL;
   return z ^ (z >> 31);
 }
-template <std::uint64_t Id>
-inline std::uint64_t of(std::uint64_t a) {
+// A feature: its key, and the number of its template.
+struct Key {
+  std::uint64_t key;
+  std::uint16_t id;
+  operator std::uint64_t() const { return key; }
+};
+template <std::uint16_t Id>
+inline Key of(std::uint64_t a) {
   constexpr std::uint64_t s = seed(Id);
-  return fold(a ^ s, text::kHashA);
+  return {fold(a ^ s, text::kHashA), Id};
 }
-template <std::uint64_t Id>
-inline std::uint64_t of(std::uint64_t a, std::uint64_t b) {
+template <std::uint16_t Id>
+inline Key of(std::uint64_t a, std::uint64_t b) {
   constexpr std::uint64_t s = seed(Id), r = seed(Id + 1000);
-  return fold(a ^ s, b ^ r);
+  return {fold(a ^ s, b ^ r), Id};
 }
-template <std::uint64_t Id, class... Rest>
-inline std::uint64_t of(std::uint64_t a, std::uint64_t b, std::uint64_t c, Rest... rest) {
+template <std::uint16_t Id, class... Rest>
+inline Key of(std::uint64_t a, std::uint64_t b, std::uint64_t c, Rest... rest) {
   return of<Id>(fold(a ^ text::kHashA, b ^ text::kHashB), c, rest...);
 }
 }  // namespace keys

@@ -50,6 +50,13 @@ class SentenceParser {
                 std::vector<std::uint16_t>& labels);
   const Parts& parts() const { return parts_; }
 
+  // What speaks for an arc with its label, template by template.
+  struct Reason {
+    std::uint16_t id;
+    double weight;
+  };
+  std::vector<Reason> reasons(const Sentence&, int h, int m, std::size_t label) const;
+
  private:
   const ParserModel& model_;
   Pruner pruner_;
