@@ -238,3 +238,25 @@ def test_reasons_add_up_to_the_scores(fitted: DependencyParser) -> None:
 
 def test_drawing(fitted: DependencyParser) -> None:
     assert "<svg" in fitted.draw(TEST[:3], 1, gold=True)._repr_svg_()
+
+
+def test_lemmas_are_read_where_asked_for() -> None:
+    rows = [
+        [
+            (str(i), word, word.lower(), tag, tag, "_", str(head), label, "_", "_")
+            for i, (word, tag, head, label) in enumerate(tree, 1)
+        ]
+        for tree in TRAIN[:80]
+    ]
+    options = {"gold_tags": True, "hash_bits": 16, "max_iter": 1}
+    with_lemmas = DependencyParser(1, lemmas=True, **options).fit(rows)
+    without = DependencyParser(1, **options).fit(rows)
+    assert with_lemmas.model_.lemmas
+    assert with_lemmas.model_.arrays["weights"] != without.model_.arrays["weights"]
+
+
+def test_endless_sentence_is_refused(fitted: DependencyParser, tmp_path) -> None:
+    path = tmp_path / "endless.txt"
+    path.write_text("fish\n" * 5000)
+    with pytest.raises(FileError, match=r"endless\.txt.*5000 words"):
+        fitted.label_file(path, io.BytesIO())

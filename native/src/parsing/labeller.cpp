@@ -116,8 +116,10 @@ void ParseLabeller::label(std::string_view text, std::size_t line, std::string& 
   for (std::size_t c = 0; c < 3; ++c) {
     if (!taggers_[c].model) {
       if (!conllu_) {
-        throw text::BadLine(words_.line_number(0),
-                            "words alone have no tags: parse them without --gold-tags");
+        throw text::BadLine(
+            words_.line_number(0),
+            "words alone have no tags to be read: this takes a model with taggers, and no "
+            "--gold-tags");
       }
       tags_[c] = tag_column(corpus_, kTagColumns[c]);
       continue;

@@ -102,6 +102,12 @@ void TokenReader::read(std::size_t sentence, const TagColumn& upos, const TagCol
     atoms_.push_back(word_atoms(forms.strings[static_cast<std::uint32_t>(i)]));
   }
   const std::size_t begin = corpus_.sentence(sentence), n = corpus_.sentence(sentence + 1) - begin;
+  if (n > kMostWords) {
+    throw text::BadLine(corpus_.line_number(begin), "sentence " + std::to_string(sentence + 1) +
+                                                        " has " + std::to_string(n) +
+                                                        " words, more than a parser takes (" +
+                                                        std::to_string(kMostWords) + "): split it");
+  }
   out.begin(n);
   for (std::size_t i = 0; i < n; ++i) {
     Token& t = out.word(i);

@@ -141,6 +141,12 @@ inline void arc_features(const Sentence& s, int h, int m, Emit&& emit) {
   emit(of<137>(hW, mU));
   emit(of<138>(hU, mW));
   emit(of<139>(H.word.prefix, M.word.prefix, coarse));
+  if (M.lemma != 0) {  // where lemmas are read
+    emit(of<140>(H.lemma, M.lemma));
+    emit(of<141>(H.lemma, mT));
+    emit(of<142>(hT, M.lemma));
+    emit(of<143>(M.marker, H.lemma, M.lemma));
+  }
   // Tags around, fine and coarse.
   emit(of<150>(pair, Hr.tag, Ml.tag));
   emit(of<151>(pair, Hl.tag, Ml.tag));
@@ -258,6 +264,11 @@ inline void label_features(const Sentence& s, int h, int m, Emit&& emit) {
   emit(of<338>(H.word.suffix ^ d, mT));
   emit(of<339>(mW, hT, Ml.upos));
   emit(of<340>(M.word.form ^ d));
+  if (M.lemma != 0) {
+    emit(of<343>(M.lemma ^ d));
+    emit(of<344>(H.lemma ^ d, M.lemma));
+    emit(of<345>(H.lemma ^ d, mT));
+  }
   std::uint64_t seen = 0, all = 0;
   for (int b = left + 1; b < right; ++b) {
     const Token& B = s[b];

@@ -49,7 +49,6 @@ class ParseLabeller {
   std::array<std::unique_ptr<text::Extractor>, 3> extractor_;
   std::array<text::Scratch, 3> scratch_;
   std::array<TagColumn, 3> tags_;
-  std::array<std::vector<std::uint32_t>, 3> shown_;  // labels of the tokens, by tagger
   Output labels_;
   TokenReader reader_;
   Sentence sentence_;

@@ -22,7 +22,6 @@ class LocalSearch {
 
   bool projective_;
   std::vector<std::uint32_t> current_;  // arc of each word
-  mutable std::vector<std::int32_t> reach_;
 };
 
 // Whether no two arcs cross, the root at the left end.

@@ -92,6 +92,9 @@ class TokenReader {
   TokenReader(const text::Corpus& corpus, std::size_t form, std::size_t lemma = kNone)
       : corpus_(corpus), form_(form), lemma_(lemma) {}
   void forget() { atoms_.clear(); }
+  // Throws BadLine where the sentence is longer than kMostWords: a pruner scores every pair of
+  // words, and memory must stay in bounds.
+  static constexpr std::size_t kMostWords = 4000;
   void read(std::size_t sentence, const TagColumn& upos, const TagColumn& xpos,
             const TagColumn& feats, Sentence& out);
 
