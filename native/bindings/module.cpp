@@ -18,4 +18,5 @@ NB_MODULE(_core, m) {
   structlearn::python::bind_tagger_model(m);
   structlearn::python::bind_segments(m);
   structlearn::python::bind_trees(m);
+  structlearn::python::bind_parser(m);
 }

@@ -451,3 +451,66 @@ class SegmentLabeller:
     def finish(self) -> bytes: ...
     @property
     def n_tokens(self) -> int: ...
+
+def check_trees(corpus: Corpus) -> None: ...
+
+class ParserTrainer:
+    def __init__(
+        self,
+        corpus: Corpus,
+        tags: list[Any],
+        lemmas: bool,
+        order: int,
+        projective: bool,
+        most: int,
+        least: float,
+        bits: int,
+        pruner_bits: int,
+        learner: str,
+        rate: float,
+        iterations: int,
+    ) -> None: ...
+    @property
+    def labels(self) -> list[str]: ...
+    def pruner_epoch(self, rate: float, seed: int, stream: int) -> bool: ...
+    def prune(self) -> float: ...
+    def begin(self) -> None: ...
+    def epoch(self, seed: int, stream: int) -> dict[str, Any]: ...
+    def mean(self) -> bytes: ...
+    def pruner_weights(self) -> bytes: ...
+    def label_sets(self) -> tuple[bytes, bytes]: ...
+
+class ParserModel:
+    def __init__(
+        self,
+        labels: list[str],
+        order: int,
+        projective: bool,
+        iterations: int,
+        most: int,
+        least: float,
+        set_keys: Any,
+        set_masks: Any,
+        weights: Any,
+        pruner: Any,
+    ) -> None: ...
+    def predict(
+        self, corpus: Corpus, tags: list[Any], lemmas: bool, threads: int
+    ) -> tuple[bytes, bytes, int]: ...
+    def explain(
+        self,
+        corpus: Corpus,
+        tags: list[Any],
+        lemmas: bool,
+        sentence: int,
+    ) -> list[dict[str, Any]]: ...
+
+class ParseLabeller:
+    def __init__(
+        self, parser: ParserModel, taggers: list[TaggerModel], format: str, lemmas: bool
+    ) -> None: ...
+    def label(self, text: Any, line: int, threads: int) -> bytes: ...
+    def start(self, text: Any, line: int, threads: int) -> None: ...
+    def finish(self) -> bytes: ...
+    @property
+    def n_tokens(self) -> int: ...

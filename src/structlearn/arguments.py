@@ -102,6 +102,14 @@ def make_parser(commands: Commands) -> argparse.ArgumentParser:
         ),
         commands,
     )
+    _add_train_parser(
+        tasks.add_parser(
+            "parser",
+            help="a dependency parser",
+            description="Learn to find heads and relations from a treebank in CoNLL-U.",
+        ),
+        commands,
+    )
 
     _add_train_constituency(
         tasks.add_parser(
@@ -306,6 +314,45 @@ def _add_train_constituency(p: argparse.ArgumentParser, commands: Commands) -> N
     p.add_argument("--quiet", action="store_true", help="no progress")
     _add_threads(p)
     p.set_defaults(command=commands["train"], task="constituency")
+
+
+def _add_train_parser(p: argparse.ArgumentParser, commands: Commands) -> None:
+    p.add_argument("train", metavar="TRAIN", help="a treebank in CoNLL-U; - is standard input")
+    p.add_argument("--model", metavar="FILE", required=True, help="where the model goes")
+    p.add_argument("--dev", metavar="FILE", help="scored after each pass; the best pass is kept")
+    p.add_argument(
+        "--order", type=int, choices=(1, 2), default=2, help="2: siblings and grandparents too (2)"
+    )
+    p.add_argument("--projective", action="store_true", help="only trees without crossing arcs")
+    p.add_argument("--learner", choices=("svm", "perceptron", "crf"), default="svm")
+    p.add_argument(
+        "--gold-tags", action="store_true", help="learn on the tags of the file, without taggers"
+    )
+    p.add_argument(
+        "--folds",
+        metavar="N",
+        type=_count(2),
+        default=5,
+        help="for predicting tags to learn on (5)",
+    )
+    p.add_argument("--lemmas", action="store_true", help="read lemmas too")
+    p.add_argument("--max-iter", metavar="N", type=_count(1), default=10, help="passes (10)")
+    p.add_argument(
+        "--patience",
+        metavar="N",
+        type=_count(0),
+        default=3,
+        help="with --dev: stop after N passes without a better score (3)",
+    )
+    p.add_argument("--C", metavar="X", type=_amount, help="the longest step (svm 0.002; crf 0.02)")
+    p.add_argument(
+        "--n-models", metavar="N", type=_count(1), default=1, help="average the weights of N seeds"
+    )
+    p.add_argument("--hash-bits", metavar="B", type=_count(10), default=24, help="2^B weights (24)")
+    p.add_argument("--random-state", metavar="S", type=_count(0), default=0, help="seed (0)")
+    p.add_argument("--quiet", action="store_true", help="no progress")
+    _add_threads(p)
+    p.set_defaults(command=commands["train"], task="parser")
 
 
 def _add_training(p: argparse.ArgumentParser) -> None:

@@ -12,16 +12,18 @@ if TYPE_CHECKING:
     from typing import Any
 
     from .constituency_parser import ConstituencyParser
+    from .parser import DependencyParser
     from .segment_tagger import SegmentTagger
     from .tagger import Tagger
 
 _HOMES = {
     "ConstituencyParser": "constituency_parser",
+    "DependencyParser": "parser",
     "SegmentTagger": "segment_tagger",
     "Tagger": "tagger",
 }
 
-__all__ = ["ConstituencyParser", "SegmentTagger", "Tagger"]
+__all__ = ["ConstituencyParser", "DependencyParser", "SegmentTagger", "Tagger"]
 
 
 def __getattr__(name: str) -> Any:
