@@ -57,13 +57,12 @@ def evaluate(parser: Any, o: Any) -> int:
     """Print the scores of the file's trees."""
     from . import read_model
 
-    refuse(o, "confidence", "confusions")
     other = None if o.against is None else read_model(o.against)[0]
-    options = {"against": other, "gold_tags": o.gold_tags}
+    options = {"confidence": o.confidence, "against": other, "gold_tags": o.gold_tags}
     if o.json:
         print_json(parser.evaluate(o.gold, o.format, **options))
     else:
-        print(parser.report(o.gold, o.format, **options))
+        print(parser.report(o.gold, o.format, confusions=o.confusions, **options))
     return 0
 
 
