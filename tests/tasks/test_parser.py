@@ -260,3 +260,18 @@ def test_endless_sentence_is_refused(fitted: DependencyParser, tmp_path) -> None
     path.write_text("fish\n" * 5000)
     with pytest.raises(FileError, match=r"endless\.txt.*5000 words"):
         fitted.label_file(path, io.BytesIO())
+
+
+def test_an_interrupt_keeps_what_there_is(monkeypatch) -> None:
+    from structlearn.tasks.parser_training import ParserFitting
+
+    def interrupted(self: ParserFitting, line: str) -> None:
+        if line.startswith("seed 0  pass 2"):
+            raise KeyboardInterrupt
+
+    monkeypatch.setattr(ParserFitting, "say", interrupted)
+    parser = DependencyParser(1, gold_tags=True, hash_bits=16, max_iter=50)
+    with pytest.raises(KeyboardInterrupt, match="reached so far"):
+        parser.fit(TRAIN[:80])
+    assert len(parser.history_) == 2
+    assert _las(parser, gold_tags=True) > 0.4

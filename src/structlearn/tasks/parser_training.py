@@ -138,12 +138,20 @@ class ParserFitting:
 
     def _passes(self, seed: int, number: int) -> tuple[bytes, bool]:
         """Learn with one seed; the weights of the best pass, or of the last without a dev set."""
-        p, trainer = self.parser, self.trainer
-        trainer.begin()
-        best, best_score, since = b"", -1.0, 0
+        self.best: tuple[float, bytes] = (-1.0, b"")
+        self.trainer.begin()
+        try:
+            interrupted = not self._all_passes(seed, number)
+        except KeyboardInterrupt:  # between two passes
+            interrupted = True
+        return self.best[1] or self.trainer.mean(), interrupted
+
+    def _all_passes(self, seed: int, number: int) -> bool:
+        """Make the passes of one seed; return False where Ctrl-C ended one of them."""
+        p, since = self.parser, 0
         for i in range(1, p.max_iter + 1):
             begin = time.process_time()
-            report = trainer.epoch(seed, i)
+            report = self.trainer.epoch(seed, i)
             record: dict[str, Any] = {
                 "seed": number,
                 "pass": i,
@@ -153,19 +161,19 @@ class ParserFitting:
                 "seconds": round(time.process_time() - begin, 2),
             }
             if not report["complete"]:
-                return best or trainer.mean(), True
+                return False
             if self.dev is None:
                 self.history.append(record)
                 self.say(_line(record))
                 continue
-            weights = trainer.mean()
+            weights = self.trainer.mean()
             score = self._look(record, weights)
             since += 1
-            if score > best_score:
-                best, best_score, since = weights, score, 0
+            if score > self.best[0]:
+                self.best, since = (score, weights), 0
             if p.patience and since >= p.patience:
                 break
-        return best or trainer.mean(), False
+        return True
 
     def _look(self, record: dict[str, Any], weights: bytes) -> float:
         """Score weights on the dev set."""
