@@ -22,7 +22,7 @@ import numpy.typing as npt
 from ..exceptions import FileError
 from ..learners.base import Progress, Settings, Snapshot
 from ..learners.snapshot import pack, unpack
-from ..problem import Problem
+from ..problem import Problem, problem_digest
 from ..text.files import replaced
 
 __all__ = ["Checkpoint", "check_path", "identity"]
@@ -198,25 +198,15 @@ def identity(
 ) -> dict[str, Any]:
     """Return all that decides how a training ends, as JSON can hold it.
 
-    The number of threads is none of it. Of ``start``, weights or states, and of the data there is a
-    digest: of features, gold labels and weights of the examples, and the losses of some examples at
-    random weights, which stand for structure, layout and cost.
+    The number of threads is none of it. Of ``start``, weights or states, and of the problem there
+    is a digest.
     """
-    digest = hashlib.blake2b(digest_size=_DIGEST)
+    digest = hashlib.blake2b(problem_digest(problem).encode(), digest_size=_DIGEST)
     text, arrays = pack(start)
     digest.update(text.encode())
-    gold = problem.gold
-    assert gold is not None
-    rows = [x for block in problem.examples.blocks.values() for x in vars(block).values()]
-    known = [gold.labels, gold.ptr, gold.sets, problem.sample_weight]
-    for array in (*arrays, *rows, *known):
-        if isinstance(array, np.ndarray):
-            digest.update(f"{array.dtype.str}{array.shape}".encode())
-            digest.update(_flat(array))
-    w = np.random.default_rng(0).normal(size=problem.n_weights)
-    for i in range(0, problem.n_examples, max(1, problem.n_examples // 8)):
-        loss, _ = problem.loss(i, w, settings.margin, settings.temperature)
-        digest.update(np.float64(loss).tobytes())
+    for array in arrays:
+        digest.update(f"{array.dtype.str}{array.shape}".encode())
+        digest.update(_flat(array))
     return {
         "solver": solver,
         **vars(settings),

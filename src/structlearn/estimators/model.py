@@ -14,7 +14,7 @@ from ..learners.base import Training
 from ..learners.solvers import SOLVERS
 from ..problem import Problem
 from ..structures.multiclass import Multiclass
-from .learning import check_parameters, learn, warn_unless_converged
+from .learning import Kept, check_parameters, learn, warn_unless_converged
 from .outputs import sort_classes
 from .predictor import Predictor, chunks
 from .preparation import Before, Frame, Prepared, label_sites, prepare
@@ -95,7 +95,9 @@ class StructuredModel(Predictor):
         of each, and ``max_iter`` and ``tol`` hold for both. "auto": "cccp" for solvers that need
         every label. Either way a local optimum is found, and ``duality_gap_`` is None.
     warm_start : bool, default=False
-        Begin at the weights of the last call of ``fit``.
+        Begin at the weights of the last call of ``fit``; where data, structure, cost, C, margin and
+        temperature are what they were, "frank-wolfe", "n-slack", "one-slack", "dual" and "sag" go
+        on from their whole state. "dual" cannot begin at weights: with other data it begins anew.
     checkpoint : str or path, optional
         A file for the state of ``fit``, written every half a minute or so, whole at any moment, and
         removed at the end. Where it exists when ``fit`` begins, training goes on from there and
@@ -239,7 +241,7 @@ class StructuredModel(Predictor):
             move = partial(self._layout.move, target=prepared.layout)
             start = {
                 "weights": move(self._weights),
-                "state": getattr(self, "_kept", {}).get(self.solver),
+                "kept": getattr(self, "_kept", None),
                 "before": before.moved(move) if before else None,
             }
         training = learn(self, prepared.problem, **start)
@@ -287,8 +289,8 @@ class StructuredModel(Predictor):
         solver = SOLVERS[training.solver]
         if solver.online:
             self._online = training.state
-        if solver.keeps and self.warm_start:
-            self._kept = {self.solver: training.state}
+        if training.key:
+            self._kept = Kept(training.solver, training.key, training.state)
         if training.rounds:
             self.rounds_ = read_rounds(prepared.problem, training, self._name)
         if training.interrupted:

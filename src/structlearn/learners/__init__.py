@@ -4,7 +4,7 @@ from .annealing import Annealing
 from .base import Learner, Training
 from .cccp import CCCP
 from .cutting_planes import NSlack, Round
-from .dual import DualState
+from .hinge_dual import DualState
 from .dual_ascent import AscentState, DualAscent
 from .frank_wolfe import FrankWolfe
 from .lbfgs import LBFGS

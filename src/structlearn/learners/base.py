@@ -41,6 +41,10 @@ class Settings:
     tol: float = 1e-3
     convex: bool = True
 
+    def good_enough(self, gap: float | None, objective: float | None) -> bool:
+        """Tell whether a proven gap has reached the tolerance."""
+        return gap is not None and objective is not None and gap <= self.tol * objective
+
 
 @dataclass
 class Training:
@@ -62,7 +66,9 @@ class Training:
     stopped : bool
         A callback ended it.
     state : object
-        What is needed to go on from here.
+        What is needed to go on from here, with the same problem.
+    key : str
+        Names the problem and the objective that ``state`` belongs to; empty where nobody asked.
     rounds : list
         The rounds of cutting planes; empty for other learners.
     solver : str
@@ -77,6 +83,7 @@ class Training:
     interrupted: bool = False
     stopped: bool = False
     state: Any = None
+    key: str = ""
     rounds: list[Any] = field(default_factory=list)
     solver: str = ""
 

@@ -164,7 +164,7 @@ class DualAscent:
         start = start if saved is None else saved["state"]
         state = AscentState.zero(problem) if start is None else start.copy()
         if start is not None:
-            self.rng.bit_generator.state = start.rng
+            self.rng.bit_generator.state = start.rng or self.rng.bit_generator.state
         training = Training(state.mean, converged=False, state=state)
         # The dual's rise over a pass tells how near the end is: a look at the primal, which costs
         # half a pass, is worth it where the rise is below this share of the tolerance.
@@ -181,7 +181,7 @@ class DualAscent:
                 dual = self._dual(problem, state)
                 check_finite(dual)
                 record: dict[str, Any] = {
-                    "iteration": state.passes,
+                    "iteration": k,
                     "loss": report["loss"],
                     "oracle_calls": state.oracle_calls,
                     "dual": dual,
@@ -195,7 +195,7 @@ class DualAscent:
                     assert training.objective is not None
                     assert training.gap is not None
                     state.oracle_calls += problem.n_examples
-                    training.converged = training.gap <= s.tol * training.objective
+                    training.converged = s.good_enough(training.gap, training.objective)
                     if rise <= 1e-14 * abs(dual):  # the last digits: no pass can do better
                         training.converged |= training.gap <= 1e-9 * training.objective
                     if not training.converged:  # wait until the rise is as much smaller
@@ -239,9 +239,8 @@ class DualAscent:
         return report
 
     def _dual(self, problem: Problem, state: AscentState) -> float:
-        weight = problem.sample_weight
-        entropy = state.entropy.sum() if weight is None else weight @ state.entropy
-        return float(self.settings.C * entropy - 0.5 * (state.w @ state.w))
+        entropy = problem.weighted_sum(state.entropy)
+        return self.settings.C * entropy - 0.5 * float(state.w @ state.w)
 
     def _look(
         self, problem: Problem, training: Training, record: dict[str, Any], n_jobs: int | None

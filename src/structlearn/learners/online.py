@@ -265,9 +265,7 @@ class Online:
         return state.mean if self.average else state.last
 
     def _good_enough(self, found: Training | None) -> bool:
-        if found is None or found.gap is None or found.objective is None:
-            return False
-        return found.gap <= self.settings.tol * found.objective
+        return found is not None and self.settings.good_enough(found.gap, found.objective)
 
     def _pass(
         self, problem: Problem, state: OnlineState, order: npt.NDArray[np.int64]

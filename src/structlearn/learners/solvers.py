@@ -73,7 +73,7 @@ class Solver:
     keeps : bool
         Its state, as large as the data, makes a better start than weights do.
     from_weights : bool
-        Can begin at given weights.
+        Can begin at given weights; otherwise it begins anew.
     minimises : bool
         It has an objective; otherwise it moves after mistakes only.
     needs_labels : bool
@@ -115,9 +115,12 @@ SOLVERS: dict[str, Solver] = {
     "adagrad": Solver(lambda s, o: _online(s, o, "adagrad"), online=True),
     "arow": Solver(lambda s, o: _online(s, o, "arow"), online=True, minimises=False),
     "lbfgs": Solver(lambda s, o: OWLQN(s) if s.l1 else LBFGS(s)),
-    "sag": Solver(lambda s, o: SAG(s, random_state=o.seeded), takes_probabilities=False),
+    "sag": Solver(
+        lambda s, o: SAG(s, random_state=o.seeded), keeps=True, takes_probabilities=False
+    ),
     "dual": Solver(
         lambda s, o: DualAscent(s, random_state=o.seeded),
+        keeps=True,
         from_weights=False,
         takes_probabilities=False,
     ),
