@@ -6,6 +6,8 @@ import warnings
 import numpy as np
 import pytest
 from convex_reference import Enumerated
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from learner_transcripts import ChainModel, MulticlassModel
 
 from structlearn.estimators import CRF, StructuredModel, StructuredSVM
@@ -187,6 +189,47 @@ def test_warm_start_proves_nothing_from_the_old_data():
         quietly(model, X[part], y[part])
         reference = Enumerated(phi[part], gold[part], cost[part], C=0.5, margin=1, temperature=0)
         check(model, reference, reference.optimum())
+
+
+def zero_one_reference(phi, gold, cost, **options):
+    return Enumerated(phi, gold, [(c > 0).astype(float) for c in cost], margin=1, **options)
+
+
+@given(
+    kind=st.sampled_from(["multiclass", "chain", "lattice"]),
+    seed=st.integers(0, 20),
+    solver=st.sampled_from(["lbfgs", "dual", "sag", "sgd"]),
+    temperature=st.sampled_from([1 / 12, 0.1, 0.3, 1.0, 3.0]),
+    C=st.floats(0.01, 20),
+    scale=st.sampled_from([0.1, 1.0, 20.0]),
+    max_iter=st.sampled_from([1, 3, 20, 300]),
+)
+@settings(max_examples=40, deadline=None, derandomize=True, database=None)
+def test_zero_one_cost_above_temperature_zero(kind, seed, solver, temperature, C, scale, max_iter):
+    structure, X, y, phi, gold, cost = data(kind, seed)
+    X = [{k: scale * v for k, v in x.items()} if isinstance(x, dict) else scale * x for x in X]
+    n = {"multiclass": 9, "lattice": 3}.get(kind, 4)
+    phi = [np.hstack([scale * p[:, :n], p[:, n:]]) for p in phi]
+    reference = zero_one_reference(phi, gold, cost, C=C, temperature=temperature)
+    model = CRF(
+        structure, solver=solver, C=C, margin=1, temperature=temperature, cost="zero-one",
+        max_iter=max_iter, tol=1e-6, random_state=0,
+    )  # fmt: skip
+    quietly(model, np.array(X) if kind == "multiclass" else X, y)
+    check(model, reference, reference.optimum())
+    assert model.duality_gap_ >= 0
+    assert all(record.get("gap", 0) >= 0 for record in model.history_)
+
+
+@pytest.mark.parametrize("solver", ["lbfgs", "dual", "sag", "sgd"])
+def test_zero_one_cost_refuses_temperatures_that_rounding_spoils(solver):
+    structure, X, y, *_ = data("chain")
+    for margin, temperature in [(1.0, 0.01), (3.0, 0.2), (1.0, 1 / 12.1)]:
+        model = CRF(
+            structure, solver=solver, margin=margin, temperature=temperature, cost="zero-one"
+        )
+        with pytest.raises(ValueError, match="the zero-one cost needs temperature >= margin / 12"):
+            model.fit(X, y)
 
 
 def test_no_proof_where_there_is_none():

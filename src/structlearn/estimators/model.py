@@ -47,7 +47,8 @@ class StructuredModel(Predictor):
     margin : float, default=1.0
         γ.
     temperature : float, default=0.0
-        ε.
+        ε. With the zero-one cost it must be 0 or at least a twelfth of the margin: in between,
+        rounding would spoil the losses.
     C : float, default=1.0
         Weight of the losses against the regulariser.
     l1 : float, default=0.0

@@ -43,7 +43,9 @@ class Settings:
 
     def good_enough(self, gap: float | None, objective: float | None) -> bool:
         """Tell whether a proven gap has reached the tolerance."""
-        return gap is not None and objective is not None and gap <= self.tol * objective
+        if gap is None or objective is None or not math.isfinite(gap):
+            return False
+        return gap <= self.tol * objective
 
 
 @dataclass

@@ -28,7 +28,8 @@ def problem_digest(problem: Problem) -> str:
     _add(digest, problem.structure)
     _add(digest, problem.specification())
     w = np.random.default_rng(0).normal(size=problem.n_weights)
-    margin = 0.0 if problem.cost is None else 1.0
+    affine = problem.cost is not None and not problem.cost.zero_one
+    margin = 1.0 if affine else 0.0  # the other cost would ask for the second best
     for i in range(0, problem.n_examples, max(1, problem.n_examples // _PROBES)):
         _add(digest, problem.loss(i, w, margin, 0.0)[0])
     return digest.hexdigest()
