@@ -296,6 +296,21 @@ LossResult Problem::beam_loss(std::size_t i, const Layout& layout, const double*
   return result;
 }
 
+double Problem::gold_dot(std::size_t i, const double* v) const {
+  double sum = 0.0;
+  for (std::int64_t n = gold_.ptr[i]; n < gold_.ptr[i + 1]; ++n) {
+    const double count = gold_value(n);
+    if (count != 0.0) sum += count * v[gold_.part[n]];  // not 0 times -inf
+  }
+  return sum;
+}
+
+void Problem::add_gold(std::size_t i, double a, double* v) const {
+  for (std::int64_t n = gold_.ptr[i]; n < gold_.ptr[i + 1]; ++n) {
+    v[gold_.part[n]] += a * gold_value(n);
+  }
+}
+
 double Problem::gold_cost(std::size_t i, const Layout& layout, double margin) const {
   if (margin == 0.0 || cost_.zero_one) return 0.0;
   std::vector<double> c(layout.parts, 0.0);

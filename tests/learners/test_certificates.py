@@ -1,6 +1,7 @@
 """duality_gap_ is a proof: the optimum, found by other means, is never further away."""
 
 import itertools
+import pickle
 import warnings
 
 import numpy as np
@@ -10,7 +11,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from learner_transcripts import ChainModel, MulticlassModel
 
-from structlearn.estimators import CRF, StructuredModel, StructuredSVM
+from structlearn.estimators import (
+    AROW,
+    CRF,
+    AdaGrad,
+    PassiveAggressive,
+    StructuredModel,
+    StructuredPerceptron,
+    StructuredSVM,
+)
 from structlearn.exceptions import ConvergenceWarning
 from structlearn.losses import Cost
 from structlearn.structures import Chain, Exhaustive, Lattice
@@ -249,6 +258,38 @@ def test_warns_where_the_tolerance_was_not_reached():
     for model in (StructuredSVM(structure, max_iter=2), CRF(structure, max_iter=1, tol=1e-12)):
         with pytest.warns(ConvergenceWarning, match=r"gap of .* raise max_iter or tol"):
             model.fit(X, y)
+
+
+def test_warns_where_losses_still_changed():
+    """Learners that prove nothing say so too; those that only count passes do not."""
+    structure, X, y, *_ = data("chain")
+    partial = [[None, *row[1:]] for row in y]
+    message = r"last pass changed the losses by .* of their sum, above tol=.*; raise max_iter"
+    for model, labels in [
+        (AdaGrad(structure, max_iter=1), y),
+        (StructuredSVM(structure, solver="sgd", max_iter=1), partial),
+        (CRF(structure, solver="sgd", max_iter=2, tol=1e-9), partial),
+    ]:
+        with pytest.warns(ConvergenceWarning, match=message):
+            model.fit(X, labels)
+    CRF(structure, solver="sgd", max_iter=300, tol=1e-2).fit(X, partial)
+    StructuredSVM(structure, solver="sgd", step="constant", max_iter=2, tol=0).fit(X, y)
+    StructuredPerceptron(structure, max_iter=1).fit(X, y)
+    PassiveAggressive(structure, max_iter=1).fit(X, y)
+    AROW(structure, max_iter=1).fit(X, y)
+
+
+def test_loss_curve_carries_seconds_calls_and_gap():
+    structure, X, y, *_ = data("chain")
+    model = StructuredSVM(structure, random_state=0).fit(X, y)
+    curve = pickle.loads(pickle.dumps(model)).loss_curve_
+    assert curve == model.loss_curve_ == [record["loss"] for record in model.history_]
+    assert isinstance(curve, list)
+    assert curve.seconds == [record["seconds"] for record in model.history_]
+    assert curve.oracle_calls == [record["oracle_calls"] for record in model.history_]
+    assert curve.gap == [record.get("gap") for record in model.history_]
+    assert curve.gap[-1] == model.duality_gap_
+    assert curve.objective[-1] == model.objective_
 
 
 def test_smooth_losses_only_for_lbfgs():

@@ -12,6 +12,7 @@ import hashlib
 import json
 import os
 import time
+import warnings
 from contextlib import suppress
 from math import prod
 from typing import Any
@@ -19,7 +20,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from ..exceptions import FileError
+from ..exceptions import CheckpointWarning, FileError
 from ..learners.base import Progress, Settings, Snapshot
 from ..learners.snapshot import pack, unpack
 from ..problem import Problem, problem_digest
@@ -64,6 +65,19 @@ class Checkpoint:
             raise FileError(self.path, "cannot be written: no folder that can be written to")
         if os.path.exists(self.path) and not os.path.isfile(self.path):
             raise FileError(self.path, "cannot be a checkpoint: it is not a file")
+        self._try()
+
+    def _try(self) -> None:
+        """Write a few bytes beside the file: what cannot be done should be known at once."""
+        trial = f"{os.path.realpath(self.path)}.{os.getpid()}.part"
+        try:
+            with open(trial, "wb") as file:
+                file.write(_FIRST)
+        except OSError as error:
+            raise FileError(self.path, f"cannot be written: {error.strerror or error}") from None
+        finally:
+            with suppress(OSError):
+                os.unlink(trial)
 
     def attach(self, progress: Progress) -> bool:
         """Watch a training; where there is a file, make it go on. Return whether there is."""
@@ -144,9 +158,16 @@ class Checkpoint:
         digest = hashlib.blake2b(digest_size=_DIGEST)
         for piece in (length, header, *content):
             digest.update(piece)
-        with replaced(self.path) as file:
-            for part in (_FIRST, digest.digest(), length, header, *content):
-                file.write(part)
+        try:
+            with replaced(self.path) as file:
+                for part in (_FIRST, digest.digest(), length, header, *content):
+                    file.write(part)
+        except FileError as error:  # a full disk, say: what was learned is worth more than the file
+            warnings.warn(
+                f"no checkpoint after iteration {done}: {error}; the training goes on",
+                CheckpointWarning,
+                stacklevel=2,
+            )
         self._late = None
 
 

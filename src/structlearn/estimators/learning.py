@@ -21,7 +21,7 @@ from ..problem import Problem, problem_digest
 from ..structures.beam import UPDATE_AT, check_width
 from ..structures.native import n_threads
 from .checkpoint import Checkpoint, check_path, identity
-from .latent import around, fills_in, random_start
+from .latent import LATENT, around, fills_in, random_start
 
 __all__ = ["Kept", "Parameters", "check_parameters", "learn", "warn_unless_converged"]
 
@@ -81,13 +81,20 @@ def check_parameters(parameters: Any) -> None:
             raise ValueError(f"{name} must be a whole number >= 0, got {value!r}")
     if parameters.max_iter < 1:
         raise ValueError(f"max_iter must be at least 1, got {parameters.max_iter!r}")
+    solver = parameters.solver
     epsilon = getattr(parameters, "violation_tol", None)
     if epsilon is not None and not (
         isinstance(epsilon, (int, float, np.number)) and math.isfinite(epsilon) and epsilon >= 0
     ):
         raise ValueError(f"violation_tol must be None or a number >= 0, got {epsilon!r}")
+    if epsilon is not None and solver not in ("n-slack", "one-slack"):
+        raise ValueError(
+            f"violation_tol is for solver='n-slack' and 'one-slack'; {solver!r} stops at tol"
+        )
     if parameters.step not in ("decaying", "constant"):
         raise ValueError(f"step must be 'decaying' or 'constant', got {parameters.step!r}")
+    if parameters.step != "decaying" and solver not in ("sgd", "auto"):
+        raise ValueError(f"step={parameters.step!r} is a step of solver='sgd', not {solver!r}")
     check_path(getattr(parameters, "checkpoint", None))
     n_threads(parameters.n_jobs)
     generator(parameters.random_state)
@@ -101,8 +108,11 @@ def check_parameters(parameters: Any) -> None:
         raise ValueError(f"solver={parameters.solver!r} needs margin > 0 and temperature = 0")
     if getattr(parameters, "beam", None) is not None:
         check_width(parameters.beam)
-        if parameters.update_at not in UPDATE_AT:
-            raise ValueError(f"update_at must be one of {UPDATE_AT}, got {parameters.update_at!r}")
+    if getattr(parameters, "update_at", "early") not in UPDATE_AT:
+        raise ValueError(f"update_at must be one of {UPDATE_AT}, got {parameters.update_at!r}")
+    latent = getattr(parameters, "latent", "auto")
+    if latent not in LATENT:
+        raise ValueError(f"latent must be 'auto', 'cccp' or 'direct', got {latent!r}")
     if parameters.l1 and parameters.solver not in ("auto", "lbfgs"):
         raise ValueError(f"l1 > 0 needs solver='lbfgs', not {parameters.solver!r}")
 
@@ -243,7 +253,9 @@ def warn_unless_converged(name: str, training: Training, tol: float, stacklevel:
     if training.converged or training.stopped or training.interrupted:
         return
     told = f"{name} stopped after {len(training.history)} iterations "
-    if training.gap is None or training.objective is None:
+    if training.unfinished:
+        told += training.unfinished
+    elif training.gap is None or training.objective is None:
         told += "before it converged; raise max_iter"
     else:
         told += (

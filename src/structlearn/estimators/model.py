@@ -14,6 +14,7 @@ from ..learners.base import Training
 from ..learners.solvers import SOLVERS
 from ..problem import Problem
 from ..structures.multiclass import Multiclass
+from .curve import LossCurve
 from .learning import Kept, check_parameters, learn, warn_unless_converged
 from .outputs import sort_classes
 from .predictor import Predictor, chunks
@@ -125,10 +126,20 @@ class StructuredModel(Predictor):
         Weights by block, outcomes first: ``coef_["label"]`` (K, d), ``coef_["transition"]`` (K, K).
     n_iter_ : int
         Iterations done.
-    loss_curve_ : list of float
-        Sum of the losses, iteration by iteration.
+    loss_curve_ : LossCurve, a list of float
+        Sum of the losses, iteration by iteration; its attributes ``seconds``, ``oracle_calls``,
+        ``objective`` and ``gap`` are lists as long (:class:`~structlearn.estimators.LossCurve`).
     history_ : list of dict
-        All that was recorded: iteration, loss, objective, gap, updates, seconds.
+        All that was recorded, a dictionary an iteration. Always: ``iteration``, from 1; ``seconds``
+        since the beginning; ``loss``, Σ loss, as met on the way where no objective is given;
+        ``oracle_calls``, examples that inference was called for. Where it was looked at:
+        ``objective``, and ``gap``, proven. Of solvers with a dual: ``dual``, a lower bound of the
+        optimum, and of "frank-wolfe", "dual" and "sag" ``estimated_gap``, which proves nothing and
+        is there at every pass. Of cutting planes: ``violation``, the largest found, and
+        ``constraints``, how many there are. Of "annealing": ``temperature``. Of online learners:
+        ``updates``, examples that moved the weights, and with a beam ``invalid_updates``. Where
+        labels are filled in: ``inner_objective``, ``inner_gap`` and ``inner_iterations`` of each
+        round.
     objective_ : float or None
         The objective at ``coef_``.
     duality_gap_ : float or None
@@ -136,7 +147,8 @@ class StructuredModel(Predictor):
     solver_ : str
         The solver that was used.
     rounds_ : list of CuttingPlaneRound
-        Of "n-slack" and "one-slack": what happened, round by round.
+        Of "n-slack" and "one-slack": what happened, round by round. Where unknown labels are filled
+        in, the rounds of the fit that found the weights, with the labels that it was given.
     """
 
     structure: Any
@@ -293,7 +305,8 @@ class StructuredModel(Predictor):
         if training.key:
             self._kept = Kept(training.solver, training.key, training.state)
         if training.rounds:
-            self.rounds_ = read_rounds(prepared.problem, training, self._name)
+            of = prepared.problem if training.filled is None else training.filled
+            self.rounds_ = read_rounds(of, training, self._name)
         if training.interrupted:
             raise KeyboardInterrupt(
                 "training was interrupted; the model holds the weights reached so far"
@@ -320,7 +333,7 @@ class StructuredModel(Predictor):
         if label is not None and frame.encoder.single_site:
             self.n_features_in_ = label.n_features
         self.history_ = history
-        self.loss_curve_ = [record["loss"] for record in history]
+        self.loss_curve_ = LossCurve(history)
         self.n_iter_ = len(history)
         self.objective_ = objective
         self.duality_gap_ = gap

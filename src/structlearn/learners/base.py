@@ -57,7 +57,8 @@ class Training:
     weights : array
         The weights to predict with.
     history : list of dict
-        A record an iteration: iteration, loss, objective, gap, seconds.
+        A record an iteration: iteration, seconds, loss and what else the learner knows
+        (see ``history_`` of :class:`~structlearn.estimators.StructuredModel`).
     objective, gap : float or None
         The primal at ``weights`` and a bound on how far it is from the optimum; None where the
         learner proves none.
@@ -72,7 +73,12 @@ class Training:
     key : str
         Names the problem and the objective that ``state`` belongs to; empty where nobody asked.
     rounds : list
-        The rounds of cutting planes; empty for other learners.
+        The rounds of cutting planes; empty for other learners. Where labels are filled in round by
+        round: of the round that found the weights.
+    filled : Problem or None
+        The problem of that round, labels filled in, which ``rounds`` and ``state`` are of.
+    unfinished : str
+        What was not reached, where that is not a proven gap; for the warning.
     solver : str
         The name of what found it.
     """
@@ -87,6 +93,8 @@ class Training:
     state: Any = None
     key: str = ""
     rounds: list[Any] = field(default_factory=list)
+    filled: Problem | None = None
+    unfinished: str = ""
     solver: str = ""
 
 
@@ -225,7 +233,9 @@ class Progress:
 
     def _line(self, record: dict[str, Any]) -> str:
         fields = [f"{self.name} iteration {record['iteration']:>3}"]
-        for key in ("loss", "objective", "dual", "gap", "updates"):
+        for key in ("loss", "objective", "dual", "gap", "estimated_gap", "updates"):
+            if key == "estimated_gap" and "gap" in record:
+                continue
             value = record.get(key)
             if value is not None:
                 fields.append(f"{key} {value}" if key == "updates" else f"{key} {value:.6g}")

@@ -185,6 +185,7 @@ class DualAscent:
                     "loss": report["loss"],
                     "oracle_calls": state.oracle_calls,
                     "dual": dual,
+                    "estimated_gap": float(state.gap[np.isfinite(state.gap)].sum()),
                 }
                 training.weights = state.mean.copy()
                 training.objective = training.gap = None

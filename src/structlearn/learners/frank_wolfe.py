@@ -164,6 +164,7 @@ class FrankWolfe:
         record = {
             "loss": (primal - square) / s.C,  # an estimate where no objective is given
             "dual": dual,
+            "estimated_gap": gap,  # of the last visits, each at the weights that it met
             "oracle_calls": state.oracle_calls,
         }
         if training.objective is not None:

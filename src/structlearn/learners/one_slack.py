@@ -44,6 +44,8 @@ _MOST_OUTPUTS = 10
 _PATIENCE = 20
 #: A constraint without inference is taken where it is violated by this share of the last gap.
 _CACHED_SHARE = 0.3
+#: A violation that rounding errors may explain, as a share of the objective.
+_ROUNDING = 1e-11
 
 
 @dataclass
@@ -178,7 +180,9 @@ class OneSlack:
                 rounds.append(seen)
                 training.objective, training.gap = primal, max(0.0, primal - dual)
                 state.more["gap"] = training.gap
-                small = self.violation_tol is not None and seen.violation <= self.violation_tol
+                # What only rounding violates would be added for ever.
+                least = _ROUNDING * abs(primal) / mass if mass else 0.0
+                small = seen.violation <= max(least, self.violation_tol or 0.0)
                 training.converged = s.good_enough(training.gap, training.objective) or small
                 ended = training.converged or k + 1 == s.max_iter
                 training.stopped = progress.report(

@@ -183,6 +183,7 @@ class SAG:
                     primal = 0.5 * float(state.w @ state.w) + s.C * loss
                     error = state.w + s.C * state.g
                     guess = max(primal - dual, 0.5 * float(error @ error))
+                    record["estimated_gap"] = guess
                     due = guess <= state.below * s.tol * primal or state.passes >= 2 * state.looked
                     if due:
                         self._look(problem, training, record, n_jobs)
