@@ -15,6 +15,8 @@ from structlearn.estimators import CRF
 from structlearn.exceptions import ConvergenceWarning
 from structlearn.learners import DualAscent
 from structlearn.learners.base import Progress, Settings
+from structlearn.learners.dual_ascent import largest_eigenvalue
+from structlearn.problem import PartVector
 from structlearn.structures import Chain
 
 
@@ -232,15 +234,9 @@ def test_what_it_cannot_do():
         CRF(solver="dual").partial_fit(X, y, classes=[0, 1, 2])
     y[2] = [None] * len(y[2])
     with pytest.raises(ValueError, match="every label"):
-        CRF(solver="dual").fit(X, y)
+        CRF(solver="dual", latent="direct").fit(X, y)
+    assert quietly(CRF(solver="dual"), X, y).duality_gap_ is None  # filled in round by round
     quietly(CRF(max_iter=5), X, y)  # "auto" takes another
-
-
-def test_warm_start_is_refused():
-    X, y = sequences(np.random.default_rng(7))
-    model = CRF(solver="dual", warm_start=True, random_state=0).fit(X, y)
-    with pytest.raises(ValueError, match="lbfgs"):
-        model.fit(X, y)
 
 
 def test_steep_problems_go_to_lbfgs():
@@ -266,3 +262,37 @@ def test_same_bits_on_every_instruction_set():
     finally:
         _core.use_kernels(best)
     assert all(np.array_equal(found[0], w) for w in found[1:])
+
+
+# -- where it is the one to take --------------------------------------------------------------
+
+
+def test_largest_eigenvalue_of_an_example():
+    rng = np.random.default_rng(0)
+    X = [rng.normal(size=(7, 3))]
+    problem = CRF(boundaries=False).problem(X, [[0, 1, 1, 0, 1, 0, 0]])
+    columns = []
+    for j in range(problem._core.parts(0)):
+        w = np.zeros(problem.n_weights)
+        problem.scatter(0, PartVector(np.array([j], dtype=np.uint32), np.ones(1)), 1.0, w)
+        columns.append(w)
+    A = np.array(columns)
+    expected = np.linalg.eigvalsh(A @ A.T)[-1]
+    found = largest_eigenvalue(problem, rounds=200)
+    assert found == pytest.approx(expected, rel=1e-6)
+    assert 0.5 * expected < largest_eigenvalue(problem) <= expected * (1 + 1e-12)
+
+
+def test_auto_takes_it_for_words_and_not_for_long_dense_chains():
+    rng = np.random.default_rng(0)
+    words = [rng.integers(0, 500, size=12) for _ in range(30)]
+    X = [[[f"w{k}", f"s{k % 50}", f"p{k % 90}"] for k in row] for row in words]
+    y = [[int(k) % 3 for k in row] for row in words]
+    assert CRF().fit(X, y).solver_ == "dual"
+    for length in (100, 300):
+        X = [rng.normal(size=(length, 5)) for _ in range(6)]
+        y = [[int(k) for k in np.argmax(x[:, :3], axis=1)] for x in X]
+        for C in (0.1, 1.0):
+            assert CRF(C=C).fit(X, y).solver_ == "lbfgs"
+    short = [x[:5] for x in X]
+    assert CRF(C=0.1).fit(short, [row[:5] for row in y]).solver_ == "dual"
