@@ -185,10 +185,10 @@ def learn(
         name = best_solver(settings, problem, at_weights=weights is not None)
     # With unknown labels a state is of the last round's problem, which no later fit will see.
     warm = getattr(parameters, "warm_start", False) and settings.convex and shuffle is None
-    key = _key(problem, settings) if warm and (kept or SOLVERS[name].keeps) else ""
+    key = _key(problem, settings) if warm and SOLVERS[name].keeps else ""
     start: Any = state
-    if kept is not None and kept.key == key and parameters.solver in ("auto", kept.solver):
-        name, start = kept.solver, kept.state
+    if kept is not None and kept.key == key and kept.solver == name:
+        start = kept.state
     solver = SOLVERS[name]
     # partial_fit, which sets shuffle, has one pass to make and no time for rounds.
     by_rounds = shuffle is None and fills_in(problem, name, getattr(parameters, "latent", "auto"))

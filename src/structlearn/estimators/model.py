@@ -99,7 +99,8 @@ class StructuredModel(Predictor):
     warm_start : bool, default=False
         Begin at the weights of the last call of ``fit``; where data, structure, cost, C, margin and
         temperature are what they were, "frank-wolfe", "n-slack", "one-slack", "dual" and "sag" go
-        on from their whole state. "dual" cannot begin at weights: with other data it begins anew.
+        on from their whole state. "dual" cannot begin at weights: with other data it begins anew,
+        and "auto" takes "lbfgs" in its place.
     checkpoint : str or path, optional
         A file for the state of ``fit``, written every half a minute or so, whole at any moment, and
         removed at the end. Where it exists when ``fit`` begins, training goes on from there and
