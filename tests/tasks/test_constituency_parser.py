@@ -2,6 +2,7 @@
 
 import json
 import pathlib
+import pickle
 import subprocess
 import sys
 
@@ -181,8 +182,25 @@ def test_damaged_models(model_file, tmp_path):
         ConstituencyParser.load(tmp_path / "cut")
 
 
-def test_brackets_in_plain_text_are_refused(parser, tmp_path):
+def test_brackets_in_words_are_written_as_trees_write_them(parser, tmp_path):
     path = tmp_path / "text"
     path.write_text("a b\nc (d)\n")
-    with pytest.raises(FileError, match="line 2: a bracket in plain text"):
-        parser.predict(path)
+    for tree in [parser.predict(path)[1], parser.predict([["c", "(d)"]])[0]]:
+        assert tree.words == ["c", "-LRB-d-RRB-"]
+        assert parse_brackets(str(tree)) == [tree]
+    with pytest.raises(ValueError, match="sentence 2: 'b c' is no word"):
+        parser.predict([["a"], ["b c"]])
+
+
+def test_pickles(parser, trees):
+    again = pickle.loads(pickle.dumps(parser))
+    sentences = [parse_brackets(t)[0].words for t in trees[200:210]]
+    assert again.predict(sentences) == parser.predict(sentences)
+
+
+@pytest.mark.parametrize("flag", ["--confidence", "--marginals", "--known"])
+def test_options_of_taggers_are_refused(model_file, flag, tmp_path, capsys):
+    path = tmp_path / "text"
+    path.write_text("a b\n")
+    assert run(["predict", model_file, str(path), flag]) == 1
+    assert f"{flag} is for taggers" in capsys.readouterr().err

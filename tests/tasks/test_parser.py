@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import io
 import json
+import pickle
 
 import pytest
 
 from structlearn.cli import run
 from structlearn.datasets import make_treebank
 from structlearn.exceptions import FileError
-from structlearn.tasks import DependencyParser
+from structlearn.tasks import DependencyParser, Tagger
 from structlearn.text import read_corpus
 
 
@@ -137,6 +138,20 @@ def test_file_to_file(fitted: DependencyParser, tmp_path, capsysbinary) -> None:
     assert low <= scores["las"] <= high
     assert run(["evaluate", str(model), str(gold), "--gold-tags", "--confusions", "2"]) == 0
     assert b"UAS" in capsysbinary.readouterr().out
+
+
+def test_pickles(fitted: DependencyParser) -> None:
+    assert pickle.loads(pickle.dumps(fitted)).predict(TEST) == fitted.predict(TEST)
+
+
+def test_only_like_is_compared_with_like(fitted: DependencyParser, tmp_path, capsys) -> None:
+    model, tagger, gold = tmp_path / "m", tmp_path / "t", tmp_path / "gold.conllu"
+    fitted.save(model)
+    gold.write_text(_conllu(TEST))
+    Tagger("pos", max_iter=1).fit(gold).save(tagger)
+    for one, other in [(model, tagger), (tagger, model)]:
+        assert run(["evaluate", str(one), str(gold), "--against", str(other)]) == 1
+        assert f"{other}: the model of a" in capsys.readouterr().err
 
 
 def test_bare_words_become_conllu(fitted: DependencyParser, tmp_path) -> None:

@@ -12,7 +12,7 @@ TYPE_CHECKING = False  # importing typing costs more than labelling a sentence
 if TYPE_CHECKING:
     from typing import Any
 
-__all__ = ["TASKS", "commands_of", "read_model"]
+__all__ = ["TASKS", "commands_of", "read_model", "read_rival"]
 
 #: Tasks of ``structlearn train``, as model files name them.
 TASKS = ("tagger", "segments", "parser", "constituency")
@@ -23,6 +23,17 @@ def commands_of(task: str) -> Any:
     from importlib import import_module
 
     return import_module(f"{__name__}.{task if task in TASKS else 'tagger'}")
+
+
+def read_rival(path: str | None, evaluate: Any) -> Any:
+    """Return the model that ``--against`` names, if it is judged in the same way; None: none."""
+    if path is None:
+        return None
+    other, commands = read_model(path)
+    if commands.evaluate is not evaluate:
+        kind = type(other).__name__
+        raise ValueError(f"{path}: the model of a {kind} cannot be compared with one of this kind")
+    return other
 
 
 def read_model(path: str) -> tuple[Any, Any]:

@@ -55,9 +55,9 @@ def predict(parser: Any, o: Any, progress: Any) -> int:
 
 def evaluate(parser: Any, o: Any) -> int:
     """Print the scores of the file's trees."""
-    from . import read_model
+    from . import read_rival
 
-    other = None if o.against is None else read_model(o.against)[0]
+    other = read_rival(o.against, evaluate)
     options = {"confidence": o.confidence, "against": other, "gold_tags": o.gold_tags}
     if o.json:
         print_json(parser.evaluate(o.gold, o.format, **options))

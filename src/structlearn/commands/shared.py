@@ -18,9 +18,10 @@ def output_of(o: Any) -> Any:
 
 def refuse(o: Any, *options: str) -> None:
     """Complain of options that only taggers have."""
-    given = [name for name in options if getattr(o, name) not in (None, False, 1)]
-    if given:
-        raise ValueError(f"--{given[0]} is for taggers; {o.model} is none")
+    for name in options:
+        value = getattr(o, name)
+        if value is True or value not in (None, False, 0, 1, ""):
+            raise ValueError(f"--{name} is for taggers, and the model in {o.model} is none")
 
 
 def print_json(found: Any) -> None:

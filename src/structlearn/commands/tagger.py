@@ -80,9 +80,9 @@ def predict(tagger: Any, o: Any, progress: Any) -> int:
 
 def evaluate(tagger: Any, o: Any) -> int:
     """Print the scores of the file's labels."""
-    from . import read_model
+    from . import read_rival
 
-    other = None if o.against is None else read_model(o.against)[0]
+    other = read_rival(o.against, evaluate)
     if o.json:
         print_json(tagger.evaluate(o.gold, o.format, confidence=o.confidence, against=other))
     else:

@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-import scipy.sparse
 
 from ..structures.base import Parts, Structure, flatten
 from .language import Constraint, Count, EachAtMostOnce, IfThen, Label, Part, Selection
@@ -232,6 +231,8 @@ class Compilation:
         empty = np.empty(0)
         columns = np.concatenate([empty.astype(np.int64), *(row[0] for row in chosen)])
         signs = np.concatenate([empty, *(row[1] for row in chosen)])
+        import scipy.sparse
+
         matrix = scipy.sparse.csr_array((signs, (place, columns)), (len(chosen), self.n_parts))
         return matrix, np.array([r[2] for r in chosen]), np.array([r[3] for r in chosen])
 

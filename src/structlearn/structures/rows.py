@@ -9,7 +9,6 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-import scipy.sparse
 
 __all__ = ["ProgramRows", "RowBuilder"]
 
@@ -49,6 +48,8 @@ class ProgramRows:
         names: Sequence[str] | None = None,
         presolve: bool = True,
     ) -> None:
+        import scipy.sparse  # half a second that who has no program does not wait for
+
         self.presolve = presolve
         try:
             self.matrix = scipy.sparse.csr_array(matrix, dtype=np.float64)
@@ -94,6 +95,8 @@ class ProgramRows:
         self, matrix: Any, lower: Any, upper: Any, names: Sequence[str] | None = None
     ) -> ProgramRows:
         """Return these rows and more; ``matrix`` may leave out columns at the end."""
+        import scipy.sparse
+
         more = scipy.sparse.csr_array(matrix, dtype=np.float64)
         more.resize((more.shape[0], self.n_columns))
         extra = ProgramRows(more, lower, upper, names=names)
@@ -229,6 +232,8 @@ class RowBuilder:
         row, column, value = (
             np.concatenate(some) for some in zip(empty, *self._entries, strict=True)
         )
+        import scipy.sparse
+
         matrix = scipy.sparse.coo_array((value, (row, column)), (self.n_rows, self.n_columns))
         none = np.empty(0)
         return ProgramRows(

@@ -48,7 +48,7 @@ def _top_pairs(model: ConstituencyModel, top: int, only: Sequence[str] | None) -
                 if weight != 0 and child != 0:
                     entries.append((weight, f"{symbol}, {where}"))
         entries.sort(reverse=True)
-        found[name] = entries[:top] + [e for e in entries[-top:] if e[0] < 0]
+        found[name] = entries[:top] + [e for e in entries[top:][-top:] if e[0] < 0]
     return found
 
 

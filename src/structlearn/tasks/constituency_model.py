@@ -137,6 +137,14 @@ class ConstituencyModel:
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the model file; the tagger is in it as a model file of its own."""
+        write_container(path, *self._content())
+
+    def __reduce__(self) -> Any:
+        # As in a file: native objects are made again.
+        return _unpickle, (b"".join(bytes(piece) for piece in container_pieces(*self._content())),)
+
+    def _content(self) -> tuple[dict[str, Any], dict[str, Tensor]]:
+        """Return what a model file holds."""
         tensors = {name: Tensor(_DTYPES[name], data) for name, data in self.arrays.items()}
         if self.tagger is not None:
             inner = container_pieces(*self.tagger.model_._content("float32"))
@@ -151,7 +159,7 @@ class ConstituencyModel:
         if self.grammar is not None:
             description["grammar"] = self.grammar.to_json()
             tensors["rules"] = Tensor("F64", self.grammar.scores_as_bytes())
-        write_container(path, description, tensors)
+        return description, tensors
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> ConstituencyModel:
@@ -200,3 +208,8 @@ class ConstituencyModel:
             training=dict(d["training"]),
             grammar=grammar,
         )
+
+
+def _unpickle(content: bytes) -> ConstituencyModel:
+    name = "the pickled model"
+    return ConstituencyModel.from_container(name, *parse_container(name, memoryview(content)))

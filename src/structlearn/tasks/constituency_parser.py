@@ -228,7 +228,10 @@ class ConstituencyParser(FileTagger):
         if self.gold_tags if gold_tags is None else gold_tags:
             for number, (words, tags) in enumerate(sentences, 1):
                 if len(tags) != len(words):
-                    raise ValueError(f"sentence {number}: gold tags are asked for, it has none")
+                    raise ValueError(
+                        f"sentence {number} has no tags, and tags are to be read: give trees, "
+                        "or a parser that was trained without --gold-tags"
+                    )
             tagged = sentences
         else:
             bare = [words for words, _ in sentences]

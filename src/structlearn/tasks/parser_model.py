@@ -7,7 +7,13 @@ from array import array
 
 from .. import _core
 from ..exceptions import FileError, LineError
-from ..io.container import Tensor, read_container, write_container
+from ..io.container import (
+    Tensor,
+    container_pieces,
+    parse_container,
+    read_container,
+    write_container,
+)
 from ..text.corpus import Corpus
 from .stored_templates import check_dtype, refused_as_file
 from .tagger_model import TaggerModel
@@ -89,28 +95,33 @@ class ParserModel:
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the model file."""
+        write_container(path, *self._content())
+
+    def __reduce__(self) -> Any:
+        # As in a file: native objects are made again.
+        return _unpickle, (b"".join(bytes(piece) for piece in container_pieces(*self._content())),)
+
+    def _content(self) -> tuple[dict[str, Any], dict[str, Tensor]]:
+        """Return what a model file holds."""
         tensors = {name: Tensor(_DTYPES[name], data) for name, data in self.arrays.items()}
         described = []
         for number, tagger in enumerate(self.taggers):
             description, parts = tagger._content("float32")
             described.append(description)
             tensors.update({f"tagger{number}.{name}": part for name, part in parts.items()})
-        write_container(
-            path,
-            {
-                "task": TASK,
-                "labels": self.labels,
-                "order": self.order,
-                "projective": self.projective,
-                "iterations": self.iterations,
-                "most": self.most,
-                "least": self.least,
-                "lemmas": self.lemmas,
-                "taggers": described,
-                "training": self.training,
-            },
-            tensors,
-        )
+        description = {
+            "task": TASK,
+            "labels": self.labels,
+            "order": self.order,
+            "projective": self.projective,
+            "iterations": self.iterations,
+            "most": self.most,
+            "least": self.least,
+            "lemmas": self.lemmas,
+            "taggers": described,
+            "training": self.training,
+        }
+        return description, tensors
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> ParserModel:
@@ -179,3 +190,8 @@ class ParserModel:
         """Return what parses text natively."""
         taggers = [] if gold_tags else [t.core for t in self.taggers]
         return _core.ParseLabeller(self.core, taggers, format, self.lemmas)
+
+
+def _unpickle(content: bytes) -> ParserModel:
+    name = "the pickled model"
+    return ParserModel.from_container(name, *parse_container(name, memoryview(content)))

@@ -54,10 +54,17 @@ def read_sentences(source: Any, *, traces: bool = False) -> Sentences:
         rows = list(source)
         if not rows or isinstance(rows[0], (str, Tree)):
             return [(t.words, t.tags) for t in read_treebank(rows, traces=traces)]
-        sentences: Sentences = [([str(word) for word in row], []) for row in rows]
-        for number, (words, _) in enumerate(sentences, 1):
+        sentences: Sentences = []
+        for number, row in enumerate(rows, 1):
+            words = [_escaped(str(word)) for word in row]
             if not words:
                 raise ValueError(f"sentence {number} is empty")
+            for word in words:
+                if not word or word.split() != [word]:
+                    raise ValueError(
+                        f"sentence {number}: {word!r} is no word: empty, or with blanks"
+                    )
+            sentences.append((words, []))
         return sentences
     path = os.fspath(source)
     text = read_bytes(path)
@@ -67,17 +74,15 @@ def read_sentences(source: Any, *, traces: bool = False) -> Sentences:
         lines = text.decode("utf-8-sig").splitlines()
     except UnicodeDecodeError as error:
         raise FileError(path, f"it is not UTF-8: {error.reason} at byte {error.start}") from None
-    sentences = [(line.split(), []) for line in lines if line.strip()]
+    sentences = [([*map(_escaped, line.split())], []) for line in lines if line.strip()]
     if not sentences:
         raise FileError(path, "there are no sentences in it")
-    for number, line in enumerate(lines, 1):
-        if "(" in line or ")" in line:
-            raise FileError(
-                path,
-                "a bracket in plain text; trees begin with one, and words write -LRB- and -RRB-",
-                number,
-            )
     return sentences
+
+
+def _escaped(word: str) -> str:
+    """Return a word as trees write it: brackets are theirs."""
+    return word.replace("(", "-LRB-").replace(")", "-RRB-")
 
 
 def _cleaned_text(path: str, text: bytes, traces: bool) -> list[Tree]:
