@@ -42,5 +42,6 @@ void bind_features(nb::module_& m);
 void bind_tagger_training(nb::module_& m);
 void bind_tagger_model(nb::module_& m);
 void bind_segments(nb::module_& m);
+void bind_pairwise(nb::module_& m);
 
 }  // namespace structlearn::python

@@ -17,4 +17,5 @@ NB_MODULE(_core, m) {
   structlearn::python::bind_tagger_training(m);
   structlearn::python::bind_tagger_model(m);
   structlearn::python::bind_segments(m);
+  structlearn::python::bind_pairwise(m);
 }

@@ -19,6 +19,8 @@ from ..scoring.layout import WeightBlock, WeightLayout, observed_outcomes
 from ..structures.arborescence import Arborescence
 from ..structures.base import Block, Structure
 from ..structures.chain import Chain
+from ..structures.graph import Graph
+from ..structures.grid import Grid
 from ..structures.multiclass import Multiclass
 from ..structures.semimarkov import SemiMarkov
 from ..structures.spanning import SpanningTree
@@ -44,6 +46,8 @@ STRUCTURES: dict[str, type[Structure]] = {
     "arborescence": Arborescence,
     "spanning-tree": SpanningTree,
     "tree": Tree,
+    "graph": Graph,
+    "grid": Grid,
 }
 
 

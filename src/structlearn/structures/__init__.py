@@ -5,6 +5,8 @@ from .base import Block, Solution, Structure
 from .beam import BeamSearch
 from .chain import Chain
 from .exhaustive import Exhaustive
+from .graph import Graph
+from .grid import Grid
 from .hypergraph import Hyperedges
 from .lattice import Lattice
 from .multiclass import Multiclass
@@ -21,6 +23,8 @@ __all__ = [
     "Block",
     "Chain",
     "Exhaustive",
+    "Graph",
+    "Grid",
     "Hyperedges",
     "Lattice",
     "Multiclass",
