@@ -4,6 +4,7 @@ from ..registry import REGISTRY
 from . import (
     argmax,
     crf_solvers,
+    grids,
     growth,
     marginals,
     parity,
@@ -19,6 +20,7 @@ __all__ = [
     "REGISTRY",
     "argmax",
     "crf_solvers",
+    "grids",
     "growth",
     "marginals",
     "parity",

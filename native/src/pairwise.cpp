@@ -19,10 +19,20 @@ std::array<std::size_t, 2> Pairwise::edge(std::size_t e) const {
 double Pairwise::score(const std::int32_t* y) const {
   double total = 0.0;
   for (std::size_t v = 0; v < nodes; ++v) total += node_score(v, static_cast<std::size_t>(y[v]));
-  for (std::size_t e = 0; e < n_edges; ++e) {
-    const auto [p, q] = edge(e);
+  const auto pair = [&](std::size_t e, std::size_t p, std::size_t q) {
     total += pair_score(e, static_cast<std::size_t>(y[p]), static_cast<std::size_t>(y[q]));
+  };
+  if (height == 0) {
+    for (std::size_t e = 0; e < n_edges; ++e) {
+      pair(e, static_cast<std::size_t>(ends[2 * e]), static_cast<std::size_t>(ends[2 * e + 1]));
+    }
+    return total;
   }
+  std::size_t e = 0;
+  for (std::size_t i = 0; i < height; ++i) {
+    for (std::size_t j = 0; j + 1 < width; ++j) pair(e++, i * width + j, i * width + j + 1);
+  }
+  for (std::size_t v = 0; v + width < nodes; ++v) pair(e++, v, v + width);
   return total;
 }
 

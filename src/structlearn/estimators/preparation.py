@@ -21,6 +21,7 @@ from ..structures.base import Block, Structure
 from ..structures.chain import Chain
 from ..structures.graph import Graph
 from ..structures.grid import Grid
+from ..structures.matching import Matching
 from ..structures.multiclass import Multiclass
 from ..structures.semimarkov import SemiMarkov
 from ..structures.spanning import SpanningTree
@@ -48,6 +49,7 @@ STRUCTURES: dict[str, type[Structure]] = {
     "tree": Tree,
     "graph": Graph,
     "grid": Grid,
+    "matching": Matching,
 }
 
 

@@ -9,6 +9,7 @@ from .graph import Graph
 from .grid import Grid
 from .hypergraph import Hyperedges
 from .lattice import Lattice
+from .matching import Matching
 from .multiclass import Multiclass
 from .program import Program, Relaxation
 from .rows import ProgramRows, RowBuilder
@@ -27,6 +28,7 @@ __all__ = [
     "Grid",
     "Hyperedges",
     "Lattice",
+    "Matching",
     "Multiclass",
     "Program",
     "ProgramRows",
