@@ -7,6 +7,7 @@
 #include "integer_perceptron_test.hpp"
 #include "labelled_tree_test.hpp"
 #include "online_test.hpp"
+#include "pairwise_test.hpp"
 #include "problem_test.hpp"
 #include "quasi_newton_test.hpp"
 #include "segment_text_test.hpp"
@@ -37,6 +38,7 @@ int main() {
   test::test_tree_refusals();
   test::test_long_trees();
   test::test_small_spanning_trees();
+  test::test_pairwise();
   test::test_segment_texts();
   test::test_hypergraphs();
   test::test_scorer();
