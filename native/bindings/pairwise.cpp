@@ -11,12 +11,13 @@ namespace structlearn::python {
 namespace {
 
 using Reals = Input<double, nb::ndim<1>>;
+using Integers = Input<std::int64_t, nb::ndim<1>>;
 
 // Holds the arrays that the model borrows.
 class PyPairwise {
  public:
   PyPairwise(Input<double, nb::ndim<2>> label, std::size_t height, std::size_t width,
-             Input<std::int64_t, nb::ndim<2>> edges, nb::list pairs)
+             Input<std::int64_t, nb::ndim<2>> edges, nb::list pairs, nb::object cliques)
       : label_(label), edges_(edges) {
     model.nodes = label.shape(0);
     model.labels = label.shape(1);
@@ -47,6 +48,7 @@ class PyPairwise {
     }
     if (nb::len(pairs) > 2) throw std::invalid_argument("too many groups of edges");
     for (std::size_t g = 0; g < nb::len(pairs); ++g) set_pairs(model.pairs[g], pairs[g]);
+    if (!cliques.is_none()) set_cliques(cliques);
   }
 
   Pairwise model;
@@ -65,6 +67,28 @@ class PyPairwise {
   }
 
  private:
+  // (start, members, rewards).
+  void set_cliques(nb::object given) {
+    if (model.height > 0) throw std::invalid_argument("a grid has no cliques");
+    starts_ = nb::cast<Integers>(given[0]);
+    members_ = nb::cast<Integers>(given[1]);
+    const auto reward = nb::cast<Reals>(given[2]);
+    if (starts_.size() == 0) throw std::invalid_argument("cliques without a start");
+    const std::size_t count = starts_.size() - 1;
+    bool right = starts_.data()[0] == 0 && reward.size() == count * model.labels &&
+                 starts_.data()[count] == static_cast<std::int64_t>(members_.size());
+    for (std::size_t c = 0; right && c < count; ++c) {
+      right = starts_.data()[c] < starts_.data()[c + 1];
+    }
+    for (std::size_t i = 0; right && i < members_.size(); ++i) {
+      right =
+          members_.data()[i] >= 0 && members_.data()[i] < static_cast<std::int64_t>(model.nodes);
+    }
+    if (!right) throw std::invalid_argument("cliques that do not fit the nodes");
+    model.cliques = {count, starts_.data(), members_.data(), reward.data()};
+    held_.push_back(reward);
+  }
+
   // (values, is it a table a strength): as many as one edge has, or as all have.
   void set_pairs(PairScores& s, nb::handle given) {
     if (given.is_none()) return;
@@ -80,6 +104,7 @@ class PyPairwise {
     held_.push_back(values);
   }
 
+  Integers starts_, members_;
   Input<double, nb::ndim<2>> label_;
   Input<std::int64_t, nb::ndim<2>> edges_;
   std::vector<Reals> held_;
@@ -150,9 +175,9 @@ nb::tuple messages(const PyPairwise& self, double temperature, bool reweighted, 
 void bind_pairwise(nb::module_& m) {
   nb::class_<PyPairwise>(m, "Pairwise")
       .def(nb::init<Input<double, nb::ndim<2>>, std::size_t, std::size_t,
-                    Input<std::int64_t, nb::ndim<2>>, nb::list>(),
+                    Input<std::int64_t, nb::ndim<2>>, nb::list, nb::object>(),
            nb::arg("label"), nb::arg("height"), nb::arg("width"), nb::arg("edges"),
-           nb::arg("pairs"))
+           nb::arg("pairs"), nb::arg("cliques").none())
       .def("cut", &cut)
       .def("climb", &climb, nb::arg("start"), nb::arg("swap"), nb::arg("max_cycles"))
       .def("roof_dual", &roof)

@@ -62,7 +62,7 @@ class Climber {
     net_.for_each_edge([&](std::size_t e, std::size_t p, std::size_t q, std::size_t, std::int32_t) {
       total += pair_cost(e, static_cast<std::size_t>(y[p]), static_cast<std::size_t>(y[q]));
     });
-    return total;
+    return total - m_.clique_score(y.data());
   }
 
   bool try_move(const Move& move) {
@@ -74,6 +74,7 @@ class Climber {
     });
     net_.for_each_edge([&](std::size_t e, std::size_t p, std::size_t q, std::size_t at,
                            std::int32_t arc) { add_edge(move, e, y_[p], y_[q], at, arc); });
+    add_cliques(net_, m_, [&](std::size_t c) { return clique_term(move, c); }, y_.data());
     MaxFlow<Network> flow(net_);
     result_.complete = flow.run(interrupt_);
     if (!result_.complete) return false;
@@ -91,6 +92,22 @@ class Climber {
     cost_now_ = cost;
     y_.swap(proposal_);
     return true;
+  }
+
+  CliqueTerm clique_term(const Move& move, std::size_t c) const {
+    const double* reward = m_.cliques.reward + c * m_.labels;
+    const std::int64_t *member = m_.cliques.members + m_.cliques.start[c],
+                       *last = m_.cliques.members + m_.cliques.start[c + 1];
+    const std::int32_t first = y_[*member];
+    bool all_same = true, all_move = true;
+    for (; member != last; ++member) {
+      all_same &= y_[*member] == first;
+      all_move &= move.takes_part(y_[*member]);
+    }
+    if (!all_move) return {0.0, 0.0, -1};
+    if (move.swap()) return {reward[move.beta], reward[move.alpha], -1};
+    if (all_same && first == move.alpha) return {0.0, 0.0, -1};  // it has what it can get
+    return {all_same ? reward[first] : 0.0, reward[move.alpha], move.alpha};
   }
 
   void add_edge(const Move& move, std::size_t e, std::int32_t yp, std::int32_t yq, std::size_t at,

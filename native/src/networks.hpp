@@ -56,11 +56,8 @@ class GridNetwork {
         cells_((height + 2) * stride_) {}
 
   void clear() { std::fill(cells_.begin(), cells_.end(), Cell{}); }
-  std::size_t nodes() const { return height_ * width_; }
-  std::size_t edges() const { return height_ * (width_ - 1) + (height_ - 1) * width_; }
 
-  // The place of pixel v, counted row by row; then body(e, p, q, place of p, arc to q).
-  std::size_t place(std::size_t v) const { return (v / width_ + 1) * stride_ + v % width_ + 1; }
+  // body(v, place) for pixels row by row; then body(e, p, q, place of p, arc to q).
   template <class Body>
   void for_each_node(Body&& body) {
     std::size_t v = 0;
@@ -116,6 +113,7 @@ class SparseNetwork {
         arcs_(2 * n_edges),
         arc_of_edge_(n_edges),
         ends_(edges),
+        seen_nodes_(nodes),
         n_edges_(n_edges) {
     for (std::size_t i = 0; i < 2 * n_edges; ++i) ++first_[static_cast<std::size_t>(edges[i]) + 1];
     for (std::size_t v = 0; v < nodes; ++v) first_[v + 1] += first_[v];
@@ -134,12 +132,15 @@ class SparseNetwork {
     std::fill(nodes_.begin(), nodes_.end(), FlowNode{});
     for (Arc& a : arcs_) a.left = 0.0;
   }
-  std::size_t nodes() const { return nodes_.size(); }
-  std::size_t edges() const { return n_edges_; }
-  static std::size_t place(std::size_t v) { return v; }
+  // Leaves the nodes and edges after these out of the loops below.
+  void hide_helpers(std::size_t nodes, std::size_t edges) {
+    seen_nodes_ = nodes;
+    n_edges_ = edges;
+  }
+  std::int32_t arc_of_edge(std::size_t e) const { return arc_of_edge_[e]; }
   template <class Body>
   void for_each_node(Body&& body) {
-    for (std::size_t v = 0; v < nodes_.size(); ++v) body(v, v);
+    for (std::size_t v = 0; v < seen_nodes_; ++v) body(v, v);
   }
   template <class Body>
   void for_each_edge(Body&& body) {
@@ -172,7 +173,7 @@ class SparseNetwork {
   std::vector<Arc> arcs_;
   std::vector<std::int32_t> arc_of_edge_;
   const std::int64_t* ends_;
-  std::size_t n_edges_;
+  std::size_t seen_nodes_, n_edges_;
 };
 
 }  // namespace structlearn

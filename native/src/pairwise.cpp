@@ -26,7 +26,7 @@ double Pairwise::score(const std::int32_t* y) const {
     for (std::size_t e = 0; e < n_edges; ++e) {
       pair(e, static_cast<std::size_t>(ends[2 * e]), static_cast<std::size_t>(ends[2 * e + 1]));
     }
-    return total;
+    return total + clique_score(y);
   }
   std::size_t e = 0;
   for (std::size_t i = 0; i < height; ++i) {
@@ -36,11 +36,24 @@ double Pairwise::score(const std::int32_t* y) const {
   return total;
 }
 
+double Pairwise::clique_score(const std::int32_t* y) const {
+  double total = 0.0;
+  for (std::size_t c = 0; c < cliques.count; ++c) {
+    const std::int64_t *member = cliques.members + cliques.start[c],
+                       *last = cliques.members + cliques.start[c + 1];
+    const std::int32_t k = y[*member];
+    while (member != last && y[*member] == k) ++member;
+    if (member == last) total += cliques.reward[c * labels + static_cast<std::size_t>(k)];
+  }
+  return total;
+}
+
 double Pairwise::forbidding_cost() const {
   double total = 1.0;
   for (std::size_t i = 0; i < nodes * labels; ++i) {
     if (std::isfinite(label[i])) total += std::fabs(label[i]);
   }
+  for (std::size_t i = 0; i < cliques.count * labels; ++i) total += std::fabs(cliques.reward[i]);
   for (const PairScores& s : pairs) {
     if (s.count == 0) continue;
     const double times = s.step == 0 ? static_cast<double>(s.count) : 1.0;
@@ -77,6 +90,10 @@ CutResult cut(Network& net, const Pairwise& m, std::vector<std::int32_t>& y, Int
     }
   });
   if (result.not_submodular >= 0) return result;
+  add_cliques(net, m, [&](std::size_t c) {
+    const double* reward = m.cliques.reward + 2 * c;
+    return CliqueTerm{reward[0], reward[1], -1};
+  });
   MaxFlow<Network> flow(net);
   result.complete = flow.run(interrupt);
   y.resize(m.nodes);

@@ -53,6 +53,7 @@ class Pairwise:
         width: int,
         edges: _Integers,
         pairs: list[tuple[_Reals, bool, bool] | None],
+        cliques: tuple[_Integers, _Integers, _Reals] | None,
     ) -> None: ...
     def cut(self) -> tuple[_Integers, float, int]: ...
     def climb(

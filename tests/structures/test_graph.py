@@ -189,3 +189,81 @@ def test_a_grid_is_a_graph():
     rng = np.random.default_rng(8)
     scores = random_potts_grid(rng, labels=2, most=6)
     assert Grid().solve(**scores).value == pytest.approx(Graph().solve(**as_graph(scores)).value)
+
+
+def random_cliques(rng, labels):
+    """Return a graph with two groups of nodes that like to agree."""
+    scores = random_graph(rng, most_nodes=5, labels=labels)
+    n = len(scores["label"])
+    groups = [rng.permutation(n)[: rng.integers(1, n + 1)].tolist() for _ in range(2)]
+    return {**scores, "clique": 2 * rng.random((2, labels)), "cliques": groups}
+
+
+def best_with_cliques(scores):
+    every = Graph().outputs(label=scores["label"])
+    return max(
+        total(scores, y)
+        + sum(
+            reward[y[group[0]]]
+            for group, reward in zip(scores["cliques"], scores["clique"], strict=True)
+            if len(set(y[group])) == 1
+        )
+        for y in every
+    )
+
+
+@pytest.mark.parametrize("labels", [2, 3])
+def test_cliques_in_every_method_that_takes_them(labels):
+    rng = np.random.default_rng(9)
+    hits = 0
+    for _ in range(25):
+        scores = random_cliques(rng, labels)
+        scores["edge"] = np.broadcast_to(rng.random() * np.eye(labels), scores["edge"].shape).copy()
+        best = best_with_cliques(scores)
+        for method in ("auto", "expansion", "swap"):
+            found = Graph().solve(method=method, **scores)
+            assert found.value <= best + 1e-9 <= found.bound + 2e-9
+            assert Graph().score(found.output, **scores) == pytest.approx(found.value)
+            parts = Graph().encode(found.output, **scores)
+            assert sum((parts[n] * scores[n]).sum() for n in parts) == pytest.approx(found.value)
+        hits += Graph().solve(method="expansion", **scores).value >= best - 1e-9
+        if labels == 2:
+            exact = Graph().solve(method="cut", **scores)
+            assert exact.exact
+            assert exact.value == pytest.approx(best)
+    assert hits >= 22
+
+
+def test_cliques_in_programs():
+    rng = np.random.default_rng(10)
+    for _ in range(6):
+        scores = random_cliques(rng, 2)
+        assert Graph().solve(method="ilp", **scores).value == pytest.approx(
+            best_with_cliques(scores)
+        )
+        scores["clique"] -= 1.0  # some lose by agreeing
+        assert Graph().solve(method="ilp", **scores).value == pytest.approx(
+            best_with_cliques(scores)
+        )
+
+
+def test_bad_cliques():
+    given = {"label": np.zeros((3, 2)), "edges": [[0, 1]], "clique": np.ones(2)}
+    for cliques, message in (
+        (None, "need the cliques"),
+        ([[0, 3]], r"clique 0 is \[0, 3\], but there are 3 nodes"),
+        ([[0, 1], []], "clique 1 must be a list of nodes"),
+        ([[1, 1]], "clique 0 has a node twice"),
+    ):
+        with pytest.raises(ValueError, match=message):
+            Graph().argmax(cliques=cliques, **given)
+    with pytest.raises(CapabilityError, match="loses by agreeing"):
+        Graph().argmax(cliques=[[0, 1]], **{**given, "clique": -np.ones(2)})
+    with pytest.raises(CapabilityError, match="no sums"):
+        Graph().marginals(cliques=[[0, 1]], **given)
+    with pytest.raises(CapabilityError, match="does not take cliques"):
+        Graph().argmax(cliques=[[0, 1]], method="trws", **given)
+    both = Graph().argmax(
+        label=[np.zeros((3, 2))] * 2, edges=[[0, 1]], clique=np.ones(2), cliques=[[0, 1]]
+    )
+    assert [y.tolist() for y in both] == [[0, 0, 0]] * 2

@@ -21,6 +21,15 @@ struct PairScores {
   std::size_t count = 0;
 };
 
+// Groups of nodes that earn reward[c, k] where all of them have label k (P^n Potts; Kohli, Kumar
+// and Torr 2007). Group c owns members[start[c]..start[c + 1]]. Rewards are >= 0 for cuts.
+struct Cliques {
+  std::size_t count = 0;
+  const std::int64_t* start = nullptr;
+  const std::int64_t* members = nullptr;
+  const double* reward = nullptr;
+};
+
 // N nodes with K labels. A grid (height > 0) has its horizontal edges first, row by row, then the
 // vertical ones; a graph has (E, 2) node numbers. Everything is borrowed.
 struct Pairwise {
@@ -30,6 +39,7 @@ struct Pairwise {
   std::size_t n_edges = 0;
   const double* label = nullptr;
   std::array<PairScores, 2> pairs;  // the second for vertical edges of a grid
+  Cliques cliques;  // of graphs; seen by score, cuts and moves, not by messages and roof duality
 
   double node_score(std::size_t v, std::size_t k) const { return label[v * labels + k]; }
   double pair_score(std::size_t e, std::size_t a, std::size_t b) const {
@@ -42,6 +52,7 @@ struct Pairwise {
   }
   std::array<std::size_t, 2> edge(std::size_t e) const;
   double score(const std::int32_t* y) const;
+  double clique_score(const std::int32_t* y) const;
   // More than all finite scores together: what a forbidden part costs in a cut.
   double forbidding_cost() const;
 };

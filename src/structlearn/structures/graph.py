@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from .base import Block, Parts
-from .pair_model import PairGroup, PairModel
+from .pair_model import Cliques, PairGroup, PairModel
 from .pairwise import PairwiseStructure
 from .rows import RowBuilder
 
@@ -38,6 +38,12 @@ class Graph(PairwiseStructure):
         The two nodes of each edge. Where the structure was made with edges, they need not be given
         again; in a batch they are one array for all or one an example.
 
+    clique : (K,), shared by all cliques, or (C, K)
+        Earned where all nodes of a clique have label k (P^n Potts). May be left out. Cuts and
+        moves need scores ≥ 0, programs take any; there are no sums.
+    cliques : list of lists of nodes, no scores
+        The groups that ``clique`` is about; they come with the example.
+
     Parameters
     ----------
     edges : array-like of shape (E, 2), optional
@@ -50,7 +56,8 @@ class Graph(PairwiseStructure):
     References
     ----------
     Y. Boykov, O. Veksler & R. Zabih (2001), Fast approximate energy minimization via graph cuts;
-    V. Kolmogorov (2006), Convergent tree-reweighted message passing.
+    V. Kolmogorov (2006), Convergent tree-reweighted message passing; P. Kohli, P. Kumar & P. Torr
+    (2007), P³ & beyond: solving energies with higher order cliques.
 
     Examples
     --------
@@ -65,7 +72,7 @@ class Graph(PairwiseStructure):
     'minimum cut'
     """
 
-    topology = ("edges",)
+    topology = ("edges", "cliques")
 
     def __init__(self, edges: Any = None, method: str = "auto", damping: float = 0.0) -> None:
         super().__init__(method, damping)
@@ -83,6 +90,7 @@ class Graph(PairwiseStructure):
         return {
             "label": Block((n_labels,)),
             "edge": Block((n_labels, n_labels), shared=True, optional=True),
+            "clique": Block((n_labels,), optional=True),
         }
 
     def _edges_of(self, theta: Mapping[str, Any]) -> Integers:
@@ -94,6 +102,45 @@ class Graph(PairwiseStructure):
                 "the edges are missing: give them to Graph(edges), or with the example as edges"
             )
         return self._ends
+
+    def _batch(self, scores: Mapping[str, Any]) -> list[dict[str, Any]] | None:
+        given = dict(scores)
+        groups = given.pop("cliques", None)
+        batch = super()._batch(given)
+        if batch is None or groups is None:
+            return batch
+        # Ragged lists: one for all, or one an example.
+        if isinstance(groups, Cliques) or not len(groups) or np.ndim(groups[0][0]) == 0:
+            return [{**one, "cliques": groups} for one in batch]
+        return [{**one, "cliques": mine} for one, mine in zip(batch, groups, strict=True)]
+
+    def _cliques_of(self, theta: Mapping[str, Any]) -> Cliques:
+        groups = theta.get("cliques")
+        if groups is None:
+            raise ValueError("clique scores need the cliques: cliques=[[nodes], ...]")
+        return groups if isinstance(groups, Cliques) else Cliques(groups)
+
+    def _read_cliques(self, theta: Mapping[str, Any]) -> tuple[Cliques, Array] | None:
+        """Return the cliques with a row of scores each, checked."""
+        scores = theta.get("clique")
+        if scores is None:
+            return None
+        n_nodes, n_labels = theta["label"].shape
+        cliques = self._cliques_of(theta)
+        outside = np.flatnonzero((cliques.members < 0) | (cliques.members >= n_nodes))
+        if len(outside):
+            c = int(np.searchsorted(cliques.start, outside[0], side="right")) - 1
+            raise ValueError(
+                f"clique {c} is {cliques.rows[c].tolist()}, but there are {n_nodes} nodes"
+            )
+        shapes = ((n_labels,), (len(cliques), n_labels))
+        if scores.shape not in shapes:
+            raise ValueError(
+                f"clique has shape {scores.shape}, expected {shapes[0]} or {shapes[1]}"
+            )
+        if np.isneginf(scores).any():
+            raise ValueError("clique contains -inf; its scores are finite")
+        return cliques, np.ascontiguousarray(np.broadcast_to(scores, shapes[1]))
 
     def _model(self, theta: Mapping[str, Any]) -> PairModel:
         label, table = theta["label"], theta.get("edge")
@@ -110,7 +157,15 @@ class Graph(PairwiseStructure):
         shapes = ((n_labels, n_labels), (len(edges), n_labels, n_labels))
         if table is not None and table.shape not in shapes:
             raise ValueError(f"edge has shape {table.shape}, expected {shapes[0]} or {shapes[1]}")
-        return PairModel(label, [PairGroup(len(edges), table, None)], edges)
+        group = PairGroup(len(edges), table, None)
+        return PairModel(label, [group], edges, cliques=self._read_cliques(theta))
+
+    def _encoded(self, y: Any, theta: dict[str, Any]) -> Parts:
+        parts = super()._encoded(y, theta)
+        if "clique" in theta:
+            labels = self._labels(y, theta)
+            parts["clique"] = self._cliques_of(theta).agreed(labels, theta["label"].shape[1])
+        return parts
 
     def _spread(self, node: Array, pair: Array, theta: Mapping[str, Any]) -> Parts:
         return {"label": node, "edge": pair} if "edge" in theta else {"label": node}
@@ -120,6 +175,8 @@ class Graph(PairwiseStructure):
         shapes = {name: a.shape for name, a in theta.items() if name not in self.topology}
         if "edge" in shapes and len(shapes["edge"]) == 2:
             shapes["edge"] = (len(self._edges_of(theta)), *shapes["edge"])
+        if "clique" in shapes and len(shapes["clique"]) == 1:
+            shapes["clique"] = (len(self._cliques_of(theta)), *shapes["clique"])
         return shapes
 
     def program_rows(self, theta: Parts, **topology: Any) -> RowBuilder:
@@ -130,6 +187,9 @@ class Graph(PairwiseStructure):
         shapes: dict[str, tuple[int, ...]] = {"label": theta["label"].shape}
         if "edge" in theta:
             shapes["edge"] = (len(edges), n_labels, n_labels)
+        if "clique" in theta:
+            cliques = self._cliques_of(topology)
+            shapes["clique"] = (len(cliques), n_labels)
         build = RowBuilder(shapes)
         label = build.parts["label"]
         build.add((label, 1), equal=1, name="one label at node {0}")
@@ -143,6 +203,20 @@ class Graph(PairwiseStructure):
                     rows=2,
                     equal=0,
                     name="edge {0} has label {1} where its node has",
+                )
+        if "clique" in theta:
+            build.continuous("clique")
+            for earned, nodes in zip(build.parts["clique"], cliques.rows, strict=True):
+                # 1 where all agree, and nowhere else.
+                together = np.repeat(earned[np.newaxis], len(nodes), axis=0)
+                build.add(
+                    (together, 1), (label[nodes], -1), rows=2, upper=0, name="clique of node {0}"
+                )
+                build.add(
+                    (earned[:, np.newaxis], 1),
+                    (label[nodes].T, -1),
+                    lower=1 - len(nodes),
+                    name="clique with label {0}",
                 )
         return build
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -10,7 +11,7 @@ import numpy.typing as npt
 from .. import _core
 from .elimination import Elimination, find_order
 
-__all__ = ["PairGroup", "PairModel"]
+__all__ = ["Cliques", "PairGroup", "PairModel"]
 
 Array = npt.NDArray[np.float64]
 Integers = npt.NDArray[np.int64]
@@ -63,6 +64,40 @@ class PairGroup:
         return np.zeros(shape)
 
 
+class Cliques:
+    """Groups of nodes, one after another.
+
+    Parameters
+    ----------
+    groups : sequence of sequences of int
+        The nodes of each group, at least one, none twice.
+    """
+
+    def __init__(self, groups: Any) -> None:
+        rows = []
+        for c, group in enumerate(groups):
+            row = np.asarray(group)
+            if row.ndim != 1 or not row.size or not np.issubdtype(row.dtype, np.integer):
+                raise ValueError(f"clique {c} must be a list of nodes, got {group!r}")
+            if len(np.unique(row)) != len(row):
+                raise ValueError(f"clique {c} has a node twice: {row.tolist()}")
+            rows.append(row.astype(np.int64))
+        self.rows = rows
+        self.start = np.concatenate(([0], np.cumsum([len(row) for row in rows]))).astype(np.int64)
+        self.members = np.concatenate([np.empty(0, dtype=np.int64), *rows])
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+    def agreed(self, labels: Integers, n_labels: int) -> Array:
+        """Return (C, K) counts: 1 where all nodes of a group have the label."""
+        counts = np.zeros((len(self), n_labels))
+        for c, row in enumerate(self.rows):
+            if (labels[row] == labels[row[0]]).all():
+                counts[c, labels[row[0]]] = 1.0
+        return counts
+
+
 class PairModel:
     """One example: N nodes, K labels, E edges.
 
@@ -76,6 +111,8 @@ class PairModel:
         Of a graph.
     shape : (height, width), optional
         Of a grid, whose edges are its horizontal ones, row by row, and then its vertical ones.
+    cliques : (Cliques, (C, K) array), optional
+        Groups of nodes of a graph, and what each earns where all of it has a label.
     """
 
     def __init__(
@@ -84,8 +121,10 @@ class PairModel:
         groups: list[PairGroup],
         edges: Integers | None = None,
         shape: tuple[int, int] | None = None,
+        cliques: tuple[Cliques, Array] | None = None,
     ) -> None:
         self.label = label
+        self.cliques = cliques if cliques is not None and len(cliques[0]) else None
         self.groups = groups
         self.shape = shape
         self.n_nodes, self.n_labels = label.shape
@@ -95,6 +134,9 @@ class PairModel:
             *(shape or (0, 0)),
             _NO_EDGES if edges is None else edges,
             [group.for_core() for group in groups],
+            None
+            if self.cliques is None
+            else (self.cliques[0].start, self.cliques[0].members, self.cliques[1].ravel()),
         )
 
     @functools.cached_property
@@ -117,12 +159,15 @@ class PairModel:
 
     @property
     def has_pairs(self) -> bool:
-        """Whether any pair is scored."""
-        return any(g.count and (g.table is not None or g.strength is not None) for g in self.groups)
+        """Whether any pair, or larger group, is scored."""
+        scored = (g.count and (g.table is not None or g.strength is not None) for g in self.groups)
+        return self.cliques is not None or any(scored)
 
     @functools.cached_property
     def elimination(self) -> Elimination | None:
         """The steps of exact elimination, or None where its tables would be too large."""
+        if self.cliques is not None:
+            return None
         most = _LARGEST_TABLE if self.n_labels > 1 else 2
         width = 0
         while self.n_labels ** (width + 2) <= most and width < 24:
@@ -141,7 +186,7 @@ class PairModel:
 
     def replaced(self, label: Array) -> PairModel:
         """Return the same with other scores of labels."""
-        other = PairModel(label, self.groups, self._edges, self.shape)
+        other = PairModel(label, self.groups, self._edges, self.shape, self.cliques)
         for name in ("edges", "tables", "elimination"):
             if name in self.__dict__:
                 other.__dict__[name] = self.__dict__[name]

@@ -51,12 +51,31 @@ def search(model: PairModel, method: str, *, bound: bool = True) -> Found:
     """
     if method not in METHODS:
         raise ValueError(f"method must be one of {sorted(METHODS)}, got {method!r}")
+    if model.cliques is not None:
+        _check_cliques(model, method)
     found = METHODS[method](model, bound)
     if found.value == -math.inf and method != "ilp":
         found = _by_program(model, integer=True)  # a search may miss the few that are legal
     if found.value == -math.inf:
         raise nothing_legal()
     return found
+
+
+#: What can take groups of nodes.
+_WITH_CLIQUES = ("auto", "cut", "expansion", "swap", "lp", "ilp")
+
+
+def _check_cliques(model: PairModel, method: str) -> None:
+    assert model.cliques is not None
+    if method not in _WITH_CLIQUES:
+        raise CapabilityError(f"{method} does not take cliques. What works: {_WITH_CLIQUES}")
+    negative = np.argwhere(model.cliques[1] < 0)
+    if len(negative) and method not in ("lp", "ilp"):
+        c, k = negative[0].tolist()
+        raise CapabilityError(
+            f"clique {c} loses by agreeing on label {k}; cuts need scores >= 0. What works: "
+            'method="ilp"'
+        )
 
 
 def _auto(model: PairModel, bound: bool) -> Found:
@@ -68,10 +87,10 @@ def _auto(model: PairModel, bound: bool) -> Found:
             return Found(labels, value, value, "minimum cut")
     if model.elimination is not None:
         return _eliminate(model, bound)
-    if model.n_labels == 2:
+    if model.n_labels == 2 and model.cliques is None:
         return _roof_dual(model, bound)
     found, truncated = _moves(model, swap=False)
-    if truncated or found.value == -math.inf:
+    if (model.cliques is None and truncated) or found.value == -math.inf:
         other = _reweighted(model, bound)
         if other.value > found.value:
             found = found._replace(labels=other.labels, value=other.value, method=other.method)
@@ -126,6 +145,8 @@ def _moves(model: PairModel, *, swap: bool, start: Integers | None = None) -> tu
 
 def _bounded(model: PairModel, found: Found) -> Found:
     bound = model.native.messages(0.0, True, 0.0, _BOUND_ROUNDS, 1e-6, False)[6]
+    if model.cliques is not None:  # messages do not see them: each earns its most
+        bound += float(np.maximum(model.cliques[1].max(axis=1), 0.0).sum())
     return found._replace(bound=max(found.value, bound))
 
 
@@ -173,7 +194,10 @@ def _roof_dual(model: PairModel, bound: bool) -> Found:
 def _by_program(model: PairModel, *, integer: bool) -> Found:
     from .graph import Graph
 
-    program = Graph(model.edges).as_program(label=model.label, edge=model.tables)
+    groups: dict[str, Any] = {}
+    if model.cliques is not None:
+        groups = {"clique": model.cliques[1], "cliques": model.cliques[0]}
+    program = Graph(model.edges).as_program(label=model.label, edge=model.tables, **groups)
     if integer:
         solution = program.solve()
         return Found(solution.output, solution.value, solution.bound, solution.method)
@@ -182,6 +206,9 @@ def _by_program(model: PairModel, *, integer: bool) -> Found:
         value = model.native.score(relaxed.output)
         return Found(relaxed.output, value, value, "linear program (highs)")
     start: Integers = relaxed.parts["label"].argmax(axis=1)
+    if model.cliques is not None and (model.cliques[1] < 0).any():
+        value = model.native.score(start)
+        return Found(start, value, max(value, relaxed.value), "linear program, rounded")
     found, _ = _moves(model, swap=False, start=start)
     return found._replace(
         bound=max(found.value, relaxed.value), method="linear program, rounded and improved by cuts"
@@ -212,6 +239,8 @@ METHODS: dict[str, Callable[[PairModel, bool], Found]] = {
 
 def partial_labels(model: PairModel) -> Any:
     """Return the labels that roof duality proves, −1 for the others, and an upper bound."""
-    if model.n_labels != 2:
-        raise CapabilityError(f"roof duality is for two labels, here are {model.n_labels}")
+    if model.n_labels != 2 or model.cliques is not None:
+        raise CapabilityError(
+            f"roof duality is for two labels and pairs, here are {model.n_labels}"
+        )
     return model.native.roof_dual()

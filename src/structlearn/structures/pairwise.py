@@ -226,7 +226,7 @@ class PairwiseStructure(Structure):
     def sums_are_exact(self, **scores: Any) -> bool:
         """Tell whether log-partition and marginals of these scores are exact (elimination)."""
         model = self._model(self._read(scores))
-        return not model.has_pairs or model.elimination is not None
+        return not model.has_pairs or model.elimination is not None  # cliques have neither
 
     def _sums(self, model: PairModel, temperature: float) -> tuple[float, Array, Array]:
         plan = model.elimination
@@ -235,6 +235,11 @@ class PairwiseStructure(Structure):
             if value == -math.inf:
                 raise nothing_legal()
             return value, *plan.marginals(conditionals, temperature)
+        if model.cliques is not None:
+            raise CapabilityError(
+                "there are no sums over labellings with cliques. What works: argmax, solve, and "
+                "the learners that need no more (perceptron, structured SVM)"
+            )
         if not model.has_pairs:
             return _independent_sums(model, temperature)
         warnings.warn(
