@@ -39,6 +39,7 @@ int main() {
   test::test_long_trees();
   test::test_small_spanning_trees();
   test::test_pairwise();
+  test::test_cliques();
   test::test_segment_texts();
   test::test_hypergraphs();
   test::test_scorer();

@@ -142,6 +142,20 @@ def test_a_wide_graph_is_solved_with_a_bound():
     assert Graph().count(**scores) == 3**n
 
 
+def test_a_time_limit_leaves_a_bound():
+    rng = np.random.default_rng(11)
+    n = 30
+    edges = np.array([(a, b) for a in range(n) for b in range(a)])
+    scores = {"label": np.zeros((n, 2)), "edge": rng.normal(size=(len(edges), 2, 2))}
+    try:
+        found = Graph(edges).solve(method="ilp", time_limit=0.5, **scores)
+    except TimeoutError as error:
+        assert "time limit" in str(error)  # noqa: PT017
+    else:
+        assert found.value <= found.bound
+        assert not found.exact
+
+
 def test_orders_of_elimination():
     path = np.array([(i, i + 1) for i in range(50)])
     order = find_order(51, path, 1)

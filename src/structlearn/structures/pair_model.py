@@ -124,6 +124,8 @@ class PairModel:
         cliques: tuple[Cliques, Array] | None = None,
     ) -> None:
         self.label = label
+        #: Seconds that a program may take.
+        self.time_limit: float | None = None
         self.cliques = cliques if cliques is not None and len(cliques[0]) else None
         self.groups = groups
         self.shape = shape

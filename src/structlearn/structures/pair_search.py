@@ -199,9 +199,9 @@ def _by_program(model: PairModel, *, integer: bool) -> Found:
         groups = {"clique": model.cliques[1], "cliques": model.cliques[0]}
     program = Graph(model.edges).as_program(label=model.label, edge=model.tables, **groups)
     if integer:
-        solution = program.solve()
+        solution = program.solve(time_limit=model.time_limit)
         return Found(solution.output, solution.value, solution.bound, solution.method)
-    relaxed = program.relax()
+    relaxed = program.relax(time_limit=model.time_limit)
     if relaxed.output is not None:
         value = model.native.score(relaxed.output)
         return Found(relaxed.output, value, value, "linear program (highs)")

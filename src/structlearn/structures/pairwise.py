@@ -108,7 +108,14 @@ class PairwiseStructure(Structure):
         found = search(model, method or self.method, bound=False)
         return self._shaped(found.labels, model)
 
-    def solve(self, *, method: str | None = None, n_jobs: int | None = None, **scores: Any) -> Any:
+    def solve(
+        self,
+        *,
+        method: str | None = None,
+        time_limit: float | None = None,
+        n_jobs: int | None = None,
+        **scores: Any,
+    ) -> Any:
         """Return the best output found with its value and a certificate: a :class:`Solution`.
 
         Parameters
@@ -118,13 +125,16 @@ class PairwiseStructure(Structure):
             submodular), elimination (small treewidth), roof duality where it labels every node.
             Otherwise α-expansion, with a bound by tree-reweighted messages. Or one of
             "elimination", "cut", "expansion", "swap", "max-product", "trws", "qpbo", "lp", "ilp".
+        time_limit : float, optional
+            Seconds for a linear or integer program; the best output so far with its bound.
         **scores : arrays
             One a block.
         """
         batch = self._batch(scores)
         if batch is not None:
-            return [self.solve(method=method, **one) for one in batch]
+            return [self.solve(method=method, time_limit=time_limit, **one) for one in batch]
         model = self._model(self._read(scores))
+        model.time_limit = time_limit
         found = search(model, method or self.method)
         bound = found.value if found.exact else found.bound
         output = self._shaped(found.labels, model)
