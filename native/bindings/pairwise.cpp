@@ -1,6 +1,7 @@
 // Labels on grids and graphs, for Python.
 #include "structlearn/pairwise.hpp"
 
+#include <limits>
 #include <stdexcept>
 #include <string>
 
@@ -127,11 +128,15 @@ auto undisturbed(Body&& body) {
   return result;
 }
 
-nb::tuple cut(const PyPairwise& self) {
+// Without a value where none is wanted and it cannot be -inf: NaN.
+nb::tuple cut(const PyPairwise& self, bool with_value) {
   if (self.model.labels != 2) throw std::invalid_argument("a cut needs two labels");
   std::vector<std::int32_t> y;
   const CutResult r = undisturbed([&](Interrupt* i) { return binary_cut(self.model, y, i); });
-  const double value = r.not_submodular >= 0 ? 0.0 : self.model.score(y.data());
+  double value = std::numeric_limits<double>::quiet_NaN();
+  if (r.not_submodular < 0 && (with_value || self.model.anything_forbidden())) {
+    value = self.model.score(y.data());
+  }
   return nb::make_tuple(to_numpy(widened(y)), value, r.not_submodular);
 }
 
@@ -178,7 +183,7 @@ void bind_pairwise(nb::module_& m) {
                     Input<std::int64_t, nb::ndim<2>>, nb::list, nb::object>(),
            nb::arg("label"), nb::arg("height"), nb::arg("width"), nb::arg("edges"),
            nb::arg("pairs"), nb::arg("cliques").none())
-      .def("cut", &cut)
+      .def("cut", &cut, nb::arg("with_value") = true)
       .def("climb", &climb, nb::arg("start"), nb::arg("swap"), nb::arg("max_cycles"))
       .def("roof_dual", &roof)
       .def("messages", &messages, nb::arg("temperature"), nb::arg("reweighted"), nb::arg("damping"),

@@ -1,5 +1,6 @@
 #include "structlearn/pairwise.hpp"
 
+#include <algorithm>
 #include <cmath>
 
 #include "cuts.hpp"
@@ -48,6 +49,18 @@ double Pairwise::clique_score(const std::int32_t* y) const {
   return total;
 }
 
+bool Pairwise::anything_forbidden() const {
+  const auto any = [](const double* from, std::size_t n) {
+    return from != nullptr && std::find(from, from + n, kMinusInfinity) != from + n;
+  };
+  bool found = any(label, nodes * labels);
+  for (const PairScores& s : pairs) {
+    const std::size_t sites = s.count > 0 && s.step == 0 ? 1 : s.count;
+    found = found || any(s.table, sites * labels * labels);
+  }
+  return found;
+}
+
 double Pairwise::forbidding_cost() const {
   double total = 1.0;
   for (std::size_t i = 0; i < nodes * labels; ++i) {
@@ -71,7 +84,7 @@ namespace {
 
 template <class Network>
 CutResult cut(Network& net, const Pairwise& m, std::vector<std::int32_t>& y, Interrupt* interrupt) {
-  const double forbidden = m.forbidding_cost();
+  const double forbidden = m.anything_forbidden() ? m.forbidding_cost() : 0.0;
   const auto cost = [forbidden](double score) {
     return score == kMinusInfinity ? forbidden : -score;
   };
@@ -80,6 +93,11 @@ CutResult cut(Network& net, const Pairwise& m, std::vector<std::int32_t>& y, Int
   });
   CutResult result;
   net.for_each_edge([&](std::size_t e, std::size_t, std::size_t, std::size_t at, std::int32_t arc) {
+    if (const double* strength = m.strength(e); strength != nullptr && *strength >= 0.0) {
+      net.capacity(at, arc) += *strength;
+      net.reverse_capacity(at, arc) += *strength;
+      return;
+    }
     const PairCosts c{cost(m.pair_score(e, 0, 0)), cost(m.pair_score(e, 0, 1)),
                       cost(m.pair_score(e, 1, 0)), cost(m.pair_score(e, 1, 1))};
     const double w = c.separation();

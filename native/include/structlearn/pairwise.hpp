@@ -50,9 +50,17 @@ struct Pairwise {
     if (s.strength != nullptr) return a == b ? 0.0 : -s.strength[i];
     return 0.0;
   }
+  // What unequal ends of an edge lose, where that is all its pairs say; else null.
+  const double* strength(std::size_t e) const {
+    const bool second = e >= pairs[0].count;
+    const PairScores& s = pairs[second];
+    return s.strength == nullptr ? nullptr
+                                 : s.strength + (second ? e - pairs[0].count : e) * s.step;
+  }
   std::array<std::size_t, 2> edge(std::size_t e) const;
   double score(const std::int32_t* y) const;
   double clique_score(const std::int32_t* y) const;
+  bool anything_forbidden() const;
   // More than all finite scores together: what a forbidden part costs in a cut.
   double forbidding_cost() const;
 };

@@ -417,7 +417,7 @@ class Structure:
             if scores.get(name) is None:
                 continue
             array = np.asarray(scores[name], dtype=np.float64, order="C")  # a number stays one
-            if np.isnan(array).any() or (array == np.inf).any():
+            if array.size and not array.max() < np.inf:  # NaN is the largest of all
                 raise ValueError(
                     f"{name} contains NaN or +inf; scores are finite, or -inf to forbid"
                 )

@@ -82,7 +82,7 @@ def _auto(model: PairModel, bound: bool) -> Found:
     if not model.has_pairs or model.n_labels == 1:
         return _independent(model)
     if model.n_labels == 2:
-        labels, value, refused = model.native.cut()
+        labels, value, refused = model.native.cut(with_value=bound)
         if refused < 0:
             return Found(labels, value, value, "minimum cut")
     if model.elimination is not None:
@@ -124,7 +124,7 @@ def _cut(model: PairModel, bound: bool) -> Found:
             f"one cut finds the best of two labels, here are {model.n_labels}. What works: "
             'method="expansion" or "swap", whose every move is a cut'
         )
-    labels, value, refused = model.native.cut()
+    labels, value, refused = model.native.cut(with_value=bound)
     if refused >= 0:
         p, q = model.edges[refused].tolist()
         raise NotSubmodularError(
