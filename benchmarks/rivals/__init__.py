@@ -15,6 +15,10 @@ _PACKAGES = {
     "hmmlearn_chain": "hmmlearn",
     "crfsuite": "python-crfsuite",
     "ufal_trees": "ufal.chu_liu_edmonds",
+    "pymaxflow_grid": "PyMaxflow",
+    "gco_grid": "gco-wrapper",
+    "numpy_beliefs": "numpy",
+    "pgmpy_beliefs": "pgmpy",
 }
 
 

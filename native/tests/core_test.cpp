@@ -8,6 +8,7 @@
 #include "integer_perceptron_test.hpp"
 #include "labelled_tree_test.hpp"
 #include "online_test.hpp"
+#include "pairwise_test.hpp"
 #include "parsing_test.hpp"
 #include "problem_test.hpp"
 #include "quasi_newton_test.hpp"
@@ -40,6 +41,8 @@ int main() {
   test::test_long_trees();
   test::test_small_spanning_trees();
   test::test_second_order_trees();
+  test::test_pairwise();
+  test::test_cliques();
   test::test_segment_texts();
   test::test_hypergraphs();
   test::test_scorer();

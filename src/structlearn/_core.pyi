@@ -79,6 +79,32 @@ def sag_pass(
     state: dict[str, Any],
 ) -> dict[str, Any]: ...
 
+class Pairwise:
+    def __init__(
+        self,
+        label: _Reals,
+        height: int,
+        width: int,
+        edges: _Integers,
+        pairs: list[tuple[_Reals, bool, bool] | None],
+        cliques: tuple[_Integers, _Integers, _Reals] | None,
+    ) -> None: ...
+    def cut(self, with_value: bool = True) -> tuple[_Integers, float, int]: ...
+    def climb(
+        self, start: _Integers, swap: bool, max_cycles: int
+    ) -> tuple[_Integers, float, bool, bool]: ...
+    def roof_dual(self) -> tuple[_Integers, float]: ...
+    def messages(
+        self,
+        temperature: float,
+        reweighted: bool,
+        damping: float,
+        max_rounds: int,
+        tolerance: float,
+        with_pairs: bool,
+    ) -> tuple[_Integers, float, _Reals, _Reals, bool, int, float]: ...
+    def score(self, y: _Integers) -> float: ...
+
 class NativeStructure:
     def check(self, scores: dict[str, Any]) -> None: ...
     def argmax(self, scores: dict[str, Any]) -> Any: ...

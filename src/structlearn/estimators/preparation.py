@@ -20,6 +20,9 @@ from ..structures.arborescence import Arborescence
 from ..structures.base import Block, Structure
 from ..structures.chain import Chain
 from ..structures.constituency import Constituency
+from ..structures.graph import Graph
+from ..structures.grid import Grid
+from ..structures.matching import Matching
 from ..structures.multiclass import Multiclass
 from ..structures.semimarkov import SemiMarkov
 from ..structures.spanning import SpanningTree
@@ -46,6 +49,9 @@ STRUCTURES: dict[str, type[Structure]] = {
     "spanning-tree": SpanningTree,
     "constituency": Constituency,
     "tree": Tree,
+    "graph": Graph,
+    "grid": Grid,
+    "matching": Matching,
 }
 
 

@@ -45,7 +45,9 @@ class PythonInference:
         self._problem: Problem = weakref.proxy(problem)
         kind = type(problem.structure)
         # Whoever writes solve says there how good its outputs are.
-        self._solves = kind.solve is not Structure.solve and kind.infer is Structure.infer
+        self._solves = kind.solve is not Structure.solve and (
+            kind.infer is Structure.infer or kind.certifies
+        )
         self.inexact = Inexact()
 
     def infer(self, i: int, theta: Vector, temperature: float) -> tuple[float, Any, Vector]:

@@ -7,8 +7,11 @@ from .chain import Chain
 from .constituency import Constituency
 from .exhaustive import Exhaustive
 from .grammar import Grammar
+from .graph import Graph
+from .grid import Grid
 from .hypergraph import Hyperedges
 from .lattice import Lattice
+from .matching import Matching
 from .multiclass import Multiclass
 from .program import Program, Relaxation
 from .rows import ProgramRows, RowBuilder
@@ -25,8 +28,11 @@ __all__ = [
     "Constituency",
     "Exhaustive",
     "Grammar",
+    "Graph",
+    "Grid",
     "Hyperedges",
     "Lattice",
+    "Matching",
     "Multiclass",
     "Program",
     "ProgramRows",

@@ -109,6 +109,10 @@ class Structure:
     #: The block that scores labels. An example that is no dictionary has features for it alone.
     label_block = "label"
 
+    #: ``infer`` at temperature 0 gives what ``solve`` finds: a learner can ask ``solve`` instead,
+    #: and hear whether it was exact.
+    certifies = False
+
     #: Outputs are wrong in other ways than by their labels (heads, edges): the structure itself
     #: says what they cost and how much of one is right.
     judges_outputs = False
@@ -412,8 +416,8 @@ class Structure:
         for name in names:
             if scores.get(name) is None:
                 continue
-            array = np.ascontiguousarray(scores[name], dtype=np.float64)
-            if np.isnan(array).any() or (array == np.inf).any():
+            array = np.asarray(scores[name], dtype=np.float64, order="C")  # a number stays one
+            if array.size and not array.max() < np.inf:  # NaN is the largest of all
                 raise ValueError(
                     f"{name} contains NaN or +inf; scores are finite, or -inf to forbid"
                 )

@@ -68,13 +68,15 @@ def check_infer(trial: Trial, temperature: float) -> None:
 def _check_marginals(
     trial: Trial, mean: dict[str, Array], marginals: dict[str, Array], temperature: float
 ) -> None:
-    """Marginals come by position: a shared block has an axis of positions in front."""
+    """Marginals come by position: a shared block has axes of positions in front."""
     expected = dict(mean)
     if isinstance(marginals, dict) and set(marginals) == set(mean):
         shapes = {name: np.shape(marginals[name]) for name in mean}
         if any(shapes[name] != mean[name].shape for name in mean):
             spread: dict[str, Any] = {
-                name: np.broadcast_to(a, shapes[name]) if shapes[name][1:] == a.shape else a
+                name: np.broadcast_to(a, shapes[name])
+                if shapes[name][max(len(shapes[name]) - a.ndim, 0) :] == a.shape
+                else a
                 for name, a in trial.scores.items()
             }
             anchored = enumerate_outputs(
