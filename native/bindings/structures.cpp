@@ -163,6 +163,15 @@ void check(const NativeStructure& s, const Parsed& p, std::ptrdiff_t example) {
   throw Infeasible(where(example) + "no legal output is left: every output scores -inf");
 }
 
+// Refuses a sum over no output at all, and one that is beyond the numbers there are.
+void check_sum(double value, std::ptrdiff_t example) {
+  if (value == kMinusInfinity) nothing_legal(example);
+  if (!(value < std::numeric_limits<double>::infinity())) {
+    throw std::invalid_argument(where(example) +
+                                "the scores are too large: sums of them are not finite");
+  }
+}
+
 // What is given by block, and what is said of the topology.
 struct Given {
   std::array<nb::handle, kMaxBlocks> block{};
@@ -432,7 +441,7 @@ double infer(const NativeStructure& s, nb::dict scores, nb::dict outs, double ep
   const Parsed p = parse(s, scores);
   const Marginals m = outputs(s, outs, by_position);
   const double value = s.structure->infer(p.layout, p.scores, eps, m, local_workspace());
-  if (value == kMinusInfinity) nothing_legal(-1);
+  check_sum(value, -1);
   return value;
 }
 
@@ -456,9 +465,7 @@ auto infer_batch(const NativeStructure& s, nb::dict scores, nb::dict outs, std::
     });
   }
   signals.rethrow();
-  for (std::size_t i = 0; i < n; ++i) {
-    if (value[i] == kMinusInfinity) nothing_legal(static_cast<std::ptrdiff_t>(i));
-  }
+  for (std::size_t i = 0; i < n; ++i) check_sum(value[i], static_cast<std::ptrdiff_t>(i));
   return to_numpy(std::move(value));
 }
 

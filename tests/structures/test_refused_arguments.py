@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from structlearn.structures import Chain, Exhaustive, Lattice, Multiclass
+from structlearn.structures import Arborescence, Chain, Exhaustive, Lattice, Multiclass
 
 RNG = np.random.default_rng(0)
 LABEL = np.round(RNG.normal(size=(4, 3)), 2)
@@ -227,3 +227,9 @@ def test_wrong_blocks_of_a_lattice(scores):
 def test_number_of_scores_in_score():
     with pytest.raises(ValueError, match="edge"):
         Lattice(FORK).score([0, 2], edge=np.zeros(5))
+
+
+@pytest.mark.parametrize("structure", [Arborescence(), Arborescence(projective=True)])
+def test_sums_that_overflow_are_refused(structure):
+    with pytest.raises(ValueError, match="the scores are too large"):
+        structure.marginals(arc=np.full((4, 4), 1e308))

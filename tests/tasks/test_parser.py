@@ -144,6 +144,13 @@ def test_pickles(fitted: DependencyParser) -> None:
     assert pickle.loads(pickle.dumps(fitted)).predict(TEST) == fitted.predict(TEST)
 
 
+def test_missing_tags_and_trees_are_named(fitted: DependencyParser) -> None:
+    with pytest.raises(ValueError, match="no word has a tag"):
+        fitted.predict([["a", "dog"]], gold_tags=True)
+    with pytest.raises(ValueError, match="sentence 1 has no tree of its own"):
+        fitted.draw([["a", "dog"]], gold=True)
+
+
 def test_only_like_is_compared_with_like(fitted: DependencyParser, tmp_path, capsys) -> None:
     model, tagger, gold = tmp_path / "m", tmp_path / "t", tmp_path / "gold.conllu"
     fitted.save(model)

@@ -265,20 +265,21 @@ class DependencyParser(FileTagger):
         from ..drawing.arcs import draw_arcs
 
         corpus = _trees(source)
-        columns = [corpus.cells(sentence, name) for name in ("form", "head", "deprel")]
         tree = self.predict([list(corpus[sentence])])[0]
-        wanted = [(int(h), label) for h, label in zip(*columns[1:], strict=True)] if gold else None
-        return draw_arcs(columns[0], tree, wanted)
+        wanted = gold_tree(corpus, sentence) if gold else None
+        if gold and wanted is None:
+            raise ValueError(f"sentence {sentence + 1} has no tree of its own to draw: no heads")
+        return draw_arcs(corpus.cells(sentence, "form"), tree, wanted)
 
     def _parse(self, corpus: Corpus, gold_tags: bool) -> tuple[list[list[tuple[int, str]]], int]:
         from .parser_tags import column_tags, predicted_tags
 
         model: ParserModel = self._fitted()
-        tags = (
-            column_tags()
-            if gold_tags or not model.taggers
-            else predicted_tags(model.taggers, corpus, self.n_threads)
-        )
+        if gold_tags or not model.taggers:
+            _check_tags(corpus)
+            tags = column_tags()
+        else:
+            tags = predicted_tags(model.taggers, corpus, self.n_threads)
         return model.parse_corpus(corpus, tags, self.n_threads)
 
     def label_file(
@@ -426,6 +427,26 @@ class DependencyParser(FileTagger):
     def __repr__(self) -> str:
         state = "" if hasattr(self, "model_") else ", not trained"
         return f"DependencyParser(order={self.order}, learner={self.learner!r}{state})"
+
+
+def gold_tree(corpus: Corpus, sentence: int) -> list[tuple[int, str]] | None:
+    """Return the tree that a sentence comes with, (head, relation) a word; None: it has none."""
+    heads, labels = (corpus.cells(sentence, name) for name in ("head", "deprel"))
+    if not all(head.isdecimal() for head in heads):
+        return None
+    return [(int(head), label) for head, label in zip(heads, labels, strict=True)]
+
+
+def _check_tags(corpus: Corpus) -> None:
+    """Refuse to read tags that are not there: the parser would guess without a word."""
+    names = ("upos", "xpos")
+    if any(tag != "_" for name in names for cells in corpus.column(name) for tag in cells):
+        return
+    if len(corpus):
+        raise ValueError(
+            "no word has a tag (UPOS or XPOS), and tags are to be read: tag the text first, "
+            "or take a parser that was trained without --gold-tags"
+        )
 
 
 def _heads(tree: list[tuple[int, str]]) -> list[int]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from ..text.corpus import Corpus
+from .parser import gold_tree
 from .parser_tags import column_tags, predicted_tags
 
 __all__ = ["explain_sentence", "inspect_parser", "inspect_parser_html"]
@@ -73,7 +74,8 @@ def inspect_parser_html(parser: Any, top: int = 10, sentences: Any = None) -> st
         trees = parser.predict(corpus)
         for number in range(min(len(corpus), _MOST_SENTENCES)):
             words = corpus.cells(number, "form")
-            parts.append(f'<div class="tree">{draw_arcs(words, trees[number]).svg}</div>')
+            picture = draw_arcs(words, trees[number], gold_tree(corpus, number))
+            parts.append(f'<div class="tree">{picture.svg}</div>')
         text = inspect_parser(parser, top, corpus)
         parts.append(f"<h2>What decided</h2><pre>{escape(text)}</pre>")
     style = "body{font-family:sans-serif;margin:2em}.tree{overflow-x:auto;margin:1em 0}"
