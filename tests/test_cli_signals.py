@@ -45,7 +45,7 @@ def model(corpus, tmp_path):
     return model
 
 
-def interrupted(child, ready):
+def interrupted(child, ready, says="interrupted: no model was written"):
     try:
         assert ready(child)
         child.send_signal(signal.SIGINT)
@@ -54,7 +54,7 @@ def interrupted(child, ready):
         child.kill()
     assert child.returncode == 130
     assert "Traceback" not in err
-    assert err.splitlines()[-1] == "structlearn: interrupted"
+    assert err.splitlines()[-1] == f"structlearn: {says}"
     return out
 
 
@@ -72,16 +72,17 @@ def start(*arguments, **options):
 def test_while_it_learns(corpus, model, more):
     """The lines of progress say when it is in the midst of it."""
     before = model.read_bytes()
-    train = ["train", "tagger", corpus, "--model", model, "--max-iter", 10**6, *more]
-    # Words with two labels each, so that it never ends by itself.
+    # Words with two labels each and features of words alone, so that it never ends by itself.
     text = corpus.read_text()
-    other = model.with_name("both.txt")
+    other, features = model.with_name("both.txt"), model.with_name("templates.txt")
     other.write_text(text + text.replace(" NN\n", " XX\n"))
-    train[2] = other
+    features.write_text("word[-1..1]\n")
+    train = ["train", "tagger", other, "--model", model, "--max-iter", 10**6, *more]
+    train += ["--features", features]
     child = start("-m", "structlearn", *train)
     interrupted(child, lambda c: any("pass   1" in c.stderr.readline() for _ in range(2)))
     assert model.read_bytes() == before
-    assert sorted(os.listdir(model.parent)) == ["both.txt", "model"]
+    assert sorted(os.listdir(model.parent)) == ["both.txt", "model", "templates.txt"]
 
 
 @pytest.mark.parametrize(
@@ -110,6 +111,6 @@ def test_while_it_labels(corpus, model, tmp_path):
                   stdin=subprocess.PIPE)  # fmt: skip
     child.stdin.write(corpus.read_text() * 40)  # more than a piece; the file has no end
     child.stdin.flush()
-    interrupted(child, lambda _: True)
+    interrupted(child, lambda _: True, says="interrupted")
     assert out.read_text() == "precious"
     assert sorted(os.listdir(tmp_path)) == ["model", "out"]

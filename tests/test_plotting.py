@@ -55,6 +55,17 @@ def test_records_without_a_value_are_left_out():
     np.testing.assert_allclose(drawn["lazy"], [[1.5, 1 / 3], [3.0, 1 / 6]])
 
 
+def test_what_is_estimated_between_two_looks():
+    records = history(4, every=2)
+    for record in records:
+        record.update(dual=2.0 - 1 / record["iteration"], estimated_gap=9.0)
+    drawn = lines(plotting.plot_convergence({"lazy": records}, y="estimated gap"))
+    np.testing.assert_allclose(drawn["lazy"][:, 1], [9.0, 0.5, 9.0, 0.25])
+    ax = plotting.plot_convergence({"lazy": records}, y="dual")
+    np.testing.assert_allclose(lines(ax)["lazy"][:, 1], [1.0, 1.5, 5 / 3, 1.75])
+    assert "lower bound" in ax.get_ylabel()
+
+
 def test_scales():
     wide = [{"seconds": 10.0**k, "gap": 0.0 if k == 2 else 1.0, "loss": 10.0**-k} for k in range(3)]
     ax = plotting.plot_convergence([wide])

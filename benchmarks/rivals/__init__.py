@@ -10,6 +10,8 @@ __all__ = ["load"]
 _PACKAGES = {
     "numpy_chain": "numpy",
     "numpy_segments": "numpy",
+    "numpy_trees": "numpy",
+    "nltk_trees": "nltk",
     "hmmlearn_chain": "hmmlearn",
     "crfsuite": "python-crfsuite",
     "ufal_trees": "ufal.chu_liu_edmonds",

@@ -43,5 +43,7 @@ void bind_tagger_training(nb::module_& m);
 void bind_tagger_model(nb::module_& m);
 void bind_segments(nb::module_& m);
 void bind_pairwise(nb::module_& m);
+void bind_trees(nb::module_& m);
+void bind_parser(nb::module_& m);
 
 }  // namespace structlearn::python

@@ -18,4 +18,6 @@ NB_MODULE(_core, m) {
   structlearn::python::bind_tagger_model(m);
   structlearn::python::bind_segments(m);
   structlearn::python::bind_pairwise(m);
+  structlearn::python::bind_trees(m);
+  structlearn::python::bind_parser(m);
 }

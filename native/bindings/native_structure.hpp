@@ -23,9 +23,13 @@ struct BlockName {
   std::size_t node_axes = 0;
 };
 
+// As a width: one more than there are positions, the ends of the spans that start there.
+inline constexpr std::size_t kEveryEnd = static_cast<std::size_t>(-1);
+
 // What the core's row of integers is to Python: an array, its only number, the segments that start
-// where it is not negative, or heads, and labels where the scores have them.
-enum class OutputKind { kArray, kNumber, kSegments, kHeads };
+// where it is not negative, heads (and labels where the scores have them), or what SpanOutputs
+// makes of it.
+enum class OutputKind { kArray, kNumber, kSegments, kHeads, kSpans };
 
 struct NativeStructure {
   std::shared_ptr<const Structure> structure;

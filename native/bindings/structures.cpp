@@ -19,6 +19,8 @@
 #include "signals.hpp"
 #include "structlearn/arborescence.hpp"
 #include "structlearn/chain.hpp"
+#include "structlearn/constituency.hpp"
+#include "structlearn/grammar_trees.hpp"
 #include "structlearn/hypergraph.hpp"
 #include "structlearn/kernels.hpp"
 #include "structlearn/multiclass.hpp"
@@ -35,6 +37,7 @@ using Doubles = ArrayView<double>;
 struct Parsed {
   Layout layout;
   Scores scores;
+  std::array<bool, kMaxBlocks> looked_at{};  // whose values have been checked
 };
 
 std::string shape_text(const Doubles& a) {
@@ -61,7 +64,7 @@ void check_values(const double* x, std::size_t n, const std::string& name, std::
 void check_values(const Structure& structure, const Layout& layout, const BlockName& spec,
                   const double* x, std::ptrdiff_t example) {
   const Block& block = layout.block[spec.block];
-  if (kernels().all_scores(x, block.size())) return;
+  if (structure.scores_are_valid(layout, spec.block, x)) return;
   for (std::size_t s = 0; s < block.sites; ++s) {
     if (structure.reads(layout, spec.block, s)) {
       check_values(x + s * block.outcomes, block.outcomes, spec.name, example);
@@ -71,7 +74,7 @@ void check_values(const Structure& structure, const Layout& layout, const BlockN
 
 // A block over pairs or triples of nodes.
 void add_node_block(const NativeStructure& s, const BlockName& spec, const Doubles& a,
-                    std::ptrdiff_t example, Parsed& out) {
+                    std::ptrdiff_t example, Parsed& out, bool look) {
   const bool labelled = a.ndim() == spec.node_axes + 1 && spec.outcome_rank == 1;
   bool square = labelled || a.ndim() == spec.node_axes;
   std::size_t sites = 1;
@@ -88,17 +91,19 @@ void add_node_block(const NativeStructure& s, const BlockName& spec, const Doubl
   }
   // Anchored: with labels.
   out.layout.add(spec.block, sites, labelled ? a.shape(spec.node_axes) : 1, labelled);
-  check_values(*s.structure, out.layout, spec, a.data(), example);
+  if (look) check_values(*s.structure, out.layout, spec, a.data(), example);
+  out.looked_at[spec.block] = look;
   out.scores.block[spec.block] = a.data();
 }
 
 void add_block(const NativeStructure& s, const BlockName& spec, const Doubles& a,
-               std::ptrdiff_t example, Parsed& out) {
-  if (spec.node_axes) return add_node_block(s, spec, a, example, out);
+               std::ptrdiff_t example, Parsed& out, bool look = true) {
+  if (spec.node_axes) return add_node_block(s, spec, a, example, out, look);
   const std::size_t site_axes = spec.width ? 2 : 1;
   const bool shared = spec.may_be_shared && a.ndim() == spec.outcome_rank;
   const bool anchored = spec.may_be_anchored && a.ndim() == spec.outcome_rank + site_axes;
-  bool square = shared || (anchored && (!spec.width || a.shape(1) == spec.width));
+  const std::size_t width = spec.width == kEveryEnd && anchored ? a.shape(0) + 1 : spec.width;
+  bool square = shared || (anchored && (!width || a.shape(1) == width));
   std::size_t outcomes = 1;
   for (std::size_t i = a.ndim() - spec.outcome_rank; square && i < a.ndim(); ++i) {
     square = a.shape(i) == a.shape(a.ndim() - 1);
@@ -111,7 +116,10 @@ void add_block(const NativeStructure& s, const BlockName& spec, const Doubles& a
     if (spec.may_be_shared) wanted = K;
     if (spec.may_be_anchored) {
       wanted += std::string(wanted.empty() ? "" : " or ") + "(positions, " +
-                (spec.width ? std::to_string(spec.width) + ", " : "") + K.substr(1);
+                (spec.width == kEveryEnd ? "positions + 1, "
+                 : spec.width            ? std::to_string(spec.width) + ", "
+                                         : "") +
+                K.substr(1);
       if (wanted.size() > 2 && wanted.substr(wanted.size() - 2) == ",)") {
         wanted.replace(wanted.size() - 2, 2, ")");
       }
@@ -120,8 +128,9 @@ void add_block(const NativeStructure& s, const BlockName& spec, const Doubles& a
                                 ", expected " + wanted);
   }
   const std::size_t positions = anchored ? a.shape(0) : 1;
-  out.layout.add(spec.block, spec.width ? positions * spec.width : positions, outcomes, anchored);
-  check_values(*s.structure, out.layout, spec, a.data(), example);
+  out.layout.add(spec.block, width ? positions * width : positions, outcomes, anchored);
+  if (look) check_values(*s.structure, out.layout, spec, a.data(), example);
+  out.looked_at[spec.block] = look;
   out.scores.block[spec.block] = a.data();
 }
 
@@ -188,7 +197,9 @@ Parsed parse(const NativeStructure& s, nb::dict scores, std::ptrdiff_t example =
   return out;
 }
 
-// A batch: each block a list, one array an example, or one array for all.
+// A batch: each block a list, one array an example, or one array for all. The values in lists are
+// looked at just before they are used, by `check_example`: what is read twice in a row is read from
+// memory once.
 std::vector<Parsed> parse_batch(const NativeStructure& s, nb::dict scores, std::size_t n) {
   std::vector<Parsed> out(n);
   const Given given(s, scores);
@@ -208,16 +219,27 @@ std::vector<Parsed> parse_batch(const NativeStructure& s, nb::dict scores, std::
       for (Parsed& p : out) {
         p.layout.add(b.block, block.sites, block.outcomes, block.anchored);
         p.scores.block[b.block] = once.scores.block[b.block];
+        p.looked_at[b.block] = true;
       }
       continue;
     }
     for (std::size_t i = 0; i < n; ++i) {
       const nb::handle item = PyList_GET_ITEM(value.ptr(), static_cast<Py_ssize_t>(i));
-      add_block(s, b, Doubles(item, b.name.c_str()), static_cast<std::ptrdiff_t>(i), out[i]);
+      add_block(s, b, Doubles(item, b.name.c_str()), static_cast<std::ptrdiff_t>(i), out[i], false);
     }
   }
   for (std::size_t i = 0; i < n; ++i) check(s, out[i], static_cast<std::ptrdiff_t>(i));
   return out;
+}
+
+// Throws std::invalid_argument for a score that is none.
+void check_example(const NativeStructure& s, const Parsed& p, std::size_t example) {
+  for (const BlockName& b : s.blocks) {
+    if (p.scores.block[b.block] != nullptr && !p.looked_at[b.block]) {
+      check_values(*s.structure, p.layout, b, p.scores.block[b.block],
+                   static_cast<std::ptrdiff_t>(example));
+    }
+  }
 }
 
 Marginals outputs(const NativeStructure& s, nb::dict outs, bool by_position,
@@ -286,6 +308,44 @@ nb::list segments_of_rows(Input<std::int64_t, nb::ndim<1>> flat,
   return rows;
 }
 
+// The spans (begin, end, label), end exclusive, of a row of a structure that has such outputs.
+template <class Integer>
+nb::list spans(const NativeStructure& s, std::span<const Integer> y) {
+  const auto& reader = dynamic_cast<const SpanOutputs&>(*s.structure);
+  thread_local std::vector<LabelledSpan> found;
+  if constexpr (std::is_same_v<Integer, std::int32_t>) {
+    reader.spans(y, found);
+  } else {
+    reader.spans(std::vector<std::int32_t>(y.begin(), y.end()), found);
+  }
+  nb::list list = nb::steal<nb::list>(PyList_New(static_cast<Py_ssize_t>(found.size())));
+  if (!list.is_valid()) throw nb::python_error();
+  for (std::size_t i = 0; i < found.size(); ++i) {
+    nb::object span = nb::steal(PyTuple_New(3));
+    if (!span.is_valid()) throw nb::python_error();
+    PyTuple_SET_ITEM(span.ptr(), 0, PyLong_FromLong(found[i].begin));
+    PyTuple_SET_ITEM(span.ptr(), 1, PyLong_FromLong(found[i].end));
+    PyTuple_SET_ITEM(span.ptr(), 2, PyLong_FromLong(found[i].label));
+    PyList_SET_ITEM(list.ptr(), static_cast<Py_ssize_t>(i), span.release().ptr());
+  }
+  return list;
+}
+
+// Those of many rows, one after another: row r is flat[ptr[r]..ptr[r + 1]].
+nb::list spans_of_rows(const NativeStructure& s, Input<std::int64_t, nb::ndim<1>> flat,
+                       Input<std::int64_t, nb::ndim<1>> ptr) {
+  if (s.kind != OutputKind::kSpans) throw std::invalid_argument("these outputs are no spans");
+  nb::list rows;
+  for (std::size_t r = 0; r + 1 < ptr.size(); ++r) {
+    const std::int64_t begin = ptr.data()[r], end = ptr.data()[r + 1];
+    if (begin < 0 || begin > end || static_cast<std::size_t>(end) > flat.size()) {
+      throw std::invalid_argument("a row that does not exist");
+    }
+    rows.append(spans<std::int64_t>(s, {flat.data() + begin, flat.data() + end}));
+  }
+  return rows;
+}
+
 nb::object array_of(std::span<const std::int32_t> y) {
   nb::object array = empty_integers(y.size());
   const ArrayView<std::int64_t> out(array, "the output", true);
@@ -296,6 +356,7 @@ nb::object array_of(std::span<const std::int32_t> y) {
 nb::object to_python(const NativeStructure& s, const Layout& layout, const Output& y) {
   if (s.kind == OutputKind::kNumber) return nb::int_(y[0]);
   if (s.kind == OutputKind::kSegments) return segments<std::int32_t>(y);
+  if (s.kind == OutputKind::kSpans) return spans<std::int32_t>(s, y);
   if (s.kind == OutputKind::kHeads && layout.block[0].anchored) {
     const bool several = layout.block[0].outcomes > 1;
     const std::size_t n = several ? y.size() / 2 : y.size();
@@ -350,6 +411,7 @@ auto argmax_batch(const NativeStructure& s, nb::dict scores, std::size_t n, std:
     parallel_for(tasks, threads, [&](std::size_t task, std::size_t thread) {
       for (std::size_t i = task * grain; i < std::min(n, (task + 1) * grain); ++i) {
         if (interrupt.requested()) return;
+        check_example(s, batch[i], i);
         value[i] = s.structure->argmax(batch[i].layout, batch[i].scores, y[i], ws[thread]);
       }
     });
@@ -389,6 +451,7 @@ auto infer_batch(const NativeStructure& s, nb::dict scores, nb::dict outs, std::
     std::vector<Workspace> ws(std::max<std::size_t>(threads, 1));
     parallel_for(n, threads, [&](std::size_t i, std::size_t thread) {
       if (interrupt.requested()) return;
+      check_example(s, batch[i], i);
       value[i] = s.structure->infer(batch[i].layout, batch[i].scores, eps, out[i], ws[thread]);
     });
   }
@@ -458,6 +521,12 @@ NativeStructure make_spanning_tree() {
   return {std::make_shared<SpanningTree>(), {{"edge", SpanningTree::kEdge, 0, false, true, 0, 2}}};
 }
 
+NativeStructure make_constituency() {
+  return {std::make_shared<Constituency>(),
+          {{"span", Constituency::kSpan, 1, false, true, kEveryEnd}},
+          OutputKind::kSpans};
+}
+
 NativeStructure make_tree(Input<std::int64_t, nb::ndim<1>> parents) {
   return {std::make_shared<Tree>(),
           {{"label", Tree::kLabel, 1, false, true}, {"edge", Tree::kEdge, 2, true, true}},
@@ -469,6 +538,31 @@ NativeStructure make_tree(Input<std::int64_t, nb::ndim<1>> parents) {
 using Indices = Input<std::uint32_t, nb::ndim<1>>;
 std::vector<std::uint32_t> to_vector(const Indices& a) {
   return {a.data(), a.data() + a.size()};
+}
+
+NativeStructure make_grammar_trees(std::size_t symbols, Input<std::uint32_t, nb::ndim<2>> binary,
+                                   Input<std::uint32_t, nb::ndim<2>> unary, Indices chain_ptr,
+                                   Indices chain_rule) {
+  Grammar grammar;
+  grammar.symbols = symbols;
+  if (binary.shape(1) != 3 || unary.shape(1) != 2) {
+    throw std::invalid_argument("rules are rows: (parent, left, right) and (parent, child)");
+  }
+  grammar.binary.resize(binary.shape(0));
+  std::copy(binary.data(), binary.data() + binary.size(),
+            grammar.binary.empty() ? nullptr : grammar.binary[0].data());
+  grammar.unary.resize(unary.shape(0));
+  std::copy(unary.data(), unary.data() + unary.size(),
+            grammar.unary.empty() ? nullptr : grammar.unary[0].data());
+  grammar.chain_ptr = to_vector(chain_ptr);
+  grammar.chain_rule = to_vector(chain_rule);
+  return {std::make_shared<GrammarTrees>(std::move(grammar)),
+          {{"word", GrammarTrees::kWord, 1, false, true},
+           {"span", GrammarTrees::kSpan, 1, false, true, kEveryEnd},
+           {"binary", GrammarTrees::kBinary, 1, true, false},
+           {"unary", GrammarTrees::kUnary, 1, true, false},
+           {"root", GrammarTrees::kRoot, 1, true, false}},
+          OutputKind::kSpans};
 }
 
 const double* scores_for(const Hypergraph& h, const Input<double, nb::ndim<1>>& theta) {
@@ -510,6 +604,10 @@ void bind_structures(nb::module_& m) {
   m.def("semimarkov", &make_semimarkov, nb::arg("max_length"));
   m.def("arborescence", &make_arborescence, nb::arg("projective"), nb::arg("single_root"));
   m.def("spanning_tree", &make_spanning_tree);
+  m.def("constituency", &make_constituency);
+  m.def("grammar_trees", &make_grammar_trees, nb::arg("symbols"), nb::arg("binary"),
+        nb::arg("unary"), nb::arg("chain_ptr"), nb::arg("chain_rule"));
+  m.def("spans", &spans_of_rows, nb::arg("structure"), nb::arg("flat"), nb::arg("ptr"));
   m.def("tree", &make_tree, nb::arg("parents"));
   m.def("segments", &segments_of_rows, nb::arg("flat"), nb::arg("ptr"));
 

@@ -21,6 +21,7 @@ static const Kernels kernels_baseline = {
     .max_step = baseline::max_step,
     .max_step_back = baseline::max_step_back,
     .max_sum = baseline::max_sum,
+    .max_plus = baseline::max_plus,
     .sum_step = baseline::sum_step,
     .sum_step_back = baseline::sum_step_back,
     .outer_sum = baseline::outer_sum,

@@ -160,6 +160,16 @@ static void max_sum(const double* a, const double* b, double* out, std::size_t n
   }
 }
 
+static void max_plus(double a, const double* b, double* out, std::size_t n) {
+  std::size_t i = 0;
+  const vd s = splat(a);
+  for (; i + 8 <= n; i += 8) store(out + i, larger(s + load(b + i), load(out + i)));
+  for (; i < n; ++i) {
+    const double c = a + b[i];
+    out[i] = c > out[i] ? c : out[i];
+  }
+}
+
 static inline double largest_lane(v8 v) {
   double l[8];
   store(l, v);

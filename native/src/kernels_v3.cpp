@@ -18,6 +18,7 @@ const Kernels kernels_avx2 = {
     .max_step = avx2::max_step,
     .max_step_back = avx2::max_step_back,
     .max_sum = avx2::max_sum,
+    .max_plus = avx2::max_plus,
     .sum_step = avx2::sum_step,
     .sum_step_back = avx2::sum_step_back,
     .outer_sum = avx2::outer_sum,

@@ -18,6 +18,7 @@ const Kernels kernels_avx512 = {
     .max_step = avx512::max_step,
     .max_step_back = avx512::max_step_back,
     .max_sum = avx512::max_sum,
+    .max_plus = avx512::max_plus,
     .sum_step = avx512::sum_step,
     .sum_step_back = avx512::sum_step_back,
     .outer_sum = avx512::outer_sum,

@@ -11,6 +11,10 @@ namespace {
 // Slots of the workspace above those that the structures use.
 constexpr std::size_t kTheta = 10, kDifference = 11;
 
+// The largest margin / eps of the zero-one cost: exp(12) times the rounding error of log Z, 1e-15,
+// or 1e-12 where scores are thousands of eps, leaves seven digits and more.
+constexpr double kSharpestZeroOne = 12.0;
+
 [[noreturn]] void nothing_legal(std::size_t i) {
   throw Infeasible("example " + std::to_string(i) +
                    ": no legal output is left: every output scores -inf");
@@ -100,7 +104,9 @@ void Problem::add_cost(std::size_t i, const Layout& layout, double margin, doubl
 }
 
 // The zero-one cost has one coordinate outside the parts, "not the gold output": at eps = 0 it is
-// a race between the gold output and the best other one, above it a reweighting of two masses.
+// a race between the gold output and the best other one, above it a reweighting of two masses. The
+// mass of the others is what is left of the whole without the gold output, so it has an error of
+// some 1e-15 of the whole, which exp(margin / eps) multiplies.
 double Problem::zero_one(std::size_t i, const Layout& layout, const double* theta, double margin,
                          double eps, PartVector& p, Workspace& ws) const {
   const auto gold = gold_parts(i);
@@ -112,6 +118,12 @@ double Problem::zero_one(std::size_t i, const Layout& layout, const double* thet
     p.clear(false);
     for (const std::uint32_t j : gold) p.add(j, 1.0);
     return gold_score;
+  }
+  if (margin > kSharpestZeroOne * eps) {
+    throw std::invalid_argument(
+        "the zero-one cost needs temperature >= margin / 12: below, the outputs other than the "
+        "gold one weigh exp(margin / temperature) times what rounding leaves of them; use "
+        "temperature 0, or another cost");
   }
   const double value = oracle_->infer(i, layout, theta, eps, p, ws);
   if (value == kMinusInfinity) return value;
@@ -282,6 +294,21 @@ LossResult Problem::beam_loss(std::size_t i, const Layout& layout, const double*
   subtract(gradient, found.gold, nullptr, layout.parts, ws);
   result.changed = !gradient.index.empty();
   return result;
+}
+
+double Problem::gold_dot(std::size_t i, const double* v) const {
+  double sum = 0.0;
+  for (std::int64_t n = gold_.ptr[i]; n < gold_.ptr[i + 1]; ++n) {
+    const double count = gold_value(n);
+    if (count != 0.0) sum += count * v[gold_.part[n]];  // not 0 times -inf
+  }
+  return sum;
+}
+
+void Problem::add_gold(std::size_t i, double a, double* v) const {
+  for (std::int64_t n = gold_.ptr[i]; n < gold_.ptr[i + 1]; ++n) {
+    v[gold_.part[n]] += a * gold_value(n);
+  }
 }
 
 double Problem::gold_cost(std::size_t i, const Layout& layout, double margin) const {

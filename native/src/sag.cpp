@@ -83,14 +83,13 @@ class Visitor {
     if (!(weight > 0.0)) return;
     const Layout layout = scorer_.layout(i);
     double* theta = scores_at_weights(i, layout);
-    double clamp = 0.0;
-    for (const std::uint32_t j : problem_.gold_parts(i)) clamp += theta[j];
+    const double clamp = problem_.gold_dot(i, theta);
     const double value = infer(i, layout, theta, gradient_, report);
     double score = 0.0;
     for (std::size_t j = 0; j < layout.parts; ++j) {
       if (gradient_.value[j] != 0.0) score += gradient_.value[j] * theta[j];  // not 0 times -inf
     }
-    for (const std::uint32_t j : problem_.gold_parts(i)) gradient_.value[j] -= 1.0;
+    problem_.add_gold(i, -1.0, gradient_.value.data());
     const bool first = !state_.visited[i];
     if (first) state_.lipschitz[i] = seen_ > 0.0 ? tree_.sum() / (seen_ * weight) : 0.0;
     if (--state_.patience[i] < 0) search(i, layout, theta, value - clamp, first, report);
@@ -181,11 +180,10 @@ class Visitor {
     }
     trial_.resize(layout.parts);
     for (int k = 0; k < kDoublings; ++k, estimate *= 2.0) {
-      double clamp = 0.0;
       for (std::size_t j = 0; j < layout.parts; ++j) {
         trial_[j] = std::isinf(theta[j]) ? theta[j] : theta[j] - along[j] / estimate;
       }
-      for (const std::uint32_t j : problem_.gold_parts(i)) clamp += trial_[j];
+      const double clamp = problem_.gold_dot(i, trial_.data());
       const double there = infer(i, layout, trial_.data(), elsewhere_, report) - clamp;
       if (there <= loss - 0.5 * square / estimate) break;
     }

@@ -3,11 +3,13 @@
 // -DSTRUCTLEARN_SANITIZE=ON.
 #include <cstdio>
 
+#include "constituency_test.hpp"
 #include "hypergraph_test.hpp"
 #include "integer_perceptron_test.hpp"
 #include "labelled_tree_test.hpp"
 #include "online_test.hpp"
 #include "pairwise_test.hpp"
+#include "parsing_test.hpp"
 #include "problem_test.hpp"
 #include "quasi_newton_test.hpp"
 #include "segment_text_test.hpp"
@@ -40,6 +42,7 @@ int main() {
   test::test_small_spanning_trees();
   test::test_pairwise();
   test::test_cliques();
+  test::test_second_order_trees();
   test::test_segment_texts();
   test::test_hypergraphs();
   test::test_scorer();
@@ -61,6 +64,9 @@ int main() {
   test::test_forged_tables();
   test::test_forged_models();
   test::test_labeller();
+  test::test_trees_of_spans();
+  test::test_trees_of_grammars();
+  test::test_tree_learner();
   std::printf("%zu checks, %d failed\n", test::checks, test::failures);
   return test::failures == 0 ? 0 : 1;
 }

@@ -102,6 +102,23 @@ def make_parser(commands: Commands) -> argparse.ArgumentParser:
         ),
         commands,
     )
+    _add_train_parser(
+        tasks.add_parser(
+            "parser",
+            help="a dependency parser",
+            description="Learn to find heads and relations from a treebank in CoNLL-U.",
+        ),
+        commands,
+    )
+
+    _add_train_constituency(
+        tasks.add_parser(
+            "constituency",
+            help="a parser of constituents",
+            description="Learn to parse from bracketed trees (the Penn format).",
+        ),
+        commands,
+    )
 
     predict = subparsers.add_parser(
         "predict",
@@ -129,7 +146,7 @@ def make_parser(commands: Commands) -> argparse.ArgumentParser:
     predict.add_argument(
         "--gold-tags",
         action="store_true",
-        help="for parsers; a tagger reads the columns as they are",
+        help="parsers read the tags of the input (a tagger reads the columns as they are)",
     )
     _add_format(predict)
     _add_threads(predict)
@@ -151,6 +168,9 @@ def make_parser(commands: Commands) -> argparse.ArgumentParser:
     )
     evaluate.add_argument(
         "--against", metavar="MODEL", help="another model: is the difference significant?"
+    )
+    evaluate.add_argument(
+        "--gold-tags", action="store_true", help="parsers read the tags of the file"
     )
     _add_format(evaluate)
     _add_threads(evaluate)
@@ -229,7 +249,7 @@ def _add_train_tagger(p: argparse.ArgumentParser, commands: Commands) -> None:
         action="store_true",
         help="read the file anew each pass: for files larger than memory (perceptron)",
     )
-    p.set_defaults(command=commands["train tagger"])
+    p.set_defaults(command=commands["train"], task="tagger")
 
 
 def _add_train_segments(p: argparse.ArgumentParser, commands: Commands) -> None:
@@ -250,7 +270,89 @@ def _add_train_segments(p: argparse.ArgumentParser, commands: Commands) -> None:
         type=_count(1),
         help="tokens of the longest segment (the longest in training, at most 8)",
     )
-    p.set_defaults(command=commands["train segments"])
+    p.set_defaults(command=commands["train"], task="segments")
+
+
+def _add_train_constituency(p: argparse.ArgumentParser, commands: Commands) -> None:
+    p.add_argument("train", metavar="TRAIN", help="bracketed trees; - is standard input")
+    p.add_argument("--model", metavar="FILE", required=True, help="where the model goes")
+    p.add_argument("--dev", metavar="FILE", help="scored after each pass; the best pass is kept")
+    p.add_argument("--learner", choices=("svm", "perceptron", "pcfg"), default="svm")
+    p.add_argument("--gold-tags", action="store_true", help="learn with the tags of the trees")
+    p.add_argument(
+        "--folds", metavar="N", type=_count(2), default=5, help="parts for tags to learn from (5)"
+    )
+    p.add_argument("--max-iter", metavar="N", type=_count(1), help="passes (4)")
+    p.add_argument(
+        "--patience",
+        metavar="N",
+        type=_count(0),
+        default=5,
+        help="with --dev: stop after N passes without a better score (5)",
+    )
+    p.add_argument(
+        "--cost", metavar="X", type=_amount, default=1.0, help="of a wrong span in training (1)"
+    )
+    p.add_argument(
+        "--min-count", metavar="N", type=_count(1), default=2, help="of a feature in gold trees (2)"
+    )
+    p.add_argument(
+        "--max-length", metavar="N", type=_count(1), default=100, help="words to learn from (100)"
+    )
+    p.add_argument("--functions", action="store_true", help="keep functional tags: NP-SBJ")
+    p.add_argument("--traces", action="store_true", help="keep empty elements")
+    p.add_argument(
+        "--vertical", metavar="V", type=_count(1), default=2, help="Markovisation of a pcfg (2)"
+    )
+    p.add_argument(
+        "--horizontal", metavar="H", type=_count(0), default=2, help="Markovisation of a pcfg (2)"
+    )
+    p.add_argument(
+        "--n-models", metavar="N", type=_count(1), default=1, help="average the weights of N seeds"
+    )
+    p.add_argument("--random-state", metavar="S", type=_count(0), default=0, help="seed (0)")
+    p.add_argument("--quiet", action="store_true", help="no progress")
+    _add_threads(p)
+    p.set_defaults(command=commands["train"], task="constituency")
+
+
+def _add_train_parser(p: argparse.ArgumentParser, commands: Commands) -> None:
+    p.add_argument("train", metavar="TRAIN", help="a treebank in CoNLL-U; - is standard input")
+    p.add_argument("--model", metavar="FILE", required=True, help="where the model goes")
+    p.add_argument("--dev", metavar="FILE", help="scored after each pass; the best pass is kept")
+    p.add_argument(
+        "--order", type=int, choices=(1, 2), default=2, help="2: siblings and grandparents too (2)"
+    )
+    p.add_argument("--projective", action="store_true", help="only trees without crossing arcs")
+    p.add_argument("--learner", choices=("svm", "perceptron", "crf"), default="svm")
+    p.add_argument(
+        "--gold-tags", action="store_true", help="learn on the tags of the file, without taggers"
+    )
+    p.add_argument(
+        "--folds",
+        metavar="N",
+        type=_count(2),
+        default=5,
+        help="for predicting tags to learn on (5)",
+    )
+    p.add_argument("--lemmas", action="store_true", help="read lemmas too")
+    p.add_argument("--max-iter", metavar="N", type=_count(1), default=10, help="passes (10)")
+    p.add_argument(
+        "--patience",
+        metavar="N",
+        type=_count(0),
+        default=3,
+        help="with --dev: stop after N passes without a better score (3)",
+    )
+    p.add_argument("--C", metavar="X", type=_amount, help="the longest step (svm 0.002; crf 0.02)")
+    p.add_argument(
+        "--n-models", metavar="N", type=_count(1), default=1, help="average the weights of N seeds"
+    )
+    p.add_argument("--hash-bits", metavar="B", type=_count(10), default=24, help="2^B weights (24)")
+    p.add_argument("--random-state", metavar="S", type=_count(0), default=0, help="seed (0)")
+    p.add_argument("--quiet", action="store_true", help="no progress")
+    _add_threads(p)
+    p.set_defaults(command=commands["train"], task="parser")
 
 
 def _add_training(p: argparse.ArgumentParser) -> None:

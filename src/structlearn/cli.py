@@ -83,6 +83,7 @@ def _plain_prediction(arguments: Sequence[str]) -> Any:
         confidence=False,
         marginals=False,
         known=False,
+        gold_tags=False,
     )
 
 
@@ -104,133 +105,34 @@ def _plain_warnings() -> None:
 # -- commands -------------------------------------------------------------------------------------
 
 
-def _train_tagger(o: Any) -> int:
-    from .tasks.tagger import Tagger
+def _train(o: Any) -> int:
+    from .commands import commands_of
 
     _plain_warnings()
     _check_writable(o.model, o.train, o.dev or "")
-    tagger = Tagger(
-        o.features,
-        o.learner,
-        order=o.order,
-        target=o.target,
-        scheme=o.scheme,
-        max_iter=o.max_iter,
-        patience=o.patience,
-        C=o.C,
-        l1=o.l1,
-        all_states=o.all_states,
-        min_count=o.min_count,
-        hash_bits=o.hash_bits,
-        prune=o.prune,
-        n_models=o.n_models,
-        unknown=o.unknown,
-        names=not o.no_names,
-        checkpoint=o.checkpoint,
-        n_jobs=o.threads,
-        random_state=o.random_state,
-        verbose=0 if o.quiet else 1,
-    )
-    start = None if o.start is None else Tagger.load(o.start)
-    if o.stream:
-        if o.dev or start:
-            raise ValueError("--stream goes with neither --dev nor --start")
-        tagger.fit_stream(o.train, format=o.format)
-    else:
-        tagger.fit(o.train, o.dev, start=start, format=o.format)
-    tagger.save(o.model, o.precision)
-    return 0
-
-
-def _train_segments(o: Any) -> int:
-    from .tasks.segment_tagger import SegmentTagger
-
-    _plain_warnings()
-    _check_writable(o.model, o.train, o.dev or "")
-    tagger = SegmentTagger(
-        o.features,
-        o.learner,
-        target=o.target,
-        max_length=o.max_length,
-        max_iter=o.max_iter,
-        patience=o.patience,
-        C=o.C,
-        l1=o.l1,
-        all_states=o.all_states,
-        min_count=o.min_count,
-        prune=o.prune,
-        n_models=o.n_models,
-        n_jobs=o.threads,
-        random_state=o.random_state,
-        verbose=0 if o.quiet else 1,
-    )
-    tagger.fit(o.train, o.dev, format=o.format).save(o.model)
+    try:
+        save = commands_of(o.task).train(o)
+        save()
+    except KeyboardInterrupt:  # an older file of that name is as it was
+        return _fail("interrupted: no model was written", 130)
     return 0
 
 
 def _predict(o: Any) -> int:
-    tagger = _load(o)
-    if (o.confidence or o.marginals) and tagger.model_.temperature is None:
-        print(
-            "structlearn: the probabilities are not calibrated: train with --dev",
-            file=sys.stderr,
-        )
-    output = sys.stdout.buffer if o.output in (None, "-") else o.output
-    tagger.label_file(
-        o.input,
-        output,
-        format=o.format,
-        nbest=o.nbest,
-        confidence=o.confidence,
-        marginals=o.marginals,
-        known=o.known,
-        progress=_Counter("tokens").show if sys.stderr.isatty() else None,
-    )
-    return 0
+    model, commands = _load(o)
+    counter = _Counter("tokens").show if sys.stderr.isatty() else None
+    return int(commands.predict(model, o, counter))
 
 
 def _evaluate(o: Any) -> int:
-    tagger = _load(o)
-    other = None if o.against is None else _load_model(o.against)
-    if o.json:
-        import json
-
-        found = tagger.evaluate(o.gold, o.format, confidence=o.confidence, against=other)
-        print(json.dumps(found))
-    else:
-        print(
-            tagger.report(
-                o.gold,
-                o.format,
-                confidence=o.confidence,
-                confusions=o.confusions,
-                against=other,
-            )
-        )
-    return 0
+    model, commands = _load(o)
+    return int(commands.evaluate(model, o))
 
 
 def _inspect(o: Any) -> int:
-    from .tasks.inspection import inspect_html, inspect_text
-
     o.threads = 1
-    tagger = _load(o)
-    if not hasattr(tagger.model_, "feature_names"):
-        raise ValueError(f"{o.model}: only models of taggers can be inspected so far")
-    sentences: Any = None
-    if o.sentence is not None:
-        sentences = [[tuple(token.split("|")) for token in o.sentence.split()]]
-    elif o.input is not None:
-        sentences = o.input
-    if o.html is not None:
-        from .text.files import replaced
-
-        page = inspect_html(tagger, top=o.top, labels=o.label, sentences=sentences)
-        with replaced(o.html) as file:
-            file.write(page.encode())
-    else:
-        print(inspect_text(tagger, top=o.top, labels=o.label, sentences=sentences))
-    return 0
+    model, commands = _load(o)
+    return int(commands.inspect(model, o))
 
 
 def _demo(o: Any) -> int:
@@ -240,25 +142,13 @@ def _demo(o: Any) -> int:
     return 0
 
 
-def _load(o: Any) -> Any:
-    tagger = _load_model(o.model)
-    tagger.n_jobs = o.threads
-    return tagger
+def _load(o: Any) -> tuple[Any, Any]:
+    """Return the model that the arguments name, and the commands of its task."""
+    from .commands import read_model
 
-
-def _load_model(path: str) -> Any:
-    from .io.container import read_container
-
-    description, tensors = read_container(path)
-    if description.get("task") == "segments":
-        from .tasks.segment_model import SegmentModel
-        from .tasks.segment_tagger import SegmentTagger
-
-        return SegmentTagger.from_model(SegmentModel.from_container(path, description, tensors))
-    from .tasks.tagger import Tagger
-    from .tasks.tagger_model import TaggerModel
-
-    return Tagger.from_model(TaggerModel.from_container(path, description, tensors))
+    model, commands = read_model(o.model)
+    model.n_jobs = o.threads
+    return model, commands
 
 
 def _check_writable(path: str, *sources: str) -> None:
@@ -297,8 +187,7 @@ class _Counter:
 
 #: What each command does, by its name.
 COMMANDS: dict[str, Callable[[Any], int]] = {
-    "train tagger": _train_tagger,
-    "train segments": _train_segments,
+    "train": _train,
     "predict": _predict,
     "evaluate": _evaluate,
     "inspect": _inspect,

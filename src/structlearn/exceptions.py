@@ -6,6 +6,7 @@ from ._core import InfeasibleError
 
 __all__ = [
     "CapabilityError",
+    "CheckpointWarning",
     "ConflictError",
     "ConvergenceWarning",
     "FileError",
@@ -22,6 +23,10 @@ class CapabilityError(ValueError):
 
     The message names what does work instead.
     """
+
+
+class CheckpointWarning(UserWarning):
+    """A checkpoint could not be written; the training goes on."""
 
 
 class ConflictError(InfeasibleError):

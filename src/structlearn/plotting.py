@@ -29,7 +29,9 @@ _X = {
 _Y = {
     "gap": "duality gap",
     "relative gap": "duality gap / objective",
+    "estimated gap": "duality gap, estimated where not proven",
     "objective": "objective",
+    "dual": "dual, a lower bound",
     "loss": "loss",
 }
 
@@ -49,10 +51,11 @@ def plot_convergence(
         Fitted estimators, or what they keep in ``history_``: lists of records.
     x : {"seconds", "iteration", "oracle_calls"}
         What runs to the right. It has a logarithmic scale where it spans two decades or more.
-    y : {"gap", "objective", "relative gap", "loss"}
-        What is drawn, "relative gap" being gap / objective. Records without it are left out:
-        some learners look at their gap only now and then. Gaps have a logarithmic scale; the
-        others where they span more than one decade.
+    y : {"gap", "relative gap", "estimated gap", "objective", "dual", "loss"}
+        What is drawn, "relative gap" being gap / objective. Records without it are left out: some
+        learners look at their gap only now and then, and "estimated gap" shows what they guess in
+        between, "dual" the lower bound of the optimum that they have. Gaps have a logarithmic
+        scale; the others where they span more than one decade.
     ax : matplotlib Axes, optional
         Where to draw; a new figure's by default.
     labels : sequence of str, optional
@@ -224,7 +227,9 @@ def _curve(name: str, history: list[dict[str, Any]], x: str, y: str) -> tuple[Ve
     """Return places and values of the records that have both."""
 
     def value(record: dict[str, Any]) -> float | None:
-        if y != "relative gap":
+        if y == "estimated gap":
+            found = record.get("gap", record.get("estimated_gap"))
+        elif y != "relative gap":
             found = record.get(y)
         else:
             gap, objective = record.get("gap"), record.get("objective")

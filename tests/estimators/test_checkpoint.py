@@ -14,7 +14,7 @@ from sklearn.model_selection import GridSearchCV
 
 from structlearn import CRF, StructuredModel, StructuredPerceptron
 from structlearn.estimators import checkpoint as module
-from structlearn.exceptions import FileError
+from structlearn.exceptions import CheckpointWarning, FileError
 from structlearn.learners.frank_wolfe import FrankWolfe
 from structlearn.learners.snapshot import STATES, pack, unpack
 from structlearn.learners.solvers import SOLVERS
@@ -462,6 +462,28 @@ def test_places_that_cannot_hold_a_file(tmp_path):
         CRF(checkpoint=tmp_path).fit(X, y)
     with pytest.raises(ValueError, match="checkpoint must be None or the name of a file"):
         CRF(checkpoint=3).fit(X, y)
+
+
+def test_what_cannot_be_written_is_known_at_once(tmp_path):
+    X, y = DATA["chain"]
+    calls = []
+    model = CRF(checkpoint=tmp_path / ("n" * 253), callbacks=calls.append)  # no room for ".part"
+    with pytest.raises(FileError, match="cannot be written: File name too long"):
+        model.fit(X, y)
+    assert not calls
+
+
+def test_a_full_disk_does_not_end_the_training(tmp_path, monkeypatch):
+    X, y = DATA["chain"]
+
+    def full(path):
+        raise FileError(path, "cannot be written: No space left on device")
+
+    monkeypatch.setattr(module, "replaced", full)
+    model = CRF(checkpoint=tmp_path / "training")
+    with pytest.warns(CheckpointWarning, match="No space left on device; the training goes on"):
+        model.fit(X, y)
+    np.testing.assert_array_equal(model.coef_["label"], CRF().fit(X, y).coef_["label"])
 
 
 # -- states as text and arrays ---------------------------------------------------------------------

@@ -38,7 +38,7 @@ ESTIMATORS = [
     CRF(Chain(order=2), l1=0.1),
     StructuredModel(margin=1, temperature=0.5, cost=1 - np.eye(3)),
     PassiveAggressive(max_iter=3, random_state=0),
-    AdaGrad(max_iter=3, random_state=0),
+    AdaGrad(max_iter=3, tol=1.0, random_state=0),
     AROW(Chain(order=2), beam=4, max_iter=3, random_state=0),
 ]
 EVERY = pytest.mark.parametrize("estimator", ESTIMATORS, ids=repr)

@@ -9,6 +9,9 @@ from structlearn.estimators import AROW, AdaGrad, PassiveAggressive, StructuredM
 from structlearn.exceptions import CapabilityError
 from structlearn.structures import Chain, Exhaustive
 
+# A few passes, of which the weights count, not where they end.
+pytestmark = pytest.mark.filterwarnings("ignore::structlearn.exceptions.ConvergenceWarning")
+
 AVERAGE = pytest.mark.parametrize("average", [True, False], ids=["average", "last"])
 
 

@@ -81,12 +81,53 @@ def test_a_cost_for_the_right_label_and_another_margin():
     assert found.objective == pytest.approx(optimum, rel=2e-5)
 
 
+@pytest.mark.parametrize("iterations", [1, 2, 3])
+def test_what_was_reached_is_returned_wherever_it_ends(iterations):
+    """In the middle of a stage too, where nothing has been looked at yet."""
+    problem = words_problem()
+    s = svm(C=0.1, tol=1e-3, max_iter=iterations)
+    found = learn(Annealing(s), problem)
+    assert not found.converged
+    assert found.weights.any()
+    value = problem.objective(found.weights, C=0.1, margin=1, temperature=0)[0]
+    assert found.objective == pytest.approx(value, rel=1e-12)
+    assert found.gap <= found.objective
+    asked = learn(
+        Annealing(svm(C=0.1, tol=1e-3)), problem, callbacks=lambda r: r["iteration"] == iterations
+    )
+    np.testing.assert_array_equal(asked.weights, found.weights)
+    assert (asked.stopped, asked.objective, asked.gap) == (True, found.objective, found.gap)
+
+
+def test_interrupted_in_the_middle_of_a_stage():
+    problem = words_problem()
+    reached = []
+
+    def interrupt(record):
+        reached.append(record["weights"]().copy())
+        if record["iteration"] == 2:
+            raise KeyboardInterrupt
+
+    found = learn(Annealing(svm(C=0.1, tol=1e-3)), problem, callbacks=interrupt)
+    assert found.interrupted
+    assert found.weights.any()
+    np.testing.assert_array_equal(found.weights, reached[-1])
+
+
+def test_one_label():
+    """Nothing to learn: the gradient is 0 at every temperature."""
+    X = [np.ones((3, 2)), np.ones((1, 2))]
+    model = StructuredSVM(solver="annealing").fit(X, [["a"] * 3, ["a"]])
+    assert (model.objective_, model.duality_gap_) == (0.0, 0.0)
+
+
 def test_records_threads_and_going_on():
     problem = words_problem()
     found = learn(Annealing(svm(tol=1e-3)), problem)
     two = learn(Annealing(svm(tol=1e-3)), problem, n_jobs=2)
     np.testing.assert_array_equal(found.weights, two.weights)
-    values = [r["objective"] for r in found.history]
+    values = [r["objective"] for r in found.history if "objective" in r]
+    assert len(values) > len(found.history) / 2
     assert values == sorted(values, reverse=True)
     duals = [r["dual"] for r in found.history]
     assert duals == sorted(duals)

@@ -8,7 +8,16 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from structlearn.estimators import StructuredModel
-from structlearn.learners import CCCP, LBFGS, OWLQN, Annealing, Online, OnlineState
+from structlearn.learners import (
+    CCCP,
+    LBFGS,
+    OWLQN,
+    SAG,
+    Annealing,
+    DualAscent,
+    Online,
+    OnlineState,
+)
 from structlearn.learners.base import Progress, Settings
 from structlearn.problem import PartVector
 from structlearn.structures import Chain, Exhaustive, Multiclass, SemiMarkov
@@ -158,6 +167,10 @@ def make(kind, s, seed=0):
                 w, average=True, steps=last.state.steps if last else 1.0
             ),
         )
+    if kind in ("dual", "sag"):
+        learner = {"dual": DualAscent, "sag": SAG}[kind](s, random_state=rng)
+        resume = (lambda w, last: None) if kind == "dual" else (lambda w, last: w)
+        return CCCP(learner, s, random_state=rng, resume=resume)
     learner = {"lbfgs": LBFGS, "owlqn": OWLQN, "annealing": Annealing}[kind](s)
     return CCCP(learner, s, random_state=rng)
 
@@ -166,6 +179,8 @@ KINDS = {
     "sgd": Settings(1.0, 0.0, max_iter=60, tol=1e-2),
     "annealing": Settings(1.0, 0.0, max_iter=500, tol=1e-4),
     "lbfgs": Settings(0.0, 1.0, max_iter=200, tol=1e-6),
+    "dual": Settings(0.0, 1.0, max_iter=400, tol=1e-5),
+    "sag": Settings(1.0, 0.5, max_iter=400, tol=1e-4),
     "owlqn": Settings(1.0, 0.5, l1=0.1, max_iter=200, tol=1e-5),
 }
 
@@ -200,7 +215,7 @@ def test_objective_never_rises(kind, seed, complete, C):
 
 
 @pytest.mark.parametrize("name", ["enumerated", "segments", "multiclass", "order 2"])
-@pytest.mark.parametrize("kind", ["sgd", "lbfgs"])
+@pytest.mark.parametrize("kind", ["sgd", "lbfgs", "dual", "sag"])
 def test_other_structures(name, kind):
     problem = make_problem(name)
     training = make(kind, KINDS[kind]).run(problem, progress=Progress())
@@ -220,6 +235,32 @@ def test_ends_at_a_stationary_point():
         problem, start=training.weights, progress=Progress()
     )
     assert direct.objective == pytest.approx(value, rel=1e-8)
+
+
+def test_smooth_learners_agree():
+    """They solve the same problems: marginals for labels only change the linear term."""
+    X, y = partial_sequences(seed=3, n=10, complete=5)
+    problem = StructuredModel().problem(X, y)
+    s = Settings(1.0, 0.5, max_iter=2000, tol=1e-8)
+    filled = problem.completed(np.random.default_rng(1).normal(size=problem.n_weights), 0.5)
+    assert filled.soft_gold
+    solved = [make(kind, s).learner.run(filled, progress=Progress()) for kind in ("lbfgs", "dual")]
+    solved.append(make("sag", s).learner.run(filled, progress=Progress()))
+    for training in solved:
+        assert training.converged
+        assert training.objective == pytest.approx(solved[0].objective, rel=1e-7)
+        np.testing.assert_allclose(training.weights, solved[0].weights, atol=1e-3)
+
+
+def test_says_what_was_not_solved():
+    X, y = partial_sequences(seed=3, n=10, complete=5)
+    problem = StructuredModel().problem(X, y)
+    s = Settings(1.0, 0.0, max_iter=20, tol=1e-3)
+    training = make("sgd", s).run(problem, progress=Progress())
+    assert not training.converged
+    assert len(training.history) < 20
+    assert "a round that brought nothing, but was not solved" in training.unfinished
+    assert "its gap was" in training.unfinished
 
 
 @pytest.mark.parametrize("kind", KINDS)

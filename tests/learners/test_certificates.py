@@ -1,14 +1,25 @@
 """duality_gap_ is a proof: the optimum, found by other means, is never further away."""
 
 import itertools
+import pickle
 import warnings
 
 import numpy as np
 import pytest
 from convex_reference import Enumerated
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from learner_transcripts import ChainModel, MulticlassModel
 
-from structlearn.estimators import CRF, StructuredModel, StructuredSVM
+from structlearn.estimators import (
+    AROW,
+    CRF,
+    AdaGrad,
+    PassiveAggressive,
+    StructuredModel,
+    StructuredPerceptron,
+    StructuredSVM,
+)
 from structlearn.exceptions import ConvergenceWarning
 from structlearn.losses import Cost
 from structlearn.structures import Chain, Exhaustive, Lattice
@@ -189,6 +200,47 @@ def test_warm_start_proves_nothing_from_the_old_data():
         check(model, reference, reference.optimum())
 
 
+def zero_one_reference(phi, gold, cost, **options):
+    return Enumerated(phi, gold, [(c > 0).astype(float) for c in cost], margin=1, **options)
+
+
+@given(
+    kind=st.sampled_from(["multiclass", "chain", "lattice"]),
+    seed=st.integers(0, 20),
+    solver=st.sampled_from(["lbfgs", "dual", "sag", "sgd"]),
+    temperature=st.sampled_from([1 / 12, 0.1, 0.3, 1.0, 3.0]),
+    C=st.floats(0.01, 20),
+    scale=st.sampled_from([0.1, 1.0, 20.0]),
+    max_iter=st.sampled_from([1, 3, 20, 300]),
+)
+@settings(max_examples=40, deadline=None, derandomize=True, database=None)
+def test_zero_one_cost_above_temperature_zero(kind, seed, solver, temperature, C, scale, max_iter):
+    structure, X, y, phi, gold, cost = data(kind, seed)
+    X = [{k: scale * v for k, v in x.items()} if isinstance(x, dict) else scale * x for x in X]
+    n = {"multiclass": 9, "lattice": 3}.get(kind, 4)
+    phi = [np.hstack([scale * p[:, :n], p[:, n:]]) for p in phi]
+    reference = zero_one_reference(phi, gold, cost, C=C, temperature=temperature)
+    model = CRF(
+        structure, solver=solver, C=C, margin=1, temperature=temperature, cost="zero-one",
+        max_iter=max_iter, tol=1e-6, random_state=0,
+    )  # fmt: skip
+    quietly(model, np.array(X) if kind == "multiclass" else X, y)
+    check(model, reference, reference.optimum())
+    assert model.duality_gap_ >= 0
+    assert all(record.get("gap", 0) >= 0 for record in model.history_)
+
+
+@pytest.mark.parametrize("solver", ["lbfgs", "dual", "sag", "sgd"])
+def test_zero_one_cost_refuses_temperatures_that_rounding_spoils(solver):
+    structure, X, y, *_ = data("chain")
+    for margin, temperature in [(1.0, 0.01), (3.0, 0.2), (1.0, 1 / 12.1)]:
+        model = CRF(
+            structure, solver=solver, margin=margin, temperature=temperature, cost="zero-one"
+        )
+        with pytest.raises(ValueError, match="the zero-one cost needs temperature >= margin / 12"):
+            model.fit(X, y)
+
+
 def test_no_proof_where_there_is_none():
     structure, X, y, *enumerated = data("chain")
     constant = StructuredSVM(structure, C=0.8, solver="sgd", step="constant", max_iter=5).fit(X, y)
@@ -206,6 +258,38 @@ def test_warns_where_the_tolerance_was_not_reached():
     for model in (StructuredSVM(structure, max_iter=2), CRF(structure, max_iter=1, tol=1e-12)):
         with pytest.warns(ConvergenceWarning, match=r"gap of .* raise max_iter or tol"):
             model.fit(X, y)
+
+
+def test_warns_where_losses_still_changed():
+    """Learners that prove nothing say so too; those that only count passes do not."""
+    structure, X, y, *_ = data("chain")
+    partial = [[None, *row[1:]] for row in y]
+    message = r"last pass changed the losses by .* of their sum, above tol=.*; raise max_iter"
+    for model, labels in [
+        (AdaGrad(structure, max_iter=1), y),
+        (StructuredSVM(structure, solver="sgd", max_iter=1), partial),
+        (CRF(structure, solver="sgd", max_iter=2, tol=1e-9), partial),
+    ]:
+        with pytest.warns(ConvergenceWarning, match=message):
+            model.fit(X, labels)
+    CRF(structure, solver="sgd", max_iter=300, tol=1e-2).fit(X, partial)
+    StructuredSVM(structure, solver="sgd", step="constant", max_iter=2, tol=0).fit(X, y)
+    StructuredPerceptron(structure, max_iter=1).fit(X, y)
+    PassiveAggressive(structure, max_iter=1).fit(X, y)
+    AROW(structure, max_iter=1).fit(X, y)
+
+
+def test_loss_curve_carries_seconds_calls_and_gap():
+    structure, X, y, *_ = data("chain")
+    model = StructuredSVM(structure, random_state=0).fit(X, y)
+    curve = pickle.loads(pickle.dumps(model)).loss_curve_
+    assert curve == model.loss_curve_ == [record["loss"] for record in model.history_]
+    assert isinstance(curve, list)
+    assert curve.seconds == [record["seconds"] for record in model.history_]
+    assert curve.oracle_calls == [record["oracle_calls"] for record in model.history_]
+    assert curve.gap == [record.get("gap") for record in model.history_]
+    assert curve.gap[-1] == model.duality_gap_
+    assert curve.objective[-1] == model.objective_
 
 
 def test_smooth_losses_only_for_lbfgs():

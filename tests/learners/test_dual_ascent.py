@@ -8,13 +8,20 @@ import pytest
 from convex_reference import Enumerated
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from smooth_problems import (
+    PROBLEMS,
+    logistic_regression,
+    same_bits_on_every_instruction_set,
+    sequences,
+)
 from test_certificates import KINDS, check, cost_for, data, quietly
 
-from structlearn import _core
 from structlearn.estimators import CRF
 from structlearn.exceptions import ConvergenceWarning
 from structlearn.learners import DualAscent
 from structlearn.learners.base import Progress, Settings
+from structlearn.learners.dual_ascent import largest_eigenvalue
+from structlearn.problem import PartVector
 from structlearn.structures import Chain
 
 
@@ -25,43 +32,6 @@ def run(problem, *, C=0.7, tol=1e-9, max_iter=200, start=None, seed=0, n_jobs=1,
         random_state=np.random.default_rng(seed),
     )
     return learner.run(problem, start=start, progress=Progress(), n_jobs=n_jobs)
-
-
-def sequences(rng, n=12, d=3, K=3, longest=5):
-    X = [rng.normal(size=(int(rng.integers(1, longest + 1)), d)) for _ in range(n)]
-    y = [[int(k) for k in rng.integers(0, K, size=len(x))] for x in X]
-    y[0] = (list(range(K)) * len(y[0]))[: len(y[0])] if len(y[0]) >= K else y[0]
-    return X, y
-
-
-def segmentations(rng, n=10, d=2, max_length=2):
-    X, y = [], []
-    for _ in range(n):
-        length = int(rng.integers(2, 6))
-        X.append(rng.normal(size=(length, max_length, d)))
-        cuts, at = [], 0
-        while at < length:
-            end = min(length, at + int(rng.integers(1, max_length + 1)))
-            cuts.append((at, end, int(rng.integers(0, 2))))
-            at = end
-        y.append(cuts)
-    return X, y
-
-
-def ten_problems():
-    rng = np.random.default_rng(3)
-    for noise in (0.5, 2.0):
-        X = rng.normal(size=(40, 4))
-        y = np.argmax(X[:, :3] + noise * rng.normal(size=(40, 3)), axis=1)
-        yield "multiclass", X, y
-    for order in (0, 1, 2):
-        yield Chain(order=order), *sequences(rng)
-        yield Chain(order=order), *sequences(rng, K=2, d=2)
-    yield "semimarkov", *segmentations(rng)
-    yield "semimarkov", *segmentations(rng, max_length=3)
-
-
-PROBLEMS = list(ten_problems())
 
 
 @pytest.mark.parametrize("problem", PROBLEMS, ids=lambda p: type(p[0]).__name__ + str(p[0]))
@@ -79,19 +49,11 @@ def test_all_solvers_reach_the_same_objective(problem):
 
 @pytest.mark.parametrize("C", [0.05, 0.5])
 def test_independent_positions_are_logistic_regression(C):
-    from sklearn.linear_model import LogisticRegression
-
-    rng = np.random.default_rng(5)
-    X = rng.normal(size=(60, 4))
-    y = np.argmax(X[:, :3] + rng.normal(size=(60, 3)), axis=1)
-    reference = LogisticRegression(C=C, fit_intercept=False, tol=1e-10, max_iter=5000).fit(X, y)
-    rows = [X[i : i + 5] for i in range(0, 60, 5)], [list(y[i : i + 5]) for i in range(0, 60, 5)]
+    rows, expected, coef = logistic_regression(C)
     model = CRF(Chain(order=0), C=C, solver="dual", tol=1e-8, boundaries=False, random_state=0)
     model.fit(*rows)
-    p = reference.predict_log_proba(X)[np.arange(60), y]
-    expected = 0.5 * (reference.coef_**2).sum() - C * p.sum()
     assert model.objective_ == pytest.approx(expected, rel=1e-6)
-    np.testing.assert_allclose(model.coef_["label"], reference.coef_, atol=1e-3)
+    np.testing.assert_allclose(model.coef_["label"], coef, atol=1e-3)
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -232,15 +194,9 @@ def test_what_it_cannot_do():
         CRF(solver="dual").partial_fit(X, y, classes=[0, 1, 2])
     y[2] = [None] * len(y[2])
     with pytest.raises(ValueError, match="every label"):
-        CRF(solver="dual").fit(X, y)
+        CRF(solver="dual", latent="direct").fit(X, y)
+    assert quietly(CRF(solver="dual"), X, y).duality_gap_ is None  # filled in round by round
     quietly(CRF(max_iter=5), X, y)  # "auto" takes another
-
-
-def test_warm_start_is_refused():
-    X, y = sequences(np.random.default_rng(7))
-    model = CRF(solver="dual", warm_start=True, random_state=0).fit(X, y)
-    with pytest.raises(ValueError, match="lbfgs"):
-        model.fit(X, y)
 
 
 def test_steep_problems_go_to_lbfgs():
@@ -251,18 +207,38 @@ def test_steep_problems_go_to_lbfgs():
 
 
 def test_same_bits_on_every_instruction_set():
-    rng = np.random.default_rng(11)
-    names = [f"f{j}" for j in range(30)]
-    X = [[list(rng.choice(names, size=4, replace=False)) for _ in range(6)] for _ in range(12)]
-    y = [[f"L{k}" for k in rng.integers(0, 11, size=6)] for _ in range(12)]
-    problem = CRF().problem(X, y)
-    best = _core.kernels()
-    try:
-        found = [
-            run(problem, tol=0.0, max_iter=3).weights
-            for name in ("baseline", "avx2", "avx512")
-            if _core.use_kernels(name)
-        ]
-    finally:
-        _core.use_kernels(best)
-    assert all(np.array_equal(found[0], w) for w in found[1:])
+    same_bits_on_every_instruction_set(lambda problem: run(problem, tol=0.0, max_iter=3).weights)
+
+
+# -- where it is the one to take --------------------------------------------------------------
+
+
+def test_largest_eigenvalue_of_an_example():
+    rng = np.random.default_rng(0)
+    X = [rng.normal(size=(7, 3))]
+    problem = CRF(boundaries=False).problem(X, [[0, 1, 1, 0, 1, 0, 0]])
+    columns = []
+    for j in range(problem._core.parts(0)):
+        w = np.zeros(problem.n_weights)
+        problem.scatter(0, PartVector(np.array([j], dtype=np.uint32), np.ones(1)), 1.0, w)
+        columns.append(w)
+    A = np.array(columns)
+    expected = np.linalg.eigvalsh(A @ A.T)[-1]
+    found = largest_eigenvalue(problem, rounds=200)
+    assert found == pytest.approx(expected, rel=1e-6)
+    assert 0.5 * expected < largest_eigenvalue(problem) <= expected * (1 + 1e-12)
+
+
+def test_auto_takes_it_for_words_and_not_for_long_dense_chains():
+    rng = np.random.default_rng(0)
+    words = [rng.integers(0, 500, size=12) for _ in range(30)]
+    X = [[[f"w{k}", f"s{k % 50}", f"p{k % 90}"] for k in row] for row in words]
+    y = [[int(k) % 3 for k in row] for row in words]
+    assert CRF().fit(X, y).solver_ == "dual"
+    for length in (100, 300):
+        X = [rng.normal(size=(length, 5)) for _ in range(6)]
+        y = [[int(k) for k in np.argmax(x[:, :3], axis=1)] for x in X]
+        for C in (0.1, 1.0):
+            assert CRF(C=C).fit(X, y).solver_ == "lbfgs"
+    short = [x[:5] for x in X]
+    assert CRF(C=0.1).fit(short, [row[:5] for row in y]).solver_ == "dual"

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from test_certificates import MissedEdges, check, data, quietly
 
 from structlearn import _core
-from structlearn.estimators import StructuredModel, StructuredSVM
+from structlearn.estimators import CRF, StructuredModel, StructuredPerceptron, StructuredSVM
 from structlearn.exceptions import ConvergenceWarning, InexactInferenceWarning
 from structlearn.learners import DualState, FrankWolfe, NSlack, OneSlack
 from structlearn.learners.base import Progress, Settings
@@ -210,12 +210,57 @@ def test_unknown_labels_are_filled_in_round_by_round():
     StructuredSVM(structure, solver="sgd", max_iter=2, tol=1e9).fit(X, y)
 
 
+@pytest.mark.parametrize("solver", ["n-slack", "one-slack"])
+def test_rounds_of_labels_that_were_filled_in(solver):
+    structure, X, y = chains(1, 11)
+    y = [list(row) for row in y]
+    y[2] = [None, *y[2][1:]]
+    model = StructuredSVM(structure, solver=solver, tol=1e-6, random_state=0).fit(X, y)
+    assert model.rounds_[-1].gap == pytest.approx(model.rounds_[-1].primal, abs=1e-4, rel=1)
+    shown = [c for r in model.rounds_ for c in r.constraints]
+    assert bool(shown) == (solver == "n-slack")
+    for constraint in shown:
+        assert len(constraint.output) == len(X[constraint.example])
+        assert set(constraint.output) <= set(model.classes_)
+        if constraint.example != 2:  # an output other than the gold one costs something
+            assert list(constraint.output) != y[constraint.example]
+
+
+def test_one_slack_ends_where_nothing_new_is_found():
+    structure, X, y = chains(1, 12)
+    model = StructuredSVM(structure, solver="one-slack", C=0.1, tol=0, max_iter=2000).fit(X, y)
+    assert model.n_iter_ < 2000
+    assert model.duality_gap_ <= 1e-8 * model.objective_
+
+
+def test_every_pass_tells_dual_and_estimated_gap():
+    structure, X, y = chains(1, 12, n=30)
+    hinge = StructuredSVM(structure, tol=1e-4, random_state=0).fit(X, y)
+    smooth = [CRF(structure, solver=s, tol=1e-4, random_state=0).fit(X, y) for s in ("dual", "sag")]
+    for model in (hinge, *smooth):
+        optimum = model.objective_
+        assert all(record["dual"] <= optimum * (1 + 1e-12) for record in model.history_)
+        guesses = [record["estimated_gap"] for record in model.history_]
+        assert all(g >= 0 for g in guesses)
+        assert guesses[-1] < 0.1 * guesses[0]
+
+
 def test_parameters_that_do_not_go_together():
     structure, X, y = chains(1, 12)
     with pytest.raises(ValueError, match="violation_tol is for solver='n-slack' and 'one-slack'"):
         StructuredSVM(structure, violation_tol=0.1).fit(X, y)
     with pytest.raises(ValueError, match="step='constant' is a step of solver='sgd'"):
         StructuredSVM(structure, step="constant").fit(X, y)
+    for options, message in [
+        ({"solver": "frank-wolfe", "violation_tol": 0.1}, "violation_tol is for solver='n-slack'"),
+        ({"solver": "auto", "violation_tol": 0.1}, "violation_tol is for solver='n-slack'"),
+        ({"solver": "frank-wolfe", "step": "constant"}, "is a step of solver='sgd'"),
+        ({"latent": "ccp"}, "latent must be 'auto', 'cccp' or 'direct'"),
+    ]:
+        with pytest.raises(ValueError, match=message):
+            StructuredModel(structure, **options).fit(X, y)
+    with pytest.raises(ValueError, match="update_at must be one of"):
+        StructuredPerceptron(structure, update_at="nonsense").fit(X, y)
     with pytest.raises(ValueError, match="violation_tol must be None or a number >= 0"):
         StructuredSVM(structure, solver="n-slack", violation_tol=-1).fit(X, y)
     with pytest.raises(ValueError, match=r"frank-wolfe.*structured hinge.*temperature=1"):

@@ -7,10 +7,14 @@ import pytest
 from convex_reference import Enumerated
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from smooth_problems import (
+    PROBLEMS,
+    logistic_regression,
+    same_bits_on_every_instruction_set,
+    sequences,
+)
 from test_certificates import KINDS, cost_for, data
-from test_dual_ascent import PROBLEMS, sequences
 
-from structlearn import _core
 from structlearn.estimators import CRF
 from structlearn.learners import LBFGS, SAG
 from structlearn.learners.base import Progress, Settings
@@ -40,16 +44,8 @@ def test_same_objective_as_lbfgs(example):
 
 @pytest.mark.parametrize("C", [0.05, 0.5])
 def test_independent_positions_are_logistic_regression(C):
-    from sklearn.linear_model import LogisticRegression
-
-    rng = np.random.default_rng(5)
-    X = rng.normal(size=(60, 4))
-    y = np.argmax(X[:, :3] + rng.normal(size=(60, 3)), axis=1)
-    reference = LogisticRegression(C=C, fit_intercept=False, tol=1e-10, max_iter=5000).fit(X, y)
-    rows = [X[i : i + 5] for i in range(0, 60, 5)], [list(y[i : i + 5]) for i in range(0, 60, 5)]
+    rows, expected, _ = logistic_regression(C)
     found = run(CRF(Chain(order=0), boundaries=False).problem(*rows), C=C, tol=1e-8)
-    p = reference.predict_log_proba(X)[np.arange(60), y]
-    expected = 0.5 * (reference.coef_**2).sum() - C * p.sum()
     assert found.objective == pytest.approx(expected, rel=1e-6)
 
 
@@ -240,18 +236,4 @@ def test_what_it_cannot_do():
 
 
 def test_same_bits_on_every_instruction_set():
-    rng = np.random.default_rng(11)
-    names = [f"f{j}" for j in range(30)]
-    X = [[list(rng.choice(names, size=4, replace=False)) for _ in range(6)] for _ in range(12)]
-    y = [[f"L{k}" for k in rng.integers(0, 11, size=6)] for _ in range(12)]
-    problem = CRF().problem(X, y)
-    kernels = _core.kernels()
-    try:
-        found = [
-            run(problem, tol=0.0, max_iter=3).weights
-            for name in ("baseline", "avx2", "avx512")
-            if _core.use_kernels(name)
-        ]
-    finally:
-        _core.use_kernels(kernels)
-    assert all(np.array_equal(found[0], w) for w in found[1:])
+    same_bits_on_every_instruction_set(lambda problem: run(problem, tol=0.0, max_iter=3).weights)

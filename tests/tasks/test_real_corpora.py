@@ -5,7 +5,8 @@ import gzip
 from tagger_data import corpus_folder
 
 from structlearn.cli import run
-from structlearn.tasks import Tagger
+from structlearn.tasks import ConstituencyParser, Tagger
+from structlearn.text.trees import read_trees
 
 
 def test_chunks_of_conll2000():
@@ -36,3 +37,11 @@ def test_only_the_tags_of_ewt_change(tmp_path):
         assert found == cells
     assert 0.8 < right / tokens < 1
     assert tokens > 20_000
+
+
+def test_constituents_of_the_penn_sample():
+    folder = corpus_folder("ptb_sample")
+    trees = [tree for tree, _ in read_trees(folder / "train.mrg.gz")][:500]
+    parser = ConstituencyParser(max_iter=2, gold_tags=True).fit(trees)
+    test = [tree for tree, _ in read_trees(folder / "test.mrg.gz")][:100]
+    assert parser.evaluate(test)["f1"] > 0.75

@@ -6,7 +6,8 @@
 //   w = C sum_i A_i^T (gold_i - mu_i),
 //   D = -|w|^2 / 2 + C sum_i h_i,   h_i = infer(theta_i + margin c, eps).value - <theta_i, mu_i>
 //
-// so that the entropy in h_i costs nothing, whatever the structure.
+// so that the entropy in h_i costs nothing, whatever the structure. Before its first visit mu_i is
+// the gold output, or the marginals that were filled in for it, and h_i = 0 a bound from below.
 #pragma once
 
 #include <cstddef>

@@ -29,6 +29,8 @@ struct Kernels {
                         std::size_t K);
   // out[i] = max(out[i], a[i] + b[i])
   void (*max_sum)(const double* a, const double* b, double* out, std::size_t n);
+  // out[i] = max(out[i], a + b[i])
+  void (*max_plus)(double a, const double* b, double* out, std::size_t n);
   // out[r,k] = sum over k1 of a[k1,r] * E[k1,r,k]
   void (*sum_step)(const double* a, const double* E, double* out, std::size_t K1, std::size_t R,
                    std::size_t K);

@@ -127,6 +127,10 @@ class Problem {
   bool partial(std::size_t i) const {
     return !gold_.allowed_ptr.empty() && gold_.allowed_ptr[i] >= 0;
   }
+  // <v, mu(gold)> and v += a mu(gold) over the parts of example i; mu(gold) are counts or, where
+  // labels were filled in, probabilities.
+  double gold_dot(std::size_t i, const double* v) const;
+  void add_gold(std::size_t i, double a, double* v) const;
   // The parts of the gold output, repeats allowed; empty where it is partial.
   std::span<const std::uint32_t> gold_parts(std::size_t i) const {
     return {gold_.part + gold_.ptr[i], gold_.part + gold_.ptr[i + 1]};

@@ -118,6 +118,10 @@ class Structure {
     return true;
   }
 
+  // Whether all scores of a block are finite or -inf, looked at in one go. May be false where only
+  // sites are bad that nothing reads; never true where one is that something does.
+  virtual bool scores_are_valid(const Layout&, std::size_t block, const double* x) const;
+
   // The best output and its score; -inf if none is legal. Ties go to the first label.
   virtual double argmax(const Layout&, const Scores&, Output& y, Workspace&) const = 0;
 

@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from .adagrad import AdaGrad
     from .arow import AROW
     from .crf import CRF
+    from .curve import LossCurve
     from .hmm import HMM
     from .model import StructuredModel
     from .passive_aggressive import PassiveAggressive
@@ -23,6 +24,7 @@ _HOMES = {
     "CRF": "crf",
     "HMM": "hmm",
     "AdaGrad": "adagrad",
+    "LossCurve": "curve",
     "PassiveAggressive": "passive_aggressive",
     "StructuredModel": "model",
     "StructuredPerceptron": "perceptron",
@@ -34,6 +36,7 @@ __all__ = [
     "CRF",
     "HMM",
     "AdaGrad",
+    "LossCurve",
     "PassiveAggressive",
     "StructuredModel",
     "StructuredPerceptron",

@@ -12,6 +12,7 @@ import hashlib
 import json
 import os
 import time
+import warnings
 from contextlib import suppress
 from math import prod
 from typing import Any
@@ -19,10 +20,10 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from ..exceptions import FileError
+from ..exceptions import CheckpointWarning, FileError
 from ..learners.base import Progress, Settings, Snapshot
 from ..learners.snapshot import pack, unpack
-from ..problem import Problem
+from ..problem import Problem, problem_digest
 from ..text.files import replaced
 
 __all__ = ["Checkpoint", "check_path", "identity"]
@@ -64,6 +65,19 @@ class Checkpoint:
             raise FileError(self.path, "cannot be written: no folder that can be written to")
         if os.path.exists(self.path) and not os.path.isfile(self.path):
             raise FileError(self.path, "cannot be a checkpoint: it is not a file")
+        self._try()
+
+    def _try(self) -> None:
+        """Write a few bytes beside the file: what cannot be done should be known at once."""
+        trial = f"{os.path.realpath(self.path)}.{os.getpid()}.part"
+        try:
+            with open(trial, "wb") as file:
+                file.write(_FIRST)
+        except OSError as error:
+            raise FileError(self.path, f"cannot be written: {error.strerror or error}") from None
+        finally:
+            with suppress(OSError):
+                os.unlink(trial)
 
     def attach(self, progress: Progress) -> bool:
         """Watch a training; where there is a file, make it go on. Return whether there is."""
@@ -144,9 +158,16 @@ class Checkpoint:
         digest = hashlib.blake2b(digest_size=_DIGEST)
         for piece in (length, header, *content):
             digest.update(piece)
-        with replaced(self.path) as file:
-            for part in (_FIRST, digest.digest(), length, header, *content):
-                file.write(part)
+        try:
+            with replaced(self.path) as file:
+                for part in (_FIRST, digest.digest(), length, header, *content):
+                    file.write(part)
+        except FileError as error:  # a full disk, say: what was learned is worth more than the file
+            warnings.warn(
+                f"no checkpoint after iteration {done}: {error}; the training goes on",
+                CheckpointWarning,
+                stacklevel=2,
+            )
         self._late = None
 
 
@@ -198,25 +219,15 @@ def identity(
 ) -> dict[str, Any]:
     """Return all that decides how a training ends, as JSON can hold it.
 
-    The number of threads is none of it. Of ``start``, weights or states, and of the data there is a
-    digest: of features, gold labels and weights of the examples, and the losses of some examples at
-    random weights, which stand for structure, layout and cost.
+    The number of threads is none of it. Of ``start``, weights or states, and of the problem there
+    is a digest.
     """
-    digest = hashlib.blake2b(digest_size=_DIGEST)
+    digest = hashlib.blake2b(problem_digest(problem).encode(), digest_size=_DIGEST)
     text, arrays = pack(start)
     digest.update(text.encode())
-    gold = problem.gold
-    assert gold is not None
-    rows = [x for block in problem.examples.blocks.values() for x in vars(block).values()]
-    known = [gold.labels, gold.ptr, gold.sets, problem.sample_weight]
-    for array in (*arrays, *rows, *known):
-        if isinstance(array, np.ndarray):
-            digest.update(f"{array.dtype.str}{array.shape}".encode())
-            digest.update(_flat(array))
-    w = np.random.default_rng(0).normal(size=problem.n_weights)
-    for i in range(0, problem.n_examples, max(1, problem.n_examples // 8)):
-        loss, _ = problem.loss(i, w, settings.margin, settings.temperature)
-        digest.update(np.float64(loss).tobytes())
+    for array in arrays:
+        digest.update(f"{array.dtype.str}{array.shape}".encode())
+        digest.update(_flat(array))
     return {
         "solver": solver,
         **vars(settings),

@@ -24,10 +24,11 @@ class CRF(StructuredModel):
         Weight of ‖w‖₁: many weights become exactly 0.
     solver : {"auto", "dual", "lbfgs", "sag", "sgd"}, default="auto"
         "dual" is dual coordinate ascent (:mod:`structlearn.learners.dual_ascent`): some ten passes
-        where C·‖x‖² is small, x the features of a site, and slow where it is large; no l1, unknown
-        labels or ``warm_start``. "auto" takes it where it can, ``tol`` is at least 1e-6 and the
-        mean of C·‖x‖² at most 20 times the temperature; otherwise "lbfgs", or "sgd" at
-        temperature 0. "sag": stochastic average gradient, as sure as "lbfgs" and about as fast.
+        where C·λ is small, λ the largest eigenvalue of an example's products of features, and slow
+        where it is large; no l1. "auto" takes it where ``tol`` is at least 1e-6 and C·λ at most 50
+        times the temperature, as with features of words, but not for long sequences of few dense
+        features, nor with unknown labels; otherwise "lbfgs", or "sgd" at temperature 0. "sag":
+        stochastic average gradient, as sure as "lbfgs" and about as fast.
     temperature : float, default=1.0
         ε; towards 0 the loss becomes the perceptron's, or the hinge where there is a margin.
     margin : float, default=0.0

@@ -9,34 +9,31 @@ import numpy.typing as npt
 
 from ..learners.base import Learner, Settings, Training
 from ..learners.cccp import CCCP, NOISE
+from ..learners.dual_ascent import DualAscent
 from ..learners.online import Online, OnlineState
 from ..learners.solvers import SOLVERS
 from ..problem import Problem
 
-__all__ = ["around", "fills_in", "random_start"]
+__all__ = ["LATENT", "around", "fills_in", "random_start"]
 
 Vector = npt.NDArray[np.float64]
+
+#: What may be done about unknown labels.
+LATENT = ("auto", "cccp", "direct")
 
 
 def fills_in(problem: Problem, solver: str, latent: str) -> bool:
     """Tell whether unknown labels are filled in round by round, or left to the solver."""
-    if latent not in ("auto", "cccp", "direct"):
-        raise ValueError(f"latent must be 'auto', 'cccp' or 'direct', got {latent!r}")
     if problem.gold is None or not problem.gold.partial.any():
         return False
     needed = SOLVERS[solver].needs_labels
     if latent == "direct" and needed:
         raise ValueError(
             f"solver={solver!r} needs every label, and some are unknown: use latent='cccp', or "
-            "solver='sgd'"
+            "solver='sgd', or 'lbfgs' for temperature > 0"
         )
     if latent == "cccp" and not SOLVERS[solver].minimises:
         raise ValueError(f"latent='cccp' needs an objective, and solver={solver!r} has none")
-    if latent == "cccp" and not SOLVERS[solver].takes_probabilities:
-        raise ValueError(
-            f"solver={solver!r} needs whole outputs, and labels are filled in by their "
-            "probabilities: use solver='lbfgs'"
-        )
     return latent == "cccp" or needed
 
 
@@ -44,6 +41,8 @@ def around(learner: Learner, settings: Settings, rng: np.random.Generator, start
     """Return the learner with CCCP around it, and the weights to begin at."""
 
     def resume(weights: Vector, last: Training | None) -> Any:
+        if isinstance(learner, DualAscent):
+            return None  # no weights: each round begins with the labels just filled in
         if not isinstance(learner, Online):
             return weights
         # A learner whose steps shrink goes on with small ones.

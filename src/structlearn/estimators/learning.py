@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 import warnings
 from dataclasses import replace
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -17,13 +17,13 @@ from ..exceptions import ConvergenceWarning
 from ..learners.base import Progress, Settings, Training, warn_of_inexact_inference
 from ..learners.online import Beam, OnlineState
 from ..learners.solvers import SOLVERS, Options, best_solver, generator
-from ..problem import Problem
+from ..problem import Problem, problem_digest
 from ..structures.beam import UPDATE_AT, check_width
 from ..structures.native import n_threads
 from .checkpoint import Checkpoint, check_path, identity
-from .latent import around, fills_in, random_start
+from .latent import LATENT, around, fills_in, random_start
 
-__all__ = ["Parameters", "check_parameters", "learn", "warn_unless_converged"]
+__all__ = ["Kept", "Parameters", "check_parameters", "learn", "warn_unless_converged"]
 
 Vector = npt.NDArray[np.float64]
 
@@ -82,13 +82,20 @@ def check_parameters(parameters: Any) -> None:
             raise ValueError(f"{name} must be a whole number >= 0, got {value!r}")
     if parameters.max_iter < 1:
         raise ValueError(f"max_iter must be at least 1, got {parameters.max_iter!r}")
+    solver = parameters.solver
     epsilon = getattr(parameters, "violation_tol", None)
     if epsilon is not None and not (
         isinstance(epsilon, (int, float, np.number)) and math.isfinite(epsilon) and epsilon >= 0
     ):
         raise ValueError(f"violation_tol must be None or a number >= 0, got {epsilon!r}")
+    if epsilon is not None and solver not in ("n-slack", "one-slack"):
+        raise ValueError(
+            f"violation_tol is for solver='n-slack' and 'one-slack'; {solver!r} stops at tol"
+        )
     if parameters.step not in ("decaying", "constant"):
         raise ValueError(f"step must be 'decaying' or 'constant', got {parameters.step!r}")
+    if parameters.step != "decaying" and solver not in ("sgd", "auto"):
+        raise ValueError(f"step={parameters.step!r} is a step of solver='sgd', not {solver!r}")
     check_path(getattr(parameters, "checkpoint", None))
     n_threads(parameters.n_jobs)
     generator(parameters.random_state)
@@ -102,10 +109,27 @@ def check_parameters(parameters: Any) -> None:
         raise ValueError(f"solver={parameters.solver!r} needs margin > 0 and temperature = 0")
     if getattr(parameters, "beam", None) is not None:
         check_width(parameters.beam)
-        if parameters.update_at not in UPDATE_AT:
-            raise ValueError(f"update_at must be one of {UPDATE_AT}, got {parameters.update_at!r}")
+    if getattr(parameters, "update_at", "early") not in UPDATE_AT:
+        raise ValueError(f"update_at must be one of {UPDATE_AT}, got {parameters.update_at!r}")
+    latent = getattr(parameters, "latent", "auto")
+    if latent not in LATENT:
+        raise ValueError(f"latent must be 'auto', 'cccp' or 'direct', got {latent!r}")
     if parameters.l1 and parameters.solver not in ("auto", "lbfgs"):
         raise ValueError(f"l1 > 0 needs solver='lbfgs', not {parameters.solver!r}")
+
+
+class Kept(NamedTuple):
+    """What a solver left behind, and of which problem it is."""
+
+    solver: str
+    key: str
+    state: Any
+
+
+def _key(problem: Problem, settings: Settings) -> str:
+    """Name all that a solver's state depends on: the problem and the objective."""
+    terms = (settings.margin, settings.temperature, settings.C, settings.l1)
+    return " ".join([problem_digest(problem), *(f"{term!r}" for term in terms)])
 
 
 def learn(
@@ -113,7 +137,8 @@ def learn(
     problem: Problem,
     *,
     weights: Vector | None = None,
-    state: Any = None,
+    state: OnlineState | None = None,
+    kept: Kept | None = None,
     before: OnlineState | None = None,
     max_iter: int | None = None,
     shuffle: bool | None = None,
@@ -126,8 +151,12 @@ def learn(
         Read only.
     weights : array, optional
         Where to begin.
-    state : object, optional
-        What the solver left behind; a better beginning than its weights.
+    state : OnlineState, optional
+        Where an online learner goes on.
+    kept : Kept, optional
+        What an earlier training left behind: where it is of the same problem, objective and solver,
+        a better beginning than weights, and otherwise none at all. The training is asked to name
+        its own problem where the parameters' ``warm_start`` is set.
     before : OnlineState, optional
         Online learners that begin at weights: as small as steps were then, with what is known of
         each weight; by default as after a pass.
@@ -155,6 +184,12 @@ def learn(
         name = "sgd"  # nothing else has steps
     elif name == "auto":
         name = best_solver(settings, problem, at_weights=weights is not None)
+    # With unknown labels a state is of the last round's problem, which no later fit will see.
+    warm = getattr(parameters, "warm_start", False) and settings.convex and shuffle is None
+    key = _key(problem, settings) if warm and SOLVERS[name].keeps else ""
+    start: Any = state
+    if kept is not None and kept.key == key and kept.solver == name:
+        start = kept.state
     solver = SOLVERS[name]
     # partial_fit, which sets shuffle, has one pass to make and no time for rounds.
     by_rounds = shuffle is None and fills_in(problem, name, getattr(parameters, "latent", "auto"))
@@ -174,16 +209,11 @@ def learn(
     path = getattr(parameters, "checkpoint", None) if shuffle is None else None
     checkpoint = None
     if path is not None:
-        begun = {"weights": weights, "state": state, "before": before}
+        begun = {"weights": weights, "state": start, "before": before}
         belongs_to = identity(problem, name, settings, options, latent=latent, start=begun)
         checkpoint = Checkpoint(path, belongs_to)
-    start = state
-    if state is None and weights is not None:
+    if start is None and weights is not None and solver.from_weights:
         start = weights
-        if not solver.from_weights:
-            raise ValueError(
-                f"solver={name!r} cannot begin at given weights: use solver='lbfgs' with warm_start"
-            )
         if solver.online:
             after = float(problem.n_examples) if before is None else before.steps
             start = OnlineState.at(weights, average=options.average, steps=after)
@@ -209,6 +239,7 @@ def learn(
     elif checkpoint is not None:
         checkpoint.remove()
     training.solver = name
+    training.key = key if solver.keeps else ""
     warn_of_inexact_inference(problem, training)
     return training
 
@@ -223,7 +254,9 @@ def warn_unless_converged(name: str, training: Training, tol: float, stacklevel:
     if training.converged or training.stopped or training.interrupted:
         return
     told = f"{name} stopped after {len(training.history)} iterations "
-    if training.gap is None or training.objective is None:
+    if training.unfinished:
+        told += training.unfinished
+    elif training.gap is None or training.objective is None:
         told += "before it converged; raise max_iter"
     else:
         told += (

@@ -15,7 +15,8 @@ from ..learners.solvers import SOLVERS
 from ..problem import Problem
 from ..structures.multiclass import Multiclass
 from .constraints import describe_constraints
-from .learning import check_parameters, learn, warn_unless_converged
+from .curve import LossCurve
+from .learning import Kept, check_parameters, learn, warn_unless_converged
 from .outputs import sort_classes
 from .predictor import Predictor, chunks
 from .preparation import Before, Frame, Prepared, label_sites, prepare
@@ -49,7 +50,8 @@ class StructuredModel(Predictor):
     margin : float, default=1.0
         γ.
     temperature : float, default=0.0
-        ε.
+        ε. With the zero-one cost it must be 0 or at least a twelfth of the margin: in between,
+        rounding would spoil the losses.
     C : float, default=1.0
         Weight of the losses against the regulariser.
     l1 : float, default=0.0
@@ -102,7 +104,10 @@ class StructuredModel(Predictor):
         of each, and ``max_iter`` and ``tol`` hold for both. "auto": "cccp" for solvers that need
         every label. Either way a local optimum is found, and ``duality_gap_`` is None.
     warm_start : bool, default=False
-        Begin at the weights of the last call of ``fit``.
+        Begin at the weights of the last call of ``fit``; where data, structure, cost, C, margin and
+        temperature are what they were, "frank-wolfe", "n-slack", "one-slack", "dual" and "sag" go
+        on from their whole state. "dual" cannot begin at weights: with other data it begins anew,
+        and "auto" takes "lbfgs" in its place.
     checkpoint : str or path, optional
         A file for the state of ``fit``, written every half a minute or so, whole at any moment, and
         removed at the end. Where it exists when ``fit`` begins, training goes on from there and
@@ -129,10 +134,20 @@ class StructuredModel(Predictor):
         Weights by block, outcomes first: ``coef_["label"]`` (K, d), ``coef_["transition"]`` (K, K).
     n_iter_ : int
         Iterations done.
-    loss_curve_ : list of float
-        Sum of the losses, iteration by iteration.
+    loss_curve_ : LossCurve, a list of float
+        Sum of the losses, iteration by iteration; its attributes ``seconds``, ``oracle_calls``,
+        ``objective`` and ``gap`` are lists as long (:class:`~structlearn.estimators.LossCurve`).
     history_ : list of dict
-        All that was recorded: iteration, loss, objective, gap, updates, seconds.
+        All that was recorded, a dictionary an iteration. Always: ``iteration``, from 1; ``seconds``
+        since the beginning; ``loss``, Σ loss, as met on the way where no objective is given;
+        ``oracle_calls``, examples that inference was called for. Where it was looked at:
+        ``objective``, and ``gap``, proven. Of solvers with a dual: ``dual``, a lower bound of the
+        optimum, and of "frank-wolfe", "dual" and "sag" ``estimated_gap``, which proves nothing and
+        is there at every pass. Of cutting planes: ``violation``, the largest found, and
+        ``constraints``, how many there are. Of "annealing": ``temperature``. Of online learners:
+        ``updates``, examples that moved the weights, and with a beam ``invalid_updates``. Where
+        labels are filled in: ``inner_objective``, ``inner_gap`` and ``inner_iterations`` of each
+        round.
     objective_ : float or None
         The objective at ``coef_``.
     duality_gap_ : float or None
@@ -140,7 +155,8 @@ class StructuredModel(Predictor):
     solver_ : str
         The solver that was used.
     rounds_ : list of CuttingPlaneRound
-        Of "n-slack" and "one-slack": what happened, round by round.
+        Of "n-slack" and "one-slack": what happened, round by round. Where unknown labels are filled
+        in, the rounds of the fit that found the weights, with the labels that it was given.
     """
 
     structure: Any
@@ -248,7 +264,7 @@ class StructuredModel(Predictor):
             move = partial(self._layout.move, target=prepared.layout)
             start = {
                 "weights": move(self._weights),
-                "state": getattr(self, "_kept", {}).get(self.solver),
+                "kept": getattr(self, "_kept", None),
                 "before": before.moved(move) if before else None,
             }
         training = learn(self, prepared.problem, **start)
@@ -296,10 +312,11 @@ class StructuredModel(Predictor):
         solver = SOLVERS[training.solver]
         if solver.online:
             self._online = training.state
-        if solver.keeps and self.warm_start:
-            self._kept = {self.solver: training.state}
+        if training.key:
+            self._kept = Kept(training.solver, training.key, training.state)
         if training.rounds:
-            self.rounds_ = read_rounds(prepared.problem, training, self._name)
+            of = prepared.problem if training.filled is None else training.filled
+            self.rounds_ = read_rounds(of, training, self._name)
         if training.interrupted:
             raise KeyboardInterrupt(
                 "training was interrupted; the model holds the weights reached so far"
@@ -326,7 +343,7 @@ class StructuredModel(Predictor):
         if label is not None and frame.encoder.single_site:
             self.n_features_in_ = label.n_features
         self.history_ = history
-        self.loss_curve_ = [record["loss"] for record in history]
+        self.loss_curve_ = LossCurve(history)
         self.n_iter_ = len(history)
         self.objective_ = objective
         self.duality_gap_ = gap

@@ -159,7 +159,9 @@ class Predictor(BaseEstimator):  # type: ignore[misc]
     # -- scoring --------------------------------------------------------------------------------
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
-        """Return the share of labels that are predicted right; for trees, of arcs (UAS, LAS).
+        """Return the share of labels that are predicted right.
+
+        For dependency trees the share of arcs (UAS, LAS), for constituents bracket F1.
 
         Unknown labels, None, are left out; where y has a set of labels, any of them is right.
         """
@@ -170,10 +172,10 @@ class Predictor(BaseEstimator):  # type: ignore[misc]
         weights = np.ones(len(predicted)) if given is None else given
         right = total = 0.0
         for i, output in enumerate(predicted):
-            if self.structure_.judges_outputs:
-                good, all_of_it = self.structure_.agreement(gold.outputs[i], output)
-                right += weights[i] * good
-                total += weights[i] * all_of_it
+            counted = self.structure_.agreement(gold.outputs[i], output)
+            if counted is not None:
+                right += weights[i] * counted[0]
+                total += weights[i] * counted[1]
                 continue
             if not self.structure_.has_labels:
                 right += weights[i] * float(np.array_equal(output, gold.outputs[i]))

@@ -19,6 +19,7 @@ from ..scoring.layout import WeightBlock, WeightLayout, observed_outcomes
 from ..structures.arborescence import Arborescence
 from ..structures.base import Block, Structure
 from ..structures.chain import Chain
+from ..structures.constituency import Constituency
 from ..structures.graph import Graph
 from ..structures.grid import Grid
 from ..structures.matching import Matching
@@ -46,6 +47,7 @@ STRUCTURES: dict[str, type[Structure]] = {
     "semimarkov": SemiMarkov,
     "arborescence": Arborescence,
     "spanning-tree": SpanningTree,
+    "constituency": Constituency,
     "tree": Tree,
     "graph": Graph,
     "grid": Grid,

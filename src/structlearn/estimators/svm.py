@@ -24,8 +24,9 @@ class StructuredSVM(StructuredModel):
         "frank-wolfe": block-coordinate Frank-Wolfe, the fastest (:mod:`~..learners.frank_wolfe`).
         "n-slack": cutting planes with a working set an example, as in the lectures; "one-slack":
         with joint constraints. Both tell their rounds in ``rounds_``. "annealing": L-BFGS on
-        smoothed losses, ε → 0. "sgd": stochastic
-        subgradient, the one that ``partial_fit`` and unknown labels (None) need.
+        smoothed losses, ε → 0. "sgd": stochastic subgradient, which ``partial_fit`` needs, and the
+        only one that takes unknown labels (None) as they are; for the others they are filled in
+        round by round (``latent``).
     violation_tol : float, optional
         The lectures' ε: cutting planes stop where no constraint is violated by more (of
         "one-slack": in the mean of the examples). They stop at ``tol`` too, whichever comes first;
@@ -85,13 +86,3 @@ class StructuredSVM(StructuredModel):
         store_parameters(self, locals())
 
     _solvers = ("frank-wolfe", "sgd", "n-slack", "one-slack", "annealing", "auto")
-
-    def _check_parameters(self) -> None:
-        super()._check_parameters()
-        if self.step != "decaying" and self.solver != "sgd":
-            raise ValueError(f"step={self.step!r} is a step of solver='sgd', not {self.solver!r}")
-        if self.violation_tol is not None and self.solver not in ("n-slack", "one-slack"):
-            raise ValueError(
-                f"violation_tol is for solver='n-slack' and 'one-slack'; {self.solver!r} stops at "
-                "tol"
-            )

@@ -4,9 +4,9 @@ from .annealing import Annealing
 from .base import Learner, Training
 from .cccp import CCCP
 from .cutting_planes import NSlack, Round
-from .dual import DualState
 from .dual_ascent import AscentState, DualAscent
 from .frank_wolfe import FrankWolfe
+from .hinge_dual import DualState
 from .lbfgs import LBFGS
 from .one_slack import OneSlack
 from .online import Beam, Online, OnlineState

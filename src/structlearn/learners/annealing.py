@@ -21,6 +21,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from .. import _core
 from ..problem import Problem
 from .base import Progress, Settings, Training
 from .lbfgs import SmoothDescent
@@ -87,10 +88,11 @@ class Annealing:
     ) -> Training:
         """Minimise until the gap is small enough, or for ``max_iter`` iterations."""
         if problem.cost is not None and problem.cost.zero_one:
-            # p of the gold output is found by subtraction, and exp(−margin/ε) is what is left.
+            # The mass of all outputs but the gold one is found by subtraction, and multiplied by
+            # exp(margin/ε).
             raise ValueError(
                 "annealing cannot follow the zero-one cost: its gradients have no digits left at "
-                "low temperatures; use solver='sgd'"
+                "low temperatures; use solver='frank-wolfe'"
             )
         s = self.settings
         found = _Certified(problem, s, start, n_jobs)
@@ -111,25 +113,28 @@ class Annealing:
         def record(last: bool) -> bool:
             calls = (descent.evaluations + found.evaluations) * problem.n_examples
             return progress.report(
-                lambda: found.w,
+                lambda: descent.w if descent.objective < found.objective else found.w,
                 state=None if last else snapshot,
                 iteration=len(progress.records) + 1,
                 temperature=descent.settings.temperature,
                 oracle_calls=calls,
-                **found.record(),
+                **found.record(descent.loss),
             )
 
+        looked = start is not None  # whether the hinges at descent.w are known
         try:
             saved = progress.saved
             if saved is None:
                 descent.begin()
                 found.note(descent)
-                found.look(descent.w)
+                if start is not None:  # 0 is where to begin, not a model
+                    found.look(descent.w)
             else:
                 descent.settings = replace(smooth, temperature=saved["temperature"])
                 descent.load(saved["descent"])
                 found.load(saved["found"])
                 ended = saved["ended"]
+                looked = False
             for k in range(len(progress.records), s.max_iter):
                 if ended:
                     colder = self.cooling * descent.settings.temperature
@@ -143,19 +148,27 @@ class Annealing:
                 entropy = descent.objective - descent.dual - descent.gap
                 ended = not moved or descent.gap <= STAGE_END * entropy
                 # The smoothed objective is an upper bound of the primal: look where it proves that
-                # there is something to see.
-                if ended or descent.objective - found.dual <= s.tol * found.dual:
+                # there is something to see; and in the end.
+                last = k + 1 == s.max_iter
+                looked = ended or last or descent.objective - found.dual <= s.tol * found.dual
+                if looked:
                     found.look(descent.w)
-                training.converged = found.gap <= s.tol * found.objective
-                stop = record(training.converged or k + 1 == s.max_iter)
+                training.converged = s.good_enough(found.gap, found.objective)
+                stop = record(training.converged or last)
                 if stop or training.converged:
                     training.stopped = stop and not training.converged
                     break
+            if training.stopped and not looked:
+                found.look(descent.w)
         except KeyboardInterrupt:
             training.interrupted = True
+        known = True
+        if training.interrupted and descent.objective < found.objective:
+            # Better for certain, by a bound; how much better would take a pass to say.
+            found.w, known = descent.w.copy(), False
         training.weights = training.state = found.w
         training.history = progress.records
-        if math.isfinite(found.objective):
+        if known and math.isfinite(found.objective):
             training.objective = found.objective
             training.gap = found.gap if math.isfinite(found.gap) else None
         return training
@@ -170,14 +183,19 @@ class _Certified:
         self.problem, self.settings, self.n_jobs = problem, settings, n_jobs
         self.w = np.zeros(problem.n_weights) if start is None else start.copy()
         self.loss = self.objective = math.inf
-        self.dual = -math.inf
+        # The dual where every distribution is the gold output; 0 where that costs nothing.
+        none = _core.WorkingSets(problem._core, settings.C, settings.margin, 1)
+        self.dual = float(none.dual(np.zeros(problem.n_weights)))
         self.evaluations = 0
 
     @property
     def gap(self) -> float:
         return max(0.0, self.objective - self.dual)
 
-    def record(self) -> dict[str, Any]:
+    def record(self, smoothed: float) -> dict[str, Any]:
+        """Return what to tell; before the first look the loss is the smoothed one, an estimate."""
+        if not math.isfinite(self.objective):
+            return {"loss": smoothed, "dual": self.dual}
         return {
             "loss": self.loss,
             "objective": self.objective,

@@ -41,6 +41,12 @@ class Settings:
     tol: float = 1e-3
     convex: bool = True
 
+    def good_enough(self, gap: float | None, objective: float | None) -> bool:
+        """Tell whether a proven gap has reached the tolerance."""
+        if gap is None or objective is None or not math.isfinite(gap):
+            return False
+        return gap <= self.tol * objective
+
 
 @dataclass
 class Training:
@@ -51,7 +57,8 @@ class Training:
     weights : array
         The weights to predict with.
     history : list of dict
-        A record an iteration: iteration, loss, objective, gap, seconds.
+        A record an iteration: iteration, seconds, loss and what else the learner knows
+        (see ``history_`` of :class:`~structlearn.estimators.StructuredModel`).
     objective, gap : float or None
         The primal at ``weights`` and a bound on how far it is from the optimum; None where the
         learner proves none.
@@ -62,9 +69,16 @@ class Training:
     stopped : bool
         A callback ended it.
     state : object
-        What is needed to go on from here.
+        What is needed to go on from here, with the same problem.
+    key : str
+        Names the problem and the objective that ``state`` belongs to; empty where nobody asked.
     rounds : list
-        The rounds of cutting planes; empty for other learners.
+        The rounds of cutting planes; empty for other learners. Where labels are filled in round by
+        round: of the round that found the weights.
+    filled : Problem or None
+        The problem of that round, labels filled in, which ``rounds`` and ``state`` are of.
+    unfinished : str
+        What was not reached, where that is not a proven gap; for the warning.
     solver : str
         The name of what found it.
     """
@@ -77,7 +91,10 @@ class Training:
     interrupted: bool = False
     stopped: bool = False
     state: Any = None
+    key: str = ""
     rounds: list[Any] = field(default_factory=list)
+    filled: Problem | None = None
+    unfinished: str = ""
     solver: str = ""
 
 
@@ -216,7 +233,9 @@ class Progress:
 
     def _line(self, record: dict[str, Any]) -> str:
         fields = [f"{self.name} iteration {record['iteration']:>3}"]
-        for key in ("loss", "objective", "dual", "gap", "updates"):
+        for key in ("loss", "objective", "dual", "gap", "estimated_gap", "updates"):
+            if key == "estimated_gap" and "gap" in record:
+                continue
             value = record.get(key)
             if value is not None:
                 fields.append(f"{key} {value}" if key == "updates" else f"{key} {value:.6g}")

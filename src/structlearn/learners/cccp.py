@@ -112,6 +112,7 @@ class CCCP:
         last: Training | None = None
         loss = 0.0
         calls = 0
+        filled_by: Vector | None = None  # the labels that found.state belongs to
 
         def learn(filled: Problem, near: Vector | None) -> Training:
             nonlocal calls
@@ -127,6 +128,9 @@ class CCCP:
         if saved is not None:
             start = found.weights = saved["weights"]
             found.state, found.objective = saved["state"], saved["objective"]
+            found.rounds, filled_by = saved["rounds"], saved["filled_by"]
+            if filled_by is not None:
+                found.filled = problem.completed(filled_by, s.temperature, n_jobs=n_jobs)
             loss, calls = saved["loss"], saved["calls"]
             last = Training(found.weights, state=found.state)
             self._set_generators(saved["rng"])
@@ -152,22 +156,28 @@ class CCCP:
             filled = problem.completed(by, temperature, n_jobs=n_jobs)
             last = learn(filled, near)
             found.interrupted = last.interrupted
-            found.state = last.state if found.state is None else found.state
             before = found.objective
             if before is None:
                 found.weights = last.weights
+            if before is None or found.state is None:
+                found.state, found.rounds, found.filled = last.state, last.rounds, filled
+                filled_by = by if temperature == s.temperature else None
             if last.interrupted:
                 return
             new_loss, objective = self._objective(problem, last.weights, n_jobs)
             calls += 3 * problem.n_examples
             if before is None or objective < before:
                 found.weights, found.state = last.weights, last.state
+                found.rounds, found.filled = last.rounds, filled
+                filled_by = by if temperature == s.temperature else None
                 loss, found.objective = new_loss, objective
             near = by = found.weights
             settled = before is not None and before - objective <= s.tol * abs(before)
             snapshot = {
                 "weights": found.weights,
                 "state": found.state,
+                "rounds": found.rounds,
+                "filled_by": filled_by,
                 "objective": found.objective,
                 "loss": loss,
                 "calls": calls,
@@ -187,6 +197,7 @@ class CCCP:
             )
             if settled:
                 found.converged, found.stopped = last.converged, False
+                found.unfinished = _not_solved(last, s)
                 return
             if found.stopped:
                 return
@@ -210,6 +221,17 @@ class CCCP:
         loss, _ = problem.total_loss(w, s.margin, s.temperature, gradient=False, n_jobs=n_jobs)
         norms = 0.5 * float(w @ w) + (s.l1 * float(np.abs(w).sum()) if s.l1 else 0.0)
         return loss, norms + s.C * loss
+
+
+def _not_solved(last: Training, settings: Settings) -> str:
+    """Say why a round that brought nothing does not show that there was nothing to gain."""
+    told = "for a round that brought nothing, but was not solved to tol itself"
+    if last.gap is None or last.objective is None:
+        return f"{told}; raise max_iter or tol"
+    return (
+        f"{told}: its gap was {last.gap:.3g} at {last.objective:.6g}, above tol={settings.tol:g} "
+        "times that; raise max_iter or tol"
+    )
 
 
 def _weights_of_complete(problem: Problem) -> Vector:

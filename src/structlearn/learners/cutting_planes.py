@@ -34,7 +34,7 @@ import numpy.typing as npt
 
 from ..problem import Problem, n_threads
 from .base import Progress, Settings, Training, check_finite
-from .dual import DualState, begin, check_hinge, good_enough
+from .hinge_dual import DualState, begin, check_hinge
 
 __all__ = ["NSlack", "Round"]
 
@@ -124,14 +124,16 @@ class NSlack:
                 solved = False
                 state.iteration += 1
                 state.oracle_calls += problem.n_examples
-                seen = self._record(problem, sets, state, found, size)
+                seen = self._record(problem, sets, k + 1, state.weights, found, size)
                 check_finite(seen.primal)
                 rounds.append(seen)
                 size += len(seen.examples)
                 training.objective, training.gap = seen.primal, max(0.0, seen.primal - seen.dual)
                 state.more["gap"] = training.gap
                 done = len(seen.examples) == 0
-                training.converged = good_enough(training, s) or (done and exact)
+                training.converged = s.good_enough(training.gap, training.objective) or (
+                    done and exact
+                )
                 ended = training.converged or k + 1 == s.max_iter
                 # Where nothing is violated, but the weights are not the best yet:
                 target = None if done else training.gap
@@ -143,8 +145,8 @@ class NSlack:
                 training.stopped = progress.report(
                     lambda: w.copy(),
                     state=None if ended else snapshot,
-                    iteration=state.iteration,
-                    loss=_weighted(problem, found["loss"]),
+                    iteration=k + 1,
+                    loss=problem.weighted_sum(found["loss"]),
                     objective=seen.primal,
                     dual=seen.dual,
                     gap=training.gap,
@@ -175,14 +177,19 @@ class NSlack:
         return exact if self.violation_tol is not None or gap is None else max(exact, _SHARE * gap)
 
     def _record(
-        self, problem: Problem, sets: Any, state: DualState, found: dict[str, Any], size: int
+        self,
+        problem: Problem,
+        sets: Any,
+        iteration: int,
+        w: Vector,
+        found: dict[str, Any],
+        size: int,
     ) -> Round:
-        w = state.weights
         violations = found["loss"] - found["slack"]
         examples = np.flatnonzero(found["added"] >= 0)
-        total = _weighted(problem, found["loss"])
+        total = problem.weighted_sum(found["loss"])
         return Round(
-            state.iteration,
+            iteration,
             found["slack"],
             examples,
             found["added"][examples],
@@ -192,8 +199,3 @@ class NSlack:
             sets.dual(w),
             size,
         )
-
-
-def _weighted(problem: Problem, loss: Vector) -> float:
-    weight = problem.sample_weight
-    return float(loss.sum() if weight is None else loss @ weight)

@@ -87,7 +87,7 @@ def descend(descent: Descent, settings: Settings, progress: Progress, n_examples
         """Return the distance from the best dual value so far: any point's is a bound."""
         nonlocal dual
         dual = max(dual, descent.objective - descent.gap)
-        return min(descent.gap, descent.objective - dual)
+        return max(0.0, min(descent.gap, descent.objective - dual))  # rounding
 
     def record() -> dict[str, Any]:
         shown = {
@@ -101,7 +101,7 @@ def descend(descent: Descent, settings: Settings, progress: Progress, n_examples
 
     def good_enough() -> bool:
         if s.convex:
-            return gap() <= s.tol * descent.objective
+            return s.good_enough(gap(), descent.objective)
         return descent.flatness <= FLAT * abs(descent.objective)
 
     def report(iteration: int) -> bool:

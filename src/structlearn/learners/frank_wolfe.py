@@ -39,7 +39,7 @@ import numpy.typing as npt
 from .. import _core
 from ..problem import Problem, n_threads
 from .base import Progress, Settings, Training, check_finite
-from .dual import DualState, begin, check_hinge, good_enough
+from .hinge_dual import DualState, begin, check_hinge
 
 __all__ = ["FrankWolfe"]
 
@@ -106,11 +106,13 @@ class FrankWolfe:
                 if training.interrupted:
                     break
                 state.iteration += 1
-                record = self._look(problem, sets, state, training, k + 1 == s.max_iter, threads)
-                ended = good_enough(training, s) or k + 1 == s.max_iter
+                last = k + 1 == s.max_iter
+                record = self._look(problem, sets, state, training, last, threads)
+                ended = last or s.good_enough(training.gap, training.objective)
                 training.stopped = progress.report(
                     lambda: w.copy(),
                     state=None if ended else lambda: {"state": replace(state, sets=sets.dump())},
+                    iteration=k + 1,
                     **record,
                 )
                 if training.stopped or ended:
@@ -123,7 +125,7 @@ class FrankWolfe:
             training.objective = training.gap = None
         training.weights = w.copy()
         training.history = progress.records
-        training.converged = good_enough(training, s)
+        training.converged = s.good_enough(training.gap, training.objective)
         state.sets = sets.dump()
         training.state = state
         return training
@@ -160,9 +162,9 @@ class FrankWolfe:
         square = 0.5 * float(state.weights @ state.weights)
         primal = dual + gap if training.objective is None else training.objective
         record = {
-            "iteration": state.iteration,
             "loss": (primal - square) / s.C,  # an estimate where no objective is given
             "dual": dual,
+            "estimated_gap": gap,  # of the last visits, each at the weights that it met
             "oracle_calls": state.oracle_calls,
         }
         if training.objective is not None:
@@ -186,10 +188,8 @@ class FrankWolfe:
         s, w = self.settings, state.weights
         found = sets.survey(w, 0.0 if learn else np.inf, True, threads)
         state.oracle_calls += problem.n_examples
-        loss = found["loss"]
-        weight = problem.sample_weight
-        total = float(loss.sum() if weight is None else loss @ weight)
-        training.objective = 0.5 * float(w @ w) + s.C * total
+        loss = problem.weighted_sum(found["loss"])
+        training.objective = 0.5 * float(w @ w) + s.C * loss
         training.gap = max(0.0, training.objective - sets.dual(w))
         if learn:
             state.more["gap"][:] = np.maximum(found["gap"], 0.0)

@@ -189,7 +189,7 @@ class SmoothDescent:
 
     def _first_step(self) -> float:
         """Return a step along the gradient, of which only the order of magnitude is known."""
-        return min(1.0, 1.0 / math.sqrt(2.0 * self.gap))
+        return min(1.0, 1.0 / math.sqrt(2.0 * self.gap)) if self.gap else 1.0
 
     def _search(self, slope: float, step: float) -> bool:
         def phi(t: float) -> tuple[float, float]:

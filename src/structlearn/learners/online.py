@@ -259,15 +259,21 @@ class Online:
         if best is not None and not training.interrupted:
             training.objective, training.gap = best.objective, best.gap
             training.converged = self._good_enough(best) or not self.certifies
+        # The constant step hovers for ever, and mistakes come to no end: passes are all there is.
+        if self.step in ("decaying", "adagrad") and not self.certifies:
+            change = _last_change(training.history)
+            training.converged = change <= self.settings.tol
+            training.unfinished = (
+                f"whose last pass changed the losses by {change:.2g} of their sum, above "
+                f"tol={self.settings.tol:g}; raise max_iter or tol"
+            )
         return training
 
     def _chosen(self, state: OnlineState) -> Vector:
         return state.mean if self.average else state.last
 
     def _good_enough(self, found: Training | None) -> bool:
-        if found is None or found.gap is None or found.objective is None:
-            return False
-        return found.gap <= self.settings.tol * found.objective
+        return found is not None and self.settings.good_enough(found.gap, found.objective)
 
     def _pass(
         self, problem: Problem, state: OnlineState, order: npt.NDArray[np.int64]
@@ -348,6 +354,17 @@ class _Certificate:
             self.dual = max(0.0, self.dual, objective - 0.5 * float(slope @ slope))
         gap = None if self.dual == -np.inf else max(0.0, objective - self.dual)
         return Training(w, objective=objective, gap=gap)
+
+
+def _last_change(history: list[dict[str, Any]]) -> float:
+    """Return by how much of itself the loss changed in the last pass; infinity before there is one.
+
+    The only sign of an end where nothing is proven.
+    """
+    if len(history) < 2:
+        return 0.0 if history and history[-1]["loss"] == 0.0 else np.inf
+    before, loss = history[-2]["loss"], history[-1]["loss"]
+    return abs(before - loss) / abs(loss) if loss else float(before != loss)
 
 
 def _is_power_of_two(n: int) -> bool:

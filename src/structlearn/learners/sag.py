@@ -160,7 +160,7 @@ class SAG:
             start = progress.saved["state"]
         if isinstance(start, SAGState):
             state = start.copy()
-            self.rng.bit_generator.state = start.rng
+            self.rng.bit_generator.state = start.rng or self.rng.bit_generator.state
         else:
             state = SAGState.begin(problem, start)
         training = Training(state.w, converged=False, state=state)
@@ -172,9 +172,9 @@ class SAG:
                 training.objective = training.gap = None
                 dual = self._dual(problem, state)
                 check_finite(dual)
-                loss = _weighted(problem, state.loss)
+                loss = problem.weighted_sum(state.loss)
                 record: dict[str, Any] = {
-                    "iteration": state.passes,
+                    "iteration": k,
                     "loss": loss,
                     "oracle_calls": state.oracle_calls,
                     "dual": dual,
@@ -183,13 +183,14 @@ class SAG:
                     primal = 0.5 * float(state.w @ state.w) + s.C * loss
                     error = state.w + s.C * state.g
                     guess = max(primal - dual, 0.5 * float(error @ error))
+                    record["estimated_gap"] = guess
                     due = guess <= state.below * s.tol * primal or state.passes >= 2 * state.looked
                     if due:
                         self._look(problem, training, record, n_jobs)
                         self._learn_from(training, state, guess)
                     elif k == s.max_iter:  # a look that a longer run would not have had
                         self._look(problem, training, record, n_jobs)
-                    training.converged = self._proven(training)
+                    training.converged = s.good_enough(training.gap, training.objective)
                 ended = training.interrupted or training.converged or k == s.max_iter
                 training.stopped = progress.report(
                     lambda: training.weights,
@@ -200,7 +201,7 @@ class SAG:
                     break
             if training.gap is None and not training.interrupted:
                 self._look(problem, training, {}, n_jobs)
-                training.converged = self._proven(training)
+                training.converged = s.good_enough(training.gap, training.objective)
         except KeyboardInterrupt:  # between two native loops; inside one, the loop ends by itself
             training.interrupted = True
             training.weights = state.w.copy()
@@ -227,7 +228,7 @@ class SAG:
     def _dual(self, problem: Problem, state: SAGState) -> float:
         """Return the dual at the memory."""
         C = self.settings.C
-        return C * _weighted(problem, state.entropy) - 0.5 * C * C * float(state.g @ state.g)
+        return C * problem.weighted_sum(state.entropy) - 0.5 * C * C * float(state.g @ state.g)
 
     def _look(
         self, problem: Problem, training: Training, record: dict[str, Any], n_jobs: int | None
@@ -262,13 +263,3 @@ class SAG:
         if training.gap > 0.0:  # wait until the guess is as much smaller
             wanted = self.settings.tol * training.objective
             state.below = min(state.below, 0.8 * guess / training.gap) if wanted > 0.0 else 0.0
-
-    def _proven(self, training: Training) -> bool:
-        if training.gap is None or training.objective is None:
-            return False
-        return training.gap <= self.settings.tol * training.objective
-
-
-def _weighted(problem: Problem, values: Vector) -> float:
-    weight = problem.sample_weight
-    return float(values.sum() if weight is None else weight @ values)

@@ -15,8 +15,8 @@ import numpy as np
 import numpy.typing as npt
 
 from .cutting_planes import Round
-from .dual import DualState
 from .dual_ascent import AscentState
+from .hinge_dual import DualState
 from .one_slack import JointConstraints
 from .online import OnlineState
 from .sag import SAGState

@@ -73,13 +73,11 @@ class Solver:
     keeps : bool
         Its state, as large as the data, makes a better start than weights do.
     from_weights : bool
-        Can begin at given weights.
+        Can begin at given weights; otherwise it begins anew.
     minimises : bool
         It has an objective; otherwise it moves after mistakes only.
     needs_labels : bool
         Its proofs need every label; with unknown ones they are filled in round by round.
-    takes_probabilities : bool
-        Gold outputs may be mixtures, as labels filled in at ε > 0 are.
     """
 
     make: Callable[[Settings, Options], Learner]
@@ -88,7 +86,6 @@ class Solver:
     from_weights: bool = True
     minimises: bool = True
     needs_labels: bool = False
-    takes_probabilities: bool = True
 
 
 def _online(settings: Settings, options: Options, step: str) -> Learner:
@@ -115,11 +112,12 @@ SOLVERS: dict[str, Solver] = {
     "adagrad": Solver(lambda s, o: _online(s, o, "adagrad"), online=True),
     "arow": Solver(lambda s, o: _online(s, o, "arow"), online=True, minimises=False),
     "lbfgs": Solver(lambda s, o: OWLQN(s) if s.l1 else LBFGS(s)),
-    "sag": Solver(lambda s, o: SAG(s, random_state=o.seeded), takes_probabilities=False),
+    "sag": Solver(lambda s, o: SAG(s, random_state=o.seeded), keeps=True, needs_labels=True),
     "dual": Solver(
         lambda s, o: DualAscent(s, random_state=o.seeded),
+        keeps=True,
         from_weights=False,
-        takes_probabilities=False,
+        needs_labels=True,
     ),
     "frank-wolfe": Solver(
         lambda s, o: FrankWolfe(s, random_state=o.seeded, shuffle=o.shuffle),

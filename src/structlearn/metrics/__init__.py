@@ -11,6 +11,7 @@ Nothing here imports NumPy but the two statistics, when they are called.
 """
 
 from .accuracy import sequence_accuracy, sequence_counts, token_accuracy, token_counts
+from .attachment import AttachmentReport, attachment_interval, attachment_report
 from .bootstrap import Interval, bootstrap_interval
 from .boundaries import chunks, split_label
 from .chunking import ChunkReport, chunk_counts, chunk_f1, chunk_report
@@ -23,6 +24,7 @@ from .scores import Averages, Scores
 
 __all__ = [
     "METRICS",
+    "AttachmentReport",
     "Averages",
     "ChunkReport",
     "Comparison",
@@ -32,6 +34,8 @@ __all__ = [
     "Interval",
     "LabelReport",
     "Scores",
+    "attachment_interval",
+    "attachment_report",
     "bootstrap_interval",
     "chunk_counts",
     "chunk_f1",

@@ -6,9 +6,10 @@ neither the structure nor the features.
 """
 
 from ..structures.native import n_threads
+from .digest import problem_digest
 from .gold import GoldOutputs
 from .parts import PartVector
 from .problem import Problem
 from .reader import OutputReader
 
-__all__ = ["GoldOutputs", "OutputReader", "PartVector", "Problem", "n_threads"]
+__all__ = ["GoldOutputs", "OutputReader", "PartVector", "Problem", "n_threads", "problem_digest"]

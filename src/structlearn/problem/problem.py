@@ -73,13 +73,14 @@ class Problem:
         #: Whether the gold parts have values other than counts, see :meth:`completed`.
         self.soft_gold = False
         self._core = self._build({}, {})
+        self._gold_spec: dict[str, Any] = {}
         self._cost_spec: dict[str, Any] = {}
         if gold is not None:
-            gold_spec = self._gold_specification(gold)
-            self._core = self._build(gold_spec, {})
-            self._check_gold(gold_spec)
+            self._gold_spec = self._gold_specification(gold)
+            self._core = self._build(self._gold_spec, {})
+            self._check_gold(self._gold_spec)
             self._cost_spec = self._cost_specification(gold, cost)
-            self._core = self._build(gold_spec, self._cost_spec)
+            self._core = self._build(self._gold_spec, self._cost_spec)
 
     @property
     def _native(self) -> NativeStructure | None:
@@ -105,6 +106,18 @@ class Problem:
         native = self._native
         found = None if native is None else native.topology_rows(self.examples.topology)
         return {} if found is None else {"ptr": found[0], "value": found[1]}
+
+    def specification(self) -> dict[str, Any]:
+        """Return all that the core was given, features, gold parts and costs, as plain arrays."""
+        return {
+            "n_weights": self.n_weights,
+            "blocks": self._specs,
+            "sites": {name: rows.site_shapes for name, rows in self.examples.blocks.items()},
+            "topology": self.examples.topology,
+            "gold": self._gold_spec,
+            "cost": self._cost_spec,
+            "sample_weight": self.sample_weight,
+        }
 
     def _check_sites(self) -> None:
         """Refuse features for more or fewer sites than the structure has: the core trusts them."""
@@ -204,6 +217,11 @@ class Problem:
     def sqnorm(self, i: int, v: PartVector) -> float:
         """Return ‖A_iᵀ v‖², features that repeat inside the example added up first."""
         return float(self._core.sqnorm(i, v.index, v.value))
+
+    def weighted_sum(self, values: Vector) -> float:
+        """Return Σ_i weight_i · values_i, a number an example."""
+        weight = self.sample_weight
+        return float(values.sum() if weight is None else weight @ values)
 
     # -- losses ---------------------------------------------------------------------------------
 
@@ -322,6 +340,7 @@ class Problem:
         if sample_weight is not None:
             twin.sample_weight = sample_weight
         twin._inference = self.structure.native or PythonInference(twin)
+        twin._gold_spec = spec
         twin._core = twin._build(spec, self._cost_spec)
         return twin
 

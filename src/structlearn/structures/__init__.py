@@ -4,7 +4,9 @@ from .arborescence import Arborescence
 from .base import Block, Solution, Structure
 from .beam import BeamSearch
 from .chain import Chain
+from .constituency import Constituency
 from .exhaustive import Exhaustive
+from .grammar import Grammar
 from .graph import Graph
 from .grid import Grid
 from .hypergraph import Hyperedges
@@ -23,7 +25,9 @@ __all__ = [
     "BeamSearch",
     "Block",
     "Chain",
+    "Constituency",
     "Exhaustive",
+    "Grammar",
     "Graph",
     "Grid",
     "Hyperedges",

@@ -340,6 +340,10 @@ class Structure:
         """Return the output with its labels replaced, in the order of :meth:`labels_of`."""
         return np.asarray(labels)
 
+    def agreement(self, gold: Any, predicted: Any) -> tuple[float, float] | None:
+        """Return (how much of both agrees, how much there is); None: count equal labels."""
+        return None
+
     @classmethod
     def from_examples(cls, X: Any, y: Any) -> Structure:
         """Return a structure for these examples, where a learner knows its name alone."""
@@ -372,10 +376,6 @@ class Structure:
             Of the places of the output.
         """
         raise CapabilityError(f"{type(self).__name__} does not say what an output costs")
-
-    def agreement(self, gold: Any, predicted: Any) -> tuple[int, int]:
-        """Return how much of an output is right, and how much there is."""
-        raise CapabilityError(f"{type(self).__name__} does not say what agreement is")
 
     def label_costs(self, costs: Array, **scores: Any) -> Parts:
         """Return the cost of each part, where label k at place t costs ``costs[t, k]``.

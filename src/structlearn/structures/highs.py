@@ -143,10 +143,13 @@ class _Kept:
             # The simplex method on programs of structures is done before presolve is.
             "presolve": "choose" if integer and rows.presolve else "off",
             "mip_rel_gap": 0.0,
-            "mip_abs_gap": 1e-7,
+            "mip_abs_gap": 1e-6,
         }.items():
             self.highs.setOptionValue(option, value)
-        self.highs.HandleUserInterrupt = integer
+        self._stop = _Stop()
+        if integer:
+            # Not in the simplex method, which would ask at every step.
+            self.highs.cbMipInterrupt += self._stop
         if self.highs.passModel(lp) == highspy.HighsStatus.kError:
             raise ValueError("the solver does not take this program: its numbers are out of range")
 
@@ -199,7 +202,7 @@ class _Kept:
         try:
             self._wait()
         except KeyboardInterrupt:
-            self.highs.cancelSolve()
+            self._stop.wanted = True
             self._wait()
             raise
 
@@ -219,6 +222,16 @@ class _Kept:
             self.highs.clearSolver()
         self.highs.changeColsCost(len(costs), self._every, costs)
         self.costs = costs
+
+
+class _Stop:
+    """What branch and bound asks whether to go on; knows nothing of the solver, which keeps it."""
+
+    wanted = False
+
+    def __call__(self, event: Any) -> None:
+        if self.wanted:
+            event.interrupt()
 
 
 def _scale(costs: Vector) -> float:

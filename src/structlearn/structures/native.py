@@ -82,7 +82,7 @@ class NativeStructure(Structure):
     def _gold_rows(
         self, outputs: Sequence[Any], labels: npt.NDArray[np.int64], ptr: npt.NDArray[np.int64]
     ) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
-        """Return the rows with their pointers, where a row is not one number a label."""
+        """Return the core's rows and where each begins; default: as long as the labels."""
         return self._rows(outputs, labels, ptr), ptr
 
     def _read_outcomes(

@@ -7,7 +7,7 @@ import math
 import threading
 import time
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -26,6 +26,8 @@ from .base import (
     unbatch,
 )
 from .conflicts import describe_conflict
+from .part_scores import PartScores
+from .relaxation import Relaxation
 from .rows import ProgramRows, RowBuilder
 from .solvers import open_model
 
@@ -40,37 +42,7 @@ _WHOLE = 1e-6
 _MOST_OUTPUTS = 2**20
 
 
-class Relaxation(NamedTuple):
-    """The solution of a program without "whole number": the linear relaxation.
-
-    Attributes
-    ----------
-    parts : dict of arrays
-        The parts, by block; between whole numbers where the relaxation is not tight.
-    value : float
-        Its objective; no output scores more than this.
-    integral : bool
-        Whether every part is a whole number: then it is the best output.
-    fractional : dict of index arrays
-        By block, the indices of the parts that are no whole numbers, one a row.
-    output : object
-        The best output where ``integral``, else None.
-    """
-
-    parts: Parts
-    value: float
-    integral: bool
-    fractional: dict[str, npt.NDArray[np.int64]]
-    output: Any
-
-    def __str__(self) -> str:
-        n = sum(a.size for a in self.parts.values())
-        between = sum(len(a) for a in self.fractional.values())
-        found = "integral: the best output" if self.integral else f"{between} of {n} fractional"
-        return f"relaxation of value {self.value:.6g}, {found}"
-
-
-class Program(Structure):
+class Program(PartScores):
     """0/1 parts (or other whole numbers) under linear constraints: lower ≤ A x ≤ upper.
 
     argmax is max ⟨part, x⟩ over the integer points. The linear relaxation is solved first, by the
@@ -486,52 +458,6 @@ class Program(Structure):
         if solver not in self._models:
             self._models[solver] = open_model(solver, self.rows)
         return self._models[solver]
-
-    # -- scores ---------------------------------------------------------------------------------
-
-    def part_name(self, part: int) -> str:
-        """Return what a part is called in a message: ``label[3, 1]``."""
-        for name, shape in self.shapes.items():
-            size = math.prod(shape)
-            if part < size:
-                place = ", ".join(str(int(i)) for i in np.unravel_index(part, shape))
-                return f"{name}[{place}]"
-            part -= size
-        return f"helper {part}"
-
-    def _merged(self, scores: Mapping[str, Any]) -> Parts:
-        """Return the scores of a call, those of the program where left out."""
-        given = {name: value for name, value in scores.items() if value is not None}
-        if not given and self.given:
-            return self.given
-        unknown = set(given) - set(self.shapes)
-        if unknown:
-            raise ValueError(
-                f"{sorted(unknown)} are no score blocks of this program; it has {list(self.shapes)}"
-            )
-        missing = [n for n in self.shapes if n not in given and n not in self.given]
-        if missing:
-            raise ValueError(f"this program needs scores: {', '.join(missing)}")
-        theta = self._scores(given)
-        return {name: theta.get(name, self.given.get(name)) for name in self.shapes}  # type: ignore[misc]
-
-    def _flat(self, scores: Mapping[str, Any]) -> Vector:
-        """Return one score a part; a shared block's are repeated at each position."""
-        pieces = []
-        for name, table in self._merged(scores).items():
-            shape = self.shapes[name]
-            if table.shape != shape and table.shape != shape[1:]:
-                raise ValueError(f"{name} has shape {table.shape}, the program's is {shape}")
-            pieces.append(np.broadcast_to(table, shape).ravel())
-        return np.concatenate(pieces)
-
-    def _unflat(self, vector: Vector) -> Parts:
-        parts: Parts = {}
-        at = 0
-        for name, shape in self.shapes.items():
-            parts[name] = vector[at : at + math.prod(shape)].reshape(shape)
-            at += math.prod(shape)
-        return parts
 
     def __repr__(self) -> str:
         of = "" if self.structure is None else f" of {self.structure!r}"

@@ -11,12 +11,19 @@ TYPE_CHECKING = False  # importing typing costs more than labelling a sentence
 if TYPE_CHECKING:
     from typing import Any
 
+    from .constituency_parser import ConstituencyParser
+    from .parser import DependencyParser
     from .segment_tagger import SegmentTagger
     from .tagger import Tagger
 
-_HOMES = {"SegmentTagger": "segment_tagger", "Tagger": "tagger"}
+_HOMES = {
+    "ConstituencyParser": "constituency_parser",
+    "DependencyParser": "parser",
+    "SegmentTagger": "segment_tagger",
+    "Tagger": "tagger",
+}
 
-__all__ = ["SegmentTagger", "Tagger"]
+__all__ = ["ConstituencyParser", "DependencyParser", "SegmentTagger", "Tagger"]
 
 
 def __getattr__(name: str) -> Any:

@@ -144,6 +144,8 @@ def label_pieces(
 
     Parameters
     ----------
+    model : TaggerModel or SegmentModel or None
+        Whose format the file must have; None: any.
     make_labeller : callable
         Makes the native labeller for files of a format.
     format : {"columns", "conllu"} or None
@@ -162,7 +164,7 @@ def label_pieces(
         for text, line in pieces(source, _PIECE * min(threads, _MOST_PIECES)):
             if labeller is None:
                 chosen = format or guess_format(source, text)
-                if chosen != model.format:
+                if model is not None and chosen != model.format:
                     raise FileError(
                         os.fspath(source),
                         f"a file of format {chosen}, where the model was trained on {model.format}"

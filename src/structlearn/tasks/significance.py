@@ -9,7 +9,8 @@ from ..metrics import bootstrap_interval, randomization_test
 
 __all__ = ["significance"]
 
-Labels = Sequence[Sequence[str]]
+#: A label of any kind a token: a string, a head, a head with its relation.
+Labels = Sequence[Sequence[Any]]
 
 
 def significance(

@@ -9,7 +9,6 @@ differences to the gold output (``_core.WorkingSets``), never a matrix of exampl
 
 from __future__ import annotations
 
-import hashlib
 from dataclasses import dataclass
 from typing import Any
 
@@ -18,9 +17,9 @@ import numpy.typing as npt
 
 from .. import _core
 from ..problem import Problem
-from .base import Settings, Training
+from .base import Settings
 
-__all__ = ["DualState", "begin", "check_hinge", "fingerprint", "good_enough"]
+__all__ = ["DualState", "begin", "check_hinge"]
 
 Vector = npt.NDArray[np.float64]
 
@@ -29,10 +28,11 @@ Vector = npt.NDArray[np.float64]
 class DualState:
     """A dual point that can be saved and gone on from: arrays and numbers only.
 
+    It belongs to one problem, C and margin, and proves nothing about another: whoever keeps it
+    keeps :func:`~structlearn.problem.problem_digest` with it.
+
     Attributes
     ----------
-    key : str
-        Of the problem that it belongs to (:func:`fingerprint`).
     weights : array
         w.
     sets : dict of arrays
@@ -46,7 +46,6 @@ class DualState:
         constraints of one-slack.
     """
 
-    key: str
     weights: Vector
     sets: dict[str, Any]
     iteration: int
@@ -64,22 +63,6 @@ def check_hinge(settings: Settings, solver: str) -> None:
         )
 
 
-def fingerprint(problem: Problem, settings: Settings) -> str:
-    """Return a name for the problem: examples, weights, gold outputs, costs, C and margin."""
-    digest = hashlib.blake2b(digest_size=16)
-    digest.update(f"{problem.n_weights} {settings.C!r} {settings.margin!r}".encode())
-    gold = problem.gold
-    assert gold is not None
-    for array in (gold.labels, gold.ptr, problem.sample_weight):
-        digest.update(b"-" if array is None else np.ascontiguousarray(array).tobytes())
-    # Losses of some examples at one point stand for features, structure and cost.
-    rng = np.random.default_rng(0)
-    w = rng.normal(size=problem.n_weights)
-    for i in range(0, problem.n_examples, max(1, problem.n_examples // 8)):
-        digest.update(np.float64(problem._core.loss(i, w, settings.margin, 0.0)[0]).tobytes())
-    return digest.hexdigest()
-
-
 def begin(
     problem: Problem,
     settings: Settings,
@@ -91,27 +74,21 @@ def begin(
 ) -> tuple[Any, DualState]:
     """Return the working sets and the state to begin with.
 
-    ``start`` may be a state of the same problem, which is continued bit for bit; a state of
-    another one, or weights, whose most violated outputs fill the working sets; or None.
+    ``start`` may be a state of the same problem, which is continued bit for bit; weights, whose
+    most violated outputs fill the working sets; or None.
     """
     sets = _core.WorkingSets(problem._core, settings.C, settings.margin, most)
-    key = fingerprint(problem, settings)
-    if isinstance(start, DualState) and start.key == key:
+    if isinstance(start, DualState):
+        if len(start.weights) != problem.n_weights:
+            raise ValueError(
+                f"a state with {len(start.weights)} weights is none of this problem, which has "
+                f"{problem.n_weights}: begin at weights"
+            )
         sets.load(start.sets)
         more = {k: v.copy() if hasattr(v, "copy") else v for k, v in start.more.items()}
-        return sets, DualState(
-            key, start.weights.copy(), {}, start.iteration, start.oracle_calls, more
-        )
-    state = DualState(key, np.zeros(problem.n_weights), {}, 0, 0, {})
-    before = start.weights if isinstance(start, DualState) else start
-    if before is not None and len(before) == problem.n_weights:
-        sets.survey(np.ascontiguousarray(before, dtype=np.float64), 0.0, products, n_threads)
+        return sets, DualState(start.weights.copy(), {}, start.iteration, start.oracle_calls, more)
+    state = DualState(np.zeros(problem.n_weights), {}, 0, 0, {})
+    if start is not None:
+        sets.survey(np.ascontiguousarray(start, dtype=np.float64), 0.0, products, n_threads)
         state.oracle_calls += problem.n_examples
     return sets, state
-
-
-def good_enough(training: Training, settings: Settings) -> bool:
-    """Tell whether the proven gap has reached the tolerance."""
-    if training.gap is None or training.objective is None:
-        return False
-    return training.gap <= settings.tol * training.objective

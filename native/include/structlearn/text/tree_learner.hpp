@@ -1,0 +1,60 @@
+// Learning the weights of a parser: the structured hinge, one sentence at a time.
+//
+// The loss is max over trees of (score + cost) - score of the gold tree, the cost of a tree the
+// number of labelled spans that only one of the two has. A step goes along the
+// difference of the features, each weight with a step of its own that shrinks with the squares of
+// its gradients (AdaGrad, Duchi, Hazan & Singer 2011), or with steps of one (the perceptron,
+// Collins 2002). The result is the average of the weights after all steps.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "structlearn/parallel.hpp"
+#include "structlearn/text/tree_parser.hpp"
+
+namespace structlearn::text {
+
+struct TreeExample {
+  TreeInput input;
+  BinaryTree gold;
+};
+
+class TreeLearner {
+ public:
+  // cost: of a wrong span; rate: of AdaGrad, 0 for the perceptron.
+  TreeLearner(TreeWeights sizes, std::vector<TreeExample> examples, std::size_t min_count,
+              double cost, double rate);
+
+  std::size_t features() const { return keys_.size(); }
+
+  // One pass in the order given; false if interrupted. Adds up how many trees were wrong.
+  bool epoch(std::span<const std::uint32_t> order, Interrupt& interrupt, std::size_t* wrong);
+
+  const std::vector<std::uint64_t>& keys() const { return keys_; }
+  // The averages so far: rows of the features, and the tables.
+  void average(std::vector<float>& rows, std::vector<double>& table) const;
+
+ private:
+  struct Change {
+    std::uint64_t place;  // of a weight: a row and a column, or an entry of the table
+    float amount;
+  };
+  void collect(const TreeInput& input, const BinaryTree& tree, float amount);
+  void step(std::size_t place, double gradient);
+
+  TreeWeights sizes_;
+  std::vector<TreeExample> examples_;
+  double cost_, rate_;
+  std::vector<std::uint64_t> keys_;
+  KeyIndex index_;
+  // Features first, then the table: weights, sums for the average, squares of gradients.
+  std::vector<float> weights_, sums_, squares_;
+  std::vector<double> table_, table_sums_, table_squares_;
+  std::vector<Change> changes_;
+  std::vector<std::uint64_t> scratch_;
+  double steps_ = 1.0;
+};
+
+}  // namespace structlearn::text

@@ -1,0 +1,81 @@
+"""Commands of constituency parsers: bracketed trees."""
+
+from __future__ import annotations
+
+from .shared import output_of, print_json, refuse, write_page
+
+TYPE_CHECKING = False  # importing typing costs more than parsing a sentence
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import Any
+
+__all__ = ["evaluate", "inspect", "load", "predict", "train"]
+
+
+def train(o: Any) -> Callable[[], None]:
+    """Learn a parser; return what saves it."""
+    from ..tasks.constituency_parser import ConstituencyParser
+
+    parser = ConstituencyParser(
+        o.learner,
+        max_iter=o.max_iter,
+        patience=o.patience,
+        cost=o.cost,
+        min_count=o.min_count,
+        gold_tags=o.gold_tags,
+        folds=o.folds,
+        max_length=o.max_length,
+        functions=o.functions,
+        traces=o.traces,
+        vertical=o.vertical,
+        horizontal=o.horizontal,
+        n_models=o.n_models,
+        n_jobs=o.threads,
+        random_state=o.random_state,
+        verbose=0 if o.quiet else 1,
+    )
+    parser.fit(o.train, o.dev)
+    return lambda: parser.save(o.model)
+
+
+def load(path: str, description: Any, tensors: Any) -> Any:
+    """Return the parser of a model file."""
+    from ..tasks.constituency_model import ConstituencyModel
+    from ..tasks.constituency_parser import ConstituencyParser
+
+    return ConstituencyParser.from_model(
+        ConstituencyModel.from_container(path, description, tensors)
+    )
+
+
+def predict(parser: Any, o: Any, progress: Any) -> int:
+    """Write the trees of a file, one a line."""
+    refuse(o, "nbest", "confidence", "marginals", "known")
+    gold_tags = o.gold_tags or None
+    parser.label_file(o.input, output_of(o), gold_tags=gold_tags, progress=progress)
+    return 0
+
+
+def evaluate(parser: Any, o: Any) -> int:
+    """Print the scores of the file's trees."""
+    refuse(o, "confidence", "confusions", "against")
+    if o.json:
+        print_json(parser.evaluate(o.gold, gold_tags=o.gold_tags or None))
+    else:
+        print(parser.report(o.gold, gold_tags=o.gold_tags or None))
+    return 0
+
+
+def inspect(parser: Any, o: Any) -> int:
+    """Show what the parser has learned, and its trees."""
+    from ..tasks.constituency_inspection import inspect_parser_html, inspect_parser_text
+
+    source: Any = o.input
+    if o.sentence is not None:
+        source = [o.sentence.split()]
+    shown = {"top": o.top, "labels": o.label, "source": source}
+    if o.html is not None:
+        write_page(o.html, inspect_parser_html(parser, **shown))
+    else:
+        print(inspect_parser_text(parser, **shown))
+    return 0

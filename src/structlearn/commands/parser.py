@@ -1,0 +1,80 @@
+"""Commands of dependency parsers: CoNLL-U to CoNLL-U."""
+
+from __future__ import annotations
+
+from .shared import output_of, print_json, refuse, write_page
+
+TYPE_CHECKING = False  # importing typing costs more than parsing a sentence
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import Any
+
+__all__ = ["evaluate", "inspect", "load", "predict", "train"]
+
+
+def train(o: Any) -> Callable[[], None]:
+    """Learn a parser; return what saves it."""
+    from ..tasks.parser import DependencyParser
+
+    parser = DependencyParser(
+        o.order,
+        o.learner,
+        projective=o.projective,
+        max_iter=o.max_iter,
+        patience=o.patience,
+        C=o.C,
+        gold_tags=o.gold_tags,
+        folds=o.folds,
+        lemmas=o.lemmas,
+        n_models=o.n_models,
+        hash_bits=o.hash_bits,
+        n_jobs=o.threads,
+        random_state=o.random_state,
+        verbose=0 if o.quiet else 1,
+    )
+    parser.fit(o.train, o.dev)
+    return lambda: parser.save(o.model)
+
+
+def load(path: str, description: Any, tensors: Any) -> Any:
+    """Return the parser of a model file."""
+    from ..tasks.parser import DependencyParser
+    from ..tasks.parser_model import ParserModel
+
+    return DependencyParser.from_model(ParserModel.from_container(path, description, tensors))
+
+
+def predict(parser: Any, o: Any, progress: Any) -> int:
+    """Write the file with its heads and relations."""
+    refuse(o, "nbest", "confidence", "marginals", "known")
+    parser.label_file(
+        o.input, output_of(o), format=o.format, gold_tags=o.gold_tags, progress=progress
+    )
+    return 0
+
+
+def evaluate(parser: Any, o: Any) -> int:
+    """Print the scores of the file's trees."""
+    from . import read_model
+
+    other = None if o.against is None else read_model(o.against)[0]
+    options = {"confidence": o.confidence, "against": other, "gold_tags": o.gold_tags}
+    if o.json:
+        print_json(parser.evaluate(o.gold, o.format, **options))
+    else:
+        print(parser.report(o.gold, o.format, confusions=o.confusions, **options))
+    return 0
+
+
+def inspect(parser: Any, o: Any) -> int:
+    """Show what the parser has learned, and what decided its arcs."""
+    from ..tasks.parser_inspection import inspect_parser, inspect_parser_html
+
+    sentences: Any = o.input
+    if o.sentence is not None:
+        sentences = [o.sentence.split()]
+    if o.html is not None:
+        write_page(o.html, inspect_parser_html(parser, o.top, sentences))
+    else:
+        print(inspect_parser(parser, o.top, sentences))
+    return 0

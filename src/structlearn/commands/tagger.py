@@ -1,0 +1,115 @@
+"""Commands of taggers: a label for every token."""
+
+from __future__ import annotations
+
+import sys
+
+from .shared import output_of, print_json, write_page
+
+TYPE_CHECKING = False  # importing typing costs more than labelling a sentence
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import Any
+
+__all__ = ["evaluate", "inspect", "load", "predict", "train"]
+
+
+def train(o: Any) -> Callable[[], None]:
+    """Learn a tagger; return what saves it."""
+    from ..tasks.tagger import Tagger
+
+    tagger = Tagger(
+        o.features,
+        o.learner,
+        order=o.order,
+        target=o.target,
+        scheme=o.scheme,
+        max_iter=o.max_iter,
+        patience=o.patience,
+        C=o.C,
+        l1=o.l1,
+        all_states=o.all_states,
+        min_count=o.min_count,
+        hash_bits=o.hash_bits,
+        prune=o.prune,
+        n_models=o.n_models,
+        unknown=o.unknown,
+        names=not o.no_names,
+        checkpoint=o.checkpoint,
+        n_jobs=o.threads,
+        random_state=o.random_state,
+        verbose=0 if o.quiet else 1,
+    )
+    start = None if o.start is None else Tagger.load(o.start)
+    if o.stream:
+        if o.dev or start:
+            raise ValueError("--stream goes with neither --dev nor --start")
+        tagger.fit_stream(o.train, format=o.format)
+    else:
+        tagger.fit(o.train, o.dev, start=start, format=o.format)
+    return lambda: tagger.save(o.model, o.precision)
+
+
+def load(path: str, description: Any, tensors: Any) -> Any:
+    """Return the tagger of a model file."""
+    from ..tasks.tagger import Tagger
+    from ..tasks.tagger_model import TaggerModel
+
+    return Tagger.from_model(TaggerModel.from_container(path, description, tensors))
+
+
+def predict(tagger: Any, o: Any, progress: Any) -> int:
+    """Write the file with its labels."""
+    if (o.confidence or o.marginals) and tagger.model_.temperature is None:
+        print(
+            "structlearn: the probabilities are not calibrated: train with --dev",
+            file=sys.stderr,
+        )
+    tagger.label_file(
+        o.input,
+        output_of(o),
+        format=o.format,
+        nbest=o.nbest,
+        confidence=o.confidence,
+        marginals=o.marginals,
+        known=o.known,
+        progress=progress,
+    )
+    return 0
+
+
+def evaluate(tagger: Any, o: Any) -> int:
+    """Print the scores of the file's labels."""
+    from . import read_model
+
+    other = None if o.against is None else read_model(o.against)[0]
+    if o.json:
+        print_json(tagger.evaluate(o.gold, o.format, confidence=o.confidence, against=other))
+    else:
+        print(
+            tagger.report(
+                o.gold,
+                o.format,
+                confidence=o.confidence,
+                confusions=o.confusions,
+                against=other,
+            )
+        )
+    return 0
+
+
+def inspect(tagger: Any, o: Any) -> int:
+    """Show what the tagger has learned, and what decided its labels."""
+    from ..tasks.inspection import inspect_html, inspect_text
+
+    sentences: Any = None
+    if o.sentence is not None:
+        sentences = [[tuple(token.split("|")) for token in o.sentence.split()]]
+    elif o.input is not None:
+        sentences = o.input
+    shown = {"top": o.top, "labels": o.label, "sentences": sentences}
+    if o.html is not None:
+        write_page(o.html, inspect_html(tagger, **shown))
+    else:
+        print(inspect_text(tagger, **shown))
+    return 0

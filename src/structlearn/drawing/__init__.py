@@ -1,0 +1,1 @@
+"""Pictures of structures as SVG, without anything from outside."""

@@ -1,0 +1,150 @@
+"""Constituent trees as SVG: one tree, or a gold and a predicted one over and under its words."""
+
+from __future__ import annotations
+
+from collections import Counter
+from html import escape
+from typing import Any
+
+__all__ = ["draw_tree", "draw_trees"]
+
+_LEVEL = 40  # pixels from a node to the next above it
+_LINE = 18
+_LETTER = 7.6  # width of a letter, about
+_GAP = 18
+_MARGIN = 12
+
+_STYLE = """
+svg.tree { --ink: #1c2330; --soft: #5c6675; --edge: #9aa4b2; --paper: #ffffff; --gold: #1f7a4d;
+  --wrong: #b3372f; background: var(--paper); }
+@media (prefers-color-scheme: dark) { svg.tree { --ink: #e6e9ef; --soft: #9aa4b2; --edge: #5c6675;
+  --paper: #14171c; --gold: #5fcf97; --wrong: #f08a80; } }
+.tree text { font: 14px system-ui, sans-serif; text-anchor: middle; fill: var(--ink);
+  paint-order: stroke; stroke: var(--paper); stroke-width: 5px; stroke-linejoin: round; }
+.tree text.tag { font-size: 12px; fill: var(--soft); }
+.tree text.word { font-weight: 600; }
+.tree text.gold { fill: var(--gold); font-weight: 600; }
+.tree text.wrong { fill: var(--wrong); font-weight: 600; }
+.tree text.note { font-size: 12px; text-anchor: start; fill: var(--soft); }
+.tree line { stroke: var(--edge); stroke-width: 1.2; }
+.tree line.gold { stroke: var(--gold); } .tree line.wrong { stroke: var(--wrong); }
+"""
+
+
+class _Placed:
+    """A node with its place: the middle of its children, a level above the highest of them."""
+
+    def __init__(self, label: str, x: float, level: int, begin: int, end: int, below: list[Any]):
+        self.label = label
+        self.x = x
+        self.level = level
+        self.span = (begin, end, label)
+        self.below = below
+
+
+def _place(tree: Any, centres: list[float]) -> tuple[list[_Placed], int]:
+    """Return the nodes above the tags, children before parents, and how high they reach."""
+    placed: list[_Placed] = []
+    done: list[_Placed | int] = []  # nodes and words that have no parent yet
+    at = 0
+    stack: list[tuple[Any, bool]] = [(tree, False)]
+    while stack:
+        node, finished = stack.pop()
+        if node.word is not None:
+            done.append(at)
+            at += 1
+        elif not finished:
+            stack.append((node, True))
+            stack += [(child, False) for child in reversed(node.children)]
+        else:
+            below = done[len(done) - len(node.children) :]
+            del done[len(done) - len(node.children) :]
+            xs = [centres[b] if isinstance(b, int) else b.x for b in below]
+            levels = [0 if isinstance(b, int) else b.level for b in below]
+            first, last = below[0], below[-1]
+            begin = first if isinstance(first, int) else first.span[0]
+            end = last + 1 if isinstance(last, int) else last.span[1]
+            placed.append(
+                _Placed(node.label or "·", (xs[0] + xs[-1]) / 2, max(levels) + 1, begin, end, below)
+            )
+            done.append(placed[-1])
+    return placed, max((p.level for p in placed), default=0)
+
+
+def draw_tree(tree: Any) -> str:
+    """Return one tree as SVG."""
+    return _draw(tree, None)
+
+
+def draw_trees(gold: Any, predicted: Any) -> str:
+    """Return the gold tree above the words and the predicted one under them, as SVG.
+
+    Nodes that only the gold tree has are green, those that only the predicted one has are red.
+    Both are over the same words.
+    """
+    if gold.words != predicted.words:
+        raise ValueError("the two trees have different words")
+    return _draw(gold, predicted)
+
+
+def _draw(upper: Any, lower: Any) -> str:
+    words = upper.words
+    tags = [upper.tags] if lower is None else [upper.tags, lower.tags]
+    centres, x = [], float(_MARGIN)
+    for t, word in enumerate(words):
+        width = max(_LETTER * len(word), *(6.6 * len(row[t]) for row in tags)) + _GAP
+        centres.append(x + width / 2)
+        x += width
+    above, height = _place(upper, centres)
+    below, depth = ([], 0) if lower is None else _place(lower, centres)
+    word_line = _MARGIN + height * _LEVEL + 2 * _LINE
+    both = Counter(n.span for n in above) & Counter(n.span for n in below)
+    shapes: list[str] = []
+    for nodes, up, kind in ((above, True, "gold"), (below, False, "wrong")):
+        left = Counter(both)
+        for node in nodes:
+            style = ""
+            if lower is not None:
+                style = "" if left[node.span] > 0 else kind
+                left[node.span] -= 1
+            shapes += _node(node, centres, word_line, up, style)
+    for t, word in enumerate(words):
+        shapes.append(_text("word", centres[t], word_line, word))
+        shapes.append(_text("tag", centres[t], word_line - _LINE, tags[0][t]))
+        if lower is not None:
+            same = tags[0][t] == tags[1][t]
+            style = "tag" if same else "tag wrong"
+            shapes.append(_text(style, centres[t], word_line + _LINE, tags[1][t]))
+    total = word_line + _MARGIN + (depth * _LEVEL + 2 * _LINE if lower is not None else 0)
+    if lower is not None:
+        shapes.append(_text("note", _MARGIN, _MARGIN + 2, "gold"))
+        shapes.append(_text("note", _MARGIN, total - 6, "predicted"))
+    shapes.sort(key=lambda shape: shape.startswith("<text"))  # labels over lines
+    width = x + _MARGIN
+    return (
+        f'<svg xmlns="http://www.w3.org/2000/svg" class="tree" width="{width:.0f}" '
+        f'height="{total:.0f}" viewBox="0 0 {width:.0f} {total:.0f}" role="img">'
+        f"<style>{_STYLE}</style>{''.join(shapes)}</svg>"
+    )
+
+
+def _node(node: _Placed, centres: list[float], word_line: float, up: bool, style: str) -> list[str]:
+    def height(level: int) -> float:
+        away = level * _LEVEL + _LINE
+        return word_line - away if up else word_line + away
+
+    y = height(node.level)
+    gap = 5 if up else -14  # between a label and the line that leaves it, towards the words
+    shapes = []
+    for child in node.below:
+        x2 = centres[child] if isinstance(child, int) else child.x
+        end = height(0 if isinstance(child, int) else child.level) + (-14 if up else 4)
+        shapes.append(
+            f'<line class="{style}" x1="{node.x:.1f}" y1="{y + gap:.1f}" x2="{x2:.1f}" '
+            f'y2="{end:.1f}"/>'
+        )
+    return [*shapes, _text(style, node.x, y, node.label)]
+
+
+def _text(style: str, x: float, y: float, text: str) -> str:
+    return f'<text class="{style}" x="{x:.1f}" y="{y:.1f}">{escape(text)}</text>'

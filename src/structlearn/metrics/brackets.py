@@ -1,0 +1,108 @@
+"""Labelled brackets compared as evalb does: precision, recall, F1, exact match.
+
+Rules of COLLINS.prm: punctuation (gold tags , : `` '' .) is taken out of the sentence before spans
+are compared, nodes left without a word and the outermost TOP, S1, ROOT or nameless node do not
+count, tags of words are no brackets, ADVP and PRT are one label. Brackets are compared as a
+multiset, so that of NP over NP both count.
+
+Reference: S. Sekine & M. J. Collins (1997), evalb.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from typing import NamedTuple
+
+__all__ = ["BracketCounts", "bracket_counts", "bracket_scores"]
+
+Spans = Sequence[tuple[int, int, str]]
+
+#: Tags of words that evalb takes out.
+PUNCTUATION = frozenset({",", ":", "``", "''", "."})
+#: Outermost labels that do not count.
+ROOTS = frozenset({"", "TOP", "S1", "ROOT"})
+_SAME = {"PRT": "ADVP"}
+
+
+class BracketCounts(NamedTuple):
+    """Brackets of one sentence, or of many added up.
+
+    Attributes
+    ----------
+    matched, gold, predicted : int
+        Brackets of both, of the gold tree, of the predicted one.
+    exact, sentences : int
+        Sentences whose brackets all agree, and all sentences.
+    """
+
+    matched: int = 0
+    gold: int = 0
+    predicted: int = 0
+    exact: int = 0
+    sentences: int = 0
+
+    @property
+    def precision(self) -> float:
+        """Share of the predicted brackets that are right; 0 where there are none."""
+        return self.matched / self.predicted if self.predicted else 0.0
+
+    @property
+    def recall(self) -> float:
+        """Share of the gold brackets that were found; 0 where there are none."""
+        return self.matched / self.gold if self.gold else 0.0
+
+    @property
+    def f1(self) -> float:
+        """Harmonic mean of precision and recall."""
+        total = self.gold + self.predicted
+        return 2 * self.matched / total if total else 0.0
+
+    def plus(self, other: BracketCounts) -> BracketCounts:
+        """Return the sums."""
+        return BracketCounts(*(a + b for a, b in zip(self, other, strict=True)))
+
+
+def counted_brackets(spans: Spans, tags: Sequence[str]) -> Counter[tuple[int, int, str]]:
+    """Return the brackets that evalb counts, over the words that it keeps.
+
+    Parameters
+    ----------
+    spans : sequence of (begin, end, label)
+        Nodes above the tags of words; unary chains as several spans of one extent.
+    tags : sequence of str
+        The gold tags: they say what is punctuation.
+    """
+    place = [0]
+    for tag in tags:
+        place.append(place[-1] + (tag not in PUNCTUATION))
+    return Counter(
+        (place[begin], place[end], _SAME.get(label, label))
+        for begin, end, label in spans
+        if place[begin] < place[end] and label not in ROOTS
+    )
+
+
+def bracket_counts(gold: Spans, predicted: Spans, tags: Sequence[str]) -> BracketCounts:
+    """Compare two trees over the same words."""
+    a, b = counted_brackets(gold, tags), counted_brackets(predicted, tags)
+    return BracketCounts(sum((a & b).values()), sum(a.values()), sum(b.values()), int(a == b), 1)
+
+
+def bracket_scores(
+    gold: Iterable[Spans], predicted: Iterable[Spans], tags: Iterable[Sequence[str]]
+) -> BracketCounts:
+    """Compare many trees.
+
+    Examples
+    --------
+    >>> gold = [(0, 3, "S"), (0, 1, "NP"), (1, 3, "VP")]
+    >>> guess = [(0, 3, "S"), (0, 2, "NP")]
+    >>> found = bracket_scores([gold], [guess], [["N", "V", "."]])
+    >>> found.matched, found.gold, found.predicted
+    (1, 3, 2)
+    """
+    total = BracketCounts()
+    for a, b, t in zip(gold, predicted, tags, strict=True):
+        total = total.plus(bracket_counts(a, b, t))
+    return total

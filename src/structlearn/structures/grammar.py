@@ -1,0 +1,125 @@
+"""Context-free grammars with binary and unary rules, and the closure of the unary ones."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+__all__ = ["Grammar"]
+
+#: More chains than this are an accident: the grammar has dense cycles of unary rules.
+_MOST_CHAINS = 1_000_000
+
+
+class Grammar:
+    """A context-free grammar whose rules have one or two symbols on the right.
+
+    Symbols are numbered 0..n_symbols − 1; a word is covered by any symbol that its scores allow.
+    Above the symbol that a word or a binary rule gives, a span may carry a *chain* of unary rules
+    in which no symbol comes twice: with cycles a sentence would have infinitely many trees. All
+    chains of up to ``max_chain`` rules are worked out here, once: the closure of the unary rules.
+
+    Parameters
+    ----------
+    n_symbols : int
+        Number of symbols.
+    binary : array-like of shape (B, 3)
+        Rules parent → left right, no two alike. Their scores are given with each call, in this
+        order.
+    unary : array-like of shape (U, 2), optional
+        Rules parent → child, parent ≠ child.
+    max_chain : int, default=4
+        The most unary rules above each other.
+
+    Attributes
+    ----------
+    chains : list of tuple of int
+        The chains, each the numbers of its unary rules from the bottom up.
+    """
+
+    def __init__(self, n_symbols: int, binary: Any, unary: Any = (), *, max_chain: int = 4) -> None:
+        if not isinstance(n_symbols, (int, np.integer)) or n_symbols < 1:
+            raise ValueError(f"n_symbols must be a whole number >= 1, got {n_symbols!r}")
+        if not isinstance(max_chain, (int, np.integer)) or max_chain < 0:
+            raise ValueError(f"max_chain must be a whole number >= 0, got {max_chain!r}")
+        self.n_symbols = int(n_symbols)
+        self.max_chain = int(max_chain)
+        self.binary = _rules("binary", binary, 3, self.n_symbols)
+        self.unary = _rules("unary", unary, 2, self.n_symbols)
+        same = np.flatnonzero(self.unary[:, 0] == self.unary[:, 1])
+        if len(same):
+            raise ValueError(
+                f"unary rule {same[0]} leads from symbol {self.unary[same[0], 0]} to itself"
+            )
+        self.chains = self._closure()
+        self.binary_index = {tuple(r): k for k, r in enumerate(self.binary.tolist())}
+        self.unary_index = {tuple(r): k for k, r in enumerate(self.unary.tolist())}
+
+    def _closure(self) -> list[tuple[int, ...]]:
+        rules = self.unary.tolist()
+        above: list[list[int]] = [[] for _ in range(self.n_symbols)]
+        for rule, (_, child) in enumerate(rules):
+            above[child].append(rule)
+        found: list[tuple[int, ...]] = []
+        layer: list[tuple[tuple[int, ...], set[int]]] = [
+            ((rule,), {parent, child}) for rule, (parent, child) in enumerate(rules)
+        ]
+        for _ in range(self.max_chain):
+            found += [chain for chain, _ in layer]
+            if len(found) > _MOST_CHAINS:
+                raise ValueError(
+                    f"the unary rules make more than {_MOST_CHAINS} chains of up to "
+                    f"{self.max_chain}; lower max_chain"
+                )
+            layer = [
+                ((*chain, rule), seen | {rules[rule][0]})
+                for chain, seen in layer
+                for rule in above[rules[chain[-1]][0]]
+                if rules[rule][0] not in seen
+            ]
+        return found
+
+    def specification(self) -> dict[str, Any]:
+        """Return what the core needs."""
+        ptr = np.zeros(len(self.chains) + 1, dtype=np.uint32)
+        np.cumsum([len(chain) for chain in self.chains], out=ptr[1:])
+        return {
+            "symbols": self.n_symbols,
+            "binary": self.binary.astype(np.uint32),
+            "unary": self.unary.astype(np.uint32),
+            "chain_ptr": ptr,
+            "chain_rule": np.array([r for chain in self.chains for r in chain], dtype=np.uint32),
+        }
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {
+            "n_symbols": self.n_symbols,
+            "binary": self.binary,
+            "unary": self.unary,
+            "max_chain": self.max_chain,
+        }
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__init__(**state)  # type: ignore[misc]
+
+    def __repr__(self) -> str:
+        return (
+            f"Grammar({self.n_symbols} symbols, {len(self.binary)} binary and {len(self.unary)} "
+            "unary rules)"
+        )
+
+
+def _rules(name: str, given: Any, width: int, n_symbols: int) -> npt.NDArray[np.int64]:
+    rules = np.asarray(given)
+    if rules.size == 0:
+        return np.zeros((0, width), dtype=np.int64)
+    if rules.ndim != 2 or rules.shape[1] != width or rules.dtype.kind not in "iu":
+        raise ValueError(f"{name} rules are rows of {width} symbols, got shape {rules.shape}")
+    if rules.min() < 0 or rules.max() >= n_symbols:
+        raise ValueError(f"{name} rules name symbols beyond 0..{n_symbols - 1}")
+    rules = rules.astype(np.int64)
+    if len(np.unique(rules, axis=0)) < len(rules):
+        raise ValueError(f"{name} rules must differ from each other")
+    return rules

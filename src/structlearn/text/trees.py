@@ -1,0 +1,299 @@
+"""Constituent trees: bracketed text in and out, and what is done to a treebank before learning."""
+
+from __future__ import annotations
+
+import bisect
+import os
+import re
+from collections.abc import Callable, Iterable, Iterator
+
+from ..exceptions import FileError
+from .files import read_bytes
+
+TYPE_CHECKING = False  # importing typing costs more than parsing a sentence
+if TYPE_CHECKING:
+    from typing import Any
+
+__all__ = ["Tree", "parse_brackets", "read_tree_text", "read_trees", "tree_from_spans"]
+
+#: Nodes inside each other; deeper ones are an accident.
+_MOST_DEPTH = 500
+_TOKEN = re.compile(r"[()]|[^\s()]+")
+#: What may follow a category: -SBJ, =2, |… . Categories such as -LRB- and -NONE- begin with it.
+_FUNCTION = re.compile(r"[-=|]")
+
+
+class Tree:
+    """A node of a constituent tree: a label with children, or a tag with a word.
+
+    Attributes
+    ----------
+    label : str
+        The category, or the tag of a word.
+    children : list of Tree
+        Empty for a word.
+    word : str or None
+        The word itself.
+
+    Examples
+    --------
+    >>> tree = parse_brackets("(S (NP (N fish)) (VP (V sleep)))")[0]
+    >>> tree.words, tree.tags
+    (['fish', 'sleep'], ['N', 'V'])
+    >>> tree.spans()
+    [(0, 2, 'S'), (0, 1, 'NP'), (1, 2, 'VP')]
+    >>> print(tree)
+    (S (NP (N fish)) (VP (V sleep)))
+    """
+
+    __slots__ = ("children", "label", "word")
+
+    def __init__(self, label: str, children: Iterable[Tree] = (), word: str | None = None) -> None:
+        self.label = label
+        self.children = list(children)
+        self.word = word
+
+    def leaves(self) -> list[Tree]:
+        """Return the words' nodes from left to right."""
+        found: list[Tree] = []
+        stack = [self]
+        while stack:
+            node = stack.pop()
+            if node.word is not None:
+                found.append(node)
+            stack += reversed(node.children)
+        return found
+
+    @property
+    def words(self) -> list[str]:
+        """The words."""
+        return [leaf.word or "" for leaf in self.leaves()]
+
+    @property
+    def tags(self) -> list[str]:
+        """The tags of the words."""
+        return [leaf.label for leaf in self.leaves()]
+
+    def spans(self) -> list[tuple[int, int, str]]:
+        """Return (begin, end, label) of all nodes above tags, outer first, left before right."""
+        found: list[tuple[int, int, str]] = []
+        at = 0
+        # A node is met twice: when it opens, and when its words have been counted.
+        stack: list[tuple[Tree, int]] = [(self, -1)]
+        while stack:
+            node, place = stack.pop()
+            if place >= 0:
+                found[place] = (found[place][0], at, node.label)
+            elif node.word is not None:
+                at += 1
+            else:
+                found.append((at, at, node.label))
+                stack.append((node, len(found) - 1))
+                stack += [(child, -1) for child in reversed(node.children)]
+        return found
+
+    def __str__(self) -> str:
+        pieces: list[str] = []
+        stack: list[Tree | str] = [self]
+        while stack:
+            node = stack.pop()
+            if isinstance(node, str):
+                pieces.append(node)
+            elif node.word is not None:
+                pieces.append(f"({node.label} {node.word})")
+            else:
+                pieces.append(f"({node.label} ")
+                stack.append(")")
+                for i, child in enumerate(reversed(node.children)):
+                    if i:
+                        stack.append(" ")
+                    stack.append(child)
+        return "".join(pieces)
+
+    def __repr__(self) -> str:
+        return f"Tree({str(self)!r})"
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Tree) and str(self) == str(other)
+
+    def __hash__(self) -> int:
+        return hash(str(self))
+
+    def _repr_svg_(self) -> str:
+        """Return a picture, for notebooks."""
+        from ..drawing.trees import draw_tree
+
+        return draw_tree(self)
+
+    # -- what treebanks carry besides -----------------------------------------------------------
+
+    def cleaned(self, *, functions: bool = False, traces: bool = False) -> Tree | None:
+        """Return the tree without functional tags and traces; None where no word is left.
+
+        Parameters
+        ----------
+        functions : bool
+            Keep what follows a category: NP-SBJ, NP=2. Tags of words lose nothing.
+        traces : bool
+            Keep empty elements, words tagged -NONE-.
+        """
+        if self.word is not None:
+            return None if self.label == "-NONE-" and not traces else self
+        children = [c.cleaned(functions=functions, traces=traces) for c in self.children]
+        kept = [child for child in children if child is not None]
+        if not kept:
+            return None
+        label = self.label
+        if not functions and label[:1] != "-":
+            label = _FUNCTION.split(label, maxsplit=1)[0] or label
+        return Tree(label, kept)
+
+    def collapsed(self) -> list[tuple[int, int, tuple[str, ...]]]:
+        """Return the spans with unary chains joined: (begin, end, labels from the top down)."""
+        joined: list[tuple[int, int, tuple[str, ...]]] = []
+        for begin, end, label in self.spans():
+            if joined and joined[-1][:2] == (begin, end):
+                joined[-1] = (begin, end, (*joined[-1][2], label))
+            else:
+                joined.append((begin, end, (label,)))
+        return joined
+
+
+def tree_from_spans(
+    words: list[str], tags: list[str], spans: Iterable[tuple[int, int, tuple[str, ...]]]
+) -> Tree:
+    """Return the tree of joined spans, outer before inner; undoes :meth:`Tree.collapsed`.
+
+    Where nothing covers the whole sentence a nameless node does.
+    """
+    root = Tree("")
+    # Whose children come now, with where each ends.
+    stack: list[tuple[Tree, int]] = [(root, len(words))]
+    at = 0
+
+    def fill(until: int) -> None:
+        nonlocal at
+        while at < until:
+            while stack[-1][1] <= at:
+                stack.pop()
+            end = min(until, stack[-1][1])
+            node = stack[-1][0]
+            node.children += [Tree(tags[t], (), words[t]) for t in range(at, end)]
+            at = end
+
+    for begin, end, labels in spans:
+        fill(begin)
+        while stack[-1][1] <= begin:
+            stack.pop()
+        for label in labels:
+            node = Tree(label)
+            stack[-1][0].children.append(node)
+            stack.append((node, end))
+    fill(len(words))
+    if len(root.children) == 1 and root.children[0].word is None:
+        return root.children[0]
+    return root
+
+
+def read_trees(path: str | os.PathLike[str]) -> list[tuple[Tree, int]]:
+    """Read a file of bracketed trees; return each with the line it begins on.
+
+    Plain or gzip, ``-`` is standard input; trees may run over several lines. An outermost node
+    without a name, or named TOP, ROOT or S1, with one child is left out.
+
+    Raises
+    ------
+    FileError
+        Names the file, the line and the sentence: brackets that do not match, nodes without
+        content, words outside of brackets.
+    """
+    return read_tree_text(os.fspath(path), read_bytes(path))
+
+
+def read_tree_text(name: str, content: bytes) -> list[tuple[Tree, int]]:
+    """Return the trees of a file's content; ``name`` is for messages."""
+    try:
+        text = content.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise FileError(name, f"it is not UTF-8: {error.reason} at byte {error.start}") from None
+    trees = list(_scan(text, lambda reason, line: FileError(name, reason, line)))
+    if not trees:
+        raise FileError(name, "there are no sentences in it")
+    return trees
+
+
+def parse_brackets(text: str) -> list[Tree]:
+    """Return the trees of a string; ``ValueError`` says where it is wrong."""
+    return [tree for tree, _ in _scan(text, lambda why, line: ValueError(f"line {line}: {why}"))]
+
+
+def _scan(text: str, error: Callable[[str, int], Exception]) -> Iterator[tuple[Tree, int]]:
+    line_starts = [0, *(match.end() for match in re.finditer("\n", text))]
+
+    def line(at: int) -> int:
+        return bisect.bisect_right(line_starts, at)
+
+    # Open nodes: [label, children, word, where]
+    stack: list[list[Any]] = []
+    sentence = 1
+    last = "("
+    for match in _TOKEN.finditer(text):
+        token, at = match.group(), match.start()
+        if token == "(":
+            if stack and stack[-1][2] is not None:
+                raise error(
+                    f"sentence {sentence}: the word {stack[-1][2]!r} stands beside a constituent",
+                    line(at),
+                )
+            stack.append(["", [], None, at])
+            if len(stack) > _MOST_DEPTH:
+                raise error(
+                    f"sentence {sentence}: more than {_MOST_DEPTH} nodes inside each other; is a "
+                    "bracket missing?",
+                    line(at),
+                )
+        elif token == ")":
+            if not stack:
+                raise error(
+                    f"sentence {sentence}: a closing bracket without an opening one", line(at)
+                )
+            label, children, word, begin = stack.pop()
+            if word is None and not children:
+                raise error(
+                    f"sentence {sentence}: the node ({label}) is empty"
+                    if stack or label
+                    else f"sentence {sentence} is empty",
+                    line(begin),
+                )
+            node = Tree(label, children, word)
+            if stack:
+                stack[-1][1].append(node)
+            else:
+                yield _unwrapped(node), line(begin)
+                sentence += 1
+        elif not stack:
+            raise error(f"sentence {sentence}: {token!r} stands outside of brackets", line(at))
+        elif last == "(":
+            stack[-1][0] = token
+        elif stack[-1][1] or stack[-1][2] is not None:
+            raise error(
+                f"sentence {sentence}: {token!r} stands beside another word or constituent",
+                line(at),
+            )
+        else:
+            stack[-1][2] = token
+        last = token
+    if stack:
+        begin = stack[0][3]
+        raise error(
+            f"sentence {sentence}, which begins here, is not closed: {len(stack)} brackets are "
+            "still open at the end",
+            line(begin),
+        )
+
+
+def _unwrapped(tree: Tree) -> Tree:
+    wrapper = tree.label in ("", "TOP", "ROOT", "S1")
+    if wrapper and len(tree.children) == 1:
+        return tree.children[0]
+    return tree

@@ -1,0 +1,110 @@
+"""Bracketed trees: reading, writing, cleaning, joining unary chains, and what is refused."""
+
+import gzip
+import io
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from structlearn.exceptions import FileError
+from structlearn.text.trees import Tree, parse_brackets, read_trees, tree_from_spans
+
+PENN = """
+( (S
+    (NP-SBJ-1 (DT The) (NN cat))
+    (VP (VBD was)
+      (VP (VBN seen)
+        (NP (-NONE- *-1))))
+    (. .)))
+"""
+
+
+def test_penn_trees_over_several_lines():
+    (tree,) = parse_brackets(PENN)
+    assert tree.label == "S"
+    assert tree.words == ["The", "cat", "was", "seen", "*-1", "."]
+    assert (
+        tree.cleaned()
+        == parse_brackets("(S (NP (DT The) (NN cat)) (VP (VBD was) (VP (VBN seen))) (. .))")[0]
+    )
+    assert tree.cleaned(functions=True).children[0].label == "NP-SBJ-1"
+    assert tree.cleaned(traces=True).words[-2] == "*-1"
+
+
+def test_files_plain_compressed_and_from_standard_input(tmp_path, monkeypatch):
+    plain, packed = tmp_path / "a.mrg", tmp_path / "b.mrg.gz"
+    plain.write_text(PENN + "(S (X b))(TOP (S (X c)))\n")
+    packed.write_bytes(gzip.compress(plain.read_bytes()))
+    trees = read_trees(plain)
+    assert [(str(t)[:6], line) for t, line in trees] == [
+        ("(S (NP", 2),
+        ("(S (X ", 8),
+        ("(S (X ", 8),
+    ]
+    assert read_trees(packed) == trees
+
+    class Pipe:
+        buffer = io.BufferedReader(io.BytesIO(plain.read_bytes()))
+
+    monkeypatch.setattr("sys.stdin", Pipe())
+    assert read_trees("-") == trees
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("(S (X a))\n(S (X b)", "line 2: sentence 2, which begins here, is not closed"),
+        ("(S (X a)))\n", "line 1: sentence 2: a closing bracket"),
+        ("(S\n (NP ) (X a))", r"line 2: sentence 1: the node \(NP\) is empty"),
+        ("(S (X a))\n()", "line 2: sentence 2 is empty"),
+        ("word (S (X a))", "line 1: sentence 1: 'word' stands outside"),
+        ("(S (X a b))", "line 1: sentence 1: 'b' stands beside"),
+        ("(S a (X b))", "line 1: sentence 1: the word 'a' stands beside"),
+        ("(S (X b) a)", "line 1: sentence 1: 'a' stands beside"),
+        ("(A " * 600, "line 1: sentence 1: more than 500 nodes"),
+        ("", "no sentences"),
+    ],
+)
+def test_files_that_are_no_trees(tmp_path, text, message):
+    path = tmp_path / "bad.mrg"
+    path.write_text(text)
+    with pytest.raises(FileError, match=message) as error:
+        read_trees(path)
+    assert "bad.mrg" in str(error.value)
+
+
+def test_bytes_that_are_no_text(tmp_path):
+    path = tmp_path / "bad.mrg"
+    path.write_bytes(b"(S (X \xff\xfe))")
+    with pytest.raises(FileError, match="not UTF-8"):
+        read_trees(path)
+
+
+def test_spans_of_a_tree():
+    (tree,) = parse_brackets("(S (NP (NP (N a))) (VP (V b) (NP (N c))) (. .))")
+    assert tree.spans() == [
+        (0, 4, "S"), (0, 1, "NP"), (0, 1, "NP"), (1, 3, "VP"), (2, 3, "NP"),
+    ]  # fmt: skip
+    assert tree.collapsed()[1] == (0, 1, ("NP", "NP"))
+
+
+labels = st.sampled_from(["S", "NP", "VP", "X"])
+nodes = st.recursive(
+    st.builds(lambda word: Tree("T", (), word), st.sampled_from(["a", "b", "c"])),
+    lambda inner: st.builds(Tree, labels, st.lists(inner, min_size=1, max_size=4)),
+    max_leaves=12,
+)
+
+
+@given(tree=st.builds(Tree, labels, st.lists(nodes, min_size=1, max_size=4)))
+@settings(derandomize=True, deadline=None, database=None, max_examples=150)
+def test_joining_chains_is_undone_exactly(tree):
+    assert tree_from_spans(tree.words, tree.tags, tree.collapsed()) == tree
+    assert parse_brackets(str(tree)) == [tree]
+
+
+def test_words_without_a_tree_get_a_nameless_node():
+    tree = tree_from_spans(["a", "b"], ["X", "Y"], [])
+    assert str(tree) == "( (X a) (Y b))"
+    assert parse_brackets(str(tree)) == [tree]
