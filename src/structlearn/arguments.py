@@ -77,7 +77,7 @@ def make_parser(commands: Commands) -> argparse.ArgumentParser:
     """Return the parser of all commands; each hands its arguments to the function given."""
     parser = _Parser(
         prog="structlearn",
-        description="Structured prediction: learn and predict tags, chunks, entities.",
+        description="Structured prediction: tags, chunks, entities, dependency and constituent trees.",
     )
     parser.add_argument("--version", action=_Version, dest="version")
     # Without prog, argparse works it out by formatting a help text first.

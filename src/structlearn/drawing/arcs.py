@@ -13,14 +13,18 @@ _CHARACTER = 7.6  # width of a letter, roughly
 _GAP = 22.0  # between words
 _LEVEL = 26.0  # height of an arc over the next one
 _STYLE = """
-.w{font:14px sans-serif;text-anchor:middle;fill:#1b1f24}
-.t{font:10px sans-serif;text-anchor:middle;fill:#68707a}
-.l{font:10px sans-serif;text-anchor:middle;paint-order:stroke;stroke:#fff;stroke-width:3px}
-path{fill:none;stroke-width:1.3}
-.right{stroke:#3c4650}.l.right{stroke:#fff;fill:#3c4650}
-.wrong{stroke:#c8321e}.l.wrong{stroke:#fff;fill:#c8321e}
-.missed{stroke:#1d7d46;stroke-dasharray:5 3}
-.l.missed{stroke:#fff;fill:#1d7d46;stroke-dasharray:none}
+svg.arcs{--ink:#1b1f24;--soft:#68707a;--arc:#3c4650;--paper:#fff;--wrong:#c8321e;--gold:#1d7d46;
+background:var(--paper)}
+@media (prefers-color-scheme:dark){svg.arcs{--ink:#e6e9ef;--soft:#9aa4b2;--arc:#aab4c0;
+--paper:#14171c;--wrong:#f08a80;--gold:#5fcf97}}
+.arcs text{font:10px sans-serif;text-anchor:middle}
+.arcs .w{font-size:14px;fill:var(--ink)}
+.arcs .t{fill:var(--soft)}
+.arcs path{fill:none;stroke-width:1.3}
+.arcs path.right{stroke:var(--arc)}.arcs path.wrong{stroke:var(--wrong)}
+.arcs path.missed{stroke:var(--gold);stroke-dasharray:5 3}
+.arcs .l{paint-order:stroke;stroke:var(--paper);stroke-width:3px}
+.arcs .l.right{fill:var(--arc)}.arcs .l.wrong{fill:var(--wrong)}.arcs .l.missed{fill:var(--gold)}
 """.replace("\n", "")
 
 
@@ -96,9 +100,9 @@ def draw_arcs(
     height = bottom + (10 + _LEVEL * max(low.values()) if low else 6)
 
     out = [
-        f'<svg xmlns="http://www.w3.org/2000/svg" width="{x:.0f}" height="{height:.0f}" '
-        f'viewBox="0 0 {x:.0f} {height:.0f}"><style>{_STYLE}</style>'
-        '<rect width="100%" height="100%" fill="#fff"/>'
+        f'<svg xmlns="http://www.w3.org/2000/svg" class="arcs" width="{x:.0f}" '
+        f'height="{height:.0f}" viewBox="0 0 {x:.0f} {height:.0f}" role="img">'
+        f"<style>{_STYLE}</style>"
     ]
     for arc in above:
         kind = "right" if wanted is None or arc in wanted else "wrong"
