@@ -77,7 +77,7 @@ def make_parser(commands: Commands) -> argparse.ArgumentParser:
     """Return the parser of all commands; each hands its arguments to the function given."""
     parser = _Parser(
         prog="structlearn",
-        description="Structured prediction: tags, chunks, entities, dependency and constituent trees.",
+        description="Structured prediction: tags, chunks, entities, dependencies, constituents.",
     )
     parser.add_argument("--version", action=_Version, dest="version")
     # Without prog, argparse works it out by formatting a help text first.
