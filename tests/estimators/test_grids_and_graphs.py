@@ -35,7 +35,10 @@ def quietly(model, X, y):
 
 @pytest.mark.parametrize(
     "model",
-    [StructuredPerceptron("grid", max_iter=20), StructuredSVM("grid", C=0.1, max_iter=60)],
+    [
+        StructuredPerceptron("grid", max_iter=20, random_state=0),
+        StructuredSVM("grid", C=0.1, max_iter=60, random_state=0),
+    ],
     ids=["perceptron", "svm"],
 )
 def test_neighbours_help_to_segment(model):
@@ -46,7 +49,9 @@ def test_neighbours_help_to_segment(model):
     labels = [k.reshape(1, 1) for one in y for k in one.ravel()]
     pixels, labels = pixels[::9], labels[::9]
     n = 2 * len(pixels) // 3
-    alone = quietly(StructuredSVM("grid", C=0.1, max_iter=5), pixels[:n], labels[:n])
+    alone = quietly(
+        StructuredSVM("grid", C=0.1, max_iter=5, random_state=0), pixels[:n], labels[:n]
+    )
     assert accuracy > alone.score(pixels[n:], labels[n:]) + 0.05
     assert model.coef_["right"].shape == (2, 2)
     found = model.predict(X[25:27])
@@ -62,14 +67,14 @@ def test_features_of_edges():
         grey = x["label"][..., 0]
         x["right"] = np.stack((np.ones_like(grey[:, 1:]), np.abs(np.diff(grey, axis=1))), axis=-1)
         x["down"] = np.stack((np.ones_like(grey[1:]), np.abs(np.diff(grey, axis=0))), axis=-1)
-    model = quietly(StructuredSVM("grid", C=0.1, max_iter=60), X, y)
+    model = quietly(StructuredSVM("grid", C=0.1, max_iter=60, random_state=0), X, y)
     assert model.coef_["right"].shape == (2, 2, 2)
     assert model.score(X, y) > 0.8
 
 
 def test_small_grids_have_a_random_field():
     X, y = images(12, size=(4, 6))
-    model = quietly(CRF("grid", solver="lbfgs", max_iter=15), X, y)
+    model = quietly(CRF("grid", solver="lbfgs", max_iter=15, random_state=0), X, y)
     assert model.score(X, y) > 0.8
     p = model.predict_marginals(X[:1])[0]
     label = p["label"] if isinstance(p, dict) else p
@@ -80,7 +85,7 @@ def test_inexact_inference_is_told():
     X, y = images(4, labels=("a", "b", "c"), size=(10, 12))
     with warnings.catch_warnings(record=True) as told:
         warnings.simplefilter("always")
-        StructuredSVM(Grid(method="expansion"), max_iter=3).fit(X, y)
+        StructuredSVM(Grid(method="expansion"), max_iter=3, random_state=0).fit(X, y)
     said = [str(w.message) for w in told if w.category is InexactInferenceWarning]
     assert any("not exact" in text for text in said)
 
@@ -106,9 +111,9 @@ def graphs(n, seed=0, features=False):
 @pytest.mark.parametrize(
     "model",
     [
-        StructuredPerceptron("graph", max_iter=8),
-        StructuredSVM("graph", max_iter=40),
-        CRF("graph", solver="lbfgs", max_iter=20),
+        StructuredPerceptron("graph", max_iter=8, random_state=0),
+        StructuredSVM("graph", max_iter=40, random_state=0),
+        CRF("graph", solver="lbfgs", max_iter=20, random_state=0),
     ],
     ids=["perceptron", "svm", "crf"],
 )
@@ -121,12 +126,12 @@ def test_every_learner_learns_from_graphs(model, features):
 def test_bad_examples():
     X, y = images(2)
     with pytest.raises(ValueError, match="example 0"):
-        StructuredSVM("grid").fit(X, [one[:-1] for one in y])
+        StructuredSVM("grid", random_state=0).fit(X, [one[:-1] for one in y])
     with pytest.raises(ValueError, match="shape"):
-        StructuredSVM("grid").fit(X, [one.ravel() for one in y])
+        StructuredSVM("grid", random_state=0).fit(X, [one.ravel() for one in y])
     X, y = graphs(2)
     with pytest.raises(ValueError, match="edges are missing"):
-        StructuredSVM("graph").fit([{"label": x["label"]} for x in X], y)
+        StructuredSVM("graph", random_state=0).fit([{"label": x["label"]} for x in X], y)
     X[1]["edges"] = X[1]["edges"] + 5
     with pytest.raises(ValueError, match="nodes"):
-        StructuredSVM("graph").fit(X, y)
+        StructuredSVM("graph", random_state=0).fit(X, y)

@@ -41,9 +41,9 @@ def fitted(model, X, y):
 @pytest.mark.parametrize(
     "model",
     [
-        StructuredPerceptron("tree", max_iter=8),
-        StructuredSVM("tree", max_iter=15),
-        CRF("tree", max_iter=40),
+        StructuredPerceptron("tree", max_iter=8, random_state=0),
+        StructuredSVM("tree", max_iter=15, random_state=0),
+        CRF("tree", max_iter=40, random_state=0),
     ],
     ids=["perceptron", "svm", "crf"],
 )
@@ -57,19 +57,19 @@ def test_every_learner_learns_from_trees(model, edge_features):
 
 def test_edges_matter():
     X, y = trees(200)
-    with_edges = CRF("tree").fit(X[:150], y[:150]).score(X[150:], y[150:])
+    with_edges = CRF("tree", random_state=0).fit(X[:150], y[:150]).score(X[150:], y[150:])
     alone = [{"label": x["label"][[v]], "parents": [-1]} for x in X for v in range(len(x["label"]))]
     labels = [labels[[v]] for labels in y for v in range(len(labels))]
     n = sum(len(labels) for labels in y[:150])
-    nodes = CRF("tree").fit(alone[:n], labels[:n]).score(alone[n:], labels[n:])
+    nodes = CRF("tree", random_state=0).fit(alone[:n], labels[:n]).score(alone[n:], labels[n:])
     assert with_edges > nodes + 0.1
 
 
 def test_a_feature_of_one_and_a_shared_table_are_the_same_model():
     X, y = trees()
-    shared = CRF("tree", tol=1e-8).fit(X, y)
+    shared = CRF("tree", tol=1e-8, random_state=0).fit(X, y)
     X_ones, _ = trees(edge_features=True)
-    ones = CRF("tree", tol=1e-8).fit(X_ones, y)
+    ones = CRF("tree", tol=1e-8, random_state=0).fit(X_ones, y)
     np.testing.assert_allclose(shared.coef_["edge"], ones.coef_["edge"][..., 0], atol=1e-3)
 
 
@@ -94,7 +94,7 @@ def test_one_tree_for_all():
     size = 4
     same = [{"label": np.resize(x["label"], (size, 4))} for x in X]
     labels = [np.resize(one, size) for one in y]
-    model = CRF(Tree([-1, 0, 1, 1])).fit(same, labels)
+    model = CRF(Tree([-1, 0, 1, 1]), random_state=0).fit(same, labels)
     assert len(model.predict(same[:2])[1]) == size
     again = pickle.loads(pickle.dumps(model))
     assert again.score(same, labels) == model.score(same, labels)
@@ -102,8 +102,8 @@ def test_one_tree_for_all():
 
 def test_threads_do_not_change_the_result():
     X, y = trees()
-    one = CRF("tree", max_iter=10, n_jobs=1).fit(X, y)
-    two = CRF("tree", max_iter=10, n_jobs=2).fit(X, y)
+    one = CRF("tree", max_iter=10, n_jobs=1, random_state=0).fit(X, y)
+    two = CRF("tree", max_iter=10, n_jobs=2, random_state=0).fit(X, y)
     np.testing.assert_array_equal(one.coef_["edge"], two.coef_["edge"])
 
 
@@ -126,9 +126,9 @@ def test_bad_trees_are_named(change, message):
         X = [{**x, "edge": np.zeros((5, 1))} for x in X]
     X[1] = {**X[1], **change}
     with pytest.raises(ValueError, match=message):
-        CRF("tree").fit(X, [list("ababab")] * 3)
+        CRF("tree", random_state=0).fit(X, [list("ababab")] * 3)
 
 
 def test_no_trees_at_all():
     with pytest.raises(ValueError, match="parents of the nodes are missing"):
-        CRF("tree").fit([{"label": np.zeros((2, 1))}], [["a", "b"]])
+        CRF("tree", random_state=0).fit([{"label": np.zeros((2, 1))}], [["a", "b"]])

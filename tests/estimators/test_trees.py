@@ -27,9 +27,9 @@ def arc_examples(n_examples=30, *, labels=None, projective=False, seed=0):
 
 
 LEARNERS = [
-    StructuredPerceptron(max_iter=30, structure="arborescence"),
-    StructuredSVM(C=10.0, structure="arborescence"),
-    CRF(C=10.0, structure="arborescence"),
+    StructuredPerceptron(max_iter=30, structure="arborescence", random_state=0),
+    StructuredSVM(C=10.0, structure="arborescence", random_state=0),
+    CRF(C=10.0, structure="arborescence", random_state=0),
 ]
 
 
@@ -47,13 +47,15 @@ def test_estimators_learn_trees(model, labels):
 
 def test_frank_wolfe_closes_its_duality_gap():
     X, y = arc_examples()
-    model = StructuredSVM(C=1.0, structure="arborescence", tol=1e-3, max_iter=2000).fit(X, y)
+    model = StructuredSVM(
+        C=1.0, structure="arborescence", tol=1e-3, max_iter=2000, random_state=0
+    ).fit(X, y)
     assert 0 <= model.duality_gap_ <= 1e-3 * model.objective_
 
 
 def test_svm_objective_is_that_of_its_definition():
     X, y = arc_examples(8, labels=["a", "b"])
-    model = StructuredSVM(C=1.0, structure="arborescence").fit(X, y)
+    model = StructuredSVM(C=1.0, structure="arborescence", random_state=0).fit(X, y)
     w = model.coef_["arc"]
     loss = 0.0
     for example, (heads, labels) in zip(X, y, strict=True):
@@ -69,7 +71,7 @@ def test_svm_objective_is_that_of_its_definition():
 
 def test_crf_gradient_vanishes_at_its_solution():
     X, y = arc_examples(10)
-    model = CRF(C=1.0, structure="arborescence", tol=1e-9, max_iter=500).fit(X, y)
+    model = CRF(C=1.0, structure="arborescence", tol=1e-9, max_iter=500, random_state=0).fit(X, y)
     w = model.coef_["arc"]
     gradient = w.copy()
     for example, heads in zip(X, y, strict=True):
@@ -81,7 +83,7 @@ def test_crf_gradient_vanishes_at_its_solution():
 
 def test_structure_objects_and_marginals():
     X, y = arc_examples(projective=True)
-    model = CRF(structure=Arborescence(projective=True)).fit(X, y)
+    model = CRF(structure=Arborescence(projective=True), random_state=0).fit(X, y)
     p = model.predict_marginals(X[:2])
     for one, example in zip(p, X, strict=False):
         assert one.shape == example["arc"].shape[:2]
@@ -99,7 +101,7 @@ def test_sibling_features():
         arc, pair = rng.normal(size=(size, size, 3)), rng.normal(size=(size, size, size, 2))
         X.append({"arc": arc, "sibling": pair})
         y.append(structure.argmax(arc=arc.sum(axis=-1), sibling=pair @ [2.0, -2.0]))
-    for model in (StructuredSVM(C=10.0), CRF(C=10.0)):
+    for model in (StructuredSVM(C=10.0, random_state=0), CRF(C=10.0, random_state=0)):
         model.set_params(structure=structure).fit(X, y)
         assert model.score(X, y) > 0.9
         assert model.coef_["sibling"].shape == (2,)
@@ -110,15 +112,15 @@ def test_sibling_features():
 def test_rows_of_sparse_features():
     X, y = arc_examples(10)
     flat = [sparse.csr_matrix(x["arc"].reshape(-1, N_FEATURES)) for x in X]
-    dense = CRF(structure="arborescence").fit(X, y)
-    rows = CRF(structure="arborescence").fit([{"arc": x} for x in flat], y)
+    dense = CRF(structure="arborescence", random_state=0).fit(X, y)
+    rows = CRF(structure="arborescence", random_state=0).fit([{"arc": x} for x in flat], y)
     np.testing.assert_allclose(rows.coef_["arc"], dense.coef_["arc"], atol=1e-4)
 
 
 def test_unknown_labels():
     X, y = arc_examples(labels=["a", "b"])
     partly = [(h, [None if i % 3 == 0 else k for i, k in enumerate(t.tolist())]) for h, t in y]
-    model = CRF(C=10.0, structure="arborescence").fit(X, partly)
+    model = CRF(C=10.0, structure="arborescence", random_state=0).fit(X, partly)
     assert model.score(X, y) > 0.8
     assert 0.9 < model.score(X, partly) <= 1.0
 
@@ -132,7 +134,11 @@ def test_spanning_trees():
         features = rng.normal(size=(size, size, 4))
         X.append({"edge": features + features.transpose(1, 0, 2)})
         y.append(SpanningTree().argmax(edge=X[-1]["edge"] @ weights))
-    for model in (StructuredPerceptron(max_iter=20), StructuredSVM(C=10.0), CRF(C=10.0)):
+    for model in (
+        StructuredPerceptron(max_iter=20, random_state=0),
+        StructuredSVM(C=10.0, random_state=0),
+        CRF(C=10.0, random_state=0),
+    ):
         model.set_params(structure="spanning-tree").fit(X, y)
         assert model.score(X, y) > 0.9
 
@@ -151,4 +157,4 @@ def test_bad_trees_are_named(change, message):
     X, y = arc_examples(5, seed=3)
     X, y = change(X, y)
     with pytest.raises(ValueError, match=message):
-        StructuredPerceptron(structure="arborescence").fit(X, y)
+        StructuredPerceptron(structure="arborescence", random_state=0).fit(X, y)
