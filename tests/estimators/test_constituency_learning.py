@@ -36,7 +36,7 @@ def draw_trees(n, seed=0, flat=False):
     "learner",
     [
         StructuredPerceptron("constituency", random_state=0),
-        CRF("constituency", C=10.0),
+        CRF("constituency", C=10.0, random_state=0),
         StructuredSVM("constituency", C=10.0, random_state=0),
         StructuredSVM("constituency", C=10.0, random_state=0, cost="zero-one"),
     ],
@@ -54,7 +54,7 @@ def test_trees_are_learned(learner, flat):
 
 def test_predictions():
     X, y = draw_trees(30)
-    model = CRF("constituency", C=10.0).fit(X, y)
+    model = CRF("constituency", C=10.0, random_state=0).fit(X, y)
     ranked = model.predict_kbest(X[:3], 3)
     assert [r[0][1] for r in ranked] == model.predict(X[:3])
     p = model.predict_marginals(X[:3])
@@ -76,4 +76,4 @@ def test_crossing_spans_are_refused():
     X, y = draw_trees(3)
     y[1] = [(0, 2, "S"), (1, 3, "NP")]
     with pytest.raises(ValueError, match=r"example 1: .*cross"):
-        CRF("constituency").fit(X, y)
+        CRF("constituency", random_state=0).fit(X, y)

@@ -33,9 +33,9 @@ def fitted(model, X, y):
 @pytest.mark.parametrize(
     "learner",
     [
-        StructuredPerceptron(max_iter=8),
-        StructuredSVM(max_iter=20),
-        StructuredSVM(solver="one-slack", tol=0.1),
+        StructuredPerceptron(max_iter=8, random_state=0),
+        StructuredSVM(max_iter=20, random_state=0),
+        StructuredSVM(solver="one-slack", tol=0.1, random_state=0),
     ],
     ids=["perceptron", "frank-wolfe", "one-slack"],
 )
@@ -59,7 +59,7 @@ def test_masks_of_weights_and_of_scores():
         require(Label("C", at=-1)),
         forbid(Part("transition", "C", "A"), Part("transition", "C", "B")),
     ]
-    model = CRF(constraints=constraints, max_iter=30).fit(X, y)
+    model = CRF(constraints=constraints, max_iter=30, random_state=0).fit(X, y)
     assert [how.split(" (")[0] for _, how in model.constraints_] == [
         "mask of scores",
         "mask of weights",
@@ -70,8 +70,10 @@ def test_masks_of_weights_and_of_scores():
 
 def test_forbid_is_short_for_constraints():
     X, y = sequences()
-    short = CRF(forbid={"transition": [("B", "B")]}, max_iter=10).fit(X, y)
-    long = CRF(constraints=[forbid(Part("transition", "B", "B"))], max_iter=10).fit(X, y)
+    short = CRF(forbid={"transition": [("B", "B")]}, max_iter=10, random_state=0).fit(X, y)
+    long = CRF(constraints=[forbid(Part("transition", "B", "B"))], max_iter=10, random_state=0).fit(
+        X, y
+    )
     np.testing.assert_array_equal(short.coef_["transition"], long.coef_["transition"])
     assert [how for _, how in short.constraints_] == ["mask of weights"]
     assert type(long.structure_).__name__ == "Chain", "the native learners do this"
@@ -80,34 +82,36 @@ def test_forbid_is_short_for_constraints():
 def test_a_crf_says_what_it_cannot_do():
     X, y = sequences()
     with pytest.raises(CapabilityError, match=r"at least 1 of label 'B'.*structured SVM"):
-        CRF(constraints=[at_least(1, Label("B"))]).fit(X, y)
+        CRF(constraints=[at_least(1, Label("B"))], random_state=0).fit(X, y)
 
 
 def test_gold_that_breaks_a_constraint_is_named():
     X, y = sequences()
     y[3][:] = "B"
     with pytest.raises(ValueError, match="example 3: the output breaks a constraint: at most 1"):
-        StructuredSVM(constraints=[at_most(1, Label("B"))]).fit(X, y)
+        StructuredSVM(constraints=[at_most(1, Label("B"))], random_state=0).fit(X, y)
 
 
 def test_unknown_labels_are_filled_in_within_the_constraints():
     X, y = sequences()
     y = [labels.tolist() for labels in y]
     y[0] = [None] * len(y[0])
-    model = StructuredSVM(constraints=[exactly(1, Label("B"))], solver="sgd", max_iter=5)
+    model = StructuredSVM(
+        constraints=[exactly(1, Label("B"))], solver="sgd", max_iter=5, random_state=0
+    )
     fitted(model, X, y)
     assert (model.predict(X[:1])[0] == "B").sum() == 1
 
 
 def test_one_label_an_example():
     X, y = np.random.default_rng(0).normal(size=(20, 2)), np.arange(20) % 3
-    model = StructuredSVM("multiclass", constraints=[forbid(Label(7))])
+    model = StructuredSVM("multiclass", constraints=[forbid(Label(7))], random_state=0)
     with pytest.raises(ValueError, match="forbid"):
         model.fit(X, y)
     with pytest.raises(ValueError, match="has one label"):
-        StructuredSVM("multiclass", constraints=[at_most(1, Label(1))]).fit(X, y)
+        StructuredSVM("multiclass", constraints=[at_most(1, Label(1))], random_state=0).fit(X, y)
 
 
 def test_what_is_no_constraint():
     with pytest.raises(ValueError, match=r"see structlearn\.constraints"):
-        CRF(constraints=["no B after B"]).fit(*sequences())
+        CRF(constraints=["no B after B"], random_state=0).fit(*sequences())

@@ -104,8 +104,7 @@ def test_lbfgs(kind, margin, temperature, l1):
     for max_iter, tol in [(1, 0.0), (2, 0.0), (4, 0.0), (1000, 1e-3), (1000, 1e-9)]:
         model = CRF(
             structure, C=0.8, l1=l1, margin=margin, temperature=temperature, cost=cost_for(kind),
-            tol=tol, max_iter=max_iter,
-        )  # fmt: skip
+            tol=tol, max_iter=max_iter, random_state=0)  # fmt: skip
         quietly(model, X, y)
         check(model, reference, optimum)
         if max_iter == 1000:
@@ -183,7 +182,7 @@ def test_going_on_proves_nothing_about_other_data():
     """partial_fit over changing data: the gap is about the batch of the last call alone."""
     for seed, C in itertools.product(range(3), (0.1, 1.0)):
         structure, X, y, phi, gold, cost = data("chain", seed)
-        model = StructuredSVM(structure, C=C, solver="sgd")
+        model = StructuredSVM(structure, C=C, solver="sgd", random_state=0)
         for begin in (0, 2, 4, 0, 2):
             part = slice(begin, begin + 3)
             model.partial_fit(X[part], y[part], classes=[0, 1])
@@ -235,7 +234,12 @@ def test_zero_one_cost_refuses_temperatures_that_rounding_spoils(solver):
     structure, X, y, *_ = data("chain")
     for margin, temperature in [(1.0, 0.01), (3.0, 0.2), (1.0, 1 / 12.1)]:
         model = CRF(
-            structure, solver=solver, margin=margin, temperature=temperature, cost="zero-one"
+            structure,
+            solver=solver,
+            margin=margin,
+            temperature=temperature,
+            cost="zero-one",
+            random_state=0,
         )
         with pytest.raises(ValueError, match="the zero-one cost needs temperature >= margin / 12"):
             model.fit(X, y)
@@ -243,19 +247,26 @@ def test_zero_one_cost_refuses_temperatures_that_rounding_spoils(solver):
 
 def test_no_proof_where_there_is_none():
     structure, X, y, *enumerated = data("chain")
-    constant = StructuredSVM(structure, C=0.8, solver="sgd", step="constant", max_iter=5).fit(X, y)
+    constant = StructuredSVM(
+        structure, C=0.8, solver="sgd", step="constant", max_iter=5, random_state=0
+    ).fit(X, y)
     assert constant.duality_gap_ is None
     reference = Enumerated(*enumerated, C=0.8, margin=1, temperature=0)
     assert constant.objective_ == pytest.approx(reference.primal(flat(constant)), rel=1e-12)
     partial = [[None, *row[1:]] for row in y]
-    latent = StructuredModel(structure, temperature=1, margin=0, max_iter=200).fit(X, partial)
+    latent = StructuredModel(structure, temperature=1, margin=0, max_iter=200, random_state=0).fit(
+        X, partial
+    )
     assert latent.duality_gap_ is None  # not convex
     assert latent.objective_ > 0
 
 
 def test_warns_where_the_tolerance_was_not_reached():
     structure, X, y, *_ = data("chain")
-    for model in (StructuredSVM(structure, max_iter=2), CRF(structure, max_iter=1, tol=1e-12)):
+    for model in (
+        StructuredSVM(structure, max_iter=2, random_state=0),
+        CRF(structure, max_iter=1, tol=1e-12, random_state=0),
+    ):
         with pytest.warns(ConvergenceWarning, match=r"gap of .* raise max_iter or tol"):
             model.fit(X, y)
 
@@ -266,17 +277,19 @@ def test_warns_where_losses_still_changed():
     partial = [[None, *row[1:]] for row in y]
     message = r"last pass changed the losses by .* of their sum, above tol=.*; raise max_iter"
     for model, labels in [
-        (AdaGrad(structure, max_iter=1), y),
-        (StructuredSVM(structure, solver="sgd", max_iter=1), partial),
-        (CRF(structure, solver="sgd", max_iter=2, tol=1e-9), partial),
+        (AdaGrad(structure, max_iter=1, random_state=0), y),
+        (StructuredSVM(structure, solver="sgd", max_iter=1, random_state=0), partial),
+        (CRF(structure, solver="sgd", max_iter=2, tol=1e-9, random_state=0), partial),
     ]:
         with pytest.warns(ConvergenceWarning, match=message):
             model.fit(X, labels)
-    CRF(structure, solver="sgd", max_iter=300, tol=1e-2).fit(X, partial)
-    StructuredSVM(structure, solver="sgd", step="constant", max_iter=2, tol=0).fit(X, y)
-    StructuredPerceptron(structure, max_iter=1).fit(X, y)
-    PassiveAggressive(structure, max_iter=1).fit(X, y)
-    AROW(structure, max_iter=1).fit(X, y)
+    CRF(structure, solver="sgd", max_iter=300, tol=1e-2, random_state=0).fit(X, partial)
+    StructuredSVM(structure, solver="sgd", step="constant", max_iter=2, tol=0, random_state=0).fit(
+        X, y
+    )
+    StructuredPerceptron(structure, max_iter=1, random_state=0).fit(X, y)
+    PassiveAggressive(structure, max_iter=1, random_state=0).fit(X, y)
+    AROW(structure, max_iter=1, random_state=0).fit(X, y)
 
 
 def test_loss_curve_carries_seconds_calls_and_gap():
@@ -295,6 +308,6 @@ def test_loss_curve_carries_seconds_calls_and_gap():
 def test_smooth_losses_only_for_lbfgs():
     structure, X, y, *_ = data("chain")
     with pytest.raises(ValueError, match="needs a smooth loss: temperature > 0"):
-        StructuredModel(structure, solver="lbfgs").fit(X, y)
+        StructuredModel(structure, solver="lbfgs", random_state=0).fit(X, y)
     with pytest.raises(ValueError, match="l1 > 0 needs solver='lbfgs'"):
-        CRF(structure, l1=0.1, solver="sgd").fit(X, y)
+        CRF(structure, l1=0.1, solver="sgd", random_state=0).fit(X, y)
