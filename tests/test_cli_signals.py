@@ -15,7 +15,7 @@ from structlearn.datasets import make_treebank
 WAITING = """
 import sys, time
 from structlearn import cli
-from structlearn.tasks import {module} as module
+from structlearn.tasks.tagging import {module} as module
 
 before = {place}
 def reached(*arguments, **options):
@@ -89,9 +89,9 @@ def test_while_it_learns(corpus, model, more):
     ("module", "place"),
     [
         ("fitting", "module.Fitting._training_set"),
-        ("tagger_model", "module.write_container"),
-        ("tagger_model", "sys.modules['os'].fsync"),
-        ("tagger_model", "sys.modules['os'].replace"),
+        ("model", "module.write_container"),
+        ("model", "sys.modules['os'].fsync"),
+        ("model", "sys.modules['os'].replace"),
     ],
 )
 def test_before_and_while_it_saves(corpus, model, module, place):

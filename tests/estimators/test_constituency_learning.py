@@ -7,7 +7,7 @@ from scipy import sparse
 from sklearn.base import clone
 
 from structlearn.estimators import CRF, StructuredPerceptron, StructuredSVM
-from structlearn.structures.spans import read_spans
+from structlearn.structures.trees.spans import read_spans
 
 
 def draw_trees(n, seed=0, flat=False):

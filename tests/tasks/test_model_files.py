@@ -12,7 +12,7 @@ import pytest
 from structlearn.exceptions import FileError
 from structlearn.io.container import Tensor, read_container, write_container
 from structlearn.tasks import Tagger
-from structlearn.tasks.tagger_model import TaggerModel
+from structlearn.tasks.tagging.model import TaggerModel
 from structlearn.text import Corpus, FeatureTemplates
 
 SENTENCES = [

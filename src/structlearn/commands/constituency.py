@@ -14,7 +14,7 @@ __all__ = ["evaluate", "inspect", "load", "predict", "train"]
 
 def train(o: Any) -> Callable[[], None]:
     """Learn a parser; return what saves it."""
-    from ..tasks.constituency_parser import ConstituencyParser
+    from ..tasks.constituents.parser import ConstituencyParser
 
     parser = ConstituencyParser(
         o.learner,
@@ -40,8 +40,8 @@ def train(o: Any) -> Callable[[], None]:
 
 def load(path: str, description: Any, tensors: Any) -> Any:
     """Return the parser of a model file."""
-    from ..tasks.constituency_model import ConstituencyModel
-    from ..tasks.constituency_parser import ConstituencyParser
+    from ..tasks.constituents.model import ConstituencyModel
+    from ..tasks.constituents.parser import ConstituencyParser
 
     return ConstituencyParser.from_model(
         ConstituencyModel.from_container(path, description, tensors)
@@ -68,7 +68,7 @@ def evaluate(parser: Any, o: Any) -> int:
 
 def inspect(parser: Any, o: Any) -> int:
     """Show what the parser has learned, and its trees."""
-    from ..tasks.constituency_inspection import inspect_parser_html, inspect_parser_text
+    from ..tasks.constituents.inspection import inspect_parser_html, inspect_parser_text
 
     source: Any = o.input
     if o.sentence is not None:

@@ -14,7 +14,7 @@ __all__ = ["evaluate", "inspect", "load", "predict", "train"]
 
 def train(o: Any) -> Callable[[], None]:
     """Learn a parser; return what saves it."""
-    from ..tasks.parser import DependencyParser
+    from ..tasks.dependencies.parser import DependencyParser
 
     parser = DependencyParser(
         o.order,
@@ -38,8 +38,8 @@ def train(o: Any) -> Callable[[], None]:
 
 def load(path: str, description: Any, tensors: Any) -> Any:
     """Return the parser of a model file."""
-    from ..tasks.parser import DependencyParser
-    from ..tasks.parser_model import ParserModel
+    from ..tasks.dependencies.model import ParserModel
+    from ..tasks.dependencies.parser import DependencyParser
 
     return DependencyParser.from_model(ParserModel.from_container(path, description, tensors))
 
@@ -68,7 +68,7 @@ def evaluate(parser: Any, o: Any) -> int:
 
 def inspect(parser: Any, o: Any) -> int:
     """Show what the parser has learned, and what decided its arcs."""
-    from ..tasks.parser_inspection import inspect_parser, inspect_parser_html
+    from ..tasks.dependencies.inspection import inspect_parser, inspect_parser_html
 
     sentences: Any = o.input
     if o.sentence is not None:

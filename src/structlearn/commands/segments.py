@@ -14,7 +14,7 @@ __all__ = ["evaluate", "inspect", "load", "predict", "train"]
 
 def train(o: Any) -> Callable[[], None]:
     """Learn a tagger of segments; return what saves it."""
-    from ..tasks.segment_tagger import SegmentTagger
+    from ..tasks.segments.tagger import SegmentTagger
 
     tagger = SegmentTagger(
         o.features,
@@ -39,8 +39,8 @@ def train(o: Any) -> Callable[[], None]:
 
 def load(path: str, description: Any, tensors: Any) -> Any:
     """Return the tagger of a model file."""
-    from ..tasks.segment_model import SegmentModel
-    from ..tasks.segment_tagger import SegmentTagger
+    from ..tasks.segments.model import SegmentModel
+    from ..tasks.segments.tagger import SegmentTagger
 
     return SegmentTagger.from_model(SegmentModel.from_container(path, description, tensors))
 

@@ -16,7 +16,7 @@ __all__ = ["evaluate", "inspect", "load", "predict", "train"]
 
 def train(o: Any) -> Callable[[], None]:
     """Learn a tagger; return what saves it."""
-    from ..tasks.tagger import Tagger
+    from ..tasks.tagging.tagger import Tagger
 
     tagger = Tagger(
         o.features,
@@ -52,8 +52,8 @@ def train(o: Any) -> Callable[[], None]:
 
 def load(path: str, description: Any, tensors: Any) -> Any:
     """Return the tagger of a model file."""
-    from ..tasks.tagger import Tagger
-    from ..tasks.tagger_model import TaggerModel
+    from ..tasks.tagging.model import TaggerModel
+    from ..tasks.tagging.tagger import Tagger
 
     return Tagger.from_model(TaggerModel.from_container(path, description, tensors))
 
@@ -100,7 +100,7 @@ def evaluate(tagger: Any, o: Any) -> int:
 
 def inspect(tagger: Any, o: Any) -> int:
     """Show what the tagger has learned, and what decided its labels."""
-    from ..tasks.inspection import inspect_html, inspect_text
+    from ..tasks.tagging.inspection import inspect_html, inspect_text
 
     sentences: Any = None
     if o.sentence is not None:

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from ..structures.chain import Chain
+from ..structures.chains.chain import Chain
 from ..structures.native import n_threads
 from .emissions import (
     CategoricalEmissions,

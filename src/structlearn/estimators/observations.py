@@ -12,7 +12,7 @@ import numpy.typing as npt
 
 from ..features.arrays import is_sparse
 from ..features.encoder import ExampleEncoder, as_list
-from ..structures.chain import Chain
+from ..structures.chains.chain import Chain
 
 __all__ = ["Reader", "TokenReader", "VectorReader", "has_vectors"]
 

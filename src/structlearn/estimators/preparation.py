@@ -16,17 +16,17 @@ from ..features.rows import Examples
 from ..losses.costs import as_cost
 from ..problem import GoldOutputs, Problem
 from ..scoring.layout import WeightBlock, WeightLayout, observed_outcomes
-from ..structures.arborescence import Arborescence
 from ..structures.base import Block, Structure
-from ..structures.chain import Chain
-from ..structures.constituency import Constituency
-from ..structures.graph import Graph
-from ..structures.grid import Grid
-from ..structures.matching import Matching
+from ..structures.chains.chain import Chain
+from ..structures.chains.semimarkov import SemiMarkov
+from ..structures.graphs.graph import Graph
+from ..structures.graphs.grid import Grid
+from ..structures.graphs.matching import Matching
 from ..structures.multiclass import Multiclass
-from ..structures.semimarkov import SemiMarkov
-from ..structures.spanning import SpanningTree
-from ..structures.tree import Tree
+from ..structures.trees.arborescence import Arborescence
+from ..structures.trees.constituency import Constituency
+from ..structures.trees.spanning import SpanningTree
+from ..structures.trees.tree import Tree
 from .constraints import constrain, put_masks, split_constraints
 from .outputs import check_sample_weight, class_weights, find_classes, read_outputs
 

@@ -1,24 +1,24 @@
 """Part scores in, structures out. Nothing here is learned; scores may come from anywhere."""
 
-from .arborescence import Arborescence
 from .base import Block, Solution, Structure
 from .beam import BeamSearch
-from .chain import Chain
-from .constituency import Constituency
+from .chains.chain import Chain
+from .chains.semimarkov import SemiMarkov
+from .chains.trellis import Trellis, trellis
 from .exhaustive import Exhaustive
-from .grammar import Grammar
-from .graph import Graph
-from .grid import Grid
+from .graphs.graph import Graph
+from .graphs.grid import Grid
+from .graphs.matching import Matching
 from .hypergraph import Hyperedges
 from .lattice import Lattice
-from .matching import Matching
 from .multiclass import Multiclass
-from .program import Program, Relaxation
-from .rows import ProgramRows, RowBuilder
-from .semimarkov import SemiMarkov
-from .spanning import SpanningTree
-from .tree import Tree
-from .trellis import Trellis, trellis
+from .programs.program import Program, Relaxation
+from .programs.rows import ProgramRows, RowBuilder
+from .trees.arborescence import Arborescence
+from .trees.constituency import Constituency
+from .trees.grammar import Grammar
+from .trees.spanning import SpanningTree
+from .trees.tree import Tree
 
 __all__ = [
     "Arborescence",

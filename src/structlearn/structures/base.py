@@ -32,8 +32,8 @@ from .fallback import exclude_parts, second_best
 from .hypergraph import Hyperedges
 
 if TYPE_CHECKING:
-    from .program import Program
-    from .rows import RowBuilder
+    from .programs.program import Program
+    from .programs.rows import RowBuilder
 
 __all__ = ["Block", "Parts", "Solution", "Structure"]
 
@@ -313,7 +313,7 @@ class Structure:
         (of equally good outputs it may find another), and
         :meth:`~structlearn.structures.Program.with_rows` adds constraints.
         """
-        from .program import Program
+        from .programs.program import Program
 
         if is_batch(scores):
             raise ValueError("a program is for one example, not for a batch")

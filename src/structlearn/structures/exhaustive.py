@@ -25,7 +25,7 @@ from .base import (
     unbatch,
     unflatten_values,
 )
-from .chain import Chain
+from .chains.chain import Chain
 from .multiclass import Multiclass
 
 __all__ = ["Exhaustive"]

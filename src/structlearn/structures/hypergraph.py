@@ -15,7 +15,7 @@ import numpy.typing as npt
 from .. import _core
 
 if TYPE_CHECKING:
-    from .rows import RowBuilder
+    from .programs.rows import RowBuilder
 
 __all__ = ["Hyperedges"]
 
@@ -87,7 +87,7 @@ class Hyperedges:
         Its linear relaxation is tight. Reference: R. K. Martin, R. L. Rardin & B. A. Campbell
         (1990), Polyhedral characterization of discrete dynamic programming.
         """
-        from .rows import RowBuilder
+        from .programs.rows import RowBuilder
 
         build = RowBuilder(shapes)
         for name in shapes:  # whole where the edges are; a part may be used by several

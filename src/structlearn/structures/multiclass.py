@@ -11,7 +11,7 @@ import numpy.typing as npt
 from .. import _core
 from .base import Block, Parts, paired
 from .native import NativeStructure
-from .rows import RowBuilder
+from .programs.rows import RowBuilder
 
 __all__ = ["Multiclass"]
 

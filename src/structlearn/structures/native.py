@@ -22,7 +22,7 @@ from .base import (
 )
 
 if TYPE_CHECKING:
-    from .program import Program
+    from .programs.program import Program
 
 __all__ = ["NativeStructure", "n_threads"]
 

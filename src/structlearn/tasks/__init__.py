@@ -11,16 +11,16 @@ TYPE_CHECKING = False  # importing typing costs more than labelling a sentence
 if TYPE_CHECKING:
     from typing import Any
 
-    from .constituency_parser import ConstituencyParser
-    from .parser import DependencyParser
-    from .segment_tagger import SegmentTagger
-    from .tagger import Tagger
+    from .constituents.parser import ConstituencyParser
+    from .dependencies.parser import DependencyParser
+    from .segments.tagger import SegmentTagger
+    from .tagging.tagger import Tagger
 
 _HOMES = {
-    "ConstituencyParser": "constituency_parser",
-    "DependencyParser": "parser",
-    "SegmentTagger": "segment_tagger",
-    "Tagger": "tagger",
+    "ConstituencyParser": "constituents.parser",
+    "DependencyParser": "dependencies.parser",
+    "SegmentTagger": "segments.tagger",
+    "Tagger": "tagging.tagger",
 }
 
 __all__ = ["ConstituencyParser", "DependencyParser", "SegmentTagger", "Tagger"]

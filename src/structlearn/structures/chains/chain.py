@@ -1,0 +1,233 @@
+"""Label sequences: chains of any order (Daumé's chapter 17, §17.3 and §17.7)."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from ... import _core
+from ..base import Block, Parts, paired
+from ..beam import BeamSearch, beam_solution, check_width
+from ..native import NativeStructure, examples_of
+from ..programs.rows import RowBuilder
+from .chain_program import chain_rows
+
+__all__ = ["Chain"]
+
+#: As many tables as the core has room for.
+_MAX_ORDER = 13
+
+
+class Chain(NativeStructure, BeamSearch):
+    """A sequence of L labels out of K, with scores on windows of ``order + 1`` labels.
+
+    The score of y is Σ_t label[t, y_t] + Σ_t transition[y_{t−m}, …, y_t] + start[y_1] + end[y_L].
+    Viterbi (Algorithm 42 of the chapter) and forward–backward cost O(L · K^(order+1)).
+
+    Score blocks
+    ------------
+    label : (L, K)
+    transition : (K,)*(order+1), shared by all positions, or (max(L−order, 0),) + that
+        Reads the labels oldest first: ``transition[previous, current]``. May be left out.
+    transition1, transition2, … : tables of lower orders beside it (back-off), shaped alike
+    start, end : (K,)
+        Scores of the first and of the last label.
+
+    Parameters
+    ----------
+    order : int, default=1
+        How many labels back a transition looks; 0 scores each position alone.
+
+    References
+    ----------
+    H. Daumé III, A Course in Machine Learning, chapter 17; L. Rabiner (1989), A tutorial on hidden
+    Markov models.
+
+    Examples
+    --------
+    "Fish Sleep" with labels N = 0, V = 1:
+
+    >>> import numpy as np
+    >>> scores = dict(label=np.array([[2., 1.], [1., 0.]]), start=np.array([1., -1.]),
+    ...               transition=np.array([[-2., 1.], [2., -2.]]))
+    >>> Chain().argmax(**scores)
+    array([0, 1])
+    >>> Chain().kbest(2, **scores)
+    [(4.0, array([0, 1])), (3.0, array([1, 0]))]
+    """
+
+    method = "viterbi"
+    _label_rank = 2
+
+    def __init__(self, order: int = 1) -> None:
+        if isinstance(order, bool) or not isinstance(order, (int, np.integer)) or order < 0:
+            raise ValueError(f"order must be a whole number >= 0, got {order!r}")
+        if order > _MAX_ORDER:
+            raise ValueError(f"order must be at most {_MAX_ORDER}, got {order}")
+        self.order = int(order)
+        self._core = _core.chain(self.order)
+
+    def blocks(self, n_labels: int) -> dict[str, Block]:
+        """Return the blocks in the order of the core: label, start, end, then the transitions."""
+        blocks = {
+            "label": Block((n_labels,)),
+            "start": Block((n_labels,), shared=True, optional=True),
+            "end": Block((n_labels,), shared=True, optional=True),
+        }
+        for j in range(1, self.order + 1):
+            name = self._transition_name(j)
+            blocks[name] = Block((n_labels,) * (j + 1), shared=True, optional=True)
+        return blocks
+
+    def _transition_name(self, j: int) -> str:
+        return "transition" if j == self.order else f"transition{j}"
+
+    def _transition_order(self, name: str) -> int:
+        return self.order if name == "transition" else int(name.removeprefix("transition"))
+
+    # -- outputs and parts ----------------------------------------------------------------------
+
+    def _positions(self, name: str, theta: Mapping[str, Any]) -> tuple[int, ...]:
+        length, n_labels = theta["label"].shape
+        if name == "label":
+            return (length, n_labels)
+        if name in ("start", "end"):
+            return (n_labels,)
+        j = self._transition_order(name)
+        return (max(length - j, 0),) + (n_labels,) * (j + 1)
+
+    def _windows(self, y: npt.NDArray[np.int64], j: int) -> tuple[npt.NDArray[np.int64], ...]:
+        """Return the labels of the windows of order j, oldest first, one array a place."""
+        n = max(len(y) - j, 0)
+        return tuple(y[i : i + n] for i in range(j + 1))
+
+    def _check_output(self, y: Any, theta: Mapping[str, Any]) -> npt.NDArray[np.int64]:
+        length, n_labels = theta["label"].shape
+        labels = np.asarray(y)
+        if labels.shape != (length,):
+            raise ValueError(f"the output has shape {labels.shape}, the input {length} positions")
+        if not np.issubdtype(labels.dtype, np.integer):
+            raise ValueError(f"labels must be whole numbers, got dtype {labels.dtype}")
+        if length and not (labels.min() >= 0 and labels.max() < n_labels):
+            raise ValueError(f"labels must be among 0..{n_labels - 1}: {labels}")
+        return labels.astype(np.int64, copy=False)
+
+    def _encode(self, y: Any, theta: Mapping[str, Any], by_position: bool) -> Parts:
+        labels = self._check_output(y, theta)
+        parts: Parts = {}
+        for name, scores in theta.items():
+            shape = self._positions(name, theta)
+            counts = np.zeros(shape if by_position else scores.shape)
+            if name == "label":
+                counts[np.arange(len(labels)), labels] = 1.0
+            elif name in ("start", "end"):
+                counts[labels[0 if name == "start" else -1]] = 1.0
+            else:
+                windows = self._windows(labels, self._transition_order(name))
+                if counts.ndim == len(windows):
+                    np.add.at(counts, windows, 1.0)
+                else:
+                    places = (np.arange(len(windows[0])), *windows)
+                    counts[places] = 1.0
+            parts[name] = counts
+        return parts
+
+    def decode(self, parts: Any) -> Any:
+        """Return the labels whose counts are one, from the ``label`` block; a list for a list."""
+        if isinstance(parts, (list, tuple)):
+            return [self.decode(one) for one in parts]
+        label = np.asarray(parts["label"], dtype=np.float64)
+        if not (np.isin(label, (0.0, 1.0)).all() and (label.sum(axis=1) == 1).all()):
+            raise ValueError(
+                "these parts are no output: each position must have exactly one label of count 1"
+            )
+        labels: npt.NDArray[np.int64] = label.argmax(axis=1)
+        return labels
+
+    def score(self, y: Any, **scores: Any) -> Any:
+        """Return the score of y, −∞ where a part of it is forbidden; a list for a batch."""
+        batch, theta, n = self._convert(scores)
+        if batch:
+            return [self.score(one, **s) for one, s in paired(y, examples_of(theta, n))]
+        theta = self._one(theta)
+        labels = self._check_output(y, theta)
+        total = 0.0
+        for name, table in theta.items():
+            if name == "label":
+                total += table[np.arange(len(labels)), labels].sum()
+            elif name in ("start", "end"):
+                total += table[labels[0 if name == "start" else -1]]
+            else:
+                windows = self._windows(labels, self._transition_order(name))
+                if table.ndim > len(windows):
+                    windows = (np.arange(len(windows[0])), *windows)
+                total += table[windows].sum()
+        return float(total)
+
+    def outputs(self, **scores: Any) -> Iterator[npt.NDArray[np.int64]]:
+        """Iterate over all K^L label sequences."""
+        length, n_labels = np.shape(scores["label"])
+        for y in itertools.product(range(n_labels), repeat=length):
+            yield np.array(y, dtype=np.int64)
+
+    def program_rows(self, theta: Parts, **topology: Any) -> RowBuilder:
+        """Return the rows: windows that follow each other agree on the labels they share."""
+        return chain_rows(self, {name: self._positions(name, theta) for name in theta})
+
+    # -- beam search ----------------------------------------------------------------------------
+
+    def beam(self, width: int, *, n_jobs: int | None = None, **scores: Any) -> Any:
+        """Return the best output that a beam of this width finds: a :class:`Solution`.
+
+        The beam holds prefixes that differ in their last ``order`` labels: with room for all
+        K^order of them it is Viterbi. Time O(L · width · K · order). ``exact`` is True where no
+        prefix had to be dropped.
+        """
+        check_width(width)
+        batch, theta, n = self._convert(scores)
+        if batch:
+            return [self.beam(width, **one) for one in examples_of(theta, n)]
+        return beam_solution(*self._core.beam(theta, int(width)))
+
+    # -- counting -------------------------------------------------------------------------------
+
+    def count(self, *, n_jobs: int | None = None, **scores: Any) -> Any:
+        """Return the number of label sequences with a finite score, as an exact integer."""
+        batch, theta, n = self._convert(scores)
+        if batch:
+            lists = {k: v if isinstance(v, list) else [v] * n for k, v in theta.items()}
+            return [self.count(**{k: v[i] for k, v in lists.items()}) for i in range(n)]
+        self._core.check(theta)
+        with np.errstate(over="ignore", invalid="ignore"):
+            approximate = self._count_paths(theta, np.float64)
+        if approximate < 2**53:  # floating point counts exactly so far
+            return int(approximate)
+        return int(self._count_paths(theta, object))
+
+    def _count_paths(self, theta: Mapping[str, Any], dtype: Any) -> Any:
+        length, n_labels = theta["label"].shape
+        legal = {name: np.isfinite(a) for name, a in theta.items()}
+        order = max(
+            (self._transition_order(n) for n in theta if n.startswith("transition")), default=0
+        )
+        ways = np.ones((), dtype=dtype)  # by the window of the last labels, oldest first
+        for t in range(length):
+            ways = np.broadcast_to(ways[..., np.newaxis], (*ways.shape, n_labels))
+            ways = ways * legal["label"][t].astype(dtype)
+            if t == 0 and "start" in legal:
+                ways = ways * legal["start"].astype(dtype)
+            if t == length - 1 and "end" in legal:
+                ways = ways * legal["end"].astype(dtype)
+            for name, table in legal.items():
+                if not name.startswith("transition"):
+                    continue
+                j = self._transition_order(name)
+                if j <= t:
+                    ways = ways * (table[t - j] if table.ndim > j + 1 else table).astype(dtype)
+            if ways.ndim > max(order, 1):
+                ways = ways.sum(axis=0)
+        return ways.sum()

@@ -1,0 +1,1 @@
+"""Labels on grids and graphs, and assignments."""

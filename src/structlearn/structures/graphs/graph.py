@@ -1,0 +1,232 @@
+"""Labels on the nodes of any graph."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from ..base import Block, Parts
+from ..programs.rows import RowBuilder
+from .pair_model import Cliques, PairGroup, PairModel
+from .pairwise import PairwiseStructure
+
+__all__ = ["Graph"]
+
+Array = npt.NDArray[np.float64]
+Integers = npt.NDArray[np.int64]
+
+
+class Graph(PairwiseStructure):
+    """N labels out of K on the nodes of a graph, with scores on its edges.
+
+    The score of y is Σ_v label[v, y_v] + Σ_e edge[e, y_p, y_q], (p, q) = edges[e]. Finding the best
+    y is NP-hard in general; ``solve`` says how it was found and how good it is. Exact: elimination
+    where the treewidth w is small, O(N·K^(w+1)); one minimum cut for two labels whose pairs are
+    submodular; "ilp" always. Of equally good labellings a cut gives the one with the first label
+    wherever any of them has it; elimination gives the first label at the node eliminated last, and
+    so on.
+
+    Score blocks
+    ------------
+    label : (N, K)
+    edge : (K, K), shared by all edges, or (E, K, K)
+        Reads [label of edges[e, 0], label of edges[e, 1]]. May be left out.
+    edges : (E, 2) whole numbers, no scores
+        The two nodes of each edge. Where the structure was made with edges, they need not be given
+        again; in a batch they are one array for all or one an example.
+
+    clique : (K,), shared by all cliques, or (C, K)
+        Earned where all nodes of a clique have label k (P^n Potts). May be left out. Cuts and
+        moves need scores ≥ 0, programs take any; there are no sums.
+    cliques : list of lists of nodes, no scores
+        The groups that ``clique`` is about; they come with the example.
+
+    Parameters
+    ----------
+    edges : array-like of shape (E, 2), optional
+        The graph, where it is the same for all inputs.
+    method : str
+        How to search, see :meth:`solve`.
+    damping : float
+        The share of its old value that a message of loopy sums keeps.
+
+    References
+    ----------
+    Y. Boykov, O. Veksler & R. Zabih (2001), Fast approximate energy minimization via graph cuts;
+    V. Kolmogorov (2006), Convergent tree-reweighted message passing; P. Kohli, P. Kumar & P. Torr
+    (2007), P³ & beyond: solving energies with higher order cliques.
+
+    Examples
+    --------
+    A triangle whose corners like to have the same label:
+
+    >>> import numpy as np
+    >>> graph = Graph([[0, 1], [1, 2], [2, 0]])
+    >>> label = np.array([[2., 0.], [0., 1.], [0., 0.]])
+    >>> graph.argmax(label=label, edge=np.eye(2))
+    array([0, 0, 0])
+    >>> graph.solve(label=label, edge=np.eye(2)).method
+    'minimum cut'
+    """
+
+    topology = ("edges", "cliques")
+
+    def __init__(self, edges: Any = None, method: str = "auto", damping: float = 0.0) -> None:
+        super().__init__(method, damping)
+        self._ends: Integers | None = None  # "edges" is what dynamic programs have
+        if edges is not None:
+            self._ends = _as_edges(edges).copy()
+            self._ends.setflags(write=False)
+
+    def __repr__(self) -> str:
+        known = "" if self._ends is None else f"<{len(self._ends)} edges>, "
+        return f"Graph({known}method={self.method!r}, damping={self.damping!r})"
+
+    def blocks(self, n_labels: int) -> dict[str, Block]:
+        """Return the blocks."""
+        return {
+            "label": Block((n_labels,)),
+            "edge": Block((n_labels, n_labels), shared=True, optional=True),
+            "clique": Block((n_labels,), optional=True),
+        }
+
+    def _edges_of(self, theta: Mapping[str, Any]) -> Integers:
+        given = theta.get("edges")
+        if given is not None:
+            return _as_edges(given)
+        if self._ends is None:
+            raise ValueError(
+                "the edges are missing: give them to Graph(edges), or with the example as edges"
+            )
+        return self._ends
+
+    def _batch(self, scores: Mapping[str, Any]) -> list[dict[str, Any]] | None:
+        given = dict(scores)
+        groups = given.pop("cliques", None)
+        batch = super()._batch(given)
+        if batch is None or groups is None:
+            return batch
+        # Ragged lists: one for all, or one an example.
+        if isinstance(groups, Cliques) or not len(groups) or np.ndim(groups[0][0]) == 0:
+            return [{**one, "cliques": groups} for one in batch]
+        return [{**one, "cliques": mine} for one, mine in zip(batch, groups, strict=True)]
+
+    def _cliques_of(self, theta: Mapping[str, Any]) -> Cliques:
+        groups = theta.get("cliques")
+        if groups is None:
+            raise ValueError("clique scores need the cliques: cliques=[[nodes], ...]")
+        return groups if isinstance(groups, Cliques) else Cliques(groups)
+
+    def _read_cliques(self, theta: Mapping[str, Any]) -> tuple[Cliques, Array] | None:
+        """Return the cliques with a row of scores each, checked."""
+        scores = theta.get("clique")
+        if scores is None:
+            return None
+        n_nodes, n_labels = theta["label"].shape
+        cliques = self._cliques_of(theta)
+        outside = np.flatnonzero((cliques.members < 0) | (cliques.members >= n_nodes))
+        if len(outside):
+            c = int(np.searchsorted(cliques.start, outside[0], side="right")) - 1
+            raise ValueError(
+                f"clique {c} is {cliques.rows[c].tolist()}, but there are {n_nodes} nodes"
+            )
+        shapes = ((n_labels,), (len(cliques), n_labels))
+        if scores.shape not in shapes:
+            raise ValueError(
+                f"clique has shape {scores.shape}, expected {shapes[0]} or {shapes[1]}"
+            )
+        if np.isneginf(scores).any():
+            raise ValueError("clique contains -inf; its scores are finite")
+        return cliques, np.ascontiguousarray(np.broadcast_to(scores, shapes[1]))
+
+    def _model(self, theta: Mapping[str, Any]) -> PairModel:
+        label, table = theta["label"], theta.get("edge")
+        if label.ndim != 2 or not label.size:
+            raise ValueError(f"label must have shape (N, K), got {label.shape}")
+        n_nodes, n_labels = label.shape
+        edges = self._edges_of(theta)
+        if len(edges) and not (edges.min() >= 0 and edges.max() < n_nodes):
+            e = int(np.flatnonzero(((edges < 0) | (edges >= n_nodes)).any(axis=1))[0])
+            raise ValueError(f"edge {e} is {edges[e].tolist()}, but there are {n_nodes} nodes")
+        same = np.flatnonzero(edges[:, 0] == edges[:, 1])
+        if len(same):
+            raise ValueError(f"edge {same[0]} goes from node {edges[same[0], 0]} to itself")
+        shapes = ((n_labels, n_labels), (len(edges), n_labels, n_labels))
+        if table is not None and table.shape not in shapes:
+            raise ValueError(f"edge has shape {table.shape}, expected {shapes[0]} or {shapes[1]}")
+        group = PairGroup(len(edges), table, None)
+        return PairModel(label, [group], edges, cliques=self._read_cliques(theta))
+
+    def _encoded(self, y: Any, theta: dict[str, Any]) -> Parts:
+        parts = super()._encoded(y, theta)
+        if "clique" in theta:
+            labels = self._labels(y, theta)
+            parts["clique"] = self._cliques_of(theta).agreed(labels, theta["label"].shape[1])
+        return parts
+
+    def _spread(self, node: Array, pair: Array, theta: Mapping[str, Any]) -> Parts:
+        return {"label": node, "edge": pair} if "edge" in theta else {"label": node}
+
+    def position_shapes(self, theta: Parts) -> dict[str, tuple[int, ...]]:
+        """Return the shapes of :meth:`encode_by_position` for scores of these shapes."""
+        shapes = {name: a.shape for name, a in theta.items() if name not in self.topology}
+        if "edge" in shapes and len(shapes["edge"]) == 2:
+            shapes["edge"] = (len(self._edges_of(theta)), *shapes["edge"])
+        if "clique" in shapes and len(shapes["clique"]) == 1:
+            shapes["clique"] = (len(self._cliques_of(theta)), *shapes["clique"])
+        return shapes
+
+    def program_rows(self, theta: Parts, **topology: Any) -> RowBuilder:
+        """Return the rows of the local polytope: the labels of a pair are those of its nodes."""
+        edges = self._edges_of({**theta, **topology})
+        self._model({**theta, **topology})
+        n_labels = theta["label"].shape[1]
+        shapes: dict[str, tuple[int, ...]] = {"label": theta["label"].shape}
+        if "edge" in theta:
+            shapes["edge"] = (len(edges), n_labels, n_labels)
+        if "clique" in theta:
+            cliques = self._cliques_of(topology)
+            shapes["clique"] = (len(cliques), n_labels)
+        build = RowBuilder(shapes)
+        label = build.parts["label"]
+        build.add((label, 1), equal=1, name="one label at node {0}")
+        if "edge" in theta and len(edges):
+            build.continuous("edge")
+            pair = build.parts["edge"]
+            for nodes, table in ((edges[:, 0], pair), (edges[:, 1], pair.transpose(0, 2, 1))):
+                build.add(
+                    (table, 1),
+                    (label[nodes], -1),
+                    rows=2,
+                    equal=0,
+                    name="edge {0} has label {1} where its node has",
+                )
+        if "clique" in theta:
+            build.continuous("clique")
+            for earned, nodes in zip(build.parts["clique"], cliques.rows, strict=True):
+                # 1 where all agree, and nowhere else.
+                together = np.repeat(earned[np.newaxis], len(nodes), axis=0)
+                build.add(
+                    (together, 1), (label[nodes], -1), rows=2, upper=0, name="clique of node {0}"
+                )
+                build.add(
+                    (earned[:, np.newaxis], 1),
+                    (label[nodes].T, -1),
+                    lower=1 - len(nodes),
+                    name="clique with label {0}",
+                )
+        return build
+
+
+def _as_edges(edges: Any) -> Integers:
+    array = np.asarray(edges)
+    if array.size == 0:
+        array = np.empty((0, 2), dtype=np.int64)
+    if not np.issubdtype(array.dtype, np.integer):
+        raise ValueError(f"edges must be whole numbers, got {array.dtype}")
+    if array.ndim != 2 or array.shape[1] != 2:
+        raise ValueError(f"edges must have shape (E, 2), got {array.shape}")
+    return np.ascontiguousarray(array, dtype=np.int64)

@@ -1,0 +1,203 @@
+"""Labels with scores of neighbouring pairs, as every search for a best labelling reads them."""
+
+from __future__ import annotations
+
+import functools
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from ... import _core
+from .elimination import Elimination, find_order
+
+__all__ = ["Cliques", "PairGroup", "PairModel"]
+
+Array = npt.NDArray[np.float64]
+Integers = npt.NDArray[np.int64]
+
+#: The most entries of one table, and of all of them, that elimination may make.
+_LARGEST_TABLE = 2**16
+_MOST_ENTRIES = 2**25
+
+_NO_EDGES = np.empty((0, 2), dtype=np.int64)
+
+
+class PairGroup:
+    """The scores of some edges: tables, strengths that unequal neighbours lose, or both.
+
+    Parameters
+    ----------
+    count : int
+        Number of edges.
+    table : (K, K) or (count, K, K) array, optional
+        Scores.
+    strength : () or (count,) array, optional
+        What unequal neighbours lose.
+    """
+
+    def __init__(self, count: int, table: Array | None, strength: Array | None) -> None:
+        self.count = count
+        if table is not None and strength is not None:
+            unequal = 1.0 - np.eye(table.shape[-1])
+            table = table - strength[..., np.newaxis, np.newaxis] * unequal
+            strength = None
+        self.table = table
+        self.strength = strength
+
+    def for_core(self) -> tuple[Array, bool, bool] | None:
+        """Return (values, are they tables, one an edge)."""
+        if self.table is not None:
+            return np.ascontiguousarray(self.table).ravel(), True, self.table.ndim == 3
+        if self.strength is not None:
+            return np.ascontiguousarray(self.strength).ravel(), False, self.strength.ndim == 1
+        return None
+
+    def tables(self, n_labels: int) -> Array:
+        """Return one table an edge."""
+        shape = (self.count, n_labels, n_labels)
+        if self.table is not None:
+            return np.broadcast_to(self.table, shape)
+        if self.strength is not None:
+            lost = np.broadcast_to(self.strength, self.count)[:, np.newaxis, np.newaxis]
+            return -lost * (1.0 - np.eye(n_labels))
+        return np.zeros(shape)
+
+
+class Cliques:
+    """Groups of nodes, one after another.
+
+    Parameters
+    ----------
+    groups : sequence of sequences of int
+        The nodes of each group, at least one, none twice.
+    """
+
+    def __init__(self, groups: Any) -> None:
+        rows = []
+        for c, group in enumerate(groups):
+            row = np.asarray(group)
+            if row.ndim != 1 or not row.size or not np.issubdtype(row.dtype, np.integer):
+                raise ValueError(f"clique {c} must be a list of nodes, got {group!r}")
+            if len(np.unique(row)) != len(row):
+                raise ValueError(f"clique {c} has a node twice: {row.tolist()}")
+            rows.append(row.astype(np.int64))
+        self.rows = rows
+        self.start = np.concatenate(([0], np.cumsum([len(row) for row in rows]))).astype(np.int64)
+        self.members = np.concatenate([np.empty(0, dtype=np.int64), *rows])
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+    def agreed(self, labels: Integers, n_labels: int) -> Array:
+        """Return (C, K) counts: 1 where all nodes of a group have the label."""
+        counts = np.zeros((len(self), n_labels))
+        for c, row in enumerate(self.rows):
+            if (labels[row] == labels[row[0]]).all():
+                counts[c, labels[row[0]]] = 1.0
+        return counts
+
+
+class PairModel:
+    """One example: N nodes, K labels, E edges.
+
+    Parameters
+    ----------
+    label : (N, K) array
+        Scores of labels.
+    groups : list of PairGroup
+        Scores of pairs; a grid has two groups.
+    edges : (E, 2) array, optional
+        Of a graph.
+    shape : (height, width), optional
+        Of a grid, whose edges are its horizontal ones, row by row, and then its vertical ones.
+    cliques : (Cliques, (C, K) array), optional
+        Groups of nodes of a graph, and what each earns where all of it has a label.
+    """
+
+    def __init__(
+        self,
+        label: Array,
+        groups: list[PairGroup],
+        edges: Integers | None = None,
+        shape: tuple[int, int] | None = None,
+        cliques: tuple[Cliques, Array] | None = None,
+    ) -> None:
+        self.label = label
+        #: Seconds that a program may take.
+        self.time_limit: float | None = None
+        self.cliques = cliques if cliques is not None and len(cliques[0]) else None
+        self.groups = groups
+        self.shape = shape
+        self.n_nodes, self.n_labels = label.shape
+        self._edges = edges
+        self.native = _core.Pairwise(
+            label,
+            *(shape or (0, 0)),
+            _NO_EDGES if edges is None else edges,
+            [group.for_core() for group in groups],
+            None
+            if self.cliques is None
+            else (self.cliques[0].start, self.cliques[0].members, self.cliques[1].ravel()),
+        )
+
+    @functools.cached_property
+    def edges(self) -> Integers:
+        """The (E, 2) nodes of each edge."""
+        if self._edges is not None:
+            return self._edges
+        assert self.shape is not None
+        node = np.arange(self.n_nodes).reshape(self.shape)
+        across = np.stack((node[:, :-1].ravel(), node[:, 1:].ravel()), axis=1)
+        down = np.stack((node[:-1].ravel(), node[1:].ravel()), axis=1)
+        return np.ascontiguousarray(np.concatenate((across, down)), dtype=np.int64)
+
+    @functools.cached_property
+    def tables(self) -> Array:
+        """The (E, K, K) scores of each edge."""
+        if len(self.groups) == 1:
+            return self.groups[0].tables(self.n_labels)
+        return np.concatenate([group.tables(self.n_labels) for group in self.groups])
+
+    @property
+    def has_pairs(self) -> bool:
+        """Whether any pair, or larger group, is scored."""
+        scored = (g.count and (g.table is not None or g.strength is not None) for g in self.groups)
+        return self.cliques is not None or any(scored)
+
+    @functools.cached_property
+    def elimination(self) -> Elimination | None:
+        """The steps of exact elimination, or None where its tables would be too large."""
+        if self.cliques is not None:
+            return None
+        most = _LARGEST_TABLE if self.n_labels > 1 else 2
+        width = 0
+        while self.n_labels ** (width + 2) <= most and width < 24:
+            width += 1
+        if self.shape is not None:
+            if min(self.shape) > width:
+                return None
+            node = np.arange(self.n_nodes).reshape(self.shape)
+            order = tuple((node if self.shape[0] > self.shape[1] else node.T).ravel().tolist())
+            found = _plan(self.n_nodes, self.edges.tobytes(), width, order)
+        else:
+            found = _plan(self.n_nodes, self.edges.tobytes(), width, None)
+        if found is None or self.n_nodes * self.n_labels ** (found.width + 1) > _MOST_ENTRIES:
+            return None
+        return found
+
+    def replaced(self, label: Array) -> PairModel:
+        """Return the same with other scores of labels."""
+        other = PairModel(label, self.groups, self._edges, self.shape, self.cliques)
+        for name in ("edges", "tables", "elimination"):
+            if name in self.__dict__:
+                other.__dict__[name] = self.__dict__[name]
+        return other
+
+
+@functools.lru_cache(maxsize=256)
+def _plan(n: int, edges: bytes, width: int, order: tuple[int, ...] | None) -> Elimination | None:
+    """Return the steps for a graph; examples come back many times while a learner runs."""
+    pairs = np.frombuffer(edges, dtype=np.int64).reshape(-1, 2)
+    found = find_order(n, pairs, width) if order is None else list(order)
+    return None if found is None else Elimination(n, pairs, found)

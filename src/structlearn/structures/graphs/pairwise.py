@@ -1,0 +1,419 @@
+"""What grids and graphs share: every query, on one model of labels and neighbouring pairs."""
+
+from __future__ import annotations
+
+import heapq
+import itertools
+import math
+import warnings
+from abc import abstractmethod
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from ...exceptions import CapabilityError, InexactInferenceWarning, InfeasibleError
+from ..base import (
+    Parts,
+    Solution,
+    Structure,
+    check_count,
+    check_temperature,
+    is_batch,
+    nothing_legal,
+    paired,
+    sample_batch,
+    seed_of,
+    unbatch,
+)
+from .pair_model import PairModel
+from .pair_search import METHODS, search
+
+__all__ = ["PairwiseStructure"]
+
+Array = npt.NDArray[np.float64]
+Integers = npt.NDArray[np.int64]
+
+_MOST_ENUMERATED = 2**20
+
+
+class PairwiseStructure(Structure):
+    """Labels on nodes with scores of neighbouring pairs. A subclass says how its blocks are read.
+
+    Parameters
+    ----------
+    method : str
+        How ``argmax`` and ``solve`` search where a call does not say.
+    damping : float
+        The share of its old value that a message of loopy sums keeps, from 0 to below 1.
+    """
+
+    _batches_itself = True
+    #: ``infer`` at temperature 0 is what ``solve`` finds, with its certificate.
+    certifies = True
+
+    def __init__(self, method: str, damping: float) -> None:
+        if method not in METHODS:
+            raise ValueError(f"method must be one of {sorted(METHODS)}, got {method!r}")
+        if not 0 <= damping < 1:
+            raise ValueError(f"damping must be from 0 to below 1, got {damping!r}")
+        self.method = method
+        self.damping = damping
+
+    # -- what a subclass writes -----------------------------------------------------------------
+
+    @abstractmethod
+    def _model(self, theta: Mapping[str, Any]) -> PairModel:
+        """Return the model of one example, its shapes checked."""
+
+    @abstractmethod
+    def _spread(self, node: Array, pair: Array, theta: Mapping[str, Any]) -> Parts:
+        """Return node (N, K) and pair (E, K, K) counts as blocks, position by position."""
+
+    def _shaped(self, labels: Integers, model: PairModel) -> Integers:
+        """Return a row of labels as an output."""
+        return labels
+
+    # -- reading scores -------------------------------------------------------------------------
+
+    def _read(self, scores: Mapping[str, Any]) -> dict[str, Any]:
+        """Return the checked scores of one example with its topology."""
+        given = {name: value for name, value in scores.items() if value is not None}
+        if "label" not in given:
+            raise ValueError(f"{type(self).__name__} needs label scores: label=...")
+        try:
+            return {**self._scores(given), **self._topology(given)}
+        except TypeError as error:
+            raise ValueError(f"the scores are no arrays of numbers: {error}") from None
+
+    def _batch(self, scores: Mapping[str, Any]) -> list[dict[str, Any]] | None:
+        """Return the examples of a batch, or None where it is one example."""
+        given: dict[str, Any] = {}
+        for name, value in scores.items():
+            alone = name in self.topology and isinstance(value, (list, tuple))
+            if alone and not (len(value) and isinstance(value[0], np.ndarray)):
+                value = np.asarray(value)
+            given[name] = value
+        return unbatch(given) if is_batch(given) else None
+
+    # -- maxima ---------------------------------------------------------------------------------
+
+    def argmax(self, *, method: str | None = None, n_jobs: int | None = None, **scores: Any) -> Any:
+        """Return the best output that the method finds; a list of them for a batch."""
+        batch = self._batch(scores)
+        if batch is not None:
+            return [self.argmax(method=method, **one) for one in batch]
+        model = self._model(self._read(scores))
+        found = search(model, method or self.method, bound=False)
+        return self._shaped(found.labels, model)
+
+    def solve(
+        self,
+        *,
+        method: str | None = None,
+        time_limit: float | None = None,
+        n_jobs: int | None = None,
+        **scores: Any,
+    ) -> Any:
+        """Return the best output found with its value and a certificate: a :class:`Solution`.
+
+        Parameters
+        ----------
+        method : str, optional
+            "auto" takes the exact method where there is one: a minimum cut (two labels,
+            submodular), elimination (small treewidth), roof duality where it labels every node.
+            Otherwise α-expansion, with a bound by tree-reweighted messages. Or one of
+            "elimination", "cut", "expansion", "swap", "max-product", "trws", "qpbo", "lp", "ilp".
+        time_limit : float, optional
+            Seconds for a linear or integer program; the best output so far with its bound.
+        **scores : arrays
+            One a block.
+        """
+        batch = self._batch(scores)
+        if batch is not None:
+            return [self.solve(method=method, time_limit=time_limit, **one) for one in batch]
+        model = self._model(self._read(scores))
+        model.time_limit = time_limit
+        found = search(model, method or self.method)
+        bound = found.value if found.exact else found.bound
+        output = self._shaped(found.labels, model)
+        return Solution(output, found.value, found.exact, bound, found.method)
+
+    def partial_labels(self, **scores: Any) -> tuple[Integers, float]:
+        """Return labels that some best output has, −1 where that is not known, and a bound.
+
+        Roof duality (QPBO), for two labels and pairs of any kind. One maximum flow on 2N nodes.
+
+        References
+        ----------
+        E. Boros & P. Hammer (2002), Pseudo-Boolean optimization; V. Kolmogorov & C. Rother (2007),
+        Minimizing nonsubmodular functions with graph cuts.
+        """
+        from .pair_search import partial_labels
+
+        model = self._model(self._read(scores))
+        labels, bound = partial_labels(model)
+        return self._shaped(labels, model), bound
+
+    def kbest(self, n: int, *, n_jobs: int | None = None, **scores: Any) -> Any:
+        """Return up to n legal outputs as (score, output), best first, no repeats.
+
+        The outputs other than the best are split by the first node where they differ from it
+        (Lawler 1972): one exact search a node and output. Raises where no exact method is fast.
+        """
+        check_count(n)
+        batch = self._batch(scores)
+        if batch is not None:
+            return [self.kbest(n, **one) for one in batch]
+        model = self._model(self._read(scores))
+        heap: list[tuple[float, int, Integers, Array, int]] = []
+        tie = itertools.count()
+
+        def push(label: Array, first: int) -> None:
+            try:
+                found = search(model.replaced(label), "auto")
+            except InfeasibleError:
+                return
+            if not found.exact:
+                raise CapabilityError(
+                    "kbest needs an exact search, and there is none here (treewidth too large, "
+                    "pairs not submodular). What works: as_program(...).kbest"
+                )
+            heapq.heappush(heap, (-found.value, next(tie), found.labels, label, first))
+
+        push(model.label, 0)
+        result: list[tuple[float, Any]] = []
+        while heap and len(result) < n:
+            negative, _, labels, label, first = heapq.heappop(heap)
+            result.append((-negative, self._shaped(labels, model)))
+            if len(result) == n:
+                break
+            fixed = label.copy()
+            for v in range(first, model.n_nodes):
+                without = fixed.copy()
+                without[v, labels[v]] = -np.inf
+                if np.isfinite(without[v]).any():
+                    push(without, v)
+                fixed[v, np.arange(model.n_labels) != labels[v]] = -np.inf
+        if not result:
+            raise nothing_legal()
+        return result
+
+    # -- sums -----------------------------------------------------------------------------------
+
+    def infer(self, *, temperature: float = 1.0, n_jobs: int | None = None, **scores: Any) -> Any:
+        """Return (ε log Σ exp(score/ε), its gradient by block); ε = 0: (max, parts of argmax).
+
+        Exact where the treewidth is small (elimination). Otherwise loopy message passing with
+        Bethe's approximation of the value, and an ``InexactInferenceWarning``.
+        """
+        batch = self._batch(scores)
+        if batch is not None:
+            return [self.infer(temperature=temperature, **one) for one in batch]
+        check_temperature(temperature)
+        theta = self._read(scores)
+        if temperature == 0:
+            solution = self.solve(**scores)
+            return solution.value, self.encode(solution.output, **scores)
+        value, node, pair = self._sums(self._model(theta), float(temperature))
+        return value, self._summed(self._spread(node, pair, theta), theta)
+
+    def marginals(
+        self, *, temperature: float = 1.0, n_jobs: int | None = None, **scores: Any
+    ) -> Any:
+        """Return the probability of each part, one array a block, position by position."""
+        batch = self._batch(scores)
+        if batch is not None:
+            return [self.marginals(temperature=temperature, **one) for one in batch]
+        check_temperature(temperature)
+        theta = self._read(scores)
+        if temperature == 0:
+            return self.encode_by_position(self.argmax(**scores), **scores)
+        _, node, pair = self._sums(self._model(theta), float(temperature))
+        return self._spread(node, pair, theta)
+
+    def sums_are_exact(self, **scores: Any) -> bool:
+        """Tell whether log-partition and marginals of these scores are exact (elimination)."""
+        model = self._model(self._read(scores))
+        return not model.has_pairs or model.elimination is not None  # cliques have neither
+
+    def _sums(self, model: PairModel, temperature: float) -> tuple[float, Array, Array]:
+        plan = model.elimination
+        if plan is not None:
+            value, conditionals = plan.sums(model.label, model.tables, temperature)
+            if value == -math.inf:
+                raise nothing_legal()
+            return value, *plan.marginals(conditionals, temperature)
+        if model.cliques is not None:
+            raise CapabilityError(
+                "there are no sums over labellings with cliques. What works: argmax, solve, and "
+                "the learners that need no more (perceptron, structured SVM)"
+            )
+        if not model.has_pairs:
+            return _independent_sums(model, temperature)
+        warnings.warn(
+            "the treewidth is too large for exact sums: loopy message passing gives approximate "
+            "marginals, and Bethe's approximation of the log-partition",
+            InexactInferenceWarning,
+            stacklevel=4,
+        )
+        return _loopy_sums(model, temperature, self.damping)
+
+    def sample(
+        self,
+        n: int,
+        *,
+        temperature: float = 1.0,
+        random_state: Any = None,
+        n_jobs: int | None = None,
+        **scores: Any,
+    ) -> Any:
+        """Draw n outputs from P(y) ∝ exp(score(y)/ε); needs a small treewidth."""
+        check_count(n)
+        check_temperature(temperature)
+        batch = self._batch(scores)
+        if batch is not None:
+            lists = {name: [one[name] for one in batch] for name in batch[0]}
+            return sample_batch(self, n, temperature, random_state, lists)
+        model = self._model(self._read(scores))
+        if temperature == 0:
+            return np.array([self.argmax(**scores)] * n)
+        plan = model.elimination
+        if plan is None:
+            raise CapabilityError(
+                "the treewidth is too large for exact samples. What works: argmax, solve, and "
+                "approximate marginals"
+            )
+        value, conditionals = plan.sums(model.label, model.tables, float(temperature))
+        if value == -math.inf:
+            raise nothing_legal()
+        drawn = plan.sample(conditionals, float(temperature), n, seed_of(random_state))
+        return np.array([self._shaped(y, model) for y in drawn])
+
+    def count(self, *, n_jobs: int | None = None, **scores: Any) -> Any:
+        """Return the number of labellings with a finite score; needs a small treewidth."""
+        batch = self._batch(scores)
+        if batch is not None:
+            return [self.count(**one) for one in batch]
+        model = self._model(self._read(scores))
+        if model.elimination is not None:
+            return model.elimination.count(model.label, model.tables)
+        if not np.isneginf(model.label).any() and not np.isneginf(model.tables).any():
+            return model.n_labels**model.n_nodes
+        raise CapabilityError("the treewidth is too large for counting where parts are forbidden")
+
+    def entropy(self, *, temperature: float = 1.0, n_jobs: int | None = None, **scores: Any) -> Any:
+        """Return the entropy of P(y) ∝ exp(score(y)/ε) in nats; 0 where ε = 0."""
+        batch = self._batch(scores)
+        if batch is not None:
+            return [self.entropy(temperature=temperature, **one) for one in batch]
+        return super().entropy(temperature=temperature, **scores)
+
+    # -- outputs and parts ----------------------------------------------------------------------
+
+    def _labels(self, y: Any, theta: Mapping[str, Any]) -> Integers:
+        """Return an output as a row of labels, checked."""
+        *sites, n_labels = theta["label"].shape
+        labels = np.asarray(y)
+        if labels.shape != tuple(sites):
+            raise ValueError(f"the output has shape {labels.shape}, the labels {tuple(sites)}")
+        if not np.issubdtype(labels.dtype, np.integer):
+            raise ValueError(f"labels must be whole numbers, got dtype {labels.dtype}")
+        if not (labels.min() >= 0 and labels.max() < n_labels):
+            raise ValueError(f"labels must be among 0..{n_labels - 1}")
+        return np.ascontiguousarray(labels, dtype=np.int64).ravel()
+
+    def encode(self, y: Any, **scores: Any) -> Any:
+        """Return μ(y): the counts of the output's parts, one array a block; a list for a batch."""
+        batch = self._batch(scores)
+        if batch is not None:
+            return [self.encode(one, **s) for one, s in paired(y, batch)]
+        theta = self._read(scores)
+        return self._summed(self._encoded(y, theta), theta)
+
+    def encode_by_position(self, y: Any, **scores: Any) -> Parts:
+        """Return μ(y) with shared blocks spread over their positions."""
+        return self._encoded(y, self._read(scores))
+
+    def _encoded(self, y: Any, theta: dict[str, Any]) -> Parts:
+        model = self._model(theta)
+        labels = self._labels(y, theta)
+        node = np.zeros((model.n_nodes, model.n_labels))
+        node[np.arange(model.n_nodes), labels] = 1.0
+        first, second = model.edges.T
+        pair = np.zeros((len(first), model.n_labels, model.n_labels))
+        pair[np.arange(len(first)), labels[first], labels[second]] = 1.0
+        return self._spread(node, pair, theta)
+
+    def _summed(self, parts: Parts, theta: Mapping[str, Any]) -> Parts:
+        """Return the counts in the shapes of the scores: those of a shared block added up."""
+        found: Parts = {}
+        for name, counts in parts.items():
+            extra = counts.ndim - theta[name].ndim
+            found[name] = np.asarray(counts.sum(axis=tuple(range(extra))) if extra else counts)
+        return found
+
+    def decode(self, parts: Any) -> Any:
+        """Return the labels whose counts are one, from the ``label`` block; a list for a list."""
+        if isinstance(parts, (list, tuple)):
+            return [self.decode(one) for one in parts]
+        label = np.asarray(parts["label"], dtype=np.float64)
+        if not (np.isin(label, (0.0, 1.0)).all() and (label.sum(axis=-1) == 1).all()):
+            raise ValueError(
+                "these parts are no output: each node must have exactly one label of count 1"
+            )
+        labels: Integers = label.argmax(axis=-1)
+        return labels
+
+    def score(self, y: Any, **scores: Any) -> Any:
+        """Return the score of y, −∞ where a part of it is forbidden; a list for a batch."""
+        batch = self._batch(scores)
+        if batch is not None:
+            return [self.score(one, **s) for one, s in paired(y, batch)]
+        theta = self._read(scores)
+        return self._model(theta).native.score(self._labels(y, theta))
+
+    def outputs(self, **scores: Any) -> Iterator[Integers]:
+        """Iterate over all K^N labellings."""
+        *sites, n_labels = np.shape(scores["label"])
+        n = math.prod(sites)
+        if n * math.log(n_labels) > math.log(_MOST_ENUMERATED) + 1e-9:
+            raise CapabilityError(f"{n_labels}^{n} labellings are too many to enumerate")
+        for y in itertools.product(range(n_labels), repeat=n):
+            yield np.array(y, dtype=np.int64).reshape(sites)
+
+
+def _independent_sums(model: PairModel, temperature: float) -> tuple[float, Array, Array]:
+    top = model.label.max(axis=1, keepdims=True)
+    if np.isneginf(top).any():
+        raise nothing_legal()
+    p = np.exp((model.label - top) / temperature)
+    total = p.sum(axis=1, keepdims=True)
+    node = p / total
+    first, second = model.edges.T
+    pair = node[first][:, :, np.newaxis] * node[second][:, np.newaxis, :]
+    return float((top + temperature * np.log(total)).sum()), node, pair
+
+
+def _loopy_sums(model: PairModel, temperature: float, damping: float) -> tuple[float, Array, Array]:
+    """Return Bethe's value and the beliefs of sum-product message passing.
+
+    value = ⟨θ, b⟩ + ε (Σ_e H(b_e) − Σ_v (degree_v − 1) H(b_v)). See J. Yedidia, W. Freeman &
+    Y. Weiss (2005), Constructing free-energy approximations.
+    """
+    found = model.native.messages(temperature, False, damping, 500, 1e-9, True)
+    n_labels = model.n_labels
+    node = found[2].reshape(-1, n_labels)
+    pair = found[3].reshape(-1, n_labels, n_labels)
+    degree = np.bincount(model.edges.ravel(), minlength=model.n_nodes)
+    entropy = _entropies(pair).sum() - ((degree - 1) * _entropies(node)).sum()
+    mean = node[node > 0] @ model.label[node > 0] + pair[pair > 0] @ model.tables[pair > 0]
+    return float(mean + temperature * entropy), node, pair
+
+
+def _entropies(p: Array) -> Array:
+    with np.errstate(divide="ignore", invalid="ignore"):
+        terms = np.where(p > 0, -p * np.log(p), 0.0)
+    total: Array = terms.reshape(len(p), -1).sum(axis=1)
+    return total

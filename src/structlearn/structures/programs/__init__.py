@@ -1,0 +1,1 @@
+"""Linear constraints over parts: integer programs, their solvers, their relaxations."""

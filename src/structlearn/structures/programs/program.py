@@ -1,0 +1,465 @@
+"""Parts under linear constraints: the integer program, the most general argmax (§17.6)."""
+
+from __future__ import annotations
+
+import itertools
+import math
+import threading
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from ...exceptions import CapabilityError, ConflictError, InfeasibleError, UnboundedError
+from ..base import (
+    Block,
+    Parts,
+    Solution,
+    Structure,
+    check_count,
+    dot_counts,
+    flatten,
+    is_batch,
+    nothing_legal,
+    unbatch,
+)
+from .conflicts import describe_conflict
+from .part_scores import PartScores
+from .relaxation import Relaxation
+from .rows import ProgramRows, RowBuilder
+from .solvers import open_model
+
+__all__ = ["Program", "Relaxation"]
+
+Vector = npt.NDArray[np.float64]
+
+#: A column is whole if it is this close to a whole number; the solvers' own tolerance.
+_WHOLE = 1e-6
+
+#: As many outputs as enumeration is patient with.
+_MOST_OUTPUTS = 2**20
+
+
+class Program(PartScores):
+    """0/1 parts (or other whole numbers) under linear constraints: lower ≤ A x ≤ upper.
+
+    argmax is max ⟨part, x⟩ over the integer points. The linear relaxation is solved first, by the
+    simplex method; where its solution is whole it is the answer, otherwise branch and bound goes
+    on. The model stays in memory, so that a call with other scores passes on costs alone and starts
+    from the last basis. A score of −∞ fixes its part at 0.
+
+    Score block: ``part`` (P,), or the blocks of the structure whose program it is
+    (:meth:`Structure.as_program`). The output is the (P,) vector, or the structure's output.
+
+    Parameters
+    ----------
+    A : (rows, P + helpers) sparse or dense matrix
+        Coefficients. Columns after the parts are helpers: free to be chosen, without scores.
+    lower, upper : number or (rows,)
+        Bounds of the rows, −∞ or ∞ where there is none.
+    n_parts : int, optional
+        How many of the columns are parts; default: all.
+    integer : bool or (columns,) of bool, default=True
+        Which columns are whole numbers.
+    column_lower, column_upper : number or (columns,)
+        Bounds of the columns; default 0 and 1.
+    names : sequence of str, optional
+        Names of the rows, for messages about programs without a solution.
+    solver : {"auto", "highs", "gurobi"}
+        Who does branch and bound; "auto" takes Gurobi where it is installed and licensed. Linear
+        relaxations are HiGHS's.
+    time_limit : float, optional
+        Seconds a call may take. The best output found by then is returned, with its bound;
+        ``TimeoutError`` where there is none.
+
+    References
+    ----------
+    H. Daumé III, A Course in Machine Learning, §17.6, eq. 17.33-34.
+
+    Examples
+    --------
+    At most two of three things, and not the first with the second:
+
+    >>> program = Program([[1, 1, 1], [1, 1, 0]], 0, [2, 1])
+    >>> program.argmax(part=[3.0, 2.0, 1.0])
+    array([1, 0, 1])
+    >>> program.solve(part=[3.0, 2.0, 1.0]).exact
+    True
+    """
+
+    method = "integer program"
+    has_labels = False
+    label_block = "part"
+    _batches_itself = True
+
+    def __init__(
+        self,
+        A: Any,
+        lower: Any,
+        upper: Any,
+        *,
+        n_parts: int | None = None,
+        integer: Any = True,
+        column_lower: Any = 0.0,
+        column_upper: Any = 1.0,
+        names: Sequence[str] | None = None,
+        solver: str = "auto",
+        time_limit: float | None = None,
+    ) -> None:
+        rows = ProgramRows(
+            A,
+            lower,
+            upper,
+            column_lower=column_lower,
+            column_upper=column_upper,
+            integer=integer,
+            names=names,
+        )
+        size = rows.n_columns if n_parts is None else n_parts
+        if not 0 < size <= rows.n_columns:
+            raise ValueError(f"n_parts is {n_parts}; A has {rows.n_columns} columns")
+        self._setup(rows, {"part": (int(size),)}, solver, time_limit)
+
+    def _setup(
+        self,
+        rows: ProgramRows,
+        shapes: Mapping[str, tuple[int, ...]],
+        solver: str = "auto",
+        time_limit: float | None = None,
+        structure: Structure | None = None,
+        given: Mapping[str, Any] | None = None,
+        topology: Mapping[str, Any] | None = None,
+    ) -> None:
+        if time_limit is not None and not time_limit >= 0:
+            raise ValueError(f"time_limit must be a number of seconds >= 0, got {time_limit!r}")
+        self.rows = rows
+        self.shapes = dict(shapes)
+        self.n_parts = sum(math.prod(shape) for shape in self.shapes.values())
+        self.solver = solver
+        self.time_limit = time_limit
+        self.structure = structure
+        self.given = dict(given or {})
+        self.given_topology = dict(topology or {})
+        self._forget()
+        self._model_of(solver)  # an unknown or missing solver is told now
+
+    def _forget(self) -> None:
+        self._models: dict[str, Any] = {}
+        self._lock = threading.Lock()
+
+    @classmethod
+    def of_structure(
+        cls,
+        structure: Structure,
+        rows: RowBuilder,
+        scores: Mapping[str, Any],
+        topology: Mapping[str, Any] | None = None,
+    ) -> Program:
+        """Return the program of a structure, with scores that calls may leave out."""
+        program = cls.__new__(cls)
+        program._setup(
+            rows.build(), rows.shapes, structure=structure, given=scores, topology=topology
+        )
+        return program
+
+    def with_rows(
+        self, A: Any, lower: Any, upper: Any, names: Sequence[str] | None = None
+    ) -> Program:
+        """Return this program with more constraints; A may leave out columns at the end."""
+        program = type(self).__new__(type(self))
+        program._setup(
+            self.rows.with_rows(A, lower, upper, names),
+            self.shapes,
+            self.solver,
+            self.time_limit,
+            self.structure,
+            self.given,
+            self.given_topology,
+        )
+        return program
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {k: v for k, v in vars(self).items() if k not in ("_models", "_lock")}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state)
+        self._forget()
+
+    # -- parts ----------------------------------------------------------------------------------
+
+    def blocks(self, n_labels: int) -> dict[str, Block]:
+        """Return the blocks: each part is a site with one outcome."""
+        if self.structure is not None:
+            known = self.structure.blocks(n_labels)
+            return {name: known[name] for name in self.shapes}
+        return {"part": Block(())}
+
+    def encode(self, y: Any, **scores: Any) -> Parts:
+        """Return the parts of an output, by block and position."""
+        if self.structure is not None:
+            theta = self._merged(scores)
+            return self.structure.encode_by_position(y, **theta, **self.given_topology)
+        vector = np.asarray(y, dtype=np.float64)
+        if vector.shape != (self.n_parts,):
+            raise ValueError(f"the output has shape {vector.shape}, not ({self.n_parts},)")
+        return {"part": vector.copy()}
+
+    def decode(self, parts: Mapping[str, Any]) -> Any:
+        """Return the output whose parts these are."""
+        if self.structure is not None:
+            return self.structure.decode(parts)
+        vector = np.asarray(parts["part"], dtype=np.float64)
+        if self.rows.integer[: self.n_parts].all():
+            return np.rint(vector).astype(np.int64)
+        return vector
+
+    def score(self, y: Any, **scores: Any) -> Any:
+        """Return ⟨θ, μ(y)⟩, −∞ where a forbidden part is used; a list for a batch."""
+        if is_batch(scores):
+            return super().score(y, **scores)
+        counts = self.encode(y, **scores)
+        return dot_counts(
+            self._flat(scores), np.concatenate([np.ravel(a) for a in counts.values()])
+        )
+
+    def outputs(self, **scores: Any) -> Iterator[Any]:
+        """Iterate over the outputs; for small programs of bounded whole-number parts only."""
+        if self.structure is not None:
+            theta = self._merged(scores)
+            for y in self.structure.outputs(**theta, **self.given_topology):
+                if self._legal(flatten(self.encode(y, **theta))):
+                    yield y
+            return
+        low, high = self.rows.column_lower[: self.n_parts], self.rows.column_upper[: self.n_parts]
+        sizes = high - low + 1
+        if not self.rows.integer[: self.n_parts].all() or not sizes.prod() <= _MOST_OUTPUTS:
+            raise CapabilityError(
+                "this program cannot be enumerated: it has too many vectors, or parts that are no "
+                "whole numbers. What works: argmax, solve, kbest, relax"
+            )
+        ranges = [range(int(a), int(b) + 1) for a, b in zip(low, high, strict=True)]
+        for values in itertools.product(*ranges):
+            if self._legal(np.array(values, dtype=np.float64)):
+                yield np.array(values, dtype=np.int64)
+
+    def _legal(self, parts: Vector) -> bool:
+        """Tell whether some helpers complete the parts to a solution."""
+        rows = self.rows
+        if rows.n_columns == self.n_parts:
+            return rows.hold(parts)
+        fixed = slice(0, self.n_parts)
+        completion = ProgramRows(
+            rows.matrix,
+            rows.lower,
+            rows.upper,
+            column_lower=np.concatenate((parts, rows.column_lower[self.n_parts :])),
+            column_upper=np.concatenate((parts, rows.column_upper[self.n_parts :])),
+            integer=rows.integer,
+        )
+        inside = (parts >= rows.column_lower[fixed]) & (parts <= rows.column_upper[fixed])
+        if not inside.all():
+            return False
+        model = open_model("highs", completion)
+        found = model.solve(np.zeros(rows.n_columns), completion.column_upper, integer=True)
+        return bool(found.status == "optimal")
+
+    # -- the queries ----------------------------------------------------------------------------
+
+    def argmax(
+        self, *, time_limit: float | None = None, n_jobs: int | None = None, **scores: Any
+    ) -> Any:
+        """Return the best output; a list of them for a batch."""
+        found = self.solve(time_limit=time_limit, **scores)
+        return [one.output for one in found] if isinstance(found, list) else found.output
+
+    def solve(
+        self,
+        *,
+        time_limit: float | None = None,
+        n_jobs: int | None = None,
+        method: str = "auto",
+        **scores: Any,
+    ) -> Any:
+        """Return the best output with its value and a certificate: a :class:`Solution`.
+
+        Parameters
+        ----------
+        time_limit : float, optional
+            Seconds; instead of the program's own.
+        method : {"auto", "ilp", "lp"}
+            "auto" solves the linear relaxation first; "ilp" goes to branch and bound at once; "lp"
+            demands that the relaxation is whole, and raises ``CapabilityError`` where it is not.
+        **scores : arrays
+            One a block; those of the program where left out.
+        """
+        if method not in ("auto", "ilp", "lp"):
+            raise ValueError(f'method must be "auto", "ilp" or "lp", got {method!r}')
+        if is_batch(scores):
+            return [
+                self.solve(time_limit=time_limit, method=method, **one) for one in unbatch(scores)
+            ]
+        theta = self._flat(scores)
+        limit = self.time_limit if time_limit is None else time_limit
+        with self._lock:
+            return self._solve(theta, math.inf if limit is None else float(limit), method)
+
+    def relax(self, *, time_limit: float | None = None, **scores: Any) -> Relaxation:
+        """Return the solution of the linear relaxation and how much of it is whole."""
+        theta = self._flat(scores)
+        limit = self.time_limit if time_limit is None else time_limit
+        with self._lock:
+            costs, upper = self._costs(theta)
+            found = self._model_of("highs").solve(
+                costs, upper, integer=False, time_limit=math.inf if limit is None else limit
+            )
+            self._raise_unless_solved(found, theta, integer=False)
+        columns = found.columns
+        parts = self._unflat(columns[: self.n_parts])
+        whole = self._is_whole(columns)
+        fractional = {
+            name: np.argwhere(np.abs(a - np.rint(a)) > _WHOLE) for name, a in parts.items()
+        }
+        output = self.decode({k: np.rint(a) for k, a in parts.items()}) if whole else None
+        value = dot_counts(np.where(np.isfinite(theta), theta, 0.0), columns[: self.n_parts])
+        return Relaxation(parts, max(value, found.bound), whole, fractional, output)
+
+    def kbest(self, n: int, *, n_jobs: int | None = None, **scores: Any) -> Any:
+        """Return up to n legal outputs as (score, output), best first, no repeats.
+
+        Each output found is cut off by one more row, Σ_{x=1} (1 − x) + Σ_{x=0} x ≥ 1, so the parts
+        must be 0 or 1. One program an output.
+        """
+        check_count(n)
+        if is_batch(scores):
+            return [self.kbest(n, **one) for one in unbatch(scores)]
+        size = self.n_parts
+        low, high = self.rows.column_lower[:size], self.rows.column_upper[:size]
+        if not (low >= 0).all() or not (high <= 1).all() or self._between_is_possible():
+            raise CapabilityError(
+                "kbest needs parts that are 0 or 1. What works: argmax, solve, relax"
+            )
+        found: list[tuple[float, Any]] = []
+        program = self
+        theta = self._flat(scores)
+        for _ in range(n):
+            try:
+                solution, parts = program._solution(theta, math.inf, "auto")
+            except InfeasibleError:
+                break
+            found.append((solution.value, solution.output))
+            signs = np.where(parts > 0.5, -1.0, 1.0)
+            program = program.with_rows(signs[np.newaxis], 1.0 - (parts > 0.5).sum(), np.inf)
+        if not found:
+            raise nothing_legal()
+        return found
+
+    def _between_is_possible(self) -> bool:
+        return self.structure is None and not self.rows.integer[: self.n_parts].all()
+
+    # -- solving --------------------------------------------------------------------------------
+
+    def _solve(self, theta: Vector, limit: float, method: str) -> Solution:
+        return self._solution(theta, limit, method)[0]
+
+    def _solution(self, theta: Vector, limit: float, method: str) -> tuple[Solution, Vector]:
+        """Return the solution and its parts as one vector."""
+        began = time.perf_counter()
+        costs, upper = self._costs(theta)
+        bound = math.inf
+        integer = bool(self.rows.integer.any())
+        if method != "ilp" or not integer:
+            found = self._model_of("highs").solve(costs, upper, integer=False, time_limit=limit)
+            if found.status in ("infeasible", "unbounded"):
+                self._raise_unless_solved(found, theta, integer=False)
+            bound = found.bound
+            if found.status == "optimal" and self._is_whole(found.columns):
+                return self._finished(theta, found.columns, True, bound, "linear program (highs)")
+            if method == "lp" and found.status == "optimal":
+                raise CapabilityError(
+                    "the linear relaxation is not whole here; relax() shows it, and "
+                    'method="auto" goes on to branch and bound'
+                )
+            if not integer or method == "lp":
+                self._raise_unless_solved(found, theta, integer=False)
+        left = max(limit - (time.perf_counter() - began), 0.0)
+        model = self._model_of(self.solver)
+        found = model.solve(costs, upper, integer=True, time_limit=left)
+        if found.columns is None:
+            self._raise_unless_solved(found, theta, integer=True)
+        return self._finished(
+            theta,
+            found.columns,
+            found.status == "optimal",
+            min(bound, found.bound),
+            f"integer program ({model.name})",
+        )
+
+    def _finished(
+        self, theta: Vector, columns: Vector, exact: bool, bound: float, method: str
+    ) -> tuple[Solution, Vector]:
+        parts = columns[: self.n_parts].copy()
+        whole = self.rows.integer[: self.n_parts] | (self.structure is not None)
+        parts[whole] = np.rint(parts[whole])
+        value = dot_counts(theta, parts)
+        solution = Solution(
+            self.decode(self._unflat(parts)),
+            value,
+            exact,
+            value if exact else max(value, bound),
+            method,
+        )
+        return solution, parts
+
+    def _is_whole(self, columns: Vector) -> bool:
+        whole = self.rows.integer.copy()
+        if self.structure is not None:
+            whole[: self.n_parts] = True
+        rounded = np.where(whole, np.rint(columns), columns)
+        if (np.abs(rounded - columns) > _WHOLE).any():
+            return False
+        return self.rows.hold(rounded, 1e-5)
+
+    def _raise_unless_solved(self, found: Any, theta: Vector, integer: bool) -> None:
+        if found.status == "infeasible":
+            raise ConflictError(*describe_conflict(self, theta, integer))
+        if found.status == "unbounded":
+            endless = np.flatnonzero(np.isinf(self.rows.column_upper[: self.n_parts]) & (theta > 0))
+            named = ", ".join(self.part_name(i) for i in endless[:3])
+            raise UnboundedError(
+                f"the score grows without end: {named or 'some parts'} can be as large as one "
+                "likes; give column_upper, or a row that bounds them"
+            )
+        if found.columns is None or (found.status != "optimal" and not integer):
+            raise TimeoutError(
+                f"no output was found within the time limit; none scores more than {found.bound:g}"
+            )
+
+    def _costs(self, theta: Vector) -> tuple[Vector, Vector]:
+        """Return the costs and upper bounds of all columns: −∞ becomes an upper bound of 0."""
+        forbidden = np.flatnonzero(theta == -np.inf)
+        costs = np.zeros(self.rows.n_columns)
+        costs[: self.n_parts] = theta
+        costs[forbidden] = 0.0
+        upper = self.rows.column_upper
+        if len(forbidden):
+            upper = upper.copy()
+            upper[forbidden] = np.minimum(0.0, upper[forbidden])
+            forced = forbidden[self.rows.column_lower[forbidden] > 0]
+            if len(forced):
+                raise InfeasibleError(
+                    f"{self.part_name(int(forced[0]))} must be used and is forbidden (its score is "
+                    "-inf)"
+                )
+        return costs, upper
+
+    def _model_of(self, solver: str) -> Any:
+        if solver not in self._models:
+            self._models[solver] = open_model(solver, self.rows)
+        return self._models[solver]
+
+    def __repr__(self) -> str:
+        of = "" if self.structure is None else f" of {self.structure!r}"
+        helpers = self.rows.n_columns - self.n_parts
+        return f"Program({self.n_parts} parts, {helpers} helpers, {self.rows.n_rows} rows{of})"

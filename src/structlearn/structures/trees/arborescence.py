@@ -1,0 +1,388 @@
+"""Dependency trees: every word has one head, the root or another word, without cycles."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from ... import _core
+from ..base import Array, Block, Parts, allowed_labels, is_open, paired
+from ..hypergraph import Hyperedges
+from ..native import NativeStructure, examples_of
+from ..programs.rows import RowBuilder
+from .heads import all_heads, check_tree, inner_siblings, read_heads
+from .projective_edges import projective_edges
+from .tree_counts import count_arborescences, count_projective
+from .tree_program import arborescence_rows
+
+__all__ = ["Arborescence"]
+
+
+class Arborescence(NativeStructure):
+    """A tree over the words 1..n of a sentence, with arcs from head to word, below the root 0.
+
+    The score of a tree is Σ_m arc[head of m, m], for labelled arcs Σ_m arc[head of m, m, label
+    of m], and the sibling scores where they are given.
+
+    Score blocks
+    ------------
+    arc : (n + 1, n + 1), or (n + 1, n + 1, R) for labelled arcs
+        ``arc[h, m]`` scores the arc h → m. The diagonal and column 0 are never read (they may be
+        NaN); their marginals are 0.
+    sibling : (n + 1, n + 1, n + 1), projective trees only
+        ``sibling[h, s, m]`` scores word m with head h, where s is the nearest word between h and m
+        that also has head h, or h itself where there is none. Read where h ≤ s < m or m < s ≤ h.
+
+    An output is the (n,) array of heads of words 1..n; for arcs with labels, (heads, labels).
+
+    Parameters
+    ----------
+    projective : bool, default=False
+        No two arcs cross, and none spans the root's: each word and all below it are an interval.
+    single_root : bool, default=True
+        Exactly one word has head 0. This is settled exactly, not by a large constant.
+    labelled : bool, optional
+        For learners: whether outputs are (heads, labels). Default: as the training outputs are.
+        Queries go by the shape of ``arc``.
+
+    Notes
+    -----
+    argmax is Chu-Liu/Edmonds on a dense matrix in O(n²), or Eisner's chart in O(n³). Of equally
+    good trees any one may be given, always the same.
+
+    References
+    ----------
+    J. Edmonds (1967), Optimum branchings. H. N. Gabow & R. E. Tarjan (1984), Efficient algorithms
+    for a family of matroid intersection problems. R. Zmigrod, T. Vieira & R. Cotterell (2020),
+    Please mind the root. J. Eisner (1996), Three new probabilistic models for dependency parsing.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> arc = np.zeros((3, 3))
+    >>> arc[0, 2], arc[2, 1] = 2.0, 1.0
+    >>> Arborescence().argmax(arc=arc)
+    array([2, 0])
+    """
+
+    label_block = "arc"
+    judges_outputs = True
+    _label_rank = 3
+
+    def __init__(
+        self, projective: bool = False, single_root: bool = True, labelled: bool | None = None
+    ) -> None:
+        self.projective = bool(projective)
+        self.single_root = bool(single_root)
+        self.labelled = labelled if labelled is None else bool(labelled)
+        self._core = _core.arborescence(self.projective, self.single_root)
+
+    @property
+    def method(self) -> str:  # type: ignore[override]
+        """The name of the search."""
+        return "eisner" if self.projective else "chu-liu-edmonds"
+
+    def blocks(self, n_labels: int) -> dict[str, Block]:
+        """Return the blocks in the order of the core."""
+        blocks = {"arc": Block((n_labels,) if self.labelled else ())}
+        if self.projective:
+            blocks["sibling"] = Block((), optional=True)
+        return blocks
+
+    # -- for learners ---------------------------------------------------------------------------
+
+    @property
+    def has_labels(self) -> bool:  # type: ignore[override]
+        """Whether outputs come with labels, as far as a learner is concerned."""
+        return bool(self.labelled)
+
+    @classmethod
+    def from_examples(cls, X: Any, y: Any) -> Arborescence:
+        """Return one for labelled trees where y has labels."""
+        return cls(labelled=_have_labels(y))
+
+    def for_examples(self, X: Any, y: Any) -> Arborescence:
+        """Return one that knows whether outputs have labels."""
+        if self.labelled is not None:
+            return self
+        return Arborescence(self.projective, self.single_root, _have_labels(y))
+
+    def labels_of(self, y: Any) -> list[Any]:
+        """Return the labels of words 1..n; none where trees have no labels."""
+        return list(_pair(y)[1]) if self.labelled else []
+
+    def relabel(self, y: Any, labels: Any) -> Any:
+        """Return the tree with other labels."""
+        return (read_heads(_pair(y)[0]), np.asarray(labels)) if self.labelled else y
+
+    def n_places(self, n_sites: int) -> int:
+        """Return the number of words."""
+        return math.isqrt(n_sites) - 1
+
+    def site_shape(self, block: str, n_sites: int) -> tuple[int, ...]:
+        """Return (n + 1, n + 1), with a third axis for siblings."""
+        axes = 2 if block == "arc" else 3
+        size = round(n_sites ** (1 / axes))
+        if size**axes != n_sites or size < 2:
+            raise ValueError(
+                f"{block} has features for {n_sites} places, which is no (n + 1)^{axes} for a "
+                "sentence of n >= 1 words"
+            )
+        return (size,) * axes
+
+    def _gold_rows(
+        self, outputs: Sequence[Any], labels: npt.NDArray[np.int64], ptr: npt.NDArray[np.int64]
+    ) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
+        rows: list[npt.NDArray[np.int64]] = []
+        ends = [0]
+        for i, y in enumerate(outputs):
+            known = not self.labelled or ptr[i + 1] > ptr[i]
+            try:
+                heads = read_heads(_pair(y)[0] if self.labelled else y)
+                check_tree(heads, projective=self.projective, single_root=self.single_root)
+            except ValueError as error:
+                raise ValueError(f"example {i}: {error}") from None
+            row = [heads, labels[ptr[i] : ptr[i + 1]]] if self.labelled else [heads]
+            rows += row if known else []
+            ends.append(ends[-1] + (sum(map(len, row)) if known else 0))
+        return np.concatenate([np.empty(0, dtype=np.int64), *rows]), np.array(ends, dtype=np.int64)
+
+    def _read_outcomes(
+        self,
+        flat: npt.NDArray[np.int64],
+        ptr: npt.NDArray[np.int64],
+        outcomes: tuple[int, ...],
+    ) -> list[Any]:
+        rows = self._read(flat, ptr)
+        if not outcomes:
+            return rows
+        if outcomes[0] == 1:
+            return [(y, np.zeros_like(y)) for y in rows]
+        return [(y[: len(y) // 2], y[len(y) // 2 :]) for y in rows]
+
+    def output_costs(
+        self, y: Any, table: Array, missed: Array, weights: Array | float, **scores: Any
+    ) -> tuple[Parts, float]:
+        """Return the cost of a tree: Σ over words of 1, less 1 for each arc that is right.
+
+        With labels, an arc is right with its label; other costs than Hamming's give δ(gold label,
+        label) under the right head and ``missed`` under a wrong one. Unknown labels cost nothing
+        under the right head.
+        """
+        arc = np.zeros(np.shape(scores["arc"]))
+        heads, labels = _pair(y) if self.labelled else (y, [0] * len(y))
+        heads = read_heads(heads, len(arc) - 1)
+        weight = np.broadcast_to(weights, heads.shape)
+        constant = 0.0
+        for m, (h, k) in enumerate(zip(heads.tolist(), labels, strict=True), start=1):
+            allowed = allowed_labels(k, len(table))
+            most = float(missed[allowed].max())
+            right = table[allowed].min(axis=0) - most
+            arc[h, m] = weight[m - 1] * (right if self.labelled else right[0])
+            constant += float(weight[m - 1]) * most
+        return {"arc": arc}, constant
+
+    def agreement(self, gold: Any, predicted: Any) -> tuple[int, int]:
+        """Return the number of arcs that are right, with their labels where they have some."""
+        if not self.labelled:
+            return int((np.asarray(gold) == predicted).sum()), len(gold)
+        right = np.asarray(gold[0]) == predicted[0]
+        for m, k in enumerate(gold[1]):
+            found = int(predicted[1][m])
+            if isinstance(k, (set, frozenset)):
+                right[m] &= found in k
+            else:
+                right[m] &= is_open(k) or k == found
+        return int(right.sum()), len(right)
+
+    def allowed(self, y: Any, shape: tuple[int, ...]) -> npt.NDArray[np.bool_]:
+        """Return the arcs of y, each with the labels that it may have: all for None or −1."""
+        table = np.zeros(shape, dtype=bool)
+        heads, labels = _pair(y)
+        for m, (h, k) in enumerate(zip(read_heads(heads).tolist(), labels, strict=True), start=1):
+            table[h, m] = allowed_labels(k, shape[-1])
+        return table
+
+    # -- outputs and parts ----------------------------------------------------------------------
+
+    def _is_batch(self, arc: Any) -> bool:
+        return isinstance(arc, (list, tuple)) and (len(arc) == 0 or np.ndim(arc[0]) >= 2)
+
+    def _argmax_batch(
+        self, theta: Mapping[str, Any], n: int, n_jobs: int | None
+    ) -> tuple[list[Any], npt.NDArray[np.float64]]:
+        outputs, values = super()._argmax_batch(theta, n, n_jobs)
+        return [_split(y, a) for y, a in zip(outputs, theta["arc"], strict=True)], values
+
+    def _positions(self, name: str, theta: Mapping[str, Any]) -> tuple[int, ...]:
+        shape: tuple[int, ...] = theta["arc"].shape
+        return shape if name == "arc" else (shape[0],) * 3
+
+    def _read_output(self, y: Any, arc: npt.NDArray[np.float64]) -> tuple[Any, Any]:
+        """Return the heads and the labels of an output (None without), checked."""
+        n = len(arc) - 1
+        if arc.ndim == 2:
+            heads, labels = read_heads(y, n), None
+        else:
+            first, second = _pair(y)
+            heads, labels = read_heads(first, n), np.asarray(second)
+            if labels.shape != (n,) or labels.dtype.kind not in "iu":
+                raise ValueError(f"labels must be {n} whole numbers, got {second!r}")
+            if labels.min() < 0 or labels.max() >= arc.shape[2]:
+                raise ValueError(f"labels must be among 0..{arc.shape[2] - 1}: {labels.tolist()}")
+        check_tree(heads, projective=self.projective, single_root=self.single_root)
+        return heads, labels
+
+    def _places(self, y: Any, theta: Mapping[str, Any]) -> dict[str, Any]:
+        """Return the parts of an output as an index into each block."""
+        heads, labels = self._read_output(y, theta["arc"])
+        words = np.arange(1, len(heads) + 1)
+        places: dict[str, Any] = {
+            "arc": (heads, words) if labels is None else (heads, words, labels)
+        }
+        if "sibling" in theta:
+            places["sibling"] = (heads, inner_siblings(heads), words)
+        return places
+
+    def _encode(self, y: Any, theta: Mapping[str, Any], by_position: bool) -> Parts:
+        parts: Parts = {}
+        for name, places in self._places(y, theta).items():
+            parts[name] = np.zeros(theta[name].shape)
+            parts[name][places] = 1.0
+        return parts
+
+    def decode(self, parts: Any) -> Any:
+        """Return the tree whose arcs have count one; a list for a list of parts."""
+        if isinstance(parts, (list, tuple)):
+            return [self.decode(one) for one in parts]
+        arc = np.asarray(parts["arc"], dtype=np.float64)
+        found = np.argwhere(arc)
+        order = np.argsort(found[:, 1], kind="stable")
+        found = found[order]
+        n = len(arc) - 1
+        if not np.isin(arc, (0.0, 1.0)).all() or found[:, 1].tolist() != list(range(1, n + 1)):
+            raise ValueError("these parts are no output: each word must have one arc of count 1")
+        heads = found[:, 0].copy()
+        check_tree(heads, projective=self.projective, single_root=self.single_root)
+        return heads if arc.ndim == 2 else (heads, found[:, 2].copy())
+
+    def score(self, y: Any, **scores: Any) -> Any:
+        """Return the score of y, −∞ where a part of it is forbidden; a list for a batch."""
+        batch, theta, n = self._convert(scores)
+        if batch:
+            return [self.score(one, **s) for one, s in paired(y, examples_of(theta, n))]
+        theta = self._one(theta)
+        return float(sum(theta[name][at].sum() for name, at in self._places(y, theta).items()))
+
+    def outputs(self, **scores: Any) -> Iterator[Any]:
+        """Iterate over all trees, with all labels."""
+        shape = np.shape(scores["arc"])
+        trees = all_heads(shape[0] - 1, projective=self.projective, single_root=self.single_root)
+        if len(shape) == 2:
+            yield from trees
+            return
+        for heads in trees:
+            for labels in itertools.product(range(shape[2]), repeat=len(heads)):
+                yield heads, np.array(labels)
+
+    def edges(self, **scores: Any) -> Hyperedges | None:
+        """Return Eisner's chart for projective trees; others have no dynamic program."""
+        if not self.projective:
+            return None
+        shapes = {name: np.shape(a) for name, a in scores.items()}
+        return projective_edges(shapes, single_root=self.single_root)
+
+    def program_rows(self, theta: Parts, **topology: Any) -> RowBuilder:
+        """Return the rows: flows from the root to every word, or those of Eisner's chart."""
+        if self.projective:
+            return super().program_rows(theta, **topology)
+        shapes = {name: a.shape for name, a in theta.items()}
+        return arborescence_rows(shapes, single_root=self.single_root)
+
+    def count(self, *, n_jobs: int | None = None, **scores: Any) -> Any:
+        """Return the number of trees with a finite score, as an exact integer."""
+        batch, theta, n = self._convert(scores)
+        if batch:
+            return [self.count(**one) for one in examples_of(theta, n)]
+        theta = self._one(theta)
+        ways = np.isfinite(theta["arc"]).reshape(*theta["arc"].shape[:2], -1).sum(axis=2)
+        if not self.projective:
+            return count_arborescences(ways, single_root=self.single_root)
+        pairs = np.isfinite(theta["sibling"]) if "sibling" in theta else None
+        return count_projective(ways, pairs, single_root=self.single_root)
+
+    def sample(
+        self,
+        n: int,
+        *,
+        temperature: float = 1.0,
+        random_state: Any = None,
+        n_jobs: int | None = None,
+        **scores: Any,
+    ) -> Any:
+        """Draw n trees from P(y) ∝ exp(score(y)/ε): an (n, words) array of heads.
+
+        Arcs with labels give a list of (heads, labels). The same ``random_state`` gives the same
+        trees. At ε = 0 all are the argmax.
+        """
+        drawn = super().sample(
+            n, temperature=temperature, random_state=random_state, n_jobs=n_jobs, **scores
+        )
+        arc = scores["arc"]
+        if self._is_batch(arc) or np.ndim(arc) == 2 or isinstance(drawn, list):
+            return drawn
+        return [_split(row, np.asarray(arc)) for row in drawn]
+
+    def _stack(self, outputs: list[Any]) -> Any:
+        return outputs if isinstance(outputs[0], tuple) else np.array(outputs)
+
+    def _scores(self, scores: Mapping[str, Any]) -> Parts:
+        """Return the scores as arrays, 0 where they are never read."""
+        known = dict(scores)
+        if np.ndim(scores["arc"]) in (2, 3):
+            arc = np.array(scores["arc"], dtype=np.float64)
+            arc[:, 0] = 0.0
+            arc[np.arange(len(arc)), np.arange(len(arc))] = 0.0
+            known["arc"] = arc
+        if np.ndim(scores.get("sibling", 0)) == 3:
+            known["sibling"] = np.where(_read_pairs(len(scores["sibling"])), scores["sibling"], 0.0)
+        return super()._scores(known)
+
+
+def _pair(y: Any) -> tuple[Any, Any]:
+    """Return the heads and the labels of an output."""
+    try:
+        heads, labels = y
+        if len(heads) == len(labels):
+            return heads, labels
+    except (TypeError, ValueError):
+        pass
+    raise ValueError(f"an output with labels is (heads, labels), one each a word, got {y!r}")
+
+
+def _have_labels(y: Any) -> bool:
+    """Tell whether outputs are (heads, labels), from the first."""
+    try:
+        first = next(iter(y))
+        return len(first) == 2 and np.ndim(first[0]) == 1
+    except (TypeError, StopIteration):
+        raise ValueError("y must be a list of trees: heads, or (heads, labels)") from None
+
+
+def _read_pairs(size: int) -> npt.NDArray[np.bool_]:
+    """Return which sibling scores are read."""
+    h, s, m = np.ogrid[:size, :size, :size]
+    return ((h <= s) & (s < m)) | ((m < s) & (s <= h) & (m > 0))
+
+
+def _split(y: npt.NDArray[np.int64], arc: npt.NDArray[np.float64]) -> Any:
+    """Return a row of the core as an output: heads, with the labels where arcs have them."""
+    n = len(arc) - 1
+    if arc.ndim == 2:
+        return y
+    return y[:n], (y[n:] if len(y) > n else np.zeros(n, dtype=np.int64))

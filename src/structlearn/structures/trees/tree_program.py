@@ -1,0 +1,78 @@
+"""Arborescences and spanning trees as integer programs."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from ..programs.rows import RowBuilder
+
+__all__ = ["arborescence_rows", "spanning_rows"]
+
+
+def arborescence_rows(shapes: Mapping[str, tuple[int, ...]], *, single_root: bool) -> RowBuilder:
+    """Return the rows of the arborescences with these blocks.
+
+    Every word has one head, and can be reached: for each word one unit flows from the root to it,
+    over arcs that are used (the multi-commodity flow of T. L. Magnanti & L. A. Wolsey 1995, Optimal
+    trees; A. F. T. Martins et al. 2009 for parsing). O(n³) helper columns. The relaxation is tight
+    where any number of words may hang from the root.
+    """
+    build = RowBuilder(shapes)
+    arc = build.parts["arc"]
+    size = len(arc)
+    build.forbid(arc[:, 0])
+    build.forbid(arc[np.arange(size), np.arange(size)])
+    labelled = arc.reshape(size, size, -1)
+    _flow_from_node_0(build, labelled, "word")
+    if single_root:
+        build.add((labelled[0, 1:], 1), rows=0, equal=1, name="one word hangs from the root")
+    return build
+
+
+def spanning_rows(shapes: Mapping[str, tuple[int, ...]]) -> RowBuilder:
+    """Return the rows of spanning trees: arborescences below node 0, without their directions."""
+    build = RowBuilder(shapes)
+    edge = build.parts["edge"]
+    size = len(edge)
+    build.forbid(edge[np.tril_indices(size)])
+    if size == 1:
+        return build
+    arc = build.helpers(size, size)
+    build.forbid(arc[:, 0])
+    build.forbid(np.diagonal(arc))
+    _flow_from_node_0(build, arc[:, :, np.newaxis], "node")
+    i, j = np.triu_indices(size, 1)
+    build.add(
+        (np.stack((arc[i, j], arc[j, i]), axis=1), 1),
+        (edge[i, j], -1),
+        equal=0,
+        name="edge {0} in one direction",
+    )
+    return build
+
+
+def _flow_from_node_0(build: RowBuilder, arc: Any, what: str) -> None:
+    """Add the rows of arcs, (nodes, nodes, labels) columns, that lead from node 0 everywhere."""
+    size = len(arc)
+    n = size - 1
+    build.add((arc[:, 1:].transpose(1, 0, 2), 1), equal=1, name=f"one arc into the {{0}}-th {what}")
+    flow = build.helpers(n, size, size)
+    build.forbid(flow[:, :, 0])
+    build.forbid(flow[:, np.arange(size), np.arange(size)])
+    build.add(
+        (flow[:, :, 1:].transpose(0, 2, 1), 1),
+        (flow[:, 1:, :], -1),
+        rows=2,
+        equal=np.eye(n),
+        name=f"what flows for the {{0}}-th {what} through the {{1}}-th",
+    )
+    build.add(
+        (flow, 1),
+        (np.broadcast_to(arc, (n, *arc.shape)), -1),
+        rows=3,
+        upper=0,
+        name="no flow without an arc: {0}, {1} to {2}",
+    )

@@ -1,0 +1,127 @@
+"""What a parser of constituents has learned, and its trees beside gold ones: text, and a page."""
+
+from __future__ import annotations
+
+from array import array
+from collections.abc import Sequence
+from html import escape
+from typing import Any
+
+from ...drawing.trees import draw_tree, draw_trees
+from ...text.trees import Tree
+from .model import ConstituencyModel
+
+__all__ = ["inspect_parser_html", "inspect_parser_text"]
+
+_PLACES = ("first", "in the middle", "last")
+
+
+def _facts(model: ConstituencyModel) -> list[tuple[str, str]]:
+    facts = [(name, str(value)) for name, value in model.training.items()]
+    facts.append(("tags from", "its own tagger" if model.tagger is not None else "the input"))
+    if model.grammar is not None:
+        grammar = model.grammar.grammar
+        facts.append(("symbols", str(grammar.n_symbols)))
+        facts.append(("rules", f"{len(grammar.binary)} binary, {len(grammar.unary)} unary"))
+    else:
+        n = len(model.labels)
+        facts.append(("labels", " ".join("+".join(chain) for chain in model.labels[1:])))
+        facts.append(("features", f"{len(memoryview(model.arrays['keys']).cast('B')) // 8:,}"))
+        facts.append(("weights", f"{len(memoryview(model.arrays['weights']).cast('B')) // 4:,}"))
+        assert n > 1
+    return facts
+
+
+def _top_pairs(model: ConstituencyModel, top: int, only: Sequence[str] | None) -> dict[str, Any]:
+    """Return, by label, the children that the model likes most and least under it."""
+    table = array("d", bytes(model.arrays["table"]))
+    names = ["+".join(chain) for chain in model.labels]
+    symbols = [*names, *model.tags, "other tag"]
+    found: dict[str, Any] = {}
+    for parent, name in enumerate(names):
+        if parent == 0 or (only is not None and name not in only):
+            continue
+        entries = []
+        for place, where in enumerate(_PLACES):
+            for child, symbol in enumerate(symbols):
+                weight = table[(place * len(symbols) + child) * len(names) + parent]
+                if weight != 0 and child != 0:
+                    entries.append((weight, f"{symbol}, {where}"))
+        entries.sort(reverse=True)
+        found[name] = entries[:top] + [e for e in entries[top:][-top:] if e[0] < 0]
+    return found
+
+
+def _rules(model: ConstituencyModel, top: int, only: Sequence[str] | None) -> dict[str, Any]:
+    """Return, by category, the commonest rules of a counted grammar."""
+    grammar = model.grammar
+    assert grammar is not None
+    found: dict[str, Any] = {}
+    rules = [*grammar.grammar.binary.tolist(), *grammar.grammar.unary.tolist()]
+    for (parent, *children), score in zip(rules, grammar.scores.tolist(), strict=False):
+        name = grammar.symbols[parent].lstrip("(")
+        category = grammar.categories[parent]
+        if category and (only is None or category in only):
+            right = " ".join(grammar.symbols[c].replace("(", "") for c in children)
+            found.setdefault(name, []).append((score, right))
+    return {name: sorted(rows, reverse=True)[:top] for name, rows in sorted(found.items())}
+
+
+def _weights(model: ConstituencyModel, top: int, only: Sequence[str] | None) -> dict[str, Any]:
+    return (_top_pairs if model.grammar is None else _rules)(model, top, only)
+
+
+def inspect_parser_text(
+    parser: Any, *, top: int, labels: Sequence[str] | None, source: Any, gold_tags: bool = False
+) -> str:
+    """Return facts, what stands under what, and the trees of sentences, as text."""
+    model = parser.model_
+    lines = [f"{name}: {value}" for name, value in _facts(model)]
+    for name, rows in _weights(model, top, labels).items():
+        lines += ["", name, *(f"  {weight:9.3f}  {what}" for weight, what in rows)]
+    for predicted, gold in _trees(parser, source):
+        lines += ["", str(predicted)]
+        if gold is not None and gold != predicted:
+            lines.append(f"gold: {gold}")
+    return "\n".join(lines)
+
+
+def inspect_parser_html(parser: Any, *, top: int, labels: Sequence[str] | None, source: Any) -> str:
+    """Return the same as a page with drawings, gold above the words and predicted under them."""
+    model = parser.model_
+    parts = ["<h1>A parser of constituents</h1><dl>"]
+    parts += [f"<dt>{escape(n)}</dt><dd>{escape(v)}</dd>" for n, v in _facts(model)]
+    parts.append("</dl>")
+    for predicted, gold in _trees(parser, source):
+        drawn = draw_tree(predicted) if gold is None else draw_trees(gold, predicted)
+        parts.append(f'<div class="wide">{drawn}</div>')
+    parts.append("<h2>What stands under what</h2>")
+    for name, rows in _weights(model, top, labels).items():
+        cells = "".join(f"<tr><td>{w:.3f}</td><td>{escape(t)}</td></tr>" for w, t in rows)
+        parts.append(f"<details><summary>{escape(name)}</summary><table>{cells}</table></details>")
+    style = (
+        ":root { color-scheme: light dark; } body { font: 16px/1.45 system-ui, sans-serif; "
+        "margin: 0 auto; max-width: 80rem; padding: 1rem; } .wide { overflow-x: auto; "
+        "margin: 1rem 0; } td { padding: .1rem .6rem; } dt { font-weight: 600; } "
+        "dd { margin: 0 0 .3rem; overflow-wrap: anywhere; }"
+    )
+    return (
+        f'<!doctype html><html lang="en"><head><meta charset="utf-8"><title>Parser</title>'
+        f"<style>{style}</style></head><body>{''.join(parts)}</body></html>\n"
+    )
+
+
+def _trees(parser: Any, source: Any) -> list[tuple[Tree, Tree | None]]:
+    """Return predicted trees, each with the gold one where the source has it."""
+    if source is None:
+        return []
+    predicted = parser.predict(source)
+    try:
+        from .treebank import read_treebank
+
+        gold: list[Tree | None] = list(
+            read_treebank(source, functions=parser.functions, traces=parser.traces)
+        )
+    except ValueError:
+        gold = [None] * len(predicted)
+    return list(zip(predicted, gold, strict=True))

@@ -1,0 +1,215 @@
+"""A trained parser of constituents as data: what it is made of, how it is stored and asked."""
+
+from __future__ import annotations
+
+import os
+from array import array
+from collections.abc import Sequence
+
+from ... import _core
+from ...exceptions import FileError
+from ...io.container import (
+    Tensor,
+    container_pieces,
+    parse_container,
+    read_container,
+    write_container,
+)
+from ...text.trees import Tree, tree_from_spans
+from ..stored_templates import check_dtype, refused_as_file
+from ..tagging.model import TaggerModel
+from ..tagging.tagger import Tagger
+
+TYPE_CHECKING = False  # importing typing costs more than parsing a sentence
+if TYPE_CHECKING:
+    from typing import Any
+
+    from .pcfg import TreebankGrammar
+
+__all__ = ["TASK", "ConstituencyModel"]
+
+TASK = "constituency"
+#: Words of a sentence, and bytes of a grammar's chart.
+_MOST_WORDS = 1000
+_MOST_BYTES = 2 << 30
+#: Array of the model -> what its items are.
+_DTYPES = {"known": "U64", "keys": "U64", "weights": "F32", "table": "F64"}
+
+
+class ConstituencyModel:
+    """All that parsing needs.
+
+    Attributes
+    ----------
+    labels : list of tuple of str
+        Joined labels of unary chains, from the top down; the first is the empty one: no label.
+    tags : list of str
+        The tags of the training text.
+    arrays : dict of str to buffer
+        Keys of the known words, keys of the features, their weights (a row of labels each), the
+        table of pairs of labels. Empty where a grammar was counted instead.
+    tagger : Tagger or None
+        Predicts the tags; None: they come with the input.
+    root : str
+        Name of the node that is written around a tree.
+    training : dict
+        How it came about.
+    grammar : TreebankGrammar or None
+        The counted rules of the generative baseline.
+    """
+
+    #: No probabilities to calibrate.
+    temperature = None
+
+    def __init__(
+        self,
+        labels: list[tuple[str, ...]],
+        tags: list[str],
+        arrays: dict[str, Any],
+        tagger: Tagger | None,
+        root: str = "",
+        training: dict[str, Any] | None = None,
+        grammar: TreebankGrammar | None = None,
+    ) -> None:
+        self.labels = labels
+        self.tags = tags
+        self.arrays = arrays
+        self.tagger = tagger
+        self.root = root
+        self.training = training or {}
+        self.grammar = grammar
+        self.core: Any = None
+        if grammar is None:
+            if not labels or labels[0] != () or len(set(labels)) != len(labels):
+                raise ValueError("the labels are not the empty one and others, each once")
+            if any(not chain for chain in labels[1:]):
+                raise ValueError("a label without a name")
+            self.core = _core.TreeParser(
+                len(labels), tags, *(arrays[name] for name in ("known", "keys", "weights", "table"))
+            )
+
+    # -- parsing --------------------------------------------------------------------------------
+
+    @property
+    def longest(self) -> int:
+        """Words of the longest sentence whose chart is held to fit the memory."""
+        if self.grammar is None:
+            return _MOST_WORDS
+        return min(_MOST_WORDS, int((_MOST_BYTES / 16 / len(self.grammar.symbols)) ** 0.5))
+
+    def tag(self, sentences: Sequence[list[str]], threads: int) -> list[list[str]]:
+        """Return the predicted tags of the words."""
+        if self.tagger is None:
+            raise ValueError(
+                "the parser was trained with gold tags and has no tagger: parse trees with "
+                "gold_tags (--gold-tags)"
+            )
+        if not sentences:
+            return []
+        self.tagger.n_jobs = threads
+        found: list[list[str]] = self.tagger.predict([[(w,) for w in s] for s in sentences])
+        return found
+
+    def parse(
+        self, sentences: Sequence[tuple[list[str], list[str]]], threads: int = 1
+    ) -> list[Tree]:
+        """Return the best trees of words with their tags.
+
+        Raises ``ValueError``, which names the sentence, where the chart would take gigabytes.
+        """
+        most = self.longest
+        for number, (words, _) in enumerate(sentences, 1):
+            if len(words) > most:
+                raise ValueError(
+                    f"sentence {number} has {len(words)} words; at most {most} can be parsed"
+                )
+        if self.grammar is not None:
+            return [self.grammar.parse(words, tags) for words, tags in sentences]
+        trees = []
+        found = self.core.parse(list(sentences), threads)
+        for (words, tags), spans in zip(sentences, found, strict=True):
+            trees.append(
+                tree_from_spans(words, tags, [(i, j, self.labels[k]) for i, j, k in spans])
+            )
+        return trees
+
+    # -- files ----------------------------------------------------------------------------------
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the model file; the tagger is in it as a model file of its own."""
+        write_container(path, *self._content())
+
+    def __reduce__(self) -> Any:
+        # As in a file: native objects are made again.
+        return _unpickle, (b"".join(bytes(piece) for piece in container_pieces(*self._content())),)
+
+    def _content(self) -> tuple[dict[str, Any], dict[str, Tensor]]:
+        """Return what a model file holds."""
+        tensors = {name: Tensor(_DTYPES[name], data) for name, data in self.arrays.items()}
+        if self.tagger is not None:
+            inner = container_pieces(*self.tagger.model_._content("float32"))
+            tensors["tagger"] = Tensor("U8", b"".join(bytes(piece) for piece in inner))
+        description: dict[str, Any] = {
+            "task": TASK,
+            "labels": [list(chain) for chain in self.labels],
+            "tags": self.tags,
+            "root": self.root,
+            "training": self.training,
+        }
+        if self.grammar is not None:
+            description["grammar"] = self.grammar.to_json()
+            tensors["rules"] = Tensor("F64", self.grammar.scores_as_bytes())
+        return description, tensors
+
+    @classmethod
+    def load(cls, path: str | os.PathLike[str]) -> ConstituencyModel:
+        """Map a model file and check it."""
+        return cls.from_container(os.fspath(path), *read_container(path))
+
+    @classmethod
+    def from_container(
+        cls, path: str, description: dict[str, Any], tensors: dict[str, Tensor]
+    ) -> ConstituencyModel:
+        """Return the model of a file that has been read already."""
+        if description.get("task") != TASK:
+            task = description.get("task")
+            raise FileError(path, f"a model for the task {task!r}, not a parser of constituents")
+        with refused_as_file(path):
+            return cls._build(path, description, tensors)
+
+    @classmethod
+    def _build(cls, path: str, d: dict[str, Any], tensors: dict[str, Tensor]) -> ConstituencyModel:
+        tagger = grammar = None
+        if "tagger" in tensors:
+            check_dtype("tagger", tensors["tagger"], "U8")
+            # A copy: inside the file its arrays need not lie where they can be read in place.
+            whole = memoryview(bytes(tensors["tagger"].data))
+            name = f"{path} (its tagger)"
+            tagger = Tagger.from_model(
+                TaggerModel.from_container(name, *parse_container(name, whole))
+            )
+        arrays: dict[str, Any] = {}
+        if "grammar" in d:
+            from .pcfg import TreebankGrammar
+
+            check_dtype("rules", tensors["rules"], "F64")
+            scores = array("d", bytes(tensors["rules"].data))
+            grammar = TreebankGrammar.from_json(d["grammar"], scores)
+        else:
+            for key, dtype in _DTYPES.items():
+                check_dtype(key, tensors[key], dtype)
+                arrays[key] = tensors[key].data
+        return cls(
+            labels=[tuple(map(str, chain)) for chain in d["labels"]],
+            tags=list(map(str, d["tags"])),
+            arrays=arrays,
+            tagger=tagger,
+            root=str(d["root"]),
+            training=dict(d["training"]),
+            grammar=grammar,
+        )
+
+
+def _unpickle(content: bytes) -> ConstituencyModel:
+    name = "the pickled model"
+    return ConstituencyModel.from_container(name, *parse_container(name, memoryview(content)))

@@ -1,0 +1,208 @@
+"""A probabilistic context-free grammar counted from a treebank: the generative baseline.
+
+Rules are estimated by relative frequency from trees that are made binary to the right and
+*Markovised*: a category remembers the ``vertical`` − 1 categories above it, and what is left of a
+row of children remembers the last ``horizontal`` of those before it. Words are read as their tags.
+Reference: M. Johnson (1998), PCFG models of linguistic tree representations; D. Klein &
+C. D. Manning (2003), Accurate unlexicalized parsing.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Iterable
+from typing import Any
+
+import numpy as np
+
+from ...exceptions import InfeasibleError
+from ...structures.trees.constituency import Constituency
+from ...structures.trees.grammar import Grammar
+from ...text.trees import Tree
+
+__all__ = ["TreebankGrammar"]
+
+_ABOVE, _REST, _BESIDE = "^", "@", "|"
+
+
+class TreebankGrammar:
+    """Symbols, rules and their log probabilities, and the chart parser over them.
+
+    Parameters
+    ----------
+    symbols : list of str
+        Tags first, then categories and rests of rows of children.
+    n_tags : int
+        How many of them are tags.
+    categories : list of str
+        Of each symbol: what it is called in a tree; empty for rests.
+    binary, unary : lists of symbol numbers
+        The rules.
+    scores : sequence of float
+        Log probabilities of the binary rules, the unary rules, and of the roots by symbol.
+    """
+
+    def __init__(
+        self,
+        symbols: list[str],
+        n_tags: int,
+        categories: list[str],
+        binary: list[Any],
+        unary: list[Any],
+        scores: Any,
+    ) -> None:
+        if len(categories) != len(symbols) or not 0 < n_tags <= len(symbols):
+            raise ValueError("the symbols of the grammar do not fit together")
+        self.symbols = symbols
+        self.n_tags = n_tags
+        self.categories = categories
+        self.grammar = Grammar(len(symbols), binary, unary)
+        n, m = len(self.grammar.binary), len(self.grammar.unary)
+        flat = np.array(scores, dtype=np.float64)
+        if flat.shape != (n + m + len(symbols),) or np.isnan(flat).any() or (flat > 0).any():
+            raise ValueError("the probabilities of the grammar do not fit its rules")
+        self.scores = flat
+        self._structure = Constituency(self.grammar)
+        self._blocks: dict[str, Any] = {
+            "binary": flat[:n],
+            "unary": flat[n : n + m],
+            "root": flat[n + m :],
+        }
+        self._tags = {tag: k for k, tag in enumerate(symbols[:n_tags])}
+
+    # -- counting -------------------------------------------------------------------------------
+
+    @classmethod
+    def count(
+        cls, trees: Iterable[Tree], vertical: int = 2, horizontal: int = 2
+    ) -> TreebankGrammar:
+        """Estimate the rules by relative frequency."""
+        binary: Counter[tuple[str, str, str]] = Counter()
+        unary: Counter[tuple[str, str]] = Counter()
+        roots: Counter[str] = Counter()
+        tags: set[str] = set()
+        names: dict[str, str] = {}
+
+        def symbol(node: Tree, above: tuple[str, ...]) -> str:
+            if node.word is not None:
+                tags.add(node.label)
+                return node.label
+            seen = above[: vertical - 1]
+            found = _ABOVE.join((f"({node.label}", *seen))  # no tag begins with a bracket
+            names[found] = node.label
+            return found
+
+        def visit(node: Tree, above: tuple[str, ...]) -> None:
+            if node.word is not None:
+                return
+            parent = symbol(node, above)
+            below = (node.label, *above)
+            children = [symbol(child, below) for child in node.children]
+            if len(children) == 1 and children[0] != parent:
+                unary[parent, children[0]] += 1
+            before: list[str] = []
+            head = parent
+            for k in range(len(children) - 1):
+                before.append(node.children[k].label)
+                kept = before[-horizontal:] if horizontal else []
+                rest = _BESIDE.join((_REST + parent, *kept))
+                last = k == len(children) - 2
+                follower = children[-1] if last else rest
+                if not last:
+                    names[rest] = ""
+                binary[head, children[k], follower] += 1
+                head = rest
+            for child in node.children:
+                visit(child, below)
+
+        for tree in trees:
+            roots[symbol(tree, ())] += 1
+            visit(tree, ())
+        totals: Counter[str] = Counter()
+        for (parent, *_), times in (*binary.items(), *unary.items()):
+            totals[parent] += times
+        symbols = [*sorted(tags), *sorted(names)]
+        index = {name: k for k, name in enumerate(symbols)}
+        scores = [math.log(times / totals[rule[0]]) for rule, times in binary.items()]
+        scores += [math.log(times / totals[rule[0]]) for rule, times in unary.items()]
+        n = sum(roots.values())
+        scores += [math.log(roots[s] / n) if s in roots else -math.inf for s in symbols]
+        return cls(
+            symbols,
+            len(tags),
+            [names.get(s, "") for s in symbols],
+            [[index[s] for s in rule] for rule in binary],
+            [[index[s] for s in rule] for rule in unary],
+            scores,
+        )
+
+    # -- parsing --------------------------------------------------------------------------------
+
+    def parse(self, words: list[str], tags: list[str]) -> Tree:
+        """Return the most probable tree; a flat one where the grammar derives none."""
+        scores = np.full((len(words), len(self.symbols)), -np.inf)
+        for i, tag in enumerate(tags):
+            known = self._tags.get(tag)
+            scores[i, slice(self.n_tags) if known is None else known] = 0.0
+        try:
+            spans = self._structure.argmax(word=scores, **self._blocks)
+        except InfeasibleError:
+            spans = [(0, len(words), int(np.argmax(self._blocks["root"])))]
+        return self._tree(words, tags, spans)
+
+    def _tree(self, words: list[str], tags: list[str], spans: list[Any]) -> Tree:
+        """Return the tree without rests of children and with the tags that were given."""
+        root = Tree("")
+        stack = [(root, len(words))]
+        at = 0
+
+        def fill(until: int) -> None:
+            nonlocal at
+            while at < until:
+                while stack[-1][1] <= at:
+                    stack.pop()
+                stack[-1][0].children.append(Tree(tags[at], (), words[at]))
+                at += 1
+
+        for begin, end, k in spans:
+            if not self.categories[k]:
+                continue
+            fill(begin)
+            while stack[-1][1] <= begin:
+                stack.pop()
+            node = Tree(self.categories[k])
+            stack[-1][0].children.append(node)
+            stack.append((node, end))
+        fill(len(words))
+        if len(root.children) == 1 and root.children[0].word is None:
+            return root.children[0]
+        return root
+
+    # -- files ----------------------------------------------------------------------------------
+
+    def to_json(self) -> dict[str, Any]:
+        """Return what a model file says of it, but for the probabilities."""
+        return {
+            "symbols": self.symbols,
+            "n_tags": self.n_tags,
+            "categories": self.categories,
+            "binary": self.grammar.binary.tolist(),
+            "unary": self.grammar.unary.tolist(),
+        }
+
+    def scores_as_bytes(self) -> bytes:
+        """Return the probabilities."""
+        return self.scores.tobytes()
+
+    @classmethod
+    def from_json(cls, d: dict[str, Any], scores: Any) -> TreebankGrammar:
+        """Return the grammar of a model file."""
+        return cls(
+            list(map(str, d["symbols"])),
+            int(d["n_tags"]),
+            list(map(str, d["categories"])),
+            d["binary"],
+            d["unary"],
+            scores,
+        )

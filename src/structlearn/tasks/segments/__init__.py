@@ -1,0 +1,1 @@
+"""Entities and chunks as whole segments."""

@@ -1,0 +1,79 @@
+"""Trees whose scores no double can hold the exponentials of."""
+
+import numpy as np
+import pytest
+from tree_references import nested_cycles
+
+from structlearn.structures import Arborescence
+from structlearn.structures.trees.heads import all_heads
+
+KINDS = [(projective, single) for projective in (False, True) for single in (False, True)]
+
+
+def enumerated(structure, arc, temperature):
+    """Return log Z and marginals by adding up over all trees."""
+    n = len(arc) - 1
+    trees = np.array(
+        list(all_heads(n, projective=structure.projective, single_root=structure.single_root))
+    )
+    words = np.arange(1, n + 1)
+    values = arc[trees, words].sum(axis=1) / temperature
+    top = values.max()
+    p = np.exp(values - top)
+    table = np.zeros_like(arc)
+    for tree, weight in zip(trees, p / p.sum(), strict=True):
+        table[tree, words] += weight
+    return temperature * (top + np.log(p.sum())), table
+
+
+@pytest.mark.parametrize(("projective", "single"), KINDS)
+@pytest.mark.parametrize("temperature", [0.05, 1.0, 100.0])
+def test_scores_up_to_a_thousand(projective, single, temperature):
+    structure = Arborescence(projective, single)
+    rng = np.random.default_rng(3)
+    for trial in range(12):
+        arc = rng.uniform(-1e3, 1e3, size=(5, 5))
+        if trial % 3 == 1:  # every tree is far below the best cycles
+            arc = np.where(rng.random((5, 5)) < 0.5, 1e3, -1e3) + rng.normal(size=(5, 5))
+            arc[0] -= 1e3
+        if trial % 3 == 2:
+            arc = 100 * nested_cycles(4, rng)
+        value, p = structure.infer(arc=arc, temperature=temperature)
+        expected, table = enumerated(structure, arc, temperature)
+        assert value == pytest.approx(expected, rel=1e-12)
+        np.testing.assert_allclose(p["arc"], table, atol=1e-9)
+
+
+@pytest.mark.parametrize(("projective", "single"), KINDS)
+@pytest.mark.parametrize("scale", [1.0, 1e3])
+def test_sums_of_long_sentences(projective, single, scale):
+    """Marginals add up to one a word, and are the derivative of the log-partition."""
+    rng = np.random.default_rng(4)
+    n = 40
+    arc = scale * rng.uniform(-1, 1, size=(n + 1, n + 1))
+    structure = Arborescence(projective, single)
+    value, p = structure.infer(arc=arc)
+    np.testing.assert_allclose(p["arc"][:, 1:].sum(axis=0), 1.0, rtol=1e-9)
+    if single:
+        assert p["arc"][0].sum() == pytest.approx(1.0)
+    direction = rng.normal(size=arc.shape)
+    step = 1e-4
+    slope = (
+        structure.log_partition(arc=arc + step * direction)
+        - structure.log_partition(arc=arc - step * direction)
+    ) / (2 * step)
+    assert slope == pytest.approx((p["arc"] * direction).sum(), abs=1e-5 * max(1.0, scale))
+    assert value >= structure.solve(arc=arc).value - 1e-6
+
+
+@pytest.mark.parametrize(("projective", "single"), KINDS)
+def test_a_small_temperature_finds_the_best(projective, single):
+    rng = np.random.default_rng(5)
+    structure = Arborescence(projective, single)
+    for _ in range(5):
+        arc = rng.uniform(-1e3, 1e3, size=(13, 13))
+        best = structure.argmax(arc=arc)
+        p = structure.marginals(arc=arc, temperature=1e-2)["arc"]
+        np.testing.assert_allclose(p[best, np.arange(1, 13)], 1.0, atol=1e-6)
+        drawn = structure.sample(3, arc=arc, temperature=1e-2, random_state=0)
+        assert (drawn == best).all()

@@ -1,0 +1,268 @@
+"""What inspection says is what the weights say."""
+
+import re
+from html.parser import HTMLParser
+
+import numpy as np
+import pytest
+from tagger_data import (
+    TEMPLATES,
+    chunked,
+    feature_lists,
+    labels_of,
+    score_blocks,
+    sequence_score,
+    table_of,
+    tagged,
+    weights_by_name,
+)
+
+from structlearn.structures import Chain
+from structlearn.tasks import Tagger
+from structlearn.tasks.tagging.inspection import explain, inspect_html, inspect_text, summarise
+from structlearn.text import FeatureTemplates
+
+
+def templates(more=""):
+    return FeatureTemplates.parse(TEMPLATES + more)
+
+
+@pytest.fixture(scope="module")
+def tagger():
+    return Tagger(templates(), max_iter=3).fit(tagged(60))
+
+
+# -- summaries ------------------------------------------------------------------------------------
+
+
+def test_top_features(tagger):
+    top = 6
+    summary = summarise(tagger, top=top)
+    weights = weights_by_name(tagger.model_)
+    assert list(summary.top) == tagger.model_.labels
+    for label, shown in summary.top.items():
+        for name, w in shown:
+            assert weights[name, label] == w
+        assert len({name for name, _ in shown}) == len(shown)
+        mine = [w for (_, k), w in weights.items() if k == label]
+        best = sorted((w for w in mine if w > 0), reverse=True)[:top]
+        worst = sorted(w for w in mine if w < 0)[: top // 3]
+        assert [w for _, w in shown] == best + worst[::-1]
+    assert any(w < 0 for shown in summary.top.values() for _, w in shown)
+
+
+def test_transitions(tagger):
+    summary = summarise(tagger)
+    np.testing.assert_array_equal(summary.transitions, table_of(tagger.model_, "transition1"))
+    np.testing.assert_array_equal(summary.start, table_of(tagger.model_, "start"))
+    np.testing.assert_array_equal(summary.end, table_of(tagger.model_, "end"))
+
+
+def test_one_label(tagger):
+    assert list(summarise(tagger, labels=["NN"]).top) == ["NN"]
+    with pytest.raises(ValueError, match="no label 'QQ'"):
+        summarise(tagger, labels=["QQ"])
+
+
+def test_facts(tagger):
+    facts = dict(summarise(tagger).facts)
+    seen = {name for rows in feature_lists(tagged(60)) for row in rows for name in row}
+    weights = len(weights_by_name(tagger.model_))
+    assert facts["features"] == f"{len(seen):,}; {weights:,} weights are not 0"
+    assert facts["trained on"].startswith("60 sentences")
+    assert facts["trained on"].endswith("3 passes")
+
+
+# -- explanations ---------------------------------------------------------------------------------
+
+
+def explained(tagger, sentences, blocks, order=1):
+    """Check every decision against the scores of whole labellings."""
+    model = tagger.model_
+    names = model.labels
+    n_checked = 0
+    for decisions, theta in zip(explain(tagger, sentences), blocks, strict=True):
+        y = [names.index(d.label) for d in decisions]
+        value = sequence_score(theta, y, order)
+        for t, decision in enumerate(decisions):
+            masked = {**theta, "label": np.array(theta["label"])}
+            masked["label"][t, y[t]] = -np.inf  # the best labelling with another label here
+            best = Chain(order=order).solve(**masked)
+            assert decision.runner_up != decision.label
+            assert decision.margin == pytest.approx(value - best.value, abs=1e-6)
+            if np.isfinite(decision.margin):
+                total = sum(d for _, d in decision.contributions)
+                assert total == pytest.approx(decision.margin, abs=1e-6)
+            sizes = [abs(d) for _, d in decision.contributions]
+            assert sizes == sorted(sizes, reverse=True)
+            n_checked += 1
+    return n_checked
+
+
+def blocks_of(tagger, sentences):
+    return [score_blocks(tagger.model_, rows) for rows in feature_lists(sentences)]
+
+
+@pytest.mark.parametrize("options", [{}, {"order": 2}, {"order": 3}])
+def test_contributions_add_up_to_the_margin(options):
+    coarse = [[(w, k[0] if k[0] in "NVD" else "X") for w, k in s] for s in tagged(40)]
+    tagger = Tagger(templates(), max_iter=3, **options).fit(coarse)
+    test = tagged(10, seed=1)
+    order = options.get("order", 1)
+    assert explained(tagger, test, blocks_of(tagger, test), order) > 50
+
+
+@pytest.mark.parametrize("scheme", ["bio", "iobes"])
+def test_forbidden_labels_are_no_runners_up(scheme):
+    tagger = Tagger(templates(), max_iter=3, scheme=scheme).fit(chunked(40))
+    test = chunked(10, seed=1)
+    assert explained(tagger, test, blocks_of(tagger, test)) > 50
+
+
+def test_labels_that_repeat_around_a_token():
+    """In a chain of order 2 three label windows hold a token; all three count."""
+    train = [[(w, k) for w, k in zip("abcabc", "XXYXXX", strict=True)]] * 2
+    train += [[(w, k) for w, k in zip("aaaab", "XXXXX", strict=True)], [("c", "Y"), ("b", "X")]]
+    tagger = Tagger(templates(), order=2, max_iter=4).fit(train)
+    test = [[(w, "X") for w in "aaaaaa"], [(w, "X") for w in "abcabcc"]]
+    assert explained(tagger, test, blocks_of(tagger, test), 2) == 13
+
+
+def test_probabilities_and_labels_are_the_predicted_ones(tagger):
+    test = tagged(10, seed=1)
+    marginals = tagger.predict_marginals(test)
+    decisions = explain(tagger, test)
+    assert [[d.label for d in s] for s in decisions] == tagger.predict(test)
+    for tokens, sentence in zip(marginals, decisions, strict=True):
+        for p, d in zip(tokens, sentence, strict=True):
+            assert d.probability == pytest.approx(p[d.label], abs=1e-12)
+    assert [[d.token for d in s] for s in decisions] == [[(w,) for w, _ in s] for s in test]
+
+
+def test_features_of_label_pairs_count():
+    tagger = Tagger(templates("transition: word[0]\n"), max_iter=3).fit(tagged(40))
+    model = tagger.model_
+    test = tagged(6, seed=1)
+    pairs = weights_by_name(model, "pair")
+    blocks = blocks_of(tagger, test)
+    for theta, sentence in zip(blocks, test, strict=True):
+        table = np.repeat(theta["transition"][None], len(sentence) - 1, axis=0)
+        for (name, (a, b)), w in pairs.items():
+            for t in range(1, len(sentence)):
+                if name == f"transition: word[0]={sentence[t][0]}":
+                    table[t - 1, a, b] += w
+        theta["transition"] = table
+    assert explained(tagger, test, blocks) > 30
+
+
+def test_without_names():
+    tagger = Tagger(templates(), max_iter=2, hash_bits=10).fit(tagged(20))
+    assert "feature " in inspect_text(tagger)
+    test = tagged(3, seed=1)
+    (first, *_) = explain(tagger, test)
+    for d in first:
+        assert sum(x for _, x in d.contributions) == pytest.approx(d.margin, abs=1e-6)
+
+
+def test_one_label_only_has_no_runner_up():
+    tagger = Tagger("pos", max_iter=1).fit([[("a", "X"), ("b", "X")]])
+    assert "X" in inspect_text(tagger)
+    assert isinstance(inspect_text(tagger, sentences=[["a", "b"]]), str)
+    assert "X" in inspect_html(tagger, sentences=[["a"]])
+
+
+# -- text -----------------------------------------------------------------------------------------
+
+
+def test_text(tagger):
+    text = inspect_text(tagger, top=3)
+    for label in tagger.model_.labels:
+        assert re.search(rf"^{re.escape(label)}$", text, flags=re.MULTILINE)
+    summary = summarise(tagger, top=3)
+    for shown in summary.top.values():
+        for name, weight in shown:
+            assert f"{weight:.3f}  {name}" in text
+    why = inspect_text(tagger, sentences=[["The", "dog", "sleeps"]], top=2)
+    (decisions,) = explain(tagger, [["The", "dog", "sleeps"]])
+    for d in decisions:
+        assert f"not {d.runner_up}: ahead by {d.margin:.3f}" in why
+        name, value = d.contributions[0]
+        assert f"{value:+.3f}  {name}" in why
+    assert sum(line.startswith(" ") for line in why.splitlines()) == 2 * len(decisions)
+
+
+# -- pages ----------------------------------------------------------------------------------------
+
+
+class Page(HTMLParser):
+    """Collects text and attributes, and insists that tags are closed in order."""
+
+    EMPTY = ("meta", "br", "link", "img", "input", "hr")
+
+    def __init__(self, text):
+        super().__init__()
+        self.open, self.texts, self.attributes, self.tags = [], [], [], []
+        self.feed(text)
+        self.close()
+        assert self.open == []
+
+    def handle_starttag(self, tag, attrs):
+        self.tags.append(tag)
+        self.attributes += [(tag, *pair) for pair in attrs]
+        if tag not in self.EMPTY:
+            self.open.append(tag)
+
+    def handle_endtag(self, tag):
+        assert self.open.pop() == tag
+
+    def handle_data(self, data):
+        self.texts.append(data)
+
+
+def test_page_is_self_contained(tagger):
+    text = inspect_html(tagger, top=4, sentences=[["The", "dog", "sleeps", "."]])
+    page = Page(text)
+    assert "http" not in text
+    assert "url(" not in text
+    assert "@import" not in text
+    assert not {"script", "link", "img", "iframe", "object"} & set(page.tags)
+    assert not [a for a in page.attributes if a[1] in ("src", "href", "srcset", "data")]
+    assert not [a for a in page.attributes if a[1].startswith("on")]
+    assert ("meta", "charset", "utf-8") in page.attributes
+
+
+def test_page_has_what_the_text_has(tagger):
+    page = Page(inspect_html(tagger, top=4, sentences=[["The", "dog", "sleeps", "."]]))
+    for label in tagger.model_.labels:
+        assert label in page.texts
+    for shown in summarise(tagger, top=4).top.values():
+        for name, weight in shown:
+            assert name in page.texts
+            assert f"{weight:+.3f}" in page.texts
+    for word in ("The", "dog", "sleeps", "."):
+        assert word in page.texts
+
+
+def test_page_escapes():
+    bad = ["<script>alert(1)</script>", "a&amp;b", 'say"', "it's", "</style>", "<!--"]
+    train = [[(w, f"L{w}") for w in bad], [("x", "plain")]]
+    tagger = Tagger(FeatureTemplates.parse("word"), max_iter=3).fit(train)
+    page = Page(inspect_html(tagger, sentences=[[(w,) for w in bad]]))
+    joined = "\n".join(page.texts)
+    for word in bad:
+        assert f"word[0]={word}" in page.texts
+        assert f"L{word}" in joined
+    assert "script" not in page.tags
+
+
+def test_page_of_constraints():
+    tagger = Tagger(templates(), max_iter=2, scheme="iobes").fit(chunked(20))
+    text = inspect_html(tagger, sentences=chunked(3, seed=1))
+    page = Page(text)
+    forbidden = ~np.isfinite(table_of(tagger.model_, "transition1"))
+    forbidden_ends = ~np.isfinite(
+        [table_of(tagger.model_, "start"), table_of(tagger.model_, "end")]
+    )
+    assert page.texts.count("✕") == forbidden.sum() + forbidden_ends.sum()
+    assert "nan" not in text
+    assert labels_of(chunked(3, seed=1))[0][0] in page.texts

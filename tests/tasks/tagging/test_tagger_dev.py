@@ -1,0 +1,168 @@
+"""Taggers with a dev set: a score a pass, the best pass kept, probabilities calibrated."""
+
+import math
+
+import numpy as np
+import pytest
+from tagger_data import (
+    TEMPLATES,
+    chunked,
+    feature_lists,
+    labels_of,
+    same_model,
+    score_blocks,
+    tagged,
+)
+
+from structlearn.metrics import chunk_f1, to_iobes, token_accuracy
+from structlearn.structures import Chain
+from structlearn.tasks import Tagger
+from structlearn.tasks.tagging.training import Monitor
+from structlearn.text import FeatureTemplates
+
+
+def templates():
+    return FeatureTemplates.parse(TEMPLATES)
+
+
+@pytest.mark.parametrize("learner", ["perceptron", "svm"])
+def test_each_pass_is_scored_as_a_run_of_so_many_passes_would_be(learner):
+    """The passes of a run are what shorter runs end with, so these say what the scores are."""
+    train, dev = chunked(40), chunked(20, seed=1)
+    tagger = Tagger(templates(), learner, max_iter=6, patience=0).fit(train, dev)
+    runs = [Tagger(templates(), learner, max_iter=p).fit(train) for p in range(1, 7)]
+    scores = [chunk_f1(labels_of(dev), run.predict(dev)) for run in runs]
+    assert [record["f1"] for record in tagger.history_] == pytest.approx(scores, abs=1e-12)
+    assert [record["pass"] for record in tagger.history_] == [1, 2, 3, 4, 5, 6]
+    best = int(np.argmax(scores))
+    assert same_model(tagger.model_, runs[best].model_)
+    assert tagger.model_.training["passes"] == best + 1
+    assert tagger.evaluate(dev)["f1"] == max(scores)
+
+
+def test_accuracy_decides_where_labels_are_no_chunks():
+    train, dev = tagged(30), tagged(20, seed=1)
+    tagger = Tagger(templates(), max_iter=4, patience=0).fit(train, dev)
+    best = max(record["accuracy"] for record in tagger.history_)
+    assert token_accuracy(labels_of(dev), tagger.predict(dev)) == best
+    assert "f1" not in tagger.history_[0]
+
+
+def noisy(sentences, share, seed=0):
+    """Sentences with some labels drawn at random: no learner gets them right."""
+    rng = np.random.default_rng(seed)
+    names = sorted({k for s in sentences for _, k in s})
+    return [
+        [(w, names[rng.integers(len(names))] if rng.random() < share else k) for w, k in s]
+        for s in sentences
+    ]
+
+
+@pytest.mark.parametrize("patience", [1, 3])
+def test_patience(patience):
+    train, dev = noisy(tagged(60), 0.3), tagged(20, seed=1)
+    tagger = Tagger(templates(), max_iter=60, patience=patience).fit(train, dev)
+    scores = [record["accuracy"] for record in tagger.history_]
+    best = int(np.argmax(scores))  # the first of the best
+    assert len(scores) == best + 1 + patience < 60
+    assert tagger.model_.training["passes"] == best + 1
+    # At no earlier pass had it waited so long.
+    for i in range(len(scores) - 1):
+        assert i - int(np.argmax(scores[: i + 1])) < patience
+    without = Tagger(templates(), max_iter=len(scores) + 2, patience=0).fit(train, dev)
+    assert len(without.history_) == len(scores) + 2
+    assert [r["accuracy"] for r in without.history_][: len(scores)] == scores
+
+
+def test_each_of_several_models_has_its_own_best_pass():
+    train, dev = noisy(tagged(40), 0.3), tagged(20, seed=1)
+    tagger = Tagger(templates(), max_iter=4, n_models=2, patience=1).fit(train, dev)
+    runs = [
+        Tagger(templates(), max_iter=4, patience=1, random_state=seed).fit(train, dev)
+        for seed in (0, 1)
+    ]
+    lengths = [len(run.history_) for run in runs]
+    assert len(tagger.history_) == sum(lengths)
+    scores = [r["accuracy"] for run in runs for r in run.history_]
+    assert [r["accuracy"] for r in tagger.history_] == scores
+    start = [np.frombuffer(bytes(run.model_.arrays["start"])) for run in runs]
+    np.testing.assert_allclose(
+        np.frombuffer(bytes(tagger.model_.arrays["start"])), (start[0] + start[1]) / 2
+    )
+
+
+def log_loss(tagger, sentences, temperature):
+    tagger.model_.temperature = temperature
+    loss = 0.0
+    for tokens, sentence in zip(tagger.predict_marginals(sentences), sentences, strict=True):
+        for token, (*_, label) in zip(tokens, sentence, strict=True):
+            loss -= math.log(max(token[label], 1e-300))
+    return loss
+
+
+@pytest.mark.parametrize("scheme", [None, "bio"])
+@pytest.mark.parametrize("learner", ["perceptron", "crf"])
+def test_calibration(learner, scheme):
+    train, dev = chunked(40), chunked(40, seed=1)
+    tagger = Tagger(templates(), learner, max_iter=5, scheme=scheme).fit(train, dev)
+    chosen = tagger.model_.temperature
+    assert chosen is not None
+    at_chosen = log_loss(tagger, dev, chosen)
+    assert at_chosen <= log_loss(tagger, dev, 1.0)
+    grid = 2.0 ** np.arange(-3, 8, 0.25)
+    losses = [log_loss(tagger, dev, t) for t in grid]
+    assert at_chosen <= min(losses) * (1 + 1e-4)
+    assert abs(math.log2(chosen / grid[int(np.argmin(losses))])) <= 0.26
+    assert math.log2(max(chosen, 1 / chosen)) > 0.1  # there was something to do
+
+
+def test_calibration_changes_no_labels(tmp_path):
+    train, dev = chunked(40), chunked(20, seed=1)
+    tagger = Tagger(templates(), max_iter=3, patience=0).fit(train, dev)
+    before = tagger.predict(dev)
+    tagger.save(tmp_path / "m")
+    again = Tagger.load(tmp_path / "m")
+    assert again.model_.temperature == tagger.model_.temperature
+    assert again.predict_marginals(dev) == tagger.predict_marginals(dev)
+    tagger.model_.temperature = 50.0
+    assert tagger.predict(dev) == before
+
+
+def test_calibration_of_iobes_is_on_its_own_labels():
+    """The labels of the dev set are converted as those of the training set are."""
+    train, dev = chunked(40), chunked(25, seed=1)
+    tagger = Tagger(templates(), max_iter=5, scheme="iobes").fit(train, dev)
+    model = tagger.model_
+    blocks = [score_blocks(model, rows) for rows in feature_lists(dev)]
+    gold = [[model.labels.index(k) for k in to_iobes(y)] for y in labels_of(dev)]
+
+    def loss(temperature):
+        total = 0.0
+        for theta, y in zip(blocks, gold, strict=True):
+            p = Chain().marginals(**theta, temperature=temperature)["label"]
+            total -= np.log(p[np.arange(len(y)), y]).sum()
+        return total
+
+    chosen = model.temperature
+    for factor in (0.8, 0.9, 0.95, 1.05, 1.1, 1.25):
+        assert loss(chosen) < loss(factor * chosen)
+
+
+def test_of_equal_passes_the_first_is_kept():
+    scores = iter([0.5, 0.7, 0.7, 0.6])
+    monitor = Monitor(lambda _: next(scores), "accuracy", 2, False, 10)
+    stops = [monitor.look(number, lambda n=number: n) for number in (1, 2, 3, 4)]
+    assert (monitor.best, monitor.best_pass, monitor.best_score) == (2, 2, 0.7)
+    assert stops == [False, False, False, True]
+
+
+def test_lines_of_progress(capsys):
+    Tagger("pos", max_iter=3, verbose=1, patience=0, n_models=1).fit(tagged(20), tagged(10, seed=1))
+    out, err = capsys.readouterr()
+    assert out == ""
+    lines = err.splitlines()
+    assert lines[0] == "features pos, target pos, scheme none"
+    assert len(lines) == 4
+    assert all("dev accuracy" in line and "training accuracy" in line for line in lines[1:])
+    Tagger("pos", max_iter=3).fit(tagged(20))
+    assert capsys.readouterr() == ("", "")
