@@ -11,7 +11,7 @@ ifneq ($(wildcard ../shared/data),)
 export STRUCTLEARN_DATA ?= $(abspath ../shared/data)
 endif
 
-.PHONY: demo test test-native lint format types bench clean help
+.PHONY: demo test test-native lint format types bench wheel clean help
 
 help:  ## list the targets
 	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -73,6 +73,9 @@ format: $(VENV)/lint-tools  ## format everything
 bench: $(VENV)/installed  ## compare with the rivals; JSON in benchmarks/results
 	@$(PIP) install --no-build-isolation --editable ".[bench]"
 	@$(BIN)/python -m benchmarks
+
+wheel: $(VENV)/ready  ## build dist/*.whl and try it where no compiler is
+	@$(BIN)/python tools/check_wheel.py
 
 clean:  ## remove what was built
 	rm -rf $(VENV) build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis

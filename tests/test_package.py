@@ -53,3 +53,16 @@ def test_stub_names_what_the_core_has():
 
 def test_typed():
     assert (SOURCE / "py.typed").exists()
+
+
+def test_citation_has_the_version():
+    """The version stands in pyproject.toml; where it is repeated, it is the same."""
+    root = SOURCE.parent.parent
+    if not (root / "CITATION.cff").exists():
+        pytest.skip("installed without the source tree")
+    (stated,) = [
+        line.split(":", 1)[1].strip()
+        for line in (root / "CITATION.cff").read_text().splitlines()
+        if line.startswith("version:")
+    ]
+    assert stated == structlearn.__version__

@@ -21,6 +21,7 @@ from .outputs import sort_classes
 from .predictor import Predictor, chunks
 from .preparation import Before, Frame, Prepared, label_sites, prepare
 from .rounds import CuttingPlaneRound, read_rounds
+from .summary import summary_html
 
 __all__ = ["StructuredModel"]
 
@@ -412,6 +413,11 @@ class StructuredModel(Predictor):
             for name, encoder in self._encoder.encoders.items()
             if hasattr(encoder, "vocabulary")
         }
+
+    def _html_repr(self) -> str:
+        """What notebooks show: scikit-learn's diagram, and under it what was learned."""
+        diagram = str(super()._html_repr())
+        return diagram + summary_html(self) if hasattr(self, "_weights") else diagram
 
     # -- prediction -----------------------------------------------------------------------------
 

@@ -89,6 +89,11 @@ class Solution(NamedTuple):
     bound: float
     method: str
 
+    def _repr_html_(self) -> str:
+        from ..drawing.solutions import solution_html
+
+        return solution_html(self)
+
 
 class Structure:
     """Base of all structures: the queries, built on what the author of a structure wrote.

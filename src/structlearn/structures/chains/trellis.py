@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
 
 from ...exceptions import CapabilityError
 from .chain import Chain
+
+if TYPE_CHECKING:
+    from ...drawing.picture import Picture
 
 __all__ = ["Trellis", "trellis"]
 
@@ -31,6 +35,22 @@ class Trellis:
     alpha: npt.NDArray[np.float64]
     back: npt.NDArray[np.int64]
     path: npt.NDArray[np.int64]
+
+    def draw(
+        self,
+        words: Sequence[str] | None = None,
+        labels: Sequence[str] | None = None,
+        other: Sequence[int] | None = None,
+        names: tuple[str, str] = ("best path", "other path"),
+    ) -> Picture:
+        """Draw it, with a second path if one is given: see
+        :func:`structlearn.drawing.trellis.draw_trellis`."""
+        from ...drawing.trellis import draw_trellis
+
+        return draw_trellis(self, words, labels, other, names)
+
+    def _repr_svg_(self) -> str:
+        return self.draw().svg
 
 
 def trellis(**scores: Any) -> Trellis:

@@ -1,0 +1,99 @@
+"""What a fitted estimator has learned: the HTML that notebooks show under its diagram."""
+
+from __future__ import annotations
+
+from html import escape
+from typing import Any
+
+import numpy as np
+
+__all__ = ["summary_html"]
+
+_TOP = 6  # features shown a class
+_CLASSES = 12  # classes shown
+_STYLE = """
+.sl-summary{--ink:#1b1f24;--soft:#5c6675;--line:#d9dee5;--plus:31,95,191;--minus:200,50,30;
+font:13px/1.45 system-ui,sans-serif;color:var(--ink);margin:.6em 0;max-width:60em;overflow-x:auto}
+@media (prefers-color-scheme:dark){.sl-summary{--ink:#e6e9ef;--soft:#9aa4b2;--line:#39414c;
+--plus:125,177,255;--minus:240,138,128}}
+.sl-summary table{border-collapse:collapse;margin:.4em 0}
+.sl-summary th{font-weight:600;text-align:left;color:var(--soft)}
+.sl-summary td,.sl-summary th{padding:.15em .6em;border-bottom:1px solid var(--line)}
+.sl-summary caption{text-align:left;color:var(--soft);padding:.2em 0}
+.sl-summary td.n{text-align:right;font-variant-numeric:tabular-nums}
+""".replace("\n", "")
+
+
+def summary_html(estimator: Any) -> str:
+    """Return tables of how it was learned, of its transitions and of its heaviest features."""
+    parts = [_facts(estimator)]
+    coef = estimator.coef_
+    blocks = coef if isinstance(coef, dict) else {"label": coef}
+    names = [str(c) for c in estimator.classes_]
+    transition = blocks.get("transition")
+    if transition is not None and transition.shape == (len(names), len(names)):
+        parts.append(_pairs(transition, names))
+    features = getattr(estimator, "feature_names_", {}).get("label")
+    label = blocks.get("label")
+    if features and label is not None and label.shape == (len(names), len(features)):
+        parts.append(_features(label, names, features))
+    return f'<div class="sl-summary"><style>{_STYLE}</style>{"".join(parts)}</div>'
+
+
+def _facts(estimator: Any) -> str:
+    rows = [("structure", repr(estimator.structure_)), ("labels", str(len(estimator.classes_)))]
+    solver = getattr(estimator, "solver_", None)
+    if solver is not None:
+        rows.append(("solver", f"{solver}, {estimator.n_iter_} iterations"))
+    objective = getattr(estimator, "objective_", None)
+    if objective is not None:
+        gap = getattr(estimator, "duality_gap_", None)
+        proven = "" if gap is None else f", proven within {gap:.3g} of the optimum"
+        rows.append(("objective", f"{objective:.6g}{proven}"))
+    body = "".join(f"<tr><th>{n}</th><td>{escape(v)}</td></tr>" for n, v in rows)
+    return f"<table>{body}</table>"
+
+
+def _pairs(table: Any, names: list[str]) -> str:
+    k = min(len(names), _CLASSES)
+    largest = float(np.abs(table[np.isfinite(table)]).max(initial=0.0)) or 1.0
+    head = "".join(f"<th>{escape(n)}</th>" for n in names[:k])
+    rows = "".join(
+        f"<tr><th>{escape(names[i])}</th>"
+        + "".join(_cell(float(table[i, j]), largest) for j in range(k))
+        + "</tr>"
+        for i in range(k)
+    )
+    rest = "" if k == len(names) else f" (the first {k} of {len(names)} labels)"
+    return (
+        f"<table><caption>transitions, from row to column{rest}</caption>"
+        f"<tr><th></th>{head}</tr>{rows}</table>"
+    )
+
+
+def _features(label: Any, names: list[str], features: list[str]) -> str:
+    weights = np.where(np.isfinite(label), label, 0.0)
+    largest = float(np.abs(weights).max(initial=0.0)) or 1.0
+    rows = []
+    for k, name in enumerate(names[:_CLASSES]):
+        order = np.argsort(-np.abs(weights[k]), kind="stable")[:_TOP]
+        cells = "".join(
+            f'<td style="{_shade(float(weights[k, j]), largest)}">{escape(features[j])} '
+            f"{weights[k, j]:+.2f}</td>"
+            for j in order
+            if weights[k, j]
+        )
+        rows.append(f"<tr><th>{escape(name)}</th>{cells}</tr>")
+    rest = "" if len(names) <= _CLASSES else f" (the first {_CLASSES} of {len(names)} labels)"
+    return f"<table><caption>heaviest features{rest}</caption>{''.join(rows)}</table>"
+
+
+def _cell(value: float, largest: float) -> str:
+    if not np.isfinite(value):
+        return '<td class="n">−∞</td>'
+    return f'<td class="n" style="{_shade(value, largest)}">{value:+.2f}</td>'
+
+
+def _shade(value: float, largest: float) -> str:
+    colour = "plus" if value >= 0 else "minus"
+    return f"background:rgba(var(--{colour}),{0.45 * min(1.0, abs(value) / largest):.2f})"
