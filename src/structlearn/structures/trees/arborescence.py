@@ -13,7 +13,7 @@ import numpy.typing as npt
 from ... import _core
 from ..base import Array, Block, Parts, allowed_labels, is_open, paired
 from ..hypergraph import Hyperedges
-from ..native import NativeStructure, examples_of
+from ..native import NativeStructure, examples_of, n_threads
 from ..programs.rows import RowBuilder
 from .heads import all_heads, check_tree, inner_siblings, read_heads
 from .projective_edges import projective_edges
@@ -308,13 +308,14 @@ class Arborescence(NativeStructure):
         """Return the number of trees with a finite score, as an exact integer."""
         batch, theta, n = self._convert(scores)
         if batch:
-            return [self.count(**one) for one in examples_of(theta, n)]
+            return [self.count(n_jobs=n_jobs, **one) for one in examples_of(theta, n)]
         theta = self._one(theta)
+        threads = n_threads(n_jobs)
         ways = np.isfinite(theta["arc"]).reshape(*theta["arc"].shape[:2], -1).sum(axis=2)
         if not self.projective:
-            return count_arborescences(ways, single_root=self.single_root)
+            return count_arborescences(ways, single_root=self.single_root, threads=threads)
         pairs = np.isfinite(theta["sibling"]) if "sibling" in theta else None
-        return count_projective(ways, pairs, single_root=self.single_root)
+        return count_projective(ways, pairs, single_root=self.single_root, threads=threads)
 
     def sample(
         self,
