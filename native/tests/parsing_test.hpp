@@ -8,6 +8,7 @@
 
 #include "check.hpp"
 #include "structlearn/parsing/decoder.hpp"
+#include "structlearn/parsing/label_sets.hpp"
 #include "structlearn/parsing/parts.hpp"
 #include "structlearn/random.hpp"
 
@@ -150,6 +151,29 @@ inline void test_projective_chart() {
     CHECK_NEAR(found, best, 1e-9 * (1.0 + scale));
     CHECK_NEAR(parts.score(heads), best, 1e-9 * (1.0 + scale));
   }
+}
+
+// What no tag says, the place does: relations of the root stay below it.
+inline void test_label_sets() {
+  using namespace structlearn::parsing;
+  context = "label sets";
+  Sentence s;
+  s.begin(3);
+  for (std::size_t i = 0; i < 3; ++i) s.word(i).tag = tag_atom(std::string(1, "ABC"[i])).hash;
+  LabelSets sets(3);
+  CHECK(sets.find(s, 1, 2)[0] == 0b111);
+  sets.add(s, 0, 1, 0);
+  sets.add(s, 1, 2, 1);
+  sets.add(s, 2, 1, 2);
+  CHECK(sets.find(s, 1, 2)[0] == 0b010);  // as seen
+  CHECK(sets.find(s, 3, 2)[0] == 0b010);  // the modifier's tag is known
+  CHECK(sets.find(s, 0, 3)[0] == 0b001);  // nothing is
+  CHECK(sets.find(s, 1, 3)[0] == 0b110);
+  std::vector<std::uint64_t> keys, masks;
+  sets.store(keys, masks);
+  const LabelSets again(3, keys, masks);
+  CHECK(again.find(s, 0, 3)[0] == 0b001);
+  CHECK(again.find(s, 1, 3)[0] == 0b110);
 }
 
 }  // namespace test

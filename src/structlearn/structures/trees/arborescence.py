@@ -52,14 +52,25 @@ class Arborescence(NativeStructure):
 
     Notes
     -----
-    argmax is Chu-Liu/Edmonds on a dense matrix in O(n²), or Eisner's chart in O(n³). Of equally
-    good trees any one may be given, always the same.
+    argmax is Chu-Liu/Edmonds on a dense matrix in O(n²), or Eisner's chart in O(n³), with siblings
+    too. Of equally good trees any one may be given, always the same. The k best take k n searches,
+    or, of projective trees, one chart and O(n²) for each; sums O(n³); counts O(n³) for each of
+    O(n log n) primes. All of these, sampling and the integer program know siblings where trees are
+    projective.
+
+    There is no block for grandparents: a score for each chain of two arcs makes a chart of O(n⁴).
+    :class:`~structlearn.tasks.DependencyParser` scores siblings and grandparents together
+    (``order=2``) over the few heads that its pruner leaves a word, exactly where
+    ``projective=True``; for other scores of pairs of arcs write the parts as a program
+    (:meth:`as_program`) or as hyperedges.
 
     References
     ----------
     J. Edmonds (1967), Optimum branchings. H. N. Gabow & R. E. Tarjan (1984), Efficient algorithms
     for a family of matroid intersection problems. R. Zmigrod, T. Vieira & R. Cotterell (2020),
     Please mind the root. J. Eisner (1996), Three new probabilistic models for dependency parsing.
+    R. McDonald & F. Pereira (2006), Online learning of approximate dependency parsing algorithms.
+    L. Huang & D. Chiang (2005), Better k-best parsing.
 
     Examples
     --------
