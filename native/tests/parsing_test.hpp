@@ -166,6 +166,10 @@ inline void test_label_sets() {
   sets.add(s, 1, 2, 1);
   sets.add(s, 2, 1, 2);
   CHECK(sets.find(s, 1, 2)[0] == 0b010);  // as seen
+  CHECK(sets.find(s, 2, 1)[0] == 0b100);
+  s.word(2).tag = s.word(0).tag;
+  CHECK(sets.find(s, 2, 3)[0] == 0b100);  // the same tags the other way round: by the modifier's
+  s.word(2).tag = tag_atom("C").hash;
   CHECK(sets.find(s, 3, 2)[0] == 0b010);  // the modifier's tag is known
   CHECK(sets.find(s, 0, 3)[0] == 0b001);  // nothing is
   CHECK(sets.find(s, 1, 3)[0] == 0b110);

@@ -12,8 +12,9 @@ using text::combine;
 
 constexpr std::size_t kWords = kMaxLabels / 64;
 
+// Head and modifier are not to be mixed up: combining two hashes does not tell their order.
 std::uint64_t pair_key(const Sentence& s, int h, int m) {
-  return combine(combine(s[h].tag, s[m].tag), h < m ? 1 : 2);
+  return combine(combine(combine(s[h].tag, 9), s[m].tag), h < m ? 1 : 2);
 }
 std::uint64_t word_key(const Sentence& s, int h, int m) {
   return combine(combine(s[m].tag, h == 0 ? 3 : 4), 5);
