@@ -479,6 +479,34 @@ nb::list kbest(const NativeStructure& s, nb::dict scores, std::size_t n) {
   return result;
 }
 
+nb::list kbest_batch(const NativeStructure& s, nb::dict scores, std::size_t size, std::size_t n,
+                     std::size_t threads) {
+  const std::vector<Parsed> batch = parse_batch(s, scores, size);
+  std::vector<std::vector<std::pair<double, Output>>> found(size);
+  Signals signals;
+  {
+    nb::gil_scoped_release release;
+    Interrupt interrupt(signals.poll());
+    std::vector<Workspace> ws(std::max<std::size_t>(threads, 1));
+    parallel_for(size, threads, [&](std::size_t i, std::size_t thread) {
+      if (interrupt.requested()) return;
+      check_example(s, batch[i], i);
+      found[i] = s.structure->kbest(batch[i].layout, batch[i].scores, n, ws[thread]);
+    });
+  }
+  signals.rethrow();
+  nb::list results;
+  for (std::size_t i = 0; i < size; ++i) {
+    if (found[i].empty()) nothing_legal(static_cast<std::ptrdiff_t>(i));
+    nb::list result;
+    for (auto& [value, y] : found[i]) {
+      result.append(nb::make_tuple(value, to_python(s, batch[i].layout, y)));
+    }
+    results.append(result);
+  }
+  return results;
+}
+
 auto sample(const NativeStructure& s, nb::dict scores, std::size_t n, double eps,
             std::uint64_t seed) {
   const Parsed p = parse(s, scores);
@@ -604,6 +632,8 @@ void bind_structures(nb::module_& m) {
       .def("infer_batch", &infer_batch, nb::arg("scores"), nb::arg("outs"), nb::arg("n"),
            nb::arg("temperature"), nb::arg("by_position"), nb::arg("threads"))
       .def("kbest", &kbest, nb::arg("scores"), nb::arg("n"))
+      .def("kbest_batch", &kbest_batch, nb::arg("scores"), nb::arg("size"), nb::arg("n"),
+           nb::arg("threads"))
       .def("sample", &sample, nb::arg("scores"), nb::arg("n"), nb::arg("temperature"),
            nb::arg("seed"));
   m.def("chain", &make_chain, nb::arg("order"));

@@ -97,12 +97,11 @@ std::vector<std::pair<double, Output>> Arborescence::kbest(const Layout& layout,
                                                            const Scores& scores, std::size_t n,
                                                            Workspace& ws) const {
   const std::size_t words = nodes_of(layout) - 1;
-  const double* sibling = scores.block[kSibling];
   const ArcScores arcs{scores.block[kArc], best_labels(layout, scores, ws), words,
                        layout.block[kArc].outcomes};
+  if (projective_) return kbest_projective(arcs, scores.block[kSibling], single_root_, n, ws);
   return kbest_trees(arcs, n, [&](const double* arc, std::int32_t* heads) {
-    return projective_ ? best_projective(arc, sibling, words, single_root_, heads, ws)
-                       : best_arborescence(arc, words, single_root_, heads, ws);
+    return best_arborescence(arc, words, single_root_, heads, ws);
   });
 }
 

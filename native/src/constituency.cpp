@@ -125,7 +125,8 @@ class TreeEdges {
   }
 
   Hypergraph build() {
-    return Hypergraph(node_, v_.n * (v_.n + 1) * v_.R, head_, tail_ptr_, tail_, part_ptr_, part_);
+    return Hypergraph(node_, v_.n * (v_.n + 1) * v_.R, std::move(head_), std::move(tail_ptr_),
+                      std::move(tail_), std::move(part_ptr_), std::move(part_));
   }
 
  private:

@@ -1,9 +1,12 @@
-// The best projective tree.
+// The best projective tree, and the k best.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
+#include <utility>
+#include <vector>
 
+#include "kbest_trees.hpp"
 #include "structlearn/structure.hpp"
 
 namespace structlearn {
@@ -13,5 +16,11 @@ namespace structlearn {
 // or -inf where there is no tree. O(n^3) time, O(n^2) memory.
 double best_projective(const double* arc, const double* sibling, std::size_t n, bool single_root,
                        std::int32_t* heads, Workspace& ws);
+
+// Up to k of the best, with labels, as (score, output of Arborescence): one chart, then what each
+// further tree needs of it (lazy_kbest.hpp). O(n^3 + k n^2) time.
+std::vector<std::pair<double, Output>> kbest_projective(const ArcScores& arcs,
+                                                        const double* sibling, bool single_root,
+                                                        std::size_t k, Workspace& ws);
 
 }  // namespace structlearn

@@ -2,11 +2,10 @@
 
 #include <algorithm>
 #include <cmath>
-#include <queue>
-#include <set>
 #include <stdexcept>
 #include <string>
 
+#include "lazy_kbest.hpp"
 #include "softmax.hpp"
 #include "structlearn/random.hpp"
 #include "structlearn/structure.hpp"
@@ -125,66 +124,36 @@ double Hypergraph::infer(const double* theta, double eps, double* p) const {
   return eps * node.back();
 }
 
-namespace {
+struct Hypergraph::Forest {
+  const Hypergraph& graph;
+  const double* theta;
+  std::vector<double> score;
 
-struct Candidate {
-  double score;
-  std::uint32_t edge;
-  std::vector<std::uint32_t> rank;  // which derivation of each tail
-  bool operator<(const Candidate& o) const {
-    return score < o.score ||
-           (score == o.score && (edge > o.edge || (edge == o.edge && rank > o.rank)));
+  double best(std::uint64_t v) const { return score[v]; }
+  std::uint32_t ways(std::uint64_t v) const { return graph.in_ptr_[v + 1] - graph.in_ptr_[v]; }
+  double way(std::uint64_t v, std::uint32_t e, std::vector<std::uint64_t>& tails) const {
+    e += graph.in_ptr_[v];
+    tails.assign(graph.tail_.begin() + graph.tail_ptr_[e],
+                 graph.tail_.begin() + graph.tail_ptr_[e + 1]);
+    return graph.edge_score(theta, e);
   }
 };
 
-}  // namespace
-
 std::vector<std::pair<double, Hypergraph::Edges>> Hypergraph::kbest(const double* theta,
                                                                     std::size_t k) const {
-  std::vector<std::vector<Candidate>> list(nodes_);
-  for (std::size_t v = 0; v < nodes_; ++v) {
-    std::priority_queue<Candidate> heap;
-    std::set<std::pair<std::uint32_t, std::vector<std::uint32_t>>> seen;
-    const auto push = [&](std::uint32_t e, std::vector<std::uint32_t> rank) {
-      double x = edge_score(theta, e);
-      for (std::size_t i = 0; i < rank.size(); ++i) {
-        const auto& tails = list[tail_[tail_ptr_[e] + i]];
-        if (rank[i] >= tails.size()) return;
-        x += tails[rank[i]].score;
-      }
-      if (x == kMinusInfinity || !seen.emplace(e, rank).second) return;
-      heap.push({x, e, std::move(rank)});
-    };
-    for (std::size_t e = in_ptr_[v]; e < in_ptr_[v + 1]; ++e) {
-      push(static_cast<std::uint32_t>(e),
-           std::vector<std::uint32_t>(tail_ptr_[e + 1] - tail_ptr_[e], 0));
-    }
-    while (!heap.empty() && list[v].size() < k) {
-      list[v].push_back(heap.top());
-      heap.pop();
-      const Candidate best = list[v].back();
-      for (std::size_t i = 0; i < best.rank.size(); ++i) {
-        std::vector<std::uint32_t> next = best.rank;
-        ++next[i];
-        push(best.edge, std::move(next));
-      }
-    }
+  Forest forest{*this, theta, std::vector<double>(nodes_, kMinusInfinity)};
+  for (std::size_t e = 0; e < head_.size(); ++e) {
+    double x = edge_score(theta, e);
+    for (std::size_t i = tail_ptr_[e]; i < tail_ptr_[e + 1]; ++i) x += forest.score[tail_[i]];
+    forest.score[head_[e]] = std::max(forest.score[head_[e]], x);
   }
+  LazyKBest<Forest> search(forest);
   std::vector<std::pair<double, Edges>> result;
-  for (std::size_t n = 0; n < list.back().size(); ++n) {
-    Edges derivation;
-    std::vector<std::pair<std::uint32_t, std::uint32_t>> open{
-        {static_cast<std::uint32_t>(nodes_ - 1), static_cast<std::uint32_t>(n)}};
-    while (!open.empty()) {
-      const auto [v, rank] = open.back();
-      open.pop_back();
-      const Candidate& c = list[v][rank];
-      derivation.push_back(c.edge);
-      for (std::size_t i = 0; i < c.rank.size(); ++i) {
-        open.emplace_back(tail_[tail_ptr_[c.edge] + i], c.rank[i]);
-      }
-    }
-    result.emplace_back(list.back()[n].score, std::move(derivation));
+  for (std::uint32_t r = 0; r < k && search.find(nodes_ - 1, r); ++r) {
+    result.emplace_back(search.score(nodes_ - 1, r), Edges());
+    search.walk(nodes_ - 1, r, [&](std::uint64_t v, std::uint32_t e) {
+      result.back().second.push_back(in_ptr_[v] + e);
+    });
   }
   return result;
 }

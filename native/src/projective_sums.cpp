@@ -2,9 +2,11 @@
 //
 // Every word's scores are shifted so that its best choice weighs e^-0.95: there are fewer
 // than 6.75^n projective trees, so the sums stay below 2.62^n, and a good tree weighs 0.38^n.
-// Doubles do unless the sum of all is so small that something may have been lost on the way to it;
-// then the whole is done again with wide numbers. The way back is the derivative of the way
-// forward: products and sums of what is not negative.
+// Doubles do unless the sum of all is so small that something may have been lost on the way to it.
+// Then the words are shifted anew, so that the sums over stretches of the sentence are about 1; and
+// whether nothing was lost is seen from a second sum, in which all that is small is rounded up. The
+// two must agree. Where they do not, the whole is done with wide numbers. The way back is the
+// derivative of the way forward: products and sums of what is not negative.
 #include "projective_sums.hpp"
 
 #include <algorithm>
@@ -18,15 +20,26 @@ namespace structlearn {
 namespace {
 
 constexpr double kSpread = 0.95;
+constexpr double kSmall = 1e-290;      // what is less is rounded up to it
+constexpr double kAgree = 1e-13;       // how close the two sums must be
+constexpr double kProbability = 1e-9;  // how close those of a word's heads must add up to 1
+constexpr int kShifts = 3;             // how often the words are shifted anew
 
 template <class T>
 class SumChart {
  public:
   SumChart(const double* arc, const double* sibling, std::size_t n, bool single_root, double eps)
-      : arc_(arc), sibling_(sibling), n_(n), N_(n + 1), single_root_(single_root), eps_(eps) {}
+      : arc_(arc),
+        sibling_(sibling),
+        n_(n),
+        N_(n + 1),
+        single_root_(single_root),
+        eps_(eps),
+        spread_(N_, kSpread) {}
 
   // The scores of arcs and siblings as weights; false where a word has no arc.
   bool set_up() {
+    shift_ = 0.0;
     weight_.resize(N_ * N_);
     if (sibling_ != nullptr) best_pair_.assign(N_ * N_, kMinusInfinity);
     for (std::size_t h = 0; h < N_ && sibling_ != nullptr; ++h) {
@@ -51,22 +64,21 @@ class SumChart {
       if (top[m] == kMinusInfinity) top[m] = choice(0, m);
       if (top[m] == kMinusInfinity) return false;
       if (single_root_) root = std::max(root, choice(0, m) - top[m]);
-      top[m] += kSpread * eps_;
+      top[m] += spread_[m] * eps_;
       shift_ += top[m];
     }
     if (root == kMinusInfinity) return false;
     shift_ += root;
     for (std::size_t m = 1; m < N_; ++m) {
-      weight_[m] = exponential((choice(0, m) - top[m] - root) / eps_, T{});
+      weight_[m] = weight_of(choice(0, m) - top[m] - root);
       for (std::size_t h = 1; h < N_; ++h) {
-        weight_[h * N_ + m] = h == m ? T{} : exponential((choice(h, m) - top[m]) / eps_, T{});
+        weight_[h * N_ + m] = h == m ? T{} : weight_of(choice(h, m) - top[m]);
       }
     }
     return true;
   }
 
-  // False where T is too small.
-  bool inside(double* value) {
+  void inside() {
     tables_.assign(5 * N_ * N_, T{});
     T* table = tables_.data();
     for (T** t : {&right_, &left_, &arc_right_, &arc_left_, &between_}) {
@@ -76,12 +88,44 @@ class SumChart {
     for (std::size_t i = N_; i-- > (single_root_ ? 1 : 0);) inside_row(i);
     sum_ = single_root_ ? T{} : right_[n_];
     for (std::size_t m = 1; m < N_ && single_root_; ++m) sum_ += root_term(m);
+  }
+
+  double value() const { return is_zero(sum_) ? kMinusInfinity : shift_ + eps_ * log_of(sum_); }
+
+  // Sets up and sums; false where T is too small. Where there is no tree, the value is -inf.
+  bool settle(double* result) {
+    *result = kMinusInfinity;
+    if (!set_up()) return true;
+    inside();
     if constexpr (std::is_same_v<T, double>) {
       // What was lost weighs less than 1e-300 times what may stand around it.
       const double least = std::exp(kLogLeast + 0.96 * static_cast<double>(n_));
-      if (!(sum_ > least) || !std::isfinite(sum_)) return false;
+      certain_ = sum_ > least && std::isfinite(sum_);
+      for (int i = 0; i < kShifts && !certain_; ++i) {
+        if (!shift_words()) return false;
+        floor_ = kSmall;
+        set_up();
+        inside();
+        const double most = sum_;
+        floor_ = 0.0;
+        set_up();
+        inside();
+        if (sum_ > 0.0 && std::isfinite(sum_) && most - sum_ <= kAgree * sum_) break;
+        if (i + 1 == kShifts) return false;
+      }
     }
-    *value = is_zero(sum_) ? kMinusInfinity : shift_ + eps_ * log_of(sum_);
+    *result = value();
+    return true;
+  }
+
+  // Whether the probabilities of the heads of each word add up to 1: on the way back, too, things
+  // may get lost.
+  bool adds_up() const {
+    for (std::size_t m = 1; m < N_ && !certain_; ++m) {
+      double total = 0.0;
+      for (std::size_t h = 0; h < N_; ++h) total += p_[at(h, m)];
+      if (!(std::abs(total - 1.0) <= kProbability)) return false;
+    }
     return true;
   }
 
@@ -144,7 +188,53 @@ class SumChart {
   T pair(std::size_t h, std::size_t s, std::size_t m) const {
     const double best = best_pair_[at(h, m)];
     if (best == kMinusInfinity) return T{};
-    return exponential((sibling_[(h * N_ + s) * N_ + m] - best) / eps_, T{});
+    return weight_of(sibling_[(h * N_ + s) * N_ + m] - best);
+  }
+  T weight_of(double score) const {
+    return score == kMinusInfinity ? T{} : rounded(exponential(score / eps_, T{}));
+  }
+  // At least the floor, where there is one.
+  T rounded(T x) const {
+    if constexpr (std::is_same_v<T, double>) {
+      return x < floor_ ? floor_ : x;
+    } else {
+      return x;
+    }
+  }
+
+  // New shifts from the sums over stretches of the sentence, the longest that doubles hold: what a
+  // word adds to the logarithm of those around it. False where no length will do.
+  bool shift_words() {
+    std::vector<double> rate(N_), times(N_);
+    for (std::size_t length = n_; length >= 4; length /= 2) {
+      std::fill(rate.begin(), rate.end(), 0.0);
+      std::fill(times.begin(), times.end(), 0.0);
+      std::size_t held = 0, all = 0;
+      const std::size_t step = std::max<std::size_t>(length / 2, 1);
+      for (std::size_t a = 1; a + length <= N_; a += step) {
+        const std::size_t b = a + length - 1;
+        double sum = 0.0;
+        for (std::size_t m = a; m <= b; ++m) sum += as_double(left_[at(a, m)] * right_[at(m, b)]);
+        ++all;
+        if (!(sum > 1e-250 && sum < 1e250)) continue;
+        ++held;
+        for (std::size_t m = a; m <= b; ++m) {
+          rate[m] += std::log(sum) / static_cast<double>(length);
+          times[m] += 1.0;
+        }
+      }
+      if (2 * held < all || held == 0) continue;
+      double mean = 0.0, count = 0.0;
+      for (std::size_t m = 1; m < N_; ++m) {
+        mean += rate[m];
+        count += times[m];
+      }
+      for (std::size_t m = 1; m < N_; ++m) {
+        spread_[m] += times[m] > 0.0 ? rate[m] / times[m] : mean / count;
+      }
+      return true;
+    }
+    return false;
   }
   T root_weight(std::size_t m) const {
     return sibling_ != nullptr ? weight_[m] * pair(0, 0, m) : weight_[m];
@@ -157,19 +247,22 @@ class SumChart {
     right[i] = left[i] = one<T>();
     if (i < n_) std::copy(left_ + at(i + 1, i + 1), left_ + at(i + 1, n_) + 1, between + i + 1);
     for (std::size_t j = i + 1; j < N_; ++j) {
+      between[j] = rounded(between[j]);
       if (sibling_ == nullptr) {
         arc_right[j] = between[j] * weight_[at(i, j)];
       } else {
         arc_right[j] = (arc_right[j] + left_[at(i + 1, j)] * pair(i, i, j)) * weight_[at(i, j)];
       }
-      right[j] += arc_right[j];
+      arc_right[j] = rounded(arc_right[j]);
+      right[j] = rounded(right[j] + arc_right[j]);
       if (i > 0) {
         if (sibling_ == nullptr) {
           arc_left[j] = between[j] * weight_[at(j, i)];
         } else {
           arc_left[j] = (arc_left[j] + right[j - 1] * pair(j, j, i)) * weight_[at(j, i)];
         }
-        left[j] += arc_left[j];
+        arc_left[j] = rounded(arc_left[j]);
+        left[j] = rounded(left[j] + arc_left[j]);
       }
       const std::size_t rest = n_ - j;
       if (rest == 0) break;
@@ -333,7 +426,9 @@ class SumChart {
   const double *arc_, *sibling_;
   std::size_t n_, N_;
   bool single_root_;
-  double eps_, shift_ = 0.0;
+  double eps_, shift_ = 0.0, floor_ = 0.0;
+  bool certain_ = true;         // from the size of the sum alone
+  std::vector<double> spread_;  // of each word, below its best choice
   T sum_{};
   std::vector<double> best_pair_;  // of an arc, over the siblings before it
   std::vector<T> weight_, tables_, adjoints_;
@@ -345,19 +440,17 @@ class SumChart {
 // False where T is too small.
 template <class T>
 bool try_sum(SumChart<T> chart, double* p, double* pairs, double* value) {
-  *value = kMinusInfinity;
-  if (!chart.set_up()) return true;
-  if (!chart.inside(value)) return false;
-  if (p != nullptr && *value > kMinusInfinity) chart.outside(p, pairs);
-  return true;
+  if (!chart.settle(value)) return false;
+  if (p == nullptr || *value == kMinusInfinity) return true;
+  chart.outside(p, pairs);
+  return chart.adds_up();
 }
 
 template <class T>
 bool try_draw(SumChart<T> chart, std::size_t count, std::uint64_t seed,
               std::vector<Output>* drawn) {
   double value;
-  if (!chart.set_up()) return true;
-  if (!chart.inside(&value)) return false;
+  if (!chart.settle(&value)) return false;
   for (std::size_t s = 0; s < count && value > kMinusInfinity; ++s) {
     Random random(seed, s);
     drawn->push_back(chart.draw(random));

@@ -169,3 +169,16 @@ def test_wrong_scores_are_refused():
             program.infer(theta, 1.0)
     with pytest.raises(ValueError, match="at least one node"):
         Hyperedges(0).compile(1)
+
+
+def test_kbest_of_a_deep_program():
+    """A path of many steps: lists are made one after another, not by recursion."""
+    n = 50_000
+    edges = Hyperedges(n)
+    for node in range(n):
+        for part in (2 * node, 2 * node + 1):
+            edges.add(node, tails=[node - 1] if node else [], parts=[part])
+    theta = np.zeros(2 * n)
+    theta[1::2] = -1.0 - np.arange(n)  # to take the worse one costs 1, 2, 3, ...
+    found = edges.compile(2 * n).kbest(theta, 8)
+    assert [value for value, *_ in found] == [0, -1, -2, -3, -3, -4, -4, -5]

@@ -6,8 +6,8 @@
 // is an edge into it with a derivation of each tail; the outputs are the derivations of the last
 // node. One derivation an output, or the sums count some outputs twice.
 //
-// Inside, outside, best and k-best derivation, and draws: O(edges), k-best O(edges + n k log k)
-// (Huang & Chiang 2005, algorithm 2).
+// Inside, outside, best derivation and draws: O(edges); k-best O(edges + d k log k), where d is the
+// size of a derivation (Huang & Chiang 2005, algorithm 3).
 #pragma once
 
 #include <cstddef>
@@ -45,6 +45,8 @@ class Hypergraph {
   std::vector<std::uint32_t> parts_of(const Edges& derivation) const;
 
  private:
+  struct Forest;  // as lazy_kbest.hpp reads it
+
   double edge_score(const double* theta, std::size_t e) const;
   // log inside weight of every node at temperature eps, and of every edge.
   std::vector<double> inside(const double* theta, double eps, std::vector<double>& edge) const;

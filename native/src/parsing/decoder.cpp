@@ -117,6 +117,11 @@ double Decoder::automaton(const Parts& parts, int h) {
 Decoded Decoder::decode(const Parts& parts, std::vector<std::int32_t>& heads) {
   const std::size_t arcs = parts.head.size();
   Decoded result;
+  if (parts.second_order && projective_) {
+    result.value = result.bound = chart_.best(parts, heads);
+    result.exact = true;
+    return result;
+  }
   tree_.begin(parts.n);
   if (!parts.second_order) {
     for (std::size_t a = 0; a < arcs; ++a) tree_.at(parts.head[a], parts.word[a]) = parts.arc[a];

@@ -12,11 +12,16 @@ using text::combine;
 
 constexpr std::size_t kWords = kMaxLabels / 64;
 
+// Head and modifier are not to be mixed up: combining two hashes does not tell their order.
 std::uint64_t pair_key(const Sentence& s, int h, int m) {
-  return combine(combine(s[h].tag, s[m].tag), h < m ? 1 : 2);
+  return combine(combine(combine(s[h].tag, 9), s[m].tag), h < m ? 1 : 2);
 }
 std::uint64_t word_key(const Sentence& s, int h, int m) {
   return combine(combine(s[m].tag, h == 0 ? 3 : 4), 5);
+}
+// All labels seen below the root, and all seen below words.
+std::uint64_t place_key(int h) {
+  return combine(h == 0 ? 6 : 7, 8);
 }
 void mark(LabelMask& mask, std::size_t label) {
   mask[label / 64] |= std::uint64_t{1} << (label % 64);
@@ -52,11 +57,13 @@ LabelSets::LabelSets(std::size_t labels, std::span<const std::uint64_t> keys,
 void LabelSets::add(const Sentence& s, int h, int m, std::size_t label) {
   mark(sets_[pair_key(s, h, m)], label);
   mark(sets_[word_key(s, h, m)], label);
+  mark(sets_[place_key(h)], label);
 }
 
 const LabelMask& LabelSets::find(const Sentence& s, int h, int m) const {
   if (const auto at = sets_.find(pair_key(s, h, m)); at != sets_.end()) return at->second;
   if (const auto at = sets_.find(word_key(s, h, m)); at != sets_.end()) return at->second;
+  if (const auto at = sets_.find(place_key(h)); at != sets_.end()) return at->second;
   return all_;
 }
 

@@ -155,12 +155,12 @@ class NativeStructure(Structure):
     def kbest(self, n: int, *, n_jobs: int | None = None, **scores: Any) -> Any:
         """Return up to n legal outputs as (score, output), best first, no repeats.
 
-        ``n_jobs`` is taken, as everywhere; this query runs on one thread.
+        A batch gives a list of such lists, worked out by ``n_jobs`` threads.
         """
         check_count(n)
         batch, theta, size = self._convert(scores)
         if batch:
-            return [self.kbest(n, **one) for one in examples_of(theta, size)]
+            return self._core.kbest_batch(theta, size, min(int(n), 2**31), n_threads(n_jobs))
         found: list[tuple[float, Any]] = self._core.kbest(theta, min(int(n), 2**31))
         return found
 

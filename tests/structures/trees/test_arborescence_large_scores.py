@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from tree_references import nested_cycles
+from tree_references import log_sum_projective, nested_cycles
 
 from structlearn.structures import Arborescence
 from structlearn.structures.trees.heads import all_heads
@@ -77,3 +77,57 @@ def test_a_small_temperature_finds_the_best(projective, single):
         np.testing.assert_allclose(p[best, np.arange(1, 13)], 1.0, atol=1e-6)
         drawn = structure.sample(3, arc=arc, temperature=1e-2, random_state=0)
         assert (drawn == best).all()
+
+
+def uneven(arc, rng):
+    arc[:, : len(arc) // 2] *= 8.0
+    return arc
+
+
+def few_heads(arc, rng):
+    arc[rng.random(arc.shape) < 0.85] = -np.inf
+    chain = np.arange(len(arc) - 1)
+    arc[chain, chain + 1] = -3.0
+    return arc
+
+
+def one_shift(arc, rng):
+    return arc - 300.0 * rng.random(len(arc))
+
+
+@pytest.mark.parametrize("single", [False, True])
+@pytest.mark.parametrize("change", [None, uneven, few_heads, one_shift])
+@pytest.mark.parametrize("scale", [1.0, 6.0, 60.0])
+def test_sums_beyond_the_range_of_doubles(single, change, scale):
+    """The sums of such sentences are too small, or too large, for doubles without care."""
+    rng = np.random.default_rng(6)
+    n = 110
+    arc = scale * rng.normal(size=(n + 1, n + 1))
+    if change:
+        arc = change(arc, rng)
+    structure = Arborescence(True, single)
+    value, p = structure.infer(arc=arc)
+    assert value == pytest.approx(log_sum_projective(arc, single_root=single), rel=1e-11)
+    np.testing.assert_allclose(p["arc"][:, 1:].sum(axis=0), 1.0, rtol=1e-9)
+    direction = rng.normal(size=arc.shape)
+    step = 1e-5
+    higher, lower = (structure.log_partition(arc=arc + s * direction) for s in (step, -step))
+    assert (higher - lower) / (2 * step) == pytest.approx((p["arc"] * direction).sum(), abs=2e-3)
+
+
+@pytest.mark.parametrize("scale", [1.0, 6.0])
+def test_sums_of_siblings_beyond_the_range_of_doubles(scale):
+    """Sibling scores that depend on the arc alone might as well be the arcs'."""
+    rng = np.random.default_rng(7)
+    n = 90
+    arc, more = scale * rng.normal(size=(2, n + 1, n + 1))
+    sibling = np.repeat(more[:, np.newaxis], n + 1, axis=1)
+    structure = Arborescence(True)
+    value, p = structure.infer(arc=arc, sibling=sibling)
+    assert value == pytest.approx(log_sum_projective(arc + more, single_root=True), rel=1e-11)
+    np.testing.assert_allclose(p["sibling"].sum(axis=1), p["arc"], atol=1e-9)
+    drawn = structure.sample(200, arc=arc, sibling=sibling, random_state=0)
+    share = np.zeros((n + 1, n + 1))
+    for heads in drawn:
+        share[heads, np.arange(1, n + 1)] += 1 / len(drawn)
+    assert np.abs(share - p["arc"]).max() < 0.2

@@ -1,4 +1,4 @@
-"""What trees are held against: integer programs, and scores that are hard."""
+"""What trees are held against: integer programs, sums of logarithms, and scores that are hard."""
 
 import numpy as np
 from scipy import optimize, sparse
@@ -52,3 +52,25 @@ def nested_cycles(n, rng):
         depth[1:, 1:] += group[:, None] == group
         span *= 2
     return arc + 10.0 * depth
+
+
+def log_sum_projective(arc, *, single_root):
+    """Return the log-partition of projective trees: Eisner's chart, all in logarithms."""
+    size = len(arc)
+    n = size - 1
+    right, left, across, back, between = np.full((5, size, size), -np.inf)
+
+    def add(x):
+        top = x.max(initial=-np.inf)
+        return top if np.isinf(top) else top + np.log(np.exp(x - top).sum())
+
+    for i in range(n, -1, -1):
+        right[i, i] = left[i, i] = 0.0
+        for j in range(i + 1, size):
+            between[i, j] = add(right[i, i:j] + left[i + 1 : j + 1, j])
+            across[i, j] = between[i, j] + arc[i, j]
+            right[i, j] = add(across[i, i + 1 : j + 1] + right[i + 1 : j + 1, j])
+            if i:
+                back[i, j] = between[i, j] + arc[j, i]
+                left[i, j] = add(left[i, i:j] + back[i:j, j])
+    return add(arc[0, 1:] + left[1, 1:] + right[1:, n]) if single_root else right[0, n]

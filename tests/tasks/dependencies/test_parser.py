@@ -11,6 +11,7 @@ import pytest
 from structlearn.cli import run
 from structlearn.datasets import make_treebank
 from structlearn.exceptions import FileError
+from structlearn.structures.trees.heads import is_projective
 from structlearn.tasks import DependencyParser, Tagger
 from structlearn.text import read_corpus
 
@@ -84,6 +85,26 @@ def test_projective_trees_do_not_cross() -> None:
     scrambled = [[(w, t) for w, t, _, _ in tree[::2] + tree[1::2]] for tree in TEST]
     trees = parser.predict(scrambled)
     assert not any(_crosses([head for head, _ in tree]) for tree in trees)
+
+
+def test_projective_trees_of_order_two_are_proven() -> None:
+    parser = DependencyParser(
+        gold_tags=True, projective=True, order=2, hash_bits=18, max_iter=2
+    ).fit(TRAIN)
+    assert parser.evaluate(TEST)["proven"] == 1.0
+    assert all(r["inexact"] == 0 for r in parser.history_)
+    for tree in parser.predict([[cells[:2] for cells in s] for s in TEST]):
+        assert is_projective([head for head, _ in tree])
+
+
+@pytest.mark.parametrize("projective", [False, True])
+def test_the_relation_root_is_that_of_the_root(projective: bool) -> None:
+    """Tags never seen leave no choice to the sets of labels, but the root's stays its own."""
+    parser = DependencyParser(gold_tags=True, projective=projective, hash_bits=14, max_iter=1)
+    parser.fit(TRAIN[:20])
+    strange = [[(f"w{i}", f"T{i % 3}") for i in range(n)] for n in (1, 2, 5, 9, 14, 3, 8, 7)]
+    for tree in parser.predict(strange):
+        assert [label == "root" for _, label in tree] == [head == 0 for head, _ in tree]
 
 
 def test_same_seed_same_weights() -> None:

@@ -9,6 +9,7 @@
 #include "structlearn/arborescence.hpp"
 #include "structlearn/parsing/local_search.hpp"
 #include "structlearn/parsing/parts.hpp"
+#include "structlearn/parsing/projective_search.hpp"
 #include "structlearn/structure.hpp"
 
 namespace structlearn::parsing {
@@ -41,13 +42,17 @@ struct Decoded {
   int iterations = 0;
 };
 
-// First order: TreeSearch. Second order: dual decomposition (Koo, Rush, Collins, Jaakkola & Sontag
-// 2010) of trees by arcs and of head automata, each of which chooses a head for a word together
-// with its modifiers; steps by Polyak's rule. `exact` where value and bound meet.
+// First order: TreeSearch. Second order: ProjectiveSearch, always exact, where no arcs may cross;
+// else dual decomposition (Koo, Rush, Collins, Jaakkola & Sontag 2010) of trees by arcs and of head
+// automata, each of which chooses a head for a word together with its modifiers; steps by Polyak's
+// rule. `exact` where value and bound meet: the best tree of those that the candidates leave.
 class Decoder {
  public:
   explicit Decoder(bool projective, int max_iterations)
-      : tree_(projective), search_(projective), max_iterations_(max_iterations) {}
+      : tree_(projective),
+        search_(projective),
+        projective_(projective),
+        max_iterations_(max_iterations) {}
   void set_max_iterations(int n) { max_iterations_ = n; }
   Decoded decode(const Parts& parts, std::vector<std::int32_t>& heads);
 
@@ -56,6 +61,8 @@ class Decoder {
 
   TreeSearch tree_;
   LocalSearch search_;
+  ProjectiveSearch chart_;
+  bool projective_;
   int max_iterations_;
   std::vector<double> dual_up_, dual_down_;
   std::vector<std::uint8_t> z_up_, z_down_, y_, dirty_;

@@ -1,5 +1,7 @@
 // Which labels an arc may have: those seen in training with the tags of its two words and its
-// direction; for pairs of tags never seen, those seen with the modifier's tag; else all.
+// direction; for pairs of tags never seen, those seen with the modifier's tag; for tags never seen,
+// those seen below the root, or below words. So a relation that training has below the root alone
+// ("root" in Universal Dependencies) is never given to another word, nor another one to that word.
 #pragma once
 
 #include <array>

@@ -13,7 +13,7 @@ import numpy.typing as npt
 from ... import _core
 from ..base import Array, Block, Parts, allowed_labels, is_open, paired
 from ..hypergraph import Hyperedges
-from ..native import NativeStructure, examples_of
+from ..native import NativeStructure, examples_of, n_threads
 from ..programs.rows import RowBuilder
 from .heads import all_heads, check_tree, inner_siblings, read_heads
 from .projective_edges import projective_edges
@@ -52,14 +52,25 @@ class Arborescence(NativeStructure):
 
     Notes
     -----
-    argmax is Chu-Liu/Edmonds on a dense matrix in O(n²), or Eisner's chart in O(n³). Of equally
-    good trees any one may be given, always the same.
+    argmax is Chu-Liu/Edmonds on a dense matrix in O(n²), or Eisner's chart in O(n³), with siblings
+    too. Of equally good trees any one may be given, always the same. The k best take k n searches,
+    or, of projective trees, one chart and O(n²) for each; sums O(n³); counts O(n³) for each of
+    O(n log n) primes. All of these, sampling and the integer program know siblings where trees are
+    projective.
+
+    There is no block for grandparents: a score for each chain of two arcs makes a chart of O(n⁴).
+    :class:`~structlearn.tasks.DependencyParser` scores siblings and grandparents together
+    (``order=2``) over the few heads that its pruner leaves a word, exactly where
+    ``projective=True``; for other scores of pairs of arcs write the parts as a program
+    (:meth:`as_program`) or as hyperedges.
 
     References
     ----------
     J. Edmonds (1967), Optimum branchings. H. N. Gabow & R. E. Tarjan (1984), Efficient algorithms
     for a family of matroid intersection problems. R. Zmigrod, T. Vieira & R. Cotterell (2020),
     Please mind the root. J. Eisner (1996), Three new probabilistic models for dependency parsing.
+    R. McDonald & F. Pereira (2006), Online learning of approximate dependency parsing algorithms.
+    L. Huang & D. Chiang (2005), Better k-best parsing.
 
     Examples
     --------
@@ -308,13 +319,14 @@ class Arborescence(NativeStructure):
         """Return the number of trees with a finite score, as an exact integer."""
         batch, theta, n = self._convert(scores)
         if batch:
-            return [self.count(**one) for one in examples_of(theta, n)]
+            return [self.count(n_jobs=n_jobs, **one) for one in examples_of(theta, n)]
         theta = self._one(theta)
+        threads = n_threads(n_jobs)
         ways = np.isfinite(theta["arc"]).reshape(*theta["arc"].shape[:2], -1).sum(axis=2)
         if not self.projective:
-            return count_arborescences(ways, single_root=self.single_root)
+            return count_arborescences(ways, single_root=self.single_root, threads=threads)
         pairs = np.isfinite(theta["sibling"]) if "sibling" in theta else None
-        return count_projective(ways, pairs, single_root=self.single_root)
+        return count_projective(ways, pairs, single_root=self.single_root, threads=threads)
 
     def sample(
         self,

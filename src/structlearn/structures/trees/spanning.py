@@ -120,7 +120,7 @@ class SpanningTree(NativeStructure):
         """Return up to n trees as (score, edges), best first, no repeats."""
         found = super().kbest(n, n_jobs=n_jobs, **scores)
         if found and isinstance(found[0], list):
-            return found
+            return [[(value, y.reshape(-1, 2)) for value, y in one] for one in found]
         return [(value, y.reshape(-1, 2)) for value, y in found]
 
     def _read(self, flat: npt.NDArray[np.int64], ptr: npt.NDArray[np.int64]) -> list[Any]:

@@ -1,20 +1,21 @@
-"""Exact numbers of trees: the matrix-tree theorem modulo primes, Eisner's chart with integers."""
+"""Exact numbers of trees: the matrix-tree theorem and Eisner's chart, modulo primes."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
-from typing import Any
+from collections.abc import Callable, Iterator
 
 import numpy as np
 import numpy.typing as npt
+
+from ... import _core
 
 __all__ = ["count_arborescences", "count_projective"]
 
 Integers = npt.NDArray[np.int64]
 
 
-def count_arborescences(ways: Integers, *, single_root: bool) -> int:
+def count_arborescences(ways: Integers, *, single_root: bool, threads: int = 1) -> int:
     """Return the sum over arborescences of the product of ``ways[h, m]`` over their arcs.
 
     Parameters
@@ -26,7 +27,7 @@ def count_arborescences(ways: Integers, *, single_root: bool) -> int:
     Notes
     -----
     det of the Laplacian (W. T. Tutte 1948), of the one with a row for the root where exactly one
-    word hangs from it (T. Koo et al. 2007), modulo as many primes below 2³¹ as the
+    word hangs from it (T. Koo et al. 2007), modulo as many primes below 2²⁹ as the
     number of choices of heads asks for: O(n³) each, in all O(n⁴ log n).
 
     Examples
@@ -44,48 +45,13 @@ def count_arborescences(ways: Integers, *, single_root: bool) -> int:
         laplacian[0] = root
     # No more trees than choices of a head for each word.
     most = math.prod(int(x) for x in words.sum(axis=0) + root)
-    if most == 0:
-        return 0
-    value, modulus = 0, 1
-    for prime in _primes():
-        digit = (_determinant(laplacian, prime) - value) * pow(modulus, -1, prime) % prime
-        value, modulus = value + modulus * digit, modulus * prime
-        if modulus > most:
-            return value
-    raise AssertionError
-
-
-def _primes() -> Iterator[int]:
-    """Iterate over the primes below 2³¹, the largest first."""
-    sieve = np.ones(46342, dtype=bool)  # up to √2³¹
-    for p in range(3, 216, 2):
-        sieve[p * p :: p] = False
-    small = np.arange(3, len(sieve), 2)[sieve[3::2]]
-    for candidate in range(2**31 - 1, 2**30, -2):
-        if (candidate % small).all():
-            yield candidate
-
-
-def _determinant(matrix: Integers, prime: int) -> int:
-    """Return the determinant modulo a prime below 2³¹, by Gaussian elimination."""
-    a = matrix % prime
-    value = 1
-    for k in range(len(a)):
-        pivots = np.flatnonzero(a[k:, k])
-        if not len(pivots):
-            return 0
-        if pivots[0]:
-            a[[k, k + int(pivots[0])]] = a[[k + int(pivots[0]), k]]
-            value = -value
-        pivot = int(a[k, k])
-        value = value * pivot % prime
-        factors = a[k + 1 :, k] * pow(pivot, -1, prime) % prime
-        a[k + 1 :, k:] = (a[k + 1 :, k:] - factors[:, np.newaxis] * a[k, k:] % prime) % prime
-    return value % prime
+    return _from_residues(
+        most, lambda primes: _core.determinants_modulo(laplacian, primes, threads)
+    )
 
 
 def count_projective(
-    ways: Integers, pairs: npt.NDArray[np.bool_] | None, *, single_root: bool
+    ways: Integers, pairs: npt.NDArray[np.bool_] | None, *, single_root: bool, threads: int = 1
 ) -> int:
     """Return the same sum over projective trees; ``pairs[h, s, m]`` says which siblings may be.
 
@@ -95,40 +61,49 @@ def count_projective(
     >>> [count_projective(np.ones((n + 1, n + 1), int), None, single_root=False) for n in (1, 2, 3)]
     [1, 3, 12]
     """
-    with np.errstate(over="ignore", invalid="ignore"):
-        approximate = _chart(ways, pairs, single_root, np.float64)
-    if approximate < 2**53:  # floating point counts exactly so far
-        return int(approximate)
-    return int(_chart(ways, pairs, single_root, object))
-
-
-def _chart(
-    ways: Integers, pairs: npt.NDArray[np.bool_] | None, single_root: bool, dtype: Any
-) -> Any:
-    size = len(ways)
-    arc = ways.astype(dtype)
-    right, left, arc_right, arc_left, between = (
-        np.zeros((size, size), dtype=dtype) for _ in range(5)
+    n = len(ways) - 1
+    counts = np.ascontiguousarray(ways, dtype=np.int64)
+    choices = counts[:, 1:].copy()
+    choices[np.arange(1, n + 1), np.arange(n)] = 0
+    # As many shapes as there are ternary trees, each word with its most ways; or all choices.
+    shapes = math.comb(3 * n, n) // (2 * n + 1)
+    most = min(
+        math.prod(map(int, choices.sum(axis=0))),
+        shapes * math.prod(map(int, choices.max(axis=0))),
     )
-    for i in range(size - 1, -1, -1):
-        right[i, i] = left[i, i] = 1
-        for j in range(i + 1, size):
-            between[i, j] = right[i, i:j] @ left[i + 1 : j + 1, j]
-            first = last = between[i, j]
-            if pairs is not None:
-                inner = slice(i + 1, j)
-                first = left[i + 1, j] * int(pairs[i, i, j]) + (
-                    (arc_right[i, inner] * pairs[i, inner, j]) @ between[inner, j]
-                )
-                last = right[i, j - 1] * int(pairs[j, j, i]) + (
-                    (between[i, inner] * pairs[j, inner, i]) @ arc_left[inner, j]
-                )
-            arc_right[i, j] = first * arc[i, j]
-            right[i, j] = arc_right[i, i + 1 : j + 1] @ right[i + 1 : j + 1, j]
-            if i > 0:
-                arc_left[i, j] = last * arc[j, i]
-                left[i, j] = left[i, i:j] @ arc_left[i:j, j]
-    if not single_root:
-        return right[0, -1]
-    root = arc[0, 1:] if pairs is None else arc[0, 1:] * pairs[0, 0, 1:]
-    return (root * left[1, 1:] * right[1:, -1]).sum()
+    allowed = None if pairs is None else np.ascontiguousarray(pairs).view(np.uint8)
+    return _from_residues(
+        most,
+        lambda primes: _core.projective_counts_modulo(
+            counts, allowed, single_root, primes, threads
+        ),
+    )
+
+
+def _from_residues(most: int, count: Callable[[list[int]], list[int]]) -> int:
+    """Return the number up to ``most`` that has these residues (Chinese remainders)."""
+    if most == 0:
+        return 0
+    primes: list[int] = []
+    modulus = 1
+    for prime in _primes():
+        primes.append(prime)
+        modulus *= prime
+        if modulus > most:
+            break
+    value, modulus = 0, 1
+    for prime, residue in zip(primes, count(primes), strict=True):
+        digit = (residue - value) * pow(modulus, -1, prime) % prime
+        value, modulus = value + modulus * digit, modulus * prime
+    return value
+
+
+def _primes() -> Iterator[int]:
+    """Iterate over the primes below 2²⁹, the largest first."""
+    sieve = np.ones(23171, dtype=bool)  # up to √2²⁹
+    for p in range(3, 153, 2):
+        sieve[p * p :: p] = False
+    divisors = np.arange(3, len(sieve), 2)[sieve[3::2]]
+    for candidate in range(2**29 - 1, 2**28, -2):
+        if (candidate % divisors).all():
+            yield candidate

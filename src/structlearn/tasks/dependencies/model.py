@@ -41,7 +41,7 @@ class ParserModel:
     projective : bool
         Only trees without crossing arcs.
     iterations : int
-        At most so many of dual decomposition a sentence (order 2).
+        At most so many of dual decomposition a sentence (order 2, not projective).
     most, least : int, float
         What the pruner leaves: so many heads a word, of at least this probability relative to the
         most probable one's.

@@ -26,10 +26,13 @@ class DependencyParser(FileTagger):
     The score of a tree is the sum of its parts': arcs with their relations, and, for order 2, two
     neighbouring modifiers of a head on one side (siblings) and arcs one above the other
     (grandparents). Before that a pruner, a softmax over few features, leaves each word a handful
-    of heads. The best tree is found by Chu-Liu/Edmonds or, projective, by Eisner's chart; for order
-    2 by dual decomposition (Koo et al. 2010) with local search (McDonald & Pereira 2006), which
-    proves most of its trees the best (``evaluate`` says how many). Features are hashed into one
-    table. Parsing takes O(n²) for the pruner and about O(n) for the rest.
+    of heads. The best tree is found by Chu-Liu/Edmonds or, projective, by Eisner's chart. For order
+    2, projective trees have a chart of their own (Koo & Collins 2010), always exact; others are
+    found by dual decomposition (Koo et al. 2010) with local search (McDonald & Pereira 2006), which
+    proves most of its trees the best (``evaluate`` says how many): of those that the pruner leaves.
+    Relations that the treebank has below the root alone are given to no other word, and the root's
+    word has one of those. Features are hashed into one table. Parsing takes O(n²) for the pruner
+    and about O(n) for the rest, with a chart O(n²).
 
     Parameters
     ----------
@@ -64,7 +67,8 @@ class DependencyParser(FileTagger):
         What the pruner leaves: so many heads a word, of at least this share of the most probable
         one's probability.
     iterations, training_iterations : int
-        At most so many rounds of dual decomposition a sentence, in parsing and in learning.
+        At most so many rounds of dual decomposition a sentence, in parsing and in learning (order
+        2, not projective).
     n_jobs : int or None, default=1
         Threads. The result does not depend on it.
     random_state : int, default=0
