@@ -34,7 +34,7 @@ def train(o: Any) -> Callable[[], None]:
         random_state=o.random_state,
         verbose=0 if o.quiet else 1,
     )
-    parser.fit(o.train, o.dev)
+    parser.fit(o.train, dev=o.dev)
     return lambda: parser.save(o.model)
 
 
