@@ -148,7 +148,12 @@ def make_parser(commands: Commands) -> argparse.ArgumentParser:
         action="store_true",
         help="parsers read the tags of the input (a tagger reads the columns as they are)",
     )
-    _add_format(predict)
+    predict.add_argument(
+        "--format",
+        choices=("columns", "conllu", "text", "brackets"),
+        help="by default by the file's name, else its content; parsers read text, a sentence a "
+        "line, too, those of constituents brackets",
+    )
     _add_threads(predict)
     predict.set_defaults(command=commands["predict"])
 
@@ -172,7 +177,11 @@ def make_parser(commands: Commands) -> argparse.ArgumentParser:
     evaluate.add_argument(
         "--gold-tags", action="store_true", help="parsers read the tags of the file"
     )
-    _add_format(evaluate)
+    evaluate.add_argument(
+        "--format",
+        choices=("columns", "conllu", "brackets"),
+        help="by default by the file's name, else its content",
+    )
     _add_threads(evaluate)
     evaluate.set_defaults(command=commands["evaluate"])
 
@@ -189,6 +198,13 @@ def make_parser(commands: Commands) -> argparse.ArgumentParser:
     )
     inspect.add_argument("--input", metavar="FILE", help="explain the sentences of a file")
     inspect.add_argument("--html", metavar="FILE", help="write a page instead")
+    inspect.add_argument(
+        "--most",
+        metavar="N",
+        type=_count(1),
+        default=20,
+        help="parsers show so many sentences of the file (20)",
+    )
     inspect.set_defaults(command=commands["inspect"])
 
     demo = subparsers.add_parser("demo", help="the tour on built-in data")
@@ -277,7 +293,12 @@ def _add_train_constituency(p: argparse.ArgumentParser, commands: Commands) -> N
     p.add_argument("train", metavar="TRAIN", help="bracketed trees; - is standard input")
     p.add_argument("--model", metavar="FILE", required=True, help="where the model goes")
     p.add_argument("--dev", metavar="FILE", help="scored after each pass; the best pass is kept")
-    p.add_argument("--learner", choices=("svm", "perceptron", "pcfg"), default="svm")
+    p.add_argument(
+        "--learner",
+        choices=("svm", "perceptron", "crf", "pcfg"),
+        default="svm",
+        help="svm; crf: probabilities, slower; pcfg: a counted grammar",
+    )
     p.add_argument("--gold-tags", action="store_true", help="learn with the tags of the trees")
     p.add_argument(
         "--folds", metavar="N", type=_count(2), default=5, help="parts for tags to learn from (5)"

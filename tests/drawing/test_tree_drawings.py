@@ -23,7 +23,7 @@ def test_one_tree():
     assert sorted(found) == sorted(
         [*tree.words, *tree.tags, *(label for _, _, label in tree.spans())]
     )
-    assert len(list(ElementTree.fromstring(svg).iter(f"{SVG}line"))) == len(tree.spans()) - 1 + 5
+    assert len(list(ElementTree.fromstring(svg).iter(f"{SVG}path"))) == len(tree.spans()) - 1 + 5
     assert tree._repr_svg_() == svg
 
 

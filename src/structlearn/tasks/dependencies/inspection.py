@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import textwrap
 from collections.abc import Sequence
 from typing import Any
 
@@ -180,7 +181,9 @@ def _summary(parser: Any) -> str:
         " probability",
         f"{used} of {len(weights)} weights are not 0",
         f"taggers: {', '.join(t.target_name for t in model.taggers) or 'none (gold tags)'}",
-        f"{len(model.labels)} relations: {' '.join(model.labels)}",
+        *textwrap.wrap(
+            f"{len(model.labels)} relations: {' '.join(model.labels)}", 98, subsequent_indent="    "
+        ),
     ]
     for record in training.get("history", []):
         if "dev_las" in record:

@@ -1,0 +1,50 @@
+"""A picture as text, which notebooks show."""
+
+from __future__ import annotations
+
+import os
+
+__all__ = ["Picture", "text_width"]
+
+#: Letters that are narrower or wider than the others, roughly as sans-serif fonts have them.
+_NARROW = frozenset("iljtfr.,:;'`!|()[]I ")
+_WIDE = frozenset("mwMW@%—…")
+
+
+class Picture:
+    """A drawing.
+
+    Attributes
+    ----------
+    svg : str
+        The picture as SVG.
+    """
+
+    def __init__(self, svg: str) -> None:
+        self.svg = svg
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the picture to a file."""
+        from ..text.files import replaced
+
+        with replaced(path) as file:
+            file.write(self.svg.encode())
+
+    def _repr_svg_(self) -> str:
+        return self.svg
+
+    def __str__(self) -> str:
+        return self.svg
+
+
+def text_width(text: str, size: float) -> float:
+    """Return about how wide a text is in a sans-serif font of this size, rather too wide."""
+    width = 0.0
+    for letter in text:
+        if ord(letter) > 0x2E80:  # ideographs and the like are as wide as high
+            width += 1.0
+        elif letter in _NARROW:
+            width += 0.36
+        else:
+            width += 0.92 if letter in _WIDE else 0.62
+    return width * size
