@@ -119,7 +119,9 @@ def check_source(source: Any) -> Any:
     named = isinstance(source, (str, os.PathLike))
     if not named and (isinstance(source, (bytes, dict)) or not hasattr(source, "__iter__")):
         kind = "None" if source is None else f"a {type(source).__name__}"
-        raise ValueError(f"sentences are a file's name, a Corpus or a list of sentences, got {kind}")
+        raise ValueError(
+            f"sentences are a file's name, a Corpus or a list of sentences, got {kind}"
+        )
     return source
 
 

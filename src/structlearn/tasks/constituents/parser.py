@@ -364,8 +364,8 @@ class ConstituencyParser(FileTagger):
         dict
             f1, precision, recall and exact_match of labelled brackets
             (:mod:`structlearn.metrics.brackets`), the same of sentences of up to 40 words (f1_40,
-            ..., None where there are no such sentences), tag_accuracy, sentences, tokens, sentences_per_second, tokens_per_second (tagging
-            included).
+            ...; None where there are no such sentences), tag_accuracy, sentences, tokens,
+            sentences_per_second, tokens_per_second (tagging included).
         """
         return self._evaluate(source, gold_tags)[0]
 

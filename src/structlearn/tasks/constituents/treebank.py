@@ -109,7 +109,9 @@ def read_sentences(
         rows = list(check_source(source))
         if not rows:
             raise ValueError("there are no sentences")
-        return [s for number, row in enumerate(rows, 1) for s in _given_sentences(row, number, traces)]
+        return [
+            s for number, row in enumerate(rows, 1) for s in _given_sentences(row, number, traces)
+        ]
     path = os.fspath(source)
     text = read_bytes(path)
     if format is None and _bracketed(text.removeprefix(b"\xef\xbb\xbf")):

@@ -136,4 +136,8 @@ class _Words:
         at += offset[where]
         if at < 1 or at > len(cells):
             return f"{part} {'ROOT' if at == 0 else '(none)'}"
-        return f"{part} {cells[at - 1]!r}" if column in ("form", "lemma") else f"{part} {cells[at - 1]}"
+        return (
+            f"{part} {cells[at - 1]!r}"
+            if column in ("form", "lemma")
+            else f"{part} {cells[at - 1]}"
+        )

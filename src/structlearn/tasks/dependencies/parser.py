@@ -283,7 +283,9 @@ class DependencyParser(FileTagger):
         from .sums import marginals_of
 
         names = self._fitted().labels
-        return [marginals_of(scores, names, least) for scores in self._arc_scores(source, gold_tags)]
+        return [
+            marginals_of(scores, names, least) for scores in self._arc_scores(source, gold_tags)
+        ]
 
     def predict_kbest(
         self, source: Any, k: int = 5, *, gold_tags: bool = False

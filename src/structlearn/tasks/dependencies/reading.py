@@ -164,7 +164,7 @@ def label_text(
 
 
 def tag_accuracies(corpus: Corpus, tags: list[Any], columns: tuple[str, ...]) -> dict[str, float]:
-    """Return the share of predicted tags that are right, by column; those without gold are left out.
+    """Return the share of predicted tags that are right, by column where there are gold ones.
 
     Parameters
     ----------

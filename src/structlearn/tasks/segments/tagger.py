@@ -210,7 +210,9 @@ class SegmentTagger(FileTagger):
         functions: Mapping[str, Callable[[str], Any]] | None = None,
     ) -> SegmentTagger:
         """Read a model from a file, with the parameters that it was trained with."""
-        return cls.from_model(SegmentModel.load(path, functions)).set_params(functions=functions)
+        tagger = cls.from_model(SegmentModel.load(path, functions))
+        tagger.functions = functions
+        return tagger
 
     @classmethod
     def from_model(cls, model: SegmentModel) -> SegmentTagger:

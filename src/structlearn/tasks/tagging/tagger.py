@@ -258,7 +258,9 @@ class Tagger(FileTagger):
         functions: Mapping[str, Callable[[str], Any]] | None = None,
     ) -> Tagger:
         """Read a model from a file, with the parameters that it was trained with."""
-        return cls.from_model(TaggerModel.load(path, functions)).set_params(functions=functions)
+        tagger = cls.from_model(TaggerModel.load(path, functions))
+        tagger.functions = functions
+        return tagger
 
     @classmethod
     def from_model(cls, model: TaggerModel) -> Tagger:
