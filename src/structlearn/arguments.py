@@ -77,13 +77,14 @@ def make_parser(commands: Commands) -> argparse.ArgumentParser:
     """Return the parser of all commands; each hands its arguments to the function given."""
     parser = _Parser(
         prog="structlearn",
-        description="Structured prediction: tags, chunks, entities, dependencies, constituents.",
+        description="Structured prediction: tags, chunks and entities of sentences, and their trees: "
+        "dependencies and constituents.",
     )
     parser.add_argument("--version", action=_Version, dest="version")
     # Without prog, argparse works it out by formatting a help text first.
     subparsers = parser.add_subparsers(metavar="COMMAND", required=True, prog="structlearn")
 
-    train = subparsers.add_parser("train", help="learn a model from a labelled file")
+    train = subparsers.add_parser("train", help="learn a model from a labelled file or a treebank")
     tasks = train.add_subparsers(metavar="TASK", required=True, prog="structlearn train")
     _add_train_tagger(
         tasks.add_parser(
@@ -122,9 +123,9 @@ def make_parser(commands: Commands) -> argparse.ArgumentParser:
 
     predict = subparsers.add_parser(
         "predict",
-        help="label a file",
+        help="label or parse a file",
         description="Write the input with the predicted column filled, or appended where it is "
-        "missing.",
+        "missing; parsers write their trees: CoNLL-U, or brackets.",
     )
     predict.add_argument("model", metavar="MODEL", help="a model file")
     predict.add_argument("input", metavar="INPUT", help="a file to label; - is standard input")
@@ -157,7 +158,9 @@ def make_parser(commands: Commands) -> argparse.ArgumentParser:
     _add_threads(predict)
     predict.set_defaults(command=commands["predict"])
 
-    evaluate = subparsers.add_parser("evaluate", help="compare a model's labels with gold labels")
+    evaluate = subparsers.add_parser(
+        "evaluate", help="compare a model's labels or trees with gold ones"
+    )
     evaluate.add_argument("model", metavar="MODEL", help="a model file")
     evaluate.add_argument("gold", metavar="GOLD", help="a labelled file; - is standard input")
     evaluate.add_argument("--json", action="store_true", help="one JSON object, nothing else")
@@ -207,7 +210,7 @@ def make_parser(commands: Commands) -> argparse.ArgumentParser:
     )
     inspect.set_defaults(command=commands["inspect"])
 
-    demo = subparsers.add_parser("demo", help="the tour on built-in data")
+    demo = subparsers.add_parser("demo", help="the tour on built-in data: tags, digits, trees")
     demo.add_argument(
         "--sentences",
         type=_count(50),

@@ -74,16 +74,34 @@ void ParseLabeller::write(std::string_view text, std::size_t token, std::size_t 
   }
 }
 
+namespace {
+
+// The reader of tokens does so too, but does not know the lines of a column file.
+void check_lengths(const text::Corpus& corpus) {
+  for (std::size_t s = 0; s < corpus.sentences(); ++s) {
+    const std::size_t begin = corpus.sentence(s), n = corpus.sentence(s + 1) - begin;
+    if (n <= TokenReader::kMostWords) continue;
+    throw text::BadLine(corpus.line_number(begin), "a sentence of " + std::to_string(n) +
+                                                       " words, more than a parser takes (" +
+                                                       std::to_string(TokenReader::kMostWords) +
+                                                       "): split it");
+  }
+}
+
+}  // namespace
+
 // The words of a column file become a corpus of CoNLL-U with nothing else in it.
 void ParseLabeller::read(std::string_view text, std::size_t line) {
   if (conllu_) {
     corpus_.set_line(line);
     corpus_.read(text, kHead);
+    check_lengths(corpus_);
     return;
   }
   words_.clear_tokens();
   words_.set_line(line);
   words_.read(text);
+  check_lengths(words_);
   std::vector<std::vector<std::string_view>> columns(10);
   for (std::size_t s = 0; s < words_.sentences(); ++s) {
     for (auto& column : columns) column.clear();

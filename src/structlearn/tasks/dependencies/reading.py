@@ -33,7 +33,7 @@ def read_treebank(source: Any, format: str | None = None) -> Corpus:
     if format not in (None, "conllu"):
         raise ValueError(f"a parser's trees are read from CoNLL-U, not from the format {format!r}")
     if isinstance(source, (str, os.PathLike)):
-        source = read_corpus(source, format)
+        source = read_corpus(source, "conllu")
     if isinstance(source, Corpus):
         if source.format != "conllu":
             raise FileError(
