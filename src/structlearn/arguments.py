@@ -77,8 +77,8 @@ def make_parser(commands: Commands) -> argparse.ArgumentParser:
     """Return the parser of all commands; each hands its arguments to the function given."""
     parser = _Parser(
         prog="structlearn",
-        description="Structured prediction: tags, chunks and entities of sentences, and their trees: "
-        "dependencies and constituents.",
+        description="Structured prediction: tags, chunks and entities of sentences, and their "
+        "trees: dependencies and constituents.",
     )
     parser.add_argument("--version", action=_Version, dest="version")
     # Without prog, argparse works it out by formatting a help text first.

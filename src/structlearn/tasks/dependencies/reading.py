@@ -44,14 +44,18 @@ def read_treebank(source: Any, format: str | None = None) -> Corpus:
         return source
     from .training import as_conllu
 
-    return as_conllu(map(split_sentence, _sentences(source)))
+    return as_conllu(_sentences(source))
 
 
-def _sentences(source: Any) -> Iterator[Any]:
+def _sentences(source: Any) -> Iterator[list[Any]]:
     for number, sentence in enumerate(check_source(source)):
-        if not hasattr(sentence, "__iter__"):
-            raise ValueError(f"sentence {number} is no list of words: {sentence!r:.60}")
-        yield sentence
+        tokens = split_sentence(sentence) if hasattr(sentence, "__iter__") else [sentence]
+        if not all(isinstance(token, (str, tuple, list)) for token in tokens):
+            raise ValueError(
+                f"sentence {number} is no list of words, each a string or a tuple of cells: "
+                f"{sentence!r:.60}"
+            )
+        yield tokens
 
 
 def with_trees(X: Any, y: Any) -> list[list[tuple[Any, ...]]]:
