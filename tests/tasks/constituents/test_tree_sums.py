@@ -115,7 +115,8 @@ def test_the_best_of_the_list_is_the_prediction():
     likely = parser.predict_marginals(TREES[100:130], least=0.5)
     for spans in likely:  # two spans of more than half cannot cross
         for (a, b, _), (c, d, _) in itertools.combinations(spans, 2):
-            assert not (a < c < b < d or c < a < d < b)
+            assert not (a < c < b < d)
+            assert not (c < a < d < b)
 
 
 def test_the_log_loss_learns_probabilities():
