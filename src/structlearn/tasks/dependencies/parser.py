@@ -205,11 +205,11 @@ class DependencyParser(FileTagger):
         run = ParserFitting(self._plain(), corpus, held_out)
         self.model_, self.history_, interrupted = run.run()
         self.model_.training["parameters"] = self._stored()
-        self.model_.training["features"] = heaviest_features(self.model_, corpus)
         if interrupted:
             raise KeyboardInterrupt(
                 "training was interrupted; the model holds the weights reached so far"
             )
+        self.model_.training["features"] = heaviest_features(self.model_, corpus)
         return self
 
     # -- the model ------------------------------------------------------------------------------
