@@ -242,7 +242,8 @@ def _show_trees(out: Console, train: Any, test: Any, random_state: int) -> None:
         f"\n[bold]4. Trees[/bold]: the same sentences come with dependencies and brackets. Two "
         f"parsers learn from {len(train)} of them, tags included, and are tested on {len(test)}.\n"
     )
-    learned, seconds = [], []
+    learned: list[Any] = []
+    seconds = []
     for parser, trees in (
         (DependencyParser(hash_bits=18, **_SMALL, random_state=random_state), map(_rows, train)),
         (ConstituencyParser(**_SMALL, random_state=random_state), (s.brackets for s in train)),
@@ -255,8 +256,8 @@ def _show_trees(out: Console, train: Any, test: Any, random_state: int) -> None:
     found = arcs.evaluate(list(map(_rows, test)))
     brackets = spans.evaluate([s.brackets for s in test])
     table = Table(box=None, pad_edge=False, header_style="bold")
-    for head in ("parser", "what", "right %", "training s"):
-        table.add_column(head, justify="left" if head in ("parser", "what") else "right")
+    for title in ("parser", "what", "right %", "training s"):
+        table.add_column(title, justify="left" if title in ("parser", "what") else "right")
     heads, relations = (f"{100 * found[name]:.1f}" for name in ("uas", "las"))
     table.add_row("dependencies", "heads", heads, f"{seconds[0]:.2f}")
     table.add_row("", "heads with relations", relations, "")
@@ -270,8 +271,8 @@ def _show_trees(out: Console, train: Any, test: Any, random_state: int) -> None:
     right = list(zip(chosen.heads, chosen.deprels, strict=True))
     out.print(Text(f"\n{' '.join(chosen.words)}\n", "bold"))
     drawing = Table(box=None, pad_edge=False, header_style="bold")
-    for head in ("", "word", "relation", "head"):
-        drawing.add_column(head, justify="right" if not head else "left")
+    for title in ("", "word", "relation", "head"):
+        drawing.add_column(title, justify="left" if title else "right")
     for m, (head, relation) in enumerate(tree, 1):
         good = (head, relation) == right[m - 1]
         gold_head, gold_relation = right[m - 1]

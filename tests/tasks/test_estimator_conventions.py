@@ -1,5 +1,7 @@
 """What the estimators over files share: scikit-learn's tools, parameters, sentences from Python."""
 
+import pickle
+
 import numpy as np
 import pytest
 from sklearn.base import clone
@@ -121,6 +123,14 @@ def test_a_file_keeps_the_parameters(case, tmp_path):
     loaded = type(estimator).load(tmp_path / "m")
     assert loaded.get_params() == estimator.get_params()
     assert _arrays(clone(loaded).fit(sentences)) == _arrays(estimator)
+
+
+def test_pickles(case):
+    estimator, sentences, (X, _), _ = case
+    estimator.fit(sentences)
+    again = pickle.loads(pickle.dumps(estimator))
+    assert _plain(again.predict(X[:5])) == _plain(estimator.predict(X[:5]))
+    assert again.get_params() == estimator.get_params()
 
 
 @pytest.mark.parametrize("wrong", [None, 5, b"text", {}])
