@@ -25,10 +25,8 @@ class Picture:
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the picture to a file."""
-        from ..text.files import replaced
-
-        with replaced(path) as file:
-            file.write(self.svg.encode())
+        with open(path, "w", encoding="utf-8") as file:
+            file.write(self.svg)
 
     def _repr_svg_(self) -> str:
         return self.svg
