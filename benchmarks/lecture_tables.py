@@ -65,7 +65,7 @@ def _fit(tagger: Tagger, train: Any, dev: Any) -> float:
     begin = time.perf_counter()
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)
-        tagger.fit(train, dev)
+        tagger.fit(train, dev=dev)
     return time.perf_counter() - begin
 
 

@@ -114,3 +114,35 @@ def test_while_it_labels(corpus, model, tmp_path):
     interrupted(child, lambda _: True, says="interrupted")
     assert out.read_text() == "precious"
     assert sorted(os.listdir(tmp_path)) == ["model", "out"]
+
+
+@pytest.mark.parametrize("task", ["parser", "constituency"])
+@pytest.mark.parametrize("when", ["while it tags", "while it parses"])
+def test_while_parsers_learn(tmp_path, task, when):
+    """As taggers: the passes are not written, and an older file stays as it was."""
+    bank = make_treebank(300, random_state=0)
+    source, model = tmp_path / "train", tmp_path / "model"
+    model.write_text("precious")
+    if task == "parser":
+        rows = []
+        for s in bank:
+            columns = zip(s.words, s.tags, s.heads, s.deprels, strict=True)
+            rows += [
+                f"{i}\t{word}\t_\t{tag}\t{tag}\t_\t{head}\t{label}\t_\t_"
+                for i, (word, tag, head, label) in enumerate(columns, 1)
+            ] + [""]
+        source.write_text("\n".join(rows) + "\n")
+    else:
+        # Trees that cannot all be learned, so that it never ends by itself.
+        trees = [s.brackets for s in bank]
+        source.write_text("\n".join(trees + [t.replace("(NP", "(XP") for t in trees]) + "\n")
+    train = ["train", task, source, "--model", model, "--max-iter", 10**5]
+    train += ["--hash-bits", 16] if task == "parser" else []
+    first = {"parser": "tags of upos", "constituency": "tagging"}[task]
+    if when == "while it parses":
+        train.append("--gold-tags")
+        first = {"parser": "pass 1 ", "constituency": "pass 1:"}[task]
+    child = start("-m", "structlearn", *train)
+    interrupted(child, lambda c: any(first in c.stderr.readline() for _ in range(6)))
+    assert model.read_text() == "precious"
+    assert sorted(os.listdir(tmp_path)) == ["model", "train"]

@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 
 #include "bindings.hpp"
 #include "buffers.hpp"
@@ -190,6 +191,70 @@ nb::list explain(const PyParser& self, const Corpus& corpus, nb::list tags, bool
   return out;
 }
 
+// The arcs that the pruner leaves of a sentence: heads, words, scores without labels, and scores of
+// all labels (-inf where one is not allowed).
+nb::tuple arcs(const PyParser& self, const Corpus& corpus, nb::list tags, bool lemmas,
+               std::size_t sentence) {
+  check_sentence(corpus, sentence);
+  const Tags columns(corpus, tags);
+  TokenReader reader(corpus, kForm, lemmas ? kLemma : TokenReader::kNone);
+  Sentence s;
+  reader.read(sentence, columns.upos, columns.xpos, columns.feats, s);
+  const ParserModel& model = *self.model;
+  const std::size_t labels = model.labels().size();
+  Pruner pruner(model.pruner_table(), model.options().pruning, model.options().projective);
+  PartScorer scorer(model.table(), model.sets(), labels);
+  Candidates candidates;
+  Parts parts;
+  std::vector<float> wide;
+  pruner.prune(s, candidates);
+  parts.set(candidates);
+  scorer.soft_arcs(s, parts, wide);
+  std::vector<double> own(parts.head.size()), by_label;
+  for (std::size_t a = 0; a < own.size(); ++a) {
+    const float* row = wide.data() + a * scorer.width();
+    const double most = row[parts.label[a]];
+    double sum = 0.0;
+    for (std::size_t l = 0; l < labels; ++l) {
+      by_label.push_back(row[l]);
+      sum += std::exp(row[l] - most);
+    }
+    own[a] = parts.arc[a] - most - std::log(sum);
+  }
+  return nb::make_tuple(to_bytes(parts.head), to_bytes(parts.word), to_bytes(own),
+                        to_bytes(by_label));
+}
+
+// What speaks for given arcs with their labels, template by template: for each word a list of
+// (name, weight).
+nb::list reasons(const PyParser& self, const Corpus& corpus, nb::list tags, bool lemmas,
+                 std::size_t sentence, const std::vector<int>& heads,
+                 const std::vector<std::size_t>& labels) {
+  check_sentence(corpus, sentence);
+  const Tags columns(corpus, tags);
+  TokenReader reader(corpus, kForm, lemmas ? kLemma : TokenReader::kNone);
+  Sentence s;
+  reader.read(sentence, columns.upos, columns.xpos, columns.feats, s);
+  const int n = s.size();
+  if (heads.size() != static_cast<std::size_t>(n) || labels.size() != heads.size()) {
+    throw std::invalid_argument("a head and a label a word");
+  }
+  const SentenceParser parser(*self.model);
+  nb::list out;
+  for (int m = 1; m <= n; ++m) {
+    const auto i = static_cast<std::size_t>(m - 1);
+    if (heads[i] < 0 || heads[i] > n || heads[i] == m || labels[i] >= self.model->labels().size()) {
+      throw std::invalid_argument("a head or a label that there is not");
+    }
+    nb::list named;
+    for (const auto& r : parser.reasons(s, heads[i], m, labels[i])) {
+      named.append(nb::make_tuple(text_of(feature_name(r.id)), r.weight));
+    }
+    out.append(named);
+  }
+  return out;
+}
+
 }  // namespace
 
 void bind_parser(nb::module_& m) {
@@ -329,7 +394,11 @@ void bind_parser(nb::module_& m) {
       .def("predict", &predict, nb::arg("corpus"), nb::arg("tags"), nb::arg("lemmas"),
            nb::arg("threads"))
       .def("explain", &explain, nb::arg("corpus"), nb::arg("tags"), nb::arg("lemmas"),
-           nb::arg("sentence"));
+           nb::arg("sentence"))
+      .def("arcs", &arcs, nb::arg("corpus"), nb::arg("tags"), nb::arg("lemmas"),
+           nb::arg("sentence"))
+      .def("reasons", &reasons, nb::arg("corpus"), nb::arg("tags"), nb::arg("lemmas"),
+           nb::arg("sentence"), nb::arg("heads"), nb::arg("labels"));
 
   auto labeller =
       nb::class_<PyParseLabeller>(m, "ParseLabeller")
@@ -362,7 +431,17 @@ void bind_parser(nb::module_& m) {
         if (corpus.tokens() > 0 && corpus.columns().size() <= kDeprel) {
           throw std::invalid_argument("a corpus of CoNLL-U is needed");
         }
-        for (std::size_t s = 0; s < corpus.sentences(); ++s) read_tree(corpus, s);
+        const text::Column& relation = corpus.columns()[kDeprel];
+        for (std::size_t s = 0; s < corpus.sentences(); ++s) {
+          read_tree(corpus, s);
+          for (std::size_t t = corpus.sentence(s); t < corpus.sentence(s + 1); ++t) {
+            if (relation.strings[relation.cell[t]] != "_") continue;
+            throw text::BadLine(corpus.line_number(t),
+                                "sentence " + std::to_string(s + 1) + ", word " +
+                                    std::to_string(t - corpus.sentence(s) + 1) +
+                                    ": it has no relation");
+          }
+        }
       },
       nb::arg("corpus"));
 }

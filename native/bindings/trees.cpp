@@ -16,6 +16,7 @@
 #include "signals.hpp"
 #include "structlearn/parallel.hpp"
 #include "structlearn/text/tree_learner.hpp"
+#include "structlearn/text/tree_sums.hpp"
 
 namespace structlearn::python {
 namespace {
@@ -24,6 +25,7 @@ using namespace structlearn::text;
 
 // The chart of a longer sentence would not fit the memory of an ordinary machine.
 constexpr std::size_t kMostWords = 1000;
+constexpr std::size_t kMostBytes = std::size_t{4} << 30;  // of the sums over all trees
 
 using Words = std::vector<std::string>;
 
@@ -123,7 +125,7 @@ class PyTreeLearner {
  public:
   PyTreeLearner(std::size_t labels, const Words& tags, nb::object known,
                 const std::vector<Example>& examples, std::size_t min_count, double cost,
-                double rate)
+                double rate, bool log_loss)
       : reader_(tags, copied<std::uint64_t>(known, "known")), n_examples_(examples.size()) {
     const TreeWeights sizes = sizes_of(labels, reader_);
     std::vector<TreeExample> read;
@@ -133,7 +135,8 @@ class PyTreeLearner {
       read.push_back(std::move(example));
     }
     nb::gil_scoped_release release;
-    learner_ = std::make_unique<TreeLearner>(sizes, std::move(read), min_count, cost, rate);
+    learner_ =
+        std::make_unique<TreeLearner>(sizes, std::move(read), min_count, cost, rate, log_loss);
   }
 
   std::pair<bool, std::size_t> epoch(nb::object order) {
@@ -221,6 +224,53 @@ class PyTreeParser {
     return out;
   }
 
+  // (score, spans) of the k best trees of a sentence.
+  nb::list kbest(const Words& words, const Words& tags, std::size_t k) const {
+    const TreeInput input = reader_.read(words, tags);
+    std::vector<std::pair<double, BinaryTree>> found;
+    {
+      nb::gil_scoped_release release;
+      TreeChart chart(sizes_, index_, weights_.data(), table_.data());
+      found = chart.kbest(input, k);
+    }
+    nb::list out;
+    std::vector<TreeSpan> spans;
+    for (const auto& [score, tree] : found) {
+      labelled_spans(tree, spans);
+      nb::list one;
+      for (const TreeSpan& s : spans) one.append(nb::make_tuple(s.begin, s.end, s.label));
+      out.append(nb::make_tuple(score, one));
+    }
+    return out;
+  }
+
+  // log of the sum over all trees, and (begin, end, label, probability) of labelled spans.
+  nb::tuple marginals(const Words& words, const Words& tags, double least) const {
+    const TreeInput input = reader_.read(words, tags);
+    const std::size_t n = words.size(), R = sizes_.labels;
+    if (TreeSums::bytes(n, R) > kMostBytes) {
+      throw std::invalid_argument("a sentence of " + std::to_string(n) +
+                                  " words: sums over its trees would take gigabytes");
+    }
+    TreeSums sums(sizes_, index_, weights_.data(), table_.data());
+    double total = 0.0;
+    {
+      nb::gil_scoped_release release;
+      total = sums.inside(input);
+      sums.outside(input);
+    }
+    nb::list out;
+    for (std::size_t i = 0; i < n; ++i) {
+      for (std::size_t j = n; j > i; --j) {
+        for (std::size_t x = 1; x < R; ++x) {
+          const double p = std::min(1.0, sums.node(i, j)[x]);
+          if (p >= least && p > 0.0) out.append(nb::make_tuple(i, j, x, p));
+        }
+      }
+    }
+    return nb::make_tuple(total, out);
+  }
+
  private:
   TreeReader reader_;
   TreeWeights sizes_;
@@ -235,9 +285,9 @@ class PyTreeParser {
 void bind_trees(nb::module_& m) {
   nb::class_<PyTreeLearner>(m, "TreeLearner")
       .def(nb::init<std::size_t, const Words&, nb::object, const std::vector<Example>&, std::size_t,
-                    double, double>(),
+                    double, double, bool>(),
            nb::arg("labels"), nb::arg("tags"), nb::arg("known"), nb::arg("examples"),
-           nb::arg("min_count"), nb::arg("cost"), nb::arg("rate"))
+           nb::arg("min_count"), nb::arg("cost"), nb::arg("rate"), nb::arg("log_loss") = false)
       .def("epoch", &PyTreeLearner::epoch, nb::arg("order"))
       .def("average", &PyTreeLearner::average)
       .def("keys", &PyTreeLearner::keys)
@@ -246,7 +296,10 @@ void bind_trees(nb::module_& m) {
       .def(nb::init<std::size_t, const Words&, nb::object, nb::object, nb::object, nb::object>(),
            nb::arg("labels"), nb::arg("tags"), nb::arg("known"), nb::arg("keys"),
            nb::arg("weights"), nb::arg("table"))
-      .def("parse", &PyTreeParser::parse, nb::arg("sentences"), nb::arg("threads"));
+      .def("parse", &PyTreeParser::parse, nb::arg("sentences"), nb::arg("threads"))
+      .def("kbest", &PyTreeParser::kbest, nb::arg("words"), nb::arg("tags"), nb::arg("k"))
+      .def("marginals", &PyTreeParser::marginals, nb::arg("words"), nb::arg("tags"),
+           nb::arg("least"));
   m.def("word_key", &TreeTokens::word_key, nb::arg("word"));
 }
 

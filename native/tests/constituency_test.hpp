@@ -12,6 +12,7 @@
 #include "structlearn/grammar_trees.hpp"
 #include "structlearn/random.hpp"
 #include "structlearn/text/tree_learner.hpp"
+#include "structlearn/text/tree_sums.hpp"
 
 namespace test {
 
@@ -121,6 +122,35 @@ inline void test_trees_of_grammars() {
   CHECK_THROWS(std::invalid_argument, GrammarTrees{grammar});
 }
 
+// Sums and the k best trees of one sentence: the best first, no more probability than there is, all
+// trees where they are few.
+inline void check_sums(structlearn::text::TreeChart& chart, structlearn::text::TreeSums& sums,
+                       const structlearn::text::TreeInput& input, std::size_t labels) {
+  using namespace structlearn::text;
+  const std::size_t n = input.tokens.size();
+  const double total = sums.inside(input);
+  sums.outside(input);
+  for (std::size_t t = 0; t < n; ++t) {
+    double words = 0.0;
+    for (std::size_t x = 0; x < labels; ++x) words += sums.node(t, t + 1)[x];
+    CHECK(std::abs(words - 1.0) < 1e-9);
+  }
+  BinaryTree best;
+  const double top = chart.parse(input, best);
+  const std::size_t k = n <= 3 ? 100000 : 50;
+  const auto ranked = chart.kbest(input, k);
+  CHECK(std::abs(ranked.front().first - top) < 1e-9);
+  CHECK(ranked.front().second.size() == best.size());
+  double sum = 0.0;
+  for (std::size_t r = 0; r < ranked.size(); ++r) {
+    CHECK(ranked[r].second.size() == 2 * n - 1);
+    CHECK(r == 0 || ranked[r].first <= ranked[r - 1].first + 1e-12);
+    sum += std::exp(ranked[r].first - total);
+  }
+  CHECK(sum < 1.0 + 1e-9);
+  CHECK(ranked.size() == k || std::abs(sum - 1.0) < 1e-9);
+}
+
 // Learns a handful of sentences by heart.
 inline void test_tree_learner() {
   using namespace structlearn::text;
@@ -147,8 +177,12 @@ inline void test_tree_learner() {
     examples.push_back(e);
     gold.push_back(spans);
   }
-  for (const double rate : {0.0, 0.1}) {
-    TreeLearner learner(sizes, examples, 1, 1.0, rate);
+  struct How {
+    double rate;
+    bool log_loss;
+  };
+  for (const auto& [rate, log_loss] : {How{0.0, false}, How{0.1, false}, How{0.1, true}}) {
+    TreeLearner learner(sizes, examples, 1, 1.0, rate, log_loss);
     std::vector<std::uint32_t> order;
     for (std::uint32_t e = 0; e < examples.size(); ++e) order.push_back(e);
     structlearn::Interrupt interrupt;
@@ -166,6 +200,10 @@ inline void test_tree_learner() {
       chart.parse(examples[e].input, tree);
       labelled_spans(tree, spans);
       CHECK(spans.size() == gold[e].size());
+    }
+    TreeSums sums(sizes, index, rows.data(), table.data());
+    for (const TreeExample& e : examples) {
+      check_sums(chart, sums, e.input, sizes.labels);
     }
   }
 }

@@ -46,6 +46,7 @@ class TreeLearner:
         min_count: int,
         cost: float,
         rate: float,
+        log_loss: bool = False,
     ) -> None: ...
     def epoch(self, order: Any) -> tuple[bool, int]: ...
     def average(self) -> tuple[bytes, bytes]: ...
@@ -60,6 +61,12 @@ class TreeParser:
     def parse(
         self, sentences: list[tuple[list[str], list[str]]], threads: int
     ) -> list[list[tuple[int, int, int]]]: ...
+    def kbest(
+        self, words: list[str], tags: list[str], k: int
+    ) -> list[tuple[float, list[tuple[int, int, int]]]]: ...
+    def marginals(
+        self, words: list[str], tags: list[str], least: float
+    ) -> tuple[float, list[tuple[int, int, int, float]]]: ...
 
 def segments(flat: _Integers, ptr: _Integers) -> list[list[tuple[int, int, int]]]: ...
 def observed_pairs(
@@ -541,6 +548,18 @@ class ParserModel:
         lemmas: bool,
         sentence: int,
     ) -> list[dict[str, Any]]: ...
+    def arcs(
+        self, corpus: Corpus, tags: list[Any], lemmas: bool, sentence: int
+    ) -> tuple[bytes, bytes, bytes, bytes]: ...
+    def reasons(
+        self,
+        corpus: Corpus,
+        tags: list[Any],
+        lemmas: bool,
+        sentence: int,
+        heads: list[int],
+        labels: list[int],
+    ) -> list[list[tuple[str, float]]]: ...
 
 class ParseLabeller:
     def __init__(

@@ -77,13 +77,14 @@ def make_parser(commands: Commands) -> argparse.ArgumentParser:
     """Return the parser of all commands; each hands its arguments to the function given."""
     parser = _Parser(
         prog="structlearn",
-        description="Structured prediction: tags, chunks, entities, dependencies, constituents.",
+        description="Structured prediction: tags, chunks and entities of sentences, and their "
+        "trees: dependencies and constituents.",
     )
     parser.add_argument("--version", action=_Version, dest="version")
     # Without prog, argparse works it out by formatting a help text first.
     subparsers = parser.add_subparsers(metavar="COMMAND", required=True, prog="structlearn")
 
-    train = subparsers.add_parser("train", help="learn a model from a labelled file")
+    train = subparsers.add_parser("train", help="learn a model from a labelled file or a treebank")
     tasks = train.add_subparsers(metavar="TASK", required=True, prog="structlearn train")
     _add_train_tagger(
         tasks.add_parser(
@@ -122,9 +123,9 @@ def make_parser(commands: Commands) -> argparse.ArgumentParser:
 
     predict = subparsers.add_parser(
         "predict",
-        help="label a file",
+        help="label or parse a file",
         description="Write the input with the predicted column filled, or appended where it is "
-        "missing.",
+        "missing; parsers write their trees: CoNLL-U, or brackets.",
     )
     predict.add_argument("model", metavar="MODEL", help="a model file")
     predict.add_argument("input", metavar="INPUT", help="a file to label; - is standard input")
@@ -148,11 +149,18 @@ def make_parser(commands: Commands) -> argparse.ArgumentParser:
         action="store_true",
         help="parsers read the tags of the input (a tagger reads the columns as they are)",
     )
-    _add_format(predict)
+    predict.add_argument(
+        "--format",
+        choices=("columns", "conllu", "text", "brackets"),
+        help="by default by the file's name, else its content; parsers read text, a sentence a "
+        "line, too, those of constituents brackets",
+    )
     _add_threads(predict)
     predict.set_defaults(command=commands["predict"])
 
-    evaluate = subparsers.add_parser("evaluate", help="compare a model's labels with gold labels")
+    evaluate = subparsers.add_parser(
+        "evaluate", help="compare a model's labels or trees with gold ones"
+    )
     evaluate.add_argument("model", metavar="MODEL", help="a model file")
     evaluate.add_argument("gold", metavar="GOLD", help="a labelled file; - is standard input")
     evaluate.add_argument("--json", action="store_true", help="one JSON object, nothing else")
@@ -172,7 +180,11 @@ def make_parser(commands: Commands) -> argparse.ArgumentParser:
     evaluate.add_argument(
         "--gold-tags", action="store_true", help="parsers read the tags of the file"
     )
-    _add_format(evaluate)
+    evaluate.add_argument(
+        "--format",
+        choices=("columns", "conllu", "brackets"),
+        help="by default by the file's name, else its content",
+    )
     _add_threads(evaluate)
     evaluate.set_defaults(command=commands["evaluate"])
 
@@ -189,9 +201,16 @@ def make_parser(commands: Commands) -> argparse.ArgumentParser:
     )
     inspect.add_argument("--input", metavar="FILE", help="explain the sentences of a file")
     inspect.add_argument("--html", metavar="FILE", help="write a page instead")
+    inspect.add_argument(
+        "--most",
+        metavar="N",
+        type=_count(1),
+        default=20,
+        help="parsers show so many sentences of the file (20)",
+    )
     inspect.set_defaults(command=commands["inspect"])
 
-    demo = subparsers.add_parser("demo", help="the tour on built-in data")
+    demo = subparsers.add_parser("demo", help="the tour on built-in data: tags, digits, trees")
     demo.add_argument(
         "--sentences",
         type=_count(50),
@@ -277,7 +296,12 @@ def _add_train_constituency(p: argparse.ArgumentParser, commands: Commands) -> N
     p.add_argument("train", metavar="TRAIN", help="bracketed trees; - is standard input")
     p.add_argument("--model", metavar="FILE", required=True, help="where the model goes")
     p.add_argument("--dev", metavar="FILE", help="scored after each pass; the best pass is kept")
-    p.add_argument("--learner", choices=("svm", "perceptron", "pcfg"), default="svm")
+    p.add_argument(
+        "--learner",
+        choices=("svm", "perceptron", "crf", "pcfg"),
+        default="svm",
+        help="svm; crf: probabilities, slower; pcfg: a counted grammar",
+    )
     p.add_argument("--gold-tags", action="store_true", help="learn with the tags of the trees")
     p.add_argument(
         "--folds", metavar="N", type=_count(2), default=5, help="parts for tags to learn from (5)"

@@ -1,4 +1,4 @@
-"""The tour: four learners on two built-in data sets, and a look inside one prediction."""
+"""The tour: learners on built-in data, a look inside one prediction, and trees."""
 
 from __future__ import annotations
 
@@ -90,6 +90,7 @@ def run(*, sentences: int = 1500, random_state: int = 0, console: Console | None
     _print_table(out, rows)
 
     _look_inside(out, fitted["SVM"], words[cut:], features[cut:], tags[cut:])
+    _show_trees(out, bank[:cut], bank[cut:], random_state)
     out.print()
 
 
@@ -223,3 +224,79 @@ def _draw(words: list[str], names: Any, shown: list[int], table: Any, style: str
             )
         drawing.add_row(*cells)
     return drawing
+
+
+# -- trees ----------------------------------------------------------------------------------------
+
+#: Sentences that the parsers learn from and are tested on, at most: a tour, not a course.
+_TREES, _TESTED = 300, 100
+_SMALL: dict[str, Any] = {"folds": 2, "max_iter": 3}
+
+
+def _show_trees(out: Console, train: Any, test: Any, random_state: int) -> None:
+    """Learn both parsers and show what they make of one sentence."""
+    from .tasks import ConstituencyParser, DependencyParser
+
+    train, test = list(train)[:_TREES], list(test)[:_TESTED]
+    out.print(
+        f"\n[bold]4. Trees[/bold]: the same sentences come with dependencies and brackets. Two "
+        f"parsers learn from {len(train)} of them, tags included, and are tested on {len(test)}.\n"
+    )
+    learned: list[Any] = []
+    seconds = []
+    for parser, trees in (
+        (DependencyParser(hash_bits=18, **_SMALL, random_state=random_state), map(_rows, train)),
+        (ConstituencyParser(**_SMALL, random_state=random_state), (s.brackets for s in train)),
+    ):
+        begin = time.perf_counter()
+        with out.status(f"training {type(parser).__name__} …"):
+            learned.append(parser.fit(list(trees)))
+        seconds.append(time.perf_counter() - begin)
+    arcs, spans = learned
+    found = arcs.evaluate(list(map(_rows, test)))
+    brackets = spans.evaluate([s.brackets for s in test])
+    table = Table(box=None, pad_edge=False, header_style="bold")
+    for title in ("parser", "what", "right %", "training s"):
+        table.add_column(title, justify="left" if title in ("parser", "what") else "right")
+    heads, relations = (f"{100 * found[name]:.1f}" for name in ("uas", "las"))
+    table.add_row("dependencies", "heads", heads, f"{seconds[0]:.2f}")
+    table.add_row("", "heads with relations", relations, "")
+    table.add_row(
+        "constituents", "brackets (F1)", f"{100 * brackets['f1']:.1f}", f"{seconds[1]:.2f}"
+    )
+    out.print(table)
+    chosen = next((s for s in test if 5 <= len(s.words) <= 9), test[0])
+    tree = arcs.predict([list(chosen.words)])[0]
+    words = ["ROOT", *chosen.words]
+    right = list(zip(chosen.heads, chosen.deprels, strict=True))
+    out.print(Text(f"\n{' '.join(chosen.words)}\n", "bold"))
+    drawing = Table(box=None, pad_edge=False, header_style="bold")
+    for title in ("", "word", "relation", "head"):
+        drawing.add_column(title, justify="left" if title else "right")
+    for m, (head, relation) in enumerate(tree, 1):
+        good = (head, relation) == right[m - 1]
+        gold_head, gold_relation = right[m - 1]
+        note = "" if good else f"   (gold: {gold_relation} of {words[gold_head]})"
+        drawing.add_row(
+            Text(str(m)),
+            Text(words[m]),
+            Text(f"←{relation}—", "green" if good else "bold red"),
+            Text(f"{words[head]}{note}"),
+        )
+    out.print(drawing)
+    out.print()
+    out.print(Text(_indented(spans.predict([list(chosen.words)])[0])))
+
+
+def _rows(sentence: Any) -> list[tuple[Any, ...]]:
+    """Return a sentence as a dependency parser learns from it."""
+    columns = (sentence.words, sentence.tags, sentence.heads, sentence.deprels)
+    return list(zip(*columns, strict=True))
+
+
+def _indented(tree: Any, depth: int = 0) -> str:
+    """Return brackets, a line for each node that holds another."""
+    if tree.word is not None or all(child.word is not None for child in tree.children):
+        return "  " * depth + str(tree)
+    inner = "\n".join(_indented(child, depth + 1) for child in tree.children)
+    return f"{'  ' * depth}({tree.label}\n{inner})"

@@ -64,6 +64,8 @@ class FileError(ValueError):
         The file.
     line : int or None
         The line, from 1.
+    reason : str
+        What is wrong, without the place.
     """
 
     def __init__(self, path: str, reason: str, line: int | None = None) -> None:
@@ -72,6 +74,7 @@ class FileError(ValueError):
         super().__init__(f"{where}: {reason}")
         self.path = path
         self.line = line
+        self.reason = reason
 
 
 class UnboundedError(ValueError):

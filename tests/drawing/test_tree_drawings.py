@@ -1,10 +1,12 @@
 """Trees as SVG: well-formed, every label once, what differs marked."""
 
+import itertools
 import xml.etree.ElementTree as ElementTree
 
 import pytest
 
-from structlearn.drawing.trees import draw_tree, draw_trees
+from structlearn.datasets import make_treebank
+from structlearn.drawing.trees import TreeDrawing, draw_tree, draw_trees
 from structlearn.text.trees import parse_brackets
 
 SVG = "{http://www.w3.org/2000/svg}"
@@ -23,7 +25,7 @@ def test_one_tree():
     assert sorted(found) == sorted(
         [*tree.words, *tree.tags, *(label for _, _, label in tree.spans())]
     )
-    assert len(list(ElementTree.fromstring(svg).iter(f"{SVG}line"))) == len(tree.spans()) - 1 + 5
+    assert len(list(ElementTree.fromstring(svg).iter(f"{SVG}path"))) == len(tree.spans()) - 1 + 5
     assert tree._repr_svg_() == svg
 
 
@@ -40,3 +42,51 @@ def test_other_words_are_refused():
     (a,), (b,) = parse_brackets("(S (X a))"), parse_brackets("(S (X b))")
     with pytest.raises(ValueError, match="different words"):
         draw_trees(a, b)
+
+
+def lines(svg):
+    """The straight pieces of all paths, as pairs of points, and the size of the picture."""
+    root = ElementTree.fromstring(svg)
+    found = []
+    for path in root.iter(f"{SVG}path"):
+        start, _, rest = path.get("d")[1:].partition("L")
+        slanted, _, down = rest.partition("V")
+        a, b = (tuple(map(float, point.split(","))) for point in (start, slanted))
+        found.append((a, b))
+        if down:
+            found.append((b, (b[0], float(down))))
+    return found, float(root.get("width")), float(root.get("height"))
+
+
+def cross(one, other):
+    """Whether two lines meet other than at their ends."""
+
+    def side(a, b, c):
+        return (b[0] - a[0]) * (c[1] - a[1]) - (b[1] - a[1]) * (c[0] - a[0])
+
+    (a, b), (c, d) = one, other
+    return side(a, b, c) * side(a, b, d) < -1e-6 and side(c, d, a) * side(c, d, b) < -1e-6
+
+
+@pytest.mark.parametrize("number", range(0, 60, 3))
+def test_no_line_crosses_another(number):
+    bank = make_treebank(60, random_state=4)
+    (tree,) = parse_brackets(bank[number].brackets)
+    found, width, height = lines(draw_tree(tree))
+    for one, other in itertools.combinations(found, 2):
+        assert not cross(one, other)
+    for x, y in itertools.chain.from_iterable(found):
+        assert 20 < x < width - 20
+        assert 0 < y < height
+
+
+def test_wide_labels_have_room():
+    (tree,) = parse_brackets("(S (A-VERY-LONG-LABEL (I a)) (ANOTHER-LONG-LABEL (I b)) (. .))")
+    svg = draw_tree(tree)
+    places = {t.text: float(t.get("x")) for t in ElementTree.fromstring(svg).iter(f"{SVG}text")}
+    assert places["ANOTHER-LONG-LABEL"] - places["A-VERY-LONG-LABEL"] > 140
+
+
+def test_pictures_are_saved(tmp_path):
+    TreeDrawing("<svg/>").save(tmp_path / "x.svg")
+    assert (tmp_path / "x.svg").read_text() == "<svg/>" == str(TreeDrawing("<svg/>"))

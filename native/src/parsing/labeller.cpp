@@ -74,16 +74,34 @@ void ParseLabeller::write(std::string_view text, std::size_t token, std::size_t 
   }
 }
 
+namespace {
+
+// The reader of tokens does so too, but does not know the lines of a column file.
+void check_lengths(const text::Corpus& corpus) {
+  for (std::size_t s = 0; s < corpus.sentences(); ++s) {
+    const std::size_t begin = corpus.sentence(s), n = corpus.sentence(s + 1) - begin;
+    if (n <= TokenReader::kMostWords) continue;
+    throw text::BadLine(corpus.line_number(begin), "a sentence of " + std::to_string(n) +
+                                                       " words, more than a parser takes (" +
+                                                       std::to_string(TokenReader::kMostWords) +
+                                                       "): split it");
+  }
+}
+
+}  // namespace
+
 // The words of a column file become a corpus of CoNLL-U with nothing else in it.
 void ParseLabeller::read(std::string_view text, std::size_t line) {
   if (conllu_) {
     corpus_.set_line(line);
     corpus_.read(text, kHead);
+    check_lengths(corpus_);
     return;
   }
   words_.clear_tokens();
   words_.set_line(line);
   words_.read(text);
+  check_lengths(words_);
   std::vector<std::vector<std::string_view>> columns(10);
   for (std::size_t s = 0; s < words_.sentences(); ++s) {
     for (auto& column : columns) column.clear();
@@ -94,6 +112,25 @@ void ParseLabeller::read(std::string_view text, std::size_t line) {
       }
     }
     corpus_.add_sentence(columns);
+  }
+}
+
+// A parser that learned on tags would guess without a word of warning where there are none.
+void ParseLabeller::check_tags() const {
+  const auto has = [&](std::size_t column, std::size_t t) {
+    const text::Column& c = corpus_.columns()[column];
+    return c.strings[c.cell[t]] != "_";
+  };
+  for (std::size_t s = 0; s < corpus_.sentences(); ++s) {
+    bool any = false;
+    for (std::size_t t = corpus_.sentence(s); t < corpus_.sentence(s + 1) && !any; ++t) {
+      any = has(kUpos, t) || has(kXpos, t);
+    }
+    if (any) continue;
+    throw text::BadLine(corpus_.line_number(corpus_.sentence(s)),
+                        "no word of this sentence has a tag (UPOS or XPOS), and tags are to be "
+                        "read: tag the text first, or take a parser that was trained without "
+                        "--gold-tags and leave that option out");
   }
 }
 
@@ -122,6 +159,7 @@ void ParseLabeller::label(std::string_view text, std::size_t line, std::string& 
             "--gold-tags");
       }
       tags_[c] = tag_column(corpus_, kTagColumns[c]);
+      if (kTagColumns[c] == kXpos) check_tags();
       continue;
     }
     extractor_[c]->update();

@@ -4,6 +4,8 @@
 #include <cmath>
 #include <unordered_map>
 
+#include "structlearn/text/tree_sums.hpp"
+
 namespace structlearn::text {
 namespace {
 
@@ -60,8 +62,8 @@ void walk(const TreeWeights& sizes, const TreeInput& input, const BinaryTree& tr
 }  // namespace
 
 TreeLearner::TreeLearner(TreeWeights sizes, std::vector<TreeExample> examples,
-                         std::size_t min_count, double cost, double rate)
-    : sizes_(sizes), examples_(std::move(examples)), cost_(cost), rate_(rate) {
+                         std::size_t min_count, double cost, double rate, bool log_loss)
+    : sizes_(sizes), examples_(std::move(examples)), cost_(cost), rate_(rate), log_loss_(log_loss) {
   // Features of the gold trees, those that come often enough.
   std::unordered_map<std::uint64_t, std::uint32_t> count;
   std::vector<std::uint64_t> found;
@@ -119,32 +121,71 @@ void TreeLearner::step(std::size_t place, double gradient) {
   table_sums_[place] += steps_ * by;
 }
 
+bool TreeLearner::step_all() {
+  std::sort(changes_.begin(), changes_.end(),
+            [](const Change& a, const Change& b) { return a.place < b.place; });
+  bool any = false;
+  for (std::size_t c = 0; c < changes_.size();) {
+    const std::uint64_t place = changes_[c].place;
+    double total = 0.0;
+    for (; c < changes_.size() && changes_[c].place == place; ++c) total += changes_[c].amount;
+    if (total != 0.0) {
+      any = true;
+      step(place, total);
+    }
+  }
+  steps_ += 1.0;
+  return any;
+}
+
 bool TreeLearner::epoch(std::span<const std::uint32_t> order, Interrupt& interrupt,
                         std::size_t* wrong) {
+  constexpr double kSmall = 1e-4;  // an expected count that is not worth a step
+  // Expected features, taken away.
+  struct Expected : TreeCounts {
+    explicit Expected(TreeLearner& owner) : learner(owner) {}
+    TreeLearner& learner;
+    void features(std::span<const std::uint64_t> keys, const double* p) override {
+      const std::size_t R = learner.sizes_.labels;
+      for (const std::uint64_t key : keys) {
+        const std::uint32_t row = learner.index_.find(key);
+        if (row == KeyIndex::kAbsent) continue;
+        for (std::size_t x = 0; x < R; ++x) {
+          if (p[x] > kSmall) {
+            learner.changes_.push_back(
+                {static_cast<std::uint64_t>(row) * R + x, -static_cast<float>(p[x])});
+          }
+        }
+      }
+    }
+    void pair(std::size_t entry, double p) override {
+      learner.changes_.push_back({learner.weights_.size() + entry, -static_cast<float>(p)});
+    }
+  };
   TreeChart chart(sizes_, index_, weights_.data(), table_.data());
+  TreeSums sums(sizes_, index_, weights_.data(), table_.data());
+  Expected expected(*this);
   BinaryTree found;
   *wrong = 0;
   for (const std::uint32_t e : order) {
     if (interrupt.requested()) return false;
     const TreeExample& example = examples_[e];
-    chart.parse(example.input, found, &example.gold, cost_);
     changes_.clear();
     collect(example.input, example.gold, 1.0f);
-    collect(example.input, found, -1.0f);
-    std::sort(changes_.begin(), changes_.end(),
-              [](const Change& a, const Change& b) { return a.place < b.place; });
-    bool any = false;
-    for (std::size_t c = 0; c < changes_.size();) {
-      const std::uint64_t place = changes_[c].place;
-      double total = 0.0;
-      for (; c < changes_.size() && changes_[c].place == place; ++c) total += changes_[c].amount;
-      if (total != 0.0) {
-        any = true;
-        step(place, total);
+    if (log_loss_) {
+      double gold = 0.0;
+      for (const Change& c : changes_) {
+        gold += c.place < weights_.size() ? static_cast<double>(weights_[c.place])
+                                          : table_[c.place - weights_.size()];
       }
+      *wrong += sums.inside(example.input) - gold > std::log(2.0);
+      sums.outside(example.input, kSmall, &expected);
+      step_all();
+    } else {
+      chart.parse(example.input, found, &example.gold, cost_);
+      collect(example.input, found, -1.0f);
+      *wrong += step_all();
     }
-    *wrong += any;
-    steps_ += 1.0;
   }
   return true;
 }

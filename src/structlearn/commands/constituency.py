@@ -34,7 +34,7 @@ def train(o: Any) -> Callable[[], None]:
         random_state=o.random_state,
         verbose=0 if o.quiet else 1,
     )
-    parser.fit(o.train, o.dev)
+    parser.fit(o.train, dev=o.dev)
     return lambda: parser.save(o.model)
 
 
@@ -52,13 +52,17 @@ def predict(parser: Any, o: Any, progress: Any) -> int:
     """Write the trees of a file, one a line."""
     refuse(o, "nbest", "confidence", "marginals", "known")
     gold_tags = o.gold_tags or None
-    parser.label_file(o.input, output_of(o), gold_tags=gold_tags, progress=progress)
+    parser.label_file(
+        o.input, output_of(o), format=o.format, gold_tags=gold_tags, progress=progress
+    )
     return 0
 
 
 def evaluate(parser: Any, o: Any) -> int:
     """Print the scores of the file's trees."""
     refuse(o, "confidence", "confusions", "against")
+    if o.format not in (None, "brackets"):
+        raise ValueError(f"gold trees are read from brackets, not from the format {o.format!r}")
     if o.json:
         print_json(parser.evaluate(o.gold, gold_tags=o.gold_tags or None))
     else:
@@ -73,7 +77,7 @@ def inspect(parser: Any, o: Any) -> int:
     source: Any = o.input
     if o.sentence is not None:
         source = [o.sentence.split()]
-    shown = {"top": o.top, "labels": o.label, "source": source}
+    shown = {"top": o.top, "labels": o.label, "source": source, "most": o.most}
     if o.html is not None:
         write_page(o.html, inspect_parser_html(parser, **shown))
     else:

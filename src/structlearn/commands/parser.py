@@ -32,7 +32,7 @@ def train(o: Any) -> Callable[[], None]:
         random_state=o.random_state,
         verbose=0 if o.quiet else 1,
     )
-    parser.fit(o.train, o.dev)
+    parser.fit(o.train, dev=o.dev)
     return lambda: parser.save(o.model)
 
 
@@ -73,8 +73,9 @@ def inspect(parser: Any, o: Any) -> int:
     sentences: Any = o.input
     if o.sentence is not None:
         sentences = [o.sentence.split()]
+    shown = {"top": o.top, "sentences": sentences, "labels": o.label, "most": o.most}
     if o.html is not None:
-        write_page(o.html, inspect_parser_html(parser, o.top, sentences))
+        write_page(o.html, inspect_parser_html(parser, **shown))
     else:
-        print(inspect_parser(parser, o.top, sentences))
+        print(inspect_parser(parser, **shown))
     return 0

@@ -33,7 +33,7 @@ def train(o: Any) -> Callable[[], None]:
         random_state=o.random_state,
         verbose=0 if o.quiet else 1,
     )
-    tagger.fit(o.train, o.dev, format=o.format)
+    tagger.fit(o.train, dev=o.dev, format=o.format)
     return lambda: tagger.save(o.model)
 
 

@@ -46,7 +46,7 @@ def train(o: Any) -> Callable[[], None]:
             raise ValueError("--stream goes with neither --dev nor --start")
         tagger.fit_stream(o.train, format=o.format)
     else:
-        tagger.fit(o.train, o.dev, start=start, format=o.format)
+        tagger.fit(o.train, dev=o.dev, start=start, format=o.format)
     return lambda: tagger.save(o.model, o.precision)
 
 

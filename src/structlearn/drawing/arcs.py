@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from xml.sax.saxutils import escape
+from html import escape
+
+from .picture import Picture
 
 __all__ = ["ArcDrawing", "draw_arcs"]
 
@@ -28,23 +30,8 @@ background:var(--paper)}
 """.replace("\n", "")
 
 
-class ArcDrawing:
-    """A picture of one tree, or of a predicted and a gold one.
-
-    Attributes
-    ----------
-    svg : str
-        The picture.
-    """
-
-    def __init__(self, svg: str) -> None:
-        self.svg = svg
-
-    def _repr_svg_(self) -> str:
-        return self.svg
-
-    def __str__(self) -> str:
-        return self.svg
+class ArcDrawing(Picture):
+    """A picture of one tree, or of a predicted and a gold one."""
 
 
 def draw_arcs(
@@ -101,20 +88,22 @@ def draw_arcs(
 
     out = [
         f'<svg xmlns="http://www.w3.org/2000/svg" class="arcs" width="{x:.0f}" '
-        f'height="{height:.0f}" viewBox="0 0 {x:.0f} {height:.0f}" role="img">'
+        f'height="{height:.0f}" viewBox="0 0 {x:.0f} {height:.0f}" role="img" '
+        f'aria-label="{escape(" ".join(words))}">'
         f"<style>{_STYLE}</style>"
     ]
     for arc in above:
         kind = "right" if wanted is None or arc in wanted else "wrong"
-        out.append(_arc(arc, high[arc], centre, top, -1, kind))
+        out += _arc(arc, high[arc], centre, top, -1, kind)
     for arc in below:
-        out.append(_arc(arc, low[arc], centre, bottom, 1, "missed"))
+        out += _arc(arc, low[arc], centre, bottom, 1, "missed")
     for i, word in enumerate(words):
         out.append(f'<text class="w" x="{centre[i]:.1f}" y="{top + 16:.1f}">{escape(word)}</text>')
         if tags:
             out.append(
                 f'<text class="t" x="{centre[i]:.1f}" y="{top + 29:.1f}">{escape(tags[i])}</text>'
             )
+    out.sort(key=lambda shape: shape.startswith("<text"))  # relations over lines
     return ArcDrawing("".join([*out, "</svg>"]))
 
 
@@ -163,7 +152,9 @@ def _widened(widths: list[float], arcs: Sequence[Arc]) -> list[float]:
     return widths
 
 
-def _arc(arc: Arc, level: int, centre: Sequence[float], base: float, way: int, kind: str) -> str:
+def _arc(
+    arc: Arc, level: int, centre: Sequence[float], base: float, way: int, kind: str
+) -> list[str]:
     """Return the path of an arc, its arrow head at the word, and its relation."""
     head, word, label = arc
     y = base + way * _LEVEL * level
@@ -190,7 +181,7 @@ def _arc(arc: Arc, level: int, centre: Sequence[float], base: float, way: int, k
         f'd="M{end - 3:.1f},{tip + way * 6:.1f}L{end:.1f},{tip:.1f}L{end + 3:.1f},'
         f'{tip + way * 6:.1f}"/>'
     )
-    return (
-        f'<path class="{kind}" d="{path}"/>{arrow}'
-        f'<text class="l {kind}" x="{middle:.1f}" y="{text + 3.5:.1f}">{escape(label)}</text>'
-    )
+    return [
+        f'<path class="{kind}" d="{path}"/>{arrow}',
+        f'<text class="l {kind}" x="{middle:.1f}" y="{text + 3.5:.1f}">{escape(label)}</text>',
+    ]

@@ -1,23 +1,32 @@
-"""A drawing that notebooks show and files can hold."""
+"""A picture as text, which notebooks show."""
 
 from __future__ import annotations
 
-from pathlib import Path
+import os
 
-__all__ = ["Picture"]
+__all__ = ["Picture", "text_width"]
+
+#: Letters that are narrower or wider than the others, roughly as sans-serif fonts have them.
+_NARROW = frozenset("iljtfr.,:;'`!|()[]I ")
+_WIDE = frozenset("mwMW@%—…")
 
 
 class Picture:
-    """An SVG drawing, complete in itself, readable on light and dark paper.
+    """A drawing.
 
     Attributes
     ----------
     svg : str
-        The drawing.
+        The picture as SVG.
     """
 
     def __init__(self, svg: str) -> None:
         self.svg = svg
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the picture to a file."""
+        with open(path, "w", encoding="utf-8") as file:
+            file.write(self.svg)
 
     def _repr_svg_(self) -> str:
         return self.svg
@@ -28,6 +37,15 @@ class Picture:
     def __repr__(self) -> str:
         return f"<{type(self).__name__}, {len(self.svg)} characters of SVG>"
 
-    def save(self, path: str | Path) -> None:
-        """Write the drawing to an ``.svg`` file."""
-        Path(path).write_text(self.svg, encoding="utf-8")
+
+def text_width(text: str, size: float) -> float:
+    """Return about how wide a text is in a sans-serif font of this size, rather too wide."""
+    width = 0.0
+    for letter in text:
+        if ord(letter) > 0x2E80:  # ideographs and the like are as wide as high
+            width += 1.0
+        elif letter in _NARROW:
+            width += 0.36
+        else:
+            width += 0.92 if letter in _WIDE else 0.62
+    return width * size

@@ -6,13 +6,14 @@ from collections import Counter
 from html import escape
 from typing import Any
 
-__all__ = ["draw_tree", "draw_trees"]
+from .picture import Picture, text_width
+
+__all__ = ["TreeDrawing", "draw_tree", "draw_trees"]
 
 _LEVEL = 40  # pixels from a node to the next above it
 _LINE = 18
-_LETTER = 7.6  # width of a letter, about
-_GAP = 18
-_MARGIN = 12
+_GAP = 16  # between words
+_MARGIN = 16
 
 _STYLE = """
 svg.tree { --ink: #1c2330; --soft: #5c6675; --edge: #9aa4b2; --paper: #ffffff; --gold: #1f7a4d;
@@ -26,9 +27,13 @@ svg.tree { --ink: #1c2330; --soft: #5c6675; --edge: #9aa4b2; --paper: #ffffff; -
 .tree text.gold { fill: var(--gold); font-weight: 600; }
 .tree text.wrong { fill: var(--wrong); font-weight: 600; }
 .tree text.note { font-size: 12px; text-anchor: start; fill: var(--soft); }
-.tree line { stroke: var(--edge); stroke-width: 1.2; }
-.tree line.gold { stroke: var(--gold); } .tree line.wrong { stroke: var(--wrong); }
+.tree path { fill: none; stroke: var(--edge); stroke-width: 1.2; stroke-linejoin: round; }
+.tree path.gold { stroke: var(--gold); } .tree path.wrong { stroke: var(--wrong); }
 """
+
+
+class TreeDrawing(Picture):
+    """A picture of one tree, or of a gold and a predicted one."""
 
 
 class _Placed:
@@ -87,12 +92,26 @@ def draw_trees(gold: Any, predicted: Any) -> str:
     return _draw(gold, predicted)
 
 
+def _widths(trees: list[Any]) -> list[float]:
+    """Return how wide each word's place is: for the word, its tags, and the labels above it."""
+    words = trees[0].words
+    widths = [
+        max(text_width(word, 15), *(text_width(tree.tags[t], 12) for tree in trees)) + _GAP
+        for t, word in enumerate(words)
+    ]
+    for tree in trees:
+        for begin, end, label in reversed(tree.spans()):  # inner ones first
+            missing = text_width(label, 14) + _GAP / 2 - sum(widths[begin:end])
+            for t in range(begin, end):
+                widths[t] += max(0.0, missing) / (end - begin)
+    return widths
+
+
 def _draw(upper: Any, lower: Any) -> str:
     words = upper.words
     tags = [upper.tags] if lower is None else [upper.tags, lower.tags]
     centres, x = [], float(_MARGIN)
-    for t, word in enumerate(words):
-        width = max(_LETTER * len(word), *(6.6 * len(row[t]) for row in tags)) + _GAP
+    for width in _widths([upper] if lower is None else [upper, lower]):
         centres.append(x + width / 2)
         x += width
     above, height = _place(upper, centres)
@@ -123,7 +142,8 @@ def _draw(upper: Any, lower: Any) -> str:
     width = x + _MARGIN
     return (
         f'<svg xmlns="http://www.w3.org/2000/svg" class="tree" width="{width:.0f}" '
-        f'height="{total:.0f}" viewBox="0 0 {width:.0f} {total:.0f}" role="img">'
+        f'height="{total:.0f}" viewBox="0 0 {width:.0f} {total:.0f}" role="img" '
+        f'aria-label="{escape(" ".join(words))}">'
         f"<style>{_STYLE}</style>{''.join(shapes)}</svg>"
     )
 
@@ -137,11 +157,13 @@ def _node(node: _Placed, centres: list[float], word_line: float, up: bool, style
     gap = 5 if up else -14  # between a label and the line that leaves it, towards the words
     shapes = []
     for child in node.below:
-        x2 = centres[child] if isinstance(child, int) else child.x
-        end = height(0 if isinstance(child, int) else child.level) + (-14 if up else 4)
+        level = 0 if isinstance(child, int) else child.level
+        x = centres[child] if isinstance(child, int) else child.x
+        turn, end = (height(k) + (-14 if up else 4) for k in (node.level - 1, level))
+        # Slanted for one level, then straight down over the child: so lines never cross.
+        down = f"V{end:.1f}" if level < node.level - 1 else ""
         shapes.append(
-            f'<line class="{style}" x1="{node.x:.1f}" y1="{y + gap:.1f}" x2="{x2:.1f}" '
-            f'y2="{end:.1f}"/>'
+            f'<path class="{style}" d="M{node.x:.1f},{y + gap:.1f}L{x:.1f},{turn:.1f}{down}"/>'
         )
     return [*shapes, _text(style, node.x, y, node.label)]
 

@@ -540,6 +540,17 @@ def check_temperature(temperature: float) -> None:
         raise ValueError(f"temperature must be a finite number >= 0, got {temperature!r}")
 
 
+def part_of(parts: Any, name: str) -> npt.NDArray[np.float64]:
+    """Return the counts of one block of parts, as ``decode`` takes them."""
+    try:
+        return np.asarray(parts[name], dtype=np.float64)
+    except (KeyError, IndexError, TypeError, ValueError):
+        raise ValueError(
+            f"parts are arrays of counts by block, as encode gives them: {name!r} is missing, or "
+            "no array of numbers"
+        ) from None
+
+
 def check_count(n: int) -> None:
     """Raise unless n is a whole number ≥ 1."""
     if not isinstance(n, (int, np.integer)) or isinstance(n, bool) or n < 1:

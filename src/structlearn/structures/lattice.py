@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ..exceptions import InfeasibleError
-from .base import Block, Parts, Structure
+from .base import Block, Parts, Structure, part_of
 from .hypergraph import Hyperedges
 
 __all__ = ["Lattice"]
@@ -106,7 +106,7 @@ class Lattice(Structure):
 
     def decode(self, parts: Mapping[str, Any]) -> npt.NDArray[np.int64]:
         """Return the path's edges from source to target."""
-        used = np.flatnonzero(np.asarray(parts["edge"]))
+        used = np.flatnonzero(part_of(parts, "edge"))
         number = self._numbering
         return np.array(sorted(used, key=lambda e: number[int(self.table[e, 0])]), dtype=np.int64)
 

@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from .. import _core
-from .base import Block, Parts, paired
+from .base import Block, Parts, paired, part_of
 from .native import NativeStructure
 from .programs.rows import RowBuilder
 
@@ -81,7 +81,7 @@ class Multiclass(NativeStructure):
         """Return the label whose count is one; a list for a list of parts."""
         if isinstance(parts, (list, tuple)):
             return [self.decode(one) for one in parts]
-        label = np.asarray(parts["label"], dtype=np.float64)
+        label = part_of(parts, "label")
         if not (np.isin(label, (0.0, 1.0)).all() and label.sum() == 1):
             raise ValueError("these parts are no output: exactly one label must have count 1")
         return int(label.argmax())

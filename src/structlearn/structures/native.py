@@ -107,7 +107,8 @@ class NativeStructure(Structure):
     def argmax(self, *, n_jobs: int | None = None, **scores: Any) -> Any:
         """Return the best output; a list of them for a batch. Ties go to the first label."""
         try:  # the short way: arrays that need no conversion
-            return self._core.argmax(scores)
+            if self.label_block in scores:
+                return self._core.argmax(scores)
         except TypeError:
             pass
         batch, theta, n = self._convert(scores)

@@ -3,47 +3,31 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 
 from ..exceptions import FileError, LineError
-from ..text.corpus import Corpus, guess_format, read_corpus
+from ..text.corpus import Corpus, guess_format, read_corpus, split_sentence
 from ..text.files import pieces
+from .parameters import Parameters, check_number, check_whole
 
 TYPE_CHECKING = False  # importing typing costs more than labelling a sentence
 if TYPE_CHECKING:
     from typing import IO, Any
 
-__all__ = ["FileTagger", "label_pieces", "read_source"]
+__all__ = ["FileTagger", "check_source", "label_pieces", "paired", "read_source", "with_labels"]
 
 #: Bytes that a thread labels at a time, and the threads beyond which pieces do not grow.
 _PIECE = 1 << 20
 _MOST_PIECES = 16
 
 
-class FileTagger:
+class FileTagger(Parameters):
     """A learner over files, with scikit-learn's conventions for its parameters."""
 
     features: Any
     learner: str
     n_jobs: int | None
     l1: float
-
-    def get_params(self, deep: bool = True) -> dict[str, Any]:
-        """Return the parameters by name, as scikit-learn asks."""
-        import inspect
-
-        names = [p for p in inspect.signature(type(self).__init__).parameters if p != "self"]
-        return {name: getattr(self, name) for name in names}
-
-    def set_params(self, **params: Any) -> Any:
-        """Change parameters."""
-        known = self.get_params()
-        kind = type(self).__name__
-        for name, value in params.items():
-            if name not in known:
-                raise ValueError(f"{kind} has no parameter {name!r}; it has {sorted(known)}")
-            setattr(self, name, value)
-        return self
 
     def _check_parameters(
         self, learners: tuple[str, ...], whole: Mapping[str, tuple[int, int | None]]
@@ -58,16 +42,10 @@ class FileTagger:
         if self.learner not in learners:
             raise ValueError(f"learner must be one of {', '.join(learners)}, got {self.learner!r}")
         for name, (least, most) in whole.items():
-            value = getattr(self, name)
-            if value is None:
-                continue
-            if type(value) is not int or value < least or (most is not None and value > most):
-                bound = f"from {least} to {most}" if most else f"of at least {least}"
-                raise ValueError(f"{name} must be a whole number {bound}, got {value!r}")
+            if getattr(self, name) is not None:
+                check_whole(name, getattr(self, name), least, most)
         for name in ("C", "l1", "prune"):
-            value = getattr(self, name)
-            if not isinstance(value, (int, float)) or not 0 <= value < float("inf"):
-                raise ValueError(f"{name} must be a number of at least 0, got {value!r}")
+            check_number(name, getattr(self, name), above=False)
         if getattr(self, "C", None) == 0:
             raise ValueError("C must be a number above 0: it is what the examples weigh")
         if self.l1 and self.learner != "crf":
@@ -78,9 +56,9 @@ class FileTagger:
         """Threads that ``n_jobs`` stands for; None is one."""
         if self.n_jobs is None:
             return 1
-        if type(self.n_jobs) is not int or self.n_jobs < 1:
-            raise ValueError(f"n_jobs must be a whole number of at least 1, got {self.n_jobs!r}")
-        return self.n_jobs
+        if type(self.n_jobs) is int and self.n_jobs >= 1:  # the short way, without an import
+            return self.n_jobs
+        return check_whole("n_jobs", self.n_jobs, 1)
 
     def _fitted(self) -> Any:
         if not hasattr(self, "model_"):
@@ -89,10 +67,15 @@ class FileTagger:
         return self.model_
 
     def _read_training(
-        self, train: Any, dev: Any, format: str | None
+        self, train: Any, y: Any, dev: Any, format: str | None
     ) -> tuple[Corpus, Corpus | None]:
         """Read the corpora of a training run, which must have the same columns."""
-        corpus = read_source(train, format)
+        corpus = read_source(train if y is None else with_labels(train, y), format)
+        if corpus.n_columns < 2:
+            raise FileError(
+                corpus.path or "the corpus",
+                "it has words alone, one column: their labels are to be in another one",
+            )
         if dev is None:
             return corpus, None
         held_out = read_source(dev, format)
@@ -107,7 +90,7 @@ class FileTagger:
     def _gold_corpus(self, source: Any, format: str | None) -> Corpus:
         """Read sentences that must have their labels."""
         model = self._fitted()
-        corpus = read_source(source, format or model.format)
+        corpus = read_source(check_source(source), format or model.format)
         if corpus.n_columns <= model.target:
             raise FileError(
                 corpus.path or "the corpus",
@@ -128,7 +111,47 @@ def read_source(source: Any, format: str | None = None) -> Corpus:
         return source
     if isinstance(source, (str, os.PathLike)):
         return read_corpus(source, format)
-    return Corpus.from_sentences(source)
+    return Corpus.from_sentences(check_source(source))
+
+
+def check_source(source: Any) -> Any:
+    """Refuse what is neither a path nor a list of sentences, such as None."""
+    named = isinstance(source, (str, os.PathLike))
+    if not named and (isinstance(source, (bytes, dict)) or not hasattr(source, "__iter__")):
+        kind = "None" if source is None else f"a {type(source).__name__}"
+        raise ValueError(
+            f"sentences are a file's name, a Corpus or a list of sentences, got {kind}"
+        )
+    return source
+
+
+def paired(X: Any, y: Any) -> list[tuple[Any, Any]]:
+    """Return sentences with what scikit-learn keeps apart from them; a dev set is refused."""
+    if isinstance(X, (str, os.PathLike)):
+        raise ValueError("y goes with a list of sentences; a file has its labels in it")
+    if isinstance(y, (str, os.PathLike, Corpus)):
+        raise ValueError("y is a list with the labels of each sentence; a dev set is given as dev=")
+    sentences, labels = list(check_source(X)), list(check_source(y))
+    if len(sentences) != len(labels):
+        raise ValueError(f"X has {len(sentences)} sentences, y has {len(labels)}")
+    return list(zip(sentences, labels, strict=True))
+
+
+def with_labels(X: Any, y: Any) -> list[list[tuple[Any, ...]]]:
+    """Return sentences whose tokens have their labels, given apart, as their last column."""
+    found = []
+    for number, (sentence, labels) in enumerate(paired(X, y)):
+        tokens = split_sentence(sentence)
+        if isinstance(labels, str) or not all(isinstance(label, str) for label in labels):
+            raise ValueError(
+                f"sentence {number}: y has a label, a string, for each token (a dev set is given "
+                "as dev=)"
+            )
+        if len(tokens) != len(labels):
+            raise ValueError(f"sentence {number} has {len(tokens)} tokens, y has {len(labels)}")
+        cells = [(t,) if isinstance(t, str) else tuple(t) for t in tokens]
+        found.append([(*t, label) for t, label in zip(cells, labels, strict=True)])
+    return found
 
 
 def label_pieces(
@@ -139,6 +162,8 @@ def label_pieces(
     format: str | None,
     threads: int,
     progress: Callable[[int], None] | None,
+    read: Callable[[str | os.PathLike[str], int], Iterator[tuple[bytes, int]]] = pieces,
+    guess: Callable[[bytes], str] | None = None,
 ) -> int:
     """Write a file with its labels, piece by piece; return the number of tokens.
 
@@ -152,6 +177,10 @@ def label_pieces(
         None: by the file's name, else by its content.
     progress : callable or None
         Called with the number of tokens labelled so far.
+    read : callable
+        Yields pieces of a file with the lines before each, given its name and their size.
+    guess : callable, optional
+        Returns the format of the file, given its first piece.
     """
     labeller: Any = None
 
@@ -161,9 +190,9 @@ def label_pieces(
             progress(n_tokens)
 
     try:
-        for text, line in pieces(source, _PIECE * min(threads, _MOST_PIECES)):
+        for text, line in read(source, _PIECE * min(threads, _MOST_PIECES)):
             if labeller is None:
-                chosen = format or guess_format(source, text)
+                chosen = guess(text) if guess else format or guess_format(source, text)
                 if model is not None and chosen != model.format:
                     raise FileError(
                         os.fspath(source),

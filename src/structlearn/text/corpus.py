@@ -13,7 +13,15 @@ TYPE_CHECKING = False  # importing typing costs more than labelling a sentence
 if TYPE_CHECKING:
     from typing import IO, Any
 
-__all__ = ["CONLLU_COLUMNS", "Corpus", "Sentence", "column_names", "guess_format", "read_corpus"]
+__all__ = [
+    "CONLLU_COLUMNS",
+    "Corpus",
+    "Sentence",
+    "column_names",
+    "guess_format",
+    "read_corpus",
+    "split_sentence",
+]
 
 CONLLU_COLUMNS = ("id", "form", "lemma", "upos", "xpos", "feats", "head", "deprel", "deps", "misc")
 #: What the first columns of a column file are called; the others are c4, c5, ...
@@ -138,6 +146,8 @@ class Corpus(Sequence[Sentence]):
     def from_sentences(cls, sentences: Iterable[Any]) -> Corpus:
         """Make a corpus from Python: each sentence a list of tokens, a token a string or a tuple.
 
+        A sentence that is a string is split at white space.
+
         Examples
         --------
         >>> from structlearn.text import Corpus
@@ -147,7 +157,7 @@ class Corpus(Sequence[Sentence]):
         """
         core = _core.Corpus("columns")
         for number, sentence in enumerate(sentences):
-            tokens = [(t,) if isinstance(t, str) else tuple(t) for t in sentence]
+            tokens = _tokens(sentence, number)
             if not tokens:
                 raise ValueError(f"sentence {number} has no tokens")
             try:
@@ -236,6 +246,22 @@ class Corpus(Sequence[Sentence]):
             file.write(("\n".join(lines) + "\n\n").encode())
         for _, text in self._core.closing_asides():
             file.write(f"{text}\n".encode())
+
+
+def split_sentence(sentence: Any) -> list[Any]:
+    """Return the tokens of a sentence; those of a string are what white space separates."""
+    return sentence.split() if isinstance(sentence, str) else list(sentence)
+
+
+def _tokens(sentence: Any, number: int) -> list[tuple[Any, ...]]:
+    """Return the tokens of a sentence from Python, each a tuple of cells."""
+    try:
+        return [(t,) if isinstance(t, str) else tuple(t) for t in split_sentence(sentence)]
+    except TypeError:
+        raise ValueError(
+            f"sentence {number} is no list of tokens, each a string or a tuple of strings: "
+            f"{sentence!r:.60}"
+        ) from None
 
 
 def read_corpus(path: str | os.PathLike[str], format: str | None = None) -> Corpus:

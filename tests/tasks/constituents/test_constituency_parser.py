@@ -83,7 +83,7 @@ def test_same_seed_same_model(trees, tmp_path):
 
 def test_averages_of_seeds_and_a_dev_set(trees):
     parser = ConstituencyParser(max_iter=2, gold_tags=True, n_models=2)
-    parser.fit(trees[:60], trees[60:80])
+    parser.fit(trees[:60], dev=trees[60:80])
     assert [record["pass"] for record in parser.history_] == [1, 2, 1, 2]
     assert all("dev_f1" in record for record in parser.history_)
     assert parser.score(trees[200:]) > 0.5

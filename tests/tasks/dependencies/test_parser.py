@@ -117,7 +117,7 @@ def test_same_seed_same_weights() -> None:
 
 def test_seeds_are_averaged_and_the_best_pass_is_kept() -> None:
     parser = DependencyParser(1, gold_tags=True, hash_bits=16, max_iter=3, n_models=2, patience=1)
-    parser.fit(TRAIN[:80], TEST[:20])
+    parser.fit(TRAIN[:80], dev=TEST[:20])
     records = parser.history_
     assert {r["seed"] for r in records if "seed" in r} == {0, 1}
     assert all(0 <= r["dev_las"] <= 1 for r in records)

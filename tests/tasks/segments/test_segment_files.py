@@ -16,7 +16,7 @@ SENTENCES = chunked(60)
 
 @pytest.fixture(scope="module")
 def tagger():
-    return SegmentTagger(max_iter=2).fit(SENTENCES, SENTENCES[:20])
+    return SegmentTagger(max_iter=2).fit(SENTENCES, dev=SENTENCES[:20])
 
 
 @pytest.fixture(scope="module")

@@ -114,13 +114,13 @@ def test_scores_are_features_times_weights(tagger):
 
 
 def test_a_dev_set_ends_training_and_calibrates():
-    tagger = SegmentTagger(max_iter=40, patience=2, n_models=1).fit(TRAIN, TEST)
+    tagger = SegmentTagger(max_iter=40, patience=2, n_models=1).fit(TRAIN, dev=TEST)
     scores = [record["f1"] for record in tagger.history_]
     assert len(scores) < 40
     assert tagger.model_.training["passes"] == 1 + int(np.argmax(scores))
     assert tagger.evaluate(TEST)["f1"] == pytest.approx(max(scores))
     assert tagger.model_.temperature > 0
-    rarely = SegmentTagger(SegmentTemplates.parse("begin(word)"), max_iter=5).fit(TRAIN, TEST)
+    rarely = SegmentTagger(SegmentTemplates.parse("begin(word)"), max_iter=5).fit(TRAIN, dev=TEST)
     gold = tagger.predict_segments(TEST)
     for fitted, least in ((tagger, 0.9), (rarely, 0.2)):
         p = [row.get(x, 0.0) for row, g in zip(fitted.predict_marginals(TEST), gold, strict=True)
@@ -169,10 +169,10 @@ def test_functions_of_your_own(tmp_path):
 def test_same_seed_same_file(tmp_path):
     for name, threads in (("a", 1), ("b", 2), ("c", 1)):
         tagger = SegmentTagger(max_iter=2, n_models=2, n_jobs=threads, random_state=3)
-        tagger.fit(TRAIN, TEST).save(tmp_path / name)
+        tagger.fit(TRAIN, dev=TEST).save(tmp_path / name)
     assert (tmp_path / "a").read_bytes() == (tmp_path / "b").read_bytes()
     assert (tmp_path / "a").read_bytes() == (tmp_path / "c").read_bytes()
-    other = SegmentTagger(max_iter=2, n_models=2, random_state=4).fit(TRAIN, TEST)
+    other = SegmentTagger(max_iter=2, n_models=2, random_state=4).fit(TRAIN, dev=TEST)
     other.save(tmp_path / "d")
     assert (tmp_path / "a").read_bytes() != (tmp_path / "d").read_bytes()
 
@@ -193,7 +193,7 @@ def test_what_is_refused(tmp_path):
     with pytest.raises(FileError, match="type cannot be 'O'"):
         SegmentTagger().fit([[("a", "B-O")]])
     with pytest.raises(FileError, match="with 2 columns, where the training file is"):
-        SegmentTagger().fit(TRAIN, [[("a", "O")]])
+        SegmentTagger().fit(TRAIN, dev=[[("a", "O")]])
     with pytest.raises(ValueError, match="not learned"):
         SegmentTagger().predict(TEST)
     for parameters in (

@@ -57,16 +57,16 @@ def history(tagger):
 )
 def test_goes_on_to_the_same_model(options, dev, tmp_path, kill_at):
     train, held_out = tagged(40), tagged(20, seed=1) if dev else None
-    straight = Tagger("pos", **options).fit(train, held_out)
+    straight = Tagger("pos", **options).fit(train, dev=held_out)
     assert len(straight.history_) >= 3
     path = tmp_path / "training"
     for k in (3, len(straight.history_)):
         kill_at(k)
         with pytest.raises(Killed):
-            Tagger("pos", checkpoint=path, **options).fit(train, held_out)
+            Tagger("pos", checkpoint=path, **options).fit(train, dev=held_out)
         assert path.exists()
     kill_at(0)
-    resumed = Tagger("pos", checkpoint=path, n_jobs=2, **options).fit(train, held_out)
+    resumed = Tagger("pos", checkpoint=path, n_jobs=2, **options).fit(train, dev=held_out)
     assert history(resumed) == history(straight)
     assert written(resumed, tmp_path / "a") == written(straight, tmp_path / "b")
     assert not path.exists()

@@ -29,7 +29,7 @@ def templates():
 def test_each_pass_is_scored_as_a_run_of_so_many_passes_would_be(learner):
     """The passes of a run are what shorter runs end with, so these say what the scores are."""
     train, dev = chunked(40), chunked(20, seed=1)
-    tagger = Tagger(templates(), learner, max_iter=6, patience=0).fit(train, dev)
+    tagger = Tagger(templates(), learner, max_iter=6, patience=0).fit(train, dev=dev)
     runs = [Tagger(templates(), learner, max_iter=p).fit(train) for p in range(1, 7)]
     scores = [chunk_f1(labels_of(dev), run.predict(dev)) for run in runs]
     assert [record["f1"] for record in tagger.history_] == pytest.approx(scores, abs=1e-12)
@@ -42,7 +42,7 @@ def test_each_pass_is_scored_as_a_run_of_so_many_passes_would_be(learner):
 
 def test_accuracy_decides_where_labels_are_no_chunks():
     train, dev = tagged(30), tagged(20, seed=1)
-    tagger = Tagger(templates(), max_iter=4, patience=0).fit(train, dev)
+    tagger = Tagger(templates(), max_iter=4, patience=0).fit(train, dev=dev)
     best = max(record["accuracy"] for record in tagger.history_)
     assert token_accuracy(labels_of(dev), tagger.predict(dev)) == best
     assert "f1" not in tagger.history_[0]
@@ -61,7 +61,7 @@ def noisy(sentences, share, seed=0):
 @pytest.mark.parametrize("patience", [1, 3])
 def test_patience(patience):
     train, dev = noisy(tagged(60), 0.3), tagged(20, seed=1)
-    tagger = Tagger(templates(), max_iter=60, patience=patience).fit(train, dev)
+    tagger = Tagger(templates(), max_iter=60, patience=patience).fit(train, dev=dev)
     scores = [record["accuracy"] for record in tagger.history_]
     best = int(np.argmax(scores))  # the first of the best
     assert len(scores) == best + 1 + patience < 60
@@ -69,16 +69,16 @@ def test_patience(patience):
     # At no earlier pass had it waited so long.
     for i in range(len(scores) - 1):
         assert i - int(np.argmax(scores[: i + 1])) < patience
-    without = Tagger(templates(), max_iter=len(scores) + 2, patience=0).fit(train, dev)
+    without = Tagger(templates(), max_iter=len(scores) + 2, patience=0).fit(train, dev=dev)
     assert len(without.history_) == len(scores) + 2
     assert [r["accuracy"] for r in without.history_][: len(scores)] == scores
 
 
 def test_each_of_several_models_has_its_own_best_pass():
     train, dev = noisy(tagged(40), 0.3), tagged(20, seed=1)
-    tagger = Tagger(templates(), max_iter=4, n_models=2, patience=1).fit(train, dev)
+    tagger = Tagger(templates(), max_iter=4, n_models=2, patience=1).fit(train, dev=dev)
     runs = [
-        Tagger(templates(), max_iter=4, patience=1, random_state=seed).fit(train, dev)
+        Tagger(templates(), max_iter=4, patience=1, random_state=seed).fit(train, dev=dev)
         for seed in (0, 1)
     ]
     lengths = [len(run.history_) for run in runs]
@@ -104,7 +104,7 @@ def log_loss(tagger, sentences, temperature):
 @pytest.mark.parametrize("learner", ["perceptron", "crf"])
 def test_calibration(learner, scheme):
     train, dev = chunked(40), chunked(40, seed=1)
-    tagger = Tagger(templates(), learner, max_iter=5, scheme=scheme).fit(train, dev)
+    tagger = Tagger(templates(), learner, max_iter=5, scheme=scheme).fit(train, dev=dev)
     chosen = tagger.model_.temperature
     assert chosen is not None
     at_chosen = log_loss(tagger, dev, chosen)
@@ -118,7 +118,7 @@ def test_calibration(learner, scheme):
 
 def test_calibration_changes_no_labels(tmp_path):
     train, dev = chunked(40), chunked(20, seed=1)
-    tagger = Tagger(templates(), max_iter=3, patience=0).fit(train, dev)
+    tagger = Tagger(templates(), max_iter=3, patience=0).fit(train, dev=dev)
     before = tagger.predict(dev)
     tagger.save(tmp_path / "m")
     again = Tagger.load(tmp_path / "m")
@@ -131,7 +131,7 @@ def test_calibration_changes_no_labels(tmp_path):
 def test_calibration_of_iobes_is_on_its_own_labels():
     """The labels of the dev set are converted as those of the training set are."""
     train, dev = chunked(40), chunked(25, seed=1)
-    tagger = Tagger(templates(), max_iter=5, scheme="iobes").fit(train, dev)
+    tagger = Tagger(templates(), max_iter=5, scheme="iobes").fit(train, dev=dev)
     model = tagger.model_
     blocks = [score_blocks(model, rows) for rows in feature_lists(dev)]
     gold = [[model.labels.index(k) for k in to_iobes(y)] for y in labels_of(dev)]

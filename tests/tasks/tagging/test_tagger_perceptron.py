@@ -209,7 +209,7 @@ def test_runs_side_by_side_are_those_one_after_another(dev, tmp_path, capsys):
     models, histories = [], []
     for threads in (1, 2, 5):
         options = {"n_models": 3, "max_iter": 4, "patience": 2, "verbose": 1, "n_jobs": threads}
-        tagger = Tagger(templates(), **options).fit(sentences, held_out)
+        tagger = Tagger(templates(), **options).fit(sentences, dev=held_out)
         tagger.save(tmp_path / "model")
         models.append((tmp_path / "model").read_bytes())
         histories.append([{k: v for k, v in r.items() if k != "seconds"} for r in tagger.history_])

@@ -39,6 +39,7 @@ class ParseLabeller {
 
  private:
   void read(std::string_view text, std::size_t line);
+  void check_tags() const;
   void write(std::string_view text, std::size_t token, std::size_t position, std::string& out);
 
   const ParserModel& model_;

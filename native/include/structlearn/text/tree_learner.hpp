@@ -1,10 +1,12 @@
-// Learning the weights of a parser: the structured hinge, one sentence at a time.
+// Learning the weights of a parser: the structured hinge or the log loss, one sentence at a time.
 //
-// The loss is max over trees of (score + cost) - score of the gold tree, the cost of a tree the
-// number of labelled spans that only one of the two has. A step goes along the
-// difference of the features, each weight with a step of its own that shrinks with the squares of
-// its gradients (AdaGrad, Duchi, Hazan & Singer 2011), or with steps of one (the perceptron,
-// Collins 2002). The result is the average of the weights after all steps.
+// The hinge is max over trees of (score + cost) - score of the gold tree, the cost of a tree the
+// number of labelled spans that only one of the two has; the log loss is the log of the sum over
+// all trees of exp(score) - score of the gold tree. A step goes along the difference of the gold
+// tree's features and those of the best tree, or those that are expected, each weight with a step
+// of its own that shrinks with the squares of its gradients (AdaGrad, Duchi, Hazan & Singer 2011),
+// or with steps of one (the perceptron, Collins 2002). The result is the average of the weights
+// after all steps.
 #pragma once
 
 #include <cstdint>
@@ -23,13 +25,14 @@ struct TreeExample {
 
 class TreeLearner {
  public:
-  // cost: of a wrong span; rate: of AdaGrad, 0 for the perceptron.
+  // cost: of a wrong span; rate: of AdaGrad, 0 for the perceptron; log_loss: instead of the hinge.
   TreeLearner(TreeWeights sizes, std::vector<TreeExample> examples, std::size_t min_count,
-              double cost, double rate);
+              double cost, double rate, bool log_loss = false);
 
   std::size_t features() const { return keys_.size(); }
 
-  // One pass in the order given; false if interrupted. Adds up how many trees were wrong.
+  // One pass in the order given; false if interrupted. Counts how many trees were wrong (of the log
+  // loss: less probable than all others together).
   bool epoch(std::span<const std::uint32_t> order, Interrupt& interrupt, std::size_t* wrong);
 
   const std::vector<std::uint64_t>& keys() const { return keys_; }
@@ -43,10 +46,12 @@ class TreeLearner {
   };
   void collect(const TreeInput& input, const BinaryTree& tree, float amount);
   void step(std::size_t place, double gradient);
+  bool step_all();  // along changes_; whether there was anything to do
 
   TreeWeights sizes_;
   std::vector<TreeExample> examples_;
   double cost_, rate_;
+  bool log_loss_;
   std::vector<std::uint64_t> keys_;
   KeyIndex index_;
   // Features first, then the table: weights, sums for the average, squares of gradients.

@@ -14,6 +14,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "structlearn/text/tree_features.hpp"
@@ -88,7 +89,12 @@ class TreeChart {
   double parse(const TreeInput& input, BinaryTree& tree, const BinaryTree* gold = nullptr,
                double cost = 0.0);
 
+  // The k best trees with their scores, best first (Huang & Chiang 2005, algorithm 3: the chart of
+  // the best tree, and then only the derivations that the next ones ask for).
+  std::vector<std::pair<double, BinaryTree>> kbest(const TreeInput& input, std::size_t k);
+
  private:
+  friend class TreeRanking;
   std::size_t at(std::size_t i, std::size_t j) const { return (i * (n_ + 1) + j) * sizes_.labels; }
   void add(double* out);  // the weights of the features in keys_
   // Scores by parent of a child over i..j in one of the three places, its features added.

@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ... import _core
-from ..base import Block, Parts, paired
+from ..base import Block, Parts, paired, part_of
 from ..beam import BeamSearch, beam_solution, check_width
 from ..native import NativeStructure, examples_of
 from ..programs.rows import RowBuilder
@@ -140,7 +140,7 @@ class Chain(NativeStructure, BeamSearch):
         """Return the labels whose counts are one, from the ``label`` block; a list for a list."""
         if isinstance(parts, (list, tuple)):
             return [self.decode(one) for one in parts]
-        label = np.asarray(parts["label"], dtype=np.float64)
+        label = part_of(parts, "label")
         if not (np.isin(label, (0.0, 1.0)).all() and (label.sum(axis=1) == 1).all()):
             raise ValueError(
                 "these parts are no output: each position must have exactly one label of count 1"

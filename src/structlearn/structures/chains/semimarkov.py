@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ... import _core
-from ..base import Block, Parts, allowed_labels, paired
+from ..base import Block, Parts, allowed_labels, paired, part_of
 from ..native import NativeStructure, examples_of
 from ..programs.rows import RowBuilder
 from .segment_program import segment_rows
@@ -194,7 +194,7 @@ class SemiMarkov(NativeStructure):
         """Return the segments whose counts are one, from the block; a list for a list."""
         if isinstance(parts, (list, tuple)):
             return [self.decode(one) for one in parts]
-        segment = np.asarray(parts["segment"], dtype=np.float64)
+        segment = part_of(parts, "segment")
         found = [(i, i + d + 1, k) for i, d, k in np.argwhere(segment).tolist()]
         covered = [0, *(end for _, end, _ in found)]
         whole = [start for start, _, _ in found] == covered[:-1] and covered[-1] == len(segment)

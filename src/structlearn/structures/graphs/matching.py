@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ...exceptions import CapabilityError
-from ..base import Block, Parts, Solution, Structure, check_count, nothing_legal
+from ..base import Block, Parts, Solution, Structure, check_count, nothing_legal, part_of
 from ..programs.rows import RowBuilder
 
 __all__ = ["Matching"]
@@ -186,7 +186,7 @@ class Matching(Structure):
 
     def decode(self, parts: Mapping[str, Any]) -> Integers:
         """Return the column of each row whose count is one."""
-        counts = np.asarray(parts["pair"], dtype=np.float64)
+        counts = part_of(parts, "pair")
         if not np.isin(counts, (0.0, 1.0)).all() or (counts.sum(axis=1) > 1).any():
             raise ValueError("these parts are no output: a row has at most one pair of count 1")
         y = np.where(counts.any(axis=1), counts.argmax(axis=1), -1)

@@ -23,6 +23,7 @@ from ..base import (
     is_batch,
     nothing_legal,
     paired,
+    part_of,
     sample_batch,
     seed_of,
     unbatch,
@@ -358,7 +359,7 @@ class PairwiseStructure(Structure):
         """Return the labels whose counts are one, from the ``label`` block; a list for a list."""
         if isinstance(parts, (list, tuple)):
             return [self.decode(one) for one in parts]
-        label = np.asarray(parts["label"], dtype=np.float64)
+        label = part_of(parts, "label")
         if not (np.isin(label, (0.0, 1.0)).all() and (label.sum(axis=-1) == 1).all()):
             raise ValueError(
                 "these parts are no output: each node must have exactly one label of count 1"

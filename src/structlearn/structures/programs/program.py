@@ -23,6 +23,7 @@ from ..base import (
     flatten,
     is_batch,
     nothing_legal,
+    part_of,
     unbatch,
 )
 from .conflicts import describe_conflict
@@ -210,7 +211,7 @@ class Program(PartScores):
         """Return the output whose parts these are."""
         if self.structure is not None:
             return self.structure.decode(parts)
-        vector = np.asarray(parts["part"], dtype=np.float64)
+        vector = part_of(parts, "part")
         if self.rows.integer[: self.n_parts].all():
             return np.rint(vector).astype(np.int64)
         return vector

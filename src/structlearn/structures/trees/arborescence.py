@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ... import _core
-from ..base import Array, Block, Parts, allowed_labels, is_open, paired
+from ..base import Array, Block, Parts, allowed_labels, is_open, paired, part_of
 from ..hypergraph import Hyperedges
 from ..native import NativeStructure, examples_of, n_threads
 from ..programs.rows import RowBuilder
@@ -271,7 +271,7 @@ class Arborescence(NativeStructure):
         """Return the tree whose arcs have count one; a list for a list of parts."""
         if isinstance(parts, (list, tuple)):
             return [self.decode(one) for one in parts]
-        arc = np.asarray(parts["arc"], dtype=np.float64)
+        arc = part_of(parts, "arc")
         found = np.argwhere(arc)
         order = np.argsort(found[:, 1], kind="stable")
         found = found[order]

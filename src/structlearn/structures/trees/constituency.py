@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ... import _core
-from ..base import Block, Parts, Structure, paired
+from ..base import Block, Parts, Structure, paired, part_of
 from ..hypergraph import Hyperedges
 from ..native import NativeStructure, examples_of
 from .grammar import Grammar
@@ -50,7 +50,8 @@ class Constituency(NativeStructure):
     ------------
     span : (n, n + 1, R)
         ``span[i, j, r]`` scores label r over the words i..j − 1. Entries with j ≤ i are never read
-        (they may be NaN); their marginals are 0. May also come flat, (n · (n + 1), R). With a
+        (they may be NaN); their marginals are 0. One example's may also come flat, (n · (n + 1),
+        R); those of a batch may not, because a list of n matrices is one example too. With a
         grammar it may be left out.
     word : (n, R), grammar only
         Scores of the symbols that stand for a word itself; −∞ for those that cannot.
@@ -124,6 +125,15 @@ class Constituency(NativeStructure):
         return self._core.argmax(theta)
 
     def _convert(self, scores: Mapping[str, Any]) -> tuple[bool, dict[str, Any], int]:
+        given = scores.get("span")
+        if isinstance(given, (list, tuple)) and given and np.ndim(given[0]) == 2:
+            words, width = len(given), len(given[0])
+            if width != words + 1:
+                raise ValueError(
+                    f"span is a list of {words} matrices, the first with {width} rows: those of "
+                    f"one example of {words} words have {words + 1}; a batch is a list of "
+                    "(n, n + 1, R) arrays, flat ones must be reshaped to that"
+                )
         batch, theta, n = super()._convert(scores)
         span = theta.get("span")
         if isinstance(span, list):
@@ -205,6 +215,7 @@ class Constituency(NativeStructure):
         """Return the tree whose parts these are; a list for a list."""
         if isinstance(parts, (list, tuple)):
             return [self.decode(one) for one in parts]
+        part_of(parts, "span" if self.grammar is None else "word")
         arrays = {name: np.asarray(a, dtype=np.float64) for name, a in parts.items()}
         if "span" in arrays:
             arrays["span"] = _unfold(arrays["span"])

@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ... import _core
-from ..base import Array, Block, Parts, paired
+from ..base import Array, Block, Parts, paired, part_of
 from ..native import NativeStructure, examples_of
 from ..programs.rows import RowBuilder
 from .heads import all_heads
@@ -181,7 +181,7 @@ class SpanningTree(NativeStructure):
         """Return the edges whose counts are one; a list for a list of parts."""
         if isinstance(parts, (list, tuple)):
             return [self.decode(one) for one in parts]
-        counts = np.asarray(parts["edge"], dtype=np.float64)
+        counts = part_of(parts, "edge")
         if not np.isin(counts, (0.0, 1.0)).all():
             raise ValueError("these parts are no output: every count must be 0 or 1")
         edges = np.argwhere(counts)

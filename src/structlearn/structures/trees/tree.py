@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ... import _core
-from ..base import Block, Parts, paired
+from ..base import Block, Parts, paired, part_of
 from ..native import NativeStructure, examples_of
 from ..programs.rows import RowBuilder
 
@@ -127,7 +127,7 @@ class Tree(NativeStructure):
         """Return the labels whose counts are one, from the ``label`` block; a list for a list."""
         if isinstance(parts, (list, tuple)):
             return [self.decode(one) for one in parts]
-        label = np.asarray(parts["label"], dtype=np.float64)
+        label = part_of(parts, "label")
         if not (np.isin(label, (0.0, 1.0)).all() and (label.sum(axis=1) == 1).all()):
             raise ValueError(
                 "these parts are no output: each node must have exactly one label of count 1"

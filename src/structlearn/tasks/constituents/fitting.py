@@ -137,6 +137,7 @@ class _Fitting:
                 parser.min_count,
                 0.0 if parser.learner == "perceptron" else parser.cost,
                 0.0 if parser.learner == "perceptron" else parser.rate,
+                parser.learner == "crf",
             )
             if number == 0:
                 _say(
@@ -185,7 +186,9 @@ class _Fitting:
             _say(parser, f"pass {i}: {wrong} wrong trees, {record['seconds']:.1f} s{shown}")
             if not complete:
                 return best or (learner.keys(), *learner.average()), True
-            if wrong == 0 or (dev is not None and parser.patience and since >= parser.patience):
+            # The log loss goes on falling when every tree is right.
+            done = wrong == 0 and parser.learner != "crf"
+            if done or (dev is not None and parser.patience and since >= parser.patience):
                 break
         return best or (learner.keys(), *learner.average()), False
 

@@ -17,7 +17,7 @@ _PLACES = ("first", "in the middle", "last")
 
 
 def _facts(model: ConstituencyModel) -> list[tuple[str, str]]:
-    facts = [(name, str(value)) for name, value in model.training.items()]
+    facts = [(name, str(v)) for name, v in model.training.items() if name != "parameters"]
     facts.append(("tags from", "its own tagger" if model.tagger is not None else "the input"))
     if model.grammar is not None:
         grammar = model.grammar.grammar
@@ -72,29 +72,50 @@ def _weights(model: ConstituencyModel, top: int, only: Sequence[str] | None) -> 
 
 
 def inspect_parser_text(
-    parser: Any, *, top: int, labels: Sequence[str] | None, source: Any, gold_tags: bool = False
+    parser: Any, *, top: int, labels: Sequence[str] | None, source: Any, most: int = 20
 ) -> str:
-    """Return facts, what stands under what, and the trees of sentences, as text."""
-    model = parser.model_
+    """Return facts, what stands under what, and the trees of sentences, as text.
+
+    Parameters
+    ----------
+    top : int
+        Children a label.
+    labels : list of str, optional
+        Only these labels.
+    source : as ``predict`` takes it, or None
+    most : int
+        So many sentences of it.
+    """
+    model = parser._fitted()
+    _check_labels(model, labels)
     lines = [f"{name}: {value}" for name, value in _facts(model)]
     for name, rows in _weights(model, top, labels).items():
         lines += ["", name, *(f"  {weight:9.3f}  {what}" for weight, what in rows)]
-    for predicted, gold in _trees(parser, source):
+    found, there = _trees(parser, source, most)
+    for predicted, gold in found:
         lines += ["", str(predicted)]
         if gold is not None and gold != predicted:
             lines.append(f"gold: {gold}")
+    if there > most:
+        lines += ["", _cut(there, most)]
     return "\n".join(lines)
 
 
-def inspect_parser_html(parser: Any, *, top: int, labels: Sequence[str] | None, source: Any) -> str:
+def inspect_parser_html(
+    parser: Any, *, top: int, labels: Sequence[str] | None, source: Any, most: int = 20
+) -> str:
     """Return the same as a page with drawings, gold above the words and predicted under them."""
-    model = parser.model_
+    model = parser._fitted()
+    _check_labels(model, labels)
     parts = ["<h1>A parser of constituents</h1><dl>"]
     parts += [f"<dt>{escape(n)}</dt><dd>{escape(v)}</dd>" for n, v in _facts(model)]
     parts.append("</dl>")
-    for predicted, gold in _trees(parser, source):
+    found, there = _trees(parser, source, most)
+    for predicted, gold in found:
         drawn = draw_tree(predicted) if gold is None else draw_trees(gold, predicted)
         parts.append(f'<div class="wide">{drawn}</div>')
+    if there > most:
+        parts.append(f'<p class="cut">{escape(_cut(there, most))}</p>')
     parts.append("<h2>What stands under what</h2>")
     for name, rows in _weights(model, top, labels).items():
         cells = "".join(f"<tr><td>{w:.3f}</td><td>{escape(t)}</td></tr>" for w, t in rows)
@@ -111,17 +132,29 @@ def inspect_parser_html(parser: Any, *, top: int, labels: Sequence[str] | None, 
     )
 
 
-def _trees(parser: Any, source: Any) -> list[tuple[Tree, Tree | None]]:
-    """Return predicted trees, each with the gold one where the source has it."""
-    if source is None:
-        return []
-    predicted = parser.predict(source)
-    try:
-        from .treebank import read_treebank
+def _cut(there: int, shown: int) -> str:
+    return f"{shown} of {there} sentences are shown; --most N shows more."
 
-        gold: list[Tree | None] = list(
-            read_treebank(source, functions=parser.functions, traces=parser.traces)
-        )
-    except ValueError:
-        gold = [None] * len(predicted)
-    return list(zip(predicted, gold, strict=True))
+
+def _check_labels(model: ConstituencyModel, labels: Sequence[str] | None) -> None:
+    if model.grammar is not None:
+        known = sorted({name for name in model.grammar.categories if name})
+    else:
+        known = ["+".join(chain) for chain in model.labels[1:]]
+    for label in labels or ():
+        if label not in known:
+            raise ValueError(f"the model has no label {label!r}; it has {' '.join(known)}")
+
+
+def _trees(parser: Any, source: Any, most: int) -> tuple[list[tuple[Tree, Tree | None]], int]:
+    """Return predicted trees, each with the gold one where the source has it; and how many."""
+    if source is None:
+        return [], 0
+    from .treebank import read_sentences, read_treebank
+
+    sentences = read_sentences(source, traces=parser.traces)
+    predicted = parser._parse(sentences[:most], None)
+    gold: list[Tree | None] = [None] * len(predicted)
+    if sentences[0].tags and source != "-":  # trees, and they can be read again
+        gold = list(read_treebank(source, functions=parser.functions, traces=parser.traces)[:most])
+    return list(zip(predicted, gold, strict=True)), len(sentences)

@@ -13,9 +13,9 @@ from ...io.container import (
     container_pieces,
     parse_container,
     read_container,
-    write_container,
 )
 from ...text.trees import Tree, tree_from_spans
+from ..stored_model import StoredModel
 from ..stored_templates import check_dtype, refused_as_file
 from ..tagging.model import TaggerModel
 from ..tagging.tagger import Tagger
@@ -36,7 +36,7 @@ _MOST_BYTES = 2 << 30
 _DTYPES = {"known": "U64", "keys": "U64", "weights": "F32", "table": "F64"}
 
 
-class ConstituencyModel:
+class ConstituencyModel(StoredModel):
     """All that parsing needs.
 
     Attributes
@@ -135,16 +135,8 @@ class ConstituencyModel:
 
     # -- files ----------------------------------------------------------------------------------
 
-    def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the model file; the tagger is in it as a model file of its own."""
-        write_container(path, *self._content())
-
-    def __reduce__(self) -> Any:
-        # As in a file: native objects are made again.
-        return _unpickle, (b"".join(bytes(piece) for piece in container_pieces(*self._content())),)
-
     def _content(self) -> tuple[dict[str, Any], dict[str, Tensor]]:
-        """Return what a model file holds."""
+        """Return what a model file holds; the tagger is in it as a model file of its own."""
         tensors = {name: Tensor(_DTYPES[name], data) for name, data in self.arrays.items()}
         if self.tagger is not None:
             inner = container_pieces(*self.tagger.model_._content("float32"))
@@ -208,8 +200,3 @@ class ConstituencyModel:
             training=dict(d["training"]),
             grammar=grammar,
         )
-
-
-def _unpickle(content: bytes) -> ConstituencyModel:
-    name = "the pickled model"
-    return ConstituencyModel.from_container(name, *parse_container(name, memoryview(content)))

@@ -8,8 +8,9 @@ from collections.abc import Callable
 from ...text.files import written_text
 from ...text.trees import Tree
 from ..base import FileTagger
+from ..parameters import check_number, check_whole
 from .model import ConstituencyModel
-from .treebank import read_sentences, read_treebank
+from .treebank import Sentence, placed_trees, read_sentences, read_treebank, with_trees
 
 TYPE_CHECKING = False  # importing typing costs more than parsing a sentence
 if TYPE_CHECKING:
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
 
 __all__ = ["ConstituencyParser"]
 
-LEARNERS = ("svm", "perceptron", "pcfg")
+LEARNERS = ("svm", "perceptron", "crf", "pcfg")
 _PASSES = 4
 #: Sentences that are parsed before they are written.
 _CHUNK = 256
@@ -34,9 +35,11 @@ class ConstituencyParser(FileTagger):
 
     Parameters
     ----------
-    learner : {"svm", "perceptron", "pcfg"}, default="svm"
+    learner : {"svm", "perceptron", "crf", "pcfg"}, default="svm"
         The structured hinge (loss-augmented CKY) by averaged steps of AdaGrad; the averaged
-        perceptron; or the generative baseline, a grammar counted with Markovisation.
+        perceptron; the log loss (inside–outside), whose probabilities are the best calibrated and
+        which takes several times longer; or the generative baseline, a grammar counted with
+        Markovisation.
     max_iter : int, optional
         Passes over the data; by default 4.
     patience : int, default=5
@@ -44,7 +47,7 @@ class ConstituencyParser(FileTagger):
     cost : float, default=1.0
         What a wrong or missing span costs in training (svm).
     rate : float, default=0.1
-        Size of the steps (svm).
+        Size of the steps (svm, crf).
     min_count : int, default=2
         Leave out features that gold trees have fewer times.
     gold_tags : bool, default=False
@@ -141,17 +144,11 @@ class ConstituencyParser(FileTagger):
             "vertical": 1, "horizontal": 0, "n_models": 1, "random_state": 0,
         }  # fmt: skip
         for name, bound in least.items():
-            value = getattr(self, name)
-            if value is None and name == "max_iter":
-                continue
-            if type(value) is not int or value < bound:
-                raise ValueError(
-                    f"{name} must be a whole number of at least {bound}, got {value!r}"
-                )
+            if getattr(self, name) is not None or name != "max_iter":
+                check_whole(name, getattr(self, name), bound)
         for name in ("cost", "rate"):
-            value = getattr(self, name)
-            if not isinstance(value, (int, float)) or not 0 < value < float("inf"):
-                raise ValueError(f"{name} must be a number above 0, got {value!r}")
+            check_number(name, getattr(self, name), above=True)
+        _ = self.n_threads
 
     @property
     def passes(self) -> int:
@@ -160,23 +157,25 @@ class ConstituencyParser(FileTagger):
 
     # -- learning -------------------------------------------------------------------------------
 
-    def fit(self, train: Any, dev: Any = None) -> ConstituencyParser:
+    def fit(self, train: Any, y: Any = None, *, dev: Any = None) -> ConstituencyParser:
         """Learn from trees.
 
         Parameters
         ----------
         train : path, list of Tree, or list of bracketed strings
-        dev : the same, optional
+        y : list of Tree or of bracketed strings, optional
+            The trees, where ``train`` has the words of the sentences: scikit-learn's way.
+        dev : as ``train``, optional
             Parsed after each pass; the best pass is kept.
         """
         from .fitting import fit_parser
 
         self._check()
         keep = {"functions": self.functions, "traces": self.traces}
-        trees = read_treebank(train, **keep)
+        trees = read_treebank(train if y is None else with_trees(train, y), **keep)
         held_out = None if dev is None else read_treebank(dev, **keep)
-        self.model_, self.history_, interrupted = fit_parser(self, trees, held_out)
-        self.model_.training.update(keep)
+        self.model_, self.history_, interrupted = fit_parser(self._plain(), trees, held_out)
+        self.model_.training.update(keep, parameters=self._stored())
         if interrupted:
             raise KeyboardInterrupt(
                 "training was interrupted; the model holds the weights reached so far"
@@ -191,7 +190,7 @@ class ConstituencyParser(FileTagger):
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> ConstituencyParser:
-        """Read a model from a file."""
+        """Read a model from a file, with the parameters that it was trained with."""
         return cls.from_model(ConstituencyModel.load(path))
 
     @classmethod
@@ -203,6 +202,7 @@ class ConstituencyParser(FileTagger):
             functions=bool(model.training.get("functions", False)),
             traces=bool(model.training.get("traces", False)),
         )
+        parser._restore(model.training)
         parser.model_ = model
         parser.history_ = []
         return parser
@@ -214,35 +214,110 @@ class ConstituencyParser(FileTagger):
 
         Parameters
         ----------
-        source : path, list of lists of words, list of Tree or of bracketed strings
-            A file holds trees, of which the words are read, or plain text, a sentence a line.
+        source : path, or list of lists of words, of strings, of Tree or of bracketed strings
+            A file holds trees, of which the words are read, or plain text, a sentence a line. A
+            string that begins with a bracket is a tree; others are split at white space.
         gold_tags : bool, optional
             Use the tags of the trees given. By default as the parser was trained.
         """
         return self._parse(read_sentences(source, traces=self.traces), gold_tags)
 
-    def _parse(
-        self, sentences: list[tuple[list[str], list[str]]], gold_tags: bool | None
-    ) -> list[Tree]:
+    def predict_marginals(
+        self, source: Any, *, gold_tags: bool | None = None, least: float = 0.001
+    ) -> list[dict[tuple[int, int, str], float]]:
+        """Return P(a node with this label covers this span), by sentence and (begin, end, label).
+
+        Sums over all trees by inside–outside, as the scores have it; a learner "crf" or "pcfg"
+        has learned probabilities.
+
+        Parameters
+        ----------
+        least : float, default=0.001
+            Spans with a smaller probability are left out.
+        """
+        from .sums import span_marginals
+
+        model = self._fitted()
+        tagged = self._tagged(read_sentences(source, traces=self.traces), gold_tags)
+        return [span_marginals(model, words, tags, least) for words, tags in tagged]
+
+    def predict_kbest(
+        self, source: Any, k: int = 5, *, gold_tags: bool | None = None
+    ) -> list[list[tuple[float, Tree]]]:
+        """Return the k best trees of each sentence as (score, tree), best first."""
+        from .sums import kbest_trees
+
+        number = check_whole("k", k, 1)
+        model = self._fitted()
+        tagged = self._tagged(read_sentences(source, traces=self.traces), gold_tags)
+        return [kbest_trees(model, words, tags, number) for words, tags in tagged]
+
+    def predict_proba(self, source: Any, *, gold_tags: bool | None = None) -> list[float]:
+        """Return P(tree | sentence) of the best tree of each sentence."""
+        from .sums import probability_of_best
+
+        model = self._fitted()
+        tagged = self._tagged(read_sentences(source, traces=self.traces), gold_tags)
+        return [probability_of_best(model, words, tags) for words, tags in tagged]
+
+    def draw(
+        self, source: Any, sentence: int = 0, *, gold: bool = False, gold_tags: bool | None = None
+    ) -> Any:
+        """Return a picture of the predicted tree of a sentence, which notebooks show.
+
+        Parameters
+        ----------
+        source : as :meth:`predict` takes it
+        sentence : int, default=0
+            Which of its sentences.
+        gold : bool, default=False
+            Draw the tree of ``source`` too, above the words, the predicted one below.
+        gold_tags : bool, optional
+            Use the tags of the trees given. By default as the parser was trained.
+
+        Returns
+        -------
+        structlearn.drawing.trees.TreeDrawing
+        """
+        from ...drawing.trees import TreeDrawing, draw_tree, draw_trees
+
+        if not gold:
+            one = read_sentences(source, traces=self.traces)[sentence]
+            return TreeDrawing(draw_tree(self._parse([one], gold_tags)[0]))
+        wanted = read_treebank(source, functions=self.functions, traces=self.traces)[sentence]
+        found = self.predict([wanted], gold_tags=gold_tags)[0]
+        return TreeDrawing(draw_trees(wanted, found))
+
+    def _tagged(
+        self, sentences: list[Sentence], gold_tags: bool | None
+    ) -> list[tuple[list[str], list[str]]]:
+        """Return words with the tags that parsing reads, lengths checked."""
+        from .sums import check_length
+
         model: ConstituencyModel = self._fitted()
-        if self.gold_tags if gold_tags is None else gold_tags:
-            for number, (words, tags) in enumerate(sentences, 1):
-                if len(tags) != len(words):
-                    raise ValueError(
-                        f"sentence {number} has no tags, and tags are to be read: give trees, "
-                        "or a parser that was trained without --gold-tags"
-                    )
-            tagged = sentences
-        else:
-            bare = [words for words, _ in sentences]
-            tagged = list(zip(bare, model.tag(bare, self.n_threads), strict=True))
-        return model.parse(tagged, self.n_threads)
+        for sentence in sentences:
+            check_length(model, sentence)
+        bare = [sentence.words for sentence in sentences]
+        if not (self.gold_tags if gold_tags is None else gold_tags):
+            return list(zip(bare, model.tag(bare, self.n_threads), strict=True))
+        for sentence in sentences:
+            if len(sentence.tags) != len(sentence.words):
+                raise sentence.place.error(
+                    "has no tags, and tags are to be read: give trees, or take a parser that was "
+                    "trained without gold_tags (--gold-tags)"
+                )
+        return [(sentence.words, sentence.tags) for sentence in sentences]
+
+    def _parse(self, sentences: list[Sentence], gold_tags: bool | None) -> list[Tree]:
+        tagged = self._tagged(sentences, gold_tags)
+        return self._fitted().parse(tagged, self.n_threads)  # type: ignore[no-any-return]
 
     def label_file(
         self,
         source: str | os.PathLike[str],
         output: str | os.PathLike[str] | IO[bytes],
         *,
+        format: str | None = None,
         gold_tags: bool | None = None,
         progress: Callable[[int], None] | None = None,
     ) -> int:
@@ -252,13 +327,17 @@ class ConstituencyParser(FileTagger):
         ----------
         output : path or binary file
             A path is replaced only when the new file is whole.
+        format : {"brackets", "text"}, optional
+            Of the file; by default brackets where that is what it begins with.
         progress : callable, optional
             Called with the number of words parsed so far.
         """
         if isinstance(output, (str, os.PathLike)):
             with written_text(output) as file:
-                return self.label_file(source, file, gold_tags=gold_tags, progress=progress)
-        sentences = read_sentences(source, traces=self.traces)
+                return self.label_file(
+                    source, file, format=format, gold_tags=gold_tags, progress=progress
+                )
+        sentences = read_sentences(source, traces=self.traces, format=format)
         root = self._fitted().root
         n_words = 0
         for at in range(0, len(sentences), _CHUNK):
@@ -266,7 +345,7 @@ class ConstituencyParser(FileTagger):
             for tree in self._parse(chunk, gold_tags):
                 line = str(tree) if tree.label == root else f"({root} {tree})"
                 output.write(f"{line}\n".encode())
-            n_words += sum(len(words) for words, _ in chunk)
+            n_words += sum(len(sentence.words) for sentence in chunk)
             if progress is not None:
                 progress(n_words)
         return n_words
@@ -274,8 +353,8 @@ class ConstituencyParser(FileTagger):
     # -- judging --------------------------------------------------------------------------------
 
     def score(self, source: Any, y: Any = None) -> float:
-        """Return the F1 of labelled brackets on gold trees."""
-        return float(self.evaluate(source)["f1"])
+        """Return the F1 of labelled brackets on gold trees, or on words and their trees."""
+        return float(self.evaluate(source if y is None else with_trees(source, y))["f1"])
 
     def evaluate(self, source: Any, *, gold_tags: bool | None = None) -> dict[str, Any]:
         """Compare predicted with gold trees, brackets counted as evalb does.
@@ -285,8 +364,8 @@ class ConstituencyParser(FileTagger):
         dict
             f1, precision, recall and exact_match of labelled brackets
             (:mod:`structlearn.metrics.brackets`), the same of sentences of up to 40 words (f1_40,
-            ...), tag_accuracy, sentences, tokens, sentences_per_second, tokens_per_second (tagging
-            included).
+            ...; None where there are no such sentences), tag_accuracy, sentences, tokens,
+            sentences_per_second, tokens_per_second (tagging included).
         """
         return self._evaluate(source, gold_tags)[0]
 
@@ -294,9 +373,13 @@ class ConstituencyParser(FileTagger):
         self, source: Any, gold_tags: bool | None
     ) -> tuple[dict[str, Any], list[Tree], list[Tree]]:
         from .scores import evaluate_trees
+        from .sums import check_length
 
         model: ConstituencyModel = self._fitted()
-        gold = read_treebank(source, functions=self.functions, traces=self.traces)
+        placed = placed_trees(source, functions=self.functions, traces=self.traces)
+        for tree, place in placed:
+            check_length(model, Sentence(tree.words, [], place))
+        gold = [tree for tree, _ in placed]
         use_gold = self.gold_tags if gold_tags is None else gold_tags
         found, trees = evaluate_trees(model, gold, use_gold, self.n_threads)
         return found, gold, trees
@@ -306,10 +389,14 @@ class ConstituencyParser(FileTagger):
         from .scores import label_table
 
         found, gold, trees = self._evaluate(source, gold_tags)
+        short = found["f1_40"]
+        shorter = "no sentence has up to 40 words"
+        if short is not None:
+            shorter = f"up to 40 words F1 {100 * short:.2f}"
         head = (
             f"labelled F1 {100 * found['f1']:.2f}, precision {100 * found['precision']:.2f}, "
-            f"recall {100 * found['recall']:.2f}, exact match {100 * found['exact_match']:.2f}; up "
-            f"to 40 words F1 {100 * found['f1_40']:.2f}; tags {100 * found['tag_accuracy']:.2f}; "
+            f"recall {100 * found['recall']:.2f}, exact match {100 * found['exact_match']:.2f}; "
+            f"{shorter}; tags {100 * found['tag_accuracy']:.2f}; "
             f"{found['sentences_per_second']:.0f} sentences a second"
         )
         return f"{head}\n\n{label_table(gold, trees)}"

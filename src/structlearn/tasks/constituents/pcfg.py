@@ -141,15 +141,62 @@ class TreebankGrammar:
 
     def parse(self, words: list[str], tags: list[str]) -> Tree:
         """Return the most probable tree; a flat one where the grammar derives none."""
-        scores = np.full((len(words), len(self.symbols)), -np.inf)
+        try:
+            spans = self._structure.argmax(**self._scores_of(tags))
+        except InfeasibleError:
+            spans = self._flat(len(words))
+        return self._tree(words, tags, spans)
+
+    def kbest(self, words: list[str], tags: list[str], k: int) -> list[tuple[float, Tree]]:
+        """Return (log probability, tree) of the k most probable trees."""
+        asked = k
+        while True:
+            try:
+                found = self._structure.kbest(asked, **self._scores_of(tags))
+            except InfeasibleError:
+                found = []
+            if not found:
+                return [(-math.inf, self._tree(words, tags, self._flat(len(words))))]
+            # An unknown tag may be any: derivations that differ in that alone are one tree.
+            best: dict[Tree, float] = {}
+            for score, spans in found:
+                best.setdefault(self._tree(words, tags, spans), float(score))
+            if len(best) >= k or len(found) < asked:
+                return [(score, tree) for tree, score in best.items()][:k]
+            asked *= 2
+
+    def marginals(self, words: list[str], tags: list[str]) -> dict[tuple[int, int, str], float]:
+        """Return P(a node of this category covers this span) by (begin, end, category)."""
+        n, m = len(words), len(self.symbols)
+        scores = {**self._scores_of(tags), "span": np.zeros((n, n + 1, m))}
+        try:
+            p = self._structure.marginals(**scores)["span"]
+        except InfeasibleError:
+            return {(0, n, self.categories[k]): 1.0 for _, _, k in self._flat(n)}
+        found: dict[tuple[int, int, str], float] = {}
+        for i, j, k in np.argwhere(p > 1e-12).tolist():
+            if self.categories[k]:
+                place = (i, j, self.categories[k])
+                found[place] = found.get(place, 0.0) + float(p[i, j, k])
+        return found
+
+    def log_partition(self, words: list[str], tags: list[str]) -> float:
+        """Return the log probability of the tags: that of all trees together."""
+        try:
+            return float(self._structure.log_partition(**self._scores_of(tags)))
+        except InfeasibleError:
+            return -math.inf
+
+    def _scores_of(self, tags: list[str]) -> dict[str, Any]:
+        """Return the score blocks of a sentence; an unknown tag may be any."""
+        scores = np.full((len(tags), len(self.symbols)), -np.inf)
         for i, tag in enumerate(tags):
             known = self._tags.get(tag)
             scores[i, slice(self.n_tags) if known is None else known] = 0.0
-        try:
-            spans = self._structure.argmax(word=scores, **self._blocks)
-        except InfeasibleError:
-            spans = [(0, len(words), int(np.argmax(self._blocks["root"])))]
-        return self._tree(words, tags, spans)
+        return {"word": scores, **self._blocks}
+
+    def _flat(self, n: int) -> list[Any]:
+        return [(0, n, int(np.argmax(self._blocks["root"])))]
 
     def _tree(self, words: list[str], tags: list[str], spans: list[Any]) -> Tree:
         """Return the tree without rests of children and with the tags that were given."""

@@ -6,17 +6,55 @@ import os
 from collections.abc import Iterable
 
 from ...exceptions import FileError
+from ...text.corpus import guess_format
 from ...text.files import read_bytes
-from ...text.trees import Tree, parse_brackets, read_trees
+from ...text.trees import Tree, parse_brackets, read_tree_text
+from ..base import check_source, paired
 
 TYPE_CHECKING = False  # importing typing costs more than parsing a sentence
 if TYPE_CHECKING:
     from typing import Any
 
-    #: Words and tags.
-    Sentences = list[tuple[list[str], list[str]]]
+__all__ = ["Place", "Sentence", "placed_trees", "read_sentences", "read_treebank", "with_trees"]
 
-__all__ = ["read_sentences", "read_treebank"]
+FORMATS = ("brackets", "text")
+
+
+class Place:
+    """Where a sentence comes from: what errors about it name.
+
+    Attributes
+    ----------
+    number : int
+        Of the sentence, from 1.
+    path : str or None
+        The file.
+    line : int or None
+        Where it begins.
+    """
+
+    __slots__ = ("line", "number", "path")
+
+    def __init__(self, number: int, path: str | None = None, line: int | None = None) -> None:
+        self.number = number
+        self.path = path
+        self.line = line
+
+    def error(self, reason: str) -> ValueError:
+        """Return an error about the sentence."""
+        message = f"sentence {self.number} {reason}"
+        return FileError(self.path, message, self.line) if self.path else ValueError(message)
+
+
+class Sentence:
+    """A sentence to be parsed: its words, their tags if it has them, and where it stands."""
+
+    __slots__ = ("place", "tags", "words")
+
+    def __init__(self, words: list[str], tags: list[str], place: Place) -> None:
+        self.words = words
+        self.tags = tags
+        self.place = place
 
 
 def read_treebank(source: Any, *, functions: bool = False, traces: bool = False) -> list[Tree]:
@@ -25,59 +63,139 @@ def read_treebank(source: Any, *, functions: bool = False, traces: bool = False)
     Functional tags and traces are taken out unless they are to be kept. A tree in which no word
     is left raises an error that names the file, the line and the sentence.
     """
-    path = os.fspath(source) if isinstance(source, (str, os.PathLike)) else None
-    found = _given(source) if path is None else read_trees(path)
+    return [tree for tree, _ in placed_trees(source, functions=functions, traces=traces)]
+
+
+def placed_trees(
+    source: Any, *, functions: bool = False, traces: bool = False
+) -> list[tuple[Tree, Place]]:
+    """Return the same trees, each with where it comes from."""
+    if isinstance(source, (str, os.PathLike)):
+        path = os.fspath(source)
+        found = _file_trees(path, read_bytes(path))
+    else:
+        found = _given(check_source(source))
     trees = []
-    for number, (tree, line) in enumerate(found, 1):
+    for tree, place in found:
         kept = tree.cleaned(functions=functions, traces=traces)
         if kept is None:
-            reason = f"sentence {number} has no words, only traces"
-            raise FileError(path, reason, line) if path else ValueError(reason)
+            raise place.error("has no words, only traces")
         if kept.word is not None:
             kept = Tree("", [kept])
-        trees.append(kept)
+        trees.append((kept, place))
     if not trees:
         raise ValueError("there are no sentences")
     return trees
 
 
-def read_sentences(source: Any, *, traces: bool = False) -> Sentences:
-    """Return words and tags of what is to be parsed; no tags where the input has none.
+def read_sentences(
+    source: Any, *, traces: bool = False, format: str | None = None
+) -> list[Sentence]:
+    """Return what is to be parsed; no tags where the input has none.
 
     Parameters
     ----------
-    source : path, list of trees, or list of lists of words
+    source : path, or list of trees, of lists of words, or of strings
         A file holds bracketed trees, of which words and tags are read, or plain text: a sentence a
-        line, words separated by spaces.
+        line, words separated by white space. So does a string in a list.
+    format : {"brackets", "text"}, optional
+        Of a file; by default what its first character says.
     """
+    if format not in (None, *FORMATS):
+        raise ValueError(
+            f"a parser of constituents reads the formats {' and '.join(FORMATS)}, not {format!r}"
+        )
     if not isinstance(source, (str, os.PathLike)):
-        rows = list(source)
-        if not rows or isinstance(rows[0], (str, Tree)):
-            return [(t.words, t.tags) for t in read_treebank(rows, traces=traces)]
-        sentences: Sentences = []
-        for number, row in enumerate(rows, 1):
-            words = [_escaped(str(word)) for word in row]
-            if not words:
-                raise ValueError(f"sentence {number} is empty")
-            for word in words:
-                if not word or word.split() != [word]:
-                    raise ValueError(
-                        f"sentence {number}: {word!r} is no word: empty, or with blanks"
-                    )
-            sentences.append((words, []))
-        return sentences
+        rows = list(check_source(source))
+        if not rows:
+            raise ValueError("there are no sentences")
+        return [
+            s for number, row in enumerate(rows, 1) for s in _given_sentences(row, number, traces)
+        ]
     path = os.fspath(source)
     text = read_bytes(path)
-    if text.lstrip(b"\xef\xbb\xbf \t\r\n")[:1] == b"(":
-        return [(t.words, t.tags) for t in _cleaned_text(path, text, traces)]
+    if format is None and _bracketed(text.removeprefix(b"\xef\xbb\xbf")):
+        format = "brackets"
+    if format == "brackets":
+        return [_bare(tree, place, traces) for tree, place in _file_trees(path, text)]
+    return _text_sentences(path, text, sure=format == "text")
+
+
+def with_trees(X: Any, y: Any) -> list[Tree]:
+    """Return the trees that are given apart from their sentences; both must have the same words."""
+    trees = []
+    for number, (sentence, item) in enumerate(paired(X, y), 1):
+        found = _given([item])
+        if len(found) != 1:
+            raise ValueError(f"sentence {number}: y has {len(found)} trees, not one")
+        words = _given_sentences(sentence, number, True)[0].words
+        if found[0][0].words != words:
+            raise ValueError(
+                f"sentence {number} is {' '.join(words)!r:.60}, its tree in y has the words "
+                f"{' '.join(found[0][0].words)!r:.60} (a dev set is given as dev=)"
+            )
+        trees.append(found[0][0])
+    return trees
+
+
+def _bracketed(text: bytes | str) -> bool:
+    start = text.lstrip()[:1]
+    return start in (b"(", "(")
+
+
+def _bare(tree: Tree, place: Place, traces: bool) -> Sentence:
+    kept = tree.cleaned(traces=traces)
+    if kept is None:
+        raise place.error("has no words, only traces")
+    return Sentence(kept.words, kept.tags, place)
+
+
+def _file_trees(path: str, text: bytes) -> list[tuple[Tree, Place]]:
+    found = enumerate(read_tree_text(path, text), 1)
+    return [(tree, Place(number, path, line)) for number, (tree, line) in found]
+
+
+def _text_sentences(path: str, text: bytes, *, sure: bool) -> list[Sentence]:
+    if not sure and guess_format(path, text) == "conllu":
+        raise FileError(
+            path,
+            "it looks like CoNLL-U: a parser of constituents reads bracketed trees, or plain text "
+            "with a sentence a line (--format text)",
+        )
     try:
-        lines = text.decode("utf-8-sig").splitlines()
+        lines = text.decode("utf-8-sig").split("\n")
     except UnicodeDecodeError as error:
         raise FileError(path, f"it is not UTF-8: {error.reason} at byte {error.start}") from None
-    sentences = [([*map(_escaped, line.split())], []) for line in lines if line.strip()]
+    sentences: list[Sentence] = []
+    for line, row in enumerate(lines, 1):
+        if not sure and "\t" in row:
+            raise FileError(
+                path,
+                "a tab: are these columns? A parser of constituents reads bracketed trees, or "
+                "plain text with a sentence a line; --format text says that it is that",
+                line,
+            )
+        words = [_escaped(word) for word in row.split()]
+        if words:
+            sentences.append(Sentence(words, [], Place(len(sentences) + 1, path, line)))
     if not sentences:
         raise FileError(path, "there are no sentences in it")
     return sentences
+
+
+def _given_sentences(row: Any, number: int, traces: bool) -> list[Sentence]:
+    place = Place(number)
+    if isinstance(row, Tree) or (isinstance(row, str) and _bracketed(row)):
+        return [_bare(tree, Place(number), traces) for tree, _ in _given([row], number)]
+    if not isinstance(row, str) and not hasattr(row, "__iter__"):
+        raise ValueError(f"sentence {number} is no list of words, string or tree: {row!r:.60}")
+    words = row.split() if isinstance(row, str) else list(row)
+    if not words:
+        raise place.error("is empty")
+    for word in words:
+        if not isinstance(word, str) or not word or word.split() != [word]:
+            raise ValueError(f"sentence {number}: {word!r} is no word: empty, or with blanks")
+    return [Sentence([_escaped(word) for word in words], [], place)]
 
 
 def _escaped(word: str) -> str:
@@ -85,26 +203,22 @@ def _escaped(word: str) -> str:
     return word.replace("(", "-LRB-").replace(")", "-RRB-")
 
 
-def _cleaned_text(path: str, text: bytes, traces: bool) -> list[Tree]:
-    """Return the trees of a file whose content has been read: standard input is read once."""
-    from ...text.trees import read_tree_text
-
+def _given(source: Iterable[Any], first: int = 1) -> list[tuple[Tree, Place]]:
     trees = []
-    for number, (tree, line) in enumerate(read_tree_text(path, text), 1):
-        kept = tree.cleaned(traces=traces)
-        if kept is None:
-            raise FileError(path, f"sentence {number} has no words, only traces", line)
-        trees.append(kept)
-    return trees
-
-
-def _given(source: Iterable[Any]) -> list[tuple[Tree, int]]:
-    trees = []
-    for item in source:
+    for number, item in enumerate(source, first):
         if isinstance(item, Tree):
-            trees.append((item, 0))
-        elif isinstance(item, str):
-            trees += [(tree, 0) for tree in parse_brackets(item)]
-        else:
-            raise ValueError(f"a tree is a Tree or a bracketed string, got {type(item).__name__}")
+            trees.append((item, Place(number)))
+            continue
+        if not isinstance(item, str):
+            kind = type(item).__name__
+            raise ValueError(
+                f"sentence {number}: a tree is a Tree or a bracketed string, got {kind}"
+            )
+        try:
+            found = parse_brackets(item)
+        except ValueError as error:
+            raise ValueError(f"tree {number} of the list: {error}") from None
+        if not found:
+            raise ValueError(f"tree {number} of the list is empty")
+        trees += [(tree, Place(number)) for tree in found]
     return trees

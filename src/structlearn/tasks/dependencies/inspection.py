@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import textwrap
+from collections.abc import Sequence
 from typing import Any
 
 from ...text.corpus import Corpus
-from .parser import gold_tree
+from .heaviest import ARCS, heaviest_features
+from .reading import gold_tree, read_treebank
 from .tags import column_tags, predicted_tags
 
 __all__ = ["explain_sentence", "inspect_parser", "inspect_parser_html"]
 
-#: Sentences of a file that are explained.
-_MOST_SENTENCES = 20
+#: Sentences of a file that are explained, where nobody asks for more.
+_SENTENCES = 20
 
 
 def explain_sentence(parser: Any, corpus: Corpus, sentence: int) -> list[dict[str, Any]]:
@@ -26,28 +29,55 @@ def explain_sentence(parser: Any, corpus: Corpus, sentence: int) -> list[dict[st
         the balance.
     """
     model = parser._fitted()
-    tags = predicted_tags(model.taggers, corpus) if model.taggers else column_tags()
-    found: list[dict[str, Any]] = model.core.explain(corpus._core, tags, model.lemmas, sentence)
+    one = read_treebank([list(corpus[sentence])])
+    tags = predicted_tags(model.taggers, one) if model.taggers else column_tags()
+    found: list[dict[str, Any]] = model.core.explain(one._core, tags, model.lemmas, 0)
     return found
 
 
-def inspect_parser(parser: Any, top: int = 10, sentences: Any = None) -> str:
-    """Return what a parser is as text; with sentences, what decided their arcs.
+def inspect_parser(
+    parser: Any,
+    top: int = 10,
+    sentences: Any = None,
+    labels: Sequence[str] | None = None,
+    most: int = _SENTENCES,
+) -> str:
+    """Return what a parser is as text, or, with sentences, what decided their arcs.
 
     Parameters
     ----------
     top : int
-        Reasons a word.
+        Reasons a word, features a relation.
     sentences : path, Corpus or list of sentences, optional
+    labels : list of str, optional
+        Only these relations.
+    most : int
+        So many sentences.
     """
+    _check_labels(parser, labels)
     if sentences is None:
-        return _summary(parser)
-    corpus = parser._corpus(sentences)
+        return "\n".join([_summary(parser), *_feature_lines(_stored(parser), top, labels)])
+    corpus = read_treebank(sentences)
+    lines = _decisions(parser, corpus, top, labels, most)
+    if len(corpus) > most:
+        lines.append(_cut(len(corpus), most))
+    if gold_tree(corpus, 0) is not None:
+        lines += ["", "The heaviest features of these trees"]
+        found = heaviest_features(parser._fitted(), corpus, kept=top)
+        lines += _feature_lines(found, top, labels)
+    return "\n".join(lines).rstrip()
+
+
+def _decisions(
+    parser: Any, corpus: Corpus, top: int, labels: Sequence[str] | None, most: int
+) -> list[str]:
     lines = []
-    for number in range(min(len(corpus), _MOST_SENTENCES)):
+    for number in range(min(len(corpus), most)):
         words = ["ROOT", *corpus.cells(number, "form")]
         lines.append(" ".join(words[1:]))
         for m, word in enumerate(explain_sentence(parser, corpus, number), 1):
+            if labels and word["label"] not in labels:
+                continue
             head = words[word["head"]]
             line = f"{m:>4} {words[m]}  <-{word['label']}-  {word['head']} {head}"
             line += f"  {word['score']:+.3f}"
@@ -59,30 +89,83 @@ def inspect_parser(parser: Any, top: int = 10, sentences: Any = None) -> str:
             strongest = sorted(word["reasons"], key=lambda r: (-abs(r[1]), r[0]))[:top]
             lines += [f"       {weight:+.3f}  {name}" for name, weight in strongest if weight]
         lines.append("")
-    return "\n".join(lines).rstrip()
+    return lines
 
 
-def inspect_parser_html(parser: Any, top: int = 10, sentences: Any = None) -> str:
+def inspect_parser_html(
+    parser: Any,
+    top: int = 10,
+    sentences: Any = None,
+    labels: Sequence[str] | None = None,
+    most: int = _SENTENCES,
+) -> str:
     """Return a page: the parser, and pictures of the trees of sentences with the reasons."""
     from html import escape
 
     from ...drawing.arcs import draw_arcs
 
+    _check_labels(parser, labels)
     parts = [f"<h1>Dependency parser</h1><pre>{escape(_summary(parser))}</pre>"]
+    found = _stored(parser)
     if sentences is not None:
-        corpus = parser._corpus(sentences)
-        trees = parser.predict(corpus)
-        for number in range(min(len(corpus), _MOST_SENTENCES)):
-            words = corpus.cells(number, "form")
-            picture = draw_arcs(words, trees[number], gold_tree(corpus, number))
+        corpus = read_treebank(sentences)
+        shown = range(min(len(corpus), most))
+        part = read_treebank([list(corpus[i]) for i in shown])
+        trees = parser.predict(part)
+        if any(gold_tree(part, i) is not None for i in shown):
+            parts.append(
+                "<p>Arcs that the gold tree does not have are red; those that are missing stand "
+                "dashed and green below the words.</p>"
+            )
+        for i in shown:
+            picture = draw_arcs(part.cells(i, "form"), trees[i], gold_tree(part, i))
             parts.append(f'<div class="tree">{picture.svg}</div>')
-        text = inspect_parser(parser, top, corpus)
+        if len(corpus) > most:
+            parts.append(f'<p class="cut">{escape(_cut(len(corpus), most))}</p>')
+        text = "\n".join(_decisions(parser, part, top, labels, most)).rstrip()
         parts.append(f"<h2>What decided</h2><pre>{escape(text)}</pre>")
-    style = "body{font-family:sans-serif;margin:2em}.tree{overflow-x:auto;margin:1em 0}"
+    lines = "\n".join(_feature_lines(found, top, labels)).strip()
+    parts.append(f"<h2>The heaviest features</h2><pre>{escape(lines)}</pre>")
+    style = (
+        ":root{color-scheme:light dark}body{font:16px/1.45 system-ui,sans-serif;margin:0 auto;"
+        "max-width:80rem;padding:1rem}.tree{overflow-x:auto;margin:1em 0}"
+        "pre{white-space:pre-wrap;overflow-wrap:anywhere}"
+    )
     return (
         f'<!doctype html><html lang="en"><meta charset="utf-8"><title>Dependency parser</title>'
         f"<style>{style}</style><body>{''.join(parts)}</body></html>\n"
     )
+
+
+def _cut(there: int, shown: int) -> str:
+    return f"{shown} of {there} sentences are shown; --most N shows more."
+
+
+def _check_labels(parser: Any, labels: Sequence[str] | None) -> None:
+    known = [*parser._fitted().labels, ARCS]
+    for label in labels or ():
+        if label not in known:
+            raise ValueError(f"the model has no relation {label!r}; it has {' '.join(known)}")
+
+
+def _stored(parser: Any) -> dict[str, Any]:
+    """Return the features that were named after training; older models have none."""
+    found = parser._fitted().training.get("features")
+    return dict(found) if isinstance(found, dict) else {}
+
+
+def _feature_lines(
+    found: dict[str, Any], top: int, labels: Sequence[str] | None = None
+) -> list[str]:
+    lines = []
+    for group, rows in found.items():
+        if labels and group not in labels:
+            continue
+        lines += ["", "arcs of any relation" if group == ARCS else group]
+        lines += [f"  {weight:+.4f}  {name}" for name, weight in rows[:top]]
+    if not lines:
+        lines = ["", "The model holds no names of features: give --input, sentences with trees."]
+    return lines
 
 
 def _summary(parser: Any) -> str:
@@ -98,7 +181,9 @@ def _summary(parser: Any) -> str:
         " probability",
         f"{used} of {len(weights)} weights are not 0",
         f"taggers: {', '.join(t.target_name for t in model.taggers) or 'none (gold tags)'}",
-        f"{len(model.labels)} relations: {' '.join(model.labels)}",
+        *textwrap.wrap(
+            f"{len(model.labels)} relations: {' '.join(model.labels)}", 98, subsequent_indent="    "
+        ),
     ]
     for record in training.get("history", []):
         if "dev_las" in record:

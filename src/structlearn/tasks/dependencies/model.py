@@ -7,14 +7,9 @@ from array import array
 
 from ... import _core
 from ...exceptions import FileError, LineError
-from ...io.container import (
-    Tensor,
-    container_pieces,
-    parse_container,
-    read_container,
-    write_container,
-)
+from ...io.container import Tensor, read_container
 from ...text.corpus import Corpus
+from ..stored_model import StoredModel
 from ..stored_templates import check_dtype, refused_as_file
 from ..tagging.model import TaggerModel
 
@@ -29,7 +24,7 @@ TASK = "parser"
 _DTYPES = {"weights": "F32", "pruner": "F32", "set_keys": "U64", "set_masks": "U64"}
 
 
-class ParserModel:
+class ParserModel(StoredModel):
     """All that parsing needs.
 
     Attributes
@@ -92,14 +87,6 @@ class ParserModel:
         )
 
     # -- files ----------------------------------------------------------------------------------
-
-    def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the model file."""
-        write_container(path, *self._content())
-
-    def __reduce__(self) -> Any:
-        # As in a file: native objects are made again.
-        return _unpickle, (b"".join(bytes(piece) for piece in container_pieces(*self._content())),)
 
     def _content(self) -> tuple[dict[str, Any], dict[str, Tensor]]:
         """Return what a model file holds."""
@@ -190,8 +177,3 @@ class ParserModel:
         """Return what parses text natively."""
         taggers = [] if gold_tags else [t.core for t in self.taggers]
         return _core.ParseLabeller(self.core, taggers, format, self.lemmas)
-
-
-def _unpickle(content: bytes) -> ParserModel:
-    name = "the pickled model"
-    return ParserModel.from_container(name, *parse_container(name, memoryview(content)))

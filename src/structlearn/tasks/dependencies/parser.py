@@ -3,13 +3,22 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 
-from ...exceptions import FileError
-from ...text.corpus import Corpus, read_corpus
+from ...text.corpus import Corpus
 from ...text.files import written_text
 from ..base import FileTagger, label_pieces
+from ..parameters import check_number, check_whole
 from .model import ParserModel
+from .reading import (
+    check_tags,
+    gold_tree,
+    label_text,
+    read_treebank,
+    settled_format,
+    tag_accuracies,
+    with_trees,
+)
 
 TYPE_CHECKING = False  # importing typing costs more than labelling a sentence
 if TYPE_CHECKING:
@@ -161,24 +170,19 @@ class DependencyParser(FileTagger):
             "random_state": (0, 2**62),
         }
         for name, (least, most) in bounds.items():
-            value = getattr(self, name)
-            if type(value) is not int or not least <= value <= most:
-                raise ValueError(
-                    f"{name} must be a whole number from {least} to {most}, got {value!r}"
-                )
+            check_whole(name, getattr(self, name), least, most)
         if self.learner == "crf" and self.order != 1:
             raise ValueError("learner='crf' needs order=1: with siblings there are no exact sums")
         for name in ("C", "least_share"):
-            value = getattr(self, name)
-            if name == "C" and value is None:
-                continue
-            if not isinstance(value, (int, float)) or not 0 < value < float("inf"):
-                raise ValueError(f"{name} must be a number above 0, got {value!r}")
+            if getattr(self, name) is not None or name != "C":
+                check_number(name, getattr(self, name), above=True)
         _ = self.n_threads
 
     # -- learning -------------------------------------------------------------------------------
 
-    def fit(self, train: Any, dev: Any = None, *, format: str | None = None) -> DependencyParser:
+    def fit(
+        self, train: Any, y: Any = None, *, dev: Any = None, format: str | None = None
+    ) -> DependencyParser:
         """Learn from sentences with their trees.
 
         Parameters
@@ -186,18 +190,30 @@ class DependencyParser(FileTagger):
         train : path, Corpus, or list of sentences
             CoNLL-U. In a list a token is a tuple: (form, tag, head, relation), or all ten columns.
             Every tree must have one root and no cycle.
-        dev : the same, optional
+        y : list of trees, optional
+            Lists of (head, relation), as :meth:`predict` gives them, where the sentences of
+            ``train`` are words or (form, tag) alone: scikit-learn's way.
+        dev : as ``train``, optional
             Scored after each pass (LAS); the best pass is kept.
         """
+        from .heaviest import heaviest_features
         from .training import ParserFitting
 
         self._check()
-        run = ParserFitting(self, _trees(train), None if dev is None else _trees(dev))
+        corpus = read_treebank(train if y is None else with_trees(train, y), format)
+        held_out = None if dev is None else read_treebank(dev, format)
+        if self.gold_tags:
+            for given in (corpus, held_out):
+                if given is not None:
+                    check_tags(given)
+        run = ParserFitting(self._plain(), corpus, held_out)
         self.model_, self.history_, interrupted = run.run()
+        self.model_.training["parameters"] = self._stored()
         if interrupted:
             raise KeyboardInterrupt(
                 "training was interrupted; the model holds the weights reached so far"
             )
+        self.model_.training["features"] = heaviest_features(self.model_, corpus)
         return self
 
     # -- the model ------------------------------------------------------------------------------
@@ -213,7 +229,7 @@ class DependencyParser(FileTagger):
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> DependencyParser:
-        """Read a model from a file."""
+        """Read a model from a file, with the parameters that it was trained with."""
         return cls.from_model(ParserModel.load(path))
 
     @classmethod
@@ -230,6 +246,7 @@ class DependencyParser(FileTagger):
             least_share=model.least,
             iterations=model.iterations,
         )
+        parser._restore(training)
         parser.model_ = model
         parser.history_ = list(training.get("history", []))
         return parser
@@ -242,16 +259,72 @@ class DependencyParser(FileTagger):
         Parameters
         ----------
         source : path, Corpus or list of sentences
-            In a list a sentence is a list of words, or of tuples as :meth:`fit` takes them.
+            In a list a sentence is a list of words, or of tuples as :meth:`fit` takes them, or a
+            string, which is split at white space.
         gold_tags : bool, default=False
             Read the tags instead of predicting them.
         """
-        return self._parse(_trees(source), gold_tags)[0]
+        return self._parse(read_treebank(source), gold_tags)[0]
 
-    def _corpus(self, source: Any) -> Corpus:
-        return _trees(source)
+    def predict_marginals(
+        self, source: Any, *, gold_tags: bool = False, least: float = 0.001
+    ) -> list[list[dict[tuple[int, str], float]]]:
+        """Return, for each word, P((head, relation) | sentence), as the scores have it.
 
-    def draw(self, source: Any, sentence: int = 0, *, gold: bool = False) -> Any:
+        For parsers of order 1: sums over all trees of the arcs that the pruner leaves, by the
+        matrix-tree theorem in O(n³), or inside–outside for projective trees.
+
+        Parameters
+        ----------
+        least : float, default=0.001
+            Arcs with a smaller probability are left out.
+
+        Raises
+        ------
+        CapabilityError
+            Of order 2: there are no exact sums.
+        """
+        from .sums import marginals_of
+
+        names = self._fitted().labels
+        return [
+            marginals_of(scores, names, least) for scores in self._arc_scores(source, gold_tags)
+        ]
+
+    def predict_kbest(
+        self, source: Any, k: int = 5, *, gold_tags: bool = False
+    ) -> list[list[tuple[float, list[tuple[int, str]]]]]:
+        """Return the k best trees of each sentence as (score, tree), best first (order 1)."""
+        from .sums import kbest_trees
+
+        check_whole("k", k, 1)
+        names = self._fitted().labels
+        return [kbest_trees(scores, names, k) for scores in self._arc_scores(source, gold_tags)]
+
+    def predict_proba(self, source: Any, y: Any = None, *, gold_tags: bool = False) -> list[float]:
+        """Return P(tree | sentence) of the best trees, or of those in ``y`` (order 1)."""
+        from .sums import probability_of
+
+        names = self._fitted().labels
+        scores = self._arc_scores(source, gold_tags)
+        if y is None:
+            return [probability_of(one, names) for one in scores]
+        found = list(scores)
+        if len(found) != len(y):
+            raise ValueError(f"there are {len(found)} sentences, y has {len(y)}")
+        return [probability_of(one, names, tree) for one, tree in zip(found, y, strict=True)]
+
+    def _arc_scores(self, source: Any, gold_tags: bool) -> Iterator[Any]:
+        from .sums import ArcScores
+
+        corpus = read_treebank(source)
+        tags = self._tags(corpus, gold_tags)
+        for s in range(len(corpus)):
+            yield ArcScores(self._fitted(), corpus, tags, s)
+
+    def draw(
+        self, source: Any, sentence: int = 0, *, gold: bool = False, gold_tags: bool = False
+    ) -> Any:
         """Return a picture of the predicted tree of a sentence, which notebooks show.
 
         Parameters
@@ -261,6 +334,8 @@ class DependencyParser(FileTagger):
             Which of its sentences.
         gold : bool, default=False
             Draw the tree of ``source`` too: what differs is red, or dashed and green.
+        gold_tags : bool, default=False
+            Read the tags instead of predicting them.
 
         Returns
         -------
@@ -268,23 +343,29 @@ class DependencyParser(FileTagger):
         """
         from ...drawing.arcs import draw_arcs
 
-        corpus = _trees(source)
-        tree = self.predict([list(corpus[sentence])])[0]
+        corpus = read_treebank(source)
+        one = list(corpus[sentence])
+        tree = self.predict([one], gold_tags=gold_tags)[0]
         wanted = gold_tree(corpus, sentence) if gold else None
         if gold and wanted is None:
             raise ValueError(f"sentence {sentence + 1} has no tree of its own to draw: no heads")
         return draw_arcs(corpus.cells(sentence, "form"), tree, wanted)
 
-    def _parse(self, corpus: Corpus, gold_tags: bool) -> tuple[list[list[tuple[int, str]]], int]:
+    def _tags(self, corpus: Corpus, gold_tags: bool) -> list[Any]:
+        """Return the tags that parsing reads, as the native parser takes them."""
         from .tags import column_tags, predicted_tags
 
         model: ParserModel = self._fitted()
         if gold_tags or not model.taggers:
-            _check_tags(corpus)
-            tags = column_tags()
-        else:
-            tags = predicted_tags(model.taggers, corpus, self.n_threads)
-        return model.parse_corpus(corpus, tags, self.n_threads)
+            check_tags(corpus)
+            return column_tags()
+        return predicted_tags(model.taggers, corpus, self.n_threads)
+
+    def _parse(
+        self, corpus: Corpus, gold_tags: bool, tags: list[Any] | None = None
+    ) -> tuple[list[list[tuple[int, str]]], int]:
+        used = self._tags(corpus, gold_tags) if tags is None else tags
+        return self._fitted().parse_corpus(corpus, used, self.n_threads)  # type: ignore[no-any-return]
 
     def label_file(
         self,
@@ -300,10 +381,13 @@ class DependencyParser(FileTagger):
         Parameters
         ----------
         source : path
-            CoNLL-U, of which comments, multi-word tokens and empty nodes stay; or a column file,
-            of which the first column, the words, is read.
+            CoNLL-U, of which comments, multi-word tokens and empty nodes stay; a word a line with
+            blank lines between sentences; or what ``format`` says.
         output : path or binary file
             CoNLL-U. A path is replaced only when the new file is whole.
+        format : {"conllu", "columns", "text"}, optional
+            "columns": the first column has the words; "text": a sentence a line, words separated
+            by white space.
         gold_tags : bool, default=False
             Read the tags instead of predicting them.
         progress : callable, optional
@@ -315,6 +399,14 @@ class DependencyParser(FileTagger):
                 return self.label_file(
                     source, file, format=format, gold_tags=gold_tags, progress=progress
                 )
+        if format == "text":
+            return label_text(
+                lambda chosen: model.labeller(chosen, gold_tags),
+                source,
+                output,
+                self.n_threads,
+                progress,
+            )
         return label_pieces(
             None,
             lambda chosen: model.labeller(chosen, gold_tags),
@@ -323,13 +415,18 @@ class DependencyParser(FileTagger):
             format,
             self.n_threads,
             progress,
+            guess=lambda text: settled_format(source, text, format),
         )
 
     # -- judging --------------------------------------------------------------------------------
 
     def score(self, source: Any, y: Any = None) -> float:
-        """Return the labelled attachment score on sentences with their trees."""
-        return float(self.evaluate(source)["las"])
+        """Return the labelled attachment score on sentences with their trees.
+
+        A parser that was trained on gold tags reads those of the sentences.
+        """
+        given = source if y is None else with_trees(source, y)
+        return float(self.evaluate(given)["las"])
 
     def evaluate(
         self,
@@ -355,21 +452,27 @@ class DependencyParser(FileTagger):
         -------
         dict
             uas, las, label_accuracy, root_accuracy, exact, by_label; tokens, sentences,
-            tokens_per_second (tagging included), proven (share of the trees proven the best).
+            tokens_per_second (tagging included), proven (share of the trees proven the best);
+            tags: the accuracy of the predicted upos, xpos and feats, where they were predicted
+            and the file has gold ones.
         """
         import time
 
         from ...metrics.attachment import attachment_report
+        from .tags import TAG_COLUMNS
         from .training import gold_trees
 
-        corpus = _trees(source)
+        corpus = read_treebank(source, format)
         gold = gold_trees(corpus)
         begin = time.perf_counter()
-        trees, exact = self._parse(corpus, gold_tags)
+        tags = self._tags(corpus, gold_tags)
+        trees, exact = self._parse(corpus, gold_tags, tags)
         seconds = time.perf_counter() - begin
         result = attachment_report(gold, trees).as_dict()
         result["tokens_per_second"] = round(corpus.n_tokens / max(seconds, 1e-9))
         result["proven"] = exact / len(corpus)
+        if tags[0] is not None:
+            result["tags"] = tag_accuracies(corpus, tags, TAG_COLUMNS)
         if confidence or against is not None:
             from ..significance import significance
 
@@ -405,13 +508,19 @@ class DependencyParser(FileTagger):
         """
         from ...metrics import confusion
         from ...metrics.attachment import attachment_interval, attachment_report
+        from .tags import TAG_COLUMNS
         from .training import gold_trees
 
-        corpus = _trees(source)
+        corpus = read_treebank(source, format)
         gold = gold_trees(corpus)
-        trees, exact = self._parse(corpus, gold_tags)
+        tags = self._tags(corpus, gold_tags)
+        trees, exact = self._parse(corpus, gold_tags, tags)
         lines = [attachment_report(gold, trees).text().rstrip()]
         lines.append(f"trees proven the best: {exact} of {len(corpus)}")
+        if tags[0] is not None:
+            found = tag_accuracies(corpus, tags, TAG_COLUMNS)
+            right = ", ".join(f"{name} {100 * share:.2f}" for name, share in found.items())
+            lines.append(f"predicted tags: {right or 'the file has none to compare with'}")
         if confidence:
             lines += [
                 str(attachment_interval(gold, trees, labelled=x, random_state=0))
@@ -424,8 +533,8 @@ class DependencyParser(FileTagger):
             from ..significance import significance
 
             other = against._parse(corpus, gold_tags)[0]
-            found = significance(gold, trees, ["token_accuracy"], confidence=False, other=other)
-            lines += ["", f"LAS differs with p = {found['p_values']['token_accuracy']:.4g}"]
+            tested = significance(gold, trees, ["token_accuracy"], confidence=False, other=other)
+            lines += ["", f"LAS differs with p = {tested['p_values']['token_accuracy']:.4g}"]
         return "\n".join(lines)
 
     def __repr__(self) -> str:
@@ -433,38 +542,5 @@ class DependencyParser(FileTagger):
         return f"DependencyParser(order={self.order}, learner={self.learner!r}{state})"
 
 
-def gold_tree(corpus: Corpus, sentence: int) -> list[tuple[int, str]] | None:
-    """Return the tree that a sentence comes with, (head, relation) a word; None: it has none."""
-    heads, labels = (corpus.cells(sentence, name) for name in ("head", "deprel"))
-    if not all(head.isdecimal() for head in heads):
-        return None
-    return [(int(head), label) for head, label in zip(heads, labels, strict=True)]
-
-
-def _check_tags(corpus: Corpus) -> None:
-    """Refuse to read tags that are not there: the parser would guess without a word."""
-    names = ("upos", "xpos")
-    if any(tag != "_" for name in names for cells in corpus.column(name) for tag in cells):
-        return
-    if len(corpus):
-        raise ValueError(
-            "no word has a tag (UPOS or XPOS), and tags are to be read: tag the text first, "
-            "or take a parser that was trained without --gold-tags"
-        )
-
-
 def _heads(tree: list[tuple[int, str]]) -> list[int]:
     return [head for head, _ in tree]
-
-
-def _trees(source: Any) -> Corpus:
-    """Return the corpus of CoNLL-U that a path, a corpus or a list of sentences stands for."""
-    if isinstance(source, (str, os.PathLike)):
-        source = read_corpus(source)
-    if isinstance(source, Corpus):
-        if source.format != "conllu":
-            raise FileError(source.path or "the corpus", "a parser's trees are read from CoNLL-U")
-        return source
-    from .training import as_conllu
-
-    return as_conllu(source)

@@ -8,9 +8,10 @@ from collections.abc import Callable, Mapping
 
 from ... import _core
 from ...exceptions import FileError, LineError
-from ...io.container import Tensor, read_container, write_container
+from ...io.container import Tensor, read_container
 from ...text.corpus import Corpus, column_names
 from ...text.segment_templates import SegmentTemplates
+from ..stored_model import StoredModel
 from ..stored_templates import check_dtype, read_templates, refused_as_file, stored_templates
 
 TYPE_CHECKING = False  # importing typing costs more than labelling a sentence
@@ -33,7 +34,7 @@ _DTYPES = {
 }
 
 
-class SegmentModel:
+class SegmentModel(StoredModel):
     """All that labelling needs.
 
     Attributes
@@ -109,8 +110,8 @@ class SegmentModel:
 
     # -- files ----------------------------------------------------------------------------------
 
-    def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the model file."""
+    def _content(self) -> tuple[dict[str, Any], dict[str, Tensor]]:
+        """Return what a model file holds."""
         description, tensors = stored_templates(self.templates)
         for name, data in self.arrays.items():
             tensors[name] = Tensor(_DTYPES[name], data)
@@ -124,7 +125,10 @@ class SegmentModel:
             temperature=self.temperature,
             training=self.training,
         )
-        write_container(path, description, tensors)
+        return description, tensors
+
+    def _functions(self) -> Mapping[str, Callable[[str], Any]]:
+        return self.templates.functions
 
     @classmethod
     def load(

@@ -9,7 +9,7 @@ from ... import _core
 from ...exceptions import LineError
 from ...text.files import written_text
 from ...text.segment_templates import SegmentTemplates
-from ..base import FileTagger, label_pieces, read_source
+from ..base import FileTagger, label_pieces, read_source, with_labels
 from .model import SegmentModel
 
 TYPE_CHECKING = False  # importing typing costs more than labelling a sentence
@@ -157,14 +157,18 @@ class SegmentTagger(FileTagger):
 
     # -- learning -------------------------------------------------------------------------------
 
-    def fit(self, train: Any, dev: Any = None, *, format: str | None = None) -> SegmentTagger:
+    def fit(
+        self, train: Any, y: Any = None, *, dev: Any = None, format: str | None = None
+    ) -> SegmentTagger:
         """Learn from sentences with chunk labels.
 
         Parameters
         ----------
         train : path, Corpus, or list of sentences
             A sentence is a list of tuples, the label last.
-        dev : the same, optional
+        y : list of lists of str, optional
+            The labels, where the sentences are without them, as scikit-learn has it.
+        dev : as ``train``, optional
             Scored after each pass by chunk F1; the best pass is kept, and probabilities are
             calibrated on it.
         format : {"columns", "conllu"}, optional
@@ -173,9 +177,10 @@ class SegmentTagger(FileTagger):
         from .fitting import SegmentFitting
 
         self._check()
-        corpus, held_out = self._read_training(train, dev, format)
-        run = SegmentFitting(self, corpus)
+        corpus, held_out = self._read_training(train, y, dev, format)
+        run = SegmentFitting(self._plain(), corpus)
         self.model_, self.history_, interrupted = run.run(held_out)
+        self.model_.training["parameters"] = self._stored()
         self.n_cut_ = run.n_cut
         if interrupted:
             raise KeyboardInterrupt(
@@ -204,8 +209,10 @@ class SegmentTagger(FileTagger):
         path: str | os.PathLike[str],
         functions: Mapping[str, Callable[[str], Any]] | None = None,
     ) -> SegmentTagger:
-        """Read a model from a file."""
-        return cls.from_model(SegmentModel.load(path, functions))
+        """Read a model from a file, with the parameters that it was trained with."""
+        tagger = cls.from_model(SegmentModel.load(path, functions))
+        tagger.functions = functions
+        return tagger
 
     @classmethod
     def from_model(cls, model: SegmentModel) -> SegmentTagger:
@@ -216,6 +223,7 @@ class SegmentTagger(FileTagger):
             target=model.target + 1,
             max_length=model.max_length,
         )
+        tagger._restore(model.training)
         tagger.model_ = model
         tagger.history_ = []
         tagger.n_cut_ = 0
@@ -316,8 +324,9 @@ class SegmentTagger(FileTagger):
     # -- judging --------------------------------------------------------------------------------
 
     def score(self, source: Any, y: Any = None) -> float:
-        """Return the F1 of chunks on labelled sentences."""
-        return float(self.evaluate(source)["f1"])
+        """Return the F1 of chunks on labelled sentences, or on sentences and their labels."""
+        given = source if y is None else with_labels(source, y)
+        return float(self.evaluate(given)["f1"])
 
     def evaluate(
         self,

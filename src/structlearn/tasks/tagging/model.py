@@ -9,15 +9,10 @@ from collections.abc import Callable, Mapping
 
 from ... import _core
 from ...exceptions import FileError, LineError
-from ...io.container import (
-    Tensor,
-    container_pieces,
-    parse_container,
-    read_container,
-    write_container,
-)
+from ...io.container import Tensor, read_container, write_container
 from ...text.corpus import Corpus, column_names
 from ...text.templates import FeatureTemplates
+from ..stored_model import StoredModel
 from ..stored_templates import check_dtype, read_templates, refused_as_file, stored_templates
 
 TYPE_CHECKING = False  # importing typing costs more than labelling a sentence
@@ -35,7 +30,7 @@ _MOST_COLUMNS = 1 << 15  # of a line as long as lines may be
 _DTYPES = {"slots": "U64", "weight": "F32", "outcome": "U32"}
 
 
-class TaggerModel:
+class TaggerModel(StoredModel):
     """All that labelling needs.
 
     Attributes
@@ -147,7 +142,7 @@ class TaggerModel:
         """
         write_container(path, *self._content(precision))
 
-    def _content(self, precision: str) -> tuple[dict[str, Any], dict[str, Tensor]]:
+    def _content(self, precision: str = "float32") -> tuple[dict[str, Any], dict[str, Tensor]]:
         """Return what a file holds: the description and the arrays."""
         if precision not in ("float32", "float16", "int8"):
             raise ValueError(f"precision must be float32, float16 or int8, got {precision!r}")
@@ -189,10 +184,8 @@ class TaggerModel:
             tensors.update(self.emissions[1])
         return description, tensors
 
-    def __reduce__(self) -> Any:
-        # As in a file: native objects are made again. Functions go along as they are.
-        content = b"".join(bytes(p) for p in container_pieces(*self._content("float32")))
-        return _unpickle, (content, self.templates.functions)
+    def _functions(self) -> Mapping[str, Callable[[str], Any]]:
+        return self.templates.functions
 
     @classmethod
     def load(
@@ -327,8 +320,3 @@ class TaggerModel:
             memoryview(column).cast("I"),
             memoryview(weights).cast("d"),
         )
-
-
-def _unpickle(content: bytes, functions: Mapping[str, Callable[[str], Any]]) -> TaggerModel:
-    name = "the pickled model"
-    return TaggerModel.from_container(name, *parse_container(name, memoryview(content)), functions)

@@ -10,7 +10,7 @@ from ... import _core
 from ...text.corpus import Corpus
 from ...text.files import written_text
 from ...text.templates import FeatureTemplates
-from ..base import FileTagger, label_pieces, read_source
+from ..base import FileTagger, check_source, label_pieces, read_source, with_labels
 from .chunk_labels import are_chunk_labels
 from .model import TaggerModel
 
@@ -179,8 +179,9 @@ class Tagger(FileTagger):
     def fit(
         self,
         train: Any,
-        dev: Any = None,
+        y: Any = None,
         *,
+        dev: Any = None,
         start: Tagger | None = None,
         format: str | None = None,
     ) -> Tagger:
@@ -190,7 +191,9 @@ class Tagger(FileTagger):
         ----------
         train : path, Corpus, or list of sentences
             A sentence is a list of tuples, the label last.
-        dev : the same, optional
+        y : list of lists of str, optional
+            The labels, where the sentences are without them, as scikit-learn has it.
+        dev : as ``train``, optional
             Scored after each pass (chunk F1, or accuracy); the best pass is kept, and probabilities
             are calibrated on it.
         start : Tagger, optional
@@ -201,16 +204,18 @@ class Tagger(FileTagger):
         from .fitting import Fitting
 
         self._check()
-        corpus, held_out = self._read_training(train, dev, format)
+        corpus, held_out = self._read_training(train, y, dev, format)
         if self.learner == "hmm":
             if start is not None:
                 raise ValueError("start: a hidden Markov model is counted, it cannot go on")
             from .hidden_markov import fit_hmm_tagger
 
-            self.model_, self.history_ = fit_hmm_tagger(self, corpus, held_out), []
+            self.model_, self.history_ = fit_hmm_tagger(self._plain(), corpus, held_out), []
+            self.model_.training["parameters"] = self._stored()
             return self
-        run = Fitting(self, corpus, None if start is None else start._fitted())
+        run = Fitting(self._plain(), corpus, None if start is None else start._fitted())
         self.model_, self.history_, interrupted = run.run(held_out)
+        self.model_.training["parameters"] = self._stored()
         if interrupted:
             raise KeyboardInterrupt(
                 "training was interrupted; the model holds the weights reached so far"
@@ -231,7 +236,8 @@ class Tagger(FileTagger):
         from .streaming import fit_stream
 
         self._check()
-        self.model_, self.history_ = fit_stream(self, os.fspath(train), format)
+        self.model_, self.history_ = fit_stream(self._plain(), os.fspath(train), format)
+        self.model_.training["parameters"] = self._stored()
         return self
 
     # -- the model ------------------------------------------------------------------------------
@@ -251,8 +257,10 @@ class Tagger(FileTagger):
         path: str | os.PathLike[str],
         functions: Mapping[str, Callable[[str], Any]] | None = None,
     ) -> Tagger:
-        """Read a model from a file."""
-        return cls.from_model(TaggerModel.load(path, functions))
+        """Read a model from a file, with the parameters that it was trained with."""
+        tagger = cls.from_model(TaggerModel.load(path, functions))
+        tagger.functions = functions
+        return tagger
 
     @classmethod
     def from_model(cls, model: TaggerModel) -> Tagger:
@@ -266,6 +274,7 @@ class Tagger(FileTagger):
             scheme=training.get("scheme"),
             unknown=str(training.get("unknown", "_")),
         )
+        tagger._restore(training)
         tagger.model_ = model
         tagger.history_ = []
         return tagger
@@ -314,7 +323,7 @@ class Tagger(FileTagger):
         format = self._fitted().format
         if isinstance(source, (Corpus, str, os.PathLike)):
             return read_source(source, format)
-        corpus = Corpus.from_sentences(source)
+        corpus = Corpus.from_sentences(check_source(source))
         if format == "conllu" and corpus.n_columns == 1:  # words alone: they go where forms are
             words = corpus.column(0)
             return Corpus.from_sentences(
@@ -420,8 +429,9 @@ class Tagger(FileTagger):
     # -- judging --------------------------------------------------------------------------------
 
     def score(self, source: Any, y: Any = None) -> float:
-        """Return the token accuracy on labelled sentences."""
-        return float(self.evaluate(source)["accuracy"])
+        """Return the token accuracy on labelled sentences, or on sentences and their labels."""
+        given = source if y is None else with_labels(source, y)
+        return float(self.evaluate(given)["accuracy"])
 
     def evaluate(
         self,

@@ -1,0 +1,186 @@
+"""What a dependency parser reads: trees in CoNLL-U, and sentences in several formats."""
+
+from __future__ import annotations
+
+import os
+from bisect import bisect_right
+from collections.abc import Iterator
+
+from ...exceptions import FileError
+from ...text.corpus import Corpus, guess_format, read_corpus, split_sentence
+from ...text.files import pieces
+from ..base import check_source, label_pieces, paired
+
+TYPE_CHECKING = False  # importing typing costs more than labelling a sentence
+if TYPE_CHECKING:
+    from typing import Any
+
+__all__ = [
+    "check_tags",
+    "gold_tree",
+    "label_text",
+    "read_treebank",
+    "settled_format",
+    "tag_accuracies",
+    "with_trees",
+]
+
+FORMATS = ("conllu", "columns", "text")
+
+
+def read_treebank(source: Any, format: str | None = None) -> Corpus:
+    """Return the corpus of CoNLL-U that a path, a corpus or a list of sentences stands for."""
+    if format not in (None, "conllu"):
+        raise ValueError(f"a parser's trees are read from CoNLL-U, not from the format {format!r}")
+    if isinstance(source, (str, os.PathLike)):
+        source = read_corpus(source, "conllu")
+    if isinstance(source, Corpus):
+        if source.format != "conllu":
+            raise FileError(
+                source.path or "the corpus",
+                "it is not CoNLL-U (ten columns, separated by tabs), from which a parser's trees "
+                "are read",
+            )
+        return source
+    from .training import as_conllu
+
+    return as_conllu(_sentences(source))
+
+
+def _sentences(source: Any) -> Iterator[list[Any]]:
+    for number, sentence in enumerate(check_source(source)):
+        tokens = split_sentence(sentence) if hasattr(sentence, "__iter__") else [sentence]
+        if not all(isinstance(token, (str, tuple, list)) for token in tokens):
+            raise ValueError(
+                f"sentence {number} is no list of words, each a string or a tuple of cells: "
+                f"{sentence!r:.60}"
+            )
+        yield tokens
+
+
+def with_trees(X: Any, y: Any) -> list[list[tuple[Any, ...]]]:
+    """Return sentences whose words have the heads and relations that are given apart."""
+    found = []
+    for number, (sentence, tree) in enumerate(paired(X, y)):
+        tokens = split_sentence(sentence)
+        if len(tokens) != len(tree):
+            raise ValueError(f"sentence {number} has {len(tokens)} words, y has {len(tree)}")
+        rows = []
+        for token, arc in zip(tokens, tree, strict=True):
+            cells = (token,) if isinstance(token, str) else tuple(token)
+            if not isinstance(arc, (tuple, list)) or len(arc) != 2:
+                raise ValueError(
+                    f"sentence {number}: y has (head, relation) for each word, not {arc!r} (a dev "
+                    "set is given as dev=)"
+                )
+            if len(cells) == 10:
+                rows.append((*cells[:6], *arc, *cells[8:]))
+            else:
+                rows.append((*cells, "_")[:2] + tuple(arc))
+        found.append(rows)
+    return found
+
+
+def gold_tree(corpus: Corpus, sentence: int) -> list[tuple[int, str]] | None:
+    """Return the tree that a sentence comes with, (head, relation) a word; None: it has none."""
+    heads, labels = (corpus.cells(sentence, name) for name in ("head", "deprel"))
+    if not all(head.isdecimal() for head in heads):
+        return None
+    return [(int(head), label) for head, label in zip(heads, labels, strict=True)]
+
+
+def check_tags(corpus: Corpus) -> None:
+    """Refuse to read tags that are not there: the parser would guess without a word."""
+    for s in range(len(corpus)):
+        cells = (corpus.cells(s, name) for name in ("upos", "xpos"))
+        if any(tag != "_" for column in cells for tag in column):
+            continue
+        reason = (
+            f"sentence {s + 1}: no word has a tag (UPOS or XPOS), and tags are to be read: tag the "
+            "text first, or take a parser that was trained without gold_tags (--gold-tags) and "
+            "leave that option out"
+        )
+        if corpus.path:
+            raise FileError(corpus.path, reason, corpus._core.line_number(s))
+        raise ValueError(reason)
+
+
+def settled_format(source: str | os.PathLike[str], text: bytes, format: str | None) -> str:
+    """Return the format of a file to parse, whose first piece is given; a guess is a sure one.
+
+    Raises ``FileError`` where the file is neither CoNLL-U nor a word a line, and nobody said what
+    it is: several words on a line are a sentence, or the columns of one word.
+    """
+    if format is not None:
+        if format not in FORMATS:
+            raise ValueError(
+                f"a dependency parser reads the formats {', '.join(FORMATS)}, not {format!r}"
+            )
+        return format
+    if guess_format(source, text) == "conllu":
+        return "conllu"
+    for number, line in enumerate(text.removeprefix(b"\xef\xbb\xbf").splitlines(), 1):
+        words = line.split()
+        if len(words) > 1 and not line.startswith(b"#"):
+            raise FileError(
+                os.fspath(source),
+                f"it has {len(words)} columns and is no CoNLL-U: --format text says that a line "
+                "is a sentence, --format columns that its first column is a word",
+                number,
+            )
+        if words:
+            break
+    return "columns"
+
+
+def label_text(
+    make_labeller: Any, source: str | os.PathLike[str], output: Any, threads: int, progress: Any
+) -> int:
+    """Parse plain text, a sentence a line, as a column file of it would be; return the tokens."""
+    starts: list[int] = []  # of each sentence: its first line in the column file
+    lines: list[int] = []  # and the line where it stands
+    column_line = 0
+
+    def columns(path: str | os.PathLike[str], size: int) -> Iterator[tuple[bytes, int]]:
+        nonlocal column_line
+        for text, before in pieces(path, size):
+            out = []
+            begin = column_line
+            for number, line in enumerate(text.removeprefix(b"\xef\xbb\xbf").splitlines(), 1):
+                words = line.split()
+                if words:
+                    starts.append(column_line + 1)
+                    lines.append(before + number)
+                    out += [*words, b""]
+                    column_line += len(words) + 1
+            if out:
+                yield b"\n".join([*out, b""]), begin
+
+    try:
+        return label_pieces(
+            None, make_labeller, source, output, "columns", threads, progress, columns
+        )
+    except FileError as error:
+        if not error.line:
+            raise
+        line = lines[bisect_right(starts, error.line) - 1]
+        raise FileError(error.path, error.reason, line) from None
+
+
+def tag_accuracies(corpus: Corpus, tags: list[Any], columns: tuple[str, ...]) -> dict[str, float]:
+    """Return the share of predicted tags that are right, by column where there are gold ones.
+
+    Parameters
+    ----------
+    tags : list of (numbers, names)
+        As the taggers predict them.
+    """
+    found = {}
+    for column, (numbers, names) in zip(columns, tags, strict=True):
+        gold = [tag for cells in corpus.column(column) for tag in cells]
+        if all(tag == "_" for tag in gold):
+            continue
+        guesses = (names[k] for k in memoryview(numbers).cast("B").cast("I"))
+        right = sum(a == b for a, b in zip(gold, guesses, strict=True))
+        found[column] = right / len(gold)
+    return found
