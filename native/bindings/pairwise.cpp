@@ -160,6 +160,22 @@ nb::tuple roof(const PyPairwise& self) {
   return nb::make_tuple(to_numpy(widened(y)), bound);
 }
 
+// Value, conditionals (N, K) and counts of pairs (E, K, K); see pseudo_likelihood.
+nb::tuple pseudo(const PyPairwise& self, Input<std::int64_t, nb::ndim<1>> given,
+                 double temperature) {
+  const Pairwise& m = self.model;
+  if (!(temperature > 0.0)) throw std::invalid_argument("the temperature must be above 0");
+  if (m.cliques.count > 0) throw std::invalid_argument("cliques have no pseudo-likelihood");
+  const std::vector<std::int32_t> y = self.labels(given);
+  std::vector<double> node(m.nodes * m.labels), pair(m.n_edges * m.labels * m.labels);
+  double value = 0.0;
+  {
+    nb::gil_scoped_release release;
+    value = pseudo_likelihood(m, y.data(), temperature, node.data(), pair.data());
+  }
+  return nb::make_tuple(value, to_numpy(std::move(node)), to_numpy(std::move(pair)));
+}
+
 nb::tuple messages(const PyPairwise& self, double temperature, bool reweighted, double damping,
                    std::size_t max_rounds, double tolerance, bool with_pairs) {
   const MessageSettings settings{temperature, reweighted, damping, max_rounds, tolerance};
@@ -188,6 +204,7 @@ void bind_pairwise(nb::module_& m) {
       .def("roof_dual", &roof)
       .def("messages", &messages, nb::arg("temperature"), nb::arg("reweighted"), nb::arg("damping"),
            nb::arg("max_rounds"), nb::arg("tolerance"), nb::arg("with_pairs"))
+      .def("pseudo_likelihood", &pseudo, nb::arg("y"), nb::arg("temperature"))
       .def("score", &score, nb::arg("y"));
 }
 

@@ -10,6 +10,7 @@
 #include <span>
 
 #include "structlearn/problem.hpp"
+#include "structlearn/weight_cone.hpp"
 
 namespace structlearn {
 
@@ -32,6 +33,7 @@ struct OnlineSettings {
   double rate = 1.0;  // eta of AdaGrad, r of AROW
   bool average = true;
   BeamSettings beam;  // instead of exact inference, where it has a width
+  const WeightCone* cone = nullptr;  // where weights are brought back to after each step
 };
 
 // Lives between passes; the vectors are borrowed, one value a weight (behind empty: no average).

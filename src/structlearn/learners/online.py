@@ -21,6 +21,11 @@ it is from the optimum for nothing: after whole passes w is C·Σ_i A_iᵀ(μ_i 
 the outputs found for example i, a feasible dual point with value −½‖w‖² + C·Σ_i Δ̄_i
 (S. Lacoste-Julien et al. 2013, §4).
 
+Where the weights have to stay in a cone, each step ends at its nearest point. What that adds to the
+weights is a combination of the inequalities' rows with coefficients ≥ 0, multipliers of the dual:
+the decaying step's proof stays as it is. At ε > 0 the proof is that of
+:func:`~structlearn.learners.projected.gap_in_cone`.
+
 References
 ----------
 K. Crammer et al. (2006), Online passive-aggressive algorithms; J. Duchi, E. Hazan & Y. Singer
@@ -42,6 +47,7 @@ from .. import _core
 from ..exceptions import CapabilityError
 from ..problem import Problem
 from .base import Progress, Settings, Training, check_finite
+from .projected import gap_in_cone
 
 __all__ = ["Beam", "Online", "OnlineState"]
 
@@ -188,6 +194,8 @@ class Online:
             start = saved["state"]
             self.rng.bit_generator.state = saved["rng"]
         state = start.copy() if start else OnlineState.zero(problem.n_weights, average=self.average)
+        if problem.cone is not None and start is not None:
+            state.v = problem.cone.project(state.v)  # may be of another problem
         if self.step in _WITH_SQUARES and not len(state.squares):
             state.squares = np.zeros(problem.n_weights)
         certificate = _Certificate(self.settings, problem, state)
@@ -293,6 +301,7 @@ class Online:
             "average": self.average,
             "beam": self.beam.width if self.beam else 0,
             "update_at": self.beam.update_at if self.beam else "end",
+            "cone": None if problem.cone is None else problem.cone.native,
         }
         report: dict[str, float] = _core.online_pass(problem._core, order, options, shared)
         for k in names:
@@ -350,8 +359,8 @@ class _Certificate:
         )
         objective = 0.5 * float(w @ w) + s.C * loss
         if gradient is not None:
-            slope = w + s.C * gradient
-            self.dual = max(0.0, self.dual, objective - 0.5 * float(slope @ slope))
+            gap = gap_in_cone(w, w + s.C * gradient, self.problem.cone)
+            self.dual = max(0.0, self.dual, objective - gap)
         gap = None if self.dual == -np.inf else max(0.0, objective - self.dual)
         return Training(w, objective=objective, gap=gap)
 

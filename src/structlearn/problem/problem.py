@@ -13,10 +13,12 @@ import numpy.typing as npt
 from .. import _core
 from ..features.rows import Examples
 from ..losses.costs import Cost
+from ..scoring.cone import WeightCone
 from ..scoring.layout import WeightLayout
 from ..structures.base import Parts, Structure, flatten, unflatten_values
 from ..structures.beam import BeamSearch
 from ..structures.native import NativeStructure, n_threads
+from .approximate_inference import LIKELIHOODS
 from .gold import GoldOutputs
 from .parts import PartVector, Shaped
 from .python_inference import Inexact, PythonInference
@@ -46,6 +48,11 @@ class Problem:
         A weight ≥ 0 an example; multiplies its loss.
     label_names : array, optional
         Names of the labels, for costs that weigh positions by them.
+    cone : WeightCone, optional
+        Linear inequalities that the weights have to keep.
+    likelihood : {"exact", "pseudo", "loopy"}
+        What losses at ε > 0 are made of: sums over outputs, or an approximation
+        (:mod:`~structlearn.problem.approximate_inference`).
     """
 
     def __init__(
@@ -57,6 +64,8 @@ class Problem:
         cost: Cost | None = None,
         sample_weight: Vector | None = None,
         label_names: npt.NDArray[Any] | None = None,
+        cone: WeightCone | None = None,
+        likelihood: str = "exact",
     ) -> None:
         self.structure = structure
         self.examples = examples
@@ -66,10 +75,12 @@ class Problem:
         self.cost = cost
         self.sample_weight = sample_weight
         self._label_names = label_names
+        self.cone = cone
+        self.likelihood = likelihood
         self._check_sites()
         self._specs = layout.specification(examples)
         self._topology_spec = self._topology_specification()
-        self._inference = structure.native or PythonInference(self)
+        self._inference = self._make_inference()
         #: Whether the gold parts have values other than counts, see :meth:`completed`.
         self.soft_gold = False
         self._core = self._build({}, {})
@@ -88,6 +99,11 @@ class Problem:
         structure = self.structure
         native = isinstance(structure, NativeStructure) and structure.native is not None
         return structure if native else None  # type: ignore[return-value]
+
+    def _make_inference(self) -> Any:
+        if self.likelihood in LIKELIHOODS:
+            return LIKELIHOODS[self.likelihood](self)
+        return self.structure.native or PythonInference(self)
 
     def _build(self, gold: dict[str, Any], cost: dict[str, Any]) -> Any:
         return _core.Problem(
@@ -109,7 +125,13 @@ class Problem:
 
     def specification(self) -> dict[str, Any]:
         """Return all that the core was given, features, gold parts and costs, as plain arrays."""
+        more: dict[str, Any] = {}
+        if self.cone is not None:
+            more["cone"] = [self.cone.ptr, self.cone.index, self.cone.value]
+        if self.likelihood != "exact":
+            more["likelihood"] = self.likelihood
         return {
+            **more,
             "n_weights": self.n_weights,
             "blocks": self._specs,
             "sites": {name: rows.site_shapes for name, rows in self.examples.blocks.items()},
@@ -339,7 +361,7 @@ class Problem:
             spec["value"] = value
         if sample_weight is not None:
             twin.sample_weight = sample_weight
-        twin._inference = self.structure.native or PythonInference(twin)
+        twin._inference = twin._make_inference()
         twin._gold_spec = spec
         twin._core = twin._build(spec, self._cost_spec)
         return twin
@@ -400,6 +422,24 @@ class Problem:
         """How often inference was not exact so far; native structures are always."""
         inference = self._inference
         return inference.inexact if isinstance(inference, PythonInference) else Inexact()
+
+    def shortfall(self, w: Vector, margin: float) -> float:
+        """Return by how much Σ_i weight_i · L_i(w) at ε = 0 may be too small.
+
+        One pass in which inference gives bounds as well; ∞ where the structure has none.
+        """
+        inference = self._inference
+        if not isinstance(inference, PythonInference):
+            return 0.0
+        inference.missed = {}
+        try:
+            self.total_loss(w, margin, 0.0, gradient=False, n_jobs=1)
+            missed = inference.missed
+        finally:
+            inference.missed = None
+        values = np.array([missed.get(i, 0.0) for i in range(self.n_examples)])
+        weight = np.ones(len(values)) if self.sample_weight is None else self.sample_weight
+        return float((weight[weight > 0] * values[weight > 0]).sum())
 
     # -- building -------------------------------------------------------------------------------
 
