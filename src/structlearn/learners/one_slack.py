@@ -29,8 +29,7 @@ import numpy as np
 import numpy.typing as npt
 
 from .. import _core
-from ..problem import Problem, n_threads
-from ..scoring.cone import WeightCone
+from ..problem import Problem, WeightCone, n_threads
 from .base import Progress, Settings, Training, check_finite
 from .cutting_planes import Round
 from .hinge_dual import DualState, begin, check_hinge

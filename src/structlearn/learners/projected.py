@@ -23,8 +23,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from ..problem import Problem
-from ..scoring.cone import WeightCone
+from ..problem import Problem, WeightCone
 from .base import Progress, Settings, Training, check_finite
 from .descent import descend
 from .lbfgs import check_smooth

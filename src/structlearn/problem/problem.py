@@ -446,6 +446,7 @@ class Problem:
     def _gold_specification(self, gold: GoldOutputs) -> dict[str, Any]:
         partial = gold.partial
         native = self._native
+        counted = True
         if native is not None:
             ptr = gold.ptr
             labels = gold.labels
@@ -457,22 +458,33 @@ class Problem:
             part_ptr, parts = self._core.encode_all(labels.astype(np.int32), ptr.astype(np.int64))
         else:
             rows: list[npt.NDArray[np.int64]] = []
+            counts: list[Vector] = []
             for i, y in enumerate(gold.outputs):
                 if partial[i]:
                     rows.append(np.empty(0, dtype=np.int64))
+                    counts.append(np.empty(0))
                     continue
                 scores = self.as_arguments(i, np.zeros(self._core.parts(i)))
                 try:
-                    counts = self.structure.encode(y, **scores)
+                    encoded = self.structure.encode(y, **scores)
                 except (ValueError, IndexError) as error:
                     raise ValueError(f"example {i}: {error}") from None
-                flat = flatten({name: counts[name] for name in self.shapes(i)})
+                flat = flatten({name: encoded[name] for name in self.shapes(i)})
                 used = np.flatnonzero(flat)
-                rows.append(np.repeat(used, flat[used].astype(np.int64)))
+                rows.append(used)
+                counts.append(flat[used])
+            value = np.concatenate(counts)
+            # Parts as often as they count; with values where those are no counts (Potts terms).
+            counted = bool((value > 0).all() and (value == np.rint(value)).all())
+            if counted:
+                pairs = zip(rows, counts, strict=True)
+                rows = [np.repeat(used, count.astype(np.int64)) for used, count in pairs]
             part_ptr = np.zeros(len(rows) + 1, dtype=np.int64)
             np.cumsum([len(r) for r in rows], out=part_ptr[1:])
             parts = np.concatenate(rows).astype(np.uint32)
         spec: dict[str, Any] = {"ptr": part_ptr, "part": parts}
+        if not counted:
+            spec["value"] = value
         if partial.any():
             spec.update(self._allowed(gold, partial))
         return spec
