@@ -79,6 +79,13 @@ def sag_pass(
     state: dict[str, Any],
 ) -> dict[str, Any]: ...
 
+class Elimination:
+    def __init__(self, nodes: int, labels: int, edges: _Integers, order: _Integers) -> None: ...
+    def best(self, label: _Reals, table: _Reals) -> tuple[float, _Integers]: ...
+    def sums(
+        self, label: _Reals, table: _Reals, temperature: float
+    ) -> tuple[float, _Reals, _Reals]: ...
+
 class Pairwise:
     def __init__(
         self,

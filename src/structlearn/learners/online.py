@@ -45,7 +45,7 @@ import numpy.typing as npt
 
 from .. import _core
 from ..exceptions import CapabilityError
-from ..problem import Problem
+from ..problem import Problem, WeightCone
 from .base import Progress, Settings, Training, check_finite
 from .projected import gap_in_cone
 
@@ -228,7 +228,7 @@ class Online:
                     certificate.look(state)
                     # A look at the primal costs half a pass: at passes 1, 2, 4, ... and the last.
                     if _is_power_of_two(epoch) or last:
-                        best = certificate.at(self._chosen(state), n_jobs)
+                        best = certificate.at(self._chosen(state, problem.cone), n_jobs)
                         record["objective"], record["gap"] = best.objective, best.gap
                         calls += n
                 record["oracle_calls"] = calls
@@ -242,7 +242,7 @@ class Online:
                     "best": best and {"objective": best.objective, "gap": best.gap},
                 }
                 training.stopped = progress.report(
-                    functools.partial(self._chosen, state),
+                    functools.partial(self._chosen, state, problem.cone),
                     state=None if ended or perfect or last else functools.partial(dict, snapshot),
                     lasting=True,  # a pass does not change the state that it begins with
                     **record,
@@ -258,12 +258,12 @@ class Online:
                     break
             ended_early = training.stopped or not self.certifies
             if self.step not in _MISTAKE_DRIVEN and ended_early and not training.interrupted:
-                best = certificate.at(self._chosen(state), n_jobs)
+                best = certificate.at(self._chosen(state, problem.cone), n_jobs)
         except KeyboardInterrupt:  # between two native loops; inside one, the loop ends by itself
             training.interrupted = True
         training.history = progress.records
         training.state = state
-        training.weights = self._chosen(state)
+        training.weights = self._chosen(state, problem.cone)
         if best is not None and not training.interrupted:
             training.objective, training.gap = best.objective, best.gap
             training.converged = self._good_enough(best) or not self.certifies
@@ -277,8 +277,9 @@ class Online:
             )
         return training
 
-    def _chosen(self, state: OnlineState) -> Vector:
-        return state.mean if self.average else state.last
+    def _chosen(self, state: OnlineState, cone: WeightCone | None) -> Vector:
+        w = state.mean if self.average else state.last
+        return w if cone is None else cone.project(w)  # a mean is outside by rounding at most
 
     def _good_enough(self, found: Training | None) -> bool:
         return found is not None and self.settings.good_enough(found.gap, found.objective)

@@ -23,6 +23,10 @@ __all__ = ["WeightCone", "check_features"]
 Vector = npt.NDArray[np.float64]
 Integers = npt.NDArray[np.int64]
 
+#: Rows of several weights are kept by this share of their terms, as the core does: what is zero
+#: must not become negative when scores are added up.
+_INSIDE = 1e-12
+
 
 class WeightCone:
     """The weights w with ⟨b_r, w⟩ ≥ 0 for every row r.
@@ -77,7 +81,7 @@ class WeightCone:
 
     def project(self, w: Vector) -> Vector:
         """Return the nearest weights in the cone. O(entries of the rows)."""
-        return self.shifted(w, np.maximum(0.0, -self.products(w)) / self.squares)
+        return self.shifted(w, self.multipliers(w))
 
     def shifted(self, w: Vector, multipliers: Vector) -> Vector:
         """Return w + Σ_r multiplier_r b_r."""
@@ -87,7 +91,11 @@ class WeightCone:
 
     def multipliers(self, u: Vector) -> Vector:
         """Return the λ ≥ 0 with u + Σ_r λ_r b_r the nearest point of the cone to u."""
-        return np.maximum(0.0, -self.products(u)) / self.squares
+        terms = self.value * u[self.index]
+        found, several = self._sums(terms), np.diff(self.ptr) > 1
+        wanted = np.where(several, _INSIDE * self._sums(np.abs(terms)), 0.0)
+        outside = (found < 0.0) | (found < 0.5 * wanted)
+        return np.where(outside, wanted - found, 0.0) / self.squares
 
 
 def _stored(block: WeightBlock) -> tuple[Integers, Integers, Integers]:

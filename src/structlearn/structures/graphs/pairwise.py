@@ -302,10 +302,10 @@ class PairwiseStructure(Structure):
     def _sums(self, model: PairModel, temperature: float) -> tuple[float, Array, Array]:
         plan = model.elimination
         if plan is not None:
-            value, conditionals = plan.sums(model.label, model.tables, temperature)
+            value, node, pair = plan.all_marginals(model.label, model.tables, temperature)
             if value == -math.inf:
                 raise nothing_legal()
-            return value, *plan.marginals(conditionals, temperature)
+            return value, node, pair
         if model.cliques is not None:
             raise CapabilityError(
                 "there are no sums over labellings with cliques. What works: argmax, solve, and "
