@@ -32,7 +32,9 @@ def compare(seed):
     X, train, test = X / 10.0, slice(0, 400), slice(400, None)
     found = {}
     for graph in GRAPHS:
-        model = MultiLabelClassifier(CRF(C=10.0), graph=graph).fit(X[train], Y[train])
+        model = MultiLabelClassifier(CRF(C=10.0, solver="lbfgs"), graph=graph).fit(
+            X[train], Y[train]
+        )
         # All labels right: the best labels together. Each label right: the more probable value.
         each = model.predict_proba(X[test]) > 0.5
         found[graph] = (model.score(X[test], Y[test]), 1 - hamming_loss(Y[test], each))

@@ -237,9 +237,9 @@ void bind_working_sets(nb::module_& m) {
                      used[static_cast<std::size_t>(j)]++ == 0;
             }
             if (!good) throw std::invalid_argument("rows of a cone share no weight, and have some");
-            new (self) WeightCone({ptr.data(), ptr.data() + ptr.size()},
-                                  {index.data(), index.data() + n},
-                                  {value.data(), value.data() + n});
+            new (self)
+                WeightCone({ptr.data(), ptr.data() + ptr.size()}, {index.data(), index.data() + n},
+                           {value.data(), value.data() + n});
           },
           nb::arg("ptr"), nb::arg("index"), nb::arg("value"), nb::arg("weights"))
       .def_prop_ro("rows", &WeightCone::rows);

@@ -166,7 +166,8 @@ double Elimination::sums(const double* label, const double* table, double temper
     const Step& step = steps_[s];
     double* joint = conditional.data() + step.joined;
     for (std::size_t row = 0; row < step.rows && !step.others.empty(); ++row) {
-      for (std::size_t k = 0; k < labels_; ++k) joint[row * labels_ + k] *= mass[step.message + row];
+      for (std::size_t k = 0; k < labels_; ++k)
+        joint[row * labels_ + k] *= mass[step.message + row];
     }
     for (const Member& member : step.members) {
       double* to = begin(member, node, edge, mass.data());

@@ -16,7 +16,9 @@ def boards(n=6, seed=0, potts=False, labels=2, size=24):
     X, y = [], []
     for _ in range(n):
         truth = np.add.outer(np.arange(size), np.arange(size)) % labels
-        truth = np.where(rng.random(truth.shape) < 0.3, rng.integers(labels, size=truth.shape), truth)
+        truth = np.where(
+            rng.random(truth.shape) < 0.3, rng.integers(labels, size=truth.shape), truth
+        )
         grey = truth + rng.normal(size=truth.shape)
         names = ("potts_right", "potts_down") if potts else ("right", "down")
         x = {"label": np.stack((grey, np.ones_like(grey)), axis=-1)}
@@ -138,7 +140,7 @@ def test_other_structures_and_solvers_say_so():
     with pytest.raises(CapabilityError, match="Chain is searched exactly"):
         StructuredSVM("chain", submodular=True).fit([np.zeros((2, 1))], [[0, 1]])
     X, y = boards(n=2)
-    with pytest.raises(ValueError, match="annealing.*cannot.*frank-wolfe"):
+    with pytest.raises(ValueError, match=r"annealing.*cannot.*frank-wolfe"):
         StructuredSVM("grid", solver="annealing", submodular=True).fit(X, y)
-    with pytest.raises(ValueError, match="lbfgs.*cannot.*projected"):
+    with pytest.raises(ValueError, match=r"lbfgs.*cannot.*projected"):
         CRF("grid", solver="lbfgs", likelihood="pseudo", submodular=True).fit(X, y)

@@ -1,4 +1,4 @@
-"""Weights in a cone: projections, and every solver that keeps to one, against quadratic programs."""
+"""Weights in a cone: projections, and every solver that keeps to one, against programs."""
 
 import functools
 import warnings

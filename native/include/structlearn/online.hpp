@@ -32,7 +32,7 @@ struct OnlineSettings {
   double C = 1.0;
   double rate = 1.0;  // eta of AdaGrad, r of AROW
   bool average = true;
-  BeamSettings beam;  // instead of exact inference, where it has a width
+  BeamSettings beam;                 // instead of exact inference, where it has a width
   const WeightCone* cone = nullptr;  // where weights are brought back to after each step
 };
 

@@ -16,8 +16,8 @@ struct RestrictedReport {
 
 // Maximises the dual over the working sets from where it stands, until the restricted problem's
 // gap is at most `tolerance`: block-coordinate ascent with exact blocks, and conjugate gradients on
-// the face of the atoms in use, which ends what coordinate ascent only approaches. The multipliers of
-// a cone of weights are one more block.
+// the face of the atoms in use, which ends what coordinate ascent only approaches. The multipliers
+// of a cone of weights are one more block.
 RestrictedReport solve_restricted(WorkingSets& sets, double* w, double tolerance,
                                   std::size_t most_passes, const ConePoint& cone,
                                   Interrupt& interrupt);

@@ -41,7 +41,8 @@ def mutual_information(Y: Integers, weights: Array | None = None) -> Array:
             with np.errstate(divide="ignore", invalid="ignore"):
                 total += np.where(joint > 0, joint * np.log(joint / product), 0.0)
     np.fill_diagonal(total, 0.0)
-    return np.maximum(0.5 * (total + total.T), 0.0)  # rounding
+    found: Array = np.maximum(0.5 * (total + total.T), 0.0)  # rounding
+    return found
 
 
 def chow_liu_tree(Y: Integers, weights: Array | None = None) -> Integers:
@@ -83,7 +84,8 @@ def label_edges(graph: Any, Y: Integers, weights: Array | None = None) -> Intege
         return np.empty((0, 2), dtype=np.int64)
     if edges.ndim != 2 or edges.shape[1] != 2 or not np.issubdtype(edges.dtype, np.integer):
         raise ValueError(
-            f"graph must be 'tree', 'full', 'none' or an (E, 2) array of label numbers, got {graph!r}"
+            "graph must be 'tree', 'full', 'none' or an (E, 2) array of label numbers, "
+            f"got {graph!r}"
         )
     ends = np.sort(edges.astype(np.int64), axis=1)
     for e, (p, q) in enumerate(ends.tolist()):

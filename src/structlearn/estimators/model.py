@@ -61,8 +61,8 @@ class StructuredModel(Predictor):
         "perceptron" (γ = ε = 0); "sgd"; "passive-aggressive", "adagrad" and "arow", what
         :class:`PassiveAggressive`, :class:`AdaGrad` and :class:`AROW` are presets of;
         "frank-wolfe", "n-slack", "one-slack" and "annealing" for the hinge (γ > 0, ε = 0); "lbfgs",
-        "dual", "sag" and "projected" for smooth losses (ε > 0). "auto" picks the fastest that can do it
-        (:func:`structlearn.learners.solvers.best_solver`).
+        "dual", "sag" and "projected" for smooth losses (ε > 0). "auto" picks the fastest that can
+        do it (:func:`structlearn.learners.solvers.best_solver`).
     violation_tol : float, optional
         Of "n-slack" and "one-slack": see :class:`StructuredSVM`.
     step : {"decaying", "constant"}, default="decaying"

@@ -35,7 +35,7 @@ class MultiLabelClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc
     ----------
     estimator : StructuredModel, optional
         How to learn: :class:`CRF`, :class:`StructuredSVM`, :class:`StructuredPerceptron` and so on,
-        with their parameters; ``structure`` is filled in. Default ``CRF()``.
+        with their parameters; ``structure`` is filled in. Default ``CRF(solver="lbfgs")``.
     graph : {"tree", "full", "none"} or array-like of shape (E, 2), default="tree"
         Which pairs of labels interact. "tree": the tree of largest mutual information (Chow & Liu),
         whose inference is native and O(L). "full": every pair, exact up to some twenty labels.
@@ -102,7 +102,7 @@ class MultiLabelClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc
         )
         labels = _as_indicators(Y)
         weights = check_sample_weight(sample_weight, len(labels))
-        learner = CRF() if self.estimator is None else self.estimator
+        learner = CRF(solver="lbfgs") if self.estimator is None else self.estimator
         if not isinstance(learner, StructuredModel):
             raise ValueError(f"estimator must be a StructuredModel, got {learner!r}")
         edges = label_edges(self.graph, labels, weights)

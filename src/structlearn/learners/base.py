@@ -111,12 +111,12 @@ def warn_of_inexact_inference(problem: Problem, training: Training, settings: Se
     """Say which guarantee is lost where inference did not find the best outputs.
 
     Under-generating inference (greedy, local search) may miss the most violated output: losses,
-    objective and gap are then lower bounds of what they should be. Over-generating inference (a
-    relaxation) looks at more than the outputs: losses are upper bounds, so the gap still bounds
-    the distance, to the optimum of the relaxed objective. Where under-generating inference has
-    upper bounds, which may cost more than the search itself, they are asked for once, at the final
-    weights: what may be missing is added to the gap, which is a proof again. See T. Finley & T. Joachims (2008),
-    Training structural SVMs when exact inference is intractable.
+    objective and gap are then lower bounds of what they should be. Where it has upper bounds, which
+    may cost more than the search itself, they are asked for once, at the final weights: what may be
+    missing is added to the gap, which is a proof again. Over-generating inference (a relaxation)
+    looks at more than the outputs: losses are upper bounds, so the gap still bounds the distance,
+    to the optimum of the relaxed objective. See T. Finley & T. Joachims (2008), Training structural
+    SVMs when exact inference is intractable.
     """
     inexact = problem.inexact
     missing = math.inf

@@ -4,8 +4,8 @@
     ℓ_i = Σ_y α_i(y) Δ_i(y),   C_i = C · weight_i,   α_i on a simplex.
 
 Where the weights have to stay in a cone ⟨b_r, w⟩ ≥ 0 (``problem.cone``), its inequalities have
-multipliers λ_r ≥ 0, w = Σ_i C_i A_iᵀ(μ_i − p_i) + Σ_r λ_r b_r, and the same value is the dual's: λ is
-one more block for coordinate ascent, with a closed form, and every gap is proven as before.
+multipliers λ_r ≥ 0, w = Σ_i C_i A_iᵀ(μ_i − p_i) + Σ_r λ_r b_r, and the same value is the dual's: λ
+is one more block for coordinate ascent, with a closed form, and every gap is proven as before.
 
 A dual point lives in part space: for each example the few outputs that have weight, as sparse
 differences to the gold output (``_core.WorkingSets``), never a matrix of examples × weights.

@@ -360,8 +360,8 @@ class _Certificate:
         )
         objective = 0.5 * float(w @ w) + s.C * loss
         if gradient is not None:
-            gap = gap_in_cone(w, w + s.C * gradient, self.problem.cone)
-            self.dual = max(0.0, self.dual, objective - gap)
+            bound = gap_in_cone(w, w + s.C * gradient, self.problem.cone)
+            self.dual = max(0.0, self.dual, objective - bound)
         gap = None if self.dual == -np.inf else max(0.0, objective - self.dual)
         return Training(w, objective=objective, gap=gap)
 

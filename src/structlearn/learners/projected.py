@@ -5,9 +5,9 @@
 with Π the nearest point of the cone, s and y the last differences of weights and gradients, and t
 the first of 1, ½, ... (by interpolation) that ends below the largest of the last ten objectives.
 
-The certificate: with u = w − ∇f(w), the pull of the examples at p(w), the dual value of p(w) is that
-of ½‖w‖² replaced by ½‖Π(u)‖², so that f(w) − optimum ≤ ½‖w‖² − ⟨w, u⟩ + ½‖Π(u)‖². Without a cone
-this is ½‖∇f(w)‖².
+The certificate: u = w − ∇f(w) is the pull of the examples at p(w), and p(w) a dual point whose best
+weights are Π(u), so that f(w) − optimum ≤ ½‖w‖² − ⟨w, u⟩ + ½‖Π(u)‖². Without a cone this is
+½‖∇f(w)‖².
 
 References
 ----------

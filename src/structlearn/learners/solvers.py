@@ -156,8 +156,8 @@ def best_solver(settings: Settings, problem: Problem, *, at_weights: bool = Fals
     """Return the name of the solver that "auto" stands for.
 
     The perceptron at γ = ε = 0; for the hinge (ε = 0) Frank-Wolfe, or "sgd" where labels are
-    unknown; for ε > 0 dual ascent where it suits, else L-BFGS, or projected gradients where the weights
-    stay in a cone.
+    unknown; for ε > 0 dual ascent where it suits, else L-BFGS, or projected gradients where the
+    weights stay in a cone.
 
     Parameters
     ----------

@@ -70,10 +70,12 @@ class WeightCone:
         self.index = np.concatenate(index)
         self.value = np.concatenate(value)
         self.native = _core.WeightCone(self.ptr, self.index, self.value, layout.n_weights)
+        self._sizes: Integers = sizes
         self.squares = self._sums(self.value**2)
 
     def _sums(self, terms: Vector) -> Vector:
-        return np.add.reduceat(terms, self.ptr[:-1]) if self.n_rows else np.empty(0)
+        found: Vector = np.add.reduceat(terms, self.ptr[:-1]) if self.n_rows else np.empty(0)
+        return found
 
     def products(self, w: Vector) -> Vector:
         """Return ⟨b_r, w⟩, a number a row: none is negative inside the cone."""
@@ -86,13 +88,13 @@ class WeightCone:
     def shifted(self, w: Vector, multipliers: Vector) -> Vector:
         """Return w + Σ_r multiplier_r b_r."""
         moved = w.copy()
-        moved[self.index] += np.repeat(multipliers, np.diff(self.ptr)) * self.value
+        moved[self.index] += np.repeat(multipliers, self._sizes) * self.value
         return moved
 
     def multipliers(self, u: Vector) -> Vector:
         """Return the λ ≥ 0 with u + Σ_r λ_r b_r the nearest point of the cone to u."""
         terms = self.value * u[self.index]
-        found, several = self._sums(terms), np.diff(self.ptr) > 1
+        found, several = self._sums(terms), self._sizes > 1
         wanted = np.where(several, _INSIDE * self._sums(np.abs(terms)), 0.0)
         outside = (found < 0.0) | (found < 0.5 * wanted)
         return np.where(outside, wanted - found, 0.0) / self.squares
@@ -135,6 +137,7 @@ def check_features(examples: Examples, rows: Mapping[str, Vector]) -> None:
         site = np.unravel_index(at - int(block.site_ptr[i]), block.sites(i))
         place = ", ".join(str(int(k)) for k in site)
         raise ValueError(
-            f"example {i}: feature {column} of {name} at edge {place} is {found:g}; submodular=True "
-            "needs edge features >= 0: take absolute values, or split a feature by its sign"
+            f"example {i}: feature {column} of {name} at edge {place} is {found:g}; "
+            "submodular=True needs edge features >= 0: take absolute values, or split a feature by "
+            "its sign"
         )

@@ -17,7 +17,10 @@ EDGES = np.array([[0, 1], [1, 2], [3, 2], [0, 3], [1, 3], [2, 4]])
 def draw(kind, rng, labels=3, forbid=False):
     """Return a structure with scores, and a labelling."""
     if kind == "graph":
-        scores = {"label": rng.normal(size=(5, labels)), "edge": rng.normal(size=(6, labels, labels))}
+        scores = {
+            "label": rng.normal(size=(5, labels)),
+            "edge": rng.normal(size=(6, labels, labels)),
+        }
         y = rng.integers(labels, size=5)
         structure = Graph(EDGES)
     elif kind == "shared":
@@ -56,7 +59,9 @@ def by_definition(structure, scores, y, temperature):
 
 @pytest.mark.parametrize("kind", ["graph", "shared", "grid"])
 @settings(max_examples=15, deadline=None)
-@given(seed=st.integers(0, 10**6), temperature=st.sampled_from([0.3, 1.0, 2.0]), forbid=st.booleans())
+@given(
+    seed=st.integers(0, 10**6), temperature=st.sampled_from([0.3, 1.0, 2.0]), forbid=st.booleans()
+)
 def test_value_is_its_definition(kind, seed, temperature, forbid):
     structure, scores, y = draw(kind, np.random.default_rng(seed), forbid=forbid)
     value, _ = structure.pseudo_infer(y, temperature=temperature, **scores)
@@ -67,7 +72,7 @@ def test_value_is_its_definition(kind, seed, temperature, forbid):
 @pytest.mark.parametrize("temperature", [0.5, 1.0])
 def test_gradient_by_differences(kind, temperature):
     structure, scores, y = draw(kind, np.random.default_rng(3))
-    value, gradient = structure.pseudo_infer(y, temperature=temperature, **scores)
+    _, gradient = structure.pseudo_infer(y, temperature=temperature, **scores)
     h = 1e-6
     for name, array in scores.items():
         assert gradient[name].shape == array.shape
@@ -76,7 +81,9 @@ def test_gradient_by_differences(kind, temperature):
             for sign in (1, -1):
                 moved = array.copy()
                 moved[at] += sign * h
-                ends.append(structure.pseudo_infer(y, temperature=temperature, **{**scores, name: moved})[0])
+                ends.append(
+                    structure.pseudo_infer(y, temperature=temperature, **{**scores, name: moved})[0]
+                )
             assert gradient[name][at] == pytest.approx((ends[0] - ends[1]) / (2 * h), abs=2e-8)
 
 

@@ -143,7 +143,7 @@ class Elimination:
         return value, node.reshape(-1, n_labels), pair.reshape(-1, n_labels, n_labels)
 
     def sums(self, label: Array, tables: Array, temperature: float) -> tuple[float, list[Any]]:
-        """Return ε log Σ exp(score/ε), and of each step log P(node | neighbours) · ε: for samples."""
+        """Return ε log Σ exp(score/ε), and for samples of each step ε·log P(node | neighbours)."""
         factors = self._factors(label, tables)
         conditionals: list[Any] = []
         value = 0.0

@@ -290,7 +290,9 @@ class PairwiseStructure(Structure):
         theta = self._read(scores)
         model = self._model(theta)
         if model.cliques is not None or temperature == 0:
-            raise CapabilityError("pseudo-likelihood is for pairs, not cliques, and temperature > 0")
+            raise CapabilityError(
+                "pseudo-likelihood is for pairs, not cliques, and temperature > 0"
+            )
         labels = self._labels(y, theta)
         value, node, pair = model.native.pseudo_likelihood(labels, float(temperature))
         n_labels = model.n_labels
