@@ -4,6 +4,7 @@
 #include <cstdio>
 
 #include "constituency_test.hpp"
+#include "elimination_test.hpp"
 #include "hypergraph_test.hpp"
 #include "integer_perceptron_test.hpp"
 #include "labelled_tree_test.hpp"
@@ -43,6 +44,8 @@ int main() {
   test::test_second_order_trees();
   test::test_pairwise();
   test::test_cliques();
+  test::test_elimination();
+  test::test_weight_cone();
   test::test_segment_texts();
   test::test_hypergraphs();
   test::test_scorer();

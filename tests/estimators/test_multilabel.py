@@ -164,7 +164,7 @@ def test_bad_input():
     X, Y = documents(20)
     wrong = Y.copy()
     wrong[3, 2] = 2
-    with pytest.raises(ValueError, match="example 3, label 2: Y is .*2"):
+    with pytest.raises(ValueError, match=r"example 3, label 2: Y is .*2"):
         MultiLabelClassifier().fit(X, wrong)
     with pytest.raises(ValueError, match=r"shape \(n, L\)"):
         MultiLabelClassifier().fit(X, Y[:, 0])

@@ -87,8 +87,9 @@ class WeightCone:
 
     def shifted(self, w: Vector, multipliers: Vector) -> Vector:
         """Return w + Σ_r multiplier_r b_r."""
-        moved = w.copy()
-        moved[self.index] += np.repeat(multipliers, self._sizes) * self.value
+        moved: Vector = w.copy()
+        spread = np.repeat(multipliers, self._sizes) * self.value
+        moved[self.index] += spread
         return moved
 
     def multipliers(self, u: Vector) -> Vector:
@@ -107,7 +108,8 @@ def _stored(block: WeightBlock) -> tuple[Integers, Integers, Integers]:
         features, columns = places // block.n_columns, places % block.n_columns
     else:
         assert block.row_ptr is not None
-        sizes = np.diff(block.row_ptr.astype(np.int64))
+        starts = block.row_ptr.astype(np.int64)
+        sizes: Integers = starts[1:] - starts[:-1]
         features = np.repeat(np.arange(block.n_features, dtype=np.int64), sizes)
         columns = block.column.astype(np.int64)
     if block.real is None:
