@@ -49,6 +49,7 @@ OnlineSettings read_settings(nb::dict given) {
                                       {{"early", UpdateAt::kEarly},
                                        {"max-violation", UpdateAt::kMaxViolation},
                                        {"end", UpdateAt::kEnd}});
+  if (!given["cone"].is_none()) s.cone = &nb::cast<const WeightCone&>(given["cone"]);
   return s;
 }
 

@@ -7,6 +7,7 @@
 
 #include "bindings.hpp"
 #include "signals.hpp"
+#include "structlearn/elimination.hpp"
 
 namespace structlearn::python {
 namespace {
@@ -160,6 +161,22 @@ nb::tuple roof(const PyPairwise& self) {
   return nb::make_tuple(to_numpy(widened(y)), bound);
 }
 
+// Value, conditionals (N, K) and counts of pairs (E, K, K); see pseudo_likelihood.
+nb::tuple pseudo(const PyPairwise& self, Input<std::int64_t, nb::ndim<1>> given,
+                 double temperature) {
+  const Pairwise& m = self.model;
+  if (!(temperature > 0.0)) throw std::invalid_argument("the temperature must be above 0");
+  if (m.cliques.count > 0) throw std::invalid_argument("cliques have no pseudo-likelihood");
+  const std::vector<std::int32_t> y = self.labels(given);
+  std::vector<double> node(m.nodes * m.labels), pair(m.n_edges * m.labels * m.labels);
+  double value = 0.0;
+  {
+    nb::gil_scoped_release release;
+    value = pseudo_likelihood(m, y.data(), temperature, node.data(), pair.data());
+  }
+  return nb::make_tuple(value, to_numpy(std::move(node)), to_numpy(std::move(pair)));
+}
+
 nb::tuple messages(const PyPairwise& self, double temperature, bool reweighted, double damping,
                    std::size_t max_rounds, double tolerance, bool with_pairs) {
   const MessageSettings settings{temperature, reweighted, damping, max_rounds, tolerance};
@@ -175,9 +192,69 @@ nb::tuple messages(const PyPairwise& self, double temperature, bool reweighted, 
                         to_numpy(std::move(pairs)), r.converged, r.rounds, r.bound);
 }
 
+// The scores of an elimination, checked.
+void check_scores(const Elimination& self, const Input<double, nb::ndim<2>>& label,
+                  const Input<double, nb::ndim<3>>& table) {
+  const std::size_t K = self.labels();
+  if (label.shape(0) != self.nodes() || label.shape(1) != K || table.shape(0) != self.edges() ||
+      table.shape(1) != K || table.shape(2) != K) {
+    throw std::invalid_argument("scores that do not fit the order of elimination");
+  }
+}
+
+nb::tuple best(const Elimination& self, Input<double, nb::ndim<2>> label,
+               Input<double, nb::ndim<3>> table) {
+  check_scores(self, label, table);
+  std::vector<std::int64_t> y(self.nodes());
+  double value = 0.0;
+  {
+    nb::gil_scoped_release release;
+    value = self.best(label.data(), table.data(), y.data());
+  }
+  return nb::make_tuple(value, to_numpy(std::move(y)));
+}
+
+nb::tuple sums(const Elimination& self, Input<double, nb::ndim<2>> label,
+               Input<double, nb::ndim<3>> table, double temperature) {
+  check_scores(self, label, table);
+  const std::size_t K = self.labels();
+  std::vector<double> node(self.nodes() * K), edge(self.edges() * K * K);
+  double value = 0.0;
+  {
+    nb::gil_scoped_release release;
+    value = self.sums(label.data(), table.data(), temperature, node.data(), edge.data());
+  }
+  return nb::make_tuple(value, to_numpy(std::move(node)), to_numpy(std::move(edge)));
+}
+
 }  // namespace
 
 void bind_pairwise(nb::module_& m) {
+  nb::class_<Elimination>(m, "Elimination")
+      .def(
+          "__init__",
+          [](Elimination* self, std::size_t nodes, std::size_t labels,
+             Input<std::int64_t, nb::ndim<2>> edges, Integers order) {
+            std::vector<unsigned char> seen(nodes, 0);
+            bool right = labels > 0 && edges.shape(1) == 2 && order.size() == nodes;
+            const auto known = [nodes](std::int64_t v) {
+              return v >= 0 && static_cast<std::size_t>(v) < nodes;
+            };
+            for (std::size_t k = 0; right && k < order.size(); ++k) {
+              const std::int64_t v = order.data()[k];
+              right = known(v) && seen[static_cast<std::size_t>(v)]++ == 0;
+            }
+            for (std::size_t e = 0; right && e < edges.shape(0); ++e) {
+              const std::int64_t p = edges.data()[2 * e], q = edges.data()[2 * e + 1];
+              right = known(p) && known(q) && p != q;
+            }
+            if (!right) throw std::invalid_argument("an order of elimination has every node once");
+            new (self) Elimination(nodes, labels, {edges.data(), edges.data() + edges.size()},
+                                   {order.data(), order.data() + order.size()});
+          },
+          nb::arg("nodes"), nb::arg("labels"), nb::arg("edges"), nb::arg("order"))
+      .def("best", &best, nb::arg("label"), nb::arg("table"))
+      .def("sums", &sums, nb::arg("label"), nb::arg("table"), nb::arg("temperature"));
   nb::class_<PyPairwise>(m, "Pairwise")
       .def(nb::init<Input<double, nb::ndim<2>>, std::size_t, std::size_t,
                     Input<std::int64_t, nb::ndim<2>>, nb::list, nb::object>(),
@@ -188,6 +265,7 @@ void bind_pairwise(nb::module_& m) {
       .def("roof_dual", &roof)
       .def("messages", &messages, nb::arg("temperature"), nb::arg("reweighted"), nb::arg("damping"),
            nb::arg("max_rounds"), nb::arg("tolerance"), nb::arg("with_pairs"))
+      .def("pseudo_likelihood", &pseudo, nb::arg("y"), nb::arg("temperature"))
       .def("score", &score, nb::arg("y"));
 }
 

@@ -41,8 +41,16 @@ nb::dict survey(WorkingSets& sets, Vector w, double violation, bool products, st
   return result;
 }
 
+// The cone of the weights, if there is one, with the multipliers that follow.
+ConePoint read_cone(nb::object cone, const OutVector& multipliers) {
+  if (cone.is_none()) return {};
+  const WeightCone& given = nb::cast<const WeightCone&>(cone);
+  check_size(multipliers.size(), given.rows(), "multipliers");
+  return {&given, multipliers.data()};
+}
+
 nb::dict frank_wolfe(WorkingSets& sets, OutVector w, OutVector gap, Integers order,
-                     nb::dict options) {
+                     nb::dict options, nb::object cone, OutVector multipliers) {
   check_size(w.size(), sets.problem().weights(), "w");
   check_size(gap.size(), sets.size(), "gap");
   for (std::size_t k = 0; k < order.size(); ++k) {
@@ -55,6 +63,7 @@ nb::dict frank_wolfe(WorkingSets& sets, OutVector w, OutVector gap, Integers ord
   settings.inner = nb::cast<double>(options["inner"]);
   settings.cached_share = nb::cast<double>(options["cached_share"]);
   settings.patience = nb::cast<std::uint32_t>(options["patience"]);
+  settings.cone = read_cone(cone, multipliers);
   FrankWolfeReport report;
   Signals signals;
   {
@@ -74,14 +83,16 @@ nb::dict frank_wolfe(WorkingSets& sets, OutVector w, OutVector gap, Integers ord
   return result;
 }
 
-nb::dict solve(WorkingSets& sets, OutVector w, double tolerance, std::size_t most_passes) {
+nb::dict solve(WorkingSets& sets, OutVector w, double tolerance, std::size_t most_passes,
+               nb::object cone, OutVector multipliers) {
   check_size(w.size(), sets.problem().weights(), "w");
+  const ConePoint point = read_cone(cone, multipliers);
   RestrictedReport report;
   Signals signals;
   {
     nb::gil_scoped_release release;
     Interrupt interrupt(signals.poll());
-    report = solve_restricted(sets, w.data(), tolerance, most_passes, interrupt);
+    report = solve_restricted(sets, w.data(), tolerance, most_passes, point, interrupt);
   }
   signals.rethrow();
   nb::dict result;
@@ -208,6 +219,30 @@ nb::tuple simplex(Input<double, nb::ndim<2>> gram, Vector b, double origin, OutV
 }  // namespace
 
 void bind_working_sets(nb::module_& m) {
+  nb::class_<WeightCone>(m, "WeightCone")
+      .def(
+          "__init__",
+          [](WeightCone* self, Integers ptr, Integers index, Vector value, std::size_t weights) {
+            const std::size_t n = index.size();
+            check_size(value.size(), n, "value");
+            bool good = ptr.size() > 0 && ptr.data()[0] == 0 &&
+                        ptr.data()[ptr.size() - 1] == static_cast<std::int64_t>(n);
+            for (std::size_t r = 1; good && r < ptr.size(); ++r) {
+              good = ptr.data()[r] > ptr.data()[r - 1];
+            }
+            std::vector<unsigned char> used(weights, 0);
+            for (std::size_t k = 0; good && k < n; ++k) {
+              const std::int64_t j = index.data()[k];
+              good = j >= 0 && static_cast<std::size_t>(j) < weights && value.data()[k] != 0.0 &&
+                     used[static_cast<std::size_t>(j)]++ == 0;
+            }
+            if (!good) throw std::invalid_argument("rows of a cone share no weight, and have some");
+            new (self)
+                WeightCone({ptr.data(), ptr.data() + ptr.size()}, {index.data(), index.data() + n},
+                           {value.data(), value.data() + n});
+          },
+          nb::arg("ptr"), nb::arg("index"), nb::arg("value"), nb::arg("weights"))
+      .def_prop_ro("rows", &WeightCone::rows);
   nb::class_<WorkingSets>(m, "WorkingSets")
       .def(
           "__init__",
@@ -241,8 +276,9 @@ void bind_working_sets(nb::module_& m) {
           },
           nb::arg("w"), nb::arg("gradient"))
       .def("frank_wolfe", &frank_wolfe, nb::arg("w"), nb::arg("gap"), nb::arg("order"),
-           nb::arg("options"))
-      .def("solve", &solve, nb::arg("w"), nb::arg("tolerance"), nb::arg("most_passes"))
+           nb::arg("options"), nb::arg("cone").none(), nb::arg("multipliers"))
+      .def("solve", &solve, nb::arg("w"), nb::arg("tolerance"), nb::arg("most_passes"),
+           nb::arg("cone").none(), nb::arg("multipliers"))
       .def("dump", &dump)
       .def("load", &load, nb::arg("state"));
   m.def(

@@ -57,7 +57,10 @@ FrankWolfeReport frank_wolfe_pass(WorkingSets& sets, std::span<const std::int64_
       const double cached = C * (point.best() - point.mean());
       if (cached > settings.cached_share * gap[i]) {
         const double tolerance = settings.inner * point.spread();
-        if (sets.improve(i, layout, score, tolerance, settings.steps, w.data())) ++report.updates;
+        if (sets.improve(i, layout, score, tolerance, settings.steps, w.data())) {
+          ++report.updates;
+          settings.cone.settle(w.data());
+        }
         continue;
       }
     }
@@ -80,7 +83,10 @@ FrankWolfeReport frank_wolfe_pass(WorkingSets& sets, std::span<const std::int64_
     }
     const SimplexPoint now{set.alpha, &set.rest, score, set.gold_cost};
     const double tolerance = settings.inner * now.spread();
-    if (sets.improve(i, layout, score, tolerance, settings.steps, w.data())) ++report.updates;
+    if (sets.improve(i, layout, score, tolerance, settings.steps, w.data())) {
+      ++report.updates;
+      settings.cone.settle(w.data());
+    }
     sets.forget(i, settings.patience);
   }
   return report;

@@ -66,6 +66,12 @@ EpochReport online_epoch(const Problem& problem, std::span<const std::int64_t> o
       problem.scorer().scatter(i, layout, r, d, state.v.data(), -d * state.ahead,
                                average ? state.behind.data() : nullptr);
     }
+    if (settings.cone != nullptr && found.changed) {
+      // A cone is one at any scale.
+      settings.cone->project(state.v.data(), [&](std::size_t j, double d) {
+        if (average) state.behind[j] -= d * state.ahead;
+      });
+    }
     if (settings.step == Step::kConstant) shrink(state, 1.0 - 1.0 / (2.0 * settings.C * N));
     if (average && settings.step == Step::kAdaGrad) {
       state.total += 1.0;  // its weights are added up where they change

@@ -109,14 +109,13 @@ void Problem::add_cost(std::size_t i, const Layout& layout, double margin, doubl
 // some 1e-15 of the whole, which exp(margin / eps) multiplies.
 double Problem::zero_one(std::size_t i, const Layout& layout, const double* theta, double margin,
                          double eps, PartVector& p, Workspace& ws) const {
-  const auto gold = gold_parts(i);
-  double gold_score = 0.0;
-  for (const std::uint32_t j : gold) gold_score += theta[j];
+  const std::int64_t begin = gold_.ptr[i], end = gold_.ptr[i + 1];
+  const double gold_score = gold_dot(i, theta);
   if (eps == 0.0) {
-    const double other = oracle_->runner_up(i, layout, theta, gold, p, ws) + margin;
+    const double other = oracle_->runner_up(i, layout, theta, gold_parts(i), p, ws) + margin;
     if (other > gold_score) return other;
     p.clear(false);
-    for (const std::uint32_t j : gold) p.add(j, 1.0);
+    for (std::int64_t n = begin; n < end; ++n) p.add(gold_.part[n], gold_value(n));
     return gold_score;
   }
   if (margin > kSharpestZeroOne * eps) {
@@ -134,13 +133,15 @@ double Problem::zero_one(std::size_t i, const Layout& layout, const double* thet
   const double total = q * gain + std::max(rest, 0.0);
   if (!(total > 0.0) || rest <= 0.0) {  // nothing but the gold output has any mass
     std::fill(p.value.begin(), p.value.end(), 0.0);
-    for (const std::uint32_t j : gold) p.value[j] += 1.0;
+    add_gold(i, 1.0, p.value.data());
     return gold_score;
   }
   const double shrink = 1.0 / total;
   for (double& x : p.value) x *= shrink;
-  for (const std::uint32_t j : gold) p.value[j] += (q * gain - q) * shrink;
-  for (double& x : p.value) x = std::max(x, 0.0);
+  add_gold(i, (q * gain - q) * shrink, p.value.data());
+  if (gold_.value == nullptr) {  // counts, which rounding must not make negative
+    for (double& x : p.value) x = std::max(x, 0.0);
+  }
   return value + margin + eps * std::log(total);
 }
 

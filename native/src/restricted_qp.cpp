@@ -11,7 +11,8 @@ namespace {
 
 // One pass of exact block steps; returns the sum of the block gaps as met. Without `move` nothing
 // changes, and the sum is the restricted problem's gap.
-double ascend(WorkingSets& sets, double* w, bool move, double enough, Interrupt& interrupt) {
+double ascend(WorkingSets& sets, double* w, bool move, double enough, const ConePoint& cone,
+              Interrupt& interrupt) {
   std::vector<double> score;
   double total = 0.0;
   for (std::size_t i = 0; i < sets.size() && !interrupt.requested(); ++i) {
@@ -25,6 +26,7 @@ double ascend(WorkingSets& sets, double* w, bool move, double enough, Interrupt&
     total += gap;
     if (move && gap > enough) {
       sets.improve(i, layout, score, 1e-3 * point.spread(), 10 * set.atoms.size() + 10, w);
+      cone.settle(w);
     }
   }
   return total;
@@ -193,23 +195,27 @@ void face_step(WorkingSets& sets, double* w, std::size_t most, Interrupt& interr
 }  // namespace
 
 RestrictedReport solve_restricted(WorkingSets& sets, double* w, double tolerance,
-                                  std::size_t most_passes, Interrupt& interrupt) {
+                                  std::size_t most_passes, const ConePoint& cone,
+                                  Interrupt& interrupt) {
   RestrictedReport report;
   const double enough =
       0.1 * tolerance / static_cast<double>(std::max<std::size_t>(1, sets.size()));
   double before = HUGE_VAL;
   while (report.passes < most_passes && !interrupt.requested()) {
     ++report.passes;
-    const double met = ascend(sets, w, true, enough, interrupt);
+    const double met = ascend(sets, w, true, enough, cone, interrupt);
     if (met <= tolerance) {
       sets.weights(w);  // rounding of the steps is not carried on
-      report.gap = ascend(sets, w, false, 0.0, interrupt);
+      cone.shift(w);
+      cone.settle(w);
+      report.gap = ascend(sets, w, false, 0.0, cone, interrupt);
       if (report.gap <= tolerance) break;
     }
     // What coordinate ascent is slow at is a linear system on the face. An iteration there costs as
     // much as a pass.
     if (report.passes % 16 == 0 || (report.passes % 4 == 0 && met > 0.5 * before)) {
       face_step(sets, w, report.passes < 64 ? 16 : 64, interrupt);
+      cone.settle(w);
     }
     if (report.passes % 4 == 0) before = met;
   }

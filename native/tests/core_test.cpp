@@ -4,6 +4,7 @@
 #include <cstdio>
 
 #include "constituency_test.hpp"
+#include "elimination_test.hpp"
 #include "hypergraph_test.hpp"
 #include "integer_perceptron_test.hpp"
 #include "labelled_tree_test.hpp"
@@ -45,6 +46,8 @@ int main() {
   test::test_label_sets();
   test::test_pairwise();
   test::test_cliques();
+  test::test_elimination();
+  test::test_weight_cone();
   test::test_segment_texts();
   test::test_hypergraphs();
   test::test_scorer();

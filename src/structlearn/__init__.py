@@ -24,6 +24,7 @@ if TYPE_CHECKING:
         CRF,
         HMM,
         AdaGrad,
+        MultiLabelClassifier,
         PassiveAggressive,
         StructuredModel,
         StructuredPerceptron,
@@ -34,6 +35,7 @@ if TYPE_CHECKING:
 _HOMES = {
     "AROW": "estimators",
     "AdaGrad": "estimators",
+    "MultiLabelClassifier": "estimators",
     "PassiveAggressive": "estimators",
     "CRF": "estimators",
     "HMM": "estimators",
@@ -69,6 +71,7 @@ __all__ = [
     "CapabilityError",
     "ConvergenceWarning",
     "InfeasibleError",
+    "MultiLabelClassifier",
     "PassiveAggressive",
     "StructuredModel",
     "StructuredPerceptron",

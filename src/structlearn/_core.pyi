@@ -94,6 +94,13 @@ def sag_pass(
     state: dict[str, Any],
 ) -> dict[str, Any]: ...
 
+class Elimination:
+    def __init__(self, nodes: int, labels: int, edges: _Integers, order: _Integers) -> None: ...
+    def best(self, label: _Reals, table: _Reals) -> tuple[float, _Integers]: ...
+    def sums(
+        self, label: _Reals, table: _Reals, temperature: float
+    ) -> tuple[float, _Reals, _Reals]: ...
+
 class Pairwise:
     def __init__(
         self,
@@ -118,6 +125,9 @@ class Pairwise:
         tolerance: float,
         with_pairs: bool,
     ) -> tuple[_Integers, float, _Reals, _Reals, bool, int, float]: ...
+    def pseudo_likelihood(
+        self, y: _Integers, temperature: float
+    ) -> tuple[float, _Reals, _Reals]: ...
     def score(self, y: _Integers) -> float: ...
 
 class NativeStructure:
@@ -254,6 +264,11 @@ def finish_pseudo_gradient(
     threads: int,
 ) -> tuple[float, float, float, float, float]: ...
 
+class WeightCone:
+    def __init__(self, ptr: _Integers, index: _Integers, value: _Reals, weights: int) -> None: ...
+    @property
+    def rows(self) -> int: ...
+
 class WorkingSets:
     def __init__(self, problem: Problem, C: float, margin: float, most: int) -> None: ...
     def survey(
@@ -263,9 +278,22 @@ class WorkingSets:
     def weights(self, w: _Reals) -> None: ...
     def cached(self, w: _Reals, gradient: _Reals) -> float: ...
     def frank_wolfe(
-        self, w: _Reals, gap: _Reals, order: _Integers, options: dict[str, Any]
+        self,
+        w: _Reals,
+        gap: _Reals,
+        order: _Integers,
+        options: dict[str, Any],
+        cone: WeightCone | None,
+        multipliers: _Reals,
     ) -> dict[str, Any]: ...
-    def solve(self, w: _Reals, tolerance: float, most_passes: int) -> dict[str, Any]: ...
+    def solve(
+        self,
+        w: _Reals,
+        tolerance: float,
+        most_passes: int,
+        cone: WeightCone | None,
+        multipliers: _Reals,
+    ) -> dict[str, Any]: ...
     def dump(self) -> dict[str, Any]: ...
     def load(self, state: dict[str, Any]) -> None: ...
 

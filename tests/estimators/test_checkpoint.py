@@ -32,6 +32,7 @@ SETTINGS = {
     "lbfgs": {**SMOOTH, "tol": 1e-8},
     "dual": {**SMOOTH, "tol": 1e-8},
     "sag": {**SMOOTH, "tol": 1e-6},
+    "projected": {**SMOOTH, "tol": 1e-8},
     "frank-wolfe": {**HINGE, "tol": 1e-6},
     "n-slack": {**HINGE, "tol": 1e-6},
     "one-slack": {**HINGE, "tol": 1e-5},

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from structlearn import CRF, StructuredPerceptron, StructuredSVM
-from structlearn.exceptions import InexactInferenceWarning
+from structlearn.exceptions import ConvergenceWarning, InexactInferenceWarning
 from structlearn.structures import Graph, Grid
 
 
@@ -82,12 +82,41 @@ def test_small_grids_have_a_random_field():
 
 
 def test_inexact_inference_is_told():
-    X, y = images(4, labels=("a", "b", "c"), size=(10, 12))
+    X, y = images(4, labels=("a", "b", "c"), size=(10, 12), noise=1.5)
     with warnings.catch_warnings(record=True) as told:
         warnings.simplefilter("always")
-        StructuredSVM(Grid(method="expansion"), max_iter=3, random_state=0).fit(X, y)
+        model = StructuredSVM(Grid(method="swap"), max_iter=3, random_state=0).fit(X, y)
     said = [str(w.message) for w in told if w.category is InexactInferenceWarning]
-    assert any("not exact" in text for text in said)
+    assert any("not exact" in text and "at most" in text for text in said)
+    # What the search may have missed at the end is a part of the gap.
+    missed = model.problem(X, y).shortfall(model._weights, 1.0)
+    assert 0 < missed < np.inf
+    last = model.history_[-1]
+    assert model.duality_gap_ == pytest.approx(last["gap"] + missed)
+
+
+def test_searches_that_a_bound_proves_exact_lose_nothing():
+    X, y = images(4, labels=("a", "b", "c"), size=(10, 12))
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", InexactInferenceWarning)
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        StructuredSVM(Grid(method="expansion"), max_iter=3, random_state=0).fit(X, y)
+
+
+def test_bounds_are_asked_for_once(monkeypatch):
+    X, y = images(4, labels=("a", "b", "c"), size=(10, 12))
+    calls = []
+    solve = Grid.solve
+
+    def counted(self, **scores):
+        calls.append(1)
+        return solve(self, **scores)
+
+    monkeypatch.setattr(Grid, "solve", counted)
+    quietly(StructuredSVM(Grid(method="expansion"), max_iter=3, random_state=0), X, y)
+    assert len(calls) == 4
+    quietly(StructuredPerceptron(Grid(method="expansion"), max_iter=3, random_state=0), X, y)
+    assert len(calls) == 4  # no gap, no bound
 
 
 def graphs(n, seed=0, features=False):

@@ -7,6 +7,7 @@
 #include <span>
 #include <vector>
 
+#include "structlearn/weight_cone.hpp"
 #include "structlearn/working_sets.hpp"
 
 namespace structlearn {
@@ -17,6 +18,7 @@ struct FrankWolfeSettings {
   double cached_share = 0.5;  // no inference where the cached gap is this share of the last one
   std::uint32_t patience = 10;  // visits that an output without weight stays
   double uniform = 0.2;         // share of the visits that do not go by the gaps
+  ConePoint cone;
 };
 
 struct FrankWolfeReport {

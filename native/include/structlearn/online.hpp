@@ -10,6 +10,7 @@
 #include <span>
 
 #include "structlearn/problem.hpp"
+#include "structlearn/weight_cone.hpp"
 
 namespace structlearn {
 
@@ -31,7 +32,8 @@ struct OnlineSettings {
   double C = 1.0;
   double rate = 1.0;  // eta of AdaGrad, r of AROW
   bool average = true;
-  BeamSettings beam;  // instead of exact inference, where it has a width
+  BeamSettings beam;                 // instead of exact inference, where it has a width
+  const WeightCone* cone = nullptr;  // where weights are brought back to after each step
 };
 
 // Lives between passes; the vectors are borrowed, one value a weight (behind empty: no average).

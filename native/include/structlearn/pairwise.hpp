@@ -115,4 +115,13 @@ struct MessageResult {
 MessageResult pass_messages(const Pairwise&, const MessageSettings&, std::vector<std::int32_t>& y,
                             double* belief, double* pair_belief, Interrupt*);
 
+// The pseudo-likelihood of a labelling (Besag 1975): each label given those of its neighbours,
+//   value = score(y) + sum_v (t log sum_k exp(s_v(k) / t) - s_v(y_v)),
+// s_v(k) being what node v and its edges score where v has label k and all others keep theirs. Less
+// score(y) it is minus t times the log of the pseudo-likelihood, convex in the scores. Writes the
+// gradient of the value: `node` (N, K), the conditional probabilities, and `pair` (E, K, K), zero
+// on entry. O((N + E) K).
+double pseudo_likelihood(const Pairwise&, const std::int32_t* y, double temperature, double* node,
+                         double* pair);
+
 }  // namespace structlearn

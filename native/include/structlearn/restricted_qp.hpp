@@ -3,6 +3,7 @@
 
 #include <cstddef>
 
+#include "structlearn/weight_cone.hpp"
 #include "structlearn/working_sets.hpp"
 
 namespace structlearn {
@@ -15,8 +16,10 @@ struct RestrictedReport {
 
 // Maximises the dual over the working sets from where it stands, until the restricted problem's
 // gap is at most `tolerance`: block-coordinate ascent with exact blocks, and conjugate gradients on
-// the face of the atoms in use, which ends what coordinate ascent only approaches.
+// the face of the atoms in use, which ends what coordinate ascent only approaches. The multipliers
+// of a cone of weights are one more block.
 RestrictedReport solve_restricted(WorkingSets& sets, double* w, double tolerance,
-                                  std::size_t most_passes, Interrupt& interrupt);
+                                  std::size_t most_passes, const ConePoint& cone,
+                                  Interrupt& interrupt);
 
 }  // namespace structlearn

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from .curve import LossCurve
     from .hmm import HMM
     from .model import StructuredModel
+    from .multilabel import MultiLabelClassifier
     from .passive_aggressive import PassiveAggressive
     from .perceptron import StructuredPerceptron
     from .svm import StructuredSVM
@@ -25,6 +26,7 @@ _HOMES = {
     "HMM": "hmm",
     "AdaGrad": "adagrad",
     "LossCurve": "curve",
+    "MultiLabelClassifier": "multilabel",
     "PassiveAggressive": "passive_aggressive",
     "StructuredModel": "model",
     "StructuredPerceptron": "perceptron",
@@ -37,6 +39,7 @@ __all__ = [
     "HMM",
     "AdaGrad",
     "LossCurve",
+    "MultiLabelClassifier",
     "PassiveAggressive",
     "StructuredModel",
     "StructuredPerceptron",

@@ -22,17 +22,26 @@ class CRF(StructuredModel):
         Weight of the likelihood; CRFsuite's c2 is 1/(2C).
     l1 : float, default=0.0
         Weight of ‖w‖₁: many weights become exactly 0.
-    solver : {"auto", "dual", "lbfgs", "sag", "sgd"}, default="auto"
+    solver : {"auto", "dual", "lbfgs", "sag", "projected", "sgd"}, default="auto"
         "dual" is dual coordinate ascent (:mod:`structlearn.learners.dual_ascent`): some ten passes
         where C·λ is small, λ the largest eigenvalue of an example's products of features, and slow
         where it is large; no l1. "auto" takes it where ``tol`` is at least 1e-6 and C·λ at most 50
         times the temperature, as with features of words, but not for long sequences of few dense
         features, nor with unknown labels; otherwise "lbfgs", or "sgd" at temperature 0. "sag":
-        stochastic average gradient, as sure as "lbfgs" and about as fast.
+        stochastic average gradient, as sure as "lbfgs" and about as fast. "projected": spectral
+        projected gradients, for ``submodular=True``.
     temperature : float, default=1.0
         ε; towards 0 the loss becomes the perceptron's, or the hinge where there is a margin.
     margin : float, default=0.0
         γ; 1 is the softmax-margin loss.
+    likelihood : {"auto", "exact", "pseudo", "loopy"}, default="auto"
+        Of grids and graphs, whose sums over labellings are exact only where the treewidth is small.
+        "exact" refuses other examples; "auto" warns and takes "loopy" for them. Both others are
+        approximations, and ``approximate_`` says so. "pseudo": each label given the gold labels of
+        its neighbours (J. Besag 1975); quick, convex and consistent, and ``objective_`` and
+        ``duality_gap_`` are those of the pseudo-likelihood, which bound nothing about the
+        likelihood. "loopy": sums by loopy message passing, Bethe's approximation; not convex,
+        ``duality_gap_`` is None. Solvers: "lbfgs", "projected", "sgd".
     tol : float, default=1e-3
         Stop where the proven gap is at most ``tol`` times the objective.
     max_iter : int, default=1000
@@ -68,6 +77,8 @@ class CRF(StructuredModel):
         constraints: Any = None,
         class_weight: Any = None,
         latent: str = "auto",
+        submodular: bool = False,
+        likelihood: str = "auto",
         warm_start: bool = False,
         checkpoint: Any = None,
         callbacks: Any = None,
@@ -77,4 +88,4 @@ class CRF(StructuredModel):
     ) -> None:
         store_parameters(self, locals())
 
-    _solvers = ("auto", "dual", "lbfgs", "sag", "sgd")
+    _solvers = ("auto", "dual", "lbfgs", "sag", "projected", "sgd")

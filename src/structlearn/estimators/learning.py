@@ -16,7 +16,7 @@ import numpy.typing as npt
 from ..exceptions import ConvergenceWarning
 from ..learners.base import Progress, Settings, Training, warn_of_inexact_inference
 from ..learners.online import Beam, OnlineState
-from ..learners.solvers import SOLVERS, Options, best_solver, generator
+from ..learners.solvers import SOLVERS, Options, best_solver, check_solver, generator
 from ..problem import Problem, problem_digest
 from ..structures.beam import UPDATE_AT, check_width
 from ..structures.native import n_threads
@@ -53,6 +53,8 @@ class Parameters:
     constraints: Any = None
     class_weight: Any = None
     latent: str = "auto"
+    submodular: bool = False
+    likelihood: str = "auto"
     callbacks: Any = None
     n_jobs: int | None = None
     random_state: Any = None
@@ -177,13 +179,14 @@ def learn(
         l1=float(parameters.l1),
         max_iter=parameters.max_iter if max_iter is None else max_iter,
         tol=float(parameters.tol),
-        convex=not bool(gold.partial.any()),
+        convex=not bool(gold.partial.any()) and problem.likelihood != "loopy",
     )
     name = str(parameters.solver)
     if name == "auto" and parameters.step != "decaying":
         name = "sgd"  # nothing else has steps
     elif name == "auto":
         name = best_solver(settings, problem, at_weights=weights is not None)
+    check_solver(name, problem)
     # With unknown labels a state is of the last round's problem, which no later fit will see.
     warm = getattr(parameters, "warm_start", False) and settings.convex and shuffle is None
     key = _key(problem, settings) if warm and SOLVERS[name].keeps else ""
@@ -240,7 +243,7 @@ def learn(
         checkpoint.remove()
     training.solver = name
     training.key = key if solver.keeps else ""
-    warn_of_inexact_inference(problem, training)
+    warn_of_inexact_inference(problem, training, settings)
     return training
 
 

@@ -14,6 +14,7 @@ from ..learners.base import Training
 from ..learners.solvers import SOLVERS
 from ..problem import Problem
 from ..structures.multiclass import Multiclass
+from .approximation import APPROXIMATE
 from .constraints import describe_constraints
 from .curve import LossCurve
 from .learning import Kept, check_parameters, learn, warn_unless_converged
@@ -61,8 +62,8 @@ class StructuredModel(Predictor):
         "perceptron" (γ = ε = 0); "sgd"; "passive-aggressive", "adagrad" and "arow", what
         :class:`PassiveAggressive`, :class:`AdaGrad` and :class:`AROW` are presets of;
         "frank-wolfe", "n-slack", "one-slack" and "annealing" for the hinge (γ > 0, ε = 0); "lbfgs",
-        "dual" and "sag" for smooth losses (ε > 0). "auto" picks the fastest that can do it
-        (:func:`structlearn.learners.solvers.best_solver`).
+        "dual", "sag" and "projected" for smooth losses (ε > 0). "auto" picks the fastest that can
+        do it (:func:`structlearn.learners.solvers.best_solver`).
     violation_tol : float, optional
         Of "n-slack" and "one-slack": see :class:`StructuredSVM`.
     step : {"decaying", "constant"}, default="decaying"
@@ -104,6 +105,14 @@ class StructuredModel(Predictor):
         in (:mod:`structlearn.learners.cccp`); ``history_`` is then by rounds, ``inner_gap`` the gap
         of each, and ``max_iter`` and ``tol`` hold for both. "auto": "cccp" for solvers that need
         every label. Either way a local optimum is found, and ``duality_gap_`` is None.
+    submodular : bool, default=False
+        Of grids and graphs: keep the weights such that cuts find the best outputs. Potts strengths
+        get weights ≥ 0, pairs of two labels θ(0,0) + θ(1,1) ≥ θ(0,1) + θ(1,0), feature by feature;
+        edge features must be ≥ 0. With more labels pairs are Potts terms alone. Solvers that can:
+        "perceptron", "sgd", "passive-aggressive", "frank-wolfe", "n-slack", "one-slack", and
+        "projected" for temperature > 0; their proofs of the gap hold.
+    likelihood : {"auto", "exact", "pseudo", "loopy"}, default="auto"
+        What losses at a temperature > 0 are made of, see :class:`CRF`.
     warm_start : bool, default=False
         Begin at the weights of the last call of ``fit``; where data, structure, cost, C, margin and
         temperature are what they were, "frank-wolfe", "n-slack", "one-slack", "dual" and "sag" go
@@ -155,6 +164,9 @@ class StructuredModel(Predictor):
         How far ``objective_`` is above the optimum at most; None where nothing is proven.
     solver_ : str
         The solver that was used.
+    approximate_ : str or None
+        What stands in the place of exact sums in the losses, and so in ``objective_``; None where
+        nothing does.
     rounds_ : list of CuttingPlaneRound
         Of "n-slack" and "one-slack": what happened, round by round. Where unknown labels are filled
         in, the rounds of the fit that found the weights, with the labels that it was given.
@@ -181,6 +193,8 @@ class StructuredModel(Predictor):
     constraints: Any = None
     class_weight: Any
     latent: str = "auto"
+    submodular: bool = False
+    likelihood: str = "auto"
     warm_start: bool
     checkpoint: Any = None
     callbacks: Any
@@ -190,6 +204,7 @@ class StructuredModel(Predictor):
     history_: list[dict[str, Any]]
     rounds_: list[CuttingPlaneRound]
     solver_: str
+    approximate_: str | None
 
     # Of some presets alone.
     beam: int | None = None
@@ -221,6 +236,8 @@ class StructuredModel(Predictor):
         constraints: Any = None,
         class_weight: Any = None,
         latent: str = "auto",
+        submodular: bool = False,
+        likelihood: str = "auto",
         warm_start: bool = False,
         checkpoint: Any = None,
         callbacks: Any = None,
@@ -310,6 +327,7 @@ class StructuredModel(Predictor):
         history = [*self.history_, *training.history] if continued else training.history
         self._hold(prepared, training.weights, history, training.objective, training.gap)
         self.solver_ = training.solver
+        self.approximate_ = APPROXIMATE[prepared.problem.likelihood]
         solver = SOLVERS[training.solver]
         if solver.online:
             self._online = training.state
@@ -336,7 +354,7 @@ class StructuredModel(Predictor):
         self._encoder = frame.encoder
         self._layout = frame.layout
         self._weights = weights
-        for name in ("_online", "_kept", "rounds_"):  # belong to the weights before
+        for name in ("_online", "_kept", "rounds_", "approximate_"):  # belong to the weights before
             self.__dict__.pop(name, None)
         self.structure_ = frame.structure
         self.classes_ = frame.classes

@@ -81,6 +81,7 @@ class PassiveAggressive(StructuredModel):
         forbid: Any = None,
         constraints: Any = None,
         class_weight: Any = None,
+        submodular: bool = False,
         warm_start: bool = False,
         checkpoint: Any = None,
         callbacks: Any = None,

@@ -71,6 +71,7 @@ class StructuredPerceptron(StructuredModel):
         forbid: Any = None,
         constraints: Any = None,
         class_weight: Any = None,
+        submodular: bool = False,
         warm_start: bool = False,
         checkpoint: Any = None,
         callbacks: Any = None,

@@ -27,6 +27,7 @@ from ..structures.trees.arborescence import Arborescence
 from ..structures.trees.constituency import Constituency
 from ..structures.trees.spanning import SpanningTree
 from ..structures.trees.tree import Tree
+from .approximation import choose_likelihood, make_cone, without_tables
 from .constraints import constrain, put_masks, split_constraints
 from .outputs import check_sample_weight, class_weights, find_classes, read_outputs
 
@@ -128,6 +129,8 @@ def prepare(
     layout = _make_layout(options, structure, examples, gold, classes)
     if before is not None:
         layout = before.layout.grown(layout)
+    cone = make_cone(options, structure, examples, layout, len(classes))
+    likelihood = choose_likelihood(options, structure, examples, layout, gold)
     problem = Problem(
         structure,
         examples,
@@ -136,6 +139,8 @@ def prepare(
         as_cost(options.cost) if options.margin else None,
         weights,
         classes,
+        cone,
+        likelihood,
     )
     return Prepared(encoder, structure, classes, layout, problem)
 
@@ -171,10 +176,14 @@ def make_blocks(
         Number of features of each block that has them.
     """
     forbidden, _ = split_constraints(options, structure)
+    left_out = without_tables(options, structure, len(classes))
     blocks: dict[str, WeightBlock | None] = {}
     for name, spec in structure.blocks(len(classes)).items():
         masked = name in forbidden
-        blocks[name] = _make_block(options, name, spec, n_features.get(name), masked)
+        if name not in left_out:
+            blocks[name] = _make_block(options, name, spec, n_features.get(name), masked)
+        else:
+            blocks[name] = None
     if options.hierarchy is not None:
         label = blocks[structure.label_block]
         assert label is not None

@@ -76,6 +76,7 @@ class StructuredSVM(StructuredModel):
         constraints: Any = None,
         class_weight: Any = None,
         latent: str = "auto",
+        submodular: bool = False,
         warm_start: bool = False,
         checkpoint: Any = None,
         callbacks: Any = None,

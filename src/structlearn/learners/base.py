@@ -107,17 +107,33 @@ def check_finite(value: float) -> None:
         )
 
 
-def warn_of_inexact_inference(problem: Problem, training: Training) -> None:
+def warn_of_inexact_inference(problem: Problem, training: Training, settings: Settings) -> None:
     """Say which guarantee is lost where inference did not find the best outputs.
 
     Under-generating inference (greedy, local search) may miss the most violated output: losses,
-    objective and gap are then lower bounds of what they should be. Over-generating inference (a
-    relaxation) looks at more than the outputs: losses are upper bounds, so the gap still bounds
-    the distance, to the optimum of the relaxed objective. See T. Finley & T. Joachims (2008),
-    Training structural SVMs when exact inference is intractable.
+    objective and gap are then lower bounds of what they should be. Where it has upper bounds, which
+    may cost more than the search itself, they are asked for once, at the final weights: what may be
+    missing is added to the gap, which is a proof again. Over-generating inference (a relaxation)
+    looks at more than the outputs: losses are upper bounds, so the gap still bounds the distance,
+    to the optimum of the relaxed objective. See T. Finley & T. Joachims (2008), Training structural
+    SVMs when exact inference is intractable.
     """
     inexact = problem.inexact
-    if inexact.under:
+    missing = math.inf
+    if inexact.under and training.gap is not None and not training.interrupted:
+        missing = settings.C * problem.shortfall(training.weights, settings.margin)
+    if math.isfinite(missing):
+        assert training.gap is not None
+        training.gap += missing
+    if missing > 0.0 and math.isfinite(missing):
+        warnings.warn(
+            f"inference was not exact {inexact.under} times (under-generating: the most violated "
+            f"output may have been missed): objective_ may be too small by at most {missing:.3g}, "
+            "which duality_gap_ includes",
+            InexactInferenceWarning,
+            stacklevel=4,
+        )
+    elif inexact.under and missing > 0.0:
         lost = "" if training.gap is None else ", and duality_gap_ may be too small"
         warnings.warn(
             f"inference was not exact {inexact.under} times (under-generating: the most violated "

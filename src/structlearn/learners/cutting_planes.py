@@ -34,7 +34,7 @@ import numpy.typing as npt
 
 from ..problem import Problem, n_threads
 from .base import Progress, Settings, Training, check_finite
-from .hinge_dual import DualState, begin, check_hinge
+from .hinge_dual import DualState, begin, check_hinge, native_cone
 
 __all__ = ["NSlack", "Round"]
 
@@ -119,7 +119,8 @@ class NSlack:
             for k in range(len(progress.records), s.max_iter):
                 exact = self.violation_tol is not None or state.more.get("gap") is None
                 if not solved:
-                    sets.solve(w, self._precision(sets, state), _MOST_PASSES)
+                    precision = self._precision(sets, state)
+                    sets.solve(w, precision, _MOST_PASSES, native_cone(problem), state.multipliers)
                 found = sets.survey(w, max(epsilon, 0.0), True, threads)
                 solved = False
                 state.iteration += 1

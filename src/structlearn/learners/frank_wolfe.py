@@ -39,7 +39,7 @@ import numpy.typing as npt
 from .. import _core
 from ..problem import Problem, n_threads
 from .base import Progress, Settings, Training, check_finite
-from .hinge_dual import DualState, begin, check_hinge
+from .hinge_dual import DualState, begin, check_hinge, native_cone
 
 __all__ = ["FrankWolfe"]
 
@@ -97,10 +97,11 @@ class FrankWolfe:
                 "random": int(self.rng.integers(2**63)),
                 "measured": 0,
             }
-        w, gap = state.weights, state.more["gap"]
+        w, gap, cone = state.weights, state.more["gap"], native_cone(problem)
         try:
             for k in range(len(progress.records), s.max_iter):
-                report = sets.frank_wolfe(w, gap, self._order(state), _VISIT)
+                order = self._order(state)
+                report = sets.frank_wolfe(w, gap, order, _VISIT, cone, state.multipliers)
                 state.oracle_calls += report["oracle_calls"]
                 training.interrupted = not report["complete"]
                 if training.interrupted:

@@ -3,13 +3,17 @@
     max_α  −½‖w‖² + Σ_i C_i ℓ_i,   w = Σ_i C_i A_iᵀ(μ_i − p_i),   p_i = Σ_y α_i(y) μ(y),
     ℓ_i = Σ_y α_i(y) Δ_i(y),   C_i = C · weight_i,   α_i on a simplex.
 
+Where the weights have to stay in a cone ⟨b_r, w⟩ ≥ 0 (``problem.cone``), its inequalities have
+multipliers λ_r ≥ 0, w = Σ_i C_i A_iᵀ(μ_i − p_i) + Σ_r λ_r b_r, and the same value is the dual's: λ
+is one more block for coordinate ascent, with a closed form, and every gap is proven as before.
+
 A dual point lives in part space: for each example the few outputs that have weight, as sparse
 differences to the gold output (``_core.WorkingSets``), never a matrix of examples × weights.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -19,7 +23,7 @@ from .. import _core
 from ..problem import Problem
 from .base import Settings
 
-__all__ = ["DualState", "begin", "check_hinge"]
+__all__ = ["DualState", "begin", "check_hinge", "native_cone"]
 
 Vector = npt.NDArray[np.float64]
 
@@ -44,6 +48,8 @@ class DualState:
     more : dict
         What one solver alone needs: gaps and the generator's state of Frank-Wolfe, the joint
         constraints of one-slack.
+    multipliers : array
+        λ ≥ 0 of the inequalities that keep the weights in a cone, if there is one.
     """
 
     weights: Vector
@@ -51,6 +57,7 @@ class DualState:
     iteration: int
     oracle_calls: int
     more: dict[str, Any]
+    multipliers: Vector = field(default_factory=lambda: np.zeros(0))
 
 
 def check_hinge(settings: Settings, solver: str) -> None:
@@ -61,6 +68,11 @@ def check_hinge(settings: Settings, solver: str) -> None:
             f"got margin={settings.margin:g}, temperature={settings.temperature:g}, "
             f"l1={settings.l1:g}. Use solver='sgd' or, for temperature > 0, 'lbfgs'"
         )
+
+
+def native_cone(problem: Problem) -> Any:
+    """Return the cone of the weights as the core takes it, None where there is none."""
+    return None if problem.cone is None else problem.cone.native
 
 
 def begin(
@@ -86,8 +98,16 @@ def begin(
             )
         sets.load(start.sets)
         more = {k: v.copy() if hasattr(v, "copy") else v for k, v in start.more.items()}
-        return sets, DualState(start.weights.copy(), {}, start.iteration, start.oracle_calls, more)
-    state = DualState(np.zeros(problem.n_weights), {}, 0, 0, {})
+        return sets, DualState(
+            start.weights.copy(),
+            {},
+            start.iteration,
+            start.oracle_calls,
+            more,
+            start.multipliers.copy(),
+        )
+    rows = 0 if problem.cone is None else problem.cone.n_rows
+    state = DualState(np.zeros(problem.n_weights), {}, 0, 0, {}, np.zeros(rows))
     if start is not None:
         sets.survey(np.ascontiguousarray(start, dtype=np.float64), 0.0, products, n_threads)
         state.oracle_calls += problem.n_examples

@@ -29,7 +29,7 @@ import numpy as np
 import numpy.typing as npt
 
 from .. import _core
-from ..problem import Problem, n_threads
+from ..problem import Problem, WeightCone, n_threads
 from .base import Progress, Settings, Training, check_finite
 from .cutting_planes import Round
 from .hinge_dual import DualState, begin, check_hinge
@@ -44,6 +44,8 @@ _MOST_OUTPUTS = 10
 _PATIENCE = 20
 #: A constraint without inference is taken where it is violated by this share of the last gap.
 _CACHED_SHARE = 0.3
+#: Guesses at the rows of a cone that are violated; after the first of them by line searches.
+_MOST_GUESSES, _DIRECT_GUESSES = 200, 20
 #: A violation that rounding errors may explain, as a share of the objective.
 _ROUNDING = 1e-11
 
@@ -64,6 +66,7 @@ class JointConstraints:
     rest: float = 1.0
     idle: npt.NDArray[np.int64] = field(default_factory=lambda: np.zeros(0, dtype=np.int64))
     gram: Vector = field(default_factory=lambda: np.zeros((0, 0)))
+    rows: Vector = field(default_factory=lambda: np.zeros((0, 0)))
 
     def __len__(self) -> int:
         return len(self.b)
@@ -72,12 +75,15 @@ class JointConstraints:
         """Return one that shares nothing that changes."""
         other = JointConstraints(self.n_weights, self.gold)
         other.index, other.value, other.rest = list(self.index), list(self.value), self.rest
-        for name in ("b", "alpha", "idle", "gram"):
+        for name in ("b", "alpha", "idle", "gram", "rows"):
             setattr(other, name, getattr(self, name).copy())
         return other
 
-    def add(self, g: Vector, b: float) -> None:
+    def add(self, g: Vector, b: float, cone: WeightCone | None = None) -> None:
         """Take a constraint: O(d · constraints) for its products with the others."""
+        if cone is not None:  # with the rows of the cone too, made to have length 1
+            products = cone.products(g) / np.sqrt(cone.squares)
+            self.rows = np.vstack((self.rows.reshape(-1, cone.n_rows), products))
         index = np.flatnonzero(g)
         row = [float(v @ g[i]) for i, v in zip(self.index, self.value, strict=True)]
         n = len(self)
@@ -92,10 +98,9 @@ class JointConstraints:
         self.alpha = np.append(self.alpha, 0.0)
         self.idle = np.append(self.idle, 0)
 
-    def solve(self) -> Vector:
+    def solve(self, cone: WeightCone | None = None) -> Vector:
         """Return w of the best α; forget what has been idle for long."""
-        tolerance = 1e-10 * max(1e-300, float(np.abs(self.b).max()))
-        self.rest, _ = _core.simplex(self.gram, self.b, self.gold, self.alpha, tolerance)
+        self._maximise()
         self.idle = np.where(self.alpha > 0, 0, self.idle + 1)
         keep = self.idle <= _PATIENCE
         if not keep.all():
@@ -104,10 +109,67 @@ class JointConstraints:
             self.value = [self.value[k] for k in kept]
             self.b, self.alpha, self.idle = self.b[kept], self.alpha[kept], self.idle[kept]
             self.gram = np.ascontiguousarray(self.gram[np.ix_(kept, kept)])
+            self.rows = self.rows[kept] if len(self.rows) else self.rows
         w = np.zeros(self.n_weights)
         for k in np.flatnonzero(self.alpha):
             w[self.index[k]] -= self.alpha[k] * self.value[k]
-        return w
+        return w if cone is None else cone.project(w)
+
+    def _maximise(self) -> None:
+        """Find the best α.
+
+        With a cone w is the nearest point Π(u) to u = −Σ α g. While the rows that u violates stay
+        the same, Π is linear: what each g has of those rows drops out of the products. So the rows
+        are guessed, the program solved, and the rows looked at again; an answer that has the rows
+        it was found with is the best. Where guesses go round in circles, steps of half the way,
+        which the concave dual cannot lose by for ever.
+        """
+        tolerance = 1e-10 * max(1e-300, float(np.abs(self.b).max()))
+        if not self.rows.size:
+            self.rest, _ = _core.simplex(self.gram, self.b, self.gold, self.alpha, tolerance)
+            return
+        best: tuple[float, Vector, float] | None = None
+        for k in range(_MOST_GUESSES):
+            out = self.alpha @ self.rows > 0.0  # ⟨row, u⟩ < 0
+            violated = np.ascontiguousarray(self.rows[:, out])
+            gram = np.ascontiguousarray(self.gram - violated @ violated.T)
+            alpha = self.alpha.copy()
+            rest, _ = _core.simplex(gram, self.b, self.gold, alpha, tolerance)
+            if k >= _DIRECT_GUESSES:
+                alpha, rest = self._line(alpha, rest)
+            self.alpha, self.rest = alpha, rest
+            value = self._value(alpha, rest)
+            improved = best is None or value > best[0] + 1e-14 * abs(best[0])
+            if best is None or value > best[0]:
+                best = value, alpha.copy(), rest
+            if np.array_equal(out, alpha @ self.rows > 0.0) and k < _DIRECT_GUESSES:
+                break
+            if k > _DIRECT_GUESSES and not improved:
+                break
+        assert best is not None
+        _, self.alpha, self.rest = best
+
+    def _value(self, alpha: Vector, rest: float) -> float:
+        """Return the dual at α, the cone's multipliers the best ones."""
+        out = np.maximum(alpha @ self.rows, 0.0)
+        square = float(alpha @ self.gram @ alpha - out @ out)
+        return float(self.b @ alpha) + rest * self.gold - 0.5 * square
+
+    def _line(self, alpha: Vector, rest: float) -> tuple[Vector, float]:
+        """Return the best point between the present one and another, by golden sections."""
+        low, high = 0.0, 1.0
+        ratio = 0.5 * (5.0**0.5 - 1.0)
+
+        def at(t: float) -> tuple[Vector, float]:
+            return self.alpha + t * (alpha - self.alpha), self.rest + t * (rest - self.rest)
+
+        for _ in range(60):
+            first, second = high - ratio * (high - low), low + ratio * (high - low)
+            if self._value(*at(first)) >= self._value(*at(second)):
+                high = second
+            else:
+                low = first
+        return at(0.5 * (low + high))
 
     def slack(self, w: Vector) -> float:
         """Return ξ: the largest b + ⟨g, w⟩."""
@@ -166,7 +228,9 @@ class OneSlack:
         try:
             for k in range(len(progress.records), s.max_iter):
                 if state.more["gap"] is not None:  # of the round before: its constraint waits
-                    state.weights = self._next(sets, joint, state.weights, state.more["gap"])
+                    state.weights = self._next(
+                        sets, joint, state.weights, state.more["gap"], problem.cone
+                    )
                 w = state.weights
                 found = sets.survey(w, 0.0, False, threads)
                 state.iteration += 1
@@ -209,15 +273,17 @@ class OneSlack:
         training.state = state
         return training
 
-    def _next(self, sets: Any, joint: JointConstraints, w: Vector, gap: float) -> Vector:
+    def _next(
+        self, sets: Any, joint: JointConstraints, w: Vector, gap: float, cone: WeightCone | None
+    ) -> Vector:
         """Return the weights after the constraint just found, and some that cost no inference."""
         for k in range(_MOST_OUTPUTS):
             g = np.zeros(len(w))
             value = sets.cached(w, g)
             if k and value - joint.slack(w) <= _CACHED_SHARE * gap:
                 break
-            joint.add(g, value - float(g @ w))
-            w = joint.solve()
+            joint.add(g, value - float(g @ w), cone)
+            w = joint.solve(cone)
         return w
 
 

@@ -21,6 +21,11 @@ it is from the optimum for nothing: after whole passes w is C·Σ_i A_iᵀ(μ_i 
 the outputs found for example i, a feasible dual point with value −½‖w‖² + C·Σ_i Δ̄_i
 (S. Lacoste-Julien et al. 2013, §4).
 
+Where the weights have to stay in a cone, each step ends at its nearest point. What that adds to the
+weights is a combination of the inequalities' rows with coefficients ≥ 0, multipliers of the dual:
+the decaying step's proof stays as it is. At ε > 0 the proof is that of
+:func:`~structlearn.learners.projected.gap_in_cone`.
+
 References
 ----------
 K. Crammer et al. (2006), Online passive-aggressive algorithms; J. Duchi, E. Hazan & Y. Singer
@@ -40,8 +45,9 @@ import numpy.typing as npt
 
 from .. import _core
 from ..exceptions import CapabilityError
-from ..problem import Problem
+from ..problem import Problem, WeightCone
 from .base import Progress, Settings, Training, check_finite
+from .projected import gap_in_cone
 
 __all__ = ["Beam", "Online", "OnlineState"]
 
@@ -188,6 +194,8 @@ class Online:
             start = saved["state"]
             self.rng.bit_generator.state = saved["rng"]
         state = start.copy() if start else OnlineState.zero(problem.n_weights, average=self.average)
+        if problem.cone is not None and start is not None:
+            state.v = problem.cone.project(state.v)  # may be of another problem
         if self.step in _WITH_SQUARES and not len(state.squares):
             state.squares = np.zeros(problem.n_weights)
         certificate = _Certificate(self.settings, problem, state)
@@ -220,7 +228,7 @@ class Online:
                     certificate.look(state)
                     # A look at the primal costs half a pass: at passes 1, 2, 4, ... and the last.
                     if _is_power_of_two(epoch) or last:
-                        best = certificate.at(self._chosen(state), n_jobs)
+                        best = certificate.at(self._chosen(state, problem.cone), n_jobs)
                         record["objective"], record["gap"] = best.objective, best.gap
                         calls += n
                 record["oracle_calls"] = calls
@@ -234,7 +242,7 @@ class Online:
                     "best": best and {"objective": best.objective, "gap": best.gap},
                 }
                 training.stopped = progress.report(
-                    functools.partial(self._chosen, state),
+                    functools.partial(self._chosen, state, problem.cone),
                     state=None if ended or perfect or last else functools.partial(dict, snapshot),
                     lasting=True,  # a pass does not change the state that it begins with
                     **record,
@@ -250,12 +258,12 @@ class Online:
                     break
             ended_early = training.stopped or not self.certifies
             if self.step not in _MISTAKE_DRIVEN and ended_early and not training.interrupted:
-                best = certificate.at(self._chosen(state), n_jobs)
+                best = certificate.at(self._chosen(state, problem.cone), n_jobs)
         except KeyboardInterrupt:  # between two native loops; inside one, the loop ends by itself
             training.interrupted = True
         training.history = progress.records
         training.state = state
-        training.weights = self._chosen(state)
+        training.weights = self._chosen(state, problem.cone)
         if best is not None and not training.interrupted:
             training.objective, training.gap = best.objective, best.gap
             training.converged = self._good_enough(best) or not self.certifies
@@ -269,8 +277,9 @@ class Online:
             )
         return training
 
-    def _chosen(self, state: OnlineState) -> Vector:
-        return state.mean if self.average else state.last
+    def _chosen(self, state: OnlineState, cone: WeightCone | None) -> Vector:
+        w = state.mean if self.average else state.last
+        return w if cone is None else cone.project(w)  # a mean is outside by rounding at most
 
     def _good_enough(self, found: Training | None) -> bool:
         return found is not None and self.settings.good_enough(found.gap, found.objective)
@@ -293,6 +302,7 @@ class Online:
             "average": self.average,
             "beam": self.beam.width if self.beam else 0,
             "update_at": self.beam.update_at if self.beam else "end",
+            "cone": None if problem.cone is None else problem.cone.native,
         }
         report: dict[str, float] = _core.online_pass(problem._core, order, options, shared)
         for k in names:
@@ -350,8 +360,8 @@ class _Certificate:
         )
         objective = 0.5 * float(w @ w) + s.C * loss
         if gradient is not None:
-            slope = w + s.C * gradient
-            self.dual = max(0.0, self.dual, objective - 0.5 * float(slope @ slope))
+            bound = gap_in_cone(w, w + s.C * gradient, self.problem.cone)
+            self.dual = max(0.0, self.dual, objective - bound)
         gap = None if self.dual == -np.inf else max(0.0, objective - self.dual)
         return Training(w, objective=objective, gap=gap)
 

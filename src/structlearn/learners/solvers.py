@@ -18,9 +18,10 @@ from .lbfgs import LBFGS
 from .one_slack import OneSlack
 from .online import Beam, Online
 from .owlqn import OWLQN
+from .projected import ProjectedGradient
 from .sag import SAG
 
-__all__ = ["SOLVERS", "Options", "Solver", "best_solver", "generator"]
+__all__ = ["SOLVERS", "Options", "Solver", "best_solver", "check_solver", "generator"]
 
 
 @dataclass(frozen=True)
@@ -78,6 +79,11 @@ class Solver:
         It has an objective; otherwise it moves after mistakes only.
     needs_labels : bool
         Its proofs need every label; with unknown ones they are filled in round by round.
+    in_cone : bool
+        Keeps weights in a cone (``problem.cone``).
+    any_loss : bool
+        Takes any value and gradient for a loss at ε > 0, such as those of a pseudo-likelihood;
+        others need that they are sums over outputs.
     """
 
     make: Callable[[Settings, Options], Learner]
@@ -86,6 +92,8 @@ class Solver:
     from_weights: bool = True
     minimises: bool = True
     needs_labels: bool = False
+    in_cone: bool = False
+    any_loss: bool = False
 
 
 def _online(settings: Settings, options: Options, step: str) -> Learner:
@@ -106,12 +114,15 @@ def _passive_aggressive(settings: Settings, options: Options) -> Learner:
 
 
 SOLVERS: dict[str, Solver] = {
-    "perceptron": Solver(lambda s, o: _online(s, o, "unit"), online=True, minimises=False),
-    "sgd": Solver(lambda s, o: _online(s, o, o.step), online=True),
-    "passive-aggressive": Solver(_passive_aggressive, online=True, minimises=False),
+    "perceptron": Solver(
+        lambda s, o: _online(s, o, "unit"), online=True, minimises=False, in_cone=True
+    ),
+    "sgd": Solver(lambda s, o: _online(s, o, o.step), online=True, in_cone=True, any_loss=True),
+    "passive-aggressive": Solver(_passive_aggressive, online=True, minimises=False, in_cone=True),
     "adagrad": Solver(lambda s, o: _online(s, o, "adagrad"), online=True),
     "arow": Solver(lambda s, o: _online(s, o, "arow"), online=True, minimises=False),
-    "lbfgs": Solver(lambda s, o: OWLQN(s) if s.l1 else LBFGS(s)),
+    "lbfgs": Solver(lambda s, o: OWLQN(s) if s.l1 else LBFGS(s), any_loss=True),
+    "projected": Solver(lambda s, o: ProjectedGradient(s), in_cone=True, any_loss=True),
     "sag": Solver(lambda s, o: SAG(s, random_state=o.seeded), keeps=True, needs_labels=True),
     "dual": Solver(
         lambda s, o: DualAscent(s, random_state=o.seeded),
@@ -123,12 +134,19 @@ SOLVERS: dict[str, Solver] = {
         lambda s, o: FrankWolfe(s, random_state=o.seeded, shuffle=o.shuffle),
         keeps=True,
         needs_labels=True,
+        in_cone=True,
     ),
     "n-slack": Solver(
-        lambda s, o: NSlack(s, violation_tol=o.violation_tol), keeps=True, needs_labels=True
+        lambda s, o: NSlack(s, violation_tol=o.violation_tol),
+        keeps=True,
+        needs_labels=True,
+        in_cone=True,
     ),
     "one-slack": Solver(
-        lambda s, o: OneSlack(s, violation_tol=o.violation_tol), keeps=True, needs_labels=True
+        lambda s, o: OneSlack(s, violation_tol=o.violation_tol),
+        keeps=True,
+        needs_labels=True,
+        in_cone=True,
     ),
     "annealing": Solver(lambda s, o: Annealing(s), needs_labels=True),
 }
@@ -138,7 +156,8 @@ def best_solver(settings: Settings, problem: Problem, *, at_weights: bool = Fals
     """Return the name of the solver that "auto" stands for.
 
     The perceptron at γ = ε = 0; for the hinge (ε = 0) Frank-Wolfe, or "sgd" where labels are
-    unknown; for ε > 0 dual ascent where it suits, else L-BFGS.
+    unknown; for ε > 0 dual ascent where it suits, else L-BFGS, or projected gradients where the
+    weights stay in a cone.
 
     Parameters
     ----------
@@ -149,7 +168,26 @@ def best_solver(settings: Settings, problem: Problem, *, at_weights: bool = Fals
         if settings.margin == 0:
             return "perceptron"
         return "frank-wolfe" if settings.convex else "sgd"
-    return "lbfgs" if at_weights or not DualAscent.suits(problem, settings) else "dual"
+    if problem.cone is not None:
+        return "projected"
+    if problem.likelihood != "exact" or at_weights or not DualAscent.suits(problem, settings):
+        return "lbfgs"
+    return "dual"
+
+
+def check_solver(name: str, problem: Problem) -> None:
+    """Refuse a solver that cannot do what a problem asks for; say which can."""
+    if problem.cone is not None and not SOLVERS[name].in_cone:
+        able = [other for other, solver in SOLVERS.items() if solver.in_cone]
+        raise ValueError(
+            f"solver={name!r} cannot keep the weights submodular; those that can: {able}"
+        )
+    if problem.likelihood != "exact" and not SOLVERS[name].any_loss:
+        able = [other for other, solver in SOLVERS.items() if solver.any_loss]
+        raise ValueError(
+            f"solver={name!r} needs exact sums over outputs, not likelihood="
+            f"{problem.likelihood!r}; those that do not: {able}"
+        )
 
 
 def generator(random_state: Any) -> np.random.Generator:

@@ -5,6 +5,7 @@ sqnorm(i, v) = ‖A_iᵀv‖² — and, for batch methods, the sum of losses wit
 neither the structure nor the features.
 """
 
+from ..scoring.cone import WeightCone
 from ..structures.native import n_threads
 from .digest import problem_digest
 from .gold import GoldOutputs
@@ -12,4 +13,12 @@ from .parts import PartVector
 from .problem import Problem
 from .reader import OutputReader
 
-__all__ = ["GoldOutputs", "OutputReader", "PartVector", "Problem", "n_threads", "problem_digest"]
+__all__ = [
+    "GoldOutputs",
+    "OutputReader",
+    "PartVector",
+    "Problem",
+    "WeightCone",
+    "n_threads",
+    "problem_digest",
+]

@@ -13,10 +13,12 @@ import numpy.typing as npt
 from .. import _core
 from ..features.rows import Examples
 from ..losses.costs import Cost
+from ..scoring.cone import WeightCone
 from ..scoring.layout import WeightLayout
 from ..structures.base import Parts, Structure, flatten, unflatten_values
 from ..structures.beam import BeamSearch
 from ..structures.native import NativeStructure, n_threads
+from .approximate_inference import LIKELIHOODS
 from .gold import GoldOutputs
 from .parts import PartVector, Shaped
 from .python_inference import Inexact, PythonInference
@@ -46,6 +48,11 @@ class Problem:
         A weight ≥ 0 an example; multiplies its loss.
     label_names : array, optional
         Names of the labels, for costs that weigh positions by them.
+    cone : WeightCone, optional
+        Linear inequalities that the weights have to keep.
+    likelihood : {"exact", "pseudo", "loopy"}
+        What losses at ε > 0 are made of: sums over outputs, or an approximation
+        (:mod:`~structlearn.problem.approximate_inference`).
     """
 
     def __init__(
@@ -57,6 +64,8 @@ class Problem:
         cost: Cost | None = None,
         sample_weight: Vector | None = None,
         label_names: npt.NDArray[Any] | None = None,
+        cone: WeightCone | None = None,
+        likelihood: str = "exact",
     ) -> None:
         self.structure = structure
         self.examples = examples
@@ -66,10 +75,12 @@ class Problem:
         self.cost = cost
         self.sample_weight = sample_weight
         self._label_names = label_names
+        self.cone = cone
+        self.likelihood = likelihood
         self._check_sites()
         self._specs = layout.specification(examples)
         self._topology_spec = self._topology_specification()
-        self._inference = structure.native or PythonInference(self)
+        self._inference = self._make_inference()
         #: Whether the gold parts have values other than counts, see :meth:`completed`.
         self.soft_gold = False
         self._core = self._build({}, {})
@@ -88,6 +99,11 @@ class Problem:
         structure = self.structure
         native = isinstance(structure, NativeStructure) and structure.native is not None
         return structure if native else None  # type: ignore[return-value]
+
+    def _make_inference(self) -> Any:
+        if self.likelihood in LIKELIHOODS:
+            return LIKELIHOODS[self.likelihood](self)
+        return self.structure.native or PythonInference(self)
 
     def _build(self, gold: dict[str, Any], cost: dict[str, Any]) -> Any:
         return _core.Problem(
@@ -109,7 +125,13 @@ class Problem:
 
     def specification(self) -> dict[str, Any]:
         """Return all that the core was given, features, gold parts and costs, as plain arrays."""
+        more: dict[str, Any] = {}
+        if self.cone is not None:
+            more["cone"] = [self.cone.ptr, self.cone.index, self.cone.value]
+        if self.likelihood != "exact":
+            more["likelihood"] = self.likelihood
         return {
+            **more,
             "n_weights": self.n_weights,
             "blocks": self._specs,
             "sites": {name: rows.site_shapes for name, rows in self.examples.blocks.items()},
@@ -339,7 +361,7 @@ class Problem:
             spec["value"] = value
         if sample_weight is not None:
             twin.sample_weight = sample_weight
-        twin._inference = self.structure.native or PythonInference(twin)
+        twin._inference = twin._make_inference()
         twin._gold_spec = spec
         twin._core = twin._build(spec, self._cost_spec)
         return twin
@@ -401,11 +423,30 @@ class Problem:
         inference = self._inference
         return inference.inexact if isinstance(inference, PythonInference) else Inexact()
 
+    def shortfall(self, w: Vector, margin: float) -> float:
+        """Return by how much Σ_i weight_i · L_i(w) at ε = 0 may be too small.
+
+        One pass in which inference gives bounds as well; ∞ where the structure has none.
+        """
+        inference = self._inference
+        if not isinstance(inference, PythonInference):
+            return 0.0
+        inference.missed = {}
+        try:
+            self.total_loss(w, margin, 0.0, gradient=False, n_jobs=1)
+            missed = inference.missed
+        finally:
+            inference.missed = None
+        values = np.array([missed.get(i, 0.0) for i in range(self.n_examples)])
+        weight = np.ones(len(values)) if self.sample_weight is None else self.sample_weight
+        return float((weight[weight > 0] * values[weight > 0]).sum())
+
     # -- building -------------------------------------------------------------------------------
 
     def _gold_specification(self, gold: GoldOutputs) -> dict[str, Any]:
         partial = gold.partial
         native = self._native
+        counted = True
         if native is not None:
             ptr = gold.ptr
             labels = gold.labels
@@ -417,22 +458,33 @@ class Problem:
             part_ptr, parts = self._core.encode_all(labels.astype(np.int32), ptr.astype(np.int64))
         else:
             rows: list[npt.NDArray[np.int64]] = []
+            counts: list[Vector] = []
             for i, y in enumerate(gold.outputs):
                 if partial[i]:
                     rows.append(np.empty(0, dtype=np.int64))
+                    counts.append(np.empty(0))
                     continue
                 scores = self.as_arguments(i, np.zeros(self._core.parts(i)))
                 try:
-                    counts = self.structure.encode(y, **scores)
+                    encoded = self.structure.encode(y, **scores)
                 except (ValueError, IndexError) as error:
                     raise ValueError(f"example {i}: {error}") from None
-                flat = flatten({name: counts[name] for name in self.shapes(i)})
+                flat = flatten({name: encoded[name] for name in self.shapes(i)})
                 used = np.flatnonzero(flat)
-                rows.append(np.repeat(used, flat[used].astype(np.int64)))
+                rows.append(used)
+                counts.append(flat[used])
+            value = np.concatenate(counts)
+            # Parts as often as they count; with values where those are no counts (Potts terms).
+            counted = bool((value > 0).all() and (value == np.rint(value)).all())
+            if counted:
+                pairs = zip(rows, counts, strict=True)
+                rows = [np.repeat(used, count.astype(np.int64)) for used, count in pairs]
             part_ptr = np.zeros(len(rows) + 1, dtype=np.int64)
             np.cumsum([len(r) for r in rows], out=part_ptr[1:])
             parts = np.concatenate(rows).astype(np.uint32)
         spec: dict[str, Any] = {"ptr": part_ptr, "part": parts}
+        if not counted:
+            spec["value"] = value
         if partial.any():
             spec.update(self._allowed(gold, partial))
         return spec

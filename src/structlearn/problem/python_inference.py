@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import weakref
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -49,15 +50,22 @@ class PythonInference:
             kind.infer is Structure.infer or kind.certifies
         )
         self.inexact = Inexact()
+        #: Where bounds are asked for: how much more the best outputs may score, example by example.
+        self.missed: dict[int, float] | None = None
 
     def infer(self, i: int, theta: Vector, temperature: float) -> tuple[float, Any, Vector]:
         """Return (value, parts or None, values) of infer(θ, ε) for example i."""
         scores = self._problem.as_arguments(i, theta)
         structure = self._problem.structure
         if temperature == 0 and self._solves:
-            solution = structure.solve(**scores)
+            if self.missed is None:
+                solution = structure.solve_without_bound(**scores)
+                self.inexact.under += not solution.exact
+            else:
+                solution = structure.solve(**scores)
+                missed = solution.bound - solution.value
+                self.missed[i] = 0.0 if solution.exact else missed if missed > 0 else math.inf
             value, p = solution.value, structure.encode(solution.output, **scores)
-            self.inexact.under += not solution.exact
         else:
             value, p = structure.infer(temperature=temperature, **scores)
         found = self._flat(i, p, sparse=temperature == 0)

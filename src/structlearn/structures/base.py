@@ -188,6 +188,14 @@ class Structure:
         value = self.score(y, **scores)
         return Solution(y, value, True, value, self.method)
 
+    def solve_without_bound(self, **scores: Any) -> Solution:
+        """Return what :meth:`solve` finds for one example, without a bound where that costs extra.
+
+        ``exact`` is then False where only the bound would have proven it.
+        """
+        found: Solution = self.solve(**scores)
+        return found
+
     def infer(
         self, *, temperature: float = 1.0, n_jobs: int | None = None, **scores: Any
     ) -> tuple[float, Parts]:
@@ -306,6 +314,42 @@ class Structure:
         if edges is None:
             return sum(self.score(y, **scores) > -math.inf for y in self.outputs(**scores))
         return edges.count(flatten(theta))
+
+    # -- where sums or maxima are hard ----------------------------------------------------------
+
+    def sums_are_exact(self, **scores: Any) -> bool:
+        """Tell whether :meth:`infer` at ε > 0 is exact for these scores; default: it is."""
+        return True
+
+    def loopy_infer(self, *, temperature: float = 1.0, **scores: Any) -> tuple[float, Parts]:
+        """Return approximate sums, as :meth:`infer` does, whether there are exact ones or not."""
+        raise CapabilityError(
+            f"{type(self).__name__} has no loopy message passing; Grid and Graph have. What works: "
+            "exact sums"
+        )
+
+    def pseudo_infer(
+        self, y: Any, *, temperature: float = 1.0, **scores: Any
+    ) -> tuple[float, Parts]:
+        """Return score(y) − ε · log pseudo-likelihood of y, and its gradient by block."""
+        raise CapabilityError(
+            f"{type(self).__name__} has no pseudo-likelihood; Grid and Graph have. What works: "
+            "exact sums, the likelihood itself"
+        )
+
+    def submodular_rows(self, n_labels: int) -> dict[str, npt.NDArray[np.float64] | None]:
+        """Return what must not be negative at a site for cuts to find the best output.
+
+        Returns
+        -------
+        dict of str to array or None
+            Block name to rows of coefficients, (rows, ...) with the shape of a site's outcomes: no
+            combination ⟨row, scores⟩ may be negative. None: the block has to be left out.
+        """
+        raise CapabilityError(
+            f"submodular=True is for structures that are searched by cuts, Grid and Graph; "
+            f"{type(self).__name__} is searched exactly whatever its weights"
+        )
 
     # -- the integer program --------------------------------------------------------------------
 

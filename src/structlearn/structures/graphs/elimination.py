@@ -14,6 +14,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from ... import _core
+
 __all__ = ["Elimination", "find_order"]
 
 Array = npt.NDArray[np.float64]
@@ -84,6 +86,8 @@ class Elimination:
     def __init__(self, n_nodes: int, edges: Integers, order: list[int]) -> None:
         self.n_nodes = n_nodes
         self.order = order
+        self._edges = np.ascontiguousarray(edges, dtype=np.int64)
+        self._native: dict[int, Any] = {}
         position = np.empty(n_nodes, dtype=np.int64)
         position[order] = np.arange(n_nodes)
         #: Edges whose tables have to be transposed: those eliminated first come last.
@@ -114,25 +118,32 @@ class Elimination:
         turned = [t.T if flip else t for t, flip in zip(tables, self.turned, strict=True)]
         return [*label, *turned]
 
+    def native(self, n_labels: int) -> Any:
+        """Return the core's plan for a number of labels, made once."""
+        if n_labels not in self._native:
+            order = np.array(self.order, dtype=np.int64)
+            self._native[n_labels] = _core.Elimination(self.n_nodes, n_labels, self._edges, order)
+        return self._native[n_labels]
+
     def best(self, label: Array, tables: Array) -> tuple[float, Integers]:
         """Return the maximum and a labelling that has it; −∞ where none is legal."""
-        factors = self._factors(label, tables)
-        choices: list[Integers] = []
-        value = 0.0
-        for _, others, members in self.steps:
-            joined = _join(factors, members)
-            choices.append(joined.argmax(axis=-1))
-            message = joined.max(axis=-1)
-            factors.append(message)
-            if not others:
-                value += float(message)
-        y = np.zeros(self.n_nodes, dtype=np.int64)
-        for (v, others, _), choice in zip(reversed(self.steps), reversed(choices), strict=True):
-            y[v] = choice[tuple(y[list(others)])]
-        return value, y
+        found: tuple[float, Integers] = self.native(label.shape[1]).best(
+            np.ascontiguousarray(label), np.ascontiguousarray(tables)
+        )
+        return found
+
+    def all_marginals(
+        self, label: Array, tables: Array, temperature: float
+    ) -> tuple[float, Array, Array]:
+        """Return ε log Σ exp(score/ε) and the marginals of nodes (N, K) and edges (E, K, K)."""
+        n_labels = label.shape[1]
+        value, node, pair = self.native(n_labels).sums(
+            np.ascontiguousarray(label), np.ascontiguousarray(tables), temperature
+        )
+        return value, node.reshape(-1, n_labels), pair.reshape(-1, n_labels, n_labels)
 
     def sums(self, label: Array, tables: Array, temperature: float) -> tuple[float, list[Any]]:
-        """Return ε log Σ exp(score/ε), and of each step log P(node | neighbours) · ε."""
+        """Return ε log Σ exp(score/ε), and for samples of each step ε·log P(node | neighbours)."""
         factors = self._factors(label, tables)
         conditionals: list[Any] = []
         value = 0.0
@@ -149,27 +160,6 @@ class Elimination:
             if not others:
                 value += float(message)
         return value, conditionals
-
-    def marginals(self, conditionals: list[Any], temperature: float) -> tuple[Array, Array]:
-        """Return the marginals of nodes (N, K) and of edges (E, K, K), from :meth:`sums`."""
-        n_factors = self.n_nodes + len(self.turned)
-        p: list[Any] = [None] * (n_factors + self.n_nodes)
-        for step in range(len(self.steps) - 1, -1, -1):
-            _, _, members = self.steps[step]
-            above = p[n_factors + step]
-            joint = np.exp(conditionals[step] / temperature)
-            if above is not None:
-                joint *= above[..., np.newaxis]
-            for factor, axes in members:
-                gone = tuple(i for i, axis in enumerate(axes) if axis is None)
-                p[factor] = joint.sum(axis=gone)
-        n_labels = len(p[0])
-        node = np.array(p[: self.n_nodes])
-        pair = np.empty((len(self.turned), n_labels, n_labels))
-        for e, flip in enumerate(self.turned.tolist()):
-            found = p[self.n_nodes + e]
-            pair[e] = found.T if flip else found
-        return node, pair
 
     def sample(self, conditionals: list[Any], temperature: float, n: int, seed: int) -> Integers:
         """Draw n labellings."""

@@ -8,10 +8,11 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from ...exceptions import CapabilityError
 from ..base import Block, Parts
 from ..programs.rows import RowBuilder
 from .pair_model import Cliques, PairGroup, PairModel
-from .pairwise import PairwiseStructure
+from .pairwise import SUBMODULAR, PairwiseStructure
 
 __all__ = ["Graph"]
 
@@ -92,6 +93,15 @@ class Graph(PairwiseStructure):
             "edge": Block((n_labels, n_labels), shared=True, optional=True),
             "clique": Block((n_labels,), optional=True),
         }
+
+    def submodular_rows(self, n_labels: int) -> dict[str, Array | None]:
+        """Return what keeps cuts exact: submodular pairs of two labels, rewards ≥ 0 of cliques."""
+        if n_labels > 2:
+            raise CapabilityError(
+                f"submodular=True on a Graph is for two labels, here are {n_labels}: its edges "
+                "have tables, not Potts strengths. What works: a Grid with potts_right, potts_down"
+            )
+        return {"edge": SUBMODULAR[np.newaxis], "clique": np.eye(n_labels)}
 
     def _edges_of(self, theta: Mapping[str, Any]) -> Integers:
         given = theta.get("edges")

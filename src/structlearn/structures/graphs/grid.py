@@ -12,7 +12,7 @@ from ..base import Block, Parts
 from ..programs.program import Program
 from ..programs.rows import RowBuilder
 from .pair_model import PairGroup, PairModel
-from .pairwise import PairwiseStructure
+from .pairwise import SUBMODULAR, PairwiseStructure
 
 __all__ = ["Grid"]
 
@@ -83,6 +83,15 @@ class Grid(PairwiseStructure):
             "potts_down": Block((), optional=True),
         }
 
+    def submodular_rows(self, n_labels: int) -> dict[str, Array | None]:
+        """Return what keeps cuts exact: Potts strengths ≥ 0, pairs of two labels submodular.
+
+        Of more labels pairs are Potts terms alone, for which α-expansion needs no truncation.
+        """
+        pair = SUBMODULAR[np.newaxis] if n_labels == 2 else None
+        strength = np.ones(1)
+        return {"right": pair, "down": pair, "potts_right": strength, "potts_down": strength}
+
     def _model(self, theta: Mapping[str, Any]) -> PairModel:
         label = theta["label"]
         if label.ndim != 3 or not label.size:
@@ -113,8 +122,8 @@ class Grid(PairwiseStructure):
                 parts[name] = tables[name]
             elif name.startswith("potts_"):
                 together = tables[name.removeprefix("potts_")]
-                equal = np.trace(together, axis1=-2, axis2=-1)
-                parts[name] = np.minimum(equal - together.sum(axis=(-2, -1)), 0.0)
+                unequal = 1.0 - np.eye(n_labels)
+                parts[name] = 0.0 - (together * unequal).sum(axis=(-2, -1))
         return {name: parts[name] for name in theta}
 
     def position_shapes(self, theta: Parts) -> dict[str, tuple[int, ...]]:

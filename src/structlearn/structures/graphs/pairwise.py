@@ -29,7 +29,7 @@ from ..base import (
     unbatch,
 )
 from .pair_model import PairModel
-from .pair_search import METHODS, search
+from .pair_search import METHODS, Found, search
 
 __all__ = ["PairwiseStructure"]
 
@@ -37,6 +37,9 @@ Array = npt.NDArray[np.float64]
 Integers = npt.NDArray[np.int64]
 
 _MOST_ENUMERATED = 2**20
+
+#: Pairs of two labels are submodular where ⟨this, their scores⟩ ≥ 0.
+SUBMODULAR = np.array([[1.0, -1.0], [-1.0, 1.0]])
 
 
 class PairwiseStructure(Structure):
@@ -136,7 +139,21 @@ class PairwiseStructure(Structure):
             return [self.solve(method=method, time_limit=time_limit, **one) for one in batch]
         model = self._model(self._read(scores))
         model.time_limit = time_limit
-        found = search(model, method or self.method)
+        return self._solution(model, search(model, method or self.method))
+
+    def solve_without_bound(self, **scores: Any) -> Solution:
+        """Return what :meth:`solve` finds for one example, without tree-reweighted bounds.
+
+        Their fifty sweeps cost more than the search; learners ask for them once, at the end.
+        """
+        model = self._model(self._read(scores))
+        found = search(model, self.method, bound=False)
+        if math.isnan(found.value):  # a cut whose value nobody asked for
+            value = model.native.score(found.labels)
+            found = found._replace(value=value, bound=value)
+        return self._solution(model, found)
+
+    def _solution(self, model: PairModel, found: Found) -> Solution:
         bound = found.value if found.exact else found.bound
         output = self._shaped(found.labels, model)
         return Solution(output, found.value, found.exact, bound, found.method)
@@ -239,13 +256,59 @@ class PairwiseStructure(Structure):
         model = self._model(self._read(scores))
         return not model.has_pairs or model.elimination is not None  # cliques have neither
 
+    def loopy_infer(self, *, temperature: float = 1.0, **scores: Any) -> tuple[float, Parts]:
+        """Return Bethe's approximation of the log-partition and the beliefs of loopy messages.
+
+        Where messages have come to rest, the beliefs are the gradient of the value (J. Yedidia,
+        W. Freeman & Y. Weiss 2005), and both are exact on trees.
+        """
+        check_temperature(temperature)
+        theta = self._read(scores)
+        model = self._model(theta)
+        if model.cliques is not None or temperature == 0:
+            raise CapabilityError("loopy sums are for pairs, not cliques, and temperature > 0")
+        value, node, pair = (
+            _loopy_sums(model, float(temperature), self.damping)
+            if model.has_pairs
+            else _independent_sums(model, float(temperature))
+        )
+        return value, self._summed(self._spread(node, pair, theta), theta)
+
+    def pseudo_infer(
+        self, y: Any, *, temperature: float = 1.0, **scores: Any
+    ) -> tuple[float, Parts]:
+        """Return score(y) − ε Σ_v log P_ε(y_v | y of its neighbours), and its gradient by block.
+
+        Minus score(y) it is a loss that needs no sums over labellings, O((N + E)·K); without edges
+        it is the log loss. Convex in the scores, and consistent: with more and more data from a
+        model of this kind its minimum is that model.
+
+        References
+        ----------
+        J. Besag (1975), Statistical analysis of non-lattice data.
+        """
+        check_temperature(temperature)
+        theta = self._read(scores)
+        model = self._model(theta)
+        if model.cliques is not None or temperature == 0:
+            raise CapabilityError(
+                "pseudo-likelihood is for pairs, not cliques, and temperature > 0"
+            )
+        labels = self._labels(y, theta)
+        value, node, pair = model.native.pseudo_likelihood(labels, float(temperature))
+        n_labels = model.n_labels
+        spread = self._spread(
+            node.reshape(-1, n_labels), pair.reshape(-1, n_labels, n_labels), theta
+        )
+        return value, self._summed(spread, theta)
+
     def _sums(self, model: PairModel, temperature: float) -> tuple[float, Array, Array]:
         plan = model.elimination
         if plan is not None:
-            value, conditionals = plan.sums(model.label, model.tables, temperature)
+            value, node, pair = plan.all_marginals(model.label, model.tables, temperature)
             if value == -math.inf:
                 raise nothing_legal()
-            return value, *plan.marginals(conditionals, temperature)
+            return value, node, pair
         if model.cliques is not None:
             raise CapabilityError(
                 "there are no sums over labellings with cliques. What works: argmax, solve, and "

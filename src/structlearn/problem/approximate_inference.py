@@ -1,0 +1,49 @@
+"""Losses in the place of the log loss where sums over outputs are out of reach.
+
+The core takes a loss as value(θ) − ⟨θ, μ(gold)⟩ with the gradient p − μ(gold), whatever gives value
+and p. With a pseudo-likelihood the value is one of its own for each gold output.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from .python_inference import PythonInference
+
+__all__ = ["LIKELIHOODS", "LoopySums", "PseudoLikelihood"]
+
+Vector = npt.NDArray[np.float64]
+
+
+class PseudoLikelihood(PythonInference):
+    """Each label given its neighbours' gold labels, in place of the sum over all outputs."""
+
+    def infer(self, i: int, theta: Vector, temperature: float) -> tuple[float, Any, Vector]:
+        """Return (value, None, gradient) of score(gold) − ε · log pseudo-likelihood."""
+        gold = self._problem.gold
+        if temperature == 0 or gold is None:
+            return super().infer(i, theta, temperature)
+        scores = self._problem.as_arguments(i, theta)
+        value, p = self._problem.structure.pseudo_infer(
+            gold.outputs[i], temperature=temperature, **scores
+        )
+        return value, *self._flat(i, p, sparse=False)
+
+
+class LoopySums(PythonInference):
+    """Bethe's approximation of the log-partition, and the beliefs of loopy message passing."""
+
+    def infer(self, i: int, theta: Vector, temperature: float) -> tuple[float, Any, Vector]:
+        """Return (value, None, beliefs)."""
+        if temperature == 0:
+            return super().infer(i, theta, temperature)
+        scores = self._problem.as_arguments(i, theta)
+        value, p = self._problem.structure.loopy_infer(temperature=temperature, **scores)
+        return value, *self._flat(i, p, sparse=False)
+
+
+#: What may stand in the place of exact sums.
+LIKELIHOODS: dict[str, type[PythonInference]] = {"pseudo": PseudoLikelihood, "loopy": LoopySums}

@@ -1,0 +1,146 @@
+"""Weights that stay submodular while they are learned, so that cuts stay exact."""
+
+import numpy as np
+import pytest
+from estimator_data import quietly
+from sklearn.base import clone
+
+from structlearn import CRF, PassiveAggressive, StructuredPerceptron, StructuredSVM
+from structlearn.exceptions import CapabilityError
+from structlearn.structures import Grid
+
+
+def boards(n=6, seed=0, potts=False, labels=2, size=24):
+    """Noisy boards whose neighbours differ more often than not, too wide for elimination."""
+    rng = np.random.default_rng(seed)
+    X, y = [], []
+    for _ in range(n):
+        truth = np.add.outer(np.arange(size), np.arange(size)) % labels
+        truth = np.where(
+            rng.random(truth.shape) < 0.3, rng.integers(labels, size=truth.shape), truth
+        )
+        grey = truth + rng.normal(size=truth.shape)
+        names = ("potts_right", "potts_down") if potts else ("right", "down")
+        x = {"label": np.stack((grey, np.ones_like(grey)), axis=-1)}
+        for name, axis in zip(names, (1, 0), strict=True):
+            difference = np.abs(np.diff(grey, axis=axis))
+            x[name] = np.stack((np.ones_like(difference), difference), axis=-1)
+        X.append(x)
+        y.append(truth)
+    return X, y
+
+
+MODELS = {
+    "frank-wolfe": StructuredSVM("grid", C=0.01, max_iter=15, random_state=0),
+    "n-slack": StructuredSVM("grid", C=0.01, solver="n-slack", max_iter=15),
+    "one-slack": StructuredSVM("grid", C=0.01, solver="one-slack", max_iter=15),
+    "sgd": StructuredSVM("grid", C=0.01, solver="sgd", max_iter=5, random_state=0),
+    "perceptron": StructuredPerceptron("grid", max_iter=5, random_state=0),
+    "passive-aggressive": PassiveAggressive("grid", max_iter=5, random_state=0),
+    "pseudo-likelihood": CRF("grid", C=0.1, likelihood="pseudo"),
+}
+
+
+@pytest.mark.parametrize("potts", [False, True])
+@pytest.mark.parametrize("name", MODELS)
+def test_cuts_are_exact_after_learning(name, potts):
+    X, y = boards(potts=potts)
+    model = quietly(clone(MODELS[name]).set_params(submodular=True), X, y)
+    problem = model.problem(X, y)
+    assert np.abs(model._weights).max() > 0
+    for i in range(len(X)):
+        found = Grid().solve(**problem.scores(i, model._weights))
+        assert found.exact
+        assert found.method == "minimum cut"
+        Grid().solve(method="cut", **problem.scores(i, model._weights))  # or it would raise
+    for block in ("potts_right", "potts_down") if potts else ("right", "down"):
+        w = model.coef_[block]
+        strength = w if potts else w[0, 0] + w[1, 1] - w[0, 1] - w[1, 0]
+        assert strength.min() >= -1e-12
+
+
+def test_without_it_they_are_not():
+    X, y = boards()
+    model = quietly(clone(MODELS["pseudo-likelihood"]), X, y)
+    w = model.coef_["right"]
+    assert (w[0, 0] + w[1, 1] - w[0, 1] - w[1, 0]).min() < -0.1
+
+
+def test_proofs_hold_where_cuts_are_exact():
+    X, y = boards(n=3)
+    gaps = {}
+    for solver in ("frank-wolfe", "n-slack", "one-slack"):
+        model = StructuredSVM("grid", C=0.01, solver=solver, tol=1e-2, submodular=True)
+        model.set_params(max_iter=300, random_state=0).fit(X, y)
+        gaps[solver] = (model.objective_ - model.duality_gap_, model.objective_)
+    # Each interval holds the same optimum.
+    assert max(low for low, _ in gaps.values()) <= min(high for _, high in gaps.values())
+
+
+def test_more_labels_have_potts_terms_alone():
+    X, y = boards(n=3, labels=3, potts=True, size=9)
+    model = StructuredSVM("grid", C=0.05, max_iter=4, submodular=True, random_state=0)
+    quietly(model, X, y)
+    assert set(model.coef_) == {"label", "potts_right", "potts_down"}
+    assert model.coef_["potts_right"].min() >= 0
+    assert model.predict(X[:1])[0].shape == (9, 9)
+    for x in X:
+        x["right"] = x["potts_right"]
+    with pytest.raises(CapabilityError, match="no features of right"):
+        StructuredSVM("grid", submodular=True).fit(X, y)
+    plain = [{"label": x["label"]} for x in X]
+    with pytest.raises(CapabilityError, match="needs Potts terms"):
+        StructuredSVM("grid", submodular=True).fit(plain, y)
+
+
+def test_shared_tables():
+    X, y = boards()
+    plain = [{"label": x["label"]} for x in X]
+    model = StructuredSVM("grid", C=0.01, max_iter=10, submodular=True, random_state=0)
+    quietly(model, plain, y)
+    w = model.coef_["right"]
+    assert w[0, 0] + w[1, 1] - w[0, 1] - w[1, 0] >= -1e-12
+
+
+def test_features_must_not_be_negative():
+    X, y = boards()
+    X[2]["down"][4, 5, 1] = -0.25
+    with pytest.raises(ValueError, match=r"example 2: feature 1 of down at edge 4, 5 is -0.25"):
+        StructuredSVM("grid", submodular=True).fit(X, y)
+
+
+@pytest.mark.parametrize("as_dictionaries", [False, True])
+def test_on_graphs(as_dictionaries):
+    rng = np.random.default_rng(0)
+    X, y = [], []
+    for _ in range(8):
+        edges = np.array([(v, (v + 1) % 7) for v in range(7)] + [(0, 3)])
+        truth = np.arange(7) % 2
+        label = truth[:, np.newaxis] + rng.normal(size=(7, 2))
+        strength = rng.random((len(edges), 2))
+        rows = [{"one": a, "two": b} for a, b in strength.tolist()]
+        X.append({"label": label, "edges": edges, "edge": rows if as_dictionaries else strength})
+        y.append(truth)
+    model = StructuredSVM("graph", C=0.1, submodular=True, random_state=0, all_possible_states=True)
+    quietly(model, X, y)
+    w = model.coef_["edge"]
+    assert w.shape == (2, 2, 2)
+    assert (w[0, 0] + w[1, 1] - w[0, 1] - w[1, 0]).min() >= -1e-12
+    if as_dictionaries:
+        X[3]["edge"][5]["two"] = -1.0
+    else:
+        X[3]["edge"][5, 1] = -1.0
+    with pytest.raises(ValueError, match="example 3: feature 1 of edge at edge 5 is -1"):
+        model.fit(X, y)
+    with pytest.raises(CapabilityError, match="two labels, here are 3"):
+        model.fit(X, [labels + (labels > 0) * (np.arange(7) % 3 == 1) for labels in y])
+
+
+def test_other_structures_and_solvers_say_so():
+    with pytest.raises(CapabilityError, match="Chain is searched exactly"):
+        StructuredSVM("chain", submodular=True).fit([np.zeros((2, 1))], [[0, 1]])
+    X, y = boards(n=2)
+    with pytest.raises(ValueError, match=r"annealing.*cannot.*frank-wolfe"):
+        StructuredSVM("grid", solver="annealing", submodular=True).fit(X, y)
+    with pytest.raises(ValueError, match=r"lbfgs.*cannot.*projected"):
+        CRF("grid", solver="lbfgs", likelihood="pseudo", submodular=True).fit(X, y)
