@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
@@ -86,11 +87,12 @@ _STROKES: dict[str, tuple[tuple[int, str], ...]] = {
 _DESCRIPTION = """\
 A photograph with an outlined mask
 ----------------------------------
-The photograph "{name}" of scikit-learn (load_sample_image), {height} x {width} pixels, with Gaussian
-colour noise of standard deviation {noise:g} (where white is 1) added. `mask` has the kind of each
-pixel: {kinds}. It was outlined by polygons of a few dozen corners, so that pixels within {margin}
-of an outline are left open ({void}). `scribbles` has the kind of {share:.1%} of the pixels, as
-somebody would mark them with a pen in a minute, and {void} everywhere else.
+The photograph "{name}" of scikit-learn (load_sample_image), {height} x {width} pixels, with
+Gaussian colour noise of standard deviation {noise:g} (where white is 1) added. `mask` has the kind
+of each pixel: {kinds}.
+It was outlined by polygons of a few dozen corners, so that pixels within {margin} of an outline
+are left open ({void}). `scribbles` has the kind of {share:.1%} of the pixels, as somebody would
+mark them with a pen in a minute, and {void} everywhere else.
 """
 
 
@@ -173,13 +175,11 @@ def _inside(corners: NDArray[np.float64], height: int, width: int) -> NDArray[np
     return inside
 
 
-def _near(
-    corners: NDArray[np.float64], height: int, width: int, reach: float
-) -> NDArray[np.bool_]:
+def _near(corners: NDArray[np.float64], height: int, width: int, reach: float) -> NDArray[np.bool_]:
     """Return the pixels within reach of a broken line."""
     y, x = np.mgrid[:height, :width] + 0.5
     near = np.zeros((height, width), dtype=bool)
-    for (x0, y0), (x1, y1) in zip(corners[:-1], corners[1:], strict=True):
+    for (x0, y0), (x1, y1) in itertools.pairwise(corners):
         dx, dy = x1 - x0, y1 - y0
         along = np.clip(((x - x0) * dx + (y - y0) * dy) / (dx * dx + dy * dy), 0.0, 1.0)
         near |= np.hypot(x - x0 - along * dx, y - y0 - along * dy) <= reach
@@ -191,6 +191,6 @@ def _open_borders(mask: NDArray[np.uint8], margin: int) -> NDArray[np.uint8]:
     from scipy.ndimage import maximum_filter, minimum_filter
 
     size = 2 * margin + 1
-    opened = mask.copy()
+    opened: NDArray[np.uint8] = mask.copy()
     opened[minimum_filter(mask, size) != maximum_filter(mask, size)] = VOID
     return opened

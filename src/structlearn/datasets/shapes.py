@@ -41,7 +41,7 @@ def make_shapes(
     size: int | tuple[int, int] = 128,
     n_classes: int = 4,
     n_shapes: int = 6,
-    noise: float = 0.18,
+    noise: float = 0.4,
     random_state: RandomStateLike = None,
 ) -> Bunch:
     """Make noisy images of shapes with their masks, for models of images.
@@ -56,7 +56,7 @@ def make_shapes(
         Kinds of pixels, 2 to 4: the ground, then discs, boxes, blobs.
     n_shapes : int, default=6
         Shapes an image; some are hidden by others.
-    noise : float, default=0.18
+    noise : float, default=0.4
         Standard deviation of the noise of each colour of each pixel, on the scale where white is 1.
     random_state : None, int, numpy.random.Generator or numpy.random.RandomState, default=None
         Same seed, same images.

@@ -92,7 +92,7 @@ class PixelFeatures:
         if self.wide:
             bright = colours[..., 0]
             smooth = _blur(bright, 1.0)
-            down, across = np.gradient(smooth)
+            down, across = _gradient(smooth)
             products = np.stack((across * across, down * down, across * down), axis=-1)
             for scale in self.wide:
                 mean, square = _blur(bright, scale), _blur(bright * bright, scale)
@@ -120,6 +120,13 @@ def _blur(values: Floats, scale: float) -> Floats:
     for axis in (0, 1):
         values = gaussian_filter1d(values, scale, axis=axis, mode="nearest", truncate=_REACH)
     return values
+
+
+def _gradient(values: Floats) -> tuple[Floats, Floats]:
+    """Return half the differences of the neighbours below and above, and right and left."""
+    wide = np.pad(values, 1, mode="edge")
+    half = np.float32(0.5)
+    return (wide[2:, 1:-1] - wide[:-2, 1:-1]) * half, (wide[1:-1, 2:] - wide[1:-1, :-2]) * half
 
 
 class Basis:
