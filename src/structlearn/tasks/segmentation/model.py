@@ -33,6 +33,8 @@ Integers = npt.NDArray[np.int64]
 Item = TypeVar("Item")
 Result = TypeVar("Result")
 
+#: Pixels whose expanded features fit into the cache.
+_CHUNK = 2048
 #: Array of a model file -> its type and how many dimensions it has.
 _ARRAYS = {
     "mean": ("F32", 1),
@@ -127,7 +129,9 @@ class SegmenterModel:
 
         def strip(rows: tuple[int, int]) -> Array:
             base = self.features.rows(image, *rows).reshape(-1, len(self.features))
-            found: Array = (self.basis.expand(base) @ single).astype(np.float64)
+            found = np.empty((len(base), single.shape[1]))
+            for at in range(0, len(base), _CHUNK):
+                found[at : at + _CHUNK] = self.basis.expand(base[at : at + _CHUNK]) @ single
             return found
 
         return np.concatenate(in_parallel(strip, self.features.strips(height, width), threads))
