@@ -41,7 +41,9 @@ def tell(scores):
     """Print the scores and the margin over single pixels."""
     alone = scores["alone"]
     print(f"  single pixels  IoU {100 * alone['iou']:.1f}, accuracy {100 * alone['accuracy']:.1f}")
-    print(f"  structured     IoU {100 * scores['iou']:.1f}, accuracy {100 * scores['accuracy']:.1f}")
+    print(
+        f"  structured     IoU {100 * scores['iou']:.1f}, accuracy {100 * scores['accuracy']:.1f}"
+    )
     print(f"  neighbours add {100 * (scores['iou'] - alone['iou']):.1f} points of IoU")
 
 

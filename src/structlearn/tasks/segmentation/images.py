@@ -67,10 +67,10 @@ def read_image(path: str | os.PathLike[str]) -> Floats:
     Grey pictures get three equal colours, 16 bits are kept as far as single precision goes, and a
     camera's note of how it was held is honoured. Transparent pixels have no colour and are refused.
     """
-    from PIL import ImageOps
-
     name = os.fspath(path)
     picture = open_picture(name)
+    from PIL import ImageOps  # there, if a picture was opened
+
     picture = ImageOps.exif_transpose(picture)
     mode = picture.mode
     if mode == "F" or mode.startswith("I"):

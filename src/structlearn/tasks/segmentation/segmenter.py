@@ -45,7 +45,8 @@ class Segmenter(FileTagger):
         All begin with the logistic model of single pixels and weights of neighbours by
         pseudo-likelihood, and "crf" ends there (an approximation: the sum over all segmentations
         of a grid cannot be had). Then all weights together, by the structured hinge with Hamming
-        cost or by the averaged perceptron.
+        cost or by the averaged perceptron. With a handful of small images these can learn them by
+        heart and end below single pixels: "crf", or a dev set, is safer there.
     superpixels : int, default=0
         Give one class each to about so many compact regions of an image (SLIC; needs
         scikit-image); 0: to every pixel.
