@@ -401,7 +401,7 @@ class Program(PartScores):
     ) -> tuple[Solution, Vector]:
         parts = columns[: self.n_parts].copy()
         whole = self.rows.integer[: self.n_parts] | (self.structure is not None)
-        parts[whole] = np.rint(parts[whole])
+        parts[whole] = np.rint(parts[whole]) + 0.0  # no -0.0
         value = dot_counts(theta, parts)
         solution = Solution(
             self.decode(self._unflat(parts)),
