@@ -5,8 +5,8 @@ A model that looks at one digit at a time cannot know that. A chain learns, from
 score for each pair of neighbours, and reads the word whose digits and pairs score best together.
 
 The picture shows words in which several digits alone are misread and all of them jointly are not.
-It needs matplotlib, ``pip install structlearn[plot]``. Run me: ``python examples/reading_words.py``,
-with the picture's name if you like.
+It needs matplotlib, ``pip install structlearn[plot]``. Run me:
+``python examples/reading_words.py``, with the picture's name if you like.
 """
 
 import sys

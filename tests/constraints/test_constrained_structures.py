@@ -42,7 +42,7 @@ def test_graphs_whose_edges_come_with_the_example(constraint, own):
 def test_graphs_with_cliques():
     rng = np.random.default_rng(1)
     constrained = with_constraints(Graph(SQUARE), [at_most(1, Label(0))])
-    label = rng.normal(size=(4, 3)) + [2.0, 0.0, 0.0]
+    label = rng.normal(size=(4, 3)) + np.array([2.0, 0.0, 0.0])
     for cliques in ([[0, 1, 2], [2, 3]], [[0, 1, 3], [2, 3]]):
         scores = {"label": label, "clique": rng.random((2, 3)), "cliques": cliques}
         expected = best_by_enumeration(constrained, **scores)
@@ -53,7 +53,7 @@ def test_grids_with_potts_terms_and_rows():
     rng = np.random.default_rng(2)
     constrained = with_constraints(Grid(), [at_most(2, Label(0)), require(Label(0, at=(0, 0)))])
     scores = {
-        "label": rng.normal(size=(2, 3, 2)) + [2.0, 0.0],
+        "label": rng.normal(size=(2, 3, 2)) + np.array([2.0, 0.0]),
         "potts_right": rng.random((2, 2)),
         "potts_down": 0.3,
     }

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from ..structures.base import Parts, Structure
+from ..structures.base import Structure
 from .language import Label, Part, Selection
 
 __all__ = ["PartIndex"]
@@ -99,7 +99,8 @@ class PartIndex:
         block, position, turned = joined
         shape = self.shapes[block]
         table = np.arange(math.prod(shape)).reshape(shape)[position]
-        return self.first[block] + (table.T if turned else table)[label, sorted(labels)]
+        found: Indices = (table.T if turned else table)[label, sorted(labels)]
+        return self.first[block] + found
 
     def _positions(self) -> tuple[int, ...]:
         block = self.structure.label_block

@@ -324,8 +324,10 @@ class Structure:
         """Return scores in terms of the blocks of :meth:`as_program`; default: as they are."""
         return theta
 
-    #: The block with a table of the labels of two places, if the dynamic program has one.
-    pair_block: str | None = None
+    @property
+    def pair_block(self) -> str | None:
+        """The block with a table of the labels of two places, if the dynamic program has one."""
+        return None
 
     def joined(self, place: Any, other: Any, **scores: Any) -> tuple[str, int, bool] | None:
         """Return where the labels of two places are scored together, by the dynamic program.

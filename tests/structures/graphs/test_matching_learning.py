@@ -49,7 +49,7 @@ def test_every_shape_is_learned(model, shapes):
 def test_outputs_of_another_size_are_refused():
     X, y = examples([(4, 2)] * 3)
     y[1] = y[1][:2]
-    with pytest.raises(ValueError, match="example 1: .*4 places"):
+    with pytest.raises(ValueError, match=r"example 1: .*4 places"):
         StructuredPerceptron(Matching()).fit(X, y)
     y[1] = np.array([0, 1, -1, 0])
     with pytest.raises(ValueError, match="twice"):

@@ -73,20 +73,18 @@ def test_the_time_limit_is_kept_and_the_best_so_far_comes_with_its_bound():
     assert not found.exact
     assert found.value <= found.bound < INF
     assert program.rows.hold(found.output.astype(float))
-    with pytest.raises(TimeoutError, match="none scores more than [0-9]"):
+    with pytest.raises(TimeoutError, match=r"none scores more than [0-9]"):
         program.solve(part=part, time_limit=0.0, method="ilp")
 
 
 def test_a_program_too_large_for_the_licence():
     rows = np.ones((1, 5000)), 0, 3
     part = np.arange(5000.0)
-    try:
-        best = Program(*rows, solver="gurobi").solve(part=part, method="ilp")
-    except RuntimeError as error:
-        assert 'solver="highs"' in str(error)
-        assert "highs" in Program(*rows).solve(part=part, method="ilp").method
-    else:  # a full licence
-        assert best.value == 4999 + 4998 + 4997
+    found = Program(*rows).solve(part=part, method="ilp")
+    assert found.value == 4999 + 4998 + 4997
+    if "highs" in found.method:  # no full licence
+        with pytest.raises(RuntimeError, match='solver="highs" has no limit'):
+            Program(*rows, solver="gurobi").solve(part=part, method="ilp")
 
 
 def test_programs_of_structures_with_constraints():

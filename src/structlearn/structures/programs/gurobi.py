@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import math
 from typing import TYPE_CHECKING, Any
 
@@ -16,6 +17,24 @@ if TYPE_CHECKING:
 __all__ = ["GurobiModel"]
 
 Vector = npt.NDArray[np.float64]
+
+
+#: The most columns, and rows, of the licence that comes with the package.
+_FREE_SIZE = 2000
+
+
+@functools.cache
+def _is_licensed() -> bool:
+    """Tell whether programs of any size may be solved, by a small one that is over the limit."""
+    import gurobipy
+
+    try:
+        model = gurobipy.Model(env=gurobipy.Env(params={"OutputFlag": 0}))
+        model.addMVar(_FREE_SIZE + 1)
+        model.optimize()
+    except gurobipy.GurobiError:
+        return False
+    return True
 
 
 class GurobiModel:
@@ -55,6 +74,8 @@ class GurobiModel:
         """Return a model, or None where no licence allows one of this size."""
         import gurobipy
 
+        if max(rows.n_columns, rows.n_rows) > _FREE_SIZE and not _is_licensed():
+            return None
         try:
             model = cls(rows)
             model._model.setParam("TimeLimit", 0.0)

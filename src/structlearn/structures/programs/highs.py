@@ -98,6 +98,7 @@ class _Kept:
         self.lower = rows.column_lower
         self.costs: Vector = np.zeros(n)
         self.integer = integer
+        self._presolve = rows.presolve
         self._every = np.arange(n, dtype=np.int32)
         self._highspy = highspy
         lp = highspy.HighsLp()
@@ -141,6 +142,10 @@ class _Kept:
         # The solver's clock runs on from call to call.
         limit = max(time_limit - (time.perf_counter() - began), 0.0)
         highs.setOptionValue("time_limit", min(highs.getRunTime() + limit, 1e20))
+        if self.integer:
+            # It asks for the time only when it is done.
+            jump = self._presolve and math.isinf(time_limit)
+            highs.setOptionValue("mip_heuristic_run_feasibility_jump", jump)
         self._run()
         status = highs.getModelStatus()
         info = highs.getInfo()

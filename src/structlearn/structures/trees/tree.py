@@ -70,7 +70,10 @@ class Tree(NativeStructure):
         if self.parents is not None:
             self._core.check({"label": np.zeros((len(self.parents), 1))})
 
-    pair_block = "edge"
+    @property
+    def pair_block(self) -> str | None:
+        """The block of label pairs."""
+        return "edge"
 
     def blocks(self, n_labels: int) -> dict[str, Block]:
         """Return the blocks in the order of the core."""
