@@ -32,7 +32,9 @@ _PATIENCE = 10.0
 _MOST_NAMES = 12
 
 
-def describe_conflict(program: ProgramSearch, theta: Vector, integer: bool) -> tuple[str, list[str]]:
+def describe_conflict(
+    program: ProgramSearch, theta: Vector, integer: bool
+) -> tuple[str, list[str]]:
     """Return a message, and the names of constraints of which no one can hold with the others."""
     rows = program.rows
     forbidden = np.flatnonzero((theta == -np.inf) & (rows.column_upper[: program.n_parts] > 0))
