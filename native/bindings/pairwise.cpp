@@ -69,26 +69,31 @@ class PyPairwise {
   }
 
  private:
-  // (start, members, rewards).
+  // (start, members, rewards, slacks).
   void set_cliques(nb::object given) {
     if (model.height > 0) throw std::invalid_argument("a grid has no cliques");
     starts_ = nb::cast<Integers>(given[0]);
     members_ = nb::cast<Integers>(given[1]);
     const auto reward = nb::cast<Reals>(given[2]);
+    const auto slack = nb::cast<Reals>(given[3]);
     if (starts_.size() == 0) throw std::invalid_argument("cliques without a start");
     const std::size_t count = starts_.size() - 1;
     bool right = starts_.data()[0] == 0 && reward.size() == count * model.labels &&
+                 slack.size() == count &&
                  starts_.data()[count] == static_cast<std::int64_t>(members_.size());
     for (std::size_t c = 0; right && c < count; ++c) {
-      right = starts_.data()[c] < starts_.data()[c + 1];
+      const auto size = static_cast<double>(starts_.data()[c + 1] - starts_.data()[c]);
+      right = size > 0.0 &&
+              (slack.data()[c] == 1.0 || (slack.data()[c] > 1.0 && 2.0 * slack.data()[c] <= size));
     }
     for (std::size_t i = 0; right && i < members_.size(); ++i) {
       right =
           members_.data()[i] >= 0 && members_.data()[i] < static_cast<std::int64_t>(model.nodes);
     }
     if (!right) throw std::invalid_argument("cliques that do not fit the nodes");
-    model.cliques = {count, starts_.data(), members_.data(), reward.data()};
+    model.cliques = {count, starts_.data(), members_.data(), reward.data(), slack.data()};
     held_.push_back(reward);
+    held_.push_back(slack);
   }
 
   // (values, is it a table a strength): as many as one edge has, or as all have.

@@ -96,18 +96,39 @@ class Climber {
 
   CliqueTerm clique_term(const Move& move, std::size_t c) const {
     const double* reward = m_.cliques.reward + c * m_.labels;
-    const std::int64_t *member = m_.cliques.members + m_.cliques.start[c],
+    const double slack = m_.cliques.slack[c];
+    const std::int64_t *first = m_.cliques.members + m_.cliques.start[c],
                        *last = m_.cliques.members + m_.cliques.start[c + 1];
-    const std::int32_t first = y_[*member];
-    bool all_same = true, all_move = true;
-    for (; member != last; ++member) {
-      all_same &= y_[*member] == first;
-      all_move &= move.takes_part(y_[*member]);
+    CliqueTerm term;
+    if (move.swap()) {
+      const auto still =
+          std::count_if(first, last, [&](std::int64_t v) { return !move.takes_part(y_[v]); });
+      const double share = 1.0 - static_cast<double>(still) / slack;
+      if (share <= 0.0) return term;
+      term.moving = {move.alpha, move.beta};
+      set_zero(term, reward[move.beta], share, slack);
+      set_one(term, reward[move.alpha], share, slack);
+      return term;
     }
-    if (!all_move) return {0.0, 0.0, -1};
-    if (move.swap()) return {reward[move.beta], reward[move.alpha], -1};
-    if (all_same && first == move.alpha) return {0.0, 0.0, -1};  // it has what it can get
-    return {all_same ? reward[first] : 0.0, reward[move.alpha], move.alpha};
+    const auto [label, missing] = m_.cliques.common(c, y_.data());
+    if (label == move.alpha && missing == 0.0) return term;  // it has what it can get
+    term.decided = move.alpha;
+    set_one(term, reward[move.alpha], 1.0, slack);
+    const double share = 1.0 - missing / slack;
+    if (label != move.alpha && share > 0.0) {
+      term.kept = label;
+      set_zero(term, reward[label], share, slack);
+    }
+    return term;
+  }
+
+  static void set_zero(CliqueTerm& term, double reward, double share, double slack) {
+    term.zero = reward * share;
+    term.zero_step = reward / slack;
+  }
+  static void set_one(CliqueTerm& term, double reward, double share, double slack) {
+    term.one = reward * share;
+    term.one_step = reward / slack;
   }
 
   void add_edge(const Move& move, std::size_t e, std::int32_t yp, std::int32_t yq, std::size_t at,

@@ -1,6 +1,7 @@
 // From the scores of two choices a node to a network whose minimum cut is the best choice.
 #pragma once
 
+#include <array>
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
@@ -35,15 +36,27 @@ void add_pair(Network& net, std::size_t p, std::int32_t arc, const PairCosts& c,
   net.node(net.head(p, arc)).excess += c.up - c.same0 - w;
 }
 
-// What a group earns in a move if all its members choose 0, or 1; members that have the label
-// `decided` are no part of the second.
+// What a group earns in a move if all its members choose 0, or 1, and what each that does not takes
+// from it. Members whose choice makes no difference are left out.
 struct CliqueTerm {
-  double all_zero, all_one;
-  std::int32_t decided;
+  double zero = 0.0, one = 0.0;
+  double zero_step = 0.0, one_step = 0.0;
+  std::int32_t kept = -1;     // only members with this label are part of the first
+  std::int32_t decided = -1;  // members with this label are no part of the second
+  std::array<std::int32_t, 2> moving = {-1, -1};  // only members with these are part of anything
+
+  bool in_zero(std::int32_t label) const { return (kept < 0 || label == kept) && moves(label); }
+  bool in_one(std::int32_t label) const { return label != decided && moves(label); }
+
+ private:
+  bool moves(std::int32_t label) const {
+    return moving[0] < 0 || label == moving[0] || label == moving[1];
+  }
 };
 
 // Two helpers a group (Kohli, Kumar and Torr 2007): one that a member with choice 1 pulls to the
-// sink's side, where it loses all_zero; one that a member with choice 0 holds at the source's.
+// sink's side, where it loses all; one that a member with choice 0 holds at the source's. A pull is
+// as strong as what one member takes away (Kohli, Ladicky and Torr 2008).
 template <class Network, class Term>
 void add_cliques(Network& net, const Pairwise& m, Term&& term, const std::int32_t* y = nullptr) {
   if constexpr (requires { net.arc_of_edge(std::size_t{0}); }) {
@@ -52,15 +65,15 @@ void add_cliques(Network& net, const Pairwise& m, Term&& term, const std::int32_
       const std::size_t zero = m.nodes + 2 * c, one = zero + 1;
       const auto first = static_cast<std::size_t>(m.cliques.start[c]);
       const auto last = static_cast<std::size_t>(m.cliques.start[c + 1]);
-      if (t.all_zero > 0.0) net.node(zero).excess += t.all_zero;
-      if (t.all_one > 0.0) net.node(one).excess -= t.all_one;
+      if (t.zero > 0.0) net.node(zero).excess += t.zero;
+      if (t.one > 0.0) net.node(one).excess -= t.one;
       for (std::size_t i = first; i < last; ++i) {
         const auto v = static_cast<std::size_t>(m.cliques.members[i]);
-        if (t.all_zero > 0.0) {
-          net.capacity(zero, net.arc_of_edge(m.n_edges + 2 * i)) += t.all_zero;
+        if (t.zero > 0.0 && (y == nullptr || t.in_zero(y[v]))) {
+          net.capacity(zero, net.arc_of_edge(m.n_edges + 2 * i)) += t.zero_step;
         }
-        if (t.all_one > 0.0 && (y == nullptr || y[v] != t.decided)) {
-          net.capacity(v, net.arc_of_edge(m.n_edges + 2 * i + 1)) += t.all_one;
+        if (t.one > 0.0 && (y == nullptr || t.in_one(y[v]))) {
+          net.capacity(v, net.arc_of_edge(m.n_edges + 2 * i + 1)) += t.one_step;
         }
       }
     }

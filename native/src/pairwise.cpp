@@ -40,13 +40,24 @@ double Pairwise::score(const std::int32_t* y) const {
 double Pairwise::clique_score(const std::int32_t* y) const {
   double total = 0.0;
   for (std::size_t c = 0; c < cliques.count; ++c) {
-    const std::int64_t *member = cliques.members + cliques.start[c],
-                       *last = cliques.members + cliques.start[c + 1];
-    const std::int32_t k = y[*member];
-    while (member != last && y[*member] == k) ++member;
-    if (member == last) total += cliques.reward[c * labels + static_cast<std::size_t>(k)];
+    const auto [label, missing] = cliques.common(c, y);
+    const double share = 1.0 - missing / cliques.slack[c];
+    if (share > 0.0) total += share * cliques.reward[c * labels + static_cast<std::size_t>(label)];
   }
   return total;
+}
+
+// By majority vote (Boyer and Moore 1981): who earns has more than half of the members.
+Cliques::Common Cliques::common(std::size_t c, const std::int32_t* y) const {
+  const std::int64_t *first = members + start[c], *last = members + start[c + 1];
+  std::int32_t label = y[*first];
+  std::int64_t lead = 0;
+  for (const std::int64_t* member = first; member != last; ++member) {
+    if (lead == 0) label = y[*member];
+    lead += y[*member] == label ? 1 : -1;
+  }
+  const auto have = std::count_if(first, last, [&](std::int64_t v) { return y[v] == label; });
+  return {label, static_cast<double>(last - first - have)};
 }
 
 bool Pairwise::anything_forbidden() const {
@@ -110,7 +121,8 @@ CutResult cut(Network& net, const Pairwise& m, std::vector<std::int32_t>& y, Int
   if (result.not_submodular >= 0) return result;
   add_cliques(net, m, [&](std::size_t c) {
     const double* reward = m.cliques.reward + 2 * c;
-    return CliqueTerm{reward[0], reward[1], -1};
+    const double slack = m.cliques.slack[c];
+    return CliqueTerm{reward[0], reward[1], reward[0] / slack, reward[1] / slack};
   });
   MaxFlow<Network> flow(net);
   result.complete = flow.run(interrupt);

@@ -72,15 +72,16 @@ inline void test_cliques() {
   Draw draw(8);
   const std::vector<std::int64_t> start{0, 2, 5}, members{0, 3, 1, 2, 3};
   for (int round = 0; round < 60; ++round) {
+    const std::vector<double> slack{1.0, round % 2 == 0 ? 1.0 : 1.5};
     std::vector<double> reward;
     for (int i = 0; i < 6; ++i) reward.push_back(static_cast<double>(draw.below(1000)) / 300.0);
     std::vector<std::int32_t> y;
     PairwiseCase two = draw_pairwise(2, 2, 2, false, false, draw);
-    two.model.cliques = {2, start.data(), members.data(), reward.data()};
+    two.model.cliques = {2, start.data(), members.data(), reward.data(), slack.data()};
     CHECK(structlearn::binary_cut(two.model, y, nullptr).not_submodular < 0);
     CHECK_NEAR(two.model.score(y.data()), best_labelling(two.model), 1e-9);
     PairwiseCase three = draw_pairwise(2, 2, 3, false, false, draw);
-    three.model.cliques = {2, start.data(), members.data(), reward.data()};
+    three.model.cliques = {2, start.data(), members.data(), reward.data(), slack.data()};
     for (const bool swap : {false, true}) {
       y.assign(4, 0);
       const double before = three.model.score(y.data());

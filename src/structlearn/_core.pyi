@@ -109,7 +109,7 @@ class Pairwise:
         width: int,
         edges: _Integers,
         pairs: list[tuple[_Reals, bool, bool] | None],
-        cliques: tuple[_Integers, _Integers, _Reals] | None,
+        cliques: tuple[_Integers, _Integers, _Reals, _Reals] | None,
     ) -> None: ...
     def cut(self, with_value: bool = True) -> tuple[_Integers, float, int]: ...
     def climb(

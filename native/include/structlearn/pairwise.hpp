@@ -22,12 +22,25 @@ struct PairScores {
 };
 
 // Groups of nodes that earn reward[c, k] where all of them have label k (P^n Potts; Kohli, Kumar
-// and Torr 2007). Group c owns members[start[c]..start[c + 1]]. Rewards are >= 0 for cuts.
+// and Torr 2007), and less by reward / slack[c] for each that has not, down to nothing (robust P^n;
+// Kohli, Ladicky and Torr 2008). Group c owns members[start[c]..start[c + 1]]. Slacks are 1, or up
+// to half of a group, so that one label earns at most. Rewards are >= 0 for cuts.
 struct Cliques {
   std::size_t count = 0;
   const std::int64_t* start = nullptr;
   const std::int64_t* members = nullptr;
   const double* reward = nullptr;
+  const double* slack = nullptr;
+
+  std::size_t size(std::size_t c) const {
+    return static_cast<std::size_t>(start[c + 1] - start[c]);
+  }
+  // The one label that may earn something, with the number of members that have another one.
+  struct Common {
+    std::int32_t label;
+    double missing;
+  };
+  Common common(std::size_t c, const std::int32_t* y) const;
 };
 
 // N nodes with K labels. A grid (height > 0) has its horizontal edges first, row by row, then the

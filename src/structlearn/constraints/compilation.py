@@ -10,7 +10,8 @@ import numpy as np
 import numpy.typing as npt
 
 from ..structures.base import Parts, Structure, flatten
-from .language import Constraint, Count, EachAtMostOnce, IfThen, Label, Part, Selection
+from .language import Constraint, Count, EachAtMostOnce, IfThen, Label
+from .part_index import PartIndex
 from .report import ConstraintReport
 
 __all__ = ["Compilation"]
@@ -28,7 +29,7 @@ class Compilation:
     constraints : sequence of Constraint
         What must hold.
     theta : dict of arrays
-        Scores; only their shapes are read.
+        Scores and topology; of the scores only the shapes are read.
     labels : dict
         Label to index.
     """
@@ -37,25 +38,15 @@ class Compilation:
         self,
         structure: Structure,
         constraints: Sequence[Constraint],
-        theta: Parts,
+        theta: Mapping[str, Any],
         labels: Mapping[Any, int] | None,
     ) -> None:
         self.structure = structure
         self.report = ConstraintReport()
-        self._labels = labels
-        self._theta = theta
-        self.shapes = structure.position_shapes(theta)
-        self._first: dict[str, int] = {}
-        at = 0
-        for name, shape in self.shapes.items():
-            self._first[name] = at
-            at += math.prod(shape)
-        self.n_parts = at
-        label = structure.label_block
-        if structure.has_labels and label not in self.shapes:
-            raise ValueError(f"constraints on labels need {label} scores")
-        self._n_labels = self.shapes[label][-1] if label in self.shapes else 0
-        self.forbidden = np.zeros(at, dtype=bool)
+        self._index = PartIndex(structure, theta, labels)
+        self.shapes, self._first = self._index.shapes, self._index.first
+        self.n_parts = self._index.n_parts
+        self.forbidden = np.zeros(self.n_parts, dtype=bool)
         #: All constraints as rows: (parts, coefficients, lower, upper, name).
         self.every: list[tuple[Indices, npt.NDArray[np.float64], float, float, str]] = []
         self._own: list[int] = []  # those that are no masks
@@ -65,27 +56,20 @@ class Compilation:
 
     def _add(self, constraint: Constraint) -> None:
         if isinstance(constraint, EachAtMostOnce):
-            labels = constraint.labels or self._labels or range(self._n_labels)
+            labels = constraint.labels or self._index.labels or range(self._index.n_labels)
             for k in labels:
-                self._row(self._select((Label(k),)), 0, 1, f"label {k!r} at most once")
+                self._row(self._index.select((Label(k),)), 0, 1, f"label {k!r} at most once")
             self.report.rows.append((constraint, len(labels)))
         elif isinstance(constraint, IfThen):
-            before, after = self._select(constraint.condition), self._select(constraint.consequence)
-            for part in before:
-                columns = np.append(after, part)
-                signs = np.append(np.ones(len(after)), -1.0)
-                if part in after:  # it brings its own consequence
-                    continue
-                self._row(columns, 0, math.inf, str(constraint), signs)
-            self.report.rows.append((constraint, len(before)))
+            self._add_implication(constraint)
         else:
             assert isinstance(constraint, Count)
-            parts = self._select(constraint.parts)
+            parts = self._index.select(constraint.parts)
             masked = None
             if constraint.forbids:
                 masked = parts
             elif constraint.place is not None:
-                masked = np.setdiff1d(self._at(constraint.place), parts)
+                masked = np.setdiff1d(self._index.at(constraint.place), parts)
             self._row(
                 parts, constraint.lower, constraint.upper, str(constraint), mask=masked is not None
             )
@@ -94,6 +78,58 @@ class Compilation:
             else:
                 self.forbidden[masked] = True
                 self.report.masked.append((constraint, len(masked)))
+
+    def _add_implication(self, constraint: IfThen) -> None:
+        """Add an if-then: a mask where a label decides, alone or with its neighbour, else rows."""
+        before = self._index.select(constraint.condition)
+        after = self._index.select(constraint.consequence)
+        masked = self._contradicting(constraint)
+        rows = 0
+        for part in before:
+            if part in after:  # it brings its own consequence
+                continue
+            columns = np.append(after, part)
+            signs = np.append(np.ones(len(after)), -1.0)
+            self._row(columns, 0, math.inf, str(constraint), signs, mask=masked is not None)
+            rows += 1
+        if masked is None:
+            self.report.rows.append((constraint, rows))
+        else:
+            self.forbidden[masked] = True
+            self.report.masked.append((constraint, len(masked)))
+
+    def _contradicting(self, constraint: IfThen) -> Indices | None:
+        """Return the parts that contradict an if-then, None where it is no matter of parts.
+
+        It is one where the consequence is about a single place, and each label of the condition
+        stands there too, or at a place whose label is scored together with it.
+        """
+        index = self._index
+        wanted: dict[Any, set[int]] = {}
+        for selection in constraint.consequence:
+            if not isinstance(selection, Label) or selection.at is None:
+                return None
+            for place in selection.places:
+                wanted.setdefault(index.place(place), set()).add(index.label(selection.label))
+        if len(wanted) != 1:
+            return None
+        ((there, labels),) = wanted.items()
+        others = set(range(index.n_labels)) - labels
+        found: list[Indices] = [np.empty(0, dtype=np.int64)]
+        for selection in constraint.condition:
+            if not isinstance(selection, Label) or selection.at is None:
+                return None
+            k = index.label(selection.label)
+            for place in map(index.place, selection.places):
+                if place == there:
+                    contradicting = index.at(place, k) if k not in labels else found[0]
+                else:
+                    pairs = index.pairs(place, k, there, others)
+                    if pairs is None:
+                        return None
+                    contradicting = pairs
+                found.append(contradicting)
+        return np.unique(np.concatenate(found))
 
     def _row(
         self,
@@ -108,92 +144,6 @@ class Compilation:
             self._own.append(len(self.every))
         signs = np.ones(len(parts)) if signs is None else signs
         self.every.append((parts, signs, lower, upper, name))
-
-    # -- selections -----------------------------------------------------------------------------
-
-    def _select(self, selections: Sequence[Selection]) -> Indices:
-        found = [self._label(s) if isinstance(s, Label) else self._part(s) for s in selections]
-        return np.unique(np.concatenate(found))
-
-    def _index(self, label: Any) -> int:
-        if self._labels is not None:
-            if label not in self._labels:
-                raise ValueError(
-                    f"a constraint names the label {label!r}; there are {list(self._labels)}"
-                )
-            return self._labels[label]
-        if not isinstance(label, (int, np.integer)) or not 0 <= label < self._n_labels:
-            raise ValueError(
-                f"a constraint names the label {label!r}; there are 0..{self._n_labels - 1}"
-            )
-        return int(label)
-
-    def _label(self, selection: Label) -> Indices:
-        k = self._index(selection.label)
-        block = self.structure.label_block
-        if selection.at is None:
-            numbers = np.arange(math.prod(self.shapes[block])).reshape(-1, self._n_labels)
-            return self._first[block] + numbers[:, k]
-        places = selection.at if isinstance(selection.at, frozenset) else (selection.at,)
-        return np.concatenate([self._at(place, k) for place in places])
-
-    def _at(self, place: Any, label: int | None = None) -> Indices:
-        """Return the parts that give this place a label: the one named, or any."""
-        block = self.structure.label_block
-        shape = self.shapes[block]
-        inner = len(self.structure.blocks(1)[block].inner)
-        positions = shape[: len(shape) - 1 - inner]
-        costs = np.zeros((*positions, self._n_labels))
-        self._check_place(place, positions, block)
-        costs[place] = label is None
-        if label is not None:
-            costs[place][..., label] = 1.0
-        spread = self.structure.label_costs(costs.reshape(-1, self._n_labels), **self._theta)
-        return self._first[block] + np.flatnonzero(np.asarray(spread[block]).ravel() > 0)
-
-    def _check_place(self, place: Any, positions: tuple[int, ...], block: str) -> None:
-        given = place if isinstance(place, tuple) else (place,)
-        whole = all(isinstance(i, (int, np.integer)) for i in given)
-        fits = (
-            len(given) == len(positions)
-            and all(-n <= i < n for i, n in zip(given, positions, strict=True))
-            if whole
-            else False
-        )
-        if not fits:
-            raise ValueError(
-                f"a constraint names the place {place!r}; {block} has places of shape {positions}"
-            )
-
-    def _part(self, selection: Part) -> Indices:
-        name = selection.block
-        if name not in self.shapes:
-            raise ValueError(
-                f"a constraint names the block {name!r}; there are {list(self.shapes)}"
-            )
-        block, shape = self.structure.blocks(self._n_labels)[name], self.shapes[name]
-        n_labels = len(block.outcomes)
-        numbers = np.arange(math.prod(shape)).reshape(shape)
-        outcome = list(selection.outcome)
-        n_inner = len(block.inner) if len(outcome) == n_labels + len(block.inner) else 0
-        if len(outcome) != n_labels + n_inner:
-            raise ValueError(f"{selection} has {len(outcome)} labels; a part of {name} {n_labels}")
-        sites, labels = outcome[:n_inner], [self._index(k) for k in outcome[n_inner:]]
-        for site, n in zip(sites, block.inner, strict=False):
-            if site not in range(1, n + 1):
-                raise ValueError(f"{selection}: there are sites from 1 to {n}")
-        front = shape[: len(shape) - n_labels - len(block.inner)]
-        place: Any = (slice(None),) * len(front)
-        places = [place]
-        if selection.at is not None:
-            each = selection.at if isinstance(selection.at, frozenset) else (selection.at,)
-            for one in each:
-                self._check_place(one, front, name)
-            places = [one if isinstance(one, tuple) else (one,) for one in each]
-        middle = tuple(i - 1 for i in sites) or (slice(None),) * len(block.inner)
-        indices: list[Any] = [(*one, *middle, *labels) for one in places]
-        found = [np.ravel(numbers[index]) for index in indices]
-        return self._first[name] + np.concatenate(found)
 
     # -- use ------------------------------------------------------------------------------------
 
@@ -239,10 +189,36 @@ class Compilation:
     def program(self, theta: Parts, topology: Mapping[str, Any], every: bool = False) -> Any:
         """Return the structure's program with the constraints that are no masks (or all)."""
         program = self.structure.as_program(**theta, **topology)
-        if program.shapes != self.shapes:
-            raise AssertionError("a program's parts are those of encode_by_position")
         rows = range(len(self.every)) if every else self._own
         matrix, lower, upper = self._matrix(rows)
         if not len(lower):
             return program
-        return program.with_rows(matrix, lower, upper, [self.every[i][4] for i in rows])
+        names = [self.every[i][4] for i in rows]
+        return program.with_rows(self._columns_of(program, matrix), lower, upper, names)
+
+    def _columns_of(self, program: Any, matrix: Any) -> Any:
+        """Return the rows in terms of the program's parts, which may have other blocks too."""
+        if list(program.shapes.items()) == list(self.shapes.items()):
+            return matrix
+        import scipy.sparse
+
+        used = np.zeros(self.n_parts, dtype=bool)
+        used[matrix.indices] = True
+        blocks = []
+        for name, shape in program.shapes.items():
+            size = math.prod(shape)
+            if self.shapes.get(name) == shape:
+                columns = slice(self._first[name], self._first[name] + size)
+                blocks.append(matrix[:, columns])
+                used[columns] = False
+            else:
+                blocks.append(scipy.sparse.csr_array((matrix.shape[0], size)))
+        if used.any():
+            raise ValueError(
+                f"constraints on {self._block_of(int(np.flatnonzero(used)[0]))} cannot be rows: "
+                f"the program of {self.structure!r} has {list(program.shapes)}"
+            )
+        return scipy.sparse.hstack(blocks, format="csr")
+
+    def _block_of(self, part: int) -> str:
+        return next(name for name in reversed(self._first) if self._first[name] <= part)

@@ -6,11 +6,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from ..exceptions import CapabilityError, InfeasibleError
 from ..structures.base import (
-    Block,
     Parts,
     Solution,
     Structure,
@@ -21,7 +19,8 @@ from ..structures.base import (
     unbatch,
 )
 from .compilation import Compilation
-from .language import Constraint
+from .delegation import Delegating
+from .language import Constraint, IfThen
 from .report import ConstraintReport
 
 __all__ = ["Constrained", "with_constraints"]
@@ -66,7 +65,7 @@ def with_constraints(
     return Constrained(structure, constraints, classes, time_limit)
 
 
-class Constrained(Structure):
+class Constrained(Delegating):
     """A structure under constraints; see :func:`with_constraints`.
 
     With masks alone every query is the structure's own. With rows argmax asks the structure first:
@@ -93,13 +92,10 @@ class Constrained(Structure):
                 f"{wrong[0]!r} is no constraint; forbid, require, at_most, at_least, exactly, "
                 "if_then and each_at_most_once make some"
             )
-        self.structure = structure
+        super().__init__(structure)
         self.constraints = tuple(constraints)
         self.classes = None if classes is None else list(np.asarray(classes).tolist())
         self.time_limit = time_limit
-        self.topology = structure.topology
-        self.has_labels = structure.has_labels
-        self.label_block = structure.label_block
         self._forget()
 
     def _forget(self) -> None:
@@ -114,35 +110,7 @@ class Constrained(Structure):
         self.__dict__.update(state)
         self._forget()
 
-    # -- the structure's own --------------------------------------------------------------------
-
-    def blocks(self, n_labels: int) -> dict[str, Block]:
-        """Return the blocks of the structure."""
-        return self.structure.blocks(n_labels)
-
-    def labels_of(self, y: Any) -> list[Any]:
-        """Return the labels of an output."""
-        return self.structure.labels_of(y)
-
-    def relabel(self, y: Any, labels: Any) -> Any:
-        """Return the output with other labels."""
-        return self.structure.relabel(y, labels)
-
-    def label_costs(self, costs: npt.NDArray[np.float64], **scores: Any) -> Parts:
-        """Return the cost of each part."""
-        return self.structure.label_costs(costs, **scores)
-
-    def allowed(self, y: Any, shape: tuple[int, ...]) -> npt.NDArray[np.bool_]:
-        """Return which parts of the label block an output with unknown labels may use."""
-        return self.structure.allowed(y, shape)
-
-    def decode(self, parts: Any) -> Any:
-        """Return the output whose parts these are."""
-        return self.structure.decode(parts)
-
-    def position_shapes(self, theta: Parts) -> dict[str, tuple[int, ...]]:
-        """Return the shapes of the parts, position by position."""
-        return self.structure.position_shapes(theta)
+    # -- outputs --------------------------------------------------------------------------------
 
     def encode(self, y: Any, **scores: Any) -> Parts:
         """Return μ(y); raises ``ValueError`` where y breaks a constraint."""
@@ -151,10 +119,6 @@ class Constrained(Structure):
         if broken is not None:
             raise ValueError(f"the output breaks a constraint: {broken}")
         return counts
-
-    def encode_by_position(self, y: Any, **scores: Any) -> Parts:
-        """Return μ(y) with shared blocks spread over their positions."""
-        return self.structure.encode_by_position(y, **scores)
 
     def score(self, y: Any, **scores: Any) -> Any:
         """Return the score of y, −∞ where it breaks a constraint; a list for a batch."""
@@ -194,7 +158,9 @@ class Constrained(Structure):
         try:
             best = self._free(compiled, masked, topology)
             if best is None:
-                best = self._program_for(compiled, theta, topology).solve(**masked)
+                best = self._program_for(compiled, theta, topology).solve(
+                    **self.structure.program_scores(masked, **topology)
+                )
         except InfeasibleError as error:
             raise self._explained(compiled, theta, topology, error) from None
         return best
@@ -237,7 +203,8 @@ class Constrained(Structure):
         try:
             if not compiled.report.needs_program:
                 return self.structure.kbest(n, **masked, **topology)
-            return self._program_for(compiled, theta, topology).kbest(n, **masked)
+            program = self._program_for(compiled, theta, topology)
+            return program.kbest(n, **self.structure.program_scores(masked, **topology))
         except InfeasibleError as error:
             raise self._explained(compiled, theta, topology, error) from None
 
@@ -302,17 +269,21 @@ class Constrained(Structure):
         """Return the scores, the topology and the constraints for their shapes."""
         theta, topology = self.structure._scores(scores), self.structure._topology(scores)
         theta = self._with_blocks(theta)
-        key = tuple((name, a.shape) for name, a in theta.items())
+        key = (tuple((name, a.shape) for name, a in theta.items()), _fingerprint(topology))
         if key not in self._compilations:
             if len(self._compilations) >= _MOST_SHAPES:
                 self._compilations.clear()
             labels = None if self.classes is None else {k: i for i, k in enumerate(self.classes)}
-            self._compilations[key] = Compilation(self.structure, self.constraints, theta, labels)
+            self._compilations[key] = Compilation(
+                self.structure, self.constraints, {**theta, **topology}, labels
+            )
         return theta, topology, self._compilations[key]
 
     def _with_blocks(self, theta: Parts) -> Parts:
         """Return the scores, zeros for blocks that only constraints speak of."""
         named = {s.block for c in self.constraints for s in c.selections() if hasattr(s, "block")}
+        if self.structure.pair_block and any(isinstance(c, IfThen) for c in self.constraints):
+            named.add(self.structure.pair_block)  # a label and its neighbour: a mask
         label = theta.get(self.label_block)
         missing = named - set(theta)
         if not missing or label is None:
@@ -326,10 +297,7 @@ class Constrained(Structure):
 
     def _program_for(self, compiled: Compilation, theta: Parts, topology: Mapping[str, Any]) -> Any:
         """Return the program, remembered by shapes and topology: a warm start for other scores."""
-        key = (
-            tuple((name, a.shape) for name, a in theta.items()),
-            tuple((name, np.asarray(v).tobytes()) for name, v in topology.items()),
-        )
+        key = (tuple((name, a.shape) for name, a in theta.items()), _fingerprint(topology))
         if key not in self._programs:
             if len(self._programs) >= _MOST_PROGRAMS:
                 self._programs.clear()
@@ -357,3 +325,16 @@ class Constrained(Structure):
     def __repr__(self) -> str:
         listed = "; ".join(map(str, self.constraints))
         return f"Constrained({self.structure!r}: {listed})"
+
+
+def _fingerprint(topology: Mapping[str, Any]) -> tuple[Any, ...]:
+    """Return what tells topologies apart; groups of nodes are lists of different lengths."""
+    found: list[Any] = []
+    for name, value in topology.items():
+        rows = getattr(value, "rows", value)
+        if isinstance(rows, (list, tuple)) and rows and np.ndim(rows[0]) == 1:
+            found.append((name, tuple(tuple(np.asarray(row).tolist()) for row in rows)))
+        else:
+            array = np.asarray(rows)
+            found.append((name, array.shape, array.tobytes()))
+    return tuple(found)

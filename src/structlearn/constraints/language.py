@@ -45,6 +45,11 @@ class Label:
     def __post_init__(self) -> None:
         object.__setattr__(self, "at", _hashable(self.at))
 
+    @property
+    def places(self) -> tuple[Any, ...]:
+        """The places it names."""
+        return _listed_places(self.at)
+
     def __str__(self) -> str:
         return f"label {self.label!r}{_place(self.at)}"
 
@@ -59,7 +64,8 @@ class Part:
         The block's name.
     outcome : tuple
         The labels; of a block with several sites a position, the site may come first, counted from
-        1: ``Part("segment", 2, "O")`` is a segment of length 2.
+        1: ``Part("segment", 2, "O")`` is a segment of length 2. Empty where parts of the block have
+        no labels: ``Part("arc", at=(0, 2))``, ``Part("pair", at=(1, 1))``.
     at : int, tuple, list of them, or None
         The position; None: all of them.
     """
@@ -69,14 +75,20 @@ class Part:
     at: Any = None
 
     def __init__(self, block: str, *outcome: Any, at: Any = None) -> None:
-        if not isinstance(block, str) or not outcome:
+        if not isinstance(block, str):
             raise ValueError('a part has a block and labels: Part("transition", 0, 1)')
         object.__setattr__(self, "block", block)
         object.__setattr__(self, "outcome", tuple(outcome))
         object.__setattr__(self, "at", _hashable(at))
 
+    @property
+    def places(self) -> tuple[Any, ...]:
+        """The places it names."""
+        return _listed_places(self.at)
+
     def __str__(self) -> str:
-        return f"{self.block} {' -> '.join(map(repr, self.outcome))}{_place(self.at)}"
+        labels = f" {' -> '.join(map(repr, self.outcome))}" if self.outcome else ""
+        return f"{self.block}{labels}{_place(self.at)}"
 
 
 Selection = Label | Part
@@ -144,6 +156,11 @@ class IfThen(Constraint):
     def selections(self) -> tuple[Selection, ...]:
         """Return the selections of both sides."""
         return self.condition + self.consequence
+
+    @property
+    def names_places(self) -> bool:
+        """Whether it is about labels at places, which may be a matter of single parts."""
+        return all(isinstance(s, Label) and s.at is not None for s in self.selections())
 
     def __str__(self) -> str:
         first, second = (" or ".join(map(str, s)) for s in (self.condition, self.consequence))
@@ -225,6 +242,12 @@ def _hashable(at: Any) -> Any:
     if isinstance(at, (list, set, range, np.ndarray)):
         return frozenset(tuple(p) if isinstance(p, (list, np.ndarray)) else p for p in at)
     return at
+
+
+def _listed_places(at: Any) -> tuple[Any, ...]:
+    if at is None:
+        return ()
+    return tuple(sorted(at)) if _is_many(at) else (at,)
 
 
 def _place(at: Any) -> str:

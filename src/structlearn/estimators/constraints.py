@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ..constraints import Constrained, Constraint, with_constraints
-from ..constraints.language import Count, Label
+from ..constraints.language import Count, IfThen, Label
 from ..scoring.layout import WeightBlock
 from ..structures.base import Structure
 from ..structures.multiclass import Multiclass
@@ -86,6 +86,11 @@ def describe_constraints(options: Any, structure: Structure) -> list[tuple[Any, 
             how = "mask of weights"
         elif isinstance(constraint, Count) and (constraint.forbids or constraint.place is not None):
             how = f"mask of scores ({inner.method})"
+        elif isinstance(constraint, IfThen) and constraint.names_places:
+            how = (
+                f"mask of scores ({inner.method}) where the places are one or neighbours, "
+                "rows of an integer program otherwise"
+            )
         else:
             how = f"rows of an integer program (where {inner.method} does not keep to it)"
         found.append((constraint, how))

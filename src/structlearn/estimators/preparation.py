@@ -251,6 +251,8 @@ def label_sites(structure: Structure, examples: Examples) -> list[int]:
     rows = examples.blocks.get(structure.label_block)
     if rows is None:
         return [0] * examples.n
+    if rows.site_shapes is not None:
+        return [structure.n_places_of(rows.sites(i)) for i in range(rows.n_examples)]
     sizes: list[int] = rows.positions().tolist()
     return [structure.n_places(n) for n in sizes]
 

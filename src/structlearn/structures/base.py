@@ -369,6 +369,23 @@ class Structure:
         theta, topology = self._scores(scores), self._topology(scores)
         return Program.of_structure(self, self.program_rows(theta, **topology), theta, topology)
 
+    def program_scores(self, theta: Parts, **topology: Any) -> Parts:
+        """Return scores in terms of the blocks of :meth:`as_program`; default: as they are."""
+        return theta
+
+    @property
+    def pair_block(self) -> str | None:
+        """The block with a table of the labels of two places, if the dynamic program has one."""
+        return None
+
+    def joined(self, place: Any, other: Any, **scores: Any) -> tuple[str, int, bool] | None:
+        """Return where the labels of two places are scored together, by the dynamic program.
+
+        As (block, position in it, whether the second place comes first there); None where they are
+        not. Masks of that table are then constraints on the two labels.
+        """
+        return None
+
     def program_rows(self, theta: Parts, **topology: Any) -> RowBuilder:
         """Return the rows of the program for scores of these shapes; default: from ``edges``."""
         edges = self._edges_for(theta, {**theta, **topology})
@@ -405,6 +422,10 @@ class Structure:
     def n_places(self, n_sites: int) -> int:
         """Return how many labels an output has where the label block has so many sites."""
         return n_sites
+
+    def n_places_of(self, sites: tuple[int, ...]) -> int:
+        """Return how many labels an output has where the label block's sites have this shape."""
+        return self.n_places(math.prod(sites))
 
     def site_shape(self, block: str, n_sites: int) -> tuple[int, ...] | None:
         """Return how the sites of a block are laid out where features do not say it, or None."""

@@ -110,14 +110,14 @@ def test_messages_on_trees_are_exact():
 
 
 def test_loopy_sums_come_close():
-    from structlearn.structures.graphs.pairwise import _loopy_sums
+    from structlearn.structures.graphs.pair_sums import loopy_sums
 
     rng = np.random.default_rng(5)
     for damping in (0.0, 0.5):
         scores = as_graph(random_potts_grid(rng, labels=3))
         scores["edge"] = scores["edge"] * 0.2
         model = Graph()._model(Graph()._read(scores))
-        value, node, pair = _loopy_sums(model, 1.0, damping)
+        value, node, pair = loopy_sums(model, 1.0, damping)
         exact, p = Graph().infer(**scores)
         assert value == pytest.approx(exact, abs=0.05)
         np.testing.assert_allclose(node, p["label"], atol=0.05)
@@ -147,13 +147,17 @@ def test_a_time_limit_leaves_a_bound():
     n = 30
     edges = np.array([(a, b) for a in range(n) for b in range(a)])
     scores = {"label": np.zeros((n, 2)), "edge": rng.normal(size=(len(edges), 2, 2))}
-    try:
-        found = Graph(edges).solve(method="ilp", time_limit=0.5, **scores)
-    except TimeoutError as error:
-        assert "time limit" in str(error)  # noqa: PT017
-    else:
-        assert found.value <= found.bound
+    for method, limit in (("ilp", 0.5), ("ilp", 0.0), ("lp", 0.0)):
+        found = Graph(edges).solve(method=method, time_limit=limit, **scores)
+        assert found.value == pytest.approx(Graph(edges).score(found.output, **scores))
+        assert found.value <= found.bound < np.inf
         assert not found.exact
+    assert "time for a program is out" in found.method
+    for limit in (-1, np.nan):
+        with pytest.raises(ValueError, match="seconds >= 0"):
+            Graph(edges).solve(method="ilp", time_limit=limit, **scores)
+    with pytest.raises(TypeError, match="number of seconds"):
+        Graph(edges).solve(method="ilp", time_limit="1", **scores)
 
 
 def test_orders_of_elimination():

@@ -83,6 +83,18 @@ class Chain(NativeStructure, BeamSearch):
             blocks[name] = Block((n_labels,) * (j + 1), shared=True, optional=True)
         return blocks
 
+    @property
+    def pair_block(self) -> str | None:
+        """The block of label pairs; an order above one has it too."""
+        return self._transition_name(1) if self.order else None
+
+    def joined(self, place: Any, other: Any, **scores: Any) -> tuple[str, int, bool] | None:
+        """Return the transition between two neighbours."""
+        block = self.pair_block
+        if block is None or abs(place - other) != 1:
+            return None
+        return block, min(place, other), other < place
+
     def _transition_name(self, j: int) -> str:
         return "transition" if j == self.order else f"transition{j}"
 

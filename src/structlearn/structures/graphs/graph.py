@@ -40,8 +40,10 @@ class Graph(PairwiseStructure):
         again; in a batch they are one array for all or one an example.
 
     clique : (K,), shared by all cliques, or (C, K)
-        Earned where all nodes of a clique have label k (P^n Potts). May be left out. Cuts and
-        moves need scores ≥ 0, programs take any; there are no sums.
+        Earned where all nodes of a clique have label k (P^n Potts). With a tolerance τ it is earned
+        in part, max(0, 1 − m / max(1, τ·n)) of it where m of n nodes have other labels (robust
+        P^n). May be left out. Cuts and moves need scores ≥ 0, programs take any, but no tolerance;
+        there are no sums.
     cliques : list of lists of nodes, no scores
         The groups that ``clique`` is about; they come with the example.
 
@@ -53,12 +55,16 @@ class Graph(PairwiseStructure):
         How to search, see :meth:`solve`.
     damping : float
         The share of its old value that a message of loopy sums keeps.
+    tolerance : float
+        The share of a clique's nodes, at most a half, whose other labels leave it nothing; 0: one
+        node does.
 
     References
     ----------
     Y. Boykov, O. Veksler & R. Zabih (2001), Fast approximate energy minimization via graph cuts;
     V. Kolmogorov (2006), Convergent tree-reweighted message passing; P. Kohli, P. Kumar & P. Torr
-    (2007), P³ & beyond: solving energies with higher order cliques.
+    (2007), P³ & beyond: solving energies with higher order cliques; P. Kohli, L. Ladický & P. Torr
+    (2008), Robust higher order potentials for enforcing label consistency.
 
     Examples
     --------
@@ -75,8 +81,17 @@ class Graph(PairwiseStructure):
 
     topology = ("edges", "cliques")
 
-    def __init__(self, edges: Any = None, method: str = "auto", damping: float = 0.0) -> None:
+    def __init__(
+        self,
+        edges: Any = None,
+        method: str = "auto",
+        damping: float = 0.0,
+        tolerance: float = 0.0,
+    ) -> None:
         super().__init__(method, damping)
+        if not 0 <= tolerance <= 0.5:
+            raise ValueError(f"tolerance must be from 0 to 0.5, got {tolerance!r}")
+        self.tolerance = float(tolerance)
         self._ends: Integers | None = None  # "edges" is what dynamic programs have
         if edges is not None:
             self._ends = _as_edges(edges).copy()
@@ -84,7 +99,8 @@ class Graph(PairwiseStructure):
 
     def __repr__(self) -> str:
         known = "" if self._ends is None else f"<{len(self._ends)} edges>, "
-        return f"Graph({known}method={self.method!r}, damping={self.damping!r})"
+        tolerance = f", tolerance={self.tolerance!r}" if self.tolerance else ""
+        return f"Graph({known}method={self.method!r}, damping={self.damping!r}{tolerance})"
 
     def blocks(self, n_labels: int) -> dict[str, Block]:
         """Return the blocks."""
@@ -128,7 +144,7 @@ class Graph(PairwiseStructure):
         groups = theta.get("cliques")
         if groups is None:
             raise ValueError("clique scores need the cliques: cliques=[[nodes], ...]")
-        return groups if isinstance(groups, Cliques) else Cliques(groups)
+        return groups if isinstance(groups, Cliques) else Cliques(groups, self.tolerance)
 
     def _read_cliques(self, theta: Mapping[str, Any]) -> tuple[Cliques, Array] | None:
         """Return the cliques with a row of scores each, checked."""
@@ -199,6 +215,11 @@ class Graph(PairwiseStructure):
             shapes["edge"] = (len(edges), n_labels, n_labels)
         if "clique" in theta:
             cliques = self._cliques_of(topology)
+            if (cliques.slack > 1).any():
+                raise CapabilityError(
+                    "cliques that earn in part (tolerance > 0) have no program. What works: "
+                    'method="auto", "cut", "expansion" or "swap"'
+                )
             shapes["clique"] = (len(cliques), n_labels)
         build = RowBuilder(shapes)
         label = build.parts["label"]

@@ -143,16 +143,19 @@ class Grid(PairwiseStructure):
 
     def as_program(self, **scores: Any) -> Program:
         """Return the integer program whose solutions are the outputs; Potts terms as tables."""
-        theta = self._read(scores)
+        return super().as_program(**self.program_scores(self._read(scores)))
+
+    def program_scores(self, theta: Parts, **topology: Any) -> Parts:
+        """Return the scores with Potts terms as tables."""
         height, width, n_labels = theta["label"].shape
         tables = self._model(theta).tables
         across = height * (width - 1)
         pair = (n_labels, n_labels)
-        return super().as_program(
-            label=theta["label"],
-            right=tables[:across].reshape(height, width - 1, *pair),
-            down=tables[across:].reshape(height - 1, width, *pair),
-        )
+        return {
+            "label": theta["label"],
+            "right": tables[:across].reshape(height, width - 1, *pair),
+            "down": tables[across:].reshape(height - 1, width, *pair),
+        }
 
     def program_rows(self, theta: Parts, **topology: Any) -> RowBuilder:
         """Return the rows of the local polytope: the labels of a pair are those of its nodes."""

@@ -221,8 +221,12 @@ class Matching(Structure):
     # -- for learners ---------------------------------------------------------------------------
 
     def n_places(self, n_sites: int) -> int:
-        """Return the number of rows, for as many columns."""
+        """Return the number of rows where nothing tells it: as many as columns."""
         return math.isqrt(n_sites)
+
+    def n_places_of(self, sites: tuple[int, ...]) -> int:
+        """Return the number of rows."""
+        return sites[0] if len(sites) == 2 else super().n_places_of(sites)
 
     def output_costs(
         self, y: Any, table: Array, missed: Array, weights: Array | float, **scores: Any

@@ -71,9 +71,12 @@ class Cliques:
     ----------
     groups : sequence of sequences of int
         The nodes of each group, at least one, none twice.
+    tolerance : float
+        The share of a group's nodes, up to a half, that may have other labels before it earns
+        nothing.
     """
 
-    def __init__(self, groups: Any) -> None:
+    def __init__(self, groups: Any, tolerance: float = 0.0) -> None:
         rows = []
         for c, group in enumerate(groups):
             row = np.asarray(group)
@@ -85,16 +88,18 @@ class Cliques:
         self.rows = rows
         self.start = np.concatenate(([0], np.cumsum([len(row) for row in rows]))).astype(np.int64)
         self.members = np.concatenate([np.empty(0, dtype=np.int64), *rows])
+        #: How many nodes with other labels take all that a group earns.
+        self.slack: Array = np.maximum(1.0, tolerance * np.diff(self.start))
 
     def __len__(self) -> int:
         return len(self.rows)
 
     def agreed(self, labels: Integers, n_labels: int) -> Array:
-        """Return (C, K) counts: 1 where all nodes of a group have the label."""
+        """Return (C, K) counts: 1 where all nodes of a group have the label, 0 where few have."""
         counts = np.zeros((len(self), n_labels))
         for c, row in enumerate(self.rows):
-            if (labels[row] == labels[row[0]]).all():
-                counts[c, labels[row[0]]] = 1.0
+            missing = len(row) - np.bincount(labels[row], minlength=n_labels)
+            counts[c] = np.maximum(1.0 - missing / self.slack[c], 0.0)
         return counts
 
 
@@ -138,7 +143,12 @@ class PairModel:
             [group.for_core() for group in groups],
             None
             if self.cliques is None
-            else (self.cliques[0].start, self.cliques[0].members, self.cliques[1].ravel()),
+            else (
+                self.cliques[0].start,
+                self.cliques[0].members,
+                self.cliques[1].ravel(),
+                self.cliques[0].slack,
+            ),
         )
 
     @functools.cached_property

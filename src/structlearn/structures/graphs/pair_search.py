@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import time
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
@@ -194,25 +195,58 @@ def _roof_dual(model: PairModel, bound: bool) -> Found:
 def _by_program(model: PairModel, *, integer: bool) -> Found:
     from .graph import Graph
 
+    began = time.perf_counter()
     groups: dict[str, Any] = {}
     if model.cliques is not None:
         groups = {"clique": model.cliques[1], "cliques": model.cliques[0]}
     program = Graph(model.edges).as_program(label=model.label, edge=model.tables, **groups)
-    if integer:
-        solution = program.solve(time_limit=model.time_limit)
-        return Found(solution.output, solution.value, solution.bound, solution.method)
-    relaxed = program.relax(time_limit=model.time_limit)
+    left = None
+    if model.time_limit is not None:
+        left = max(model.time_limit - (time.perf_counter() - began), 0.0)
+    try:
+        return _solved(model, program, left) if integer else _relaxed(model, program, left)
+    except TimeoutError:
+        found = _quickly(model)
+        if found.value == -math.inf:
+            raise
+        return _bounded(model, found)._replace(method=f"{found.method}, time for a program is out")
+
+
+def _solved(model: PairModel, program: Any, time_limit: float | None) -> Found:
+    solution = program.solve(time_limit=time_limit)
+    found = Found(solution.output, solution.value, solution.bound, solution.method)
+    if solution.exact:
+        return found
+    other = _quickly(model)
+    if other.value > found.value:  # branch and bound had hardly begun
+        found = other._replace(bound=max(found.bound, other.value))
+    return found._replace(bound=min(found.bound, _bounded(model, found).bound))
+
+
+def _relaxed(model: PairModel, program: Any, time_limit: float | None) -> Found:
+    relaxed = program.relax(time_limit=time_limit)
     if relaxed.output is not None:
         value = model.native.score(relaxed.output)
         return Found(relaxed.output, value, value, "linear program (highs)")
     start: Integers = relaxed.parts["label"].argmax(axis=1)
-    if model.cliques is not None and (model.cliques[1] < 0).any():
+    if _loses_by_agreeing(model):
         value = model.native.score(start)
         return Found(start, value, max(value, relaxed.value), "linear program, rounded")
     found, _ = _moves(model, swap=False, start=start)
     return found._replace(
         bound=max(found.value, relaxed.value), method="linear program, rounded and improved by cuts"
     )
+
+
+def _quickly(model: PairModel) -> Found:
+    """Return a labelling that takes no program, for those that are out of time."""
+    if _loses_by_agreeing(model):
+        return _independent(model)._replace(bound=math.inf)
+    return _moves(model, swap=False)[0]
+
+
+def _loses_by_agreeing(model: PairModel) -> bool:
+    return model.cliques is not None and bool((model.cliques[1] < 0).any())
 
 
 def _integer_program(model: PairModel, bound: bool) -> Found:

@@ -28,8 +28,10 @@ from ..base import (
     seed_of,
     unbatch,
 )
+from ..programs.solvers import seconds_of
 from .pair_model import PairModel
 from .pair_search import METHODS, Found, search
+from .pair_sums import independent_sums, loopy_sums
 
 __all__ = ["PairwiseStructure"]
 
@@ -138,7 +140,7 @@ class PairwiseStructure(Structure):
         if batch is not None:
             return [self.solve(method=method, time_limit=time_limit, **one) for one in batch]
         model = self._model(self._read(scores))
-        model.time_limit = time_limit
+        model.time_limit = None if time_limit is None else seconds_of(time_limit)
         return self._solution(model, search(model, method or self.method))
 
     def solve_without_bound(self, **scores: Any) -> Solution:
@@ -315,14 +317,14 @@ class PairwiseStructure(Structure):
                 "the learners that need no more (perceptron, structured SVM)"
             )
         if not model.has_pairs:
-            return _independent_sums(model, temperature)
+            return independent_sums(model, temperature)
         warnings.warn(
             "the treewidth is too large for exact sums: loopy message passing gives approximate "
             "marginals, and Bethe's approximation of the log-partition",
             InexactInferenceWarning,
             stacklevel=4,
         )
-        return _loopy_sums(model, temperature, self.damping)
+        return loopy_sums(model, temperature, self.damping)
 
     def sample(
         self,
@@ -446,38 +448,3 @@ class PairwiseStructure(Structure):
             raise CapabilityError(f"{n_labels}^{n} labellings are too many to enumerate")
         for y in itertools.product(range(n_labels), repeat=n):
             yield np.array(y, dtype=np.int64).reshape(sites)
-
-
-def _independent_sums(model: PairModel, temperature: float) -> tuple[float, Array, Array]:
-    top = model.label.max(axis=1, keepdims=True)
-    if np.isneginf(top).any():
-        raise nothing_legal()
-    p = np.exp((model.label - top) / temperature)
-    total = p.sum(axis=1, keepdims=True)
-    node = p / total
-    first, second = model.edges.T
-    pair = node[first][:, :, np.newaxis] * node[second][:, np.newaxis, :]
-    return float((top + temperature * np.log(total)).sum()), node, pair
-
-
-def _loopy_sums(model: PairModel, temperature: float, damping: float) -> tuple[float, Array, Array]:
-    """Return Bethe's value and the beliefs of sum-product message passing.
-
-    value = ⟨θ, b⟩ + ε (Σ_e H(b_e) − Σ_v (degree_v − 1) H(b_v)). See J. Yedidia, W. Freeman &
-    Y. Weiss (2005), Constructing free-energy approximations.
-    """
-    found = model.native.messages(temperature, False, damping, 500, 1e-9, True)
-    n_labels = model.n_labels
-    node = found[2].reshape(-1, n_labels)
-    pair = found[3].reshape(-1, n_labels, n_labels)
-    degree = np.bincount(model.edges.ravel(), minlength=model.n_nodes)
-    entropy = _entropies(pair).sum() - ((degree - 1) * _entropies(node)).sum()
-    mean = node[node > 0] @ model.label[node > 0] + pair[pair > 0] @ model.tables[pair > 0]
-    return float(mean + temperature * entropy), node, pair
-
-
-def _entropies(p: Array) -> Array:
-    with np.errstate(divide="ignore", invalid="ignore"):
-        terms = np.where(p > 0, -p * np.log(p), 0.0)
-    total: Array = terms.reshape(len(p), -1).sum(axis=1)
-    return total

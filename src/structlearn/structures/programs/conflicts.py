@@ -19,7 +19,7 @@ import numpy.typing as npt
 from .highs import HighsModel
 
 if TYPE_CHECKING:
-    from .program import Program
+    from .search import ProgramSearch
 
 __all__ = ["describe_conflict"]
 
@@ -32,7 +32,9 @@ _PATIENCE = 10.0
 _MOST_NAMES = 12
 
 
-def describe_conflict(program: Program, theta: Vector, integer: bool) -> tuple[str, list[str]]:
+def describe_conflict(
+    program: ProgramSearch, theta: Vector, integer: bool
+) -> tuple[str, list[str]]:
     """Return a message, and the names of constraints of which no one can hold with the others."""
     rows = program.rows
     forbidden = np.flatnonzero((theta == -np.inf) & (rows.column_upper[: program.n_parts] > 0))
@@ -74,7 +76,7 @@ def describe_conflict(program: Program, theta: Vector, integer: bool) -> tuple[s
 
 
 def _suspects(
-    program: Program,
+    program: ProgramSearch,
     theta: Vector,
     n: int,
     integer: bool,

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import functools
 import math
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
 
-from .highs import Answer
+from .answer import Answer, box_bound, cost_scale
 
 if TYPE_CHECKING:
     from .rows import ProgramRows
@@ -16,6 +17,24 @@ if TYPE_CHECKING:
 __all__ = ["GurobiModel"]
 
 Vector = npt.NDArray[np.float64]
+
+
+#: The most columns, and rows, of the licence that comes with the package.
+_FREE_SIZE = 2000
+
+
+@functools.cache
+def _is_licensed() -> bool:
+    """Tell whether programs of any size may be solved, by a small one that is over the limit."""
+    import gurobipy
+
+    try:
+        model = gurobipy.Model(env=gurobipy.Env(params={"OutputFlag": 0}))
+        model.addMVar(_FREE_SIZE + 1)
+        model.optimize()
+    except gurobipy.GurobiError:
+        return False
+    return True
 
 
 class GurobiModel:
@@ -33,6 +52,7 @@ class GurobiModel:
         import gurobipy
 
         self._gurobi: Any = gurobipy
+        self._lower = rows.column_lower
         environment = gurobipy.Env(params={"OutputFlag": 0})
         self._model: Any = gurobipy.Model(env=environment)
         # The same answer on every machine, and proven to the last digit.
@@ -54,6 +74,8 @@ class GurobiModel:
         """Return a model, or None where no licence allows one of this size."""
         import gurobipy
 
+        if max(rows.n_columns, rows.n_rows) > _FREE_SIZE and not _is_licensed():
+            return None
         try:
             model = cls(rows)
             model._model.setParam("TimeLimit", 0.0)
@@ -69,19 +91,26 @@ class GurobiModel:
         grb = self._gurobi.GRB
         model = self._model
         self._columns.ub = upper
-        model.setObjective(costs @ self._columns, grb.MAXIMIZE)
+        scale = cost_scale(costs)
+        model.setObjective((costs * scale) @ self._columns, grb.MAXIMIZE)
+        # The same scores, the same answer, whatever was solved before.
+        model.reset()
         model.setParam("TimeLimit", min(time_limit, 1e100))
         model.setParam("DualReductions", 0)  # tells infeasible from unbounded
-        model.optimize()
+        try:
+            model.optimize()
+        except self._gurobi.GurobiError as error:
+            raise RuntimeError(f'Gurobi refused: {error}; solver="highs" has no limit') from error
         if model.Status == grb.INFEASIBLE:
             return Answer("infeasible", None, -math.inf)
         if model.Status == grb.UNBOUNDED:
             return Answer("unbounded", None, math.inf)
-        found = np.asarray(self._columns.X) if model.SolCount else None
-        if model.Status == grb.OPTIMAL:
-            return Answer("optimal", found, float(model.ObjBound))
         if model.Status == grb.INTERRUPTED:
             raise KeyboardInterrupt
-        if model.Status != grb.TIME_LIMIT:
+        if model.Status not in (grb.OPTIMAL, grb.TIME_LIMIT):
             raise RuntimeError(f"the solver gave up with Gurobi's status {model.Status}")
-        return Answer("time limit", found, float(model.ObjBound))
+        found = np.asarray(self._columns.X) if model.SolCount else None
+        bound = float(model.ObjBound) / scale
+        if model.Status == grb.OPTIMAL:
+            return Answer("optimal", found, bound)
+        return Answer("time limit", found, min(bound, box_bound(costs, self._lower, upper)))

@@ -8,43 +8,22 @@ from __future__ import annotations
 import math
 import threading
 import time
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
 
+from .answer import Answer, box_bound, cost_scale
+
 if TYPE_CHECKING:
     from .rows import ProgramRows
 
-__all__ = ["Answer", "HighsModel"]
+__all__ = ["HighsModel"]
 
 Vector = npt.NDArray[np.float64]
 
-#: Costs are brought into this range, where the solver's absolute tolerances mean something.
-_LEAST_COST, _LARGEST_COST = 64.0, 1e9
-
 #: Where costs change by more than this share, the old basis is further away than none.
 _NEW_COSTS = 0.5
-
-
-@dataclass
-class Answer:
-    """What a solver found.
-
-    Attributes
-    ----------
-    status : str
-        "optimal", "infeasible", "unbounded" or "time limit".
-    columns : array or None
-        The values of the columns, None where there is no solution.
-    bound : float
-        No solution has a larger objective than this.
-    """
-
-    status: str
-    columns: Vector | None
-    bound: float
 
 
 class HighsModel:
@@ -119,6 +98,7 @@ class _Kept:
         self.lower = rows.column_lower
         self.costs: Vector = np.zeros(n)
         self.integer = integer
+        self._presolve = rows.presolve
         self._every = np.arange(n, dtype=np.int32)
         self._highspy = highspy
         lp = highspy.HighsLp()
@@ -157,11 +137,15 @@ class _Kept:
         """Maximise these costs, with these upper bounds."""
         began = time.perf_counter()
         highs, statuses = self.highs, self._highspy.HighsModelStatus
-        scale = _scale(costs)
+        scale = cost_scale(costs)
         self._pass_on(costs * scale, upper)
         # The solver's clock runs on from call to call.
         limit = max(time_limit - (time.perf_counter() - began), 0.0)
         highs.setOptionValue("time_limit", min(highs.getRunTime() + limit, 1e20))
+        if self.integer:
+            # It asks for the time only when it is done.
+            jump = self._presolve and math.isinf(time_limit)
+            highs.setOptionValue("mip_heuristic_run_feasibility_jump", jump)
         self._run()
         status = highs.getModelStatus()
         info = highs.getInfo()
@@ -190,7 +174,7 @@ class _Kept:
             columns = np.array(highs.getSolution().col_value)
             found = columns if len(columns) == len(costs) else None
         if not self.integer or not math.isfinite(bound):
-            return Answer("time limit", found, _box_bound(costs, self.lower, upper))
+            return Answer("time limit", found, box_bound(costs, self.lower, upper))
         return Answer("time limit", found, bound / scale)
 
     def _run(self) -> None:
@@ -232,18 +216,3 @@ class _Stop:
     def __call__(self, event: Any) -> None:
         if self.wanted:
             event.interrupt()
-
-
-def _scale(costs: Vector) -> float:
-    """Return a power of two that brings the largest cost into a range the tolerances suit."""
-    largest = float(np.abs(costs).max(initial=0.0))
-    if largest == 0 or _LEAST_COST <= largest <= _LARGEST_COST:
-        return 1.0
-    target = _LEAST_COST if largest < _LEAST_COST else _LARGEST_COST
-    return float(2.0 ** math.floor(math.log2(target) - math.log2(largest)))
-
-
-def _box_bound(costs: Vector, lower: Vector, upper: Vector) -> float:
-    """Return the largest objective that the bounds of the columns alone allow."""
-    used = costs != 0
-    return float(np.maximum(costs[used] * lower[used], costs[used] * upper[used]).sum())

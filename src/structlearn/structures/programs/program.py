@@ -5,18 +5,16 @@ from __future__ import annotations
 import itertools
 import math
 import threading
-import time
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from ...exceptions import CapabilityError, ConflictError, InfeasibleError, UnboundedError
+from ...exceptions import CapabilityError, InfeasibleError
 from ..base import (
     Block,
     Parts,
-    Solution,
     Structure,
     check_count,
     dot_counts,
@@ -26,24 +24,20 @@ from ..base import (
     part_of,
     unbatch,
 )
-from .conflicts import describe_conflict
-from .part_scores import PartScores
 from .relaxation import Relaxation
 from .rows import ProgramRows, RowBuilder
-from .solvers import open_model
+from .search import WHOLE, ProgramSearch
+from .solvers import open_model, seconds_of
 
 __all__ = ["Program", "Relaxation"]
 
 Vector = npt.NDArray[np.float64]
 
-#: A column is whole if it is this close to a whole number; the solvers' own tolerance.
-_WHOLE = 1e-6
-
 #: As many outputs as enumeration is patient with.
 _MOST_OUTPUTS = 2**20
 
 
-class Program(PartScores):
+class Program(ProgramSearch):
     """0/1 parts (or other whole numbers) under linear constraints: lower ≤ A x ≤ upper.
 
     argmax is max ⟨part, x⟩ over the integer points. The linear relaxation is solved first, by the
@@ -133,8 +127,7 @@ class Program(PartScores):
         given: Mapping[str, Any] | None = None,
         topology: Mapping[str, Any] | None = None,
     ) -> None:
-        if time_limit is not None and not time_limit >= 0:
-            raise ValueError(f"time_limit must be a number of seconds >= 0, got {time_limit!r}")
+        seconds_of(time_limit)
         self.rows = rows
         self.shapes = dict(shapes)
         self.n_parts = sum(math.prod(shape) for shape in self.shapes.values())
@@ -302,25 +295,24 @@ class Program(PartScores):
                 self.solve(time_limit=time_limit, method=method, **one) for one in unbatch(scores)
             ]
         theta = self._flat(scores)
-        limit = self.time_limit if time_limit is None else time_limit
+        limit = seconds_of(self.time_limit if time_limit is None else time_limit)
         with self._lock:
-            return self._solve(theta, math.inf if limit is None else float(limit), method)
+            return self._solution(theta, limit, method)[0]
 
     def relax(self, *, time_limit: float | None = None, **scores: Any) -> Relaxation:
         """Return the solution of the linear relaxation and how much of it is whole."""
         theta = self._flat(scores)
-        limit = self.time_limit if time_limit is None else time_limit
+        limit = seconds_of(self.time_limit if time_limit is None else time_limit)
         with self._lock:
             costs, upper = self._costs(theta)
-            found = self._model_of("highs").solve(
-                costs, upper, integer=False, time_limit=math.inf if limit is None else limit
-            )
+            model = self._model_of("highs")
+            found = model.solve(costs, upper, integer=False, time_limit=limit)
             self._raise_unless_solved(found, theta, integer=False)
         columns = found.columns
         parts = self._unflat(columns[: self.n_parts])
         whole = self._is_whole(columns)
         fractional = {
-            name: np.argwhere(np.abs(a - np.rint(a)) > _WHOLE) for name, a in parts.items()
+            name: np.argwhere(np.abs(a - np.rint(a)) > WHOLE) for name, a in parts.items()
         }
         output = self.decode({k: np.rint(a) for k, a in parts.items()}) if whole else None
         value = dot_counts(np.where(np.isfinite(theta), theta, 0.0), columns[: self.n_parts])
@@ -358,107 +350,6 @@ class Program(PartScores):
 
     def _between_is_possible(self) -> bool:
         return self.structure is None and not self.rows.integer[: self.n_parts].all()
-
-    # -- solving --------------------------------------------------------------------------------
-
-    def _solve(self, theta: Vector, limit: float, method: str) -> Solution:
-        return self._solution(theta, limit, method)[0]
-
-    def _solution(self, theta: Vector, limit: float, method: str) -> tuple[Solution, Vector]:
-        """Return the solution and its parts as one vector."""
-        began = time.perf_counter()
-        costs, upper = self._costs(theta)
-        bound = math.inf
-        integer = bool(self.rows.integer.any())
-        if method != "ilp" or not integer:
-            found = self._model_of("highs").solve(costs, upper, integer=False, time_limit=limit)
-            if found.status in ("infeasible", "unbounded"):
-                self._raise_unless_solved(found, theta, integer=False)
-            bound = found.bound
-            if found.status == "optimal" and self._is_whole(found.columns):
-                return self._finished(theta, found.columns, True, bound, "linear program (highs)")
-            if method == "lp" and found.status == "optimal":
-                raise CapabilityError(
-                    "the linear relaxation is not whole here; relax() shows it, and "
-                    'method="auto" goes on to branch and bound'
-                )
-            if not integer or method == "lp":
-                self._raise_unless_solved(found, theta, integer=False)
-        left = max(limit - (time.perf_counter() - began), 0.0)
-        model = self._model_of(self.solver)
-        found = model.solve(costs, upper, integer=True, time_limit=left)
-        if found.columns is None:
-            self._raise_unless_solved(found, theta, integer=True)
-        return self._finished(
-            theta,
-            found.columns,
-            found.status == "optimal",
-            min(bound, found.bound),
-            f"integer program ({model.name})",
-        )
-
-    def _finished(
-        self, theta: Vector, columns: Vector, exact: bool, bound: float, method: str
-    ) -> tuple[Solution, Vector]:
-        parts = columns[: self.n_parts].copy()
-        whole = self.rows.integer[: self.n_parts] | (self.structure is not None)
-        parts[whole] = np.rint(parts[whole])
-        value = dot_counts(theta, parts)
-        solution = Solution(
-            self.decode(self._unflat(parts)),
-            value,
-            exact,
-            value if exact else max(value, bound),
-            method,
-        )
-        return solution, parts
-
-    def _is_whole(self, columns: Vector) -> bool:
-        whole = self.rows.integer.copy()
-        if self.structure is not None:
-            whole[: self.n_parts] = True
-        rounded = np.where(whole, np.rint(columns), columns)
-        if (np.abs(rounded - columns) > _WHOLE).any():
-            return False
-        return self.rows.hold(rounded, 1e-5)
-
-    def _raise_unless_solved(self, found: Any, theta: Vector, integer: bool) -> None:
-        if found.status == "infeasible":
-            raise ConflictError(*describe_conflict(self, theta, integer))
-        if found.status == "unbounded":
-            endless = np.flatnonzero(np.isinf(self.rows.column_upper[: self.n_parts]) & (theta > 0))
-            named = ", ".join(self.part_name(i) for i in endless[:3])
-            raise UnboundedError(
-                f"the score grows without end: {named or 'some parts'} can be as large as one "
-                "likes; give column_upper, or a row that bounds them"
-            )
-        if found.columns is None or (found.status != "optimal" and not integer):
-            raise TimeoutError(
-                f"no output was found within the time limit; none scores more than {found.bound:g}"
-            )
-
-    def _costs(self, theta: Vector) -> tuple[Vector, Vector]:
-        """Return the costs and upper bounds of all columns: −∞ becomes an upper bound of 0."""
-        forbidden = np.flatnonzero(theta == -np.inf)
-        costs = np.zeros(self.rows.n_columns)
-        costs[: self.n_parts] = theta
-        costs[forbidden] = 0.0
-        upper = self.rows.column_upper
-        if len(forbidden):
-            upper = upper.copy()
-            upper[forbidden] = np.minimum(0.0, upper[forbidden])
-            forced = forbidden[self.rows.column_lower[forbidden] > 0]
-            if len(forced):
-                raise InfeasibleError(
-                    f"{self.part_name(int(forced[0]))} must be used and is forbidden (its score is "
-                    "-inf)"
-                )
-        return costs, upper
-
-    def _model_of(self, solver: str) -> Any:
-        if solver not in self._models:
-            self._models[solver] = open_model(solver, self.rows)
-        return self._models[solver]
 
     def __repr__(self) -> str:
         of = "" if self.structure is None else f" of {self.structure!r}"

@@ -2,14 +2,28 @@
 
 from __future__ import annotations
 
+import math
 from importlib.util import find_spec
 from typing import Any
+
+import numpy as np
 
 from .gurobi import GurobiModel
 from .highs import HighsModel
 from .rows import ProgramRows
 
-__all__ = ["open_model"]
+__all__ = ["open_model", "seconds_of"]
+
+
+def seconds_of(time_limit: Any) -> float:
+    """Return a time limit as a number, ∞ for None."""
+    if time_limit is None:
+        return math.inf
+    if isinstance(time_limit, bool) or not isinstance(time_limit, (int, float, np.number)):
+        raise TypeError(f"time_limit must be a number of seconds, got {time_limit!r}")
+    if not time_limit >= 0:
+        raise ValueError(f"time_limit must be a number of seconds >= 0, got {time_limit!r}")
+    return float(time_limit)
 
 
 def open_model(solver: str, rows: ProgramRows) -> Any:

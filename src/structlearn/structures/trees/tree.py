@@ -70,6 +70,11 @@ class Tree(NativeStructure):
         if self.parents is not None:
             self._core.check({"label": np.zeros((len(self.parents), 1))})
 
+    @property
+    def pair_block(self) -> str | None:
+        """The block of label pairs."""
+        return "edge"
+
     def blocks(self, n_labels: int) -> dict[str, Block]:
         """Return the blocks in the order of the core."""
         return {
@@ -91,6 +96,15 @@ class Tree(NativeStructure):
         assert parents is not None
         children = np.flatnonzero(parents >= 0)
         return parents[children], children
+
+    def joined(self, place: Any, other: Any, **scores: Any) -> tuple[str, int, bool] | None:
+        """Return the edge between a parent and its child."""
+        parents = np.asarray(scores.get("parents", self.parents))
+        children = np.flatnonzero(parents >= 0)
+        for a, b, turned in ((place, other, False), (other, place, True)):
+            if parents[b] == a:
+                return "edge", int(np.searchsorted(children, b)), turned
+        return None
 
     def _check_output(self, y: Any, theta: Mapping[str, Any]) -> npt.NDArray[np.int64]:
         n_nodes, n_labels = theta["label"].shape

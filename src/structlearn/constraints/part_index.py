@@ -1,0 +1,159 @@
+"""Which parts of an input a selection means: their numbers in one vector over all blocks."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from ..structures.base import Structure
+from .language import Label, Part, Selection
+
+__all__ = ["PartIndex"]
+
+Indices = npt.NDArray[np.int64]
+
+
+class PartIndex:
+    """The parts of a structure for scores of given shapes, numbered block by block.
+
+    Parameters
+    ----------
+    structure : Structure
+        Whose parts they are.
+    theta : dict of arrays
+        Scores and topology; of the scores only the shapes are read.
+    labels : dict, optional
+        Label to index.
+    """
+
+    def __init__(
+        self, structure: Structure, theta: Mapping[str, Any], labels: Mapping[Any, int] | None
+    ) -> None:
+        self.structure = structure
+        self.labels = labels
+        self.theta = theta
+        shapes = structure.position_shapes(dict(theta))
+        self.shapes = {k: shape for k, shape in shapes.items() if k not in structure.topology}
+        self.first: dict[str, int] = {}
+        at = 0
+        for name, shape in self.shapes.items():
+            self.first[name] = at
+            at += math.prod(shape)
+        self.n_parts = at
+        label = structure.label_block
+        if structure.has_labels and label not in self.shapes:
+            raise ValueError(f"constraints on labels need {label} scores")
+        self.n_labels = self.shapes[label][-1] if label in self.shapes else 0
+
+    def select(self, selections: Sequence[Selection]) -> Indices:
+        """Return the parts that any of the selections means."""
+        found = [self._label(s) if isinstance(s, Label) else self._part(s) for s in selections]
+        return np.unique(np.concatenate(found))
+
+    def label(self, label: Any) -> int:
+        """Return a label's index."""
+        if self.labels is not None:
+            if label not in self.labels:
+                raise ValueError(
+                    f"a constraint names the label {label!r}; there are {list(self.labels)}"
+                )
+            return self.labels[label]
+        if not isinstance(label, (int, np.integer)) or not 0 <= label < self.n_labels:
+            raise ValueError(
+                f"a constraint names the label {label!r}; there are 0..{self.n_labels - 1}"
+            )
+        return int(label)
+
+    def place(self, place: Any) -> Any:
+        """Return a place counted from the beginning, checked."""
+        positions = self._positions()
+        self._check_place(place, positions, self.structure.label_block)
+        if not isinstance(place, tuple):
+            return int(place) % positions[0]
+        return tuple(int(i) % n for i, n in zip(place, positions, strict=True))
+
+    def at(self, place: Any, label: int | None = None) -> Indices:
+        """Return the parts that give this place a label: the one named, or any."""
+        block = self.structure.label_block
+        positions = self._positions()
+        costs = np.zeros((*positions, self.n_labels))
+        self._check_place(place, positions, block)
+        costs[place] = label is None
+        if label is not None:
+            costs[place][..., label] = 1.0
+        spread = self.structure.label_costs(costs.reshape(-1, self.n_labels), **self.theta)
+        return self.first[block] + np.flatnonzero(np.asarray(spread[block]).ravel() > 0)
+
+    def pairs(self, place: Any, label: int, other: Any, labels: set[int]) -> Indices | None:
+        """Return the parts of ``label`` at a place with any of ``labels`` at another one.
+
+        None where no part is of just these two places.
+        """
+        joined = self.structure.joined(place, other, **self.theta)
+        if joined is None or joined[0] not in self.shapes:
+            return None
+        block, position, turned = joined
+        shape = self.shapes[block]
+        table = np.arange(math.prod(shape)).reshape(shape)[position]
+        found: Indices = (table.T if turned else table)[label, sorted(labels)]
+        return self.first[block] + found
+
+    def _positions(self) -> tuple[int, ...]:
+        block = self.structure.label_block
+        shape = self.shapes[block]
+        inner = len(self.structure.blocks(1)[block].inner)
+        return shape[: len(shape) - 1 - inner]
+
+    def _label(self, selection: Label) -> Indices:
+        k = self.label(selection.label)
+        block = self.structure.label_block
+        if selection.at is None:
+            numbers = np.arange(math.prod(self.shapes[block])).reshape(-1, self.n_labels)
+            return self.first[block] + numbers[:, k]
+        return np.concatenate([self.at(place, k) for place in selection.places])
+
+    def _check_place(self, place: Any, positions: tuple[int, ...], block: str) -> None:
+        given = place if isinstance(place, tuple) else (place,)
+        whole = all(isinstance(i, (int, np.integer)) for i in given)
+        fits = (
+            len(given) == len(positions)
+            and all(-n <= i < n for i, n in zip(given, positions, strict=True))
+            if whole
+            else False
+        )
+        if not fits:
+            raise ValueError(
+                f"a constraint names the place {place!r}; {block} has places of shape {positions}"
+            )
+
+    def _part(self, selection: Part) -> Indices:
+        name = selection.block
+        if name not in self.shapes:
+            raise ValueError(
+                f"a constraint names the block {name!r}; there are {list(self.shapes)}"
+            )
+        block, shape = self.structure.blocks(self.n_labels)[name], self.shapes[name]
+        n_labels = len(block.outcomes)
+        numbers = np.arange(math.prod(shape)).reshape(shape)
+        outcome = list(selection.outcome)
+        n_inner = len(block.inner) if len(outcome) == n_labels + len(block.inner) else 0
+        if len(outcome) != n_labels + n_inner:
+            raise ValueError(f"{selection} has {len(outcome)} labels; a part of {name} {n_labels}")
+        sites, labels = outcome[:n_inner], [self.label(k) for k in outcome[n_inner:]]
+        for site, n in zip(sites, block.inner, strict=False):
+            if site not in range(1, n + 1):
+                raise ValueError(f"{selection}: there are sites from 1 to {n}")
+        front = shape[: len(shape) - n_labels - len(block.inner)]
+        places: list[Any] = [(slice(None),) * len(front)]
+        if selection.at is not None:
+            for one in selection.places:
+                self._check_place(one, front, name)
+            places = [one if isinstance(one, tuple) else (one,) for one in selection.places]
+        middle = tuple(i - 1 for i in sites) or (slice(None),) * len(block.inner)
+        indices: list[Any] = [(*one, *middle, *labels) for one in places]
+        found = [np.ravel(numbers[index]) for index in indices]
+        return self.first[name] + np.concatenate(found)
