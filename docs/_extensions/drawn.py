@@ -190,7 +190,7 @@ def cutting_planes() -> str:
     """A convex function of one weight, and the planes that close in on its minimum."""
     box = (-1.0, 4.0, 0.0, 5.0)
     at = plane(box)
-    # ½w² + slack of "Fish Sleep" along the line from 0 to its solution: pieces Δ − w·gain.
+    # The slack is the largest of a few pieces Δ − w·gain, one an output.
     pieces = ((2.0, 1.6), (1.0, 0.45), (0.0, 0.0), (1.0, 1.0))
     w = np.linspace(-1, 4, 201)
     slack = np.max([cost - gain * w for cost, gain in pieces], axis=0)
@@ -213,10 +213,9 @@ def cutting_planes() -> str:
 
 
 def noisy_scores() -> tuple[Any, Any]:
-    """Return a ring of 14 × 14 pixels and label scores that see it through noise."""
+    """Return a disc of 14 × 14 pixels and label scores that see it through noise."""
     i, j = np.mgrid[:14, :14] - 6.5
-    radius = np.hypot(i, j)
-    truth = ((radius > 2.5) & (radius < 5.6)).astype(int)
+    truth = (np.hypot(i, j) < 5).astype(int)
     noise = np.random.default_rng(4).normal(scale=1.0, size=truth.shape)
     lead = (2 * truth - 1) + noise
     return truth, np.stack([np.zeros_like(lead), lead], axis=-1)
@@ -225,7 +224,7 @@ def noisy_scores() -> tuple[Any, Any]:
 def grid_cut() -> str:
     """What each pixel says alone, and what a minimum cut makes of it."""
     truth, label = noisy_scores()
-    joint = Grid().argmax(label=label, potts_right=0.9, potts_down=0.9)
+    joint = Grid().argmax(label=label, potts_right=0.6, potts_down=0.6)
     alone = label.argmax(axis=-1)
     panels = (("the truth", truth), ("each pixel alone", alone), ("one minimum cut", joint))
     parts = []
@@ -240,7 +239,7 @@ def grid_cut() -> str:
         parts.append(f'<rect x="{left}" y="10" width="160" height="160" class="frame"/>')
         wrong = int((image != truth).sum())
         parts.append(text(left + 80, 190, name if p == 0 else f"{name}: {wrong} wrong", "small"))
-    return svg(540, 200, parts, "A ring, seen through noise, read pixel by pixel and jointly")
+    return svg(540, 200, parts, "A disc, seen through noise, read pixel by pixel and jointly")
 
 
 # -- trees ----------------------------------------------------------------------------------------
