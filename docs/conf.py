@@ -25,6 +25,7 @@ extensions = [
     "sphinx_copybutton",
     "sphinx_design",
     "sphinx_gallery.gen_gallery",
+    "docstrings",
     "mathml",
     "pictures",
 ]
@@ -48,8 +49,8 @@ autodoc_inherit_docstrings = True
 napoleon_google_docstring = False
 napoleon_use_param = False  # types are words, not references
 napoleon_use_rtype = False
-napoleon_use_ivar = True
-napoleon_custom_sections = ["Score blocks"]
+napoleon_preprocess_types = False
+napoleon_custom_sections = [("Score blocks", "params_style"), ("Attributes", "params_style")]
 
 # -- gallery -------------------------------------------------------------------------------------
 
