@@ -24,7 +24,10 @@ def translate(node: Any, *, as_block: bool) -> str:
 
 
 def visit_inline(self: Any, node: Any) -> None:
-    self.body.append(f'<span class="math">{translate(node, as_block=False)}</span>')
+    following = node.next_node(descend=False, siblings=True)
+    # A word joiner, so that no line begins with the comma after a formula.
+    joined = "&#8288;" if following is not None and following.astext()[:1] in set(".,;:)!?") else ""
+    self.body.append(f'<span class="math">{translate(node, as_block=False)}</span>{joined}')
     raise nodes.SkipNode
 
 

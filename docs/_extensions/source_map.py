@@ -27,7 +27,7 @@ BESIDE = (
 
 def source_map() -> str:
     """Draw the layers as boxes from top to bottom, with what stands beside them."""
-    step, high, left, wide = 44, 34, 10, 370
+    step, high, left, wide = 44, 34, 10, 480
     parts = [
         '<defs><marker id="tip" viewBox="0 0 8 8" refX="7" refY="4" markerWidth="7" '
         'markerHeight="7" orient="auto"><path d="M0,0L8,4L0,8z" class="tip"/></marker></defs>'
@@ -37,7 +37,7 @@ def source_map() -> str:
         parts.append(
             f'<rect x="{left}" y="{y}" width="{wide}" height="{high}" rx="5" class="node"/>'
             f'<text x="{left + 12}" y="{y + 22}" class="strong begin">{name}</text>'
-            f'<text x="{left + 104}" y="{y + 22}" class="small begin">{escape(what)}</text>'
+            f'<text x="{left + 116}" y="{y + 22}" class="small begin">{escape(what)}</text>'
         )
         if i + 1 < len(LAYERS):
             x = left + 50
@@ -47,14 +47,14 @@ def source_map() -> str:
         y, bottom = 10 + step * first, 10 + step * last + high
         middle = (y + bottom) / 2
         parts.append(
-            f'<rect x="400" y="{y}" width="130" height="{bottom - y}" rx="5" class="frame"/>'
-            f'<foreignObject x="408" y="{middle - 50}" width="114" height="110">'
+            f'<rect x="505" y="{y}" width="145" height="{bottom - y}" rx="5" class="frame"/>'
+            f'<foreignObject x="512" y="{middle - 50}" width="131" height="110">'
             f'<p xmlns="http://www.w3.org/1999/xhtml" class="beside"><b>{name}</b><br/>'
             f"{escape(what)}</p></foreignObject>"
         )
     height = 16 + step * len(LAYERS)
     return (
-        f'<svg viewBox="0 0 540 {height}" role="img" style="max-width:620px" '
+        f'<svg viewBox="0 0 660 {height}" role="img" style="max-width:700px" '
         'xmlns="http://www.w3.org/2000/svg"><title>The layers of the source, in the order in '
         f"which data flows through them</title>{''.join(parts)}</svg>"
     )
