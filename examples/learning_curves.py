@@ -2,12 +2,12 @@
 Learning curves, with proofs
 ============================
 
-How fast do solvers of the same objective come to its optimum? Words written in digits, seen as images; a structured SVM
-and a CRF, each by several solvers that prove how far they still are at most.
+How fast do solvers of the same objective come to its optimum? Words written in digits, seen as
+images; a structured SVM and a CRF, each by several solvers that prove how far they still are.
 """
 
 # %%
-# Fit each. Few iterations are allowed, so that some end before they are sure; the curves tell who was too slow.
+# Fit each. Iterations are limited, and some may end before they are sure; the curves tell.
 
 import warnings
 
@@ -28,8 +28,8 @@ for kind, names in solvers.items():
         print(f"{kind.__name__:14} {solver:12} {len(model.history_):3} iterations, gap {gap:.1e}")
 
 # %%
-# Relative gaps, over seconds and over calls of inference. Seconds are what you wait; calls are what stays the same on every
-# machine, and what counts where inference is dear.
+# Relative gaps, over seconds and over calls of inference. Seconds are what you wait; calls are what
+# stays the same on every machine, and what counts where inference is dear.
 
 import matplotlib.pyplot as plt
 

@@ -158,8 +158,9 @@ def axes(box: tuple[float, float, float, float], xlabel: str, ylabel: str) -> li
 
 
 def curve(at: Any, x: Any, y: Any, kind: str) -> str:
-    """Return a line through points."""
-    points = " ".join(f"{px:.1f},{py:.1f}" for px, py in zip(*at(x, y), strict=True))
+    """Return a line through points, those left out that are NaN."""
+    shown = np.isfinite(y)
+    points = " ".join(f"{a:.1f},{b:.1f}" for a, b in zip(*at(x[shown], y[shown]), strict=True))
     return f'<polyline points="{points}" class="{kind}"/>'
 
 
@@ -188,24 +189,30 @@ def losses() -> str:
 
 def cutting_planes() -> str:
     """A convex function of one weight, and the planes that close in on its minimum."""
-    box = (-1.0, 4.0, 0.0, 5.0)
+    box = (-1.0, 3.0, 0.0, 4.0)
     at = plane(box)
     # The slack is the largest of a few pieces Δ − w·gain, one an output.
-    pieces = ((2.0, 1.6), (1.0, 0.45), (0.0, 0.0), (1.0, 1.0))
-    w = np.linspace(-1, 4, 201)
-    slack = np.max([cost - gain * w for cost, gain in pieces], axis=0)
+    pieces = ((3.0, 2.0), (2.0, 1.1), (1.0, 0.35), (0.0, 0.0))
+    w = np.linspace(-1, 3, 401)
+
+    def objective(planes: Sequence[tuple[float, float]]) -> Any:
+        return 0.5 * w**2 + np.max([cost - gain * w for cost, gain in planes], axis=0)
+
+    def inside(values: Any) -> Any:
+        return np.where(values <= box[3], values, np.nan)
+
     parts = axes(box, "w", "½w² + ξ(w)")
-    parts.append(curve(at, w, np.minimum(0.5 * w**2 + slack, 5), "c2 thick"))
     known: list[tuple[float, float]] = [(0.0, 0.0)]
+    dots = []
     for i in range(3):
-        lower = 0.5 * w**2 + np.max([cost - gain * w for cost, gain in known], axis=0)
+        lower = objective(known)
         best = int(np.argmin(lower))
         px, py = at(w[best], lower[best])
-        parts.append(curve(at, w, np.minimum(lower, 5), f"c{(1, 3, 5)[i]} dashed"))
-        parts.append(f'<circle cx="{px:.1f}" cy="{py:.1f}" r="4.5" class="dot"/>')
-        parts.append(text(px, py + 17, f"w{'₀₁₂'[i]}", "small halo"))
-        worst = max(pieces, key=lambda piece: piece[0] - piece[1] * w[best])
-        known.append(worst)
+        parts.append(curve(at, w, inside(lower), f"c{(1, 3, 5)[i]} dashed"))
+        dots.append(f'<circle cx="{px:.1f}" cy="{py:.1f}" r="4.5" class="dot"/>')
+        dots.append(text(px + (0, 20, -20)[i], py + (-12, 8, 16)[i], f"w{'₀₁₂'[i]}", "small halo"))
+        known.append(max(pieces, key=lambda piece: piece[0] - piece[1] * w[best]))
+    parts += [curve(at, w, inside(objective(pieces)), "c2 thick"), *dots]  # over what lies under it
     return svg(540, 304, parts, "A convex objective, and lower bounds of it made of cutting planes")
 
 
@@ -226,7 +233,7 @@ def grid_cut() -> str:
     truth, label = noisy_scores()
     joint = Grid().argmax(label=label, potts_right=0.6, potts_down=0.6)
     alone = label.argmax(axis=-1)
-    panels = (("the truth", truth), ("each pixel alone", alone), ("one minimum cut", joint))
+    panels = (("the truth", truth), ("alone", alone), ("jointly", joint))
     parts = []
     for p, (name, image) in enumerate(panels):
         left = 10 + 180 * p

@@ -8,7 +8,7 @@ import pytest
 from page_blocks import ROOT
 
 sys.path.insert(0, str(ROOT / "docs" / "_extensions"))
-import drawn  # noqa: E402
+import drawn
 
 
 @pytest.mark.parametrize("name", drawn.PICTURES)
@@ -35,6 +35,7 @@ def test_pages_and_pictures_know_each_other():
 
 def test_map_has_every_layer():
     from source_map import LAYERS
+
     from test_layers import LAYERS as ORDER
 
     assert [layer for layer, _ in LAYERS] == ORDER

@@ -1,4 +1,4 @@
-"""Links between pages lead somewhere: files, headings, names. Sphinx looks again in ``make docs``."""
+"""Links between pages lead somewhere: files, headings, names. ``make docs`` looks again."""
 
 import importlib
 import re

@@ -90,8 +90,8 @@ def attachment_report(gold: Trees, predicted: Trees) -> AttachmentReport:
 
     Notes
     -----
-    With N words, UAS is the share of words with the right head, LAS of those with the right relation
-    too; time O(N).
+    UAS is the share of words with the right head, LAS of those with the right relation too; time
+    O(N) for N words.
 
     References
     ----------
