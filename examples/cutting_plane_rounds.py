@@ -8,8 +8,8 @@ need O(1/ε) rounds (Joachims, Finley & Yu 2009), the n-slack method O(1/ε²) (
 """
 
 # %%
-# Words written in digits, one fit a tolerance. With ``tol=0`` ε alone ends the rounds, however small
-# the duality gap is by then.
+# Words written in digits, one fit a tolerance. With ``tol=0`` ε alone ends the rounds, however
+# small the duality gap is by then.
 
 from structlearn import StructuredSVM
 from structlearn.datasets import load_digit_words

@@ -1,6 +1,6 @@
 """Two directives whose content is made from the library while the site is built.
 
-``picture`` puts an SVG of :mod:`drawn` into the page itself, so that it takes the page's colours,
+``picture`` puts an SVG of ``drawn`` into the page itself, so that it takes the page's colours,
 light or dark. ``command-help`` prints what the command line says about itself.
 """
 

@@ -34,7 +34,7 @@ def test_pages_and_pictures_know_each_other():
 
 
 def test_map_has_every_layer():
-    from source_map import LAYERS
+    from drawn.layers import LAYERS
 
     from test_layers import LAYERS as ORDER
 

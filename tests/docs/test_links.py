@@ -72,7 +72,7 @@ def test_tables_of_contents_lead_to_pages(path):
     directives = re.findall(r"^\.\. toctree::\n((?:\s+.*\n|\n)*)", text, re.MULTILINE)
     for block in [*fenced, *directives]:
         for line in block.splitlines():
-            entry = line.strip()
+            entry = re.sub(r".*<(.*)>", r"\1", line.strip())
             if entry and not entry.startswith(":"):
                 ends = (path.parent / f"{entry}.md", path.parent / f"{entry}.rst")
                 assert any(map(exists, ends)), f"{name(path)} lists {entry}"
@@ -82,7 +82,7 @@ def test_every_page_is_in_a_table_of_contents():
     listed = {DOCS / "index"}
     for path in PAGES:
         text = path.read_text(encoding="utf-8")
-        for line in re.findall(r"^\s*([\w/]+)$", text, re.MULTILINE):
+        for line in re.findall(r"^\s*(?:\w+ <)?([\w/]+)>?$", text, re.MULTILINE):
             listed.add(path.parent / line)
     lost = [name(p) for p in PAGES if p.with_suffix("") not in listed]
     assert not lost
