@@ -37,7 +37,7 @@ class CommandHelp(SphinxDirective):
     """``{command-help}``: a section a command, with its own help text."""
 
     def run(self) -> list[nodes.Node]:
-        os.environ["COLUMNS"] = "98"
+        os.environ["COLUMNS"] = "86"
         from structlearn.arguments import make_parser
 
         ignored: Any = dict.fromkeys(("train", "predict", "evaluate", "inspect", "demo"))

@@ -31,7 +31,7 @@ def shared_blocks() -> str:
 def slack_bars() -> str:
     """Scores with costs on top, against the score of the gold output."""
     outputs = (("N, N", 2, 1), ("N, V", 4, 0), ("V, N", 3, 2), ("V, V", 1, 1))
-    parts = [line(70, 210, 500, 210, "axis")]
+    parts = [line(70, 210, 500, 210, "axis"), line(70, 74, 500, 74, "best")]
     for k, (name, score, cost) in enumerate(outputs):
         x = 95 + 105 * k
         kind = "used" if cost == 0 else "node"
@@ -43,7 +43,6 @@ def slack_bars() -> str:
             parts.append(f'<rect x="{x}" y="{top}" width="60" height="{34 * cost}" class="cost"/>')
             parts.append(text(x + 30, top + 17 * cost + 5, f"Δ = {cost}", "score"))
         parts.append(text(x + 30, 230, f"({name})", "strong"))
-    parts.append(line(70, 74, 500, 74, "best"))
     parts.append(line(400, 74, 400, 40, "wrong"))
     parts.append(text(440, 62, "ξ = 1", "strong"))
     return svg(540, 242, parts, "Score plus cost of every output; one is 1 above the gold score")
