@@ -11,7 +11,7 @@ ifneq ($(wildcard ../shared/data),)
 export STRUCTLEARN_DATA ?= $(abspath ../shared/data)
 endif
 
-.PHONY: demo test test-native lint format types bench tables wheel clean help
+.PHONY: demo test test-native lint format types bench tables docs wheel clean help
 
 help:  ## list the targets
 	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -38,6 +38,11 @@ $(VENV)/test-tools: $(VENV)/installed pyproject.toml
 $(VENV)/lint-tools: $(VENV)/installed pyproject.toml
 	@echo "==> installing ruff, mypy and clang-format"
 	@$(PIP) install --no-build-isolation --editable ".[lint]"
+	@touch $@
+
+$(VENV)/docs-tools: $(VENV)/installed pyproject.toml
+	@echo "==> installing Sphinx and its theme"
+	@$(PIP) install --no-build-isolation --editable ".[docs]"
 	@touch $@
 
 demo: $(VENV)/installed  ## the tour on built-in data
@@ -80,5 +85,11 @@ tables: bench  ## docs/tables.md: the lectures' tables and the rivals' again (DA
 wheel: $(VENV)/ready  ## build dist/*.whl and try it where no compiler is
 	@$(BIN)/python tools/check_wheel.py
 
+docs: $(VENV)/docs-tools  ## the documentation site, into build/docs; warnings are errors
+	@echo "==> building the site"
+	@$(BIN)/python -m sphinx -W --keep-going -n -q -j auto docs build/docs
+	@echo "open build/docs/index.html"
+
 clean:  ## remove what was built
-	rm -rf $(VENV) build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis \
+		docs/gallery docs/reference/generated docs/sg_execution_times.rst

@@ -1,4 +1,6 @@
-"""Hidden states: labels that remember more than they say.
+"""
+Hidden states: labels that remember more than they say
+======================================================
 
 Two dialects write the same sounds with opposite letters, and only the first sound of a message
 tells which one is spoken. A chain of letters forgets it at once: the letter before says nothing.

@@ -1,4 +1,6 @@
-"""A structure of your own, in one Python class, with every learner of the library.
+"""
+A structure of your own, in one Python class
+============================================
 
 The structure: a *ring* of labels. Each position has a label, neighbours like or dislike each
 other, and the last position is a neighbour of the first (think of a circular genome, or the hours

@@ -1,4 +1,6 @@
-"""Segmentation: chunks of a sentence found as whole segments, not as tags of words.
+"""
+Chunks found as whole segments
+==============================
 
 A segment has features of its own — here all of its tags at once, and its length — which a chain of
 tags cannot see. Run me: ``python examples/segmentation.py``.

@@ -17,6 +17,9 @@ __all__ = [
     "UnboundedError",
 ]
 
+# The core's own, which has no room for one.
+InfeasibleError.__doc__ = "No legal output is left: every output scores −∞, or breaks a constraint."
+
 
 class CapabilityError(ValueError):
     """A structure was asked for what mathematics (or its author) does not give it.

@@ -90,8 +90,8 @@ def attachment_report(gold: Trees, predicted: Trees) -> AttachmentReport:
 
     Notes
     -----
-    With N words, UAS = |{w : head right}| / N and LAS = |{w : head and relation right}| / N; time
-    O(N).
+    UAS is the share of words with the right head, LAS of those with the right relation too; time
+    O(N) for N words.
 
     References
     ----------

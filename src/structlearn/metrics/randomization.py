@@ -68,7 +68,7 @@ def randomization_test(
 
     If the models were alike, each sentence's two predictions might as well be exchanged. Each of R
     permutations exchanges every sentence's predictions with probability ½; with r the number of
-    those whose difference |m(first') − m(second')| is at least the observed one::
+    those whose difference ``|m(first') − m(second')|`` is at least the observed one::
 
         p = (r + 1) / (R + 1)
 

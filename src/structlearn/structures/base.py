@@ -57,7 +57,7 @@ class Block(NamedTuple):
         The structure works without it.
     inner : tuple of int
         Where a position has more than one site, their shape: ``(max_length,)`` for the segments
-        that start there. The block's scores have the shape (positions, *inner, *outcomes).
+        that start there. The block's scores have the shape ``(positions, *inner, *outcomes)``.
     """
 
     outcomes: tuple[int, ...]

@@ -248,7 +248,7 @@ class Tagger(FileTagger):
         return list(self._fitted().core.names)
 
     def save(self, path: str | os.PathLike[str], precision: str = "float32") -> None:
-        """Write the model to a file; see :meth:`TaggerModel.save`."""
+        """Write the model to a file; the same bytes for the same model."""
         self._fitted().save(path, precision)
 
     @classmethod
