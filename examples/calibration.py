@@ -15,9 +15,9 @@ import numpy as np
 from structlearn import CRF
 from structlearn.datasets import load_digit_words
 
-train = load_digit_words(250, noise=0.3, random_state=0)
+train = load_digit_words(200, noise=0.3, random_state=0)
 test = load_digit_words(400, noise=0.3, subset="test", random_state=0)
-crf = CRF(C=0.1).fit(train.X, train.y)
+crf = CRF(C=3.0).fit(train.X, train.y)
 predicted = crf.predict(test.X)
 marginals = crf.predict_marginals(test.X)  # (digits, 10) for each word
 
@@ -27,6 +27,15 @@ word_sure = crf.predict_proba(test.X)
 word_right = np.array([(k == gold).all() for k, gold in zip(predicted, test.y, strict=True)])
 print(f"digits: {right.mean():.3f} right, expected {sure.mean():.3f}")
 print(f"words:  {word_right.mean():.3f} right, expected {word_sure.mean():.3f}")
+
+# %%
+# With a small C, which keeps the weights small, the same model is far too modest:
+
+modest = CRF(C=0.1).fit(train.X, train.y)
+answers = zip(modest.predict_marginals(test.X), modest.predict(test.X), test.y, strict=True)
+said = [(p[range(len(k)), k], k == gold) for p, k, gold in answers]
+modest_sure, modest_right = (np.concatenate(column) for column in zip(*said, strict=True))
+print(f"digits, C = 0.1: {modest_right.mean():.3f} right, expected {modest_sure.mean():.3f}")
 
 # %%
 # And where the best answer is wrong, how far down the list of the ten best is the right one?
@@ -51,6 +60,7 @@ _, (left, second) = plt.subplots(1, 2, figsize=(10, 4.4), layout="constrained")
 for name, p, hit, colour, marker in (
     ("digits", sure, right, "#0072B2", "o"),
     ("whole words", word_sure, word_right, "#E69F00", "s"),
+    ("digits, C = 0.1", modest_sure, modest_right, "#CC79A7", "^"),
 ):
     cell = np.minimum((p * 8).astype(int), 7)
     used = [c for c in range(8) if np.sum(cell == c) >= 15]

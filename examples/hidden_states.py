@@ -66,9 +66,9 @@ print(f"hidden states by rounds: {best.score(X_new, hide(y_new)):.2f} right")
 print(f"objectives: {', '.join(f'{model.objective_:.0f}' for model in rounds)}")
 
 # %%
-# Left: what is right at each place of a message. The chain of letters knows the first place only.
-# Right: the weights of state pairs. The states have become two tracks that are not left: they
-# remember the dialect.
+# Left: what is right at each place of a message. The chain of letters is no better than chance, even
+# at the first: sound and greeting would have to be seen together. Right: the weights of state pairs.
+# The states have become two tracks that are not left: they remember the dialect.
 
 import matplotlib.pyplot as plt
 
