@@ -11,7 +11,7 @@ ifneq ($(wildcard ../shared/data),)
 export STRUCTLEARN_DATA ?= $(abspath ../shared/data)
 endif
 
-.PHONY: demo test test-native lint format types bench wheel clean help
+.PHONY: demo test test-native lint format types bench tables wheel clean help
 
 help:  ## list the targets
 	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -73,6 +73,9 @@ format: $(VENV)/lint-tools  ## format everything
 bench: $(VENV)/installed  ## compare with the rivals; JSON in benchmarks/results
 	@$(PIP) install --no-build-isolation --editable ".[bench]"
 	@$(BIN)/python -m benchmarks
+
+tables: bench  ## docs/tables.md: the lectures' tables and the rivals' again (DATA=FOLDER; most of an hour)
+	@$(BIN)/python -m benchmarks.tables --output docs/tables.md $(if $(DATA),--data $(DATA))
 
 wheel: $(VENV)/ready  ## build dist/*.whl and try it where no compiler is
 	@$(BIN)/python tools/check_wheel.py

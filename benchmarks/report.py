@@ -6,7 +6,7 @@ from typing import Any
 
 from .registry import Result, Row
 
-__all__ = ["heading", "table"]
+__all__ = ["heading", "number", "ratio", "table"]
 
 _COLUMNS = ("case", "rival", "ours", "rival's", "ratio", "median", "CPU", "target", "")
 
@@ -42,19 +42,21 @@ def _cells(row: Row) -> tuple[str, ...]:
     return (
         row.case,
         row.rival or "-",
-        f"{_number(row.ours)} {row.unit}",
-        "-" if row.theirs is None else f"{_number(row.theirs)} {row.unit}",
-        _ratio(row.ratio),
-        _ratio(row.ratio_median),
-        _ratio(row.ratio_cpu),
+        f"{number(row.ours)} {row.unit}",
+        "-" if row.theirs is None else f"{number(row.theirs)} {row.unit}",
+        ratio(row.ratio),
+        ratio(row.ratio_median),
+        ratio(row.ratio_cpu),
         row.target,
         "" if row.met is None else "met" if row.met else "MISSED",
     )
 
 
-def _number(x: float) -> str:
+def number(x: float) -> str:
+    """Return it with three digits."""
     return f"{x:.0f}" if x >= 1000 else f"{x:.3g}"
 
 
-def _ratio(x: float | None) -> str:
+def ratio(x: float | None) -> str:
+    """Return it as a multiple."""
     return "-" if x is None else f"{x:.0f}x" if x >= 100 else f"{x:.2f}x"

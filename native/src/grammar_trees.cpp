@@ -432,7 +432,8 @@ std::vector<Output> GrammarTrees::sample(const Layout& layout, const Scores& sco
       chart.chains(at.i, at.j, [&](std::uint32_t c, double x) {
         if (top(c) == at.symbol) offer(x, above, bottom(c), c + 1);
       });
-      const auto [below, chain] = pick();
+      const auto picked = pick();  // no structured binding: not every compiler captures one
+      const std::uint32_t below = picked[0], chain = picked[1];
       if (at.j - at.i == 1) return Expansion{below, chain, 0};
       restart();
       chart.rules(at.i, at.j, [&](std::size_t k, std::uint32_t rule, double x) {

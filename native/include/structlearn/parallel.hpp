@@ -12,6 +12,8 @@
 #include <thread>
 #include <vector>
 
+#include "structlearn/joining_thread.hpp"
+
 namespace structlearn {
 
 // Asks `poll` now and then, on the thread that made it, whether to stop; other threads only look
@@ -63,7 +65,7 @@ void parallel_for(std::size_t tasks, std::size_t threads, Body&& body) {
     }
   };
   {
-    std::vector<std::jthread> pool;
+    std::vector<JoiningThread> pool;
     try {
       for (std::size_t i = 1; i < threads; ++i) pool.emplace_back(work, i);
     } catch (const std::system_error&) {

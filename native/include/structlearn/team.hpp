@@ -11,6 +11,8 @@
 #include <utility>
 #include <vector>
 
+#include "structlearn/joining_thread.hpp"
+
 namespace structlearn {
 
 class Team {
@@ -69,7 +71,7 @@ class Team {
   std::function<void(std::size_t, std::size_t)> body_;
   std::vector<std::exception_ptr> errors_;
   std::atomic<std::size_t> next_{0};
-  std::vector<std::jthread> pool_;  // joins first, while the rest is there
+  std::vector<JoiningThread> pool_;  // joins first, while the rest is there
 };
 
 }  // namespace structlearn
