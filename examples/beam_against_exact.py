@@ -1,9 +1,9 @@
-"""
+r"""
 A beam against the exact search
 ===============================
 
 A chain of order 3 scores four labels at a time,
-:math:`s(y) = \\sum_l \\theta(y_{l-3}, y_{l-2}, y_{l-1}, y_l) + \\ldots`, and its exact search takes
+:math:`s(y) = \sum_l \theta(y_{l-3}, y_{l-2}, y_{l-1}, y_l) + \ldots`, and its exact search takes
 :math:`O(L K^4)`. A beam keeps the best :math:`b` beginnings at each word and drops the rest:
 :math:`O(L K b)`. What it finds is an output; nothing proves that it is the best.
 """
@@ -51,8 +51,8 @@ for width in widths:
 print("a beam says so:", found[0].exact, "with bound", found[0].bound)
 
 # %%
-# Wider beams find more, and take longer. Where the exact search is as fast as here, it is the better
-# choice; a beam is for structures that have none, and for many more labels.
+# Wider beams find more, and take longer. Where the exact search is as fast as here, it is the
+# better choice; a beam is for structures that have none, and for many more labels.
 
 import matplotlib.pyplot as plt
 

@@ -1,14 +1,14 @@
-"""
+r"""
 The best sequence, or the best label at each place?
 ===================================================
 
-They are not the same question. The best sequence is :math:`\\arg\\max_y P(y \\mid x)`. Who pays for
+They are not the same question. The best sequence is :math:`\arg\max_y P(y \mid x)`. Who pays for
 each wrong label wants few of them, and takes at each place the label with the largest *marginal*,
 
-.. math:: \\hat y_l = \\arg\\max_k \\sum_{y : y_l = k} P(y \\mid x) ,
+.. math:: \hat y_l = \arg\max_k \sum_{y : y_l = k} P(y \mid x) ,
 
 which is the answer of least expected cost (minimum Bayes risk) under the Hamming cost. The
-*max-marginal*, :math:`\\max_{y : y_l = k} P(y \\mid x)`, belongs to the first question: its best
+*max-marginal*, :math:`\max_{y : y_l = k} P(y \mid x)`, belongs to the first question: its best
 labels form the best sequence.
 """
 
@@ -74,7 +74,9 @@ for ax, table, title in (
 ):
     ax.imshow(table.T, cmap="Blues", vmin=0, vmax=0.5)
     for (t, k), p in np.ndenumerate(table):
-        ax.text(t, k, f"{p:.3f}", ha="center", va="center", fontsize=12, color="w" if p > 0.3 else "0")
+        ax.text(
+            t, k, f"{p:.3f}", ha="center", va="center", fontsize=12, color="w" if p > 0.3 else "0"
+        )
         if table[t].argmax() == k:
             frame = plt.Rectangle((t - 0.47, k - 0.47), 0.94, 0.94, fc="none", ec="#D55E00", lw=3)
             ax.add_patch(frame)

@@ -1,10 +1,10 @@
-"""
+r"""
 How sure is it? Probabilities put to the test
 =============================================
 
-A CRF answers with probabilities: of a whole word, :math:`P(y \\mid x) = e^{s(x, y)} / Z`, and of each
-label in it, the marginal :math:`P(y_l = k \\mid x)`. Are they true? Of all digits that are read with
-probability 0.8, eight in ten should be right.
+A CRF answers with probabilities: of a whole word, :math:`P(y \mid x) = e^{s(x, y)} / Z`, and of
+each label in it, the marginal :math:`P(y_l = k \mid x)`. Are they true? Of all digits that are read
+with probability 0.8, eight in ten should be right.
 """
 
 # %%
@@ -51,8 +51,8 @@ for k in (1, 2, 5, 10):
     print(f"the right word is among the {k:2} best: {np.mean(rank <= k):.3f}")
 
 # %%
-# Left: of what is said with probability p, how much is right. A bar spans two standard errors up and
-# down. Right: the lists.
+# Left: of what is said with probability p, how much is right. A bar spans two standard errors up
+# and down. Right: the lists.
 
 import matplotlib.pyplot as plt
 
@@ -74,7 +74,9 @@ left.set(xlabel="probability it gives", ylabel="share that is right", aspect="eq
 left.legend(frameon=False, loc="lower right")
 n = np.arange(1, 11)
 second.bar(n, [100 * np.mean(rank <= k) for k in n], color="#56B4E9")
-second.set(xlabel="length of the list", ylabel="lists with the right word, %", xticks=n, ylim=(0, 100))
+second.set(
+    xlabel="length of the list", ylabel="lists with the right word, %", xticks=n, ylim=(0, 100)
+)
 for ax in (left, second):
     ax.spines[["top", "right"]].set_visible(False)
 plt.show()

@@ -1,13 +1,13 @@
-"""
+r"""
 Related classes learn from each other
 =====================================
 
 Music and movies are both entertainment; oncology is neither. A *hierarchy* gives the two a block of
 weights that they share,
 
-.. math:: s(x, \\text{music}) = (w_{\\text{music}} + w_{\\text{shared}}) \\cdot x , \\quad
-          s(x, \\text{movies}) = (w_{\\text{movies}} + w_{\\text{shared}}) \\cdot x , \\quad
-          s(x, \\text{oncology}) = w_{\\text{oncology}} \\cdot x ,
+.. math:: s(x, \text{music}) = (w_{\text{music}} + w_{\text{shared}}) \cdot x , \quad
+          s(x, \text{movies}) = (w_{\text{movies}} + w_{\text{shared}}) \cdot x , \quad
+          s(x, \text{oncology}) = w_{\text{oncology}} \cdot x ,
 
 so that what is learned from the one helps the other, where examples are few.
 """
@@ -41,11 +41,11 @@ def documents(n, rng):
 
 rng = np.random.default_rng(0)
 X_test, y_test = documents(1000, rng)
-sizes = (20, 30, 50, 80, 130, 200, 320)
+sizes = (20, 40, 80, 160, 320)
 right = {"flat": [], "hierarchy": []}
 for n in sizes:
     scores = {name: [] for name in right}
-    for _ in range(8):
+    for _ in range(10):
         X, y = documents(n, rng)
         while len(set(y)) < len(topics):  # every topic at least once
             X, y = documents(n, rng)
@@ -57,9 +57,9 @@ for n in sizes:
     print(f"{n:3} documents:", *(f"{k} {np.mean(v):.3f}" for k, v in scores.items()))
 
 # %%
-# Left: the share of new documents that get the right topic, mean of eight draws. Right: what the
+# Left: the share of new documents that get the right topic, mean of ten draws. Right: what the
 # hierarchy gains on the same documents, with two standard errors up and down. It is much where
-# examples are few, and nothing is left of it where they are many.
+# examples are few, and little where they are many.
 
 import matplotlib.pyplot as plt
 

@@ -1,12 +1,12 @@
-"""
+r"""
 A rule that changes the answer
 ==============================
 
 A chain sees two labels at a time. It cannot know that an address has *one* postcode, or a sentence
 one main verb. An integer program can:
 
-.. math:: \\max_z \\; \\langle \\theta, z \\rangle \\quad \\text{subject to} \\quad A z \\le b , \\;
-          z_p \\in \\{0, 1\\} ,
+.. math:: \max_z \; \langle \theta, z \rangle \quad \text{subject to} \quad A z \le b , \;
+          z_p \in \{0, 1\} ,
 
 with the chain as its first rows, and the rule as one more.
 """
@@ -58,11 +58,13 @@ for ax, (rule, answer), colour in zip(axes, answers.items(), COLOURS, strict=Tru
     for t in range(len(words)):
         for k in range(3):
             on = answer.output[t] == k
-            ax.plot(t, k, "o", ms=27, mfc=colour if on else "w", mec=colour if on else "0.6", zorder=3)
+            ax.plot(
+                t, k, "o", ms=27, mfc=colour if on else "w", mec=colour if on else "0.6", zorder=3
+            )
             ax.text(t, k, f"{scores['label'][t, k]:g}", ha="center", va="center", zorder=4,
                     color="w" if on and colour == COLOURS[0] else "0")  # fmt: skip
-    ax.set(title=f"{rule}\nbest path scores {answer.value:.1f}", xticks=range(len(words)), yticks=range(3),
-           xlim=(-0.4, 3.4), ylim=(2.5, -0.5))  # fmt: skip
+    ax.set(xticks=range(len(words)), yticks=range(3), xlim=(-0.4, 3.4), ylim=(2.5, -0.5))
+    ax.set_title(f"{rule}\nbest path scores {answer.value:.1f}")
     ax.set_xticklabels(words)
     ax.set_yticklabels(labels)
     ax.tick_params(length=0)

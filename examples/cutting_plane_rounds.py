@@ -1,13 +1,15 @@
-"""
+r"""
 How many rounds a tolerance costs
 =================================
 
-Cutting planes end when no constraint is violated by more than ε. The one-slack method is proven to need O(1/ε) rounds
-(Joachims, Finley & Yu 2009), the n-slack method O(1/ε²) (Tsochantaridis et al. 2005). On data both need far fewer.
+Cutting planes end when no constraint is violated by more than ε. The one-slack method is proven to
+need :math:`O(1/\varepsilon)` rounds (Joachims, Finley & Yu 2009), the n-slack method
+:math:`O(1/\varepsilon^2)` (Tsochantaridis et al. 2005). On data both need far fewer.
 """
 
 # %%
-# Words written in digits, one fit a tolerance. With ``tol=0`` ε alone ends the rounds, however small the duality gap is by then.
+# Words written in digits, one fit a tolerance. With ``tol=0`` ε alone ends the rounds, however
+# small the duality gap is by then.
 
 from structlearn import StructuredSVM
 from structlearn.datasets import load_digit_words

@@ -1,11 +1,11 @@
-"""
+r"""
 Cutting planes closing in
 =========================
 
 A structured SVM wants small weights under one constraint for every wrong output,
 
-.. math:: \\min_{w, \\xi} \\tfrac{1}{2} \\lVert w \\rVert^2 + C \\xi \\quad \\text{subject to} \\quad
-          w \\cdot (\\phi(x, y) - \\phi(x, \\hat y)) \\ge \\Delta(y, \\hat y) - \\xi .
+.. math:: \min_{w, \xi} \frac{1}{2} \lVert w \rVert^2 + C \xi \quad \text{subject to} \quad
+          w \cdot (\phi(x, y) - \phi(x, \hat y)) \ge \Delta(y, \hat y) - \xi .
 
 There are too many to write down. So solve with none, look for the one that is violated most, add
 it, and solve again, until none is violated by more than ε. Each is a half plane of weights.

@@ -1,11 +1,11 @@
-"""
+r"""
 Dependency arcs, right and wrong
 ================================
 
 In a dependency tree each word has a head. The score of a tree is the sum over its arcs, and the
 best tree is a maximum spanning arborescence,
 
-.. math:: \\hat y = \\arg\\max_{y \\in \\text{trees}} \\; \\sum_{(h, d) \\in y} \\theta(h, d) .
+.. math:: \hat y = \arg\max_{y \in \text{trees}} \; \sum_{(h, d) \in y} \theta(h, d) .
 """
 
 # %%

@@ -1,10 +1,10 @@
-"""
+r"""
 An image cut in two: the flow that proves it
 ============================================
 
 Label each pixel of an image, where neighbours that differ pay a price,
 
-.. math:: \\max_y \\; \\sum_p \\theta_p(y_p) - \\sum_{p \\sim q} \\lambda \\, [y_p \\ne y_q] .
+.. math:: \max_y \; \sum_p \theta_p(y_p) - \sum_{p \sim q} \lambda \, [y_p \ne y_q] .
 
 For two labels this is a minimum cut: pixels are nodes between a source and a sink, and what a
 labelling loses is what it cuts through. No cut is smaller than what can flow, and the largest flow

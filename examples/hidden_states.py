@@ -1,4 +1,4 @@
-"""
+r"""
 Hidden states: labels that remember more than they say
 ======================================================
 
@@ -7,7 +7,7 @@ tells which one is spoken. A chain of letters forgets it at once: the letter bef
 Give every letter two hidden states, and let the model find out what they are good for: the gold
 label of a token is then a *set*, ``{"A/0", "A/1"}``, of which any will do. The loss is
 
-.. math:: \\log \\sum_{\\hat y} e^{s(\\hat y)} - \\log \\sum_{y \\in \\text{allowed}} e^{s(y)} .
+.. math:: \log \sum_{\hat y} e^{s(\hat y)} - \log \sum_{y \in \text{allowed}} e^{s(y)} .
 """
 
 # %%
@@ -66,9 +66,9 @@ print(f"hidden states by rounds: {best.score(X_new, hide(y_new)):.2f} right")
 print(f"objectives: {', '.join(f'{model.objective_:.0f}' for model in rounds)}")
 
 # %%
-# Left: what is right at each place of a message. The chain of letters is no better than chance, even
-# at the first: sound and greeting would have to be seen together. Right: the weights of state pairs.
-# The states have become two tracks that are not left: they remember the dialect.
+# Left: what is right at each place of a message. The chain of letters is no better than chance,
+# even at the first: sound and greeting would have to be seen together. Right: the weights of state
+# pairs. The states have become two tracks that are not left: they remember the dialect.
 
 import matplotlib.pyplot as plt
 
@@ -78,9 +78,7 @@ guesses = {
 }
 _, (left, right) = plt.subplots(1, 2, figsize=(10, 4.2), layout="constrained")
 places = range(1, 9)
-for (name, rows), colour, marker in zip(
-    guesses.items(), ("#D55E00", "#0072B2"), "so", strict=True
-):
+for (name, rows), colour, marker in zip(guesses.items(), ("#D55E00", "#0072B2"), "so", strict=True):
     hits = [
         np.mean([g[t] == k[t] for g, k in zip(rows, y_new, strict=True) if len(k) > t])
         for t in range(8)

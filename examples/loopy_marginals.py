@@ -30,9 +30,7 @@ for strength in strengths:
         "potts_down": strength * rng.normal(size=(7, 8)),
     }
     exact[strength] = Grid().marginals(**scores)["label"][..., 1].ravel()
-    corner = {
-        name: np.pad(a, [(0, 12), (0, 12), (0, 0)][: a.ndim]) for name, a in scores.items()
-    }
+    corner = {name: np.pad(a, [(0, 12), (0, 12), (0, 0)][: a.ndim]) for name, a in scores.items()}
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", InexactInferenceWarning)  # that is what we look at
         found = Grid(damping=0.3).marginals(**corner)["label"]
@@ -48,7 +46,9 @@ import matplotlib.pyplot as plt
 _, axes = plt.subplots(1, 3, figsize=(11, 4), sharey=True, layout="constrained")
 for ax, strength in zip(axes, strengths, strict=True):
     ax.plot([0, 1], [0, 1], ":", color="0.5", label="equal")
-    ax.plot(exact[strength], loopy[strength], "o", ms=5, color="#0072B2", alpha=0.7, label="a pixel")
+    ax.plot(
+        exact[strength], loopy[strength], "o", ms=5, color="#0072B2", alpha=0.7, label="a pixel"
+    )
     ax.set(title=f"coupling {strength:g}", xlabel="exact marginal of label 1", aspect="equal",
            xlim=(-0.03, 1.03), ylim=(-0.03, 1.03))  # fmt: skip
     ax.spines[["top", "right"]].set_visible(False)

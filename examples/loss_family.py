@@ -1,16 +1,16 @@
-"""
+r"""
 From hinge to log loss: one family
 ==================================
 
 The SVM looks at the most dangerous output, the CRF at all of them. Between the two lies a
 temperature ε,
 
-.. math:: L_{\\gamma,\\varepsilon}(\\theta) = F_\\varepsilon(\\theta + \\gamma c)
-          - \\langle \\theta, \\mu(y) \\rangle , \\qquad
-          F_\\varepsilon(\\theta) = \\varepsilon \\log \\sum_{\\hat y}
-          \\exp \\frac{\\langle \\theta, \\mu(\\hat y) \\rangle}{\\varepsilon} .
+.. math:: L_{\gamma,\varepsilon}(\theta) = F_\varepsilon(\theta + \gamma c)
+          - \langle \theta, \mu(y) \rangle , \qquad
+          F_\varepsilon(\theta) = \varepsilon \log \sum_{\hat y}
+          \exp \frac{\langle \theta, \mu(\hat y) \rangle}{\varepsilon} .
 
-:math:`F_\\varepsilon` is a soft maximum: at ε = 1 the log-partition, at ε = 0 the maximum itself.
+:math:`F_\varepsilon` is a soft maximum: at ε = 1 the log-partition, at ε = 0 the maximum itself.
 """
 
 # %%
@@ -73,8 +73,12 @@ right.fill_between(temperatures, soft[1][0], soft[1][0] + bound, color="#DCEAF5"
                    label="hinge + ε log(number of outputs)")  # fmt: skip
 right.plot(temperatures, soft[1], color="#0072B2", lw=2, label="γ = 1")
 right.plot(temperatures, soft[0], "--", color="#D55E00", lw=2, label="γ = 0")
-for e, margin, name, shift in ((0, 1, "hinge", (10, -16)), (0, 0, "perceptron", (10, 6)),
-                               (1, 0, "log loss", (8, -14)), (1, 1, "softmax-margin", (6, -14))):  # fmt: skip
+for e, margin, name, shift in (
+    (0, 1, "hinge", (10, -16)),
+    (0, 0, "perceptron", (10, 6)),
+    (1, 0, "log loss", (8, -14)),
+    (1, 1, "softmax-margin", (6, -14)),
+):
     value = soft[margin][int(20 * e)]
     right.plot(e, value, "ko", ms=6, zorder=4, clip_on=False)
     right.annotate(name, (e, value), xytext=shift, textcoords="offset points")

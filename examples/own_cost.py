@@ -1,12 +1,12 @@
-"""
+r"""
 A cost of your own moves the mistakes
 =====================================
 
 Not all mistakes are alike. Missing a disease is worse than a false alarm. A structured SVM takes
-the cost :math:`\\delta(k, \\hat k)` of answering :math:`\\hat k` where :math:`k` is right, and asks for a
-margin as large:
+the cost :math:`\delta(k, \hat k)` of answering :math:`\hat k` where :math:`k` is right, and asks
+for a margin as large:
 
-.. math:: \\xi = \\max_{\\hat y} \\left[ \\sum_l \\delta(y_l, \\hat y_l) + s(x, \\hat y) \\right] - s(x, y) .
+.. math:: \xi = \max_{\hat y} \left[ \sum_l \delta(y_l, \hat y_l) + s(x, \hat y) \right] - s(x, y) .
 """
 
 # %%
@@ -32,8 +32,8 @@ rng = np.random.default_rng(0)
 (X, y), (X_test, y_test) = patients(80, rng), patients(200, rng)
 
 # %%
-# The table reads [right, answered], in the order of the classes: ill, well. To miss an ill day costs
-# m, a false alarm 1.
+# The table reads [right, answered], in the order of the classes: ill, well. To miss an ill day
+# costs m, a false alarm 1.
 
 gold = np.concatenate(y_test) == "ill"
 prices = (0.25, 0.5, 1, 2, 4, 8)

@@ -1,4 +1,4 @@
-"""
+r"""
 A structure of your own, in one Python class
 ============================================
 
@@ -6,7 +6,7 @@ The structure: a *ring* of labels. Each position has a label, neighbours like or
 and the last position is a neighbour of the first (think of a circular genome, or the hours of a
 day),
 
-.. math:: s(y) = \\sum_{l=1}^{L} \\theta_l(y_l) + \\sum_{l=1}^{L} \\theta(y_l, y_{l+1}) , \\qquad
+.. math:: s(y) = \sum_{l=1}^{L} \theta_l(y_l) + \sum_{l=1}^{L} \theta(y_l, y_{l+1}) , \qquad
           y_{L+1} = y_1 .
 
 A chain cannot say that; the ring's dynamic program remembers the first label all the way round.
@@ -136,7 +136,9 @@ for ax, x, gold, found in zip(axes, X_new, y_new, model.predict(X_new), strict=T
         for wedge, one, right in zip(wedges, labels, gold, strict=True):
             if one != right:
                 wedge.set(hatch="xxx", edgecolor="k", lw=0.8)
-    ax.set_title(f"{(alone != gold).sum()} wrong alone, {(found != gold).sum()} as a ring", fontsize=11)
+    ax.set_title(
+        f"{(alone != gold).sum()} wrong alone, {(found != gold).sum()} as a ring", fontsize=11
+    )
 handles = [plt.Rectangle((0, 0), 1, 1, color=c, label=k) for k, c in colours.items()]
 handles.append(plt.Rectangle((0, 0), 1, 1, fc="w", ec="k", hatch="xxx", label="wrong"))
 fig.legend(handles=handles, loc="outside lower center", ncols=4, frameon=False)

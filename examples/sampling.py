@@ -1,10 +1,11 @@
-"""
+r"""
 Drawing outputs at random
 =========================
 
 A model that gives probabilities can be asked for samples,
 
-.. math:: y \\sim P_\\varepsilon(y) = \\frac{e^{s(y) / \\varepsilon}}{\\sum_{\\hat y} e^{s(\\hat y) / \\varepsilon}} ,
+.. math:: y \sim P_\varepsilon(y) =
+          \frac{e^{s(y) / \varepsilon}}{\sum_{\hat y} e^{s(\hat y) / \varepsilon}} ,
 
 and the temperature says how adventurous they are: near 0 the best output comes again and again, at
 a high one all are alike. No chain of random steps is needed: sums go forward, and labels are drawn
@@ -29,16 +30,14 @@ drawn, true = {}, {}
 for temperature in (0.5, 1.0, 3.0):
     log_z = chain.log_partition(temperature=temperature, **scores)
     pairs = [["NV".index(k) for k in y] for y in outputs]
-    true[temperature] = [
-        np.exp((chain.score(y, **scores) - log_z) / temperature) for y in pairs
-    ]
+    true[temperature] = [np.exp((chain.score(y, **scores) - log_z) / temperature) for y in pairs]
     samples = chain.sample(2000, temperature=temperature, random_state=0, **scores)
     drawn[temperature] = [np.mean([list(s) == y for s in samples]) for y in pairs]
     print(temperature, np.round(true[temperature], 3), np.round(drawn[temperature], 3))
 
 # %%
-# A grid whose neighbours like to agree, the model of a magnet: no pixel prefers a label, and what is
-# drawn depends on the temperature alone. A grid of ten columns is narrow enough for exact sums.
+# A grid whose neighbours like to agree, the model of a magnet: no pixel prefers a label, and what
+# is drawn depends on the temperature alone. A grid of ten columns is narrow enough for exact sums.
 
 label = np.zeros((24, 10, 2))
 fields = {

@@ -1,14 +1,15 @@
-"""
+r"""
 Chunks found as whole segments
 ==============================
 
 A semi-Markov model labels segments, not words. A segment has features of its own, here all of its
 tags at once and its length, which a chain of tags cannot see. The score of a segmentation is
 
-.. math:: s(x, y) = \\sum_{(i, j, k) \\in y} \\theta(i, j, k) + \\sum \\theta(k', k) ,
+.. math:: s(x, y) = \sum_{(i, j, k) \in y} \theta(i, j, k) + \sum \theta(k', k) ,
 
 over its segments from :math:`i` to :math:`j` with label :math:`k`, and over labels that follow each
-other. The best one is found in :math:`O(L \\cdot \\ell K^2)`, for segments of up to :math:`\\ell` words.
+other. The best one is found in :math:`O(L \cdot \ell K^2)`, for segments of up to :math:`\ell`
+words.
 """
 
 # %%
@@ -60,7 +61,8 @@ for start, end, label in found:
 print(f"the second best segmentation scores {best - second:.2f} less")
 
 # %%
-# Every segment with a probability above one in a hundred, and the best segmentation below the words.
+# Every segment with a probability above one in a hundred, and the best segmentation below the
+# words.
 
 import matplotlib.pyplot as plt
 

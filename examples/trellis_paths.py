@@ -1,11 +1,11 @@
-"""
+r"""
 The best path, and the most dangerous one
 =========================================
 
 "Fish Sleep": each word is a noun or a verb. The best labels are the best path through a *trellis*.
 While a structured SVM learns, it looks for another path: the one that scores well *and* is wrong,
 
-.. math:: \\hat y = \\arg\\max_{\\hat y} \\left[ s(x, \\hat y) + \\Delta(y, \\hat y) \\right] .
+.. math:: \hat y = \arg\max_{\hat y} \left[ s(x, \hat y) + \Delta(y, \hat y) \right] .
 
 Where the cost is a sum over parts, that is the same search with other scores.
 """

@@ -1,14 +1,14 @@
-"""
+r"""
 The table of Viterbi, step by step
 ==================================
 
 The best of :math:`K^L` label sequences is found without looking at them. Let
-:math:`\\alpha_{l,k}` be the best score of labels up to word :math:`l` that end in :math:`k`. Then
+:math:`\alpha_{l,k}` be the best score of labels up to word :math:`l` that end in :math:`k`. Then
 
-.. math:: \\alpha_{l+1,k} = \\max_{k'} \\left[ \\alpha_{l,k'} + \\theta(k', k) \\right]
-          + \\theta_{l+1}(k) ,
+.. math:: \alpha_{l+1,k} = \max_{k'} \left[ \alpha_{l,k'} + \theta(k', k) \right]
+          + \theta_{l+1}(k) ,
 
-and a note :math:`\\zeta_{l+1,k}` of the :math:`k'` that won leads back from the end: time
+and a note :math:`\zeta_{l+1,k}` of the :math:`k'` that won leads back from the end: time
 :math:`O(L K^2)`.
 """
 

@@ -1,10 +1,10 @@
-"""
+r"""
 How much regularisation? A path with warm starts
 ================================================
 
 The weight C of the losses is tried over a range,
 
-.. math:: w(C) = \\arg\\min_w \\; \\tfrac{1}{2} \\lVert w \\rVert^2 + C \\sum_n L_n(w) ,
+.. math:: w(C) = \arg\min_w \; \frac{1}{2} \lVert w \rVert^2 + C \sum_n L_n(w) ,
 
 and neighbours on the path have similar solutions. With ``warm_start=True`` each fit begins where
 the last one ended, and has less to do.

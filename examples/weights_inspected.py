@@ -1,15 +1,15 @@
-"""
+r"""
 Looking at weights
 ==================
 
 A linear model can be read. The score of digit :math:`k` at one place of a word is
-:math:`w_k \\cdot x`, with a weight for each of the 64 pixels of its image, so that :math:`w_k` is an
+:math:`w_k \cdot x`, with a weight for each of the 64 pixels of its image, so that :math:`w_k` is an
 image too: ink where the weight is positive speaks for the digit, where it is negative against it.
 """
 
 # %%
-# Words of handwritten digits, in which digit d is mostly followed by 3d + 1 or d + 4 (modulo 10). The
-# CRF is not told; it sees images and labels.
+# Words of handwritten digits, in which digit d is mostly followed by 3d + 1 or d + 4 (modulo 10).
+# The CRF is not told; it sees images and labels.
 
 import numpy as np
 

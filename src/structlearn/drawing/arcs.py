@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from xml.sax.saxutils import escape
 
+from .picture import Picture
+
 __all__ = ["ArcDrawing", "draw_arcs"]
 
 Arc = tuple[int, int, str]  # head, word, relation
@@ -28,23 +30,8 @@ background:var(--paper)}
 """.replace("\n", "")
 
 
-class ArcDrawing:
-    """A picture of one tree, or of a predicted and a gold one.
-
-    Attributes
-    ----------
-    svg : str
-        The picture.
-    """
-
-    def __init__(self, svg: str) -> None:
-        self.svg = svg
-
-    def _repr_svg_(self) -> str:
-        return self.svg
-
-    def __str__(self) -> str:
-        return self.svg
+class ArcDrawing(Picture):
+    """A picture of one tree, or of a predicted and a gold one."""
 
 
 def draw_arcs(
