@@ -1,10 +1,10 @@
-"""
+r"""
 How many rounds a tolerance costs
 =================================
 
 Cutting planes end when no constraint is violated by more than ε. The one-slack method is proven to
-need O(1/ε) rounds (Joachims, Finley & Yu 2009), the n-slack method O(1/ε²) (Tsochantaridis et al.
-2005). On data both need far fewer.
+need :math:`O(1/\varepsilon)` rounds (Joachims, Finley & Yu 2009), the n-slack method
+:math:`O(1/\varepsilon^2)` (Tsochantaridis et al. 2005). On data both need far fewer.
 """
 
 # %%

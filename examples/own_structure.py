@@ -1,18 +1,21 @@
-"""
+r"""
 A structure of your own, in one Python class
 ============================================
 
-The structure: a *ring* of labels. Each position has a label, neighbours like or dislike each
-other, and the last position is a neighbour of the first (think of a circular genome, or the hours
-of a day). A chain cannot say that; the ring's dynamic program remembers the first label all the
-way round.
+The structure: a *ring* of labels. Each position has a label, neighbours like or dislike each other,
+and the last position is a neighbour of the first (think of a circular genome, or the hours of a
+day),
 
-What has to be written: the blocks of part scores, how an output is made of parts and back, and the
-edges of the dynamic program. argmax, log-partition, marginals, k-best, sampling, entropy and
-counting follow; so do the perceptron, the structured SVM and the CRF, with every cost.
+.. math:: s(y) = \sum_{l=1}^{L} \theta_l(y_l) + \sum_{l=1}^{L} \theta(y_l, y_{l+1}) , \qquad
+          y_{L+1} = y_1 .
 
-Run:  python examples/own_structure.py
+A chain cannot say that; the ring's dynamic program remembers the first label all the way round.
 """
+
+# %%
+# What has to be written: the blocks of part scores, how an output is made of parts and back, and
+# the edges of the dynamic program. argmax, log-partition, marginals, k-best, sampling, entropy and
+# counting follow; so do the perceptron, the structured SVM and the CRF, with every cost.
 
 import itertools
 import warnings
@@ -75,39 +78,68 @@ class Ring(Structure):
         return (np.array(y) for y in itertools.product(range(label.shape[1]), repeat=len(label)))
 
 
-def make_data(n, rng):
-    """Rings in which neighbours tend to be equal, seen through noise."""
+# %%
+# Prove the structure against enumeration first: every query, on random scores.
+
+
+def random_scores(rng):
+    return {"label": rng.normal(size=(4, 3)), "transition": rng.normal(size=(3, 3))}
+
+
+print("check_structure:", check_structure(Ring(), random_scores))
+
+# %%
+# Rings in which neighbours tend to be equal, seen through noise; and every learner on them.
+
+names = np.array(["day", "dusk", "night"])
+
+
+def make_data(n, rng, lengths=(4, 8)):
     X, y = [], []
     for _ in range(n):
-        length = rng.integers(4, 8)
+        length = rng.integers(*lengths)
         labels = np.repeat(rng.integers(0, 3, size=length), 2)[:length]
         X.append(np.eye(3)[labels] + rng.normal(scale=0.8, size=(length, 3)))
-        y.append(np.array(["day", "dusk", "night"])[labels])
+        y.append(names[labels])
     return X, y
 
 
-def main():
-    # Prove the structure against enumeration first.
-    def random_scores(rng):
-        return {"label": rng.normal(size=(4, 3)), "transition": rng.normal(size=(3, 3))}
+rng = np.random.default_rng(0)
+X, y = make_data(100, rng)
+X_test, y_test = make_data(120, rng)
+for model in (
+    StructuredPerceptron(Ring(), max_iter=5, random_state=0),
+    StructuredSVM(Ring(), C=0.1, max_iter=5, random_state=0),
+    StructuredSVM(Ring(), C=0.1, cost="zero-one", max_iter=8, random_state=0),
+    CRF(Ring(), C=1.0, tol=1e-2),
+):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)  # few passes, for a quick example
+        model.fit(X, y)
+    print(f"{type(model).__name__:22s} {model.score(X_test, y_test):.3f} of the labels right")
 
-    print("check_structure:", check_structure(Ring(), random_scores))
+# %%
+# Three new rings of twelve hours: the truth outside, what each hour says alone in the middle, the
+# reading of the ring inside.
 
-    rng = np.random.default_rng(0)
-    X, y = make_data(120, rng)
-    X_test, y_test = make_data(120, rng)
-    for model in (
-        StructuredPerceptron(Ring(), max_iter=5, random_state=0),
-        StructuredSVM(Ring(), C=0.1, max_iter=8, random_state=0),
-        StructuredSVM(Ring(), C=0.1, cost="zero-one", max_iter=4, random_state=0),
-        CRF(Ring(), C=1.0, tol=1e-3),
-    ):
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", ConvergenceWarning)  # few passes, for a quick example
-            model.fit(X, y)
-        print(f"{type(model).__name__:22s} {model.score(X_test, y_test):.3f} of the labels right")
-    print("a ring and its reading:", y_test[0], model.predict(X_test[:1])[0])
+import matplotlib.pyplot as plt
 
-
-if __name__ == "__main__":
-    main()
+X_new, y_new = make_data(3, np.random.default_rng(7), lengths=(12, 13))
+colours = dict(zip(names, ("#F0E442", "#E69F00", "#0072B2"), strict=True))
+fig, axes = plt.subplots(1, 3, figsize=(10, 4), layout="constrained")
+for ax, x, gold, found in zip(axes, X_new, y_new, model.predict(X_new), strict=True):
+    alone = names[(x @ model.coef_["label"].T).argmax(axis=1)]
+    for labels, radius in ((gold, 1.0), (alone, 0.74), (found, 0.48)):
+        wedges, _ = ax.pie([1] * 12, radius=radius, colors=[colours[k] for k in labels],
+                           startangle=90, counterclock=False,
+                           wedgeprops={"width": 0.24, "ec": "w", "lw": 1.5})  # fmt: skip
+        for wedge, one, right in zip(wedges, labels, gold, strict=True):
+            if one != right:
+                wedge.set(hatch="xxx", edgecolor="k", lw=0.8)
+    ax.set_title(
+        f"{(alone != gold).sum()} wrong alone, {(found != gold).sum()} as a ring", fontsize=11
+    )
+handles = [plt.Rectangle((0, 0), 1, 1, color=c, label=k) for k, c in colours.items()]
+handles.append(plt.Rectangle((0, 0), 1, 1, fc="w", ec="k", hatch="xxx", label="wrong"))
+fig.legend(handles=handles, loc="outside lower center", ncols=4, frameon=False)
+plt.show()

@@ -19,7 +19,7 @@ def _classes(svg: str, tag: str) -> list[str]:
 
 def test_one_tree() -> None:
     drawing = draw_arcs(WORDS, TREE, tags=list("NVNCN"))
-    assert drawing._repr_svg_() == drawing.svg == str(drawing)
+    assert drawing._repr_svg_() == drawing._repr_html_() == drawing.svg == str(drawing)
     assert _classes(drawing.svg, "path").count("right") == 2 * len(WORDS)
     texts = _classes(drawing.svg, "text")
     assert (texts.count("w"), texts.count("t"), texts.count("l right")) == (5, 5, 5)

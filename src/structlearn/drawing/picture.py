@@ -31,6 +31,9 @@ class Picture:
     def _repr_svg_(self) -> str:
         return self.svg
 
+    def _repr_html_(self) -> str:  # pages made of notebooks and examples ask for this
+        return self.svg
+
     def __str__(self) -> str:
         return self.svg
 
