@@ -7,8 +7,6 @@ from html import escape
 
 from .picture import Picture
 
-from .picture import Picture
-
 __all__ = ["ArcDrawing", "draw_arcs"]
 
 Arc = tuple[int, int, str]  # head, word, relation

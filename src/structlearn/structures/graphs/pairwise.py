@@ -270,9 +270,9 @@ class PairwiseStructure(Structure):
         if model.cliques is not None or temperature == 0:
             raise CapabilityError("loopy sums are for pairs, not cliques, and temperature > 0")
         value, node, pair = (
-            _loopy_sums(model, float(temperature), self.damping)
+            loopy_sums(model, float(temperature), self.damping)
             if model.has_pairs
-            else _independent_sums(model, float(temperature))
+            else independent_sums(model, float(temperature))
         )
         return value, self._summed(self._spread(node, pair, theta), theta)
 
