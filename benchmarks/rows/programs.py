@@ -32,6 +32,7 @@ def tagging_program(context: Context) -> Result:
         for _ in range(SENTENCES)
     ]
     plain = Chain().as_program(**scores[0])
+    plain.solver = "highs"  # the rival's, whatever else is installed
     # A budget over all labels: the relaxation is not whole.
     prices = rng.integers(1, 20, size=(length, n_labels)).astype(float)
     row = np.zeros((1, plain.n_parts))
@@ -105,5 +106,10 @@ def _from_matrix(program: Program) -> Program:
     """Return the same program from its sparse matrix, as the rival has it."""
     rows = program.rows
     return Program(
-        rows.matrix, rows.lower, rows.upper, n_parts=program.n_parts, integer=rows.integer
+        rows.matrix,
+        rows.lower,
+        rows.upper,
+        n_parts=program.n_parts,
+        integer=rows.integer,
+        solver="highs",
     )

@@ -1,10 +1,13 @@
 """If-then as masks where a dynamic program can honour it, against enumeration."""
 
+import pickle
+
 import numpy as np
 import pytest
+from sklearn.base import clone
 
 from structlearn import CRF, StructuredPerceptron
-from structlearn.constraints import Label, Part, if_then, with_constraints
+from structlearn.constraints import Label, Part, at_most, if_then, with_constraints
 from structlearn.structures import Chain, Graph, SemiMarkov, Tree
 
 LENGTH, N_LABELS = 4, 3
@@ -126,3 +129,17 @@ def test_a_crf_learns_under_an_if_then_of_neighbours():
         assert all(row[1] == 2 for row in found if row[0] == 0)
         assert any(row[0] == 0 for row in found)
         assert "neighbours" in model.constraints_[0][1]
+
+
+def test_pickled_and_cloned_models_keep_their_constraints():
+    rng = np.random.default_rng(8)
+    X = [rng.normal(size=(4, 3)) for _ in range(10)]
+    y = [np.array([0, 2, 1, 1])] * 10
+    rules = [if_then(Label(0, at=0), Label(2, at=1)), at_most(1, Label(0))]
+    model = StructuredPerceptron(constraints=rules).fit(X, y)
+    again = pickle.loads(pickle.dumps(model))
+    assert again.constraints == rules == clone(model).constraints
+    new = rng.normal(size=(30, 4, 3))
+    for a, b in zip(model.predict(new), again.predict(new), strict=True):
+        assert a.tolist() == b.tolist()
+        assert (b == 0).sum() <= 1

@@ -27,7 +27,7 @@ from ..base import (
 from .relaxation import Relaxation
 from .rows import ProgramRows, RowBuilder
 from .search import WHOLE, ProgramSearch
-from .solvers import open_model, seconds_of
+from .solvers import check_solver, open_model, seconds_of
 
 __all__ = ["Program", "Relaxation"]
 
@@ -128,6 +128,7 @@ class Program(ProgramSearch):
         topology: Mapping[str, Any] | None = None,
     ) -> None:
         seconds_of(time_limit)
+        check_solver(solver)
         self.rows = rows
         self.shapes = dict(shapes)
         self.n_parts = sum(math.prod(shape) for shape in self.shapes.values())
@@ -137,7 +138,6 @@ class Program(ProgramSearch):
         self.given = dict(given or {})
         self.given_topology = dict(topology or {})
         self._forget()
-        self._model_of(solver)  # an unknown or missing solver is told now
 
     def _forget(self) -> None:
         self._models: dict[str, Any] = {}

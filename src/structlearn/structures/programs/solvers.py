@@ -12,7 +12,7 @@ from .gurobi import GurobiModel
 from .highs import HighsModel
 from .rows import ProgramRows
 
-__all__ = ["open_model", "seconds_of"]
+__all__ = ["check_solver", "open_model", "seconds_of"]
 
 
 def seconds_of(time_limit: Any) -> float:
@@ -26,20 +26,23 @@ def seconds_of(time_limit: Any) -> float:
     return float(time_limit)
 
 
+def check_solver(solver: str) -> None:
+    """Refuse a solver that is unknown or not installed."""
+    if solver not in ("auto", "highs", "gurobi"):
+        raise ValueError(f'solver must be "auto", "highs" or "gurobi", got {solver!r}')
+    if solver == "gurobi" and find_spec("gurobipy") is None:
+        raise ImportError(
+            'solver="gurobi" needs gurobipy (pip install "structlearn[gurobi]"); '
+            'solver="highs" is always there'
+        )
+
+
 def open_model(solver: str, rows: ProgramRows) -> Any:
     """Return a model in the memory of the named solver."""
-    if solver == "highs":
-        return HighsModel(rows)
+    check_solver(solver)
     if solver == "gurobi":
-        if find_spec("gurobipy") is None:
-            raise ImportError(
-                'solver="gurobi" needs gurobipy (pip install "structlearn[gurobi]"); '
-                'solver="highs" is always there'
-            )
         return GurobiModel(rows)
-    if solver != "auto":
-        raise ValueError(f'solver must be "auto", "highs" or "gurobi", got {solver!r}')
-    if find_spec("gurobipy") is not None:
+    if solver == "auto" and find_spec("gurobipy") is not None:
         model = GurobiModel.if_licensed(rows)
         if model is not None:
             return model
