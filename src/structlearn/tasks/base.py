@@ -71,11 +71,6 @@ class FileTagger(Parameters):
     ) -> tuple[Corpus, Corpus | None]:
         """Read the corpora of a training run, which must have the same columns."""
         corpus = read_source(train if y is None else with_labels(train, y), format)
-        if corpus.n_columns < 2:
-            raise FileError(
-                corpus.path or "the corpus",
-                "it has words alone, one column: their labels are to be in another one",
-            )
         if dev is None:
             return corpus, None
         held_out = read_source(dev, format)
