@@ -509,7 +509,7 @@ def test_saved_and_loaded(tmp_path, precision, options):
         assert (tmp_path / "again").read_bytes() == (tmp_path / "m").read_bytes()
     else:
         assert again.score(test) == pytest.approx(tagger.score(test), abs=0.05)
-    assert (again.scheme, again.order, again.learner) == ("bio", model.order, "perceptron")
+    assert (again.scheme, again.order, again.learner) == ("bio", tagger.order, "perceptron")
     assert other.training == model.training
 
 
