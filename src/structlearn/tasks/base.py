@@ -128,7 +128,9 @@ def paired(X: Any, y: Any) -> list[tuple[Any, Any]]:
         raise ValueError("y is a list with the labels of each sentence; a dev set is given as dev=")
     sentences, labels = list(check_source(X)), list(check_source(y))
     if len(sentences) != len(labels):
-        raise ValueError(f"X has {len(sentences)} sentences, y has {len(labels)}")
+        raise ValueError(
+            f"X has {len(sentences)} sentences, y has {len(labels)} (a dev set is given as dev=)"
+        )
     return list(zip(sentences, labels, strict=True))
 
 
