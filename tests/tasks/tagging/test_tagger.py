@@ -584,7 +584,7 @@ def test_data_that_make_no_sense():
     with pytest.raises(ValueError, match="no token has a label"):
         Tagger("pos").fit([[("a", "_"), ("b", "_")]])
     with pytest.raises(ValueError, match="dev corpus"):
-        Tagger("pos").fit(tagged(2), chunked(2))
+        Tagger("pos").fit(tagged(2), dev=chunked(2))
 
 
 def test_a_failed_fit_leaves_the_model_as_it_was():
