@@ -71,11 +71,6 @@ class FileTagger(Parameters):
     ) -> tuple[Corpus, Corpus | None]:
         """Read the corpora of a training run, which must have the same columns."""
         corpus = read_source(train if y is None else with_labels(train, y), format)
-        if corpus.n_columns < 2:
-            raise FileError(
-                corpus.path or "the corpus",
-                "it has words alone, one column: their labels are to be in another one",
-            )
         if dev is None:
             return corpus, None
         held_out = read_source(dev, format)
@@ -133,7 +128,9 @@ def paired(X: Any, y: Any) -> list[tuple[Any, Any]]:
         raise ValueError("y is a list with the labels of each sentence; a dev set is given as dev=")
     sentences, labels = list(check_source(X)), list(check_source(y))
     if len(sentences) != len(labels):
-        raise ValueError(f"X has {len(sentences)} sentences, y has {len(labels)}")
+        raise ValueError(
+            f"X has {len(sentences)} sentences, y has {len(labels)} (a dev set is given as dev=)"
+        )
     return list(zip(sentences, labels, strict=True))
 
 

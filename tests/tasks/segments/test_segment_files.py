@@ -31,7 +31,8 @@ def test_there_and_back(tagger, path, tmp_path):
     assert again.predict(SENTENCES) == tagger.predict(SENTENCES)
     assert again.predict_marginals(SENTENCES[:3]) == tagger.predict_marginals(SENTENCES[:3])
     assert again.classes_ == tagger.classes_
-    assert again.max_length == tagger.model_.max_length
+    assert again.get_params() == tagger.get_params()
+    assert again.model_.max_length == tagger.model_.max_length
     assert again.model_.temperature == tagger.model_.temperature
     again.save(tmp_path / "again")
     assert (tmp_path / "again").read_bytes() == path.read_bytes()

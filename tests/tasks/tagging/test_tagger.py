@@ -509,7 +509,7 @@ def test_saved_and_loaded(tmp_path, precision, options):
         assert (tmp_path / "again").read_bytes() == (tmp_path / "m").read_bytes()
     else:
         assert again.score(test) == pytest.approx(tagger.score(test), abs=0.05)
-    assert (again.scheme, again.order, again.learner) == ("bio", model.order, "perceptron")
+    assert (again.scheme, again.order, again.learner) == ("bio", tagger.order, "perceptron")
     assert other.training == model.training
 
 
@@ -584,7 +584,7 @@ def test_data_that_make_no_sense():
     with pytest.raises(ValueError, match="no token has a label"):
         Tagger("pos").fit([[("a", "_"), ("b", "_")]])
     with pytest.raises(ValueError, match="dev corpus"):
-        Tagger("pos").fit(tagged(2), chunked(2))
+        Tagger("pos").fit(tagged(2), dev=chunked(2))
 
 
 def test_a_failed_fit_leaves_the_model_as_it_was():

@@ -157,7 +157,8 @@ def test_of_equal_passes_the_first_is_kept():
 
 
 def test_lines_of_progress(capsys):
-    Tagger("pos", max_iter=3, verbose=1, patience=0, n_models=1).fit(tagged(20), tagged(10, seed=1))
+    tagger = Tagger("pos", max_iter=3, verbose=1, patience=0, n_models=1)
+    tagger.fit(tagged(20), dev=tagged(10, seed=1))
     out, err = capsys.readouterr()
     assert out == ""
     lines = err.splitlines()

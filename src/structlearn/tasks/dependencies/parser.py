@@ -16,7 +16,6 @@ from .reading import (
     label_text,
     read_treebank,
     settled_format,
-    tag_accuracies,
     with_trees,
 )
 
@@ -456,38 +455,10 @@ class DependencyParser(FileTagger):
             tags: the accuracy of the predicted upos, xpos and feats, where they were predicted
             and the file has gold ones.
         """
-        import time
+        from .scores import Comparison
 
-        from ...metrics.attachment import attachment_report
-        from .tags import TAG_COLUMNS
-        from .training import gold_trees
-
-        corpus = read_treebank(source, format)
-        gold = gold_trees(corpus)
-        begin = time.perf_counter()
-        tags = self._tags(corpus, gold_tags)
-        trees, exact = self._parse(corpus, gold_tags, tags)
-        seconds = time.perf_counter() - begin
-        result = attachment_report(gold, trees).as_dict()
-        result["tokens_per_second"] = round(corpus.n_tokens / max(seconds, 1e-9))
-        result["proven"] = exact / len(corpus)
-        if tags[0] is not None:
-            result["tags"] = tag_accuracies(corpus, tags, TAG_COLUMNS)
-        if confidence or against is not None:
-            from ..significance import significance
-
-            other = None if against is None else against._parse(corpus, gold_tags)[0]
-            for name, view in (("uas", _heads), ("las", list)):
-                found = significance(
-                    list(map(view, gold)),
-                    list(map(view, trees)),
-                    ["token_accuracy"],
-                    confidence=confidence,
-                    other=None if other is None else list(map(view, other)),
-                )
-                for kind, values in found.items():
-                    result.setdefault(kind, {})[name] = values["token_accuracy"]
-        return result
+        found = Comparison(self, read_treebank(source, format), gold_tags)
+        return found.as_dict(confidence=confidence, against=against)
 
     def report(
         self,
@@ -506,41 +477,11 @@ class DependencyParser(FileTagger):
         confusions : int
             So many of the most frequent confusions of relations too.
         """
-        from ...metrics import confusion
-        from ...metrics.attachment import attachment_interval, attachment_report
-        from .tags import TAG_COLUMNS
-        from .training import gold_trees
+        from .scores import Comparison
 
-        corpus = read_treebank(source, format)
-        gold = gold_trees(corpus)
-        tags = self._tags(corpus, gold_tags)
-        trees, exact = self._parse(corpus, gold_tags, tags)
-        lines = [attachment_report(gold, trees).text().rstrip()]
-        lines.append(f"trees proven the best: {exact} of {len(corpus)}")
-        if tags[0] is not None:
-            found = tag_accuracies(corpus, tags, TAG_COLUMNS)
-            right = ", ".join(f"{name} {100 * share:.2f}" for name, share in found.items())
-            lines.append(f"predicted tags: {right or 'the file has none to compare with'}")
-        if confidence:
-            lines += [
-                str(attachment_interval(gold, trees, labelled=x, random_state=0))
-                for x in (False, True)
-            ]
-        if confusions:
-            labels = ([[label for _, label in tree] for tree in t] for t in (gold, trees))
-            lines += ["", confusion(*labels).text(confusions).rstrip()]
-        if against is not None:
-            from ..significance import significance
-
-            other = against._parse(corpus, gold_tags)[0]
-            tested = significance(gold, trees, ["token_accuracy"], confidence=False, other=other)
-            lines += ["", f"LAS differs with p = {tested['p_values']['token_accuracy']:.4g}"]
-        return "\n".join(lines)
+        found = Comparison(self, read_treebank(source, format), gold_tags)
+        return found.text(confidence=confidence, confusions=confusions, against=against)
 
     def __repr__(self) -> str:
         state = "" if hasattr(self, "model_") else ", not trained"
         return f"DependencyParser(order={self.order}, learner={self.learner!r}{state})"
-
-
-def _heads(tree: list[tuple[int, str]]) -> list[int]:
-    return [head for head, _ in tree]

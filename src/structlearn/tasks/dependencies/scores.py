@@ -1,0 +1,95 @@
+"""Predicted dependency trees against gold ones: attachment, tags, speed, significance."""
+
+from __future__ import annotations
+
+import time
+from typing import Any
+
+from ...metrics import confusion
+from ...metrics.attachment import attachment_interval, attachment_report
+from ...text.corpus import Corpus
+from ..significance import significance
+from .reading import tag_accuracies
+from .tags import TAG_COLUMNS
+from .training import gold_trees
+
+__all__ = ["Comparison"]
+
+
+class Comparison:
+    """The trees that a parser finds for a corpus, beside the corpus's own.
+
+    Parameters
+    ----------
+    parser : DependencyParser
+    corpus : Corpus
+        Of CoNLL-U, with trees.
+    gold_tags : bool
+        Read the tags instead of predicting them.
+    """
+
+    def __init__(self, parser: Any, corpus: Corpus, gold_tags: bool) -> None:
+        self.corpus = corpus
+        self.gold_tags = gold_tags
+        self.gold = gold_trees(corpus)
+        begin = time.perf_counter()
+        tags = parser._tags(corpus, gold_tags)
+        self.trees, self.exact = parser._parse(corpus, gold_tags, tags)
+        self.seconds = time.perf_counter() - begin
+        self.report = attachment_report(self.gold, self.trees)
+        self.tags = None if tags[0] is None else tag_accuracies(corpus, tags, TAG_COLUMNS)
+
+    def _other(self, against: Any) -> Any:
+        return None if against is None else against._parse(self.corpus, self.gold_tags)[0]
+
+    def as_dict(self, *, confidence: bool, against: Any) -> dict[str, Any]:
+        """Return the scores by name."""
+        result = self.report.as_dict()
+        result["tokens_per_second"] = round(self.corpus.n_tokens / max(self.seconds, 1e-9))
+        result["proven"] = self.exact / len(self.corpus)
+        if self.tags is not None:
+            result["tags"] = self.tags
+        if confidence or against is not None:
+            other = self._other(against)
+            for name, view in (("uas", _heads), ("las", list)):
+                found = significance(
+                    list(map(view, self.gold)),
+                    list(map(view, self.trees)),
+                    ["token_accuracy"],
+                    confidence=confidence,
+                    other=None if other is None else list(map(view, other)),
+                )
+                for kind, values in found.items():
+                    result.setdefault(kind, {})[name] = values["token_accuracy"]
+        return result
+
+    def text(self, *, confidence: bool, confusions: int, against: Any) -> str:
+        """Return a table of scores, overall and by relation."""
+        lines = [self.report.text().rstrip()]
+        lines.append(f"trees proven the best: {self.exact} of {len(self.corpus)}")
+        if self.tags is not None:
+            right = ", ".join(f"{name} {100 * share:.2f}" for name, share in self.tags.items())
+            lines.append(f"predicted tags: {right or 'the file has none to compare with'}")
+        if confidence:
+            lines += [
+                str(attachment_interval(self.gold, self.trees, labelled=x, random_state=0))
+                for x in (False, True)
+            ]
+        if confusions:
+            both = (self.gold, self.trees)
+            labels = ([[label for _, label in tree] for tree in trees] for trees in both)
+            lines += ["", confusion(*labels).text(confusions).rstrip()]
+        if against is not None:
+            tested = significance(
+                self.gold,
+                self.trees,
+                ["token_accuracy"],
+                confidence=False,
+                other=self._other(against),
+            )
+            lines += ["", f"LAS differs with p = {tested['p_values']['token_accuracy']:.4g}"]
+        return "\n".join(lines)
+
+
+def _heads(tree: list[tuple[int, str]]) -> list[int]:
+    return [head for head, _ in tree]
