@@ -172,7 +172,7 @@ def test_bad_input():
     with pytest.raises(ValueError, match=r"20.*19|inconsistent"):
         MultiLabelClassifier().fit(X, Y[:19])
     with pytest.raises(ValueError, match="NaN"):
-        MultiLabelClassifier().fit(np.where(X == X[3, 4], np.nan, X), Y)
+        MultiLabelClassifier().fit(np.where(X[3, 4] == X, np.nan, X), Y)
     for graph, told in (("ring", "must be"), ([[0, 9]], "5 labels"), ([[1, 1]], "itself"),
                         ([[0, 1], [1, 0]], "twice"), ([0, 1], r"\(E, 2\)")):  # fmt: skip
         with pytest.raises(ValueError, match=told):
