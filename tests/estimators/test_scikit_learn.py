@@ -77,14 +77,15 @@ def test_parameters_are_those_of_init():
         "warm_start", "checkpoint", "callbacks", "n_jobs", "random_state", "verbose",
     }  # fmt: skip
     beam = {"beam", "update_at"}
-    assert set(StructuredPerceptron().get_params()) == common | beam
-    assert set(PassiveAggressive().get_params()) == common | beam | {"C", "cost", "loss"}
+    cut = {"submodular"}
+    assert set(StructuredPerceptron().get_params()) == common | beam | cut
+    assert set(PassiveAggressive().get_params()) == common | beam | cut | {"C", "cost", "loss"}
     assert set(AROW().get_params()) == common | beam | {"cost", "r"}
     more = {"C", "cost", "eta0", "margin", "temperature", "tol"}
     assert set(AdaGrad().get_params()) == common | more
-    more = {"C", "cost", "solver", "step", "tol"}
+    more = {"C", "cost", "solver", "step", "tol", "submodular"}
     assert set(StructuredSVM().get_params()) == common | more | {"violation_tol", "latent"}
-    more |= {"l1", "margin", "temperature", "latent"}
+    more |= {"l1", "margin", "temperature", "latent", "likelihood"}
     assert set(CRF().get_params()) == common | more
     assert set(StructuredModel().get_params()) == set(CRF().get_params()) | {"violation_tol"}
     with pytest.raises(TypeError, match="unexpected keyword argument 'depth'"):
