@@ -94,8 +94,13 @@ table = table[np.ix_(order, order)]
 names = hidden.classes_[order]
 limit = np.abs(table).max()
 shown = right.imshow(table, cmap="PuOr", vmin=-limit, vmax=limit)
-right.set(title="weights of state pairs", xlabel="state", ylabel="state before", xticks=range(4),
-          yticks=range(4))  # fmt: skip
+right.set(
+    title="weights of state pairs",
+    xlabel="state",
+    ylabel="state before",
+    xticks=range(4),
+    yticks=range(4),
+)
 right.set_xticklabels(names)
 right.set_yticklabels(names)
 right.figure.colorbar(shown, ax=right, shrink=0.8)

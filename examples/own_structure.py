@@ -130,9 +130,14 @@ fig, axes = plt.subplots(1, 3, figsize=(10, 4), layout="constrained")
 for ax, x, gold, found in zip(axes, X_new, y_new, model.predict(X_new), strict=True):
     alone = names[(x @ model.coef_["label"].T).argmax(axis=1)]
     for labels, radius in ((gold, 1.0), (alone, 0.74), (found, 0.48)):
-        wedges, _ = ax.pie([1] * 12, radius=radius, colors=[colours[k] for k in labels],
-                           startangle=90, counterclock=False,
-                           wedgeprops={"width": 0.24, "ec": "w", "lw": 1.5})  # fmt: skip
+        wedges, _ = ax.pie(
+            [1] * 12,
+            radius=radius,
+            colors=[colours[k] for k in labels],
+            startangle=90,
+            counterclock=False,
+            wedgeprops={"width": 0.24, "ec": "w", "lw": 1.5},
+        )
         for wedge, one, right in zip(wedges, labels, gold, strict=True):
             if one != right:
                 wedge.set(hatch="xxx", edgecolor="k", lw=0.8)

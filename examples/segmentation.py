@@ -67,11 +67,17 @@ print(f"the second best segmentation scores {best - second:.2f} less")
 import matplotlib.pyplot as plt
 
 labels = model.classes_.tolist()
-colours = dict(zip(labels, ("#0072B2", "#E69F00", "#CC79A7", "#009E73", "#D55E00", "#56B4E9",
-                            "#F0E442", "#999999"), strict=False))  # fmt: skip
+colours = dict(
+    zip(
+        labels,
+        ("#0072B2", "#E69F00", "#CC79A7", "#009E73", "#D55E00", "#56B4E9", "#F0E442", "#999999"),
+        strict=False,
+    )
+)
 _, ax = plt.subplots(figsize=(11, 4.8), layout="constrained")
-likely = [(p[i, n, k], i, i + n + 1, labels[k])
-          for i, n, k in zip(*(p > 0.01).nonzero(), strict=True)]  # fmt: skip
+likely = [
+    (p[i, n, k], i, i + n + 1, labels[k]) for i, n, k in zip(*(p > 0.01).nonzero(), strict=True)
+]
 used = []  # rows of bars: those in one row do not overlap
 for chance, i, j, label in sorted(likely, reverse=True):
     row = next((r for r, taken in enumerate(used) if not taken & set(range(i, j))), len(used))

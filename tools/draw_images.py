@@ -26,7 +26,7 @@ def draw(name: str, folder: Path) -> Path:
     plt.close("all")
     plt.show = lambda: None
     with contextlib.redirect_stdout(io.StringIO()):
-        runpy.run_path(str(ROOT / "examples" / f"{name}.py"), run_name="__main__")
+        runpy.run_path(str(next((ROOT / "examples").rglob(f"{name}.py"))), run_name="__main__")
     figure = plt.figure(plt.get_fignums()[0])
     path = folder / f"{name}.png"
     # The version of matplotlib is left out, so that nothing changes but the picture.

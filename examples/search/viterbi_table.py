@@ -58,8 +58,9 @@ for step, ax in enumerate(axes):
             ax.add_patch(box)
             if t <= known:
                 ink = "w" if back and table.path[t] == k else "0"
-                ax.text(t, -k, f"{table.alpha[t, k]:g}", ha="center", va="center", color=ink,
-                        zorder=4)  # fmt: skip
+                ax.text(
+                    t, -k, f"{table.alpha[t, k]:g}", ha="center", va="center", color=ink, zorder=4
+                )
             if 0 < t <= known:
                 before = table.back[t, k]
                 on_path = back and table.path[t] == k and table.path[t - 1] == before

@@ -84,8 +84,9 @@ for ax, table, title in (
     ax.set_xticklabels((1, 2, 3))
     ax.set_yticklabels("abc")
 for i, (name, values) in enumerate(share.items()):
-    bars = axes[2].bar(np.arange(2) + 0.38 * (i - 0.5), values, 0.36, label=name,
-                       color=("#0072B2", "#E69F00")[i])  # fmt: skip
+    bars = axes[2].bar(
+        np.arange(2) + 0.38 * (i - 0.5), values, 0.36, label=name, color=("#0072B2", "#E69F00")[i]
+    )
     axes[2].bar_label(bars, fmt="%.2f", fontsize=10)
 axes[2].set(title="words of digits under noise", ylabel="right, %", xticks=(0, 1), ylim=(0, 115))
 axes[2].set_xticklabels(("digits", "whole words"))

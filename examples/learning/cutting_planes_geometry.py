@@ -80,11 +80,25 @@ for i, (ax, fitted) in enumerate(zip(axes, fits, strict=True)):
     for rival, normal in normals.items():
         room = plane @ normal - costs[rival]
         chosen = rival in known[i]
-        ax.contour(side, side - 0.35, room, levels=[0], colors=COLOURS[rival],
-                   linewidths=3 if chosen else 1.4, linestyles="-" if chosen else ":")  # fmt: skip
+        ax.contour(
+            side,
+            side - 0.35,
+            room,
+            levels=[0],
+            colors=COLOURS[rival],
+            linewidths=3 if chosen else 1.4,
+            linestyles="-" if chosen else ":",
+        )
         if chosen:
-            shade = ax.contourf(side, side - 0.35, room, levels=[-9, 0], colors=[COLOURS[rival]],
-                                alpha=0.13, hatches=["//"])  # fmt: skip
+            shade = ax.contourf(
+                side,
+                side - 0.35,
+                room,
+                levels=[-9, 0],
+                colors=[COLOURS[rival]],
+                alpha=0.13,
+                hatches=["//"],
+            )
             shade.set_edgecolor(COLOURS[rival])
     coef = fitted.coef_
     w = np.concatenate([coef["label"].T[order].ravel(), coef["transition"].ravel()])
@@ -95,8 +109,13 @@ for i, (ax, fitted) in enumerate(zip(axes, fits, strict=True)):
     ax.plot(0, 0, "+", color="0.3", ms=10)
     worst = fitted.rounds_[-1]
     title = f"round {i + 1}: largest violation {worst.violation:.2f}"
-    ax.set(title=title, xlabel="weights along the first normal", aspect="equal",
-           xlim=(side[0], side[-1]), ylim=(side[0] - 0.35, side[-1] - 0.35))  # fmt: skip
+    ax.set(
+        title=title,
+        xlabel="weights along the first normal",
+        aspect="equal",
+        xlim=(side[0], side[-1]),
+        ylim=(side[0] - 0.35, side[-1] - 0.35),
+    )
 axes[0].set_ylabel("across it")
 handles = [
     plt.Line2D([], [], color=c, lw=3, label=f"margin against {rival[0]} {rival[1]}")

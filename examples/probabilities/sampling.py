@@ -55,8 +55,14 @@ import matplotlib.pyplot as plt
 fig, axes = plt.subplots(2, 3, figsize=(9.5, 7), height_ratios=(1, 1.5), layout="constrained")
 for ax, (temperature, shares) in zip(axes[0], drawn.items(), strict=True):
     ax.bar(range(4), shares, color="#56B4E9", label="drawn")
-    ax.hlines(true[temperature], np.arange(4) - 0.45, np.arange(4) + 0.45, color="#D55E00", lw=2.5,
-              label="true")  # fmt: skip
+    ax.hlines(
+        true[temperature],
+        np.arange(4) - 0.45,
+        np.arange(4) + 0.45,
+        color="#D55E00",
+        lw=2.5,
+        label="true",
+    )
     ax.set(title=f"“Fish Sleep”, ε = {temperature:g}", xticks=range(4), ylim=(0, 1))
     ax.set_xticklabels(outputs)
     ax.spines[["top", "right"]].set_visible(False)

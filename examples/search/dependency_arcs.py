@@ -46,20 +46,45 @@ def arc(ax, head, word, name, colour, side, dashes="-"):
     """Draw the arc of a word, with an arrowhead at the word and the relation at the top."""
     base = 0.0 if side > 0 else -0.8  # above the words, or under the tags
     if head == 0:
-        ax.annotate(name, (word, base + 0.05 * side), (word, base + 2.7 * side), color=colour,
-                    ha="center", va="center", fontsize=9,
-                    arrowprops={"arrowstyle": "-|>", "color": colour, "ls": dashes})  # fmt: skip
+        ax.annotate(
+            name,
+            (word, base + 0.05 * side),
+            (word, base + 2.7 * side),
+            color=colour,
+            ha="center",
+            va="center",
+            fontsize=9,
+            arrowprops={"arrowstyle": "-|>", "color": colour, "ls": dashes},
+        )
         return
     width = abs(head - word)
     height = 0.55 * width**0.75
     middle = (head + word) / 2
     turn = (0, 180) if side > 0 else (180, 360)
-    ax.add_patch(Arc((middle, base), width - 0.12, 2 * height, theta1=turn[0], theta2=turn[1],
-                     color=colour, ls=dashes, lw=1.8))  # fmt: skip
+    ax.add_patch(
+        Arc(
+            (middle, base),
+            width - 0.12,
+            2 * height,
+            theta1=turn[0],
+            theta2=turn[1],
+            color=colour,
+            ls=dashes,
+            lw=1.8,
+        )
+    )
     end = word + (0.06 if head > word else -0.06)
     ax.plot(end, base + 0.05 * side, marker="v" if side > 0 else "^", color=colour, ms=7)
-    ax.text(middle, base + side * height, name, color=colour, ha="center", va="center",
-            fontsize=9, bbox={"fc": "w", "ec": "none", "pad": 1})  # fmt: skip
+    ax.text(
+        middle,
+        base + side * height,
+        name,
+        color=colour,
+        ha="center",
+        va="center",
+        fontsize=9,
+        bbox={"fc": "w", "ec": "none", "pad": 1},
+    )
 
 
 n = len(tree)
@@ -70,8 +95,16 @@ for d, (found, wanted) in enumerate(zip(tree, gold, strict=True), 1):
     if not right:
         arc(ax, wanted[0], d, wanted[1], BLUE, -1, "--")
 for d, (word, tag, *_) in enumerate(rows[place], 1):
-    ax.text(d, -0.2, word, ha="center", va="top", fontsize=12, weight="bold",
-            bbox={"fc": "w", "ec": "none", "pad": 1})  # fmt: skip
+    ax.text(
+        d,
+        -0.2,
+        word,
+        ha="center",
+        va="top",
+        fontsize=12,
+        weight="bold",
+        bbox={"fc": "w", "ec": "none", "pad": 1},
+    )
     ax.text(d, -0.5, tag, ha="center", va="top", fontsize=9, color="0.4")
 handles = [
     plt.Line2D([], [], color=INK, label="right"),

@@ -69,8 +69,13 @@ for name, p, hit, colour, marker in (
     error = [2 * np.sqrt(s * (1 - s) / np.sum(cell == c)) for s, c in zip(share, used, strict=True)]
     left.errorbar(x, share, error, marker=marker, color=colour, lw=1.8, capsize=3, label=name)
 left.plot([0, 1], [0, 1], ":", color="0.4", label="true probabilities")
-left.set(xlabel="probability it gives", ylabel="share that is right", aspect="equal",
-         xlim=(0, 1.02), ylim=(0, 1.02))  # fmt: skip
+left.set(
+    xlabel="probability it gives",
+    ylabel="share that is right",
+    aspect="equal",
+    xlim=(0, 1.02),
+    ylim=(0, 1.02),
+)
 left.legend(frameon=False, loc="lower right")
 n = np.arange(1, 11)
 second.bar(n, [100 * np.mean(rank <= k) for k in n], color="#56B4E9")

@@ -69,8 +69,9 @@ import matplotlib.pyplot as plt
 
 worst = table.most_confused()
 names = sorted({k for pair in worst[:8] for k in pair[:2]})
-counts = np.array([[next((n for a, b, n in worst if (a, b) == (r, s)), 0) for s in names]
-                   for r in names])  # fmt: skip
+counts = np.array(
+    [[next((n for a, b, n in worst if (a, b) == (r, s)), 0) for s in names] for r in names]
+)
 _, (one, two, three) = plt.subplots(
     1, 3, figsize=(12.5, 4.6), width_ratios=(5, 5, 2.2), layout="constrained"
 )
@@ -78,8 +79,13 @@ one.imshow(counts, cmap="Blues")
 for (i, j), n in np.ndenumerate(counts):
     if n:
         one.text(j, i, n, ha="center", va="center", color="w" if n > counts.max() / 2 else "0")
-one.set(title="errors of the CRF", xlabel="tag it gave", ylabel="gold tag",
-        xticks=range(len(names)), yticks=range(len(names)))  # fmt: skip
+one.set(
+    title="errors of the CRF",
+    xlabel="tag it gave",
+    ylabel="gold tag",
+    xticks=range(len(names)),
+    yticks=range(len(names)),
+)
 one.set_xticklabels(names, rotation=60)
 one.set_yticklabels(names)
 at = np.arange(len(names))
@@ -93,8 +99,16 @@ two.invert_yaxis()
 two.legend(frameon=False, ncols=2, loc="upper center", bbox_to_anchor=(0.5, -0.07))
 for i, (name, interval) in enumerate(intervals.items()):
     low, high = 100 * (interval.value - interval.low), 100 * (interval.high - interval.value)
-    three.errorbar(i, 100 * interval.value, [[low], [high]], fmt="o", ms=9, capsize=7,
-                   color=COLOURS[name], lw=2)  # fmt: skip
+    three.errorbar(
+        i,
+        100 * interval.value,
+        [[low], [high]],
+        fmt="o",
+        ms=9,
+        capsize=7,
+        color=COLOURS[name],
+        lw=2,
+    )
 three.set(title="tags right, %,\nwith 95 % interval", xticks=(0, 1), xlim=(-0.6, 1.6))
 three.set_xticklabels(intervals)
 for ax in (two, three):

@@ -49,8 +49,13 @@ for ax, strength in zip(axes, strengths, strict=True):
     ax.plot(
         exact[strength], loopy[strength], "o", ms=5, color="#0072B2", alpha=0.7, label="a pixel"
     )
-    ax.set(title=f"coupling {strength:g}", xlabel="exact marginal of label 1", aspect="equal",
-           xlim=(-0.03, 1.03), ylim=(-0.03, 1.03))  # fmt: skip
+    ax.set(
+        title=f"coupling {strength:g}",
+        xlabel="exact marginal of label 1",
+        aspect="equal",
+        xlim=(-0.03, 1.03),
+        ylim=(-0.03, 1.03),
+    )
     ax.spines[["top", "right"]].set_visible(False)
 axes[0].set_ylabel("loopy marginal")
 axes[0].legend(frameon=False, loc="upper left")

@@ -63,6 +63,12 @@ from structlearn.plotting import plot_growth
 
 _, ax = plt.subplots(figsize=(7.5, 5), layout="constrained")
 for name, (sizes, _, _) in jobs.items():
-    plot_growth(sizes, 1000 * np.array(seconds[name]), ax=ax, label=name, xlabel="words",
-                ylabel="milliseconds")  # fmt: skip
+    plot_growth(
+        sizes,
+        1000 * np.array(seconds[name]),
+        ax=ax,
+        label=name,
+        xlabel="words",
+        ylabel="milliseconds",
+    )
 plt.show()

@@ -65,18 +65,27 @@ print(f"{most} at most, minus the flow {found.flow_value} = {most - found.flow_v
 
 import matplotlib.pyplot as plt
 
-BLUE, ORANGE, RED = "#0072B2", "#E69F00", "#D55E00"
+RED = "#D55E00"
 flow = found.flow.toarray()
 _, ax = plt.subplots(figsize=(8, 6), layout="constrained")
 for p, (i, j) in enumerate(np.ndindex(lead.shape)):
     inside = best.output[i, j] == 1
-    box = plt.Rectangle((j - 0.31, i - 0.31), 0.62, 0.62, fc="#FAE6BF" if inside else "#CFE3F2",
-                        ec="0.4", zorder=3)  # fmt: skip
+    box = plt.Rectangle(
+        (j - 0.31, i - 0.31), 0.62, 0.62, fc="#FAE6BF" if inside else "#CFE3F2", ec="0.4", zorder=3
+    )
     ax.add_patch(box)
     terminal = flow[source, p] + flow[p, sink]
     full = terminal == abs(lead[i, j])
-    ax.text(j, i, f"{lead[i, j]:+d}\n{terminal}/{abs(lead[i, j])}", ha="center", va="center",
-            fontsize=9, zorder=4, weight="normal" if full else "bold")  # fmt: skip
+    ax.text(
+        j,
+        i,
+        f"{lead[i, j]:+d}\n{terminal}/{abs(lead[i, j])}",
+        ha="center",
+        va="center",
+        fontsize=9,
+        zorder=4,
+        weight="normal" if full else "bold",
+    )
 for a, b in pairs:
     (i, j), (u, v) = np.unravel_index(a, lead.shape), np.unravel_index(b, lead.shape)
     amount = flow[a, b]
@@ -85,16 +94,29 @@ for a, b in pairs:
     full = amount == strength
     middle = ((j + v) / 2, (i + u) / 2)
     if amount:
-        ax.annotate("", (j + 0.7 * (v - j), i + 0.7 * (u - i)),
-                    (j + 0.3 * (v - j), i + 0.3 * (u - i)), zorder=5,
-                    arrowprops={"arrowstyle": "-|>", "lw": 2.6 if full else 1.2,
-                                "color": "0" if full else "0.5"})  # fmt: skip
+        ax.annotate(
+            "",
+            (j + 0.7 * (v - j), i + 0.7 * (u - i)),
+            (j + 0.3 * (v - j), i + 0.3 * (u - i)),
+            zorder=5,
+            arrowprops={
+                "arrowstyle": "-|>",
+                "lw": 2.6 if full else 1.2,
+                "color": "0" if full else "0.5",
+            },
+        )
     else:
         ax.plot([j, v], [i, u], color="0.85", lw=1, zorder=1)
     if best.output.ravel()[a] != best.output.ravel()[b]:
         dx, dy = abs(u - i) / 2, abs(v - j) / 2
-        ax.plot([middle[0] - dx, middle[0] + dx], [middle[1] - dy, middle[1] + dy], color=RED,
-                lw=2.5, ls=(0, (4, 1.5)), zorder=6)  # fmt: skip
+        ax.plot(
+            [middle[0] - dx, middle[0] + dx],
+            [middle[1] - dy, middle[1] + dy],
+            color=RED,
+            lw=2.5,
+            ls=(0, (4, 1.5)),
+            zorder=6,
+        )
 handles = [
     plt.Rectangle((0, 0), 1, 1, fc="#FAE6BF", ec="0.4", label="label 1"),
     plt.Rectangle((0, 0), 1, 1, fc="#CFE3F2", ec="0.4", label="label 0"),
@@ -103,7 +125,11 @@ handles = [
     plt.Line2D([], [], color=RED, lw=2.5, ls="--", label="cut between pixels"),
 ]
 ax.legend(handles=handles, loc="upper center", bbox_to_anchor=(0.5, -0.01), ncols=5, frameon=False)
-ax.set(title=f"in a pixel: its lead, and flow / room to source or sink; in all {found.flow_value}",
-       xlim=(-0.5, width - 0.5), ylim=(height - 0.5, -0.5), aspect="equal")  # fmt: skip
+ax.set(
+    title=f"in a pixel: its lead, and flow / room to source or sink; in all {found.flow_value}",
+    xlim=(-0.5, width - 0.5),
+    ylim=(height - 0.5, -0.5),
+    aspect="equal",
+)
 ax.axis("off")
 plt.show()

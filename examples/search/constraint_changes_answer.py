@@ -61,8 +61,15 @@ for ax, (rule, answer), colour in zip(axes, answers.items(), COLOURS, strict=Tru
             ax.plot(
                 t, k, "o", ms=27, mfc=colour if on else "w", mec=colour if on else "0.6", zorder=3
             )
-            ax.text(t, k, f"{scores['label'][t, k]:g}", ha="center", va="center", zorder=4,
-                    color="w" if on and colour == COLOURS[0] else "0")  # fmt: skip
+            ax.text(
+                t,
+                k,
+                f"{scores['label'][t, k]:g}",
+                ha="center",
+                va="center",
+                zorder=4,
+                color="w" if on and colour == COLOURS[0] else "0",
+            )
     ax.set(xticks=range(len(words)), yticks=range(3), xlim=(-0.4, 3.4), ylim=(2.5, -0.5))
     ax.set_title(f"{rule}\nbest path scores {answer.value:.1f}")
     ax.set_xticklabels(words)

@@ -57,8 +57,16 @@ def draw(ax, scores, paths, title):
     for a, b, value, at in edges:
         (x, y), (u, v) = place[a], place[b]
         ax.plot([x, u], [y, v], color=GREY, lw=1.2, zorder=1)
-        ax.text(x + at * (u - x), y + at * (v - y), f"{value:g}", ha="center", va="center",
-                fontsize=10, zorder=3, bbox={"fc": "w", "ec": "none", "pad": 1.5})  # fmt: skip
+        ax.text(
+            x + at * (u - x),
+            y + at * (v - y),
+            f"{value:g}",
+            ha="center",
+            va="center",
+            fontsize=10,
+            zorder=3,
+            bbox={"fc": "w", "ec": "none", "pad": 1.5},
+        )
     for path, colour, dashes, name in paths:
         at = [place[0], place[1 + path[0]], place[3 + path[1]]]
         ax.plot(*zip(*at, strict=True), color=colour, lw=3.5, ls=dashes, zorder=2, label=name)

@@ -69,8 +69,14 @@ for margin, temperature, name, colour, dashes in (
 left.set(xlabel="lead of the gold class", ylabel="loss", title="two classes", ylim=(-0.1, 3.6))
 left.legend(frameon=False)
 
-right.fill_between(temperatures, soft[1][0], soft[1][0] + bound, color="#DCEAF5", lw=0,
-                   label="hinge + ε log(number of outputs)")  # fmt: skip
+right.fill_between(
+    temperatures,
+    soft[1][0],
+    soft[1][0] + bound,
+    color="#DCEAF5",
+    lw=0,
+    label="hinge + ε log(number of outputs)",
+)
 right.plot(temperatures, soft[1], color="#0072B2", lw=2, label="γ = 1")
 right.plot(temperatures, soft[0], "--", color="#D55E00", lw=2, label="γ = 0")
 for e, margin, name, shift in (
@@ -82,8 +88,13 @@ for e, margin, name, shift in (
     value = soft[margin][int(20 * e)]
     right.plot(e, value, "ko", ms=6, zorder=4, clip_on=False)
     right.annotate(name, (e, value), xytext=shift, textcoords="offset points")
-right.set(xlabel="temperature ε", ylabel="loss", title="“Fish Sleep”, gold noun verb", xlim=(0, 2),
-          ylim=(-0.05, 4))  # fmt: skip
+right.set(
+    xlabel="temperature ε",
+    ylabel="loss",
+    title="“Fish Sleep”, gold noun verb",
+    xlim=(0, 2),
+    ylim=(-0.05, 4),
+)
 right.legend(frameon=False, loc="upper left")
 for ax in (left, right):
     ax.spines[["top", "right"]].set_visible(False)

@@ -23,8 +23,13 @@ symbols = ["S", "NP", "VP", "PP", "V", "P"]
 S, NP, VP, PP, V, P = range(6)
 rules = [(S, NP, VP), (VP, V, NP), (VP, VP, PP), (NP, NP, PP), (PP, P, NP)]
 rule_scores = np.array([0.0, -0.5, -0.7, -1.2, 0.0])
-lexicon = {"We": (NP, -1.0), "saw": (V, -0.4), "monsters": (NP, -2.0), "with": (P, -0.1),
-           "telescopes": (NP, -1.5)}  # fmt: skip
+lexicon = {
+    "We": (NP, -1.0),
+    "saw": (V, -0.4),
+    "monsters": (NP, -2.0),
+    "with": (P, -0.1),
+    "telescopes": (NP, -1.5),
+}
 word = np.full((len(words), len(symbols)), -np.inf)
 for i, name in enumerate(words):
     symbol, score = lexicon[name]
@@ -61,7 +66,6 @@ def cell(i, j):
 
 import matplotlib.pyplot as plt
 
-BLUE, ORANGE = "#0072B2", "#E69F00"
 used = [{(i, j) for i, j, _ in tree} for _, tree in readings]
 n = len(words)
 _, ax = plt.subplots(figsize=(8, 5.6), layout="constrained")
@@ -86,7 +90,12 @@ handles = [
     ),
 ]
 ax.legend(handles=handles, frameon=False, loc="upper right", fontsize=11)
-ax.set(xlim=(-0.1, n + 0.1), ylim=(0.1, n + 0.6), ylabel="words in the span", xticks=[],
-       yticks=range(1, n + 1))  # fmt: skip
+ax.set(
+    xlim=(-0.1, n + 0.1),
+    ylim=(0.1, n + 0.6),
+    ylabel="words in the span",
+    xticks=[],
+    yticks=range(1, n + 1),
+)
 ax.spines[["top", "right", "bottom"]].set_visible(False)
 plt.show()
