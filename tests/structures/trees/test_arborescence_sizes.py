@@ -117,7 +117,7 @@ def test_threads_change_nothing():
         ({"arc": np.zeros((3, 3, 0))}, "labels"),
         ({"arc": np.zeros((3, 3)), "sibling": np.zeros((3, 3, 3))}, "projective=True"),
         ({"arc": np.zeros((3, 3)), "edge": np.zeros((3, 3))}, "no score block"),
-        ({}, "arc must have shape"),
+        ({}, "needs arc scores"),
     ],
 )
 def test_bad_scores(scores, message):
