@@ -89,9 +89,9 @@ def random_scores(rng):
 print("check_structure:", check_structure(Ring(), random_scores))
 
 # %%
-# Rings in which neighbours tend to be equal, seen through noise. The perceptron, the SVM and the CRF
-# learn them; a chain, which does not know that the ends meet, does worse, and each position alone
-# worse still.
+# Rings in which neighbours tend to be equal, seen through noise. The perceptron, the SVM and the
+# CRF learn them; a chain, which does not know that the ends meet, does worse, and each position
+# alone worse still.
 
 names = np.array(["day", "dusk", "night"])
 
