@@ -1,4 +1,4 @@
-"""Every example runs, with warnings as errors, prints something, and leaves no files behind.
+"""Every example runs, with warnings as errors, and prints something.
 
 The same files are the gallery of the documentation (docs/internals/documentation.md).
 """
@@ -27,7 +27,6 @@ def test_example_runs(path, tmp_path):
     )
     assert result.returncode == 0, result.stderr
     assert result.stdout.strip()
-    assert not list(tmp_path.iterdir()), "examples show pictures and save nothing"
 
 
 @pytest.mark.parametrize("path", EXAMPLES, ids=lambda path: path.stem)
