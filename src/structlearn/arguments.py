@@ -77,7 +77,8 @@ def make_parser(commands: Commands) -> argparse.ArgumentParser:
     """Return the parser of all commands; each hands its arguments to the function given."""
     parser = _Parser(
         prog="structlearn",
-        description="Structured prediction: tags, chunks, entities, dependencies, constituents.",
+        description="Structured prediction: tags, chunks, entities, dependencies, constituents, "
+        "images.",
     )
     parser.add_argument("--version", action=_Version, dest="version")
     # Without prog, argparse works it out by formatting a help text first.
@@ -120,6 +121,16 @@ def make_parser(commands: Commands) -> argparse.ArgumentParser:
         commands,
     )
 
+    _add_train_segmenter(
+        tasks.add_parser(
+            "segmenter",
+            help="a segmenter of images: a class for every pixel",
+            description="Learn from a folder with images/ and masks/ (PNG, JPEG; masks as PNG), or "
+            "with dog.jpg beside dog_mask.png.",
+        ),
+        commands,
+    )
+
     predict = subparsers.add_parser(
         "predict",
         help="label a file",
@@ -147,6 +158,9 @@ def make_parser(commands: Commands) -> argparse.ArgumentParser:
         "--gold-tags",
         action="store_true",
         help="parsers read the tags of the input (a tagger reads the columns as they are)",
+    )
+    predict.add_argument(
+        "--overlay", metavar="DIR", help="segmenters: pictures of the classes over the images"
     )
     _add_format(predict)
     _add_threads(predict)
@@ -314,6 +328,63 @@ def _add_train_constituency(p: argparse.ArgumentParser, commands: Commands) -> N
     p.add_argument("--quiet", action="store_true", help="no progress")
     _add_threads(p)
     p.set_defaults(command=commands["train"], task="constituency")
+
+
+def _scales(text: str) -> tuple[float, ...]:
+    try:
+        found = tuple(float(part) for part in text.split(","))
+    except ValueError:
+        found = ()
+    if not found or not all(0 < s <= 64 for s in found):
+        raise argparse.ArgumentTypeError(f"{text!r} is no list of pixels up to 64: 1,2,4,8")
+    return found
+
+
+def _add_train_segmenter(p: argparse.ArgumentParser, commands: Commands) -> None:
+    p.add_argument("train", metavar="FOLDER", help="images with masks")
+    p.add_argument("--model", metavar="FILE", required=True, help="where the model goes")
+    p.add_argument("--dev", metavar="FOLDER", help="scored after each pass; the best pass is kept")
+    p.add_argument("--learner", choices=("svm", "perceptron", "crf"), default="svm")
+    p.add_argument(
+        "--superpixels",
+        metavar="N",
+        type=_count(0),
+        default=0,
+        help="label about N regions an image, not pixels (0; needs scikit-image)",
+    )
+    p.add_argument(
+        "--scales",
+        metavar="LIST",
+        type=_scales,
+        default=(1.0, 2.0, 4.0, 8.0),
+        help="of blurs, in pixels (1,2,4,8)",
+    )
+    p.add_argument("--no-place", action="store_true", help="the place in the image is no feature")
+    p.add_argument(
+        "--classes", metavar="FILE", help="names: a line a value, or JSON (a list, or by value)"
+    )
+    p.add_argument(
+        "--void",
+        metavar="VALUE",
+        default="auto",
+        help="of unknown mask pixels: 0 to 255, #rrggbb, none (255 unless there are two values)",
+    )
+    p.add_argument("--max-iter", metavar="N", type=_count(1), help="passes (6)")
+    p.add_argument(
+        "--patience",
+        metavar="N",
+        type=_count(0),
+        default=5,
+        help="with --dev: stop after N passes without a better score (5)",
+    )
+    p.add_argument(
+        "--cost", metavar="X", type=_amount, default=1.0, help="of a wrong pixel in training (1)"
+    )
+    p.add_argument("--C", metavar="X", type=_amount, default=1.0, help="weight of the data (1)")
+    p.add_argument("--random-state", metavar="S", type=_count(0), default=0, help="seed (0)")
+    p.add_argument("--quiet", action="store_true", help="no progress")
+    _add_threads(p)
+    p.set_defaults(command=commands["train"], task="segmenter")
 
 
 def _add_train_parser(p: argparse.ArgumentParser, commands: Commands) -> None:

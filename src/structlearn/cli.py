@@ -120,7 +120,7 @@ def _train(o: Any) -> int:
 
 def _predict(o: Any) -> int:
     model, commands = _load(o)
-    counter = _Counter("tokens").show if sys.stderr.isatty() else None
+    counter = _Counter(getattr(commands, "UNIT", "tokens")).show if sys.stderr.isatty() else None
     return int(commands.predict(model, o, counter))
 
 

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 __all__ = ["TASKS", "commands_of", "read_model", "read_rival"]
 
 #: Tasks of ``structlearn train``, as model files name them.
-TASKS = ("tagger", "segments", "parser", "constituency")
+TASKS = ("tagger", "segments", "parser", "constituency", "segmenter")
 
 
 def commands_of(task: str) -> Any:

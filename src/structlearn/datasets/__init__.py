@@ -1,13 +1,15 @@
-"""Built-in data: an authored treebank and words of handwritten digits.
+"""Built-in data: an authored treebank, words of handwritten digits, images with masks.
 
 Nothing here reads a file or the network at import time, and scikit-learn is imported only by the
-function that needs its digits.
+functions that need its digits and photographs.
 """
 
 from structlearn.datasets.digits import digit_transitions, load_digit_words
 from structlearn.datasets.grammar import DEPRELS
 from structlearn.datasets.lexicon import TAGS
+from structlearn.datasets.photographs import load_photograph
 from structlearn.datasets.sentence import Sentence
+from structlearn.datasets.shapes import make_shapes
 from structlearn.datasets.treebank import make_treebank
 
 __all__ = [
@@ -16,5 +18,7 @@ __all__ = [
     "Sentence",
     "digit_transitions",
     "load_digit_words",
+    "load_photograph",
+    "make_shapes",
     "make_treebank",
 ]

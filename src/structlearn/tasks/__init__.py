@@ -13,6 +13,7 @@ if TYPE_CHECKING:
 
     from .constituents.parser import ConstituencyParser
     from .dependencies.parser import DependencyParser
+    from .segmentation.segmenter import Segmenter
     from .segments.tagger import SegmentTagger
     from .tagging.tagger import Tagger
 
@@ -20,10 +21,11 @@ _HOMES = {
     "ConstituencyParser": "constituents.parser",
     "DependencyParser": "dependencies.parser",
     "SegmentTagger": "segments.tagger",
+    "Segmenter": "segmentation.segmenter",
     "Tagger": "tagging.tagger",
 }
 
-__all__ = ["ConstituencyParser", "DependencyParser", "SegmentTagger", "Tagger"]
+__all__ = ["ConstituencyParser", "DependencyParser", "SegmentTagger", "Segmenter", "Tagger"]
 
 
 def __getattr__(name: str) -> Any:

@@ -1,0 +1,81 @@
+"""Commands of segmenters: folders of images and masks."""
+
+from __future__ import annotations
+
+from .shared import output_of, print_json, refuse, write_page
+
+TYPE_CHECKING = False  # importing typing costs time at every start
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import Any
+
+__all__ = ["UNIT", "evaluate", "inspect", "load", "predict", "train"]
+
+#: What progress counts.
+UNIT = "pixels"
+
+
+def train(o: Any) -> Callable[[], None]:
+    """Learn a segmenter; return what saves it."""
+    from ..tasks.segmentation.segmenter import Segmenter
+
+    segmenter = Segmenter(
+        o.learner,
+        superpixels=o.superpixels,
+        scales=o.scales,
+        place=not o.no_place,
+        classes=o.classes,
+        void=None if o.void == "none" else o.void,
+        max_iter=o.max_iter,
+        patience=o.patience,
+        cost=o.cost,
+        C=o.C,
+        n_jobs=o.threads,
+        random_state=o.random_state,
+        verbose=0 if o.quiet else 1,
+    )
+    segmenter.fit(o.train, o.dev)
+    return lambda: segmenter.save(o.model)
+
+
+def load(path: str, description: Any, tensors: Any) -> Any:
+    """Return the segmenter of a model file."""
+    from ..tasks.segmentation.model import SegmenterModel
+    from ..tasks.segmentation.segmenter import Segmenter
+
+    return Segmenter.from_model(SegmenterModel.from_container(path, description, tensors))
+
+
+def predict(segmenter: Any, o: Any, progress: Any) -> int:
+    """Write the masks of an image or of a folder of images."""
+    import sys
+
+    refuse(o, "nbest", "confidence", "marginals", "known", "gold_tags", "format")
+    output = output_of(o)
+    if output is sys.stdout.buffer and sys.stdout.isatty():
+        raise ValueError("a mask is no text for a terminal: name a file or folder by --output")
+    segmenter.label_files(o.input, output, overlays=getattr(o, "overlay", None), progress=progress)
+    return 0
+
+
+def evaluate(segmenter: Any, o: Any) -> int:
+    """Print the scores on images with masks."""
+    refuse(o, "confidence", "against", "gold_tags", "format")
+    if o.json:
+        print_json(segmenter.evaluate(o.gold))
+    else:
+        print(segmenter.report(o.gold, confusions=o.confusions))
+    return 0
+
+
+def inspect(segmenter: Any, o: Any) -> int:
+    """Show what the segmenter has learned, and its segmentations."""
+    from ..tasks.segmentation.inspection import inspect_segmenter_html, inspect_segmenter_text
+
+    refuse(o, "sentence")
+    shown = {"top": o.top, "labels": o.label, "source": o.input}
+    if o.html is not None:
+        write_page(o.html, inspect_segmenter_html(segmenter, **shown))
+    else:
+        print(inspect_segmenter_text(segmenter, **shown))
+    return 0

@@ -1,0 +1,1 @@
+"""Segmentation of images: a class for every pixel."""

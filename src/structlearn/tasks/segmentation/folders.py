@@ -1,0 +1,146 @@
+"""Which mask belongs to which image: folders, lists of pairs, built-in data."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable
+from typing import Any
+
+from ...exceptions import FileError
+from .images import SUFFIXES, as_image
+from .masks import RawMask, mask_of_array, read_mask
+
+__all__ = ["Example", "find_images", "find_pairs", "read_examples"]
+
+_MARK = "_mask"
+
+
+class Example:
+    """An image with its mask, both read and of one size."""
+
+    def __init__(self, name: str, image: Any, mask: RawMask) -> None:
+        self.name, self.image, self.mask = name, image, mask
+
+
+def read_examples(source: Any) -> list[Example]:
+    """Read images with their masks.
+
+    Parameters
+    ----------
+    source : path, list of (image, mask), or an object with ``images`` and ``masks``
+        A folder as :func:`find_pairs` reads it; images and masks are paths or arrays.
+    """
+    if isinstance(source, (str, os.PathLike)):
+        pairs: list[tuple[Any, Any]] = list(find_pairs(source))
+    elif hasattr(source, "images") and hasattr(source, "masks"):
+        pairs = list(zip(source.images, source.masks, strict=True))
+    else:
+        pairs = [tuple(pair) for pair in source]
+        if any(len(pair) != 2 for pair in pairs):
+            raise ValueError("images come in pairs (image, mask)")
+    if not pairs:
+        raise ValueError("there are no images")
+    return [_read_pair(number, *pair) for number, pair in enumerate(pairs)]
+
+
+def _read_pair(number: int, image: Any, mask: Any) -> Example:
+    name = os.fspath(image) if isinstance(image, (str, os.PathLike)) else f"image {number}"
+    colours = as_image(image, name)
+    if isinstance(mask, (str, os.PathLike)):
+        raw = read_mask(mask)
+    else:
+        raw = mask_of_array(mask, f"mask {number}")
+    height, width = colours.shape[:2]
+    if raw.values.shape != (height, width):
+        rows, columns = raw.values.shape
+        raise FileError(
+            raw.name,
+            f"the mask is {columns} x {rows} pixels, and its image {name} is {width} x {height}; "
+            "they must have one size (resize a mask without blending: nearest neighbour)",
+        )
+    return Example(name, colours, raw)
+
+
+def find_pairs(folder: str | os.PathLike[str]) -> list[tuple[str, str]]:
+    """Return the images of a folder with their masks, in order of their names.
+
+    The folder has ``images/`` and ``masks/``, with files of the same name up to the ending (a mask
+    may also end in ``_mask``); or it has masks beside images, ``dog.jpg`` and ``dog_mask.png``.
+    """
+    name = os.fspath(folder)
+    _check_folder(name)
+    inside = [os.path.join(name, part) for part in ("images", "masks")]
+    if all(os.path.isdir(part) for part in inside):
+        images, masks = _by_stem(inside[0], _pictures(inside[0])), {}
+        for stem, path in _by_stem(inside[1], _pictures(inside[1])).items():
+            masks[stem if stem in images else stem.removesuffix(_MARK)] = path
+    else:
+        for part, other in (inside, inside[::-1]):
+            if os.path.isdir(part) and not os.path.isdir(other):
+                raise FileError(name, f"there is {part!r}, but no folder {other!r} beside it")
+        found = _pictures(name)
+        marked = [f for f in found if _stem(f).endswith(_MARK)]
+        images = _by_stem(name, [f for f in found if f not in marked])
+        masks = {s.removesuffix(_MARK): p for s, p in _by_stem(name, marked).items()}
+    if not images:
+        raise FileError(
+            name,
+            "there are no pictures in it: it should have images/ and masks/, or dog.jpg beside "
+            "dog_mask.png",
+        )
+    _complain("without a mask", [p for s, p in images.items() if s not in masks])
+    _complain("without an image", [p for s, p in masks.items() if s not in images])
+    return [(images[stem], masks[stem]) for stem in sorted(images)]
+
+
+def find_images(path: str | os.PathLike[str]) -> list[str]:
+    """Return the images of a folder (or of its ``images/``), masks left out; or the file itself."""
+    name = os.fspath(path)
+    if not os.path.isdir(name):
+        return [name]
+    if os.path.isdir(os.path.join(name, "images")):
+        name = os.path.join(name, "images")
+    found = [f for f in _pictures(name) if not _stem(f).endswith(_MARK)]
+    if not found:
+        raise FileError(name, f"there are no pictures in it ({', '.join(SUFFIXES)})")
+    return list(dict(sorted(_by_stem(name, found).items())).values())
+
+
+def _check_folder(name: str) -> None:
+    if not os.path.exists(name):
+        raise FileError(name, "there is no such folder")
+    if not os.path.isdir(name):
+        raise FileError(name, "not a folder: images are learned from by folder, with their masks")
+
+
+def _stem(file: str) -> str:
+    return os.path.splitext(file)[0]
+
+
+def _pictures(folder: str) -> list[str]:
+    """Return the names of the picture files in a folder."""
+    try:
+        files = sorted(os.listdir(folder))
+    except OSError as error:
+        raise FileError(folder, f"cannot be read: {error.strerror}") from None
+    return [f for f in files if f.lower().endswith(SUFFIXES) and not f.startswith(".")]
+
+
+def _by_stem(folder: str, files: Iterable[str]) -> dict[str, str]:
+    found: dict[str, str] = {}
+    for file in files:
+        stem = _stem(file)
+        path = os.path.join(folder, file)
+        if stem in found:
+            raise FileError(path, f"{os.path.basename(found[stem])} has the same name beside it")
+        found[stem] = path
+    return found
+
+
+def _complain(what: str, paths: list[str]) -> None:
+    if paths:
+        shown = ", ".join(os.path.basename(p) for p in paths[:3])
+        more = f" and {len(paths) - 3} more" if len(paths) > 3 else ""
+        raise FileError(
+            paths[0], f"{what} ({shown}{more}); image and mask have one name up to the ending"
+        )

@@ -1,0 +1,394 @@
+"""Segmenters: from images with masks to a model to masks."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from ...exceptions import FileError
+from ...text.files import replaced
+from ..base import FileTagger
+from .folders import Example, find_images, read_examples
+from .images import as_image, png_bytes, read_image
+from .masks import read_names
+from .model import SegmenterModel
+from .overlay import overlay
+from .scores import Overlap, compare
+
+__all__ = ["Segmenter"]
+
+Floats = npt.NDArray[np.float32]
+Integers = npt.NDArray[np.int64]
+
+LEARNERS = ("svm", "perceptron", "crf")
+#: Images that are labelled before they are written, times the threads.
+_CHUNK = 4
+
+
+class Segmenter(FileTagger):
+    """Gives every pixel of an image a class; learns from images with masks.
+
+    A pixel is scored by its colour and its surroundings at some scales, bent piecewise linearly;
+    neighbours of unequal class lose a learned amount, more where their colours are alike. The best
+    segmentation is one minimum cut for two classes, and within a factor of two of the best (in
+    what it loses) by α-expansion for more. Weights of neighbours are kept at least 0, so that cuts
+    apply.
+
+    Parameters
+    ----------
+    learner : {"svm", "perceptron", "crf"}, default="svm"
+        All begin with the logistic model of single pixels and weights of neighbours by
+        pseudo-likelihood, and "crf" ends there (an approximation: the sum over all segmentations
+        of a grid cannot be had). Then all weights together, by the structured hinge with Hamming
+        cost or by the averaged perceptron. With a handful of small images these can learn them by
+        heart and end below single pixels: "crf", or a dev set, is safer there.
+    superpixels : int, default=0
+        Give one class each to about so many compact regions of an image (SLIC; needs
+        scikit-image); 0: to every pixel.
+    scales : sequence of float, default=(1, 2, 4, 8)
+        Standard deviations in pixels of the blurs whose results are features.
+    place : bool, default=True
+        Whether the place in the image is a feature.
+    classes : list, dict or path, optional
+        Names of classes: a list by value, a dictionary {value or "#rrggbb": name}, or a file with
+        either as JSON, or with a name a line.
+    void : "auto", None, int or "#rrggbb", default="auto"
+        The value of mask pixels whose class is not known; they are hidden variables in training
+        and do not count in evaluation. "auto": 255, except in grey masks with two values only,
+        and #e0e0c0 in masks of colours. −1 in arrays is always void.
+    max_iter : int, optional
+        Passes over the images; by default 6.
+    patience : int, default=5
+        With a dev set: end after so many passes without a better IoU. 0: never.
+    cost : float, default=1.0
+        What a wrong pixel costs in training (svm).
+    C : float, default=1.0
+        Weight of the data against the regulariser.
+    n_jobs : int or None, default=1
+        Threads. The result does not depend on it.
+    random_state : int, default=0
+        Seed of samples and of the order of the images.
+    verbose : int, default=0
+        Above 0: lines about the progress on standard error.
+
+    Attributes
+    ----------
+    model_ : SegmenterModel
+        What was learned.
+    classes_ : list of str
+        The names of the classes.
+    history_ : list of dict
+        A record a pass.
+
+    References
+    ----------
+    Y. Boykov & M.-P. Jolly (2001), Interactive graph cuts for optimal boundary & region
+    segmentation of objects in N-D images; M. Szummer, P. Kohli & D. Hoiem (2008), Learning CRFs
+    using graph cuts.
+
+    Examples
+    --------
+    >>> from structlearn.datasets import make_shapes
+    >>> from structlearn.tasks import Segmenter
+    >>> data = make_shapes(4, size=48, n_classes=2, random_state=0)
+    >>> pairs = list(zip(data.images, data.masks))
+    >>> segmenter = Segmenter(max_iter=2).fit(pairs[:3])
+    >>> segmenter.predict(data.images[3:])[0].shape
+    (48, 48)
+    """
+
+    #: What the command line tells segmenters from others by.
+    task = "segmenter"
+
+    def __init__(
+        self,
+        learner: str = "svm",
+        *,
+        superpixels: int = 0,
+        scales: Any = (1, 2, 4, 8),
+        place: bool = True,
+        classes: Any = None,
+        void: Any = "auto",
+        max_iter: int | None = None,
+        patience: int = 5,
+        cost: float = 1.0,
+        C: float = 1.0,
+        n_jobs: int | None = 1,
+        random_state: int = 0,
+        verbose: int = 0,
+    ) -> None:
+        for name, value in locals().items():
+            if name != "self":
+                setattr(self, name, value)
+
+    learner: str
+    superpixels: int
+    scales: Any
+    place: bool
+    classes: Any
+    void: Any
+    max_iter: int | None
+    patience: int
+    cost: float
+    C: float
+    n_jobs: int | None
+    random_state: int
+    verbose: int
+
+    model_: SegmenterModel
+    history_: list[dict[str, Any]]
+
+    def _check(self) -> None:
+        if self.learner not in LEARNERS:
+            raise ValueError(f"learner must be one of {', '.join(LEARNERS)}, got {self.learner!r}")
+        least = {"superpixels": 0, "max_iter": 1, "patience": 0, "random_state": 0}
+        for name, bound in least.items():
+            value = getattr(self, name)
+            if value is None and name == "max_iter":
+                continue
+            if type(value) is not int or value < bound:
+                raise ValueError(
+                    f"{name} must be a whole number of at least {bound}, got {value!r}"
+                )
+        for name in ("cost", "C"):
+            value = getattr(self, name)
+            if not isinstance(value, (int, float)) or not 0 < value < float("inf"):
+                raise ValueError(f"{name} must be a number above 0, got {value!r}")
+        try:
+            good = all(0 < float(s) <= 64 for s in self.scales)
+        except (TypeError, ValueError):
+            good = False
+        if not good:
+            raise ValueError(f"scales must be numbers above 0 and up to 64, got {self.scales!r}")
+
+    # -- learning -------------------------------------------------------------------------------
+
+    def fit(self, train: Any, dev: Any = None) -> Segmenter:
+        """Learn from images with masks.
+
+        Parameters
+        ----------
+        train : path, list of (image, mask), or an object with ``images`` and ``masks``
+            A folder with ``images/`` and ``masks/``, or with ``dog.jpg`` beside ``dog_mask.png``.
+            In lists, images and masks are paths or arrays.
+        dev : the same, optional
+            Segmented after each pass; the best pass is kept.
+        """
+        from .fitting import fit_segmenter
+
+        self._check()
+        names = self.classes
+        if isinstance(names, (str, os.PathLike)):
+            names = read_names(names)
+        examples = read_examples(train)
+        held_out = None if dev is None else read_examples(dev)
+        self.model_, self.history_ = fit_segmenter(self, examples, held_out, names)
+        return self
+
+    @property
+    def classes_(self) -> list[str]:
+        """The names of the classes."""
+        names: list[str] = self._fitted().coding.names
+        return names
+
+    # -- the model ------------------------------------------------------------------------------
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the model to a file."""
+        self._fitted().save(path)
+
+    @classmethod
+    def load(cls, path: str | os.PathLike[str]) -> Segmenter:
+        """Read a model from a file."""
+        return cls.from_model(SegmenterModel.load(path))
+
+    @classmethod
+    def from_model(cls, model: SegmenterModel) -> Segmenter:
+        """Return a segmenter with this model; of its parameters those that the model file has."""
+        segmenter = cls(
+            str(model.training.get("learner", "svm")),
+            superpixels=model.n_superpixels,
+            scales=model.features.scales,
+            place=model.features.place,
+        )
+        segmenter.model_ = model
+        segmenter.history_ = []
+        return segmenter
+
+    # -- labelling ------------------------------------------------------------------------------
+
+    def predict(self, source: Any, *, neighbours: bool = True) -> list[npt.NDArray[np.uint8]]:
+        """Return the masks of images, written as the training masks are.
+
+        Parameters
+        ----------
+        source : path, or list of paths and arrays
+            A file, a folder, or images.
+        neighbours : bool, default=True
+            False: by the model of single pixels, for comparison.
+
+        Returns
+        -------
+        list of (H, W) arrays of values, or of (H, W, 3) arrays of colours
+        """
+        model: SegmenterModel = self._fitted()
+        images = _read_images(source)
+        found = model.segment_all(images, neighbours=neighbours, threads=self.n_threads)
+        return [model.coding.decode(labels) for labels in found]
+
+    def label_files(
+        self,
+        source: str | os.PathLike[str],
+        output: Any,
+        *,
+        overlays: str | os.PathLike[str] | None = None,
+        progress: Callable[[int], None] | None = None,
+    ) -> int:
+        """Write the masks of an image file or a folder as PNG; return the number of pixels.
+
+        Parameters
+        ----------
+        output : path or binary file
+            For one image a file; for a folder a folder, made where there is none, of masks with
+            the names of their images. No image is ever replaced.
+        overlays : path, optional
+            A folder for pictures of the images under their classes.
+        progress : callable, optional
+            Called with the number of pixels done so far.
+        """
+        model: SegmenterModel = self._fitted()
+        images = find_images(source)
+        masks, shown = _targets(os.fspath(source), images, output, overlays)
+        n_pixels = 0
+        step = _CHUNK * self.n_threads
+        for at in range(0, len(images), step):
+            pictures = [read_image(path) for path in images[at : at + step]]
+            found = model.segment_all(pictures, threads=self.n_threads)
+            for i, (image, labels) in enumerate(zip(pictures, found, strict=True), at):
+                if masks is not None:
+                    _write(masks[i], model.coding.png(labels))
+                else:
+                    output.write(model.coding.png(labels))
+                if shown is not None:
+                    _write(shown[i], png_bytes(overlay(image, labels, model.coding.colours())))
+                n_pixels += labels.size
+                if progress is not None:
+                    progress(n_pixels)
+        return n_pixels
+
+    # -- judging --------------------------------------------------------------------------------
+
+    def score(self, source: Any, y: Any = None) -> float:
+        """Return the mean IoU on images with masks."""
+        return float(self.evaluate(source)["iou"])
+
+    def evaluate(self, source: Any) -> dict[str, Any]:
+        """Compare predicted with gold masks.
+
+        Returns
+        -------
+        dict
+            accuracy of pixels, iou (the mean over classes), iou_by_class, alone (the same of the
+            model of single pixels), images, pixels, pixels_per_second.
+        """
+        return self._evaluate(source)[0]
+
+    def _evaluate(self, source: Any) -> tuple[dict[str, Any], Overlap, Overlap]:
+        model: SegmenterModel = self._fitted()
+        examples: list[Example] = read_examples(source)
+        gold = [model.coding.encode(e.mask) for e in examples]
+        images = [e.image for e in examples]
+        begin = time.perf_counter()
+        found = model.segment_all(images, threads=self.n_threads)
+        seconds = time.perf_counter() - begin
+        single = model.segment_all(images, neighbours=False, threads=self.n_threads)
+        names = model.coding.names
+        overlap, alone = (compare(gold, one, len(names)) for one in (found, single))
+        scores = overlap.as_dict(names)
+        scores["alone"] = alone.as_dict(names)
+        scores["images"] = len(images)
+        scores["pixels"] = overlap.pixels
+        labelled = sum(one.size for one in found)
+        scores["pixels_per_second"] = round(labelled / max(seconds, 1e-9))
+        return scores, overlap, alone
+
+    def report(self, source: Any, *, confusions: int = 0) -> str:
+        """Return the scores as text, with a table by class."""
+        scores, overlap, alone = self._evaluate(source)
+        names = self._fitted().coding.names
+        width = max(len(name) for name in (*names, "mean"))
+        lines = [
+            f"mean IoU {100 * overlap.mean_iou:.2f} (pixels alone {100 * alone.mean_iou:.2f}), "
+            f"accuracy {100 * overlap.accuracy:.2f} (alone {100 * alone.accuracy:.2f}); "
+            f"{scores['images']} images, {scores['pixels_per_second']:,} pixels a second",
+            "",
+            f"{'class':{width}}     IoU   alone     pixels",
+        ]
+        for k, name in enumerate(names):
+            cells = [
+                f"{100 * one.iou[k]:7.2f}" if np.isfinite(one.iou[k]) else "      –"
+                for one in (overlap, alone)
+            ]
+            lines.append(f"{name:{width}} {' '.join(cells)} {overlap.counts[k].sum():10,}")
+        if confusions:
+            lines += ["", overlap.confusions(names, confusions)]
+        return "\n".join(lines).rstrip()
+
+    def __repr__(self) -> str:
+        state = "" if hasattr(self, "model_") else ", not trained"
+        return f"Segmenter(learner={self.learner!r}{state})"
+
+
+def _read_images(source: Any) -> list[Floats]:
+    if isinstance(source, (str, os.PathLike)):
+        return [read_image(path) for path in find_images(source)]
+    if isinstance(source, np.ndarray) and (
+        source.ndim == 2 or (source.ndim == 3 and source.shape[2] == 3)
+    ):
+        source = [source]
+    return [as_image(one, f"image {number}") for number, one in enumerate(source)]
+
+
+def _targets(
+    source: str, images: list[str], output: Any, overlays: Any
+) -> tuple[list[str] | None, list[str] | None]:
+    """Return where masks and overlays go, checked before any work is done."""
+    stems = [os.path.splitext(os.path.basename(path))[0] for path in images]
+    shown = None
+    if overlays is not None:
+        shown = [os.path.join(_folder(overlays), f"{stem}.png") for stem in stems]
+    masks: list[str] | None = None
+    if isinstance(output, (str, os.PathLike)):
+        name = os.fspath(output)
+        if os.path.isdir(source) or os.path.isdir(name):
+            masks = [os.path.join(_folder(name), f"{stem}.png") for stem in stems]
+        else:
+            masks = [name]
+    elif os.path.isdir(source):
+        raise FileError(source, "a folder of images needs a folder for their masks: --output DIR")
+    sources = set(map(os.path.realpath, images))
+    for target in (*(masks or ()), *(shown or ())):
+        if os.path.realpath(target) in sources:
+            raise FileError(target, "the result would replace an image; choose another folder")
+    if masks and shown and {os.path.realpath(m) for m in masks} & set(map(os.path.realpath, shown)):
+        raise FileError(shown[0], "masks and overlays have the same names; choose another folder")
+    return masks, shown
+
+
+def _folder(path: Any) -> str:
+    name: str = os.fspath(path)
+    try:
+        os.makedirs(name, exist_ok=True)
+    except OSError as error:
+        raise FileError(name, f"cannot be made a folder: {error.strerror}") from None
+    return name
+
+
+def _write(path: str, content: bytes) -> None:
+    with replaced(path) as file:
+        file.write(content)
