@@ -64,6 +64,7 @@ sphinx_gallery_conf = {
     "show_memory": False,
     "show_signature": False,
     "min_reported_time": 5,
+    "write_computation_times": False,
     "reference_url": {},
 }
 
@@ -75,6 +76,7 @@ html_static_path = ["_static"]
 html_css_files = ["site.css"]
 html_show_sourcelink = False
 html_copy_source = False
+html_sidebars = {"tables": []}
 html_theme_options = {
     "show_toc_level": 2,
     "navigation_with_keys": False,
