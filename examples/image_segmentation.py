@@ -1,12 +1,14 @@
-"""Segmentation of images: a class for every pixel, with neighbours and without.
+"""
+Images: what neighbours add
+===========================
 
-Learns from noisy images of shapes, and from a few strokes of a pen on a photograph; prints how much
-neighbours add to the same features of single pixels, and draws image, gold and both results side by
-side. Run me: ``python examples/image_segmentation.py``.
+A class for every pixel, with neighbours and without: learned from noisy images of shapes, and from
+a few strokes of a pen on a photograph. Image, gold, and both results side by side.
 """
 
 import time
 
+import matplotlib.pyplot as plt
 import numpy as np
 
 from structlearn.datasets import load_photograph, make_shapes
@@ -55,17 +57,9 @@ def pictures(segmenter, image, mask):
     return [image, *masked]
 
 
-def draw(rows, path="image_segmentation.png"):
-    """Draw the rows of pictures into a file, where matplotlib is installed."""
-    try:
-        import matplotlib
-
-        matplotlib.use("Agg")
-        import matplotlib.pyplot as plt
-    except ImportError:
-        print("no picture: pip install 'structlearn[plot]'")
-        return
-    figure, axes = plt.subplots(len(rows), 4, figsize=(14, 3.6 * len(rows)), squeeze=False)
+def draw(rows):
+    """Show the rows of pictures."""
+    _, axes = plt.subplots(len(rows), 4, figsize=(14, 3.6 * len(rows)), layout="constrained")
     for line, row in zip(axes, rows, strict=True):
         for axis, picture in zip(line, row, strict=True):
             axis.imshow(picture, cmap="viridis", vmin=0, vmax=3, interpolation="nearest")
@@ -73,15 +67,7 @@ def draw(rows, path="image_segmentation.png"):
     titles = ("image", "gold (white: open)", "single pixels", "structured")
     for axis, title in zip(axes[0], titles, strict=True):
         axis.set_title(title)
-    figure.tight_layout()
-    figure.savefig(path, dpi=110)
-    print(f"drawn into {path}")
+    plt.show()
 
 
-def main():
-    """Run both and draw them."""
-    draw([shapes(), photograph()])
-
-
-if __name__ == "__main__":
-    main()
+draw([shapes(), photograph()])
