@@ -1,4 +1,6 @@
-"""Multi-label classification: labels that know of each other against labels that do not.
+"""
+Multi-label classification: labels that know of each other against labels that do not
+=====================================================================================
 
 Documents made by scikit-learn, each about several of five topics; a model of all pairs of topics
 against one classifier a topic, the same features, loss and regulariser. The picture shows what

@@ -1,4 +1,6 @@
-"""Handwritten numbers with a check digit: the constraint reads what no single digit shows.
+"""
+Handwritten numbers with a check digit: the constraint reads what no single digit shows
+=======================================================================================
 
 Card numbers end with a digit that makes Luhn's sum divisible by ten: every second digit from the
 right is doubled, digits of the doubled ones are added, and all of it is summed. A number in which

@@ -1,4 +1,6 @@
-"""Handwritten words read jointly: digits that each alone are misread, and right together.
+"""
+Handwritten words read jointly: digits that each alone are misread, and right together
+======================================================================================
 
 The digits are real, with much noise; the words are made: some digits tend to follow some others.
 A model that looks at one digit at a time cannot know that. A chain learns, from the same words, a
