@@ -57,6 +57,9 @@ napoleon_custom_sections = [("Score blocks", "params_style"), ("Attributes", "pa
 sphinx_gallery_conf = {
     "examples_dirs": ["../examples"],
     "gallery_dirs": ["gallery"],
+    "subsection_order": [
+        f"../examples/{folder}" for folder in ("search", "learning", "probabilities", "inspection")
+    ],
     "filename_pattern": r"\.py$",  # every example runs
     "abort_on_example_error": True,
     "download_all_examples": False,

@@ -1,6 +1,6 @@
 """
-Handwritten numbers with a check digit: the constraint reads what no single digit shows
-=======================================================================================
+A check digit: the constraint reads what no single digit shows
+==============================================================
 
 Card numbers end with a digit that makes Luhn's sum divisible by ten: every second digit from the
 right is doubled, digits of the doubled ones are added, and all of it is summed. A number in which
@@ -12,12 +12,10 @@ The best legal number is found twice, by structures of a few lines each:
 * as a dynamic program, whose state is the running sum modulo ten, O(L · 10 · 10): with it there are
   sums over all legal numbers too, so a CRF can be learned and a digit has a probability;
 * as an integer program, with a row a position, one for the sum and a whole number of tens in it.
-
-Both are learned from data, with the constraint. Run me: ``python examples/reading_checksums.py``,
-with the picture's name if you like (``pip install structlearn[plot]``).
 """
 
-import sys
+# %%
+
 import time
 
 import numpy as np
@@ -27,13 +25,12 @@ from structlearn.datasets import load_digit_words
 from structlearn.structures import Block, Chain, Hyperedges, Program, Structure
 from structlearn.testing import check_structure
 
-try:
-    import matplotlib as mpl
-except ImportError:
-    mpl = None
-
 LENGTH = 8
 NOISE = 0.3
+
+
+# %%
+# Luhn's sum, and the numbers that keep to it.
 
 
 def contributions(length):
@@ -70,6 +67,10 @@ class LuhnNumbers(Structure):
         return (y for y in numbers if checksum(y) == 0)
 
 
+# %%
+# The dynamic program: its nodes are the sums so far, modulo ten.
+
+
 class ByDynamicProgram(LuhnNumbers):
     """The state is the sum so far, modulo ten."""
 
@@ -92,11 +93,16 @@ class ByDynamicProgram(LuhnNumbers):
         return edges
 
 
+# %%
+# The integer program: one digit a position, and the sum is ten times a whole number. It is kept and
+# solved again with other scores.
+
+
 class ByIntegerProgram(LuhnNumbers):
     """One digit a position, and the sum is ten times a whole number."""
 
     def __init__(self):
-        self.programs = {}  # by length: a program is kept and solved again with other scores
+        self.programs = {}  # by length
 
     def argmax(self, label):
         length = len(label)
@@ -116,6 +122,10 @@ class ByIntegerProgram(LuhnNumbers):
         return found.reshape(label.shape).argmax(axis=1)
 
 
+# %%
+# Legal numbers of real digits, new ones for the test, of other images.
+
+
 def make_numbers(n, subset, seed):
     """Return legal numbers of real digits: random ones, with their check digit."""
     rng = np.random.default_rng(seed)
@@ -131,91 +141,65 @@ def make_numbers(n, subset, seed):
     return X, y
 
 
-def accuracy(found, y):
-    """Return the shares of digits and of whole numbers that are right."""
-    pairs = list(zip(found, y, strict=True))
-    return np.mean([a == b for a, b in pairs]), np.mean([np.array_equal(a, b) for a, b in pairs])
+X, y = make_numbers(300, "train", seed=0)
+X_new, y_new = make_numbers(300, "test", seed=1)
+
+# %%
+# Learn with the constraint and without, and compare. The structures are checked against enumeration
+# first, as every structure of one's own should be.
+
+check_structure(ByDynamicProgram(), lambda rng: {"label": rng.normal(size=(3, 10))}, n_inputs=2)
 
 
-def show(name, found, y):
+def show(name, found):
     """Print how good a reading is."""
-    digits, numbers = accuracy(found, y)
+    digits = np.mean([a == b for a, b in zip(found, y_new, strict=True)])
+    numbers = np.mean([np.array_equal(a, b) for a, b in zip(found, y_new, strict=True)])
     legal = np.mean([checksum(one) == 0 for one in found])
     print(
-        f"{name:34} {digits:.3f} of the digits, {numbers:.3f} of the numbers right, "
+        f"{name:35}{digits:.3f} of the digits, {numbers:.3f} of the numbers right, "
         f"{legal:.2f} legal"
     )
 
 
-def compare_programs(scores):
-    """Read the same scores by both programs; print whether they agree and what they take."""
-    readings = []
-    for structure in (ByDynamicProgram(), ByIntegerProgram()):
-        structure.argmax(label=scores[0])  # made once, then kept
-        began = time.perf_counter()
-        readings.append([structure.argmax(label=one) for one in scores])
-        seconds = time.perf_counter() - began
-        print(f"{type(structure).__name__:34} {1e3 * seconds / len(scores):.2f} ms a number")
-    same = sum(np.array_equal(a, b) for a, b in zip(*readings, strict=True))
-    print(f"{same} of {len(scores)} numbers are read the same by both")
-    if same != len(scores):
-        raise AssertionError("the two programs do not agree")
-    return readings[0]
+alone = CRF(Chain(order=0), tol=1e-2).fit(X, y).predict(X_new)
+show("each digit alone, CRF", alone)
+crf = CRF(ByDynamicProgram(), tol=1e-2).fit(X, y)
+legal = crf.predict(X_new)
+show("legal, CRF, dynamic program", legal)
+perceptron = StructuredPerceptron(ByIntegerProgram(), max_iter=2, random_state=0)
+perceptron.fit(X[:100], y[:100])  # fewer: a program a number and pass
+show("legal, perceptron, integer program", perceptron.predict(X_new))
 
+# %%
+# The scores of the CRF, read by one program and by the other: the same numbers.
 
-def draw(images, digits, alone, legal, path):
-    """Draw numbers: the images, what each alone is read as, and what the legal number has."""
-    mpl.use("Agg")
-    import matplotlib.pyplot as plt
+scores = [x @ crf.coef_["label"].T for x in X_new]
+readings = []
+for structure in (ByDynamicProgram(), ByIntegerProgram()):
+    structure.argmax(label=scores[0])  # made once, then kept
+    began = time.perf_counter()
+    readings.append([structure.argmax(label=one) for one in scores])
+    seconds = time.perf_counter() - began
+    print(f"{type(structure).__name__:17} {1e3 * seconds / len(scores):.2f} ms a number")
+same = sum(np.array_equal(a, b) for a, b in zip(*readings, strict=True))
+print(f"{same} of {len(scores)} numbers are read the same by both")
 
-    figure, axes = plt.subplots(
-        len(images), LENGTH, figsize=(1.3 * LENGTH, 1.8 * len(images)), layout="constrained"
-    )
-    for row, *number in zip(axes, images, digits, alone, legal, strict=True):
-        for ax, pixels, digit, a, j in zip(row, *number, strict=True):
-            ax.imshow(pixels.reshape(8, 8), cmap="gray_r", vmin=0, vmax=1)
-            ax.set(xticks=[], yticks=[])
-            color = "tab:green" if a == digit else "tab:red"
-            ax.set_title(f"alone: {a}", color=color, fontsize=10)
-            color = "tab:green" if j == digit else "tab:red"
-            ax.set_xlabel(f"legal: {j}", color=color, fontsize=10)
-    figure.suptitle("Green is right, red is wrong; the legal number is the best with its sum")
-    plt.savefig(path, dpi=100)
+# %%
+# Numbers in which most digits are misread alone, and none in the best legal number.
 
+import matplotlib.pyplot as plt
 
-def main(path="reading_checksums.png"):
-    """Learn readers with and without the constraint; compare them on numbers of other images."""
-    check_structure(
-        ByDynamicProgram(), lambda rng: {"label": rng.normal(size=(3, 10))}, n_inputs=2
-    )  # against enumeration
-    X, y = make_numbers(300, "train", seed=0)
-    X_new, y_new = make_numbers(300, "test", seed=1)
-
-    alone = CRF(Chain(order=0), tol=1e-2).fit(X, y).predict(X_new)
-    show("each digit alone, CRF", alone, y_new)
-    crf = CRF(ByDynamicProgram(), tol=1e-2).fit(X, y)
-    legal = crf.predict(X_new)
-    show("legal, CRF, dynamic program", legal, y_new)
-    perceptron = StructuredPerceptron(ByIntegerProgram(), max_iter=2, random_state=0)
-    perceptron.fit(X[:100], y[:100])  # fewer: a program a number and pass
-    show("legal, perceptron, integer program", perceptron.predict(X_new), y_new)
-
-    # The scores of the CRF, by one program and by the other.
-    read = compare_programs([x @ crf.coef_["label"].T for x in X_new])
-    assert all(np.array_equal(a, b) for a, b in zip(read, legal, strict=True))
-
-    wrong = [np.sum(a != b) for a, b in zip(alone, y_new, strict=True)]
-    right = [np.array_equal(a, b) for a, b in zip(legal, y_new, strict=True)]
-    chosen = sorted(np.flatnonzero(right), key=lambda i: -wrong[i])[:3]
-    for i in chosen:
-        readings = ("".join(map(str, digits)) for digits in (alone[i], y_new[i]))
-        print("alone {}, the legal number and the truth {}".format(*readings))
-    if mpl is None:
-        print("no picture without matplotlib: pip install structlearn[plot]")
-        return
-    draw(*([found[i] for i in chosen] for found in (X_new, y_new, alone, legal)), path)
-    print(f"wrote {path}")
-
-
-if __name__ == "__main__":
-    main(*sys.argv[1:2])
+wrong = [np.sum(a != b) for a, b in zip(alone, y_new, strict=True)]
+right = [np.array_equal(a, b) for a, b in zip(legal, y_new, strict=True)]
+chosen = sorted(np.flatnonzero(right), key=lambda i: -wrong[i])[:3]
+figure, axes = plt.subplots(3, LENGTH, figsize=(1.3 * LENGTH, 5.6), layout="constrained")
+for row, i in zip(axes, chosen, strict=True):
+    for ax, pixels, digit, a, j in zip(row, X_new[i], y_new[i], alone[i], legal[i], strict=True):
+        ax.imshow(pixels.reshape(8, 8), cmap="gray_r", vmin=0, vmax=1)
+        ax.set(xticks=[], yticks=[])
+        mark, color = ("", "black") if a == digit else (" ✗", "tab:orange")
+        ax.set_title(f"alone: {a}{mark}", color=color, fontsize=10)
+        ax.set_xlabel(f"legal: {j}", color="tab:blue", fontsize=10)
+figure.suptitle("Read alone, and as the best number whose sum holds")
+plt.show()

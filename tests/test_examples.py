@@ -44,6 +44,9 @@ PRINTS = {
         r"position alone +0\.6",
     ),
     "perceptron_averaging": (r"average=False: 0\.1", r"average=True: 0\.0"),
+    "multi_label": (r"independent +0\.3\d+ ", r"all pairs +0\.4\d+ "),
+    "reading_checksums": (r"digit alone.* 0\.1\d+ of the numbers", r"300 of 300 numbers .* same"),
+    "reading_words": (r"each alone 0\.7\d+ .* 0\.1\d+ of", r"jointly    0\.8\d+ .* 0\.5\d+ of"),
     "relaxation": (
         r"row: relaxation 1, best 1, whole: True",
         r"ring: relaxation 1, best 0, .*False",

@@ -33,8 +33,9 @@ def anchor(title):
 
 def exists(target):
     """Whether a page is there, or an example that one is made of."""
-    if target.parent == DOCS / "gallery":
-        return target.stem == "index" or (ROOT / "examples" / f"{target.stem}.py").exists()
+    if (DOCS / "gallery") in target.parents:
+        source = ROOT / "examples" / target.relative_to(DOCS / "gallery").with_suffix(".py")
+        return target.stem == "index" or source.exists()
     return target.exists()
 
 
