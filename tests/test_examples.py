@@ -33,6 +33,10 @@ PRINTS = {
     "error_analysis": (r"HMM token_accuracy 0\.9", r"CRF token_accuracy 0\.9", r"p = 0\.0"),
     "grid_cut_flow": (r"score 8, minimum cut, proven best: True", r"minus the flow 32 = 8"),
     "hidden_states": (r"letters alone: +0\.[45]", r"hidden states: +1\.00"),
+    "image_segmentation": (
+        r"shapes: .*(\n.*){2}\n  neighbours add [1-9]",
+        r"photograph: .*(\n.*){2}\n  neighbours add [1-9]",
+    ),
     "learning_curves": (r"n-slack .* gap \d\.\de-0[4-9]", r"lbfgs .* gap \d\.\de-0[7-9]"),
     "loopy_marginals": (r"coupling 0\.5: off by 0\.00", r"coupling 2\.0: off by 0\.0[3-9]"),
     "loss_family": (r"hinge 1\.0000, log loss 0\.4093, softmax-margin 1\.4093",),
@@ -98,11 +102,12 @@ def test_example(path, pyplot, tmp_path, monkeypatch, capsys):
 
 @pytest.mark.parametrize("path", EXAMPLES, ids=lambda path: path.stem)
 def test_example_is_a_page(path):
-    """A title with its line: what the gallery makes a page of."""
+    """A title with its line, text in cells: what the gallery makes a page of."""
     source = path.read_text(encoding="utf-8")
     title, line, *_ = ast.get_docstring(ast.parse(source)).splitlines()
     assert line == "=" * len(line)
     assert len(line) >= len(title) > 0
+    assert "\n# %%\n" in source
 
 
 def test_what_is_expected_of_examples_is_of_examples():
