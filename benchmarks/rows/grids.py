@@ -130,6 +130,7 @@ def grid_messages(context: Context) -> Result:
             "NumPy": partial(numpy_rival.beliefs, label, table, 1000, tolerance),
             "ours, 10 rounds": partial(ours, 10),
             "NumPy, 10 rounds": partial(numpy_rival.beliefs, label, table, 10, 0.0),
+            "ours, Grid().marginals": partial(grid.marginals, label=label, right=table, down=table),
         },
         repeats=context.times(5, 2),
     )
@@ -137,6 +138,9 @@ def grid_messages(context: Context) -> Result:
     for name in ("", ", 10 rounds"):
         pair = timings["ours" + name], timings["NumPy" + name]
         result.rows.append(Row.times(case + (name or ", until 1e-6"), "NumPy", *pair, at_least=5.0))
+    # The whole call: reading the scores, and the probabilities of pairs by position beside.
+    pair = timings["ours, Grid().marginals"], timings["NumPy"]
+    result.rows.append(Row.times(f"{case}, Grid().marginals", "NumPy", *pair, at_least=5.0))
     result.details[case] = {
         "rounds": {"ours": found[5], "NumPy": rounds},
         **{name: t.summary() for name, t in timings.items()},
