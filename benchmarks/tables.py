@@ -129,7 +129,7 @@ def _rivals(folder: Path) -> list[str]:
         "## Against every rival",
         "",
         "Best times of both in one run, one thread unless a row says otherwise; above 1 we are",
-        "ahead. [benchmarks/README.md](../benchmarks/README.md) says what each row does and by",
+        "ahead. `benchmarks/README.md` says what each row does and by",
         "which rules; `python -m benchmarks NAME` makes one again.",
         "",
         "| benchmark | work | rival | ours | rival's | faster by | by CPU | asked |",

@@ -10,7 +10,12 @@ import structlearn
 
 REFERENCE = ROOT / "docs" / "reference"
 #: Besides those that ``structlearn`` itself offers.
-MODULES = [*structlearn._MODULES, "exceptions", "problem", "drawing.arcs", "drawing.trees"]
+MODULES = [
+    *structlearn._MODULES,
+    "exceptions",
+    "problem",
+    *(f"drawing.{name}" for name in ("arcs", "grids", "picture", "solutions", "trees", "trellis")),
+]
 
 
 def names_on(page):

@@ -5,7 +5,7 @@ sqnorm(i, v) = ‖A_iᵀv‖² — and, for batch methods, the sum of losses wit
 neither the structure nor the features.
 """
 
-from ..scoring.cone import WeightCone
+from ..scoring.cone import WeightCone as WeightCone
 from ..structures.native import n_threads
 from .digest import problem_digest
 from .gold import GoldOutputs
@@ -18,7 +18,6 @@ __all__ = [
     "OutputReader",
     "PartVector",
     "Problem",
-    "WeightCone",
     "n_threads",
     "problem_digest",
 ]
