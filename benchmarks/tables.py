@@ -132,8 +132,8 @@ def _rivals(folder: Path) -> list[str]:
         "ahead. `benchmarks/README.md` says what each row does and by",
         "which rules; `python -m benchmarks NAME` makes one again.",
         "",
-        "| benchmark | work | rival | ours | rival's | faster by | by CPU | asked |",
-        "|---|---|---|---|---|---|---|---|",
+        "| benchmark | work | rival | ours | rival's | faster by | by CPU |",
+        "|---|---|---|---|---|---|---|",
     ]
     skipped = set()
     for path in sorted(folder.glob("*.json")):
@@ -144,7 +144,7 @@ def _rivals(folder: Path) -> list[str]:
                 lines.append(
                     f"| `{stored['benchmark']}` | {r['case']} | {r['rival']} "
                     f"| {number(r['ours'])} {r['unit']} | {number(r['theirs'])} {r['unit']} "
-                    f"| {ratio(r['ratio'])} | {ratio(r['ratio_cpu'])} | {r['target'] or '–'} |"
+                    f"| {ratio(r['ratio'])} | {ratio(r['ratio_cpu'])} |"
                 )
     lines += [""]
     if skipped:
