@@ -14,6 +14,7 @@ __all__ = [
     "InfeasibleError",
     "LineError",
     "MissingFunctionError",
+    "NotSubmodularError",
     "UnboundedError",
 ]
 
@@ -78,6 +79,10 @@ class FileError(ValueError):
         self.path = path
         self.line = line
         self.reason = reason
+
+
+class NotSubmodularError(ValueError):
+    """A cut was demanded, and a pair's scores cannot be represented by one."""
 
 
 class UnboundedError(ValueError):

@@ -4,7 +4,12 @@ import numpy as np
 import pytest
 from pair_references import as_graph, best_by_enumeration, random_potts_grid, total
 
-from structlearn.exceptions import CapabilityError, InexactInferenceWarning, InfeasibleError
+from structlearn.exceptions import (
+    CapabilityError,
+    InexactInferenceWarning,
+    InfeasibleError,
+    NotSubmodularError,
+)
 from structlearn.structures import Graph, Grid
 from structlearn.testing import check_structure
 
@@ -119,7 +124,9 @@ def test_a_pair_that_no_cut_can_represent_is_named():
     right = np.zeros((2, 2, 2, 2))
     right[1, 0] = [[0.0, 1.0], [1.0, 0.0]]
     scores = {"label": np.zeros((2, 3, 2)), "right": right}
-    with pytest.raises(ValueError, match="edge 2, between nodes 3 and 4, is not submodular"):
+    with pytest.raises(
+        NotSubmodularError, match=r"row 1, column 0 and .* row 1, column 1"
+    ):
         Grid().argmax(method="cut", **scores)
     assert Grid().solve(**scores).value == 1.0
     with pytest.raises(CapabilityError, match="two labels, here are 3"):
@@ -164,3 +171,33 @@ def test_the_program_finds_the_same():
     scores = random_potts_grid(rng, labels=3)
     program = Grid().as_program(**scores)
     assert program.solve().value == pytest.approx(best_by_enumeration(Grid(), scores)[0])
+
+
+def test_a_pixel_without_a_label_is_named_at_once():
+    label = np.zeros((200, 300, 3))
+    label[120, 7] = -np.inf
+    with pytest.raises(InfeasibleError, match="every label of the node in row 120, column 7"):
+        Grid().argmax(label=label, potts_right=1.0, potts_down=1.0)
+
+
+@pytest.mark.parametrize("query", ["argmax", "solve", "infer", "marginals", "kbest", "entropy"])
+def test_batches_on_threads(query):
+    rng = np.random.default_rng(0)
+    labels = [rng.normal(size=(4, 5, 2)) for _ in range(5)]
+    call = getattr(Grid(), query)
+    count = (3,) if query == "kbest" else ()
+    scores = {"label": labels, "potts_right": 0.4, "potts_down": 0.3}
+    one, two = (repr(call(*count, **scores, n_jobs=n)) for n in (1, 2))
+    assert one == two
+
+
+def test_argmax_keeps_a_time_limit():
+    rng = np.random.default_rng(0)
+    found = Grid().argmax(
+        method="ilp",
+        time_limit=0.05,
+        label=rng.normal(size=(12, 12, 4)),
+        right=rng.normal(size=(4, 4)),
+        down=rng.normal(size=(4, 4)),
+    )
+    assert found.shape == (12, 12)

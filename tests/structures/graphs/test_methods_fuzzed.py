@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from structlearn.exceptions import CapabilityError, InfeasibleError
+from structlearn.exceptions import CapabilityError, InfeasibleError, NotSubmodularError
 from structlearn.structures import Graph
-from structlearn.structures.graphs.pair_search import METHODS, NotSubmodularError
+from structlearn.structures.graphs.pair_search import METHODS
 
 ALWAYS_EXACT = ("cut", "elimination", "ilp")
 

@@ -296,3 +296,25 @@ def test_ctrl_c_ends_branch_and_bound():
         program.solve(part=theta, time_limit=60)
     assert time.perf_counter() - began < 30
     assert not program.solve(part=theta, time_limit=0.2).exact, "and it can be asked again"
+
+
+def test_each_call_has_its_own_time(monkeypatch):
+    """What a call has used is not given to the next one, and not taken from it."""
+    from structlearn.structures.programs.highs import _Kept
+
+    limits = []
+    run = _Kept._run
+
+    def watched(self):
+        if self.integer:  # the relaxation before it has a clock that runs on
+            limits.append(self.highs.getOptionValue("time_limit")[1])
+        run(self)
+
+    monkeypatch.setattr(_Kept, "_run", watched)
+    rng = np.random.default_rng(0)
+    weights = rng.integers(1, 60, (30, 60)).astype(float)
+    program = Program(weights, -np.inf, weights.sum(axis=1) // 2, solver="highs")
+    for _ in range(3):
+        program.solve(part=rng.random(60) + weights.mean(axis=0), time_limit=0.2)
+    assert len(limits) == 3
+    assert all(0.1 < limit <= 0.2 for limit in limits)

@@ -151,6 +151,13 @@ class PairModel:
             ),
         )
 
+    def place(self, node: int) -> str:
+        """Return how a message calls a node."""
+        if self.shape is None:
+            return f"node {node}"
+        row, column = divmod(int(node), self.shape[1])
+        return f"the node in row {row}, column {column}"
+
     @functools.cached_property
     def edges(self) -> Integers:
         """The (E, 2) nodes of each edge."""

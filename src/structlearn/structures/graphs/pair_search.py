@@ -10,11 +10,11 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from ...exceptions import CapabilityError
+from ...exceptions import CapabilityError, InfeasibleError, NotSubmodularError
 from ..base import nothing_legal
 from .pair_model import PairModel
 
-__all__ = ["METHODS", "Found", "NotSubmodularError", "search"]
+__all__ = ["METHODS", "Found", "search"]
 
 Integers = npt.NDArray[np.int64]
 
@@ -22,10 +22,6 @@ Integers = npt.NDArray[np.int64]
 _BOUND_ROUNDS = 50
 #: A bound this close, relative to the value, proves that the value is the best.
 _PROOF = 1e-9
-
-
-class NotSubmodularError(ValueError):
-    """A cut was demanded, and a pair's scores cannot be represented by one."""
 
 
 class Found(NamedTuple):
@@ -52,6 +48,11 @@ def search(model: PairModel, method: str, *, bound: bool = True) -> Found:
     """
     if method not in METHODS:
         raise ValueError(f"method must be one of {sorted(METHODS)}, got {method!r}")
+    dead = np.flatnonzero(~np.isfinite(model.label).any(axis=1))
+    if len(dead):  # no search, and no program, could find a label there
+        raise InfeasibleError(
+            f"no legal output is left: every label of {model.place(dead[0])} scores -inf"
+        )
     if model.cliques is not None:
         _check_cliques(model, method)
     found = METHODS[method](model, bound)
@@ -129,7 +130,7 @@ def _cut(model: PairModel, bound: bool) -> Found:
     if refused >= 0:
         p, q = model.edges[refused].tolist()
         raise NotSubmodularError(
-            f"edge {refused}, between nodes {p} and {q}, is not submodular: "
+            f"edge {refused}, between {model.place(p)} and {model.place(q)}, is not submodular: "
             f"s[0, 0] + s[1, 1] < s[0, 1] + s[1, 0] with s = {model.tables[refused].tolist()}, "
             'which no cut can represent; method="qpbo", "auto" or "ilp" take it'
         )
@@ -242,7 +243,12 @@ def _quickly(model: PairModel) -> Found:
     """Return a labelling that takes no program, for those that are out of time."""
     if _loses_by_agreeing(model):
         return _independent(model)._replace(bound=math.inf)
-    return _moves(model, swap=False)[0]
+    found = _moves(model, swap=False)[0]
+    if model.cliques is None:
+        other = _reweighted(model, bound=True)
+        if other.value > found.value:
+            return other
+    return found
 
 
 def _loses_by_agreeing(model: PairModel) -> bool:

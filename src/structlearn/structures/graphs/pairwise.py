@@ -7,7 +7,9 @@ import itertools
 import math
 import warnings
 from abc import abstractmethod
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -28,6 +30,7 @@ from ..base import (
     seed_of,
     unbatch,
 )
+from ..native import n_threads
 from ..programs.solvers import seconds_of
 from .pair_model import PairModel
 from .pair_search import METHODS, Found, search
@@ -105,12 +108,32 @@ class PairwiseStructure(Structure):
 
     # -- maxima ---------------------------------------------------------------------------------
 
-    def argmax(self, *, method: str | None = None, n_jobs: int | None = None, **scores: Any) -> Any:
+    def _each(
+        self, query: Callable[..., Any], batch: list[dict[str, Any]], n_jobs: int | None
+    ) -> list[Any]:
+        """Return the answers of a batch, on threads: the searches let go of the interpreter."""
+        threads = min(n_threads(n_jobs), len(batch))
+        if threads <= 1:
+            return [query(**one) for one in batch]
+        with ThreadPoolExecutor(threads) as pool:
+            return list(pool.map(lambda one: query(**one), batch))
+
+    def argmax(
+        self,
+        *,
+        method: str | None = None,
+        time_limit: float | None = None,
+        n_jobs: int | None = None,
+        **scores: Any,
+    ) -> Any:
         """Return the best output that the method finds; a list of them for a batch."""
         batch = self._batch(scores)
         if batch is not None:
-            return [self.argmax(method=method, **one) for one in batch]
+            return self._each(
+                partial(self.argmax, method=method, time_limit=time_limit), batch, n_jobs
+            )
         model = self._model(self._read(scores))
+        model.time_limit = None if time_limit is None else seconds_of(time_limit)
         found = search(model, method or self.method, bound=False)
         return self._shaped(found.labels, model)
 
@@ -138,7 +161,9 @@ class PairwiseStructure(Structure):
         """
         batch = self._batch(scores)
         if batch is not None:
-            return [self.solve(method=method, time_limit=time_limit, **one) for one in batch]
+            return self._each(
+                partial(self.solve, method=method, time_limit=time_limit), batch, n_jobs
+            )
         model = self._model(self._read(scores))
         model.time_limit = None if time_limit is None else seconds_of(time_limit)
         return self._solution(model, search(model, method or self.method))
@@ -185,7 +210,7 @@ class PairwiseStructure(Structure):
         check_count(n)
         batch = self._batch(scores)
         if batch is not None:
-            return [self.kbest(n, **one) for one in batch]
+            return self._each(partial(self.kbest, n), batch, n_jobs)
         model = self._model(self._read(scores))
         heap: list[tuple[float, int, Integers, Array, int]] = []
         tie = itertools.count()
@@ -230,7 +255,7 @@ class PairwiseStructure(Structure):
         """
         batch = self._batch(scores)
         if batch is not None:
-            return [self.infer(temperature=temperature, **one) for one in batch]
+            return self._each(partial(self.infer, temperature=temperature), batch, n_jobs)
         check_temperature(temperature)
         theta = self._read(scores)
         if temperature == 0:
@@ -245,7 +270,7 @@ class PairwiseStructure(Structure):
         """Return the probability of each part, one array a block, position by position."""
         batch = self._batch(scores)
         if batch is not None:
-            return [self.marginals(temperature=temperature, **one) for one in batch]
+            return self._each(partial(self.marginals, temperature=temperature), batch, n_jobs)
         check_temperature(temperature)
         theta = self._read(scores)
         if temperature == 0:
@@ -373,7 +398,7 @@ class PairwiseStructure(Structure):
         """Return the entropy of P(y) ∝ exp(score(y)/ε) in nats; 0 where ε = 0."""
         batch = self._batch(scores)
         if batch is not None:
-            return [self.entropy(temperature=temperature, **one) for one in batch]
+            return self._each(partial(self.entropy, temperature=temperature), batch, n_jobs)
         return super().entropy(temperature=temperature, **scores)
 
     # -- outputs and parts ----------------------------------------------------------------------

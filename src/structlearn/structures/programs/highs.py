@@ -139,9 +139,10 @@ class _Kept:
         highs, statuses = self.highs, self._highspy.HighsModelStatus
         scale = cost_scale(costs)
         self._pass_on(costs * scale, upper)
-        # The solver's clock runs on from call to call.
         limit = max(time_limit - (time.perf_counter() - began), 0.0)
-        highs.setOptionValue("time_limit", min(highs.getRunTime() + limit, 1e20))
+        # The clock of the simplex method runs on from call to call, that of branch and bound not.
+        already = 0.0 if self.integer else highs.getRunTime()
+        highs.setOptionValue("time_limit", min(already + limit, 1e20))
         if self.integer:
             # It asks for the time only when it is done.
             jump = self._presolve and math.isinf(time_limit)
