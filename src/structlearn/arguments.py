@@ -415,7 +415,10 @@ def _add_train_parser(p: argparse.ArgumentParser, commands: Commands) -> None:
     p.add_argument("--model", metavar="FILE", required=True, help="where the model goes")
     p.add_argument("--dev", metavar="FILE", help="scored after each pass; the best pass is kept")
     p.add_argument(
-        "--order", type=int, choices=(1, 2), default=2, help="2: siblings and grandparents too (2)"
+        "--order",
+        type=int,
+        choices=(1, 2),
+        help="2: siblings and grandparents too (2; with --learner crf 1)",
     )
     p.add_argument("--projective", action="store_true", help="only trees without crossing arcs")
     p.add_argument("--learner", choices=("svm", "perceptron", "crf"), default="svm")

@@ -17,7 +17,7 @@ def train(o: Any) -> Callable[[], None]:
     from ..tasks.dependencies.parser import DependencyParser
 
     parser = DependencyParser(
-        o.order,
+        o.order or (1 if o.learner == "crf" else 2),
         o.learner,
         projective=o.projective,
         max_iter=o.max_iter,
@@ -72,10 +72,22 @@ def inspect(parser: Any, o: Any) -> int:
 
     sentences: Any = o.input
     if o.sentence is not None:
-        sentences = [o.sentence.split()]
+        # A word, or a word with its tags: The|DET|DT|Definite=Def.
+        sentences = [[_cells(i, token) for i, token in enumerate(o.sentence.split(), 1)]]
     shown = {"top": o.top, "sentences": sentences, "labels": o.label, "most": o.most}
     if o.html is not None:
         write_page(o.html, inspect_parser_html(parser, **shown))
     else:
         print(inspect_parser(parser, **shown))
     return 0
+
+
+def _cells(i: int, token: str) -> Any:
+    """Return a word, or the cells of a line with the tags that stand behind it."""
+    word, *tags = token.split("|", 3)
+    if not tags or not word:
+        return token
+    if len(tags) == 1:
+        return (word, tags[0])
+    upos, xpos, feats = (*tags, "_")[:3]
+    return (str(i), word, "_", upos, xpos, feats, "_", "_", "_", "_")

@@ -124,9 +124,7 @@ def test_a_pair_that_no_cut_can_represent_is_named():
     right = np.zeros((2, 2, 2, 2))
     right[1, 0] = [[0.0, 1.0], [1.0, 0.0]]
     scores = {"label": np.zeros((2, 3, 2)), "right": right}
-    with pytest.raises(
-        NotSubmodularError, match=r"row 1, column 0 and .* row 1, column 1"
-    ):
+    with pytest.raises(NotSubmodularError, match=r"row 1, column 0 and .* row 1, column 1"):
         Grid().argmax(method="cut", **scores)
     assert Grid().solve(**scores).value == 1.0
     with pytest.raises(CapabilityError, match="two labels, here are 3"):

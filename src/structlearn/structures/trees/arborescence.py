@@ -11,6 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ... import _core
+from ...exceptions import CapabilityError
 from ..base import Array, Block, Parts, allowed_labels, is_open, paired, part_of
 from ..hypergraph import Hyperedges
 from ..native import NativeStructure, examples_of, n_threads
@@ -356,6 +357,11 @@ class Arborescence(NativeStructure):
     def _scores(self, scores: Mapping[str, Any]) -> Parts:
         """Return the scores as arrays, 0 where they are never read."""
         known = dict(scores)
+        if not self.projective and scores.get("sibling") is not None:
+            raise CapabilityError(
+                "the best non-projective tree with scores of siblings is NP-hard to find. What "
+                "works: Arborescence(projective=True), or arcs alone"
+            )
         if np.ndim(scores["arc"]) in (2, 3):
             arc = np.array(scores["arc"], dtype=np.float64)
             arc[:, 0] = 0.0

@@ -253,7 +253,10 @@ class ConstituencyParser(FileTagger):
         return [kbest_trees(model, words, tags, number) for words, tags in tagged]
 
     def predict_proba(self, source: Any, *, gold_tags: bool | None = None) -> list[float]:
-        """Return P(tree | sentence) of the best tree of each sentence."""
+        """Return P(tree | sentence) of the best tree of each sentence.
+
+        0 where the grammar of ``learner="pcfg"`` derives none: the flat tree is a makeshift.
+        """
         from .sums import probability_of_best
 
         model = self._fitted()

@@ -172,7 +172,7 @@ class TreebankGrammar:
         try:
             p = self._structure.marginals(**scores)["span"]
         except InfeasibleError:
-            return {(0, n, self.categories[k]): 1.0 for _, _, k in self._flat(n)}
+            return {}
         found: dict[tuple[int, int, str], float] = {}
         for i, j, k in np.argwhere(p > 1e-12).tolist():
             if self.categories[k]:

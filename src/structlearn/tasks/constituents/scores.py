@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import time
 from collections import Counter
 from collections.abc import Sequence
@@ -11,7 +12,7 @@ from ...metrics.brackets import BracketCounts, bracket_counts, counted_brackets
 from ...text.trees import Tree
 from .model import ConstituencyModel
 
-__all__ = ["evaluate_trees", "label_table", "score_trees"]
+__all__ = ["evaluate_trees", "label_scores", "label_table", "score_trees"]
 
 #: The length up to which parsers are traditionally compared.
 _SHORT = 40
@@ -54,6 +55,7 @@ def evaluate_trees(
         f"precision_{_SHORT}": short.precision if short.sentences else None,
         f"recall_{_SHORT}": short.recall if short.sentences else None,
         f"exact_match_{_SHORT}": short.exact / short.sentences if short.sentences else None,
+        "by_label": label_scores(gold, trees),
         "tag_accuracy": right / tokens,
         "gold_tags": gold_tags,
         "sentences": counts.sentences,
@@ -62,11 +64,20 @@ def evaluate_trees(
         "sentences_per_second": counts.sentences / seconds,
         "tokens_per_second": tokens / seconds,
     }
+    if model.grammar is not None:
+        result["underivable"] = _underivable(model, trees)
     return result, trees
 
 
-def label_table(gold: Sequence[Tree], trees: Sequence[Tree]) -> str:
-    """Return precision, recall and F1 by label, the commonest first."""
+def _underivable(model: ConstituencyModel, trees: Sequence[Tree]) -> int:
+    """Return how many sentences got a flat tree because the grammar derives none."""
+    assert model.grammar is not None
+    flat = [tree for tree in trees if len(set(tree.spans())) <= 1]
+    return sum(model.grammar.log_partition(t.words, t.tags) == -math.inf for t in flat)
+
+
+def label_scores(gold: Sequence[Tree], trees: Sequence[Tree]) -> dict[str, dict[str, float]]:
+    """Return precision, recall, F1 and the number of gold brackets by label, commonest first."""
     matched: Counter[str] = Counter()
     wanted: Counter[str] = Counter()
     found: Counter[str] = Counter()
@@ -76,11 +87,24 @@ def label_table(gold: Sequence[Tree], trees: Sequence[Tree]) -> str:
         for counter, brackets in ((wanted, one), (found, other), (matched, one & other)):
             for (_, _, label), times in brackets.items():
                 counter[label] += times
-    lines = [f"{'label':<10} {'precision':>9} {'recall':>9} {'F1':>9} {'gold':>7}"]
+    scores = {}
     for label in sorted({*wanted, *found}, key=lambda k: (-wanted[k], k)):
         counts = BracketCounts(matched[label], wanted[label], found[label])
+        scores[label] = {
+            "precision": counts.precision,
+            "recall": counts.recall,
+            "f1": counts.f1,
+            "gold": wanted[label],
+        }
+    return scores
+
+
+def label_table(gold: Sequence[Tree], trees: Sequence[Tree]) -> str:
+    """Return the scores by label as lines of text."""
+    lines = [f"{'label':<10} {'precision':>9} {'recall':>9} {'F1':>9} {'gold':>7}"]
+    for label, s in label_scores(gold, trees).items():
         lines.append(
-            f"{label:<10} {100 * counts.precision:>9.2f} {100 * counts.recall:>9.2f} "
-            f"{100 * counts.f1:>9.2f} {wanted[label]:>7}"
+            f"{label:<10} {100 * s['precision']:>9.2f} {100 * s['recall']:>9.2f} "
+            f"{100 * s['f1']:>9.2f} {s['gold']:>7}"
         )
     return "\n".join(lines)

@@ -55,9 +55,9 @@ def probability_of_best(model: ConstituencyModel, words: list[str], tags: list[s
     """Return P(best tree | words)."""
     best = kbest_trees(model, words, tags, 1)[0][0]
     if model.grammar is not None:
-        # Where the grammar derives nothing, the flat tree is all there is.
-        total = model.grammar.log_partition(words, tags)
-        return 1.0 if best == -math.inf else min(1.0, math.exp(best - total))
+        if best == -math.inf:  # the grammar derives nothing: the flat tree is a makeshift
+            return 0.0
+        return min(1.0, math.exp(best - model.grammar.log_partition(words, tags)))
     return min(1.0, math.exp(best - model.core.marginals(words, tags, 2.0)[0]))
 
 

@@ -8,7 +8,7 @@ from typing import Any
 
 from ...text.corpus import Corpus
 from .heaviest import ARCS, heaviest_features
-from .reading import gold_tree, read_treebank
+from .reading import check_tags, gold_tree, read_treebank
 from .tags import column_tags, predicted_tags
 
 __all__ = ["explain_sentence", "inspect_parser", "inspect_parser_html"]
@@ -30,7 +30,11 @@ def explain_sentence(parser: Any, corpus: Corpus, sentence: int) -> list[dict[st
     """
     model = parser._fitted()
     one = read_treebank([list(corpus[sentence])])
-    tags = predicted_tags(model.taggers, one) if model.taggers else column_tags()
+    if model.taggers:
+        tags = predicted_tags(model.taggers, one)
+    else:
+        check_tags(one)  # learned with gold tags: without them the tree would be a guess
+        tags = column_tags()
     found: list[dict[str, Any]] = model.core.explain(one._core, tags, model.lemmas, 0)
     return found
 

@@ -171,7 +171,13 @@ class DependencyParser(FileTagger):
         for name, (least, most) in bounds.items():
             check_whole(name, getattr(self, name), least, most)
         if self.learner == "crf" and self.order != 1:
-            raise ValueError("learner='crf' needs order=1: with siblings there are no exact sums")
+            from ...exceptions import CapabilityError
+
+            raise CapabilityError(
+                "the log loss (learner 'crf') needs order 1: sums over pairs of arcs do not exist "
+                "for non-projective trees and are not built for projective ones. What works at "
+                "order 2: 'perceptron' and 'svm'"
+            )
         for name in ("C", "least_share"):
             if getattr(self, name) is not None or name != "C":
                 check_number(name, getattr(self, name), above=True)

@@ -35,8 +35,9 @@ class ArcScores:
     def __init__(self, model: ParserModel, corpus: Corpus, tags: list[Any], sentence: int) -> None:
         if model.order != 1:
             raise CapabilityError(
-                "a parser of order 2 scores pairs of arcs, over which there are no exact sums: "
-                "predict works, and order=1 gives marginals and the k best trees"
+                "a parser of order 2 scores pairs of arcs: over non-projective trees there are no "
+                "exact sums of them, and over projective ones they are not built. What works: "
+                "predict, and with order=1 marginals and the k best trees"
             )
         heads, words, own, labels = model.core.arcs(corpus._core, tags, model.lemmas, sentence)
         n = corpus._core.length(sentence) + 1
