@@ -10,6 +10,7 @@ from scipy import sparse
 from scipy.special import logsumexp
 from sklearn.base import clone, is_classifier
 from sklearn.datasets import make_multilabel_classification
+from sklearn.exceptions import NotFittedError
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import hamming_loss, mutual_info_score
 from sklearn.model_selection import GridSearchCV, cross_val_score
@@ -182,3 +183,13 @@ def test_bad_input():
     model = MultiLabelClassifier().fit(X, Y)
     with pytest.raises(ValueError, match="features"):
         model.predict(X[:, :3])
+
+
+def test_conventions_of_names_and_errors():
+    X, Y = np.eye(3), np.array([[0, 1], [1, 0], [1, 1]])
+    model = MultiLabelClassifier()
+    with pytest.raises(NotFittedError):
+        model.predict(X)
+    assert model.fit(X=X, y=Y).score(X=X, y=Y) >= 0
+    with pytest.raises(ValueError, match="MultiLabelBinarizer"):
+        model.fit(X, [["a"], ["a", "b"], []])

@@ -87,8 +87,9 @@ def describe_constraints(options: Any, structure: Structure) -> list[tuple[Any, 
         elif isinstance(constraint, Count) and (constraint.forbids or constraint.place is not None):
             how = f"mask of scores ({inner.method})"
         elif isinstance(constraint, IfThen) and constraint.names_places:
+            near = "one or neighbours" if inner.pair_block else "one"
             how = (
-                f"mask of scores ({inner.method}) where the places are one or neighbours, "
+                f"mask of scores ({inner.method}) where the places are {near}, "
                 "rows of an integer program otherwise"
             )
         else:

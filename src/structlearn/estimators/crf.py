@@ -38,7 +38,9 @@ class CRF(StructuredModel):
         Of grids and graphs, whose sums over labellings are exact only where the treewidth is small.
         "exact" refuses other examples; "auto" warns and takes "loopy" for them. Both others are
         approximations, and ``approximate_`` says so. "pseudo": each label given the gold labels of
-        its neighbours (J. Besag 1975); quick, convex and consistent, and ``objective_`` and
+        its neighbours (J. Besag 1975); quick, convex and consistent, but with few smooth images
+        it trusts neighbours too much, and best labellings may come out all of one label
+        (``predict_marginals`` suffers less; an SVM does not); ``objective_`` and
         ``duality_gap_`` are those of the pseudo-likelihood, which bound nothing about the
         likelihood. "loopy": sums by loopy message passing, Bethe's approximation; not convex,
         ``duality_gap_`` is None. Solvers: "lbfgs", "projected", "sgd".

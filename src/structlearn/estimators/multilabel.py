@@ -80,27 +80,28 @@ class MultiLabelClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc
         self.graph = graph
         self.intercept = intercept
 
-    def fit(self, X: Any, Y: Any, sample_weight: Any = None) -> MultiLabelClassifier:
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> MultiLabelClassifier:
         """Learn from examples and their labels.
 
         Parameters
         ----------
         X : array or sparse matrix of shape (n, d)
-        Y : array or sparse matrix of shape (n, L)
+        y : array or sparse matrix of shape (n, L)
             1 where an example has a label, else 0.
         sample_weight : array of shape (n,), optional
             Multiplies each example's loss; ≥ 0.
         """
-        X, Y = validate_data(
+        _check_indicators(y)
+        X, y = validate_data(
             self,
             X,
-            Y,
+            y,
             accept_sparse="csr",
             dtype=np.float64,
             multi_output=True,
             validate_separately=False,
         )
-        labels = _as_indicators(Y)
+        labels = _as_indicators(y)
         weights = check_sample_weight(sample_weight, len(labels))
         learner = CRF(solver="lbfgs") if self.estimator is None else self.estimator
         if not isinstance(learner, StructuredModel):
@@ -176,7 +177,8 @@ class MultiLabelClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc
 
     def predict(self, X: Any) -> Integers:
         """Return the best labels of each example together: an (n, L) array of 0 and 1."""
-        found: Integers = np.array(self.estimator_.predict(self._read(X)), dtype=np.int64)
+        examples = self._read(X)
+        found: Integers = np.array(self.estimator_.predict(examples), dtype=np.int64)
         return found.reshape(-1, len(self.classes_))
 
     def predict_proba(self, X: Any) -> Array:
@@ -193,11 +195,11 @@ class MultiLabelClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc
         found: Array = marginals[..., values.index(1)]
         return found
 
-    def score(self, X: Any, Y: Any, sample_weight: Any = None) -> float:
+    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
         """Return the share of examples all of whose labels are right (subset accuracy)."""
         from sklearn.metrics import accuracy_score
 
-        return float(accuracy_score(Y, self.predict(X), sample_weight=sample_weight))
+        return float(accuracy_score(y, self.predict(X), sample_weight=sample_weight))
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -208,6 +210,15 @@ class MultiLabelClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc
         tags.classifier_tags.multi_class = False
         tags.classifier_tags.multi_label = True
         return tags
+
+
+def _check_indicators(y: Any) -> None:
+    """Refuse lists of labels, which would be no array."""
+    if isinstance(y, (list, tuple)) and len({np.size(row) for row in y}) > 1:
+        raise ValueError(
+            "y must have a column a label, 1 where an example has it; lists of labels become that "
+            "by sklearn.preprocessing.MultiLabelBinarizer"
+        )
 
 
 def _as_indicators(Y: Any) -> Integers:

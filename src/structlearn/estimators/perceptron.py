@@ -25,6 +25,9 @@ class StructuredPerceptron(StructuredModel):
         Search with a beam of this width, in training and prediction, where exact inference is too
         dear (a :class:`Chain` of high order; structures that inherit from :class:`BeamSearch`).
         Nothing then proves that an output is the best one.
+    submodular : bool, default=False
+        Of grids and graphs: keep the weights of neighbours such that minimum cuts stay exact. See
+        :class:`StructuredModel`.
     update_at : {"early", "max-violation", "end"}, default="early"
         Where to update with a beam, if the output is wrong: on the prefixes at which the gold one
         leaves the beam; on those where it is outscored by most; on whole outputs. The last may

@@ -21,12 +21,17 @@ class StructuredSVM(StructuredModel):
         Weight of the slacks. The lectures' C/N Σξ is this with C/N for C.
     cost : {"hamming", "hamming-mean", "zero-one"}, (K, K) array or Cost, default="hamming"
     solver : {"frank-wolfe", "n-slack", "one-slack", "annealing", "sgd"}, default="frank-wolfe"
-        "frank-wolfe": block-coordinate Frank-Wolfe, the fastest (:mod:`~..learners.frank_wolfe`).
+        "frank-wolfe": block-coordinate Frank-Wolfe, the fastest on many examples, as sentences are
+        (:mod:`~..learners.frank_wolfe`); on few large ones with few features, as images are,
+        "one-slack" is faster.
         "n-slack": cutting planes with a working set an example, as in the lectures; "one-slack":
         with joint constraints. Both tell their rounds in ``rounds_``. "annealing": L-BFGS on
         smoothed losses, ε → 0. "sgd": stochastic subgradient, which ``partial_fit`` needs, and the
         only one that takes unknown labels (None) as they are; for the others they are filled in
         round by round (``latent``).
+    submodular : bool, default=False
+        Of grids and graphs: keep the weights of neighbours such that minimum cuts stay exact. See
+        :class:`StructuredModel`.
     violation_tol : float, optional
         The lectures' ε: cutting planes stop where no constraint is violated by more (of
         "one-slack": in the mean of the examples). They stop at ``tol`` too, whichever comes first;
