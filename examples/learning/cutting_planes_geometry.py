@@ -38,7 +38,7 @@ for rounds in (1, 2, 3):
         fits.append(model.fit(X, y))
 for r in model.rounds_:
     added = [(" ".join(c.output), round(c.violation, 3)) for c in r.constraints]
-    print(f"round {r.iteration}: {r.n_constraints} constraints, ½‖w‖² = {r.dual:.3f}, adds {added}")
+    print(f"round {r.iteration}: constraints {r.n_constraints}, ½‖w‖² = {r.dual:.3f}, adds {added}")
 
 # %%
 # The weights are ten numbers, but two constraints were enough, and the weights are sums of their
