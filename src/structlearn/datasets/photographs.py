@@ -134,7 +134,7 @@ def load_photograph(
         picture = load_sample_image(f"{name}.jpg")
     except ImportError:
         raise CapabilityError(
-            "the photographs are picture files, which need Pillow: pip install 'structlearn[images]'"
+            "photographs are picture files and need Pillow: pip install 'structlearn[images]'"
         ) from None
     image = np.asarray(picture, dtype=np.uint8)
     height, width = image.shape[:2]
