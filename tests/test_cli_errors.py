@@ -194,7 +194,8 @@ def test_columns_separated_by_commas(fails, tmp_path):
     path.write_text("Fish,N\nsleep,V\n\n")
     for task in ("tagger", "segments"):
         message = fails("train", task, path, "--model", "model", names=path)
-        assert "one column" in message and "blanks or tabs" in message
+        assert "one column" in message
+        assert "blanks or tabs" in message
 
 
 def test_files_that_are_not_there(fails, tmp_path):

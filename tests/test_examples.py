@@ -25,7 +25,7 @@ PRINTS = {
     ),
     "cutting_plane_rounds": (r"one-slack +ε=0\.2: \d+ .*ε=0\.001: \d\d\n",),
     "cutting_planes_geometry": (
-        r"round 1: 0 constraints, .* adds \[\('V N', 2\.0\)\]",
+        r"round 1: constraints 0, .* adds \[\('V N', 2\.0\)\]",
         r"round 2: 1 constraints, .* adds \[\('N N', 0\.25\)\]",
         r"round 3: 2 constraints, .* adds \[\]",
     ),
