@@ -189,6 +189,15 @@ def test_bad_conllu(fails, home, tmp_path):
         fails("train", "tagger", path, "--model", "model", names=path, line=line)
 
 
+def test_columns_separated_by_commas(fails, tmp_path):
+    path = tmp_path / "commas.txt"
+    path.write_text("Fish,N\nsleep,V\n\n")
+    for task in ("tagger", "segments"):
+        message = fails("train", task, path, "--model", "model", names=path)
+        assert "one column" in message
+        assert "blanks or tabs" in message
+
+
 def test_files_that_are_not_there(fails, tmp_path):
     fails("train", "tagger", "missing.txt", "--model", "model", names="missing.txt")
     fails("train", "tagger", "missing.txt", "--stream", "--model", "model", names="missing.txt")

@@ -25,9 +25,9 @@ PRINTS = {
     ),
     "cutting_plane_rounds": (r"one-slack +ε=0\.2: \d+ .*ε=0\.001: \d\d\n",),
     "cutting_planes_geometry": (
-        r"round 1: 0 constraints, .* adds \[\('V N', 2\.0\)\]",
-        r"round 2: 1 constraints, .* adds \[\('N N', 0\.25\)\]",
-        r"round 3: 2 constraints, .* adds \[\]",
+        r"round 1: constraints 0, .* adds \[\('V N', 2\.0\)\]",
+        r"round 2: constraints 1, .* adds \[\('N N', 0\.25\)\]",
+        r"round 3: constraints 2, .* adds \[\]",
     ),
     "dependency_arcs": (r"heads right 0\.[89]\d+",),
     "error_analysis": (r"HMM token_accuracy 0\.9", r"CRF token_accuracy 0\.9", r"p = 0\.0"),

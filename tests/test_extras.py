@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 import structlearn
+from structlearn.datasets import load_photograph
 from structlearn.exceptions import CapabilityError
 from structlearn.structures import Program
 from structlearn.tasks import Segmenter
@@ -25,6 +26,10 @@ def draw(folder):
 
 def read_pictures(folder):
     Segmenter("crf", max_iter=1).fit(folder)
+
+
+def look_at_a_photograph(folder):
+    load_photograph("flower")
 
 
 def cut_superpixels(folder):
@@ -54,6 +59,7 @@ def folder(tmp_path):
 USES = [
     ("plot", "matplotlib", draw),
     ("images", "PIL", read_pictures),
+    ("images", "PIL", look_at_a_photograph),
     ("images", "skimage", cut_superpixels),
     ("gurobi", "gurobipy", solve),
 ]

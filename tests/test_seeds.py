@@ -74,7 +74,8 @@ def cutting_planes(solver="n-slack", violation_tol=0.1, C=1.0):
 def test_cutting_planes_of_the_slides():
     """C = 1, ε = 0.1: (V,N) by 2, then (N,N) by 0.25, then nothing by more than ε.
 
-    The slides' own slacks in between belong to another C.
+    The slides' own numbers in between belong to no C: after one constraint w is a multiple of
+    Ψ(N,V) − Ψ(V,N), so F(V,N) = −F(N,V), and they print 0.9 and −0.6.
     """
     model = cutting_planes().fit(FISH_SLEEP, [["N", "V"]])
     first, second, last = model.rounds_

@@ -9,7 +9,8 @@ weights that they share,
           s(x, \text{movies}) = (w_{\text{movies}} + w_{\text{shared}}) \cdot x , \quad
           s(x, \text{oncology}) = w_{\text{oncology}} \cdot x ,
 
-so that what is learned from the one helps the other, where examples are few.
+so that what is learned from the one helps the other, where examples are few: eq. 17.9–17.11 of
+Daumé's *A Course in Machine Learning*.
 """
 
 # %%

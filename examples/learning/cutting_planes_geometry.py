@@ -8,7 +8,8 @@ A structured SVM wants small weights under one constraint for every wrong output
           w \cdot (\phi(x, y) - \phi(x, \hat y)) \ge \Delta(y, \hat y) - \xi .
 
 There are too many to write down. So solve with none, look for the one that is violated most, add
-it, and solve again, until none is violated by more than ε. Each is a half plane of weights.
+it, and solve again, until none is violated by more than ε. Each is a half plane of weights. The
+sentence and its features are those of the Caltech CS 159 lecture on structural SVMs (2017).
 """
 
 # %%
@@ -38,7 +39,7 @@ for rounds in (1, 2, 3):
         fits.append(model.fit(X, y))
 for r in model.rounds_:
     added = [(" ".join(c.output), round(c.violation, 3)) for c in r.constraints]
-    print(f"round {r.iteration}: {r.n_constraints} constraints, ½‖w‖² = {r.dual:.3f}, adds {added}")
+    print(f"round {r.iteration}: constraints {r.n_constraints}, ½‖w‖² = {r.dual:.3f}, adds {added}")
 
 # %%
 # The weights are ten numbers, but two constraints were enough, and the weights are sums of their

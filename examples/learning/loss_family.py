@@ -6,11 +6,14 @@ The SVM looks at the most dangerous output, the CRF at all of them. Between the 
 temperature ε,
 
 .. math:: L_{\gamma,\varepsilon}(\theta) = F_\varepsilon(\theta + \gamma c)
-          - \langle \theta, \mu(y) \rangle , \qquad
+          + \gamma c_0 - \langle \theta, \mu(y) \rangle , \qquad
           F_\varepsilon(\theta) = \varepsilon \log \sum_{\hat y}
           \exp \frac{\langle \theta, \mu(\hat y) \rangle}{\varepsilon} .
 
 :math:`F_\varepsilon` is a soft maximum: at ε = 1 the log-partition, at ε = 0 the maximum itself.
+The cost is :math:`\Delta(y, \hat y) = \langle c, \mu(\hat y) \rangle + c_0`; for the Hamming cost
+:math:`c_0` is 0 where :math:`c` marks the wrong labels. After remark 1.1 of *Lecture 11 –
+Structured Prediction*.
 """
 
 # %%

@@ -9,6 +9,7 @@ from pass to pass its quality jumps about. The mean of all weights it ever had,
 .. math:: \bar w = \frac{1}{T} \sum_{t=1}^{T} w_t ,
 
 forgets nobody, and is better nearly always. It costs next to nothing: the sum is kept lazily.
+The steps are Algorithm 40 of Daumé's *A Course in Machine Learning*.
 """
 
 # %%

@@ -7,7 +7,8 @@ While a structured SVM learns, it looks for another path: the one that scores we
 
 .. math:: \hat y = \arg\max_{\hat y} \left[ s(x, \hat y) + \Delta(y, \hat y) \right] .
 
-Where the cost is a sum over parts, that is the same search with other scores.
+Where the cost is a sum over parts, that is the same search with other scores: eq. 17.30 and 17.53
+of Daumé's *A Course in Machine Learning*.
 """
 
 # %%

@@ -8,7 +8,8 @@ Every search is an integer program. Drop "whole" and a linear program is left, w
           0 \le \mu_p \le 1 , \; A \mu \le b .
 
 Its value is never below the best score. On chains and trees its solutions are whole, and then it
-*is* the best. Round a circle of odd length they need not be.
+*is* the best. Round a circle of odd length they need not be. Eq. 17.32 of
+Daumé's *A Course in Machine Learning* is the integer program.
 """
 
 # %%

@@ -9,13 +9,17 @@ The best of :math:`K^L` label sequences is found without looking at them. Let
           + \theta_{l+1}(k) ,
 
 and a note :math:`\zeta_{l+1,k}` of the :math:`k'` that won leads back from the end: time
-:math:`O(L K^2)`.
+:math:`O(L K^2)`. This is Algorithm 42 of Daumé's *A Course in Machine Learning* (eq. 17.37–17.49),
+which starts from :math:`\alpha_{0,k} = 0`. Its line 12 is misprinted: the way back is
+:math:`y_l \leftarrow \zeta_{l+1, y_{l+1}}`.
 """
 
 # %%
-# Scores of labels and of label pairs. The step from "eat" to "tasty" is the one that is worked out
-# in Daumé's *A Course in Machine Learning*: what is best for an adjective there comes from
-# :math:`\max(2 - 5, 9 + 2.5, -1 + 2.2) = 11.5`, and its own score is 1.2.
+# Scores of labels and of label pairs. The step from "eat" to "tasty" is the one that the chapter
+# works out. An adjective there scores 1.2 by itself, so that its α is (17.38–17.40)
+#
+# .. math:: \max \{ 2 + 1.2 - 5, \; 9 + 1.2 + 2.5, \; -1 + 1.2 + 2.2 \}
+#           = \max \{ -1.8, \; 12.7, \; 2.4 \} = 12.7 .
 
 import numpy as np
 

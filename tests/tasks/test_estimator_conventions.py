@@ -158,7 +158,7 @@ def test_a_string_is_split_at_white_space():
     for estimator in (tagger, parser, constituents):
         with pytest.raises(ValueError, match=r"no tokens|is empty"):
             estimator.predict([" "])
-    with pytest.raises(ValueError, match="which is the target"):
+    with pytest.raises(ValueError, match="there is one column"):
         Tagger("pos").fit([text])
     with pytest.raises(ValueError, match="no head"):
         DependencyParser().fit([text])

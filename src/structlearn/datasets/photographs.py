@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from structlearn.datasets.randomness import RandomStateLike, as_generator
+from structlearn.exceptions import CapabilityError
 
 if TYPE_CHECKING:
     from sklearn.utils import Bunch
@@ -129,7 +130,13 @@ def load_photograph(
     from sklearn.datasets import load_sample_image
     from sklearn.utils import Bunch
 
-    image = np.asarray(load_sample_image(f"{name}.jpg"), dtype=np.uint8)
+    try:
+        picture = load_sample_image(f"{name}.jpg")
+    except ImportError:
+        raise CapabilityError(
+            "photographs are picture files and need Pillow: pip install 'structlearn[images]'"
+        ) from None
+    image = np.asarray(picture, dtype=np.uint8)
     height, width = image.shape[:2]
     if noise:
         drawn = as_generator(random_state).standard_normal(image.shape)

@@ -170,7 +170,12 @@ class Structure:
     # -- the queries ----------------------------------------------------------------------------
 
     def argmax(self, *, n_jobs: int | None = None, **scores: Any) -> Any:
-        """Return the best output; a list of them for a batch."""
+        """Return the best output; a list of them for a batch.
+
+        An author writes it for one example, and raises :class:`InfeasibleError` where every output
+        scores −∞. :meth:`solve` calls the result exact: an author whose search is a heuristic
+        writes ``solve`` too, and says there that it is not.
+        """
         if is_batch(scores):
             return [self.argmax(**one) for one in unbatch(scores)]
         theta = self._scores(scores)

@@ -9,6 +9,7 @@ from typing import Any
 
 from ...drawing.trees import draw_tree, draw_trees
 from ...text.trees import Tree
+from ..html_page import facts_list, html_page
 from .model import ConstituencyModel
 
 __all__ = ["inspect_parser_html", "inspect_parser_text"]
@@ -107,29 +108,24 @@ def inspect_parser_html(
     """Return the same as a page with drawings, gold above the words and predicted under them."""
     model = parser._fitted()
     _check_labels(model, labels)
-    parts = ["<h1>A parser of constituents</h1><dl>"]
-    parts += [f"<dt>{escape(n)}</dt><dd>{escape(v)}</dd>" for n, v in _facts(model)]
-    parts.append("</dl>")
+    parts = ["<h1>A parser of constituents</h1>", facts_list(_facts(model))]
     found, there = _trees(parser, source, most)
+    if any(gold is not None for _, gold in found):
+        parts.append(
+            '<p class="note">Gold above the words, predicted below. Nodes that only the gold tree '
+            'has are <span class="green">green</span>, those that only the predicted one has '
+            '<span class="red">red</span>.</p>'
+        )
     for predicted, gold in found:
         drawn = draw_tree(predicted) if gold is None else draw_trees(gold, predicted)
         parts.append(f'<div class="wide">{drawn}</div>')
     if there > most:
-        parts.append(f'<p class="cut">{escape(_cut(there, most))}</p>')
+        parts.append(f'<p class="note">{escape(_cut(there, most))}</p>')
     parts.append("<h2>What stands under what</h2>")
     for name, rows in _weights(model, top, labels).items():
         cells = "".join(f"<tr><td>{w:.3f}</td><td>{escape(t)}</td></tr>" for w, t in rows)
         parts.append(f"<details><summary>{escape(name)}</summary><table>{cells}</table></details>")
-    style = (
-        ":root { color-scheme: light dark; } body { font: 16px/1.45 system-ui, sans-serif; "
-        "margin: 0 auto; max-width: 80rem; padding: 1rem; } .wide { overflow-x: auto; "
-        "margin: 1rem 0; } td { padding: .1rem .6rem; } dt { font-weight: 600; } "
-        "dd { margin: 0 0 .3rem; overflow-wrap: anywhere; }"
-    )
-    return (
-        f'<!doctype html><html lang="en"><head><meta charset="utf-8"><title>Parser</title>'
-        f"<style>{style}</style></head><body>{''.join(parts)}</body></html>\n"
-    )
+    return html_page("Parser of constituents", parts, "td { padding: .1rem .6rem; }")
 
 
 def _cut(there: int, shown: int) -> str:

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from ...text.corpus import Corpus
+from ..html_page import html_page
 from .heaviest import ARCS, heaviest_features
 from .reading import check_tags, gold_tree, read_treebank
 from .tags import column_tags, predicted_tags
@@ -118,27 +119,20 @@ def inspect_parser_html(
         trees = parser.predict(part)
         if any(gold_tree(part, i) is not None for i in shown):
             parts.append(
-                "<p>Arcs that the gold tree does not have are red; those that are missing stand "
-                "dashed and green below the words.</p>"
+                '<p class="note">Arcs that the gold tree does not have are <span class="red">red'
+                '</span>; those that are missing stand dashed and <span class="green">green</span> '
+                "below the words.</p>"
             )
         for i in shown:
             picture = draw_arcs(part.cells(i, "form"), trees[i], gold_tree(part, i))
-            parts.append(f'<div class="tree">{picture.svg}</div>')
+            parts.append(f'<div class="wide">{picture.svg}</div>')
         if len(corpus) > most:
-            parts.append(f'<p class="cut">{escape(_cut(len(corpus), most))}</p>')
+            parts.append(f'<p class="note">{escape(_cut(len(corpus), most))}</p>')
         text = "\n".join(_decisions(parser, part, top, labels, most)).rstrip()
         parts.append(f"<h2>What decided</h2><pre>{escape(text)}</pre>")
     lines = "\n".join(_feature_lines(found, top, labels)).strip()
     parts.append(f"<h2>The heaviest features</h2><pre>{escape(lines)}</pre>")
-    style = (
-        ":root{color-scheme:light dark}body{font:16px/1.45 system-ui,sans-serif;margin:0 auto;"
-        "max-width:80rem;padding:1rem}.tree{overflow-x:auto;margin:1em 0}"
-        "pre{white-space:pre-wrap;overflow-wrap:anywhere}"
-    )
-    return (
-        f'<!doctype html><html lang="en"><meta charset="utf-8"><title>Dependency parser</title>'
-        f"<style>{style}</style><body>{''.join(parts)}</body></html>\n"
-    )
+    return html_page("Dependency parser", parts)
 
 
 def _cut(there: int, shown: int) -> str:

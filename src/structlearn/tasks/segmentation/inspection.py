@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from ..html_page import html_page
 from .folders import find_images, find_pairs, read_examples
 from .images import png_bytes, read_image
 from .model import SegmenterModel
@@ -23,16 +24,6 @@ __all__ = ["inspect_segmenter_html", "inspect_segmenter_text"]
 _MOST_SHOWN = 24
 
 _STYLE = """
-:root { color-scheme: light dark; --ink: #1c2330; --soft: #5c6675; --paper: #ffffff;
-  --line: #d9dee6; --card: #f6f8fa; --for: #1f7a4d; --against: #b3372f; }
-@media (prefers-color-scheme: dark) { :root { --ink: #e6e9ef; --soft: #9aa4b2; --paper: #14171c;
-  --line: #2c333d; --card: #1b2027; --for: #5fcf97; --against: #f08a80; } }
-* { box-sizing: border-box; }
-body { margin: 0 auto; max-width: 76rem; padding: 1rem; background: var(--paper);
-  color: var(--ink); font: 16px/1.45 system-ui, sans-serif; }
-h1 { font-size: 1.5rem; } h2 { font-size: 1.15rem; margin: 2rem 0 .6rem; }
-dl { display: grid; grid-template-columns: max-content 1fr; gap: .2rem 1rem; margin: 0; }
-dt { color: var(--soft); } dd { margin: 0; overflow-wrap: anywhere; }
 .row { display: grid; grid-template-columns: repeat(auto-fit, minmax(14rem, 1fr)); gap: .8rem;
   background: var(--card); border: 1px solid var(--line); border-radius: .5rem; padding: .8rem;
   margin: 0 0 1rem; }
@@ -140,13 +131,7 @@ def inspect_segmenter_html(
     for name, rows in _weights(model, top, labels).items():
         parts.append(f'<section class="card"><h3>{escape(name)}</h3>{_table(rows)}</section>')
     parts.append("</div>")
-    return (
-        '<!DOCTYPE html>\n<html lang="en"><head><meta charset="utf-8">'
-        '<meta name="viewport" content="width=device-width, initial-scale=1">'
-        f"<title>Segmenter</title><style>{_STYLE}</style></head>\n<body>"
-        + "\n".join(parts)
-        + "</body></html>\n"
-    )
+    return html_page("Segmenter", parts, _STYLE)
 
 
 def _table(rows: list[tuple[float, str]]) -> str:

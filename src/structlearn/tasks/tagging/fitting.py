@@ -111,6 +111,12 @@ class Fitting:
             raise ValueError("there are no feature templates")
         for name in templates.columns():
             if corpus.find_column(name) == self.target:
+                if corpus.n_columns == 1:
+                    raise FileError(
+                        corpus.path or "the corpus",
+                        "there is one column, and it would be both word and label; columns are "
+                        "separated by blanks or tabs, and the label is the last",
+                    )
                 raise FileError(
                     corpus.path or "the corpus",
                     f"the features read the column {name!r}, which is the target; name another "

@@ -6,24 +6,14 @@ import math
 from html import escape
 from typing import TYPE_CHECKING
 
+from ..html_page import facts_list, html_page
+
 if TYPE_CHECKING:
     from .inspection import Decision, Summary
 
 __all__ = ["inspection_page"]
 
 _STYLE = """
-:root { color-scheme: light dark; --ink: #1c2330; --soft: #5c6675; --paper: #ffffff;
-  --line: #d9dee6; --card: #f6f8fa; --for: #1f7a4d; --against: #b3372f; --for-rgb: 31, 122, 77;
-  --against-rgb: 179, 55, 47; }
-@media (prefers-color-scheme: dark) { :root { --ink: #e6e9ef; --soft: #9aa4b2; --paper: #14171c;
-  --line: #2c333d; --card: #1b2027; --for: #5fcf97; --against: #f08a80; --for-rgb: 95, 207, 151;
-  --against-rgb: 240, 138, 128; } }
-* { box-sizing: border-box; }
-body { margin: 0 auto; max-width: 72rem; padding: 1rem; background: var(--paper);
-  color: var(--ink); font: 16px/1.45 system-ui, sans-serif; }
-h1 { font-size: 1.5rem; } h2 { font-size: 1.15rem; margin: 2rem 0 .6rem; }
-dl { display: grid; grid-template-columns: max-content 1fr; gap: .2rem 1rem; margin: 0; }
-dt { color: var(--soft); } dd { margin: 0; }
 .cards { display: grid; gap: .8rem; grid-template-columns: repeat(auto-fill, minmax(18rem, 1fr)); }
 .card { background: var(--card); border: 1px solid var(--line); border-radius: .5rem;
   padding: .6rem .8rem; overflow-wrap: anywhere; }
@@ -35,18 +25,14 @@ dt { color: var(--soft); } dd { margin: 0; }
 .for { background: linear-gradient(to right, rgba(var(--for-rgb), .18) var(--w), transparent 0); }
 .against { background: linear-gradient(to right, rgba(var(--against-rgb), .18) var(--w),
   transparent 0); }
-.wide { overflow-x: auto; }
 table { border-collapse: collapse; font-size: .78rem; font-variant-numeric: tabular-nums; }
 th, td { padding: .25rem .45rem; text-align: right; border: 1px solid var(--line);
   white-space: nowrap; }
 th { font-weight: 600; background: var(--card); } tr th:first-child { text-align: left;
   position: sticky; left: 0; }
 .sentence { display: flex; flex-wrap: wrap; gap: .5rem; margin: .5rem 0 1.2rem; }
-details { background: var(--card); border: 1px solid var(--line); border-radius: .5rem;
-  padding: .35rem .6rem; }
-details[open] { flex-basis: 100%; }
-summary { cursor: pointer; } summary b { margin-right: .4rem; }
-.note { color: var(--soft); font-size: .9rem; }
+.sentence details { margin: 0; } details[open] { flex-basis: 100%; }
+summary b { margin-right: .4rem; }
 """
 
 
@@ -61,7 +47,7 @@ def inspection_page(summary: Summary, sentences: list[list[Decision]], top: int)
     top : int
         Contributions shown a token.
     """
-    body = ["<h1>What the tagger has learned</h1>", _facts(summary)]
+    body = ["<h1>What the tagger has learned</h1>", facts_list(summary.facts)]
     if sentences:
         body.append("<h2>Why these labels</h2>")
         body.append(
@@ -74,18 +60,7 @@ def inspection_page(summary: Summary, sentences: list[list[Decision]], top: int)
     body += ["</div>", "<h2>Transitions</h2>"]
     body.append("<p class=\"note\">From the row's label to the column's; ✕ is forbidden.</p>")
     body.append(_transitions(summary))
-    return (
-        '<!DOCTYPE html>\n<html lang="en"><head><meta charset="utf-8">'
-        '<meta name="viewport" content="width=device-width, initial-scale=1">'
-        f"<title>Tagger</title><style>{_STYLE}</style></head>\n<body>"
-        + "\n".join(body)
-        + "</body></html>\n"
-    )
-
-
-def _facts(summary: Summary) -> str:
-    entries = "".join(f"<dt>{escape(n)}</dt><dd>{escape(v)}</dd>" for n, v in summary.facts)
-    return f"<dl>{entries}</dl>"
+    return html_page("Tagger", body, _STYLE)
 
 
 def _bars(parts: list[tuple[str, float]]) -> str:
