@@ -36,22 +36,25 @@ print(f"shapes: learned from 16 images in {time.perf_counter() - begin:.1f} s")
 tell(shapes.evaluate(pairs[16:]))
 
 # %%
-# A photograph with noise: learn from strokes, test on all other pixels. Pixels of 255 are unknown.
+# The two photographs that scikit-learn ships, with noise: learn from strokes, test on all other
+# pixels. Pixels of 255 are unknown.
 
-photograph = load_photograph("china", noise=0.2, random_state=1)
-begin = time.perf_counter()
-china = Segmenter("crf", classes=photograph.target_names)
-china.fit([(photograph.image, photograph.scribbles)])
-share, seconds = np.mean(photograph.scribbles != 255), time.perf_counter() - begin
-print(f"photograph: learned from strokes on {share:.1%} of it in {seconds:.1f} s")
-unseen = np.where(photograph.scribbles == 255, photograph.mask, 255).astype(np.uint8)
-tell(china.evaluate([(photograph.image, unseen)]))
+rows = [(shapes, *pairs[16])]
+for name in ("china", "flower"):
+    photograph = load_photograph(name, noise=0.2, random_state=1)
+    begin = time.perf_counter()
+    segmenter = Segmenter("crf", classes=photograph.target_names)
+    segmenter.fit([(photograph.image, photograph.scribbles)])
+    share, seconds = np.mean(photograph.scribbles != 255), time.perf_counter() - begin
+    print(f"{name}: learned from strokes on {share:.1%} of it in {seconds:.1f} s")
+    unseen = np.where(photograph.scribbles == 255, photograph.mask, 255).astype(np.uint8)
+    tell(segmenter.evaluate([(photograph.image, unseen)]))
+    rows.append((segmenter, photograph.image, photograph.mask))
 
 # %%
 # Image, gold (white is unknown), and both results.
 
-_, axes = plt.subplots(2, 4, figsize=(14, 7.2), layout="constrained")
-rows = ((shapes, *pairs[16]), (china, photograph.image, photograph.mask))
+_, axes = plt.subplots(3, 4, figsize=(14, 10), layout="constrained")
 for line, (segmenter, image, mask) in zip(axes, rows, strict=True):
     (single,) = segmenter.predict([image], neighbours=False)
     (joint,) = segmenter.predict([image])

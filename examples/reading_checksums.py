@@ -7,7 +7,9 @@ right is doubled, digits of the doubled ones are added, and all of it is summed.
 one digit is misread breaks the sum, so the best number that keeps to it is often the right one,
 though no digit looks like the one that is read.
 
-The best legal number is found twice, by structures of a few lines each:
+The letters of the lecture that are read as QUIZ only together (see the page on words) are held by
+scores of pairs; here it is one rule about all of them. The best legal number is found twice, by
+structures of a few lines each:
 
 * as a dynamic program, whose state is the running sum modulo ten, O(L · 10 · 10): with it there are
   sums over all legal numbers too, so a CRF can be learned and a digit has a probability;

@@ -5,7 +5,8 @@ Words read jointly: digits that each alone are misread
 The digits are real handwriting with much noise; the words are made: some digits tend to follow some
 others. A model that looks at one digit at a time cannot know that. A chain learns, from the same
 words, a score for each pair of neighbours, and reads the word whose digits and pairs score best
-together.
+together. It is the puzzle of the lecture on structured prediction: four letters that look like
+Q V I Z one by one, and read QUIZ when they are looked at together.
 """
 
 # %%

@@ -35,7 +35,8 @@ PRINTS = {
     "hidden_states": (r"letters alone: +0\.[45]", r"hidden states: +1\.00"),
     "image_segmentation": (
         r"shapes: .*(\n.*){2}\n  neighbours add [1-9]",
-        r"photograph: .*(\n.*){2}\n  neighbours add [1-9]",
+        r"china: .*(\n.*){2}\n  neighbours add [1-9]",
+        r"flower: .*(\n.*){2}\n  neighbours add 0\.[1-9]",
     ),
     "learning_curves": (r"n-slack .* gap \d\.\de-0[4-9]", r"lbfgs .* gap \d\.\de-0[7-9]"),
     "loopy_marginals": (r"coupling 0\.5: off by 0\.00", r"coupling 2\.0: off by 0\.0[3-9]"),
