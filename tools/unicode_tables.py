@@ -1,4 +1,4 @@
-"""Write native/src/text/unicode_tables.hpp: what the core knows of letters, from Python's tables.
+"""Write native/text/unicode_tables.hpp: what the core knows of letters, from Python's tables.
 
 Run by hand when a newer Unicode is wanted: ``python tools/unicode_tables.py``.
 """
@@ -9,7 +9,7 @@ import pathlib
 import sys
 import unicodedata
 
-TARGET = pathlib.Path(__file__).parent.parent / "native/src/text/unicode_tables.hpp"
+TARGET = pathlib.Path(__file__).parent.parent / "native/text/unicode_tables.hpp"
 KINDS = {"Lu": "kUpper", "Lt": "kUpper", "Ll": "kLower", "Nd": "kDigit"}
 
 

@@ -9,7 +9,7 @@
 #include <string>
 #include <type_traits>
 
-#include "bindings.hpp"
+#include "bindings/bindings.hpp"
 
 namespace structlearn::python {
 

@@ -10,9 +10,9 @@
 #include <string_view>
 #include <vector>
 
-#include "bindings.hpp"
-#include "structlearn/text/corpus.hpp"
-#include "structlearn/text/features.hpp"
+#include "bindings/bindings.hpp"
+#include "text/corpus.hpp"
+#include "text/features.hpp"
 
 namespace structlearn::python {
 

@@ -1,4 +1,4 @@
-#include "bindings.hpp"
+#include "bindings/bindings.hpp"
 
 NB_MODULE(_core, m) {
   // Objects that live until the interpreter ends are no leak, and not the user's business.

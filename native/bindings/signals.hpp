@@ -5,7 +5,7 @@
 #include <optional>
 #include <utility>
 
-#include "bindings.hpp"
+#include "bindings/bindings.hpp"
 
 namespace structlearn::python {
 

@@ -7,9 +7,9 @@
 #include <cstdint>
 #include <vector>
 
-#include "structlearn/chain.hpp"
-#include "structlearn/random.hpp"
-#include "structlearn/structure.hpp"
+#include "numeric/random.hpp"
+#include "structures/chains/chain.hpp"
+#include "structures/structure.hpp"
 
 namespace test {
 

@@ -1,0 +1,112 @@
+// Passes of the online learners, for Python. The state's vectors are used in place.
+#include "learners/online.hpp"
+
+#include <nanobind/stl/string.h>
+
+#include <map>
+#include <span>
+#include <stdexcept>
+#include <string>
+
+#include "bindings/bindings.hpp"
+#include "bindings/problem/py_problem.hpp"
+#include "bindings/signals.hpp"
+
+namespace structlearn::python {
+namespace {
+
+template <class Choice>
+Choice choose(nb::dict from, const char* key, const std::map<std::string, Choice>& choices) {
+  const std::string name = nb::cast<std::string>(from[key]);
+  const auto found = choices.find(name);
+  if (found == choices.end()) {
+    throw std::invalid_argument("there is no " + std::string(key) + " '" + name + "'");
+  }
+  return found->second;
+}
+
+double number(nb::dict from, const char* key) {
+  return nb::cast<double>(from[key]);
+}
+
+OnlineSettings read_settings(nb::dict given) {
+  OnlineSettings s;
+  s.step = choose<Step>(given, "step",
+                        {{"unit", Step::kUnit},
+                         {"constant", Step::kConstant},
+                         {"decaying", Step::kDecaying},
+                         {"passive-aggressive", Step::kPassiveAggressive},
+                         {"passive-aggressive squared", Step::kPassiveAggressiveSquared},
+                         {"adagrad", Step::kAdaGrad},
+                         {"arow", Step::kArow}});
+  s.margin = number(given, "margin");
+  s.temperature = number(given, "temperature");
+  s.C = number(given, "C");
+  s.rate = number(given, "rate");
+  s.average = nb::cast<bool>(given["average"]);
+  s.beam.width = nb::cast<std::size_t>(given["beam"]);
+  s.beam.update_at = choose<UpdateAt>(given, "update_at",
+                                      {{"early", UpdateAt::kEarly},
+                                       {"max-violation", UpdateAt::kMaxViolation},
+                                       {"end", UpdateAt::kEnd}});
+  if (!given["cone"].is_none()) s.cone = &nb::cast<const WeightCone&>(given["cone"]);
+  return s;
+}
+
+std::span<double> vector(nb::dict state, const char* key, std::size_t n, bool needed) {
+  const auto array = nb::cast<InOut<double, nb::ndim<1>>>(state[key], false);
+  if (needed ? array.size() != n : array.size() != n && array.size() != 0) {
+    throw std::invalid_argument("the problem has " + std::to_string(n) + " weights, the state's " +
+                                key + " " + std::to_string(array.size()));
+  }
+  return {array.data(), array.size()};
+}
+
+nb::dict online_pass(const PyProblem& self, Input<std::int64_t, nb::ndim<1>> order,
+                     nb::dict settings, nb::dict state) {
+  const Problem& problem = *self.problem;
+  const OnlineSettings s = read_settings(settings);
+  OnlineState o;
+  o.v = vector(state, "v", problem.weights(), true);
+  o.behind = vector(state, "behind", problem.weights(), s.average);
+  o.squares = vector(state, "squares", problem.weights(), s.step >= Step::kAdaGrad);
+  o.scale = number(state, "scale");
+  o.ahead = number(state, "ahead");
+  o.total = number(state, "total");
+  o.steps = number(state, "steps");
+  o.cost = number(state, "cost");
+  for (std::size_t i = 0; i < order.size(); ++i) {
+    if (order.data()[i] < 0 || static_cast<std::size_t>(order.data()[i]) >= problem.examples()) {
+      throw std::invalid_argument("the order names an example that does not exist");
+    }
+  }
+  EpochReport report;
+  Signals signals;
+  {
+    nb::gil_scoped_release release;
+    Interrupt interrupt(signals.poll());
+    report = online_epoch(problem, {order.data(), order.size()}, s, o, interrupt);
+  }
+  signals.rethrow_unless_keyboard();
+  state["scale"] = o.scale;
+  state["ahead"] = o.ahead;
+  state["total"] = o.total;
+  state["steps"] = o.steps;
+  state["cost"] = o.cost;
+  nb::dict result;
+  result["seen"] = report.seen;
+  result["updates"] = report.updates;
+  result["invalid"] = report.invalid;
+  result["loss"] = report.loss;
+  result["complete"] = report.complete;
+  return result;
+}
+
+}  // namespace
+
+void bind_online(nb::module_& m) {
+  m.def("online_pass", &online_pass, nb::arg("problem"), nb::arg("order"), nb::arg("settings"),
+        nb::arg("state"));
+}
+
+}  // namespace structlearn::python

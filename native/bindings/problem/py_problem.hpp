@@ -1,0 +1,49 @@
+// A problem and the Python objects whose memory it borrows: what every binding of a learner takes.
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <span>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include "bindings/bindings.hpp"
+#include "problem/problem.hpp"
+
+namespace structlearn::python {
+
+struct PyProblem {
+  std::vector<nb::object> keep;
+  std::shared_ptr<const StructureOracle> native;  // null for a structure written in Python
+  std::unique_ptr<Problem> problem;
+
+  PyProblem(nb::object structure, std::size_t examples, std::size_t weights, nb::list blocks,
+            nb::dict gold, nb::dict cost, nb::object sample_weight, nb::dict topology);
+
+  const double* weights(const Input<double, nb::ndim<1>>& w) const {
+    if (w.size() != problem->weights()) {
+      throw std::invalid_argument("the problem has " + std::to_string(problem->weights()) +
+                                  " weights, not " + std::to_string(w.size()));
+    }
+    return w.data();
+  }
+  void check_example(std::size_t i) const {
+    if (i >= problem->examples()) {
+      throw std::invalid_argument("there is no example " + std::to_string(i));
+    }
+  }
+};
+
+// A vector of a learner's state, used in place.
+template <class T>
+inline std::span<T> view(nb::dict state, const char* name, std::size_t size) {
+  auto array = nb::cast<InOut<T, nb::ndim<1>>>(state[name], false);
+  if (array.size() != size) {
+    throw std::invalid_argument(std::string(name) + " must have " + std::to_string(size) +
+                                " entries, not " + std::to_string(array.size()));
+  }
+  return {array.data(), array.size()};
+}
+
+}  // namespace structlearn::python

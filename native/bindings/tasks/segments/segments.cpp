@@ -1,0 +1,292 @@
+// Features of segments and recognisers of them. As for tokens, arrays come and go as buffers.
+#include <nanobind/stl/pair.h>
+#include <nanobind/stl/shared_ptr.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/tuple.h>
+#include <nanobind/stl/vector.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "bindings/bindings.hpp"
+#include "bindings/buffers.hpp"
+#include "bindings/signals.hpp"
+#include "bindings/tasks/tagging/labelling.hpp"
+#include "tasks/segments/segment_model.hpp"
+
+namespace structlearn::python {
+namespace {
+
+using namespace structlearn::text;
+
+SegmentAtom::Place place_of(const std::string& name) {
+  using Place = SegmentAtom::Place;
+  if (name == "begin") return Place::kBegin;
+  if (name == "end") return Place::kEnd;
+  if (name == "inside") return Place::kInside;
+  if (name == "whole") return Place::kWhole;
+  if (name == "length") return Place::kLength;
+  throw std::invalid_argument("there is no place '" + name + "' in a segment");
+}
+
+std::shared_ptr<SegmentFeatures> make_features(std::shared_ptr<FeatureSet> attributes,
+                                               nb::list templates) {
+  std::vector<SegmentTemplate> made;
+  for (nb::handle spec : templates) {
+    const auto fields = nb::cast<nb::tuple>(spec);
+    SegmentTemplate t;
+    t.text = nb::cast<std::string>(fields[0]);
+    for (const auto& [place, attribute, offset] :
+         nb::cast<std::vector<std::tuple<std::string, std::size_t, std::ptrdiff_t>>>(fields[1])) {
+      t.atoms.push_back({place_of(place), attribute, offset});
+    }
+    t.mark_boundaries = nb::cast<bool>(fields[2]);
+    made.push_back(std::move(t));
+  }
+  return std::make_shared<SegmentFeatures>(std::move(attributes), std::move(made));
+}
+
+void check_span(const Corpus& corpus, std::size_t sentence, std::size_t begin, std::size_t end,
+                std::size_t max_length) {
+  check_sentence(corpus, sentence);
+  const std::size_t n = corpus.sentence(sentence + 1) - corpus.sentence(sentence);
+  if (begin >= end || end > n || end - begin > max_length) throw nb::index_error("no such segment");
+}
+
+// The extractor borrows the corpus, which Python keeps alive beside it.
+struct PySegmentExtractor {
+  const Corpus& corpus;
+  SegmentExtractor extractor;
+  PySegmentExtractor(std::shared_ptr<SegmentFeatures> features, const Corpus& from,
+                     std::size_t max_length, bool training)
+      : corpus(from), extractor(std::move(features), from, max_length, training) {
+    extractor.update();
+  }
+
+  nb::list names(std::size_t sentence, std::size_t begin, std::size_t end) {
+    check_span(corpus, sentence, begin, end, extractor.max_length());
+    nb::list out;
+    for (const std::string& name : extractor.names(sentence, begin, end)) out.append(text_of(name));
+    return out;
+  }
+
+  std::vector<std::uint64_t> keys(std::size_t sentence, std::size_t begin, std::size_t end) {
+    check_span(corpus, sentence, begin, end, extractor.max_length());
+    SegmentKeys keys;
+    extractor.keys(sentence, keys);
+    std::vector<std::uint64_t> out;
+    const auto add = [&](const Keys& part, std::size_t row) {
+      const auto first = part.key.begin();
+      out.insert(out.end(), first + (row == 0 ? 0 : part.end[row - 1]), first + part.end[row]);
+    };
+    add(keys.begin, begin);
+    add(keys.end, end - 1);
+    for (std::size_t t = begin; t < end; ++t) add(keys.inside, t);
+    add(keys.both, begin * extractor.max_length() + (end - begin - 1));
+    return out;
+  }
+};
+
+nb::dict segment_rows(const SegmentVocabulary& vocabulary, PySegmentExtractor& from) {
+  SegmentRows rows;
+  {
+    nb::gil_scoped_release release;
+    vocabulary.rows(from.extractor, from.corpus, rows);
+  }
+  nb::dict d;
+  d["site"] = to_numpy(std::move(rows.site));
+  d["begin"] = to_numpy(std::move(rows.begin));
+  d["feature"] = to_numpy(std::move(rows.feature));
+  return d;
+}
+
+struct PySegmentModel {
+  PySegmentModel(const PySegmentModel&) = delete;
+  std::vector<Bytes> keep;
+  std::unique_ptr<SegmentModel> model;
+
+  PySegmentModel(std::shared_ptr<SegmentFeatures> features, std::size_t labels,
+                 std::size_t max_length, nb::dict arrays) {
+    keep.reserve(6);  // spans into the buffers must not move
+    const auto get = [&](const char* name) -> const Bytes& {
+      keep.emplace_back(arrays[name]);
+      return keep.back();
+    };
+    const auto numbers = [&](const char* name) {
+      const auto values = get(name).as<double>(name);
+      for (const double x : values) {
+        if (!std::isfinite(x)) throw std::invalid_argument(std::string(name) + " is not finite");
+      }
+      return std::vector<double>(values.begin(), values.end());
+    };
+    SegmentWeights w;
+    w.labels = labels;
+    w.max_length = max_length;
+    w.table.slots = get("segment.slots").as<std::uint64_t>("slots");
+    w.table.weight = get("segment.weight").as<float>("weight");
+    w.table.outcome = get("segment.outcome").as<std::uint32_t>("outcome");
+    w.start = numbers("start");
+    w.end = numbers("end");
+    w.transition = numbers("transition");
+    model = std::make_unique<SegmentModel>(std::move(features), std::move(w));
+  }
+
+  void check(const Corpus& corpus) const { check_columns(model->features().attributes(), corpus); }
+
+  // A label a token, -1 where the segment before goes on.
+  nb::bytes predict(const Corpus& corpus, std::size_t threads) const {
+    check(corpus);
+    std::vector<std::int32_t> flat(corpus.tokens());
+    Signals signals;
+    {
+      nb::gil_scoped_release release;
+      Interrupt interrupt(signals.poll());
+      const std::size_t tasks = std::max<std::size_t>(1, threads), n = corpus.sentences();
+      parallel_for(tasks, threads, [&](std::size_t task, std::size_t) {
+        SegmentExtractor extractor(model->shared_features(), corpus, model->max_length());
+        extractor.update();
+        SegmentScratch scratch;
+        Output y;
+        for (std::size_t s = task * n / tasks; s < (task + 1) * n / tasks; ++s) {
+          if (interrupt.requested()) return;
+          const std::size_t begin = corpus.sentence(s), L = corpus.sentence(s + 1) - begin;
+          model->score(extractor, s, scratch);
+          model->argmax(L, scratch, y);
+          std::copy(y.begin(), y.end(), flat.begin() + static_cast<std::ptrdiff_t>(begin));
+        }
+      });
+    }
+    signals.rethrow();
+    return to_bytes(flat);
+  }
+
+  // Probabilities of the segments of a sentence: (L, max_length, K).
+  nb::bytes marginals(const Corpus& corpus, std::size_t sentence, double temperature) const {
+    check_sentence(corpus, sentence);
+    check(corpus);
+    SegmentExtractor extractor(model->shared_features(), corpus, model->max_length());
+    extractor.update();
+    SegmentScratch scratch;
+    const std::size_t L = corpus.sentence(sentence + 1) - corpus.sentence(sentence);
+    model->score(extractor, sentence, scratch);
+    model->marginals(L, scratch, temperature);
+    scratch.marginals.resize(L * model->max_length() * model->labels());
+    return to_bytes(scratch.marginals);
+  }
+
+  // Sum over the gold segments of -log p(segment), for calibration. `gold` as predict gives it;
+  // segments with a label from K on, or too long, are left out.
+  double log_loss(const Corpus& corpus, nb::handle gold, double temperature) const {
+    check(corpus);
+    const Bytes bytes(gold);
+    const auto labels = bytes.as<std::int32_t>("gold");
+    if (labels.size() != corpus.tokens()) throw std::invalid_argument("gold labels");
+    SegmentExtractor extractor(model->shared_features(), corpus, model->max_length());
+    extractor.update();
+    SegmentScratch scratch;
+    const std::size_t K = model->labels(), D = model->max_length();
+    double sum = 0.0;
+    for (std::size_t s = 0; s < corpus.sentences(); ++s) {
+      const std::size_t begin = corpus.sentence(s), L = corpus.sentence(s + 1) - begin;
+      model->score(extractor, s, scratch);
+      model->marginals(L, scratch, temperature);
+      for (std::size_t b = 0, e = 1; b < L; b = e) {
+        for (e = b + 1; e < L && labels[begin + e] < 0; ++e) {
+        }
+        if (labels[begin + b] < 0) continue;
+        const auto k = static_cast<std::size_t>(labels[begin + b]);
+        if (k >= K || e - b > D) continue;
+        sum -= std::log(std::max(scratch.marginals[(b * D + e - b - 1) * K + k], 1e-300));
+      }
+    }
+    return sum;
+  }
+};
+
+struct PySegmentLabeller {
+  std::shared_ptr<PySegmentModel> model;
+  SegmentNames names;
+  Format format = Format::kColumns;
+  SegmentOptions options;
+  std::unique_ptr<PieceLabeller<SegmentLabeller>> pieces;
+};
+
+}  // namespace
+
+void bind_segments(nb::module_& m) {
+  nb::class_<SegmentFeatures>(m, "SegmentFeatures")
+      .def(nb::new_(&make_features), nb::arg("attributes"), nb::arg("templates"))
+      .def_prop_ro("columns_needed",
+                   [](const SegmentFeatures& f) { return f.attributes().columns_needed(); });
+
+  nb::class_<PySegmentExtractor>(m, "SegmentExtractor")
+      .def(
+          "__init__",
+          [](PySegmentExtractor* self, std::shared_ptr<SegmentFeatures> features,
+             const Corpus& corpus, std::size_t max_length, bool training) {
+            if (max_length == 0) throw std::invalid_argument("max_length must be at least 1");
+            check_columns(features->attributes(), corpus);
+            new (self) PySegmentExtractor(std::move(features), corpus, max_length, training);
+          },
+          nb::arg("features"), nb::arg("corpus"), nb::arg("max_length"), nb::arg("training"),
+          nb::keep_alive<1, 3>())
+      .def("names", &PySegmentExtractor::names, nb::arg("sentence"), nb::arg("begin"),
+           nb::arg("end"))
+      .def("keys", &PySegmentExtractor::keys, nb::arg("sentence"), nb::arg("begin"),
+           nb::arg("end"));
+
+  nb::class_<SegmentVocabulary>(m, "SegmentVocabulary")
+      .def(nb::init<>())
+      .def(
+          "add",
+          [](SegmentVocabulary& self, PySegmentExtractor& from, nb::handle starts) {
+            const Bytes bytes(starts);
+            const auto marks = bytes.as<std::uint8_t>("starts");
+            if (marks.size() != from.corpus.tokens()) throw std::invalid_argument("starts");
+            const std::vector<std::uint8_t> copy(marks.begin(), marks.end());
+            nb::gil_scoped_release release;
+            self.add(from.extractor, from.corpus, copy);
+          },
+          nb::arg("extractor"), nb::arg("starts"))
+      .def("keep", &SegmentVocabulary::keep, nb::arg("min_count"))
+      .def("rows", &segment_rows, nb::arg("extractor"))
+      .def_prop_ro("size", [](const SegmentVocabulary& v) { return v.index().size(); })
+      .def("keys", [](const SegmentVocabulary& v) { return to_bytes(v.index().keys()); });
+
+  nb::class_<PySegmentModel>(m, "SegmentModel")
+      .def(nb::init<std::shared_ptr<SegmentFeatures>, std::size_t, std::size_t, nb::dict>(),
+           nb::arg("features"), nb::arg("labels"), nb::arg("max_length"), nb::arg("arrays"))
+      .def("predict", &PySegmentModel::predict, nb::arg("corpus"), nb::arg("threads"))
+      .def("marginals", &PySegmentModel::marginals, nb::arg("corpus"), nb::arg("sentence"),
+           nb::arg("temperature"))
+      .def("log_loss", &PySegmentModel::log_loss, nb::arg("corpus"), nb::arg("gold"),
+           nb::arg("temperature"));
+
+  auto labeller =
+      nb::class_<PySegmentLabeller>(m, "SegmentLabeller")
+          .def(
+              "__init__",
+              [](PySegmentLabeller* self, std::shared_ptr<PySegmentModel> model,
+                 std::vector<std::string> first, std::vector<std::string> later,
+                 const std::string& format, std::size_t target, std::size_t columns,
+                 bool confidence, double temperature) {
+                const Format read = format_of(format);
+                if (first.size() != model->model->labels() || later.size() != first.size()) {
+                  throw std::invalid_argument("a name for every label is needed");
+                }
+                new (self) PySegmentLabeller;
+                self->model = std::move(model);
+                self->names = {std::move(first), std::move(later)};
+                self->format = read;
+                self->options = {target, columns, confidence, temperature};
+                self->pieces = std::make_unique<PieceLabeller<SegmentLabeller>>([self] {
+                  return std::make_unique<SegmentLabeller>(*self->model->model, self->names,
+                                                           self->format, self->options);
+                });
+              },
+              nb::arg("model"), nb::arg("first"), nb::arg("later"), nb::arg("format"),
+              nb::arg("target"), nb::arg("columns"), nb::arg("confidence"), nb::arg("temperature"));
+  bind_labelling<PySegmentLabeller>(labeller);
+}
+
+}  // namespace structlearn::python

@@ -1,0 +1,185 @@
+// Corpora. Nothing here needs NumPy: arrays come and go as buffers, so that the
+// command line starts in no time.
+#include <nanobind/stl/pair.h>
+#include <nanobind/stl/shared_ptr.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/string_view.h>
+#include <nanobind/stl/unique_ptr.h>
+#include <nanobind/stl/vector.h>
+
+#include <algorithm>
+#include <cstring>
+
+#include "bindings/bindings.hpp"
+#include "bindings/buffers.hpp"
+
+namespace structlearn::python {
+namespace {
+
+using namespace structlearn::text;
+
+nb::list cells(const Corpus& corpus, std::size_t sentence, std::size_t column) {
+  nb::list out;
+  const Column& c = corpus.columns()[column];
+  for (std::size_t t = corpus.sentence(sentence); t < corpus.sentence(sentence + 1); ++t) {
+    out.append(text_of(c.strings[c.cell[t]]));
+  }
+  return out;
+}
+
+// -- training -----------------------------------------------------------------------------------
+
+// Comments and the like of a sentence: position of the token after them, and text. One past the
+// last sentence: those at the end of the file.
+nb::list asides(const Corpus& c, std::size_t i) {
+  nb::list out;
+  const auto& all = c.asides();
+  auto at = std::lower_bound(
+      all.begin(), all.end(), i,
+      [](const Aside& aside, std::size_t sentence) { return aside.sentence < sentence; });
+  for (; at != all.end() && at->sentence == i; ++at) {
+    out.append(nb::make_tuple(at->token - c.sentence(i), text_of(c.aside_text()[at->text])));
+  }
+  return out;
+}
+
+}  // namespace
+
+void bind_text(nb::module_& m) {
+  nb::register_exception_translator([](const std::exception_ptr& p, void*) {
+    try {
+      std::rethrow_exception(p);
+    } catch (const BadLine& e) {
+      const nb::object type = nb::module_::import_("structlearn.exceptions").attr("LineError");
+      PyErr_SetObject(type.ptr(), nb::make_tuple(e.line, e.what()).ptr());
+    }
+  });
+
+  nb::class_<Corpus>(m, "Corpus")
+      .def(
+          "__init__", [](Corpus* self, const std::string& f) { new (self) Corpus(format_of(f)); },
+          nb::arg("format"))
+      .def_prop_ro("n_sentences", &Corpus::sentences)
+      .def_prop_ro("n_tokens", &Corpus::tokens)
+      .def_prop_ro("n_columns", [](const Corpus& c) { return c.columns().size(); })
+      .def_prop_ro("n_bytes", &Corpus::bytes)
+      .def_prop_ro("separator", [](const Corpus& c) { return std::string(1, c.separator()); })
+      .def(
+          "read",
+          [](Corpus& c, nb::handle text) {
+            const Bytes bytes(text);
+            nb::gil_scoped_release release;
+            c.read(bytes.text());
+          },
+          nb::arg("text"))
+      .def("copy", [](const Corpus& c) { return Corpus(c); })
+      .def("set_line", &Corpus::set_line, nb::arg("lines"))
+      .def(
+          "to_iobes",
+          [](Corpus& c, std::size_t column, const std::string& unknown) {
+            check_column(c, column);
+            c.to_iobes(column, unknown);
+          },
+          nb::arg("column"), nb::arg("unknown") = "")
+      .def("clear_tokens", &Corpus::clear_tokens)
+      .def("clear", &Corpus::clear)
+      .def(
+          "add_sentence",
+          [](Corpus& c, const std::vector<std::vector<std::string>>& columns) {
+            if (columns.empty() || columns[0].empty()) {
+              throw std::invalid_argument("a sentence needs at least one column and one token");
+            }
+            if (!c.columns().empty() && c.columns().size() != columns.size()) {
+              throw std::invalid_argument(
+                  "the sentences before have " + std::to_string(c.columns().size()) +
+                  " columns, this one has " + std::to_string(columns.size()));
+            }
+            std::vector<std::vector<std::string_view>> views;
+            for (const auto& column : columns) {
+              if (column.size() != columns[0].size()) {
+                throw std::invalid_argument("columns of different lengths");
+              }
+              views.emplace_back(column.begin(), column.end());
+            }
+            c.add_sentence(views);
+          },
+          nb::arg("columns"))
+      .def(
+          "length",
+          [](const Corpus& c, std::size_t i) {
+            check_sentence(c, i);
+            return c.sentence(i + 1) - c.sentence(i);
+          },
+          nb::arg("sentence"))
+      .def(
+          "line_number",
+          [](const Corpus& c, std::size_t i, std::size_t position) {
+            check_sentence(c, i);
+            if (c.sentence(i) + position >= c.sentence(i + 1))
+              throw nb::index_error("no such token");
+            return c.line_number(c.sentence(i) + position);
+          },
+          nb::arg("sentence"), nb::arg("position") = 0)
+      .def(
+          "cells",
+          [](const Corpus& c, std::size_t i, std::size_t column) {
+            check_sentence(c, i);
+            check_column(c, column);
+            return cells(c, i, column);
+          },
+          nb::arg("sentence"), nb::arg("column"))
+      .def(
+          "strings",
+          [](const Corpus& c, std::size_t column) {
+            check_column(c, column);
+            nb::list out;
+            const StringTable& strings = c.columns()[column].strings;
+            for (std::uint32_t i = 0; i < strings.size(); ++i) out.append(text_of(strings[i]));
+            return out;
+          },
+          nb::arg("column"))
+      .def(
+          "asides",
+          [](const Corpus& c, std::size_t i) {
+            check_sentence(c, i);
+            return asides(c, i);
+          },
+          nb::arg("sentence"))
+      .def("closing_asides", [](const Corpus& c) { return asides(c, c.sentences()); })
+      .def(
+          "cell_numbers",
+          [](const Corpus& c, std::size_t column) {
+            check_column(c, column);
+            return to_bytes(c.columns()[column].cell);
+          },
+          nb::arg("column"));
+
+  m.def(
+      "checksum",
+      [](nb::list pieces) {
+        Checksum sum;
+        for (nb::handle piece : pieces) {
+          const Bytes bytes(piece);
+          sum.add(bytes.text().data(), bytes.text().size());
+        }
+        return sum.value();
+      },
+      nb::arg("pieces"));
+
+  m.def(
+      "count_lines",
+      [](nb::handle data) {
+        const Bytes bytes(data);
+        return count_lines(bytes.text());
+      },
+      nb::arg("text"));
+  m.def(
+      "last_sentence_end",
+      [](nb::handle text) {
+        const Bytes bytes(text);
+        return last_sentence_end(bytes.text());
+      },
+      nb::arg("text"));
+}
+
+}  // namespace structlearn::python

@@ -1,0 +1,90 @@
+#include "learners/online.hpp"
+
+#include <algorithm>
+#include <optional>
+
+#include "learners/adaptive_steps.hpp"
+
+namespace structlearn {
+namespace {
+
+// w *= factor. The vectors are touched when the scale has become small, which happens once in a
+// great many steps: what v meant for the average moves to `behind`, so that no large numbers are
+// left to cancel each other, and v takes the scale in.
+void shrink(OnlineState& state, double factor) {
+  state.scale *= factor;
+  if (state.scale > 1e-3) return;
+  for (std::size_t j = 0; j < state.behind.size(); ++j) {
+    state.behind[j] += state.ahead * state.v[j];
+  }
+  for (double& x : state.v) x *= state.scale;
+  state.ahead = 0.0;
+  state.scale = 1.0;
+}
+
+}  // namespace
+
+EpochReport online_epoch(const Problem& problem, std::span<const std::int64_t> order,
+                         const OnlineSettings& settings, OnlineState& state, Interrupt& interrupt) {
+  EpochReport report;
+  Workspace ws;
+  PartVector r;
+  const double N = static_cast<double>(problem.examples());
+  const bool average = settings.average && !state.behind.empty();
+  std::optional<AdaptiveSteps> adaptive;
+  if (settings.step > Step::kDecaying) adaptive.emplace(problem, settings, state);
+  for (const std::int64_t index : order) {
+    if (interrupt.requested()) {
+      report.complete = false;
+      break;
+    }
+    const std::size_t i = static_cast<std::size_t>(index);
+    const double weight = problem.sample_weight(i);
+    const Layout layout = problem.scorer().layout(i);
+    if (adaptive) adaptive->prepare(i, layout);
+    const LossResult found = settings.beam.width > 0
+                                 ? problem.beam_loss(i, layout, state.v.data(), state.scale,
+                                                     settings.margin, settings.beam, r, ws)
+                                 : problem.loss(i, layout, state.v.data(), state.scale,
+                                                settings.margin, settings.temperature, r, ws);
+    state.steps += 1.0;
+    ++report.seen;
+    report.loss += weight * found.loss;
+    double step = weight;
+    if (settings.step == Step::kDecaying) {
+      const double share = 1.0 / state.steps;
+      shrink(state, 1.0 - share);
+      step = weight * settings.C * N * share;
+      state.cost += share * (N * settings.C * weight * found.cost - state.cost);
+    }
+    if (found.changed && weight != 0.0 && adaptive) {
+      report.updates += adaptive->take(i, layout, r, found.loss, weight);
+    } else if (found.changed && weight != 0.0) {
+      ++report.updates;
+      report.invalid += !found.valid;
+      const double d = -step / state.scale;
+      problem.scorer().scatter(i, layout, r, d, state.v.data(), -d * state.ahead,
+                               average ? state.behind.data() : nullptr);
+    }
+    if (settings.cone != nullptr && found.changed) {
+      // A cone is one at any scale.
+      settings.cone->project(state.v.data(), [&](std::size_t j, double d) {
+        if (average) state.behind[j] -= d * state.ahead;
+      });
+    }
+    if (settings.step == Step::kConstant) shrink(state, 1.0 - 1.0 / (2.0 * settings.C * N));
+    if (average && settings.step == Step::kAdaGrad) {
+      state.total += 1.0;  // its weights are added up where they change
+    } else if (average) {
+      // Steps of the decaying schedule count in proportion to their number (Lacoste-Julien,
+      // Schmidt & Bach 2012); otherwise all count alike.
+      const double count = settings.step == Step::kDecaying ? state.steps : 1.0;
+      state.ahead += count * state.scale;
+      state.total += count;
+    }
+  }
+  if (adaptive) adaptive->finish();
+  return report;
+}
+
+}  // namespace structlearn

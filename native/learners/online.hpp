@@ -1,0 +1,60 @@
+// One pass of an online learner: look at an example, take a step against the loss's gradient.
+//
+// The weights are kept as w = scale * v, so that shrinking all of them costs nothing, and their
+// running average as (ahead * v + behind) / total, so that averaging costs nothing either: an
+// update of v by d changes `behind` by -ahead * d, at the weights that d touches.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+#include "problem/problem.hpp"
+#include "scoring/weight_cone.hpp"
+
+namespace structlearn {
+
+// g = A^T r is the loss's gradient over weights, s the example's weight.
+enum class Step {
+  kUnit,      // w -= s g                          perceptron (Algorithms 39, 40)
+  kConstant,  // w -= s g; w *= 1 - 1 / (2 C N)    Algorithm 41 as printed
+  kDecaying,  // w  = (1 - 1/t) w - (C N / t) s g  subgradient of eq. 17.24, steps 1 / (lambda t)
+  kPassiveAggressive,         // w -= min(C s, loss / |g|^2) g           PA-I, MIRA
+  kPassiveAggressiveSquared,  // w -= loss / (|g|^2 + 1 / (2 C s)) g     PA-II
+  kAdaGrad,  // w = (H w - rate s g) / (H + rate / (C N)), H = delta + sqrt(sum of (s g)^2)
+  kArow,     // w -= loss / (<g, S g> + rate / s) S g, S = 1 / (1 + sum of s g^2 / rate)
+};
+
+struct OnlineSettings {
+  Step step = Step::kUnit;
+  double margin = 0.0;
+  double temperature = 0.0;
+  double C = 1.0;
+  double rate = 1.0;  // eta of AdaGrad, r of AROW
+  bool average = true;
+  BeamSettings beam;                 // instead of exact inference, where it has a width
+  const WeightCone* cone = nullptr;  // where weights are brought back to after each step
+};
+
+// Lives between passes; the vectors are borrowed, one value a weight (behind empty: no average).
+struct OnlineState {
+  std::span<double> v, behind;
+  std::span<double> squares;  // sums of squared gradients: AdaGrad and AROW, otherwise empty
+  double scale = 1.0;
+  double ahead = 0.0;
+  double total = 0.0;  // of the averaging weights
+  double steps = 0.0;
+  double cost = 0.0;  // the decaying step's running average of the cost: the dual's linear term
+};
+
+struct EpochReport {
+  std::size_t seen = 0, updates = 0;
+  std::size_t invalid = 0;  // updates of a beam on an output that scores less than the gold one
+  double loss = 0.0;
+  bool complete = true;
+};
+
+EpochReport online_epoch(const Problem&, std::span<const std::int64_t> order, const OnlineSettings&,
+                         OnlineState&, Interrupt&);
+
+}  // namespace structlearn

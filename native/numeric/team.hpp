@@ -1,0 +1,77 @@
+// Threads that are made once and meet at barriers: for many short rounds of work.
+#pragma once
+
+#include <algorithm>
+#include <atomic>
+#include <barrier>
+#include <cstddef>
+#include <exception>
+#include <functional>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "numeric/joining_thread.hpp"
+
+namespace structlearn {
+
+class Team {
+ public:
+  // The calling thread is one of them.
+  explicit Team(std::size_t threads)
+      : size_(std::max<std::size_t>(threads, 1)), barrier_(static_cast<std::ptrdiff_t>(size_)) {
+    for (std::size_t t = 1; t < size_; ++t) {
+      pool_.emplace_back([this, t] {
+        for (;;) {
+          barrier_.arrive_and_wait();
+          if (ended_) return;
+          work(t);
+          barrier_.arrive_and_wait();
+        }
+      });
+    }
+  }
+  Team(const Team&) = delete;
+  Team& operator=(const Team&) = delete;
+  ~Team() {
+    ended_ = true;
+    if (size_ > 1) barrier_.arrive_and_wait();
+  }
+
+  std::size_t size() const { return size_; }
+
+  // body(task, thread) for every task below `tasks`. What a task computes must depend on the task
+  // alone. Of several exceptions that of the first task is thrown again here, after the last task.
+  void run(std::size_t tasks, std::function<void(std::size_t, std::size_t)> body) {
+    body_ = std::move(body);
+    errors_.assign(tasks, nullptr);
+    next_ = 0;
+    if (size_ > 1) barrier_.arrive_and_wait();
+    work(0);
+    if (size_ > 1) barrier_.arrive_and_wait();
+    for (const std::exception_ptr& error : errors_) {
+      if (error) std::rethrow_exception(error);
+    }
+  }
+
+ private:
+  void work(std::size_t thread) {
+    for (std::size_t task = next_++; task < errors_.size(); task = next_++) {
+      try {
+        body_(task, thread);
+      } catch (...) {
+        errors_[task] = std::current_exception();
+      }
+    }
+  }
+
+  std::size_t size_;
+  std::barrier<> barrier_;
+  bool ended_ = false;  // like all that follows, written between barriers only
+  std::function<void(std::size_t, std::size_t)> body_;
+  std::vector<std::exception_ptr> errors_;
+  std::atomic<std::size_t> next_{0};
+  std::vector<JoiningThread> pool_;  // joins first, while the rest is there
+};
+
+}  // namespace structlearn

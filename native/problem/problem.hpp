@@ -1,0 +1,183 @@
+// Examples with features, gold outputs and a cost: all that a learner sees.
+//
+// The one loss, for example i:  L = infer(theta + margin c, eps).value + margin c0 - clamp, with
+// clamp = <theta, mu(gold)>, or, where labels are unknown, the same infer at margin 0 with the
+// labels that are ruled out at -inf. Its gradient over parts is p - p_clamp.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <span>
+#include <vector>
+
+#include "numeric/parallel.hpp"
+#include "scoring/scorer.hpp"
+#include "structures/beam.hpp"
+#include "structures/structure.hpp"
+
+namespace structlearn {
+
+// Inference for example i of a problem, whoever does it.
+class Oracle {
+ public:
+  virtual ~Oracle() = default;
+  // eps = 0: the score of the best output, its parts as a sparse vector; eps > 0: dense marginals.
+  virtual double infer(std::size_t example, const Layout&, const double* theta, double eps,
+                       PartVector& p, Workspace&) const = 0;
+  // The best output that is not the given one; -inf if there is none.
+  virtual double runner_up(std::size_t example, const Layout&, const double* theta,
+                           std::span<const std::uint32_t> excluded, PartVector& p,
+                           Workspace&) const = 0;
+  // Where a beam goes wrong on the way to the output whose parts are given: see beam.hpp.
+  virtual Violation violation(std::size_t example, const Layout&, const double* theta,
+                              std::span<const std::uint32_t> gold, const BeamSettings&,
+                              Workspace&) const = 0;
+  virtual bool threads_allowed() const { return true; }
+};
+
+class StructureOracle final : public Oracle {
+ public:
+  explicit StructureOracle(std::shared_ptr<const Structure> s) : structure_(std::move(s)) {}
+  double infer(std::size_t, const Layout&, const double* theta, double eps, PartVector& p,
+               Workspace&) const override;
+  double runner_up(std::size_t, const Layout&, const double* theta,
+                   std::span<const std::uint32_t> excluded, PartVector& p,
+                   Workspace&) const override;
+  Violation violation(std::size_t, const Layout&, const double* theta,
+                      std::span<const std::uint32_t> gold, const BeamSettings&,
+                      Workspace&) const override;
+  const Structure& structure() const { return *structure_; }
+
+ private:
+  std::shared_ptr<const Structure> structure_;
+};
+
+Scores scores_of(const Layout&, const double* theta);
+
+// The gold outputs. Pointers are borrowed.
+struct Gold {
+  std::span<const std::int64_t> ptr;  // parts of example i: [ptr[i], ptr[i+1]), empty if partial
+  const std::uint32_t* part = nullptr;
+  // Partial labels: where allowed_ptr[i] >= 0, one byte a part of block 0 from there.
+  std::span<const std::int64_t> allowed_ptr;
+  const std::uint8_t* allowed = nullptr;
+  // How much of each part there is, where that is not one: a completion by probabilities.
+  const double* value = nullptr;
+};
+
+// The cost of an output, affine in its parts, or zero-one. Pointers are borrowed.
+struct Cost {
+  bool zero_one = false;
+  // c[s, k] = weight_s * delta[label_s, k] on block 0; label -1: unknown, no cost.
+  const double* delta = nullptr;
+  const std::int32_t* label = nullptr;  // one a site of block 0
+  const double* site_weight = nullptr;
+  // Or given part by part, with a constant an example.
+  std::span<const std::int64_t> ptr;
+  const std::uint32_t* part = nullptr;
+  const double* value = nullptr;
+  const double* constant = nullptr;
+};
+
+struct LossResult {
+  double loss = 0.0;
+  double cost = 0.0;     // margin * cost of the output found; eps > 0: its expectation under p
+  bool changed = false;  // the gradient is not zero
+  bool valid = true;     // the output found does not score less than the gold one
+  // The scores without the cost, in the workspace: valid until its next use.
+  const double* scores = nullptr;
+};
+
+class Problem {
+ public:
+  Problem(Scorer scorer, std::shared_ptr<const Oracle> oracle, std::size_t weights, Gold gold,
+          Cost cost, std::span<const double> sample_weight);
+
+  std::size_t examples() const { return scorer_.examples(); }
+  std::size_t weights() const { return weights_; }
+  const Scorer& scorer() const { return scorer_; }
+  const Oracle& oracle() const { return *oracle_; }
+  double sample_weight(std::size_t i) const {
+    return sample_weight_.empty() ? 1.0 : sample_weight_[i];
+  }
+
+  // The loss of example i at scale * w (its weight not multiplied in) and its gradient over parts.
+  LossResult loss(std::size_t i, const Layout&, const double* w, double scale, double margin,
+                  double eps, PartVector& gradient, Workspace&) const;
+
+  // What a beam search over theta + margin c gets wrong, eps = 0: the loss is how much its prefix
+  // outscores the gold one, the gradient their difference over parts. Needs every label.
+  LossResult beam_loss(std::size_t i, const Layout&, const double* w, double scale, double margin,
+                       const BeamSettings&, PartVector& gradient, Workspace&) const;
+
+  // infer(theta + margin c, eps) of example i: value without constants, and p.
+  double infer(std::size_t i, const Layout&, const double* w, double margin, double eps,
+               PartVector& p, Workspace&) const;
+
+  // margin * cost of the gold output itself: 0 for ordinary costs.
+  double gold_cost(std::size_t i, const Layout&, double margin) const;
+
+  // The same at given scores, which the cost is added to in place.
+  double augmented(std::size_t i, const Layout&, double* theta, double margin, double eps,
+                   PartVector& p, Workspace&) const;
+
+  // Unknown labels make the loss a difference of two convex functions.
+  bool partial(std::size_t i) const {
+    return !gold_.allowed_ptr.empty() && gold_.allowed_ptr[i] >= 0;
+  }
+  // <v, mu(gold)> and v += a mu(gold) over the parts of example i; mu(gold) are counts or, where
+  // labels were filled in, probabilities.
+  double gold_dot(std::size_t i, const double* v) const;
+  void add_gold(std::size_t i, double a, double* v) const;
+  // The parts of the gold output, repeats allowed; empty where it is partial.
+  std::span<const std::uint32_t> gold_parts(std::size_t i) const {
+    return {gold_.part + gold_.ptr[i], gold_.part + gold_.ptr[i + 1]};
+  }
+  // margin * c0 of example i.
+  double cost_constant(std::size_t i, double margin) const {
+    return cost_.constant && margin != 0.0 ? margin * cost_.constant[i] : 0.0;
+  }
+
+  // The parts that stand for the gold output of example i, repeats allowed: its own or, where
+  // labels are unknown, p_clamp: those of the best output that is allowed, above eps = 0 the
+  // marginals over all that are.
+  void complete(std::size_t i, const Layout&, const double* w, double eps, PartVector& p,
+                Workspace&) const;
+
+  // sum_i weight_i L_i(w), its gradient in `gradient` where that is not null, and the sum of the
+  // examples' weighted costs in `cost`. The examples are cut into partitions that do not depend on
+  // the threads, and summed in order. False in `complete` if interrupted.
+  double total(const double* w, double margin, double eps, double* gradient, std::size_t threads,
+               Interrupt& interrupt, bool* complete, double* cost = nullptr) const;
+
+ private:
+  // What remains of two vertices when what they share has cancelled: `found` less the parts of the
+  // other, `values` times each (null: once).
+  static void subtract(PartVector& found, std::span<const std::uint32_t> other,
+                       const double* values, std::size_t parts, Workspace&);
+  void add_cost(std::size_t i, const Layout&, double margin, double* theta) const;
+  double zero_one(std::size_t i, const Layout&, const double* theta, double margin, double eps,
+                  PartVector& p, Workspace&) const;
+  double clamped(std::size_t i, const Layout&, double* theta, double eps, PartVector& p,
+                 Workspace&) const;
+  double gold_value(std::int64_t n) const { return gold_.value ? gold_.value[n] : 1.0; }
+
+  // Gradients of partitions from the last call of total, all 0 again: fresh memory would cost page
+  // faults.
+  struct Buffers {
+    std::mutex mutex;
+    std::vector<std::vector<double>> partitions;
+  };
+
+  std::unique_ptr<Buffers> buffers_ = std::make_unique<Buffers>();
+  Scorer scorer_;
+  std::shared_ptr<const Oracle> oracle_;
+  std::size_t weights_;
+  Gold gold_;
+  Cost cost_;
+  std::span<const double> sample_weight_;
+};
+
+}  // namespace structlearn

@@ -1,0 +1,224 @@
+#include "structures/chains/chain.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <stdexcept>
+#include <string>
+
+#include "numeric/kernels.hpp"
+#include "numeric/softmax.hpp"
+#include "structures/chains/chain_view.hpp"
+
+namespace structlearn {
+
+void Chain::check(const Layout& layout) const {
+  const Block& label = layout.block[kLabel];
+  const std::size_t L = label.sites, K = label.outcomes;
+  if (!label.present || L == 0 || K == 0) {
+    throw std::invalid_argument(
+        "label must have shape (L, K) with at least one position and one label");
+  }
+  for (std::size_t b : {kStart, kEnd}) {
+    if (layout.block[b].present && layout.block[b].outcomes != K) {
+      throw std::invalid_argument(std::string(b == kStart ? "start" : "end") +
+                                  " must have shape (K,) = (" + std::to_string(K) +
+                                  ",) to go with label");
+    }
+  }
+  std::size_t size = K;
+  for (std::size_t j = 1; j <= kMaxOrder; ++j) {
+    const Block& b = layout.block[transition(j)];
+    if (size > (std::size_t{1} << 40) / K && b.present) {
+      throw std::invalid_argument("a transition of order " + std::to_string(j) + " over " +
+                                  std::to_string(K) + " labels is too large");
+    }
+    size *= K;
+    if (!b.present) continue;
+    const std::size_t positions = L > j ? L - j : 0;
+    if (b.outcomes != size || b.sites != (b.anchored ? positions : 1)) {
+      throw std::invalid_argument(
+          "a transition of order " + std::to_string(j) + " must have shape (K,)*" +
+          std::to_string(j + 1) + ", or that with " + std::to_string(positions) +
+          " positions in front; label has L = " + std::to_string(L) + ", K = " + std::to_string(K));
+    }
+  }
+}
+
+namespace {
+
+// Labels of the window s at position t into y[..t].
+void unpack(std::size_t s, std::size_t t, std::size_t count, std::size_t K, Output& y) {
+  for (std::size_t i = 0; i < count; ++i) {
+    y[t - i] = static_cast<std::int32_t>(s % K);
+    s /= K;
+  }
+}
+
+// Rows for all positions: alpha[t][s] the best score of a prefix that ends in the window s, and
+// arrived[t][s] the same before the scores of position t itself are added.
+struct Trellis {
+  double *alpha, *arrived;
+};
+
+Trellis viterbi(const ChainView& v, Workspace& ws) {
+  double* alpha = ws.real(0, v.L * v.states);
+  double* arrived = ws.real(1, v.L * v.states);
+  std::fill(alpha, alpha + v.states, 0.0);
+  v.add_node(0, alpha);
+  const Kernels& kernel = kernels();
+  for (std::size_t t = 1; t < v.L; ++t) {
+    const double* before = alpha + (t - 1) * v.states;
+    double* now = alpha + t * v.states;
+    if (t < v.order) {  // the window is still growing
+      const std::size_t n = v.states_at(t - 1);
+      for (std::size_t s = 0; s < n; ++s) std::fill_n(now + s * v.K, v.K, before[s]);
+    } else {
+      double* best = arrived + t * v.states;
+      kernel.max_step(before, v.top(t), best, v.K, v.stay, v.K);
+      std::copy(best, best + v.states, now);
+    }
+    v.add_node(t, now);
+  }
+  return {alpha, arrived};
+}
+
+double argmax_independent(const ChainView& v, Output& y, Workspace& ws) {
+  double* row = ws.real(0, v.K);
+  double value = 0.0;
+  for (std::size_t t = 0; t < v.L; ++t) {
+    std::fill(row, row + v.K, 0.0);
+    v.add_node(t, row);
+    const std::size_t k = first_max(row, v.K);
+    y[t] = static_cast<std::int32_t>(k);
+    value += row[k];
+  }
+  return value;
+}
+
+}  // namespace
+
+double Chain::argmax(const Layout& layout, const Scores& scores, Output& y, Workspace& ws) const {
+  const ChainView v(layout, scores);
+  y.resize(v.L);
+  if (v.order == 0) return argmax_independent(v, y, ws);
+  const auto [alpha, arrived] = viterbi(v, ws);
+  std::size_t t = v.L - 1;
+  const double* last = alpha + t * v.states;
+  std::size_t s = first_max(last, v.states_at(t));
+  const double value = last[s];
+  if (value == kMinusInfinity) return value;
+  unpack(s, t, std::min(v.L, v.order), v.K, y);
+  // Back-pointers are not stored: on the way back the first label that gives the stored maximum is
+  // looked up, which costs K a position where storing them would cost K^2.
+  for (; t >= v.order && t > 0; --t) {
+    const std::size_t r = s / v.K;
+    const double* before = alpha + (t - 1) * v.states + r;
+    const double* T = v.top(t) + r * v.K + s % v.K;
+    const double best = arrived[t * v.states + s];
+    std::size_t k1 = 0;
+    while (k1 + 1 < v.K && before[k1 * v.stay] + T[k1 * v.states] != best) ++k1;
+    y[t - v.order] = static_cast<std::int32_t>(k1);
+    s = k1 * v.stay + r;
+  }
+  return value;
+}
+
+void Chain::encode(const Layout& layout, std::span<const std::int32_t> y,
+                   std::vector<std::uint32_t>& parts) const {
+  encode_prefix(layout, y, parts);
+}
+
+namespace {
+
+// One entry of a k-best list: its score, and the entry of the position before that it extends.
+struct Ranked {
+  double score;
+  std::uint32_t state, rank;
+};
+
+}  // namespace
+
+std::vector<std::pair<double, Output>> Chain::kbest(const Layout& layout, const Scores& scores,
+                                                    std::size_t n, Workspace& ws) const {
+  ChainView v(layout, scores);
+  std::vector<double> no_transition;
+  if (v.order == 0) {  // lists must meet somewhere: a first order of zeros
+    no_transition.assign(v.K * v.K, 0.0);
+    v.order = 1;
+    v.states = v.K;
+    v.table[1] = {no_transition.data(), 0, v.K * v.K};
+  }
+  using List = std::vector<Ranked>;
+  std::vector<std::vector<List>> lists(v.L);
+  double* node = ws.real(1, v.states);
+  const auto worse = [](const Ranked& a, const Ranked& b) {
+    return a.score < b.score || (a.score == b.score && a.state > b.state);
+  };
+  for (std::size_t t = 0; t < v.L; ++t) {
+    const std::size_t count = v.states_at(t);
+    std::fill(node, node + count, 0.0);
+    v.add_node(t, node);
+    lists[t].resize(count);
+    for (std::size_t s = 0; s < count; ++s) {
+      List& list = lists[t][s];
+      if (node[s] == kMinusInfinity) continue;
+      if (t == 0) {
+        list.push_back({node[s], 0, 0});
+        continue;
+      }
+      if (t < v.order) {
+        const std::size_t from = s / v.K;
+        const List& before = lists[t - 1][from];
+        for (std::size_t i = 0; i < before.size(); ++i) {
+          list.push_back({before[i].score + node[s], static_cast<std::uint32_t>(from),
+                          static_cast<std::uint32_t>(i)});
+        }
+        continue;
+      }
+      // The K sorted lists that lead here, merged by a heap of their heads.
+      const double* T = v.top(t);
+      std::vector<Ranked> heap;
+      for (std::size_t k1 = 0; k1 < v.K; ++k1) {
+        const std::size_t from = k1 * v.stay + s / v.K;
+        const double x = T[from * v.K + s % v.K];
+        if (lists[t - 1][from].empty() || x == kMinusInfinity) continue;
+        heap.push_back({lists[t - 1][from][0].score + x, static_cast<std::uint32_t>(from), 0});
+      }
+      std::make_heap(heap.begin(), heap.end(), worse);
+      while (!heap.empty() && list.size() < n) {
+        std::pop_heap(heap.begin(), heap.end(), worse);
+        const Ranked top = heap.back();
+        heap.pop_back();
+        list.push_back({top.score + node[s], top.state, top.rank});
+        const List& before = lists[t - 1][top.state];
+        if (top.rank + 1 < before.size()) {
+          const double x = T[top.state * v.K + s % v.K];
+          heap.push_back({before[top.rank + 1].score + x, top.state, top.rank + 1});
+          std::push_heap(heap.begin(), heap.end(), worse);
+        }
+      }
+    }
+  }
+  std::vector<Ranked> ends;
+  for (std::size_t s = 0; s < lists[v.L - 1].size(); ++s) {
+    for (std::size_t i = 0; i < lists[v.L - 1][s].size(); ++i) {
+      ends.push_back({lists[v.L - 1][s][i].score, static_cast<std::uint32_t>(s),
+                      static_cast<std::uint32_t>(i)});
+    }
+  }
+  std::stable_sort(ends.begin(), ends.end(),
+                   [](const Ranked& a, const Ranked& b) { return a.score > b.score; });
+  std::vector<std::pair<double, Output>> result;
+  for (std::size_t i = 0; i < std::min(n, ends.size()); ++i) {
+    Output y(v.L);
+    Ranked at = ends[i];
+    for (std::size_t t = v.L; t-- > 0;) {
+      y[t] = static_cast<std::int32_t>(at.state % v.K);
+      at = lists[t][at.state][at.rank];
+    }
+    result.emplace_back(ends[i].score, std::move(y));
+  }
+  return result;
+}
+
+}  // namespace structlearn

@@ -1,0 +1,175 @@
+#include "structures/chains/semimarkov.hpp"
+
+#include <algorithm>
+#include <stdexcept>
+#include <string>
+
+#include "numeric/kernels.hpp"
+#include "numeric/softmax.hpp"
+#include "structures/chains/semimarkov_view.hpp"
+#include "structures/ranked_lists.hpp"
+
+namespace structlearn {
+
+SemiMarkov::SemiMarkov(std::size_t max_length) : max_length_(max_length) {
+  if (max_length == 0) throw std::invalid_argument("max_length must be at least 1");
+}
+
+void SemiMarkov::check(const Layout& layout) const {
+  const Block& segment = layout.block[kSegment];
+  const std::size_t L = segment.sites / max_length_, K = segment.outcomes;
+  if (!segment.present || segment.sites % max_length_ != 0 || L == 0 || K == 0) {
+    throw std::invalid_argument("segment must have shape (L, " + std::to_string(max_length_) +
+                                ", K) with at least one position and one label");
+  }
+  for (std::size_t b : {kStart, kEnd}) {
+    if (layout.block[b].present && layout.block[b].outcomes != K) {
+      throw std::invalid_argument(std::string(b == kStart ? "start" : "end") +
+                                  " must have shape (K,) = (" + std::to_string(K) +
+                                  ",) to go with segment");
+    }
+  }
+  const Block& table = layout.block[kTransition];
+  if (table.present && (table.outcomes != K * K || table.sites != (table.anchored ? L - 1 : 1))) {
+    throw std::invalid_argument(
+        "transition must have shape (K, K), or that with " + std::to_string(L - 1) +
+        " positions in front; segment has L = " + std::to_string(L) + ", K = " + std::to_string(K));
+  }
+}
+
+bool SemiMarkov::reads(const Layout& layout, std::size_t block, std::size_t site) const {
+  if (block != kSegment) return true;
+  return site / max_length_ + site % max_length_ < layout.block[block].sites / max_length_;
+}
+
+namespace {
+
+// Where a maximum came from is not stored: it is looked up on the way back, the first place that
+// gives it. If rounding to infinity leaves none, the last one will do.
+std::size_t best_length(const SegmentView& v, const double* arrived, double best, std::size_t j,
+                        std::size_t k) {
+  std::size_t d = 1;
+  while (d < v.longest_to(j) && arrived[(j - d) * v.K + k] + v.row(j - d, d)[k] != best) ++d;
+  return d;
+}
+
+std::size_t best_label(const SegmentView& v, const double* before, double best, std::size_t i,
+                       std::size_t k) {
+  const double* T = v.table(i) + k;
+  std::size_t k1 = 0;
+  while (k1 + 1 < v.K && before[k1] + T[k1 * v.K] != best) ++k1;
+  return k1;
+}
+
+}  // namespace
+
+double SemiMarkov::argmax(const Layout& layout, const Scores& scores, Output& y,
+                          Workspace& ws) const {
+  const SegmentView v(layout, scores, max_length_, ws);
+  const std::size_t K = v.K;
+  // best[j][k]: of the segmentations of 0..j whose last label is k; arrived[i][k]: of those of 0..i
+  // with the transition to label k.
+  double* best = ws.real(0, (v.L + 1) * K);
+  double* arrived = ws.real(1, v.L * K);
+  double* tiled = ws.real(2, v.D * K);
+  std::fill(best, best + (v.L + 1) * K, kMinusInfinity);
+  for (std::size_t i = 0; i < v.L; ++i) {
+    double* now = arrived + i * K;
+    if (i == 0) {
+      for (std::size_t k = 0; k < K; ++k) now[k] = v.start_of(k);
+    } else {
+      kernels().max_step(best + i * K, v.table(i), now, K, 1, K);
+    }
+    // The scores of all lengths lie side by side, and so do the ends that they reach.
+    const std::size_t n = v.longest_from(i) * K;
+    std::copy(now, now + K, tiled);
+    for (std::size_t done = K; done < n; done *= 2) {
+      std::copy(tiled, tiled + std::min(done, n - done), tiled + done);
+    }
+    kernels().max_sum(tiled, v.row(i, 1), best + (i + 1) * K, n);
+  }
+  double* last = ws.real(3, K);
+  for (std::size_t k = 0; k < K; ++k) last[k] = best[v.L * K + k] + v.end_of(k);
+  std::size_t k = first_max(last, K), j = v.L;
+  const double value = last[k];
+  y.assign(v.L, value == kMinusInfinity ? 0 : -1);
+  if (value == kMinusInfinity) return value;
+  while (true) {
+    const std::size_t i = j - best_length(v, arrived, best[j * K + k], j, k);
+    y[i] = static_cast<std::int32_t>(k);
+    if (i == 0) return value;
+    k = best_label(v, best + i * K, arrived[i * K + k], i, k);
+    j = i;
+  }
+}
+
+void SemiMarkov::encode(const Layout& layout, std::span<const std::int32_t> y,
+                        std::vector<std::uint32_t>& parts) const {
+  const Block& table = layout.block[kTransition];
+  const std::size_t L = layout.block[kSegment].sites / max_length_;
+  const std::size_t K = layout.block[kSegment].outcomes;
+  const auto push = [&parts](std::size_t i) { parts.push_back(static_cast<std::uint32_t>(i)); };
+  std::size_t before = 0;
+  for (std::size_t i = 0; i < L;) {
+    const std::size_t k = static_cast<std::size_t>(y[i]);
+    std::size_t j = i + 1;
+    while (j < L && y[j] < 0) ++j;
+    push(layout.block[kSegment].offset + (i * max_length_ + j - i - 1) * K + k);
+    if (i == 0 && layout.block[kStart].present) push(layout.block[kStart].offset + k);
+    if (j == L && layout.block[kEnd].present) push(layout.block[kEnd].offset + k);
+    if (i > 0 && table.present) {
+      push(table.offset + (table.sites == 1 ? 0 : (i - 1) * K * K) + before * K + k);
+    }
+    before = k;
+    i = j;
+  }
+}
+
+std::vector<std::pair<double, Output>> SemiMarkov::kbest(const Layout& layout, const Scores& scores,
+                                                         std::size_t n, Workspace& ws) const {
+  const SegmentView v(layout, scores, max_length_, ws);
+  const std::size_t K = v.K;
+  // As in argmax: ended[j][k] extends arrived[j - d][k], source d - 1; arrived[i][k] extends
+  // ended[i][k1], source k1.
+  std::vector<RankedList> ended((v.L + 1) * K), arrived(v.L * K);
+  std::vector<Source> sources;
+  for (std::size_t j = 0; j <= v.L; ++j) {
+    for (std::size_t k = 0; k < K && j > 0; ++k) {
+      sources.clear();
+      for (std::size_t d = 1; d <= v.longest_to(j); ++d) {
+        sources.push_back({&arrived[(j - d) * K + k], v.row(j - d, d)[k]});
+      }
+      ended[j * K + k] = merge(sources, n);
+    }
+    for (std::size_t k = 0; k < K && j < v.L; ++k) {
+      if (j == 0) {
+        if (v.start_of(k) > kMinusInfinity) arrived[k].push_back({v.start_of(k), 0, 0});
+        continue;
+      }
+      sources.clear();
+      for (std::size_t k1 = 0; k1 < K; ++k1) {
+        sources.push_back({&ended[j * K + k1], v.table(j)[k1 * K + k]});
+      }
+      arrived[j * K + k] = merge(sources, n);
+    }
+  }
+  sources.clear();
+  for (std::size_t k = 0; k < K; ++k) sources.push_back({&ended[v.L * K + k], v.end_of(k)});
+  std::vector<std::pair<double, Output>> result;
+  for (const Ranked& best : merge(sources, n)) {
+    Output y(v.L, -1);
+    std::size_t k = best.source, rank = best.rank, j = v.L;
+    while (j > 0) {
+      const Ranked& segment = ended[j * K + k][rank];
+      j -= segment.source + 1;
+      y[j] = static_cast<std::int32_t>(k);
+      const Ranked& before = arrived[j * K + k][segment.rank];
+      k = before.source;
+      rank = before.rank;
+    }
+    result.emplace_back(best.score, std::move(y));
+  }
+  return result;
+}
+
+}  // namespace structlearn

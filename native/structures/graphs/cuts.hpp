@@ -1,0 +1,113 @@
+// From the scores of two choices a node to a network whose minimum cut is the best choice.
+#pragma once
+
+#include <array>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "structures/graphs/max_flow.hpp"
+#include "structures/graphs/networks.hpp"
+#include "structures/graphs/pairwise.hpp"
+
+namespace structlearn {
+
+// The costs of the four choices (first node's, second node's) of one edge.
+struct PairCosts {
+  double same0, up, down, same1;  // 00, 01, 10, 11
+
+  // Half of what choosing differently costs beyond what the nodes can be charged for; < 0 where no
+  // cut can represent it. Rounding is no reason to refuse.
+  double separation() const {
+    const double w = 0.5 * ((up - same0) + (down - same1));
+    if (w >= 0.0) return w;
+    const double size = std::fabs(same0) + std::fabs(up) + std::fabs(down) + std::fabs(same1);
+    return w >= -1e-13 * size ? 0.0 : w;
+  }
+};
+
+// Adds E(x_p, x_q) to the network: w where they differ, and what is left to the nodes.
+template <class Network>
+void add_pair(Network& net, std::size_t p, std::int32_t arc, const PairCosts& c, double w) {
+  net.capacity(p, arc) += w;
+  net.reverse_capacity(p, arc) += w;
+  net.node(p).excess += c.down - c.same0 - w;
+  net.node(net.head(p, arc)).excess += c.up - c.same0 - w;
+}
+
+// What a group earns in a move if all its members choose 0, or 1, and what each that does not takes
+// from it. Members whose choice makes no difference are left out.
+struct CliqueTerm {
+  double zero = 0.0, one = 0.0;
+  double zero_step = 0.0, one_step = 0.0;
+  std::int32_t kept = -1;     // only members with this label are part of the first
+  std::int32_t decided = -1;  // members with this label are no part of the second
+  std::array<std::int32_t, 2> moving = {-1, -1};  // only members with these are part of anything
+
+  bool in_zero(std::int32_t label) const { return (kept < 0 || label == kept) && moves(label); }
+  bool in_one(std::int32_t label) const { return label != decided && moves(label); }
+
+ private:
+  bool moves(std::int32_t label) const {
+    return moving[0] < 0 || label == moving[0] || label == moving[1];
+  }
+};
+
+// Two helpers a group (Kohli, Kumar and Torr 2007): one that a member with choice 1 pulls to the
+// sink's side, where it loses all; one that a member with choice 0 holds at the source's. A pull is
+// as strong as what one member takes away (Kohli, Ladicky and Torr 2008).
+template <class Network, class Term>
+void add_cliques(Network& net, const Pairwise& m, Term&& term, const std::int32_t* y = nullptr) {
+  if constexpr (requires { net.arc_of_edge(std::size_t{0}); }) {
+    for (std::size_t c = 0; c < m.cliques.count; ++c) {
+      const CliqueTerm t = term(c);
+      const std::size_t zero = m.nodes + 2 * c, one = zero + 1;
+      const auto first = static_cast<std::size_t>(m.cliques.start[c]);
+      const auto last = static_cast<std::size_t>(m.cliques.start[c + 1]);
+      if (t.zero > 0.0) net.node(zero).excess += t.zero;
+      if (t.one > 0.0) net.node(one).excess -= t.one;
+      for (std::size_t i = first; i < last; ++i) {
+        const auto v = static_cast<std::size_t>(m.cliques.members[i]);
+        if (t.zero > 0.0 && (y == nullptr || t.in_zero(y[v]))) {
+          net.capacity(zero, net.arc_of_edge(m.n_edges + 2 * i)) += t.zero_step;
+        }
+        if (t.one > 0.0 && (y == nullptr || t.in_one(y[v]))) {
+          net.capacity(v, net.arc_of_edge(m.n_edges + 2 * i + 1)) += t.one_step;
+        }
+      }
+    }
+  }
+}
+
+// The edges of a graph, then those between a group's members and its helpers.
+inline std::vector<std::int64_t> with_helpers(const Pairwise& m) {
+  std::vector<std::int64_t> ends(m.ends, m.ends + 2 * m.n_edges);
+  for (std::size_t c = 0; c < m.cliques.count; ++c) {
+    const auto zero = static_cast<std::int64_t>(m.nodes + 2 * c);
+    for (std::int64_t i = m.cliques.start[c]; i < m.cliques.start[c + 1]; ++i) {
+      const std::int64_t v = m.cliques.members[i];
+      ends.insert(ends.end(), {zero, v, v, zero + 1});
+    }
+  }
+  return ends;
+}
+
+// Calls body with a network that fits.
+template <class Body>
+auto with_network(const Pairwise& model, Body&& body) {
+  if (model.height > 0) {
+    GridNetwork net(model.height, model.width);
+    return body(net);
+  }
+  if (model.cliques.count > 0) {
+    const std::vector<std::int64_t> ends = with_helpers(model);
+    SparseNetwork net(model.nodes + 2 * model.cliques.count, ends.data(), ends.size() / 2);
+    net.hide_helpers(model.nodes, model.n_edges);
+    return body(net);
+  }
+  SparseNetwork net(model.nodes, model.ends, model.n_edges);
+  return body(net);
+}
+
+}  // namespace structlearn

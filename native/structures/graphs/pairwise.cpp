@@ -1,0 +1,140 @@
+#include "structures/graphs/pairwise.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "structures/graphs/cuts.hpp"
+
+namespace structlearn {
+
+std::array<std::size_t, 2> Pairwise::edge(std::size_t e) const {
+  if (height == 0) {
+    return {static_cast<std::size_t>(ends[2 * e]), static_cast<std::size_t>(ends[2 * e + 1])};
+  }
+  const std::size_t across = height * (width - 1);
+  if (e >= across) return {e - across, e - across + width};
+  const std::size_t v = e / (width - 1) * width + e % (width - 1);
+  return {v, v + 1};
+}
+
+double Pairwise::score(const std::int32_t* y) const {
+  double total = 0.0;
+  for (std::size_t v = 0; v < nodes; ++v) total += node_score(v, static_cast<std::size_t>(y[v]));
+  const auto pair = [&](std::size_t e, std::size_t p, std::size_t q) {
+    total += pair_score(e, static_cast<std::size_t>(y[p]), static_cast<std::size_t>(y[q]));
+  };
+  if (height == 0) {
+    for (std::size_t e = 0; e < n_edges; ++e) {
+      pair(e, static_cast<std::size_t>(ends[2 * e]), static_cast<std::size_t>(ends[2 * e + 1]));
+    }
+    return total + clique_score(y);
+  }
+  std::size_t e = 0;
+  for (std::size_t i = 0; i < height; ++i) {
+    for (std::size_t j = 0; j + 1 < width; ++j) pair(e++, i * width + j, i * width + j + 1);
+  }
+  for (std::size_t v = 0; v + width < nodes; ++v) pair(e++, v, v + width);
+  return total;
+}
+
+double Pairwise::clique_score(const std::int32_t* y) const {
+  double total = 0.0;
+  for (std::size_t c = 0; c < cliques.count; ++c) {
+    const auto [label, missing] = cliques.common(c, y);
+    const double share = 1.0 - missing / cliques.slack[c];
+    if (share > 0.0) total += share * cliques.reward[c * labels + static_cast<std::size_t>(label)];
+  }
+  return total;
+}
+
+// By majority vote (Boyer and Moore 1981): who earns has more than half of the members.
+Cliques::Common Cliques::common(std::size_t c, const std::int32_t* y) const {
+  const std::int64_t *first = members + start[c], *last = members + start[c + 1];
+  std::int32_t label = y[*first];
+  std::int64_t lead = 0;
+  for (const std::int64_t* member = first; member != last; ++member) {
+    if (lead == 0) label = y[*member];
+    lead += y[*member] == label ? 1 : -1;
+  }
+  const auto have = std::count_if(first, last, [&](std::int64_t v) { return y[v] == label; });
+  return {label, static_cast<double>(last - first - have)};
+}
+
+bool Pairwise::anything_forbidden() const {
+  const auto any = [](const double* from, std::size_t n) {
+    return from != nullptr && std::find(from, from + n, kMinusInfinity) != from + n;
+  };
+  bool found = any(label, nodes * labels);
+  for (const PairScores& s : pairs) {
+    const std::size_t sites = s.count > 0 && s.step == 0 ? 1 : s.count;
+    found = found || any(s.table, sites * labels * labels);
+  }
+  return found;
+}
+
+double Pairwise::forbidding_cost() const {
+  double total = 1.0;
+  for (std::size_t i = 0; i < nodes * labels; ++i) {
+    if (std::isfinite(label[i])) total += std::fabs(label[i]);
+  }
+  for (std::size_t i = 0; i < cliques.count * labels; ++i) total += std::fabs(cliques.reward[i]);
+  for (const PairScores& s : pairs) {
+    if (s.count == 0) continue;
+    const double times = s.step == 0 ? static_cast<double>(s.count) : 1.0;
+    const std::size_t sites = s.step == 0 ? 1 : s.count;
+    const double* all = s.table != nullptr ? s.table : s.strength;
+    const std::size_t n = sites * (s.table != nullptr ? labels * labels : 1);
+    for (std::size_t i = 0; all != nullptr && i < n; ++i) {
+      if (std::isfinite(all[i])) total += times * std::fabs(all[i]);
+    }
+  }
+  return total;
+}
+
+namespace {
+
+template <class Network>
+CutResult cut(Network& net, const Pairwise& m, std::vector<std::int32_t>& y, Interrupt* interrupt) {
+  const double forbidden = m.anything_forbidden() ? m.forbidding_cost() : 0.0;
+  const auto cost = [forbidden](double score) {
+    return score == kMinusInfinity ? forbidden : -score;
+  };
+  net.for_each_node([&](std::size_t v, std::size_t at) {
+    net.node(at).excess = cost(m.label[2 * v + 1]) - cost(m.label[2 * v]);
+  });
+  CutResult result;
+  net.for_each_edge([&](std::size_t e, std::size_t, std::size_t, std::size_t at, std::int32_t arc) {
+    if (const double* strength = m.strength(e); strength != nullptr && *strength >= 0.0) {
+      net.capacity(at, arc) += *strength;
+      net.reverse_capacity(at, arc) += *strength;
+      return;
+    }
+    const PairCosts c{cost(m.pair_score(e, 0, 0)), cost(m.pair_score(e, 0, 1)),
+                      cost(m.pair_score(e, 1, 0)), cost(m.pair_score(e, 1, 1))};
+    const double w = c.separation();
+    if (w >= 0.0) {
+      add_pair(net, at, arc, c, w);
+    } else if (result.not_submodular < 0 || static_cast<std::int64_t>(e) < result.not_submodular) {
+      result.not_submodular = static_cast<std::int64_t>(e);
+    }
+  });
+  if (result.not_submodular >= 0) return result;
+  add_cliques(net, m, [&](std::size_t c) {
+    const double* reward = m.cliques.reward + 2 * c;
+    const double slack = m.cliques.slack[c];
+    return CliqueTerm{reward[0], reward[1], reward[0] / slack, reward[1] / slack};
+  });
+  MaxFlow<Network> flow(net);
+  result.complete = flow.run(interrupt);
+  y.resize(m.nodes);
+  net.for_each_node([&](std::size_t v, std::size_t at) { y[v] = flow.on_sink_side(at) ? 1 : 0; });
+  return result;
+}
+
+}  // namespace
+
+CutResult binary_cut(const Pairwise& m, std::vector<std::int32_t>& y, Interrupt* interrupt) {
+  return with_network(m, [&](auto& net) { return cut(net, m, y, interrupt); });
+}
+
+}  // namespace structlearn

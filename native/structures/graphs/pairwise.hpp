@@ -1,0 +1,140 @@
+// Labels on the nodes of a graph with scores of neighbouring pairs: what searches for a best
+// labelling see of a grid or of a sparse graph, and the searches.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "numeric/parallel.hpp"
+#include "structures/structure.hpp"
+
+namespace structlearn {
+
+// The scores of some edges, one after another: a (K, K) table each or one for all, or a strength
+// that unequal neighbours lose; nothing where both are null.
+struct PairScores {
+  const double* table = nullptr;
+  const double* strength = nullptr;
+  std::size_t step = 0;  // from one edge to the next
+  std::size_t count = 0;
+};
+
+// Groups of nodes that earn reward[c, k] where all of them have label k (P^n Potts; Kohli, Kumar
+// and Torr 2007), and less by reward / slack[c] for each that has not, down to nothing (robust P^n;
+// Kohli, Ladicky and Torr 2008). Group c owns members[start[c]..start[c + 1]]. Slacks are 1, or up
+// to half of a group, so that one label earns at most. Rewards are >= 0 for cuts.
+struct Cliques {
+  std::size_t count = 0;
+  const std::int64_t* start = nullptr;
+  const std::int64_t* members = nullptr;
+  const double* reward = nullptr;
+  const double* slack = nullptr;
+
+  std::size_t size(std::size_t c) const {
+    return static_cast<std::size_t>(start[c + 1] - start[c]);
+  }
+  // The one label that may earn something, with the number of members that have another one.
+  struct Common {
+    std::int32_t label;
+    double missing;
+  };
+  Common common(std::size_t c, const std::int32_t* y) const;
+};
+
+// N nodes with K labels. A grid (height > 0) has its horizontal edges first, row by row, then the
+// vertical ones; a graph has (E, 2) node numbers. Everything is borrowed.
+struct Pairwise {
+  std::size_t nodes = 0, labels = 0;
+  std::size_t height = 0, width = 0;
+  const std::int64_t* ends = nullptr;
+  std::size_t n_edges = 0;
+  const double* label = nullptr;
+  std::array<PairScores, 2> pairs;  // the second for vertical edges of a grid
+  Cliques cliques;  // of graphs; seen by score, cuts and moves, not by messages and roof duality
+
+  double node_score(std::size_t v, std::size_t k) const { return label[v * labels + k]; }
+  double pair_score(std::size_t e, std::size_t a, std::size_t b) const {
+    const bool second = e >= pairs[0].count;
+    const PairScores& s = pairs[second];
+    const std::size_t i = (second ? e - pairs[0].count : e) * s.step;
+    if (s.table != nullptr) return s.table[i + a * labels + b];
+    if (s.strength != nullptr) return a == b ? 0.0 : -s.strength[i];
+    return 0.0;
+  }
+  // What unequal ends of an edge lose, where that is all its pairs say; else null.
+  const double* strength(std::size_t e) const {
+    const bool second = e >= pairs[0].count;
+    const PairScores& s = pairs[second];
+    return s.strength == nullptr ? nullptr
+                                 : s.strength + (second ? e - pairs[0].count : e) * s.step;
+  }
+  std::array<std::size_t, 2> edge(std::size_t e) const;
+  double score(const std::int32_t* y) const;
+  double clique_score(const std::int32_t* y) const;
+  bool anything_forbidden() const;
+  // More than all finite scores together: what a forbidden part costs in a cut.
+  double forbidding_cost() const;
+};
+
+struct CutResult {
+  bool complete = true;              // false: interrupted
+  std::int64_t not_submodular = -1;  // the first edge that no cut can represent
+};
+
+// The best labelling for K = 2 by one minimum cut (Kolmogorov and Zabih 2004). Of equally good
+// ones that with label 0 wherever one of them has it.
+CutResult binary_cut(const Pairwise&, std::vector<std::int32_t>& y, Interrupt*);
+
+// Partial optimality for K = 2 whatever the pairs (roof duality; Boros and Hammer 2002, Kolmogorov
+// and Rother 2007): labels that some best labelling has, -1 where it is not known. Returns an upper
+// bound of all scores.
+double roof_dual(const Pairwise&, std::vector<std::int32_t>& y, Interrupt*);
+
+struct MoveSettings {
+  bool swap = false;  // exchange two labels, instead of expanding one
+  std::size_t max_cycles = 1000;
+};
+struct MoveResult {
+  bool complete = true;    // false: interrupted
+  bool converged = true;   // no move is left that gains
+  bool truncated = false;  // some pairs were no metric (no semimetric, for swaps) on the way
+};
+
+// Climbs from y by the best moves of one label (alpha-expansion) or two (alpha-beta-swap), each
+// found by a cut (Boykov, Veksler and Zabih 2001). Pairs that a cut cannot represent are made
+// representable by making the new labels dearer (Rother et al. 2005); no move ever loses.
+MoveResult climb_by_cuts(const Pairwise&, const MoveSettings&, std::vector<std::int32_t>& y,
+                         Interrupt*);
+
+struct MessageSettings {
+  double temperature = 0.0;  // 0: maximum
+  bool reweighted = false;   // sequential tree-reweighted, temperature 0 only: gives a bound
+  double damping = 0.0;      // the share of the old message that is kept
+  std::size_t max_rounds = 100;
+  double tolerance = 1e-6;
+};
+struct MessageResult {
+  bool complete = true;
+  bool converged = false;
+  std::size_t rounds = 0;
+  double bound = 0.0;  // reweighted only: no labelling scores more
+};
+
+// Messages along the edges, in sweeps forth and back over the nodes (Kolmogorov 2006 for the
+// reweighted ones). `belief` (N, K) and, where not null, `pair_belief` (E, K, K) are probabilities
+// at a temperature > 0, and max-marginals (belief alone) at 0; y is read off them.
+MessageResult pass_messages(const Pairwise&, const MessageSettings&, std::vector<std::int32_t>& y,
+                            double* belief, double* pair_belief, Interrupt*);
+
+// The pseudo-likelihood of a labelling (Besag 1975): each label given those of its neighbours,
+//   value = score(y) + sum_v (t log sum_k exp(s_v(k) / t) - s_v(y_v)),
+// s_v(k) being what node v and its edges score where v has label k and all others keep theirs. Less
+// score(y) it is minus t times the log of the pseudo-likelihood, convex in the scores. Writes the
+// gradient of the value: `node` (N, K), the conditional probabilities, and `pair` (E, K, K), zero
+// on entry. O((N + E) K).
+double pseudo_likelihood(const Pairwise&, const std::int32_t* y, double temperature, double* node,
+                         double* pair);
+
+}  // namespace structlearn

@@ -1,0 +1,95 @@
+// The scores of labelled arcs as those of bare arcs.
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+
+#include "numeric/kernels.hpp"
+#include "structures/trees/arborescence.hpp"
+
+namespace structlearn {
+
+// Slots of the workspace for one score, and one probability, an arc; those before are the search's.
+inline constexpr std::size_t kArcScores = 9, kArcMarginals = 8;
+
+// The number of words and the root.
+inline std::size_t nodes_of(const Layout& layout) {
+  return static_cast<std::size_t>(
+      std::llround(std::sqrt(static_cast<double>(layout.block[Arborescence::kArc].sites))));
+}
+
+// The score of each arc's best label, (n + 1, n + 1); the block itself where arcs have no labels.
+inline const double* best_labels(const Layout& layout, const Scores& scores, Workspace& ws) {
+  const Block& block = layout.block[Arborescence::kArc];
+  const double* arc = scores.block[Arborescence::kArc];
+  if (block.outcomes == 1) return arc;
+  double* best = ws.real(kArcScores, block.sites);
+  for (std::size_t s = 0; s < block.sites; ++s) {
+    best[s] = kernels().largest(arc + s * block.outcomes, block.outcomes);
+  }
+  return best;
+}
+
+// The labels of a tree, the first that gives each arc its score, behind its n heads.
+inline void choose_labels(const double* arc, const double* best, std::size_t n, std::size_t R,
+                          std::int32_t* y) {
+  for (std::size_t m = 1; m <= n; ++m) {
+    const std::size_t site = static_cast<std::size_t>(y[m - 1]) * (n + 1) + m;
+    std::size_t r = 0;
+    while (r + 1 < R && arc[site * R + r] != best[site]) ++r;
+    y[n + m - 1] = static_cast<std::int32_t>(r);
+  }
+}
+
+// The sum, in four parts side by side.
+inline double added(const double* x, std::size_t n) {
+  double s[4] = {0.0, 0.0, 0.0, 0.0};
+  std::size_t i = 0;
+  for (; i + 4 <= n; i += 4) {
+    for (std::size_t j = 0; j < 4; ++j) s[j] += x[i + j];
+  }
+  for (; i < n; ++i) s[0] += x[i];
+  return (s[0] + s[1]) + (s[2] + s[3]);
+}
+
+// eps log sum exp(score / eps) over each arc's labels; the block itself where arcs have none. Where
+// nothing is read the sum is -inf.
+inline const double* summed_labels(const Layout& layout, const Scores& scores, double eps,
+                                   Workspace& ws) {
+  const Block& block = layout.block[Arborescence::kArc];
+  const double* arc = scores.block[Arborescence::kArc];
+  const std::size_t N = nodes_of(layout), R = block.outcomes;
+  if (R == 1) return arc;
+  double* sum = ws.real(kArcScores, block.sites);
+  double* scratch = ws.real(kArcMarginals, std::max(R, block.sites));
+  for (std::size_t s = 0; s < block.sites; ++s) {
+    const bool read = s % N != 0 && s % N != s / N;
+    const double top = read ? kernels().largest(arc + s * R, R) : kMinusInfinity;
+    sum[s] = top;
+    if (top == kMinusInfinity) continue;
+    kernels().exp_shifted(arc + s * R, R, top, 1.0 / eps, scratch);
+    sum[s] += eps * std::log(added(scratch, R));
+  }
+  return sum;
+}
+
+// The probability of each arc, divided among its labels.
+inline void share_among_labels(const Layout& layout, const Scores& scores, const double* sum,
+                               const double* p, double eps, double* out) {
+  const Block& block = layout.block[Arborescence::kArc];
+  const double* arc = scores.block[Arborescence::kArc];
+  const std::size_t R = block.outcomes;
+  for (std::size_t s = 0; s < block.sites; ++s) {
+    double* row = out + s * R;
+    if (p[s] == 0.0) {
+      std::fill(row, row + R, 0.0);
+      continue;
+    }
+    kernels().exp_shifted(arc + s * R, R, sum[s], 1.0 / eps, row);
+    kernels().scale(p[s], row, R);
+  }
+}
+
+}  // namespace structlearn

@@ -1,0 +1,22 @@
+// Sums over all arborescences of a dense graph, and draws from them.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "structures/structure.hpp"
+
+namespace structlearn {
+
+// eps log sum exp(score / eps) over the trees of the words 1..n below the root 0, `arc` a matrix of
+// n + 1 rows whose diagonal and column 0 are not read; -inf where there is none. Where p is not
+// null, p[h][m] is the probability of the arc h -> m, 0 on the diagonal and in column 0. O(n^3).
+double sum_arborescences(const double* arc, std::size_t n, bool single_root, double eps, double* p);
+
+// `count` trees, heads of words 1..n each, drawn in proportion to exp(score / eps); empty where
+// there is none. O(n^3) once and O(n^2) a tree.
+std::vector<Output> draw_arborescences(const double* arc, std::size_t n, bool single_root,
+                                       double eps, std::size_t count, std::uint64_t seed);
+
+}  // namespace structlearn

@@ -1,0 +1,482 @@
+// Inside-outside on Eisner's chart (see eisner.cpp for the tables), and draws.
+//
+// Every word's scores are shifted so that its best choice weighs e^-0.95: there are fewer
+// than 6.75^n projective trees, so the sums stay below 2.62^n, and a good tree weighs 0.38^n.
+// Doubles do unless the sum of all is so small that something may have been lost on the way to it.
+// Then the words are shifted anew, so that the sums over stretches of the sentence are about 1; and
+// whether nothing was lost is seen from a second sum, in which all that is small is rounded up. The
+// two must agree. Where they do not, the whole is done with wide numbers. The way back is the
+// derivative of the way forward: products and sums of what is not negative.
+#include "structures/trees/projective_sums.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+#include "numeric/random.hpp"
+#include "numeric/sum_numbers.hpp"
+
+namespace structlearn {
+namespace {
+
+constexpr double kSpread = 0.95;
+constexpr double kSmall = 1e-290;      // what is less is rounded up to it
+constexpr double kAgree = 1e-13;       // how close the two sums must be
+constexpr double kProbability = 1e-9;  // how close those of a word's heads must add up to 1
+constexpr int kShifts = 3;             // how often the words are shifted anew
+
+template <class T>
+class SumChart {
+ public:
+  SumChart(const double* arc, const double* sibling, std::size_t n, bool single_root, double eps)
+      : arc_(arc),
+        sibling_(sibling),
+        n_(n),
+        N_(n + 1),
+        single_root_(single_root),
+        eps_(eps),
+        spread_(N_, kSpread) {}
+
+  // The scores of arcs and siblings as weights; false where a word has no arc.
+  bool set_up() {
+    shift_ = 0.0;
+    weight_.resize(N_ * N_);
+    if (sibling_ != nullptr) best_pair_.assign(N_ * N_, kMinusInfinity);
+    for (std::size_t h = 0; h < N_ && sibling_ != nullptr; ++h) {
+      for (std::size_t s = 0; s < N_; ++s) {
+        const double* row = sibling_ + (h * N_ + s) * N_;
+        double* best = best_pair_.data() + h * N_;
+        if (s >= h) {
+          for (std::size_t m = s + 1; m < N_; ++m) best[m] = std::max(best[m], row[m]);
+        }
+        if (s <= h) {
+          for (std::size_t m = 1; m < s; ++m) best[m] = std::max(best[m], row[m]);
+        }
+      }
+    }
+    // With one root, its arcs are measured against each other, not against those of words.
+    double root = single_root_ ? kMinusInfinity : 0.0;
+    std::vector<double> top(N_, kMinusInfinity);
+    for (std::size_t m = 1; m < N_; ++m) {
+      for (std::size_t h = single_root_ ? 1 : 0; h < N_; ++h) {
+        if (h != m) top[m] = std::max(top[m], choice(h, m));
+      }
+      if (top[m] == kMinusInfinity) top[m] = choice(0, m);
+      if (top[m] == kMinusInfinity) return false;
+      if (single_root_) root = std::max(root, choice(0, m) - top[m]);
+      top[m] += spread_[m] * eps_;
+      shift_ += top[m];
+    }
+    if (root == kMinusInfinity) return false;
+    shift_ += root;
+    for (std::size_t m = 1; m < N_; ++m) {
+      weight_[m] = weight_of(choice(0, m) - top[m] - root);
+      for (std::size_t h = 1; h < N_; ++h) {
+        weight_[h * N_ + m] = h == m ? T{} : weight_of(choice(h, m) - top[m]);
+      }
+    }
+    return true;
+  }
+
+  void inside() {
+    tables_.assign(5 * N_ * N_, T{});
+    T* table = tables_.data();
+    for (T** t : {&right_, &left_, &arc_right_, &arc_left_, &between_}) {
+      *t = table;
+      table += N_ * N_;
+    }
+    for (std::size_t i = N_; i-- > (single_root_ ? 1 : 0);) inside_row(i);
+    sum_ = single_root_ ? T{} : right_[n_];
+    for (std::size_t m = 1; m < N_ && single_root_; ++m) sum_ += root_term(m);
+  }
+
+  double value() const { return is_zero(sum_) ? kMinusInfinity : shift_ + eps_ * log_of(sum_); }
+
+  // Sets up and sums; false where T is too small. Where there is no tree, the value is -inf.
+  bool settle(double* result) {
+    *result = kMinusInfinity;
+    if (!set_up()) return true;
+    inside();
+    if constexpr (std::is_same_v<T, double>) {
+      // What was lost weighs less than 1e-300 times what may stand around it.
+      const double least = std::exp(kLogLeast + 0.96 * static_cast<double>(n_));
+      certain_ = sum_ > least && std::isfinite(sum_);
+      for (int i = 0; i < kShifts && !certain_; ++i) {
+        if (!shift_words()) return false;
+        floor_ = kSmall;
+        set_up();
+        inside();
+        const double most = sum_;
+        floor_ = 0.0;
+        set_up();
+        inside();
+        if (sum_ > 0.0 && std::isfinite(sum_) && most - sum_ <= kAgree * sum_) break;
+        if (i + 1 == kShifts) return false;
+      }
+    }
+    *result = value();
+    return true;
+  }
+
+  // Whether the probabilities of the heads of each word add up to 1: on the way back, too, things
+  // may get lost.
+  bool adds_up() const {
+    for (std::size_t m = 1; m < N_ && !certain_; ++m) {
+      double total = 0.0;
+      for (std::size_t h = 0; h < N_; ++h) total += p_[at(h, m)];
+      if (!(std::abs(total - 1.0) <= kProbability)) return false;
+    }
+    return true;
+  }
+
+  void outside(double* p, double* pairs) {
+    p_ = p;
+    pairs_ = pairs;
+    std::fill(p, p + N_ * N_, 0.0);
+    if (pairs != nullptr) std::fill(pairs, pairs + N_ * N_ * N_, 0.0);
+    adjoints_.assign(5 * N_ * N_, T{});
+    T* table = adjoints_.data();
+    for (T** t : {&d_right_, &d_left_, &d_arc_right_, &d_arc_left_, &d_between_}) {
+      *t = table;
+      table += N_ * N_;
+    }
+    if (!single_root_) d_right_[n_] = one<T>();
+    for (std::size_t m = 1; m < N_ && single_root_; ++m) {
+      const T w = root_weight(m);
+      d_left_[at(1, m)] += w * right_[at(m, n_)];
+      d_right_[at(m, n_)] += w * left_[at(1, m)];
+      p[m] = as_double(root_term(m) / sum_);
+      if (pairs != nullptr) pairs[m] = p[m];
+    }
+    for (std::size_t i = single_root_ ? 1 : 0; i < N_; ++i) outside_row(i);
+  }
+
+  Output draw(Random& random) const {
+    Output heads(n_, 0);
+    std::vector<Span> stack;
+    if (single_root_) {
+      const std::size_t m =
+          1 + choose(n_, sum_, random, [&](std::size_t x) { return root_term(1 + x); });
+      stack.push_back({kLeft, 1, m});
+      stack.push_back({kRight, m, n_});
+    } else {
+      stack.push_back({kRight, 0, n_});
+    }
+    while (!stack.empty()) {
+      const Span span = stack.back();
+      stack.pop_back();
+      if (span.i != span.j) split(span, random, stack, heads);
+    }
+    return heads;
+  }
+
+ private:
+  static constexpr double kLogLeast = -654.0;  // log 1e-284
+
+  enum Kind { kRight, kLeft, kArcRight, kArcLeft, kBetween };
+  struct Span {
+    Kind kind;
+    std::size_t i, j;
+  };
+
+  std::size_t at(std::size_t i, std::size_t j) const { return i * N_ + j; }
+
+  // The best that word m with head h can score.
+  double choice(std::size_t h, std::size_t m) const {
+    return arc_[at(h, m)] + (sibling_ != nullptr ? best_pair_[at(h, m)] : 0.0);
+  }
+  T pair(std::size_t h, std::size_t s, std::size_t m) const {
+    const double best = best_pair_[at(h, m)];
+    if (best == kMinusInfinity) return T{};
+    return weight_of(sibling_[(h * N_ + s) * N_ + m] - best);
+  }
+  T weight_of(double score) const {
+    return score == kMinusInfinity ? T{} : rounded(exponential(score / eps_, T{}));
+  }
+  // At least the floor, where there is one.
+  T rounded(T x) const {
+    if constexpr (std::is_same_v<T, double>) {
+      return x < floor_ ? floor_ : x;
+    } else {
+      return x;
+    }
+  }
+
+  // New shifts from the sums over stretches of the sentence, the longest that doubles hold: what a
+  // word adds to the logarithm of those around it. False where no length will do.
+  bool shift_words() {
+    std::vector<double> rate(N_), times(N_);
+    for (std::size_t length = n_; length >= 4; length /= 2) {
+      std::fill(rate.begin(), rate.end(), 0.0);
+      std::fill(times.begin(), times.end(), 0.0);
+      std::size_t held = 0, all = 0;
+      const std::size_t step = std::max<std::size_t>(length / 2, 1);
+      for (std::size_t a = 1; a + length <= N_; a += step) {
+        const std::size_t b = a + length - 1;
+        double sum = 0.0;
+        for (std::size_t m = a; m <= b; ++m) sum += as_double(left_[at(a, m)] * right_[at(m, b)]);
+        ++all;
+        if (!(sum > 1e-250 && sum < 1e250)) continue;
+        ++held;
+        for (std::size_t m = a; m <= b; ++m) {
+          rate[m] += std::log(sum) / static_cast<double>(length);
+          times[m] += 1.0;
+        }
+      }
+      if (2 * held < all || held == 0) continue;
+      double mean = 0.0, count = 0.0;
+      for (std::size_t m = 1; m < N_; ++m) {
+        mean += rate[m];
+        count += times[m];
+      }
+      for (std::size_t m = 1; m < N_; ++m) {
+        spread_[m] += times[m] > 0.0 ? rate[m] / times[m] : mean / count;
+      }
+      return true;
+    }
+    return false;
+  }
+  T root_weight(std::size_t m) const {
+    return sibling_ != nullptr ? weight_[m] * pair(0, 0, m) : weight_[m];
+  }
+  T root_term(std::size_t m) const { return root_weight(m) * left_[at(1, m)] * right_[at(m, n_)]; }
+
+  void inside_row(std::size_t i) {
+    T *right = right_ + at(i, 0), *left = left_ + at(i, 0), *between = between_ + at(i, 0);
+    T *arc_right = arc_right_ + at(i, 0), *arc_left = arc_left_ + at(i, 0);
+    right[i] = left[i] = one<T>();
+    if (i < n_) std::copy(left_ + at(i + 1, i + 1), left_ + at(i + 1, n_) + 1, between + i + 1);
+    for (std::size_t j = i + 1; j < N_; ++j) {
+      between[j] = rounded(between[j]);
+      if (sibling_ == nullptr) {
+        arc_right[j] = between[j] * weight_[at(i, j)];
+      } else {
+        arc_right[j] = (arc_right[j] + left_[at(i + 1, j)] * pair(i, i, j)) * weight_[at(i, j)];
+      }
+      arc_right[j] = rounded(arc_right[j]);
+      right[j] = rounded(right[j] + arc_right[j]);
+      if (i > 0) {
+        if (sibling_ == nullptr) {
+          arc_left[j] = between[j] * weight_[at(j, i)];
+        } else {
+          arc_left[j] = (arc_left[j] + right[j - 1] * pair(j, j, i)) * weight_[at(j, i)];
+        }
+        arc_left[j] = rounded(arc_left[j]);
+        left[j] = rounded(left[j] + arc_left[j]);
+      }
+      const std::size_t rest = n_ - j;
+      if (rest == 0) break;
+      if (sibling_ != nullptr) {
+        for (std::size_t k = j + 1; k < N_; ++k) {
+          arc_right[k] += arc_right[j] * between_[at(j, k)] * pair(i, j, k);
+          if (i > 0) arc_left[k] += between[j] * arc_left_[at(j, k)] * pair(k, j, i);
+        }
+      }
+      add_times(arc_right[j], right_ + at(j, j + 1), right + j + 1, rest);
+      add_times(right[j], left_ + at(j + 1, j + 1), between + j + 1, rest);
+      if (i > 0) add_times(left[j], arc_left_ + at(j, j + 1), left + j + 1, rest);
+    }
+  }
+
+  // out[k] += a * d[k], and returns <d, x>: the derivative of d's table at out += a * x.
+  static T push_back(T a, const T* x, const T* d, T* out, std::size_t n) {
+    add_times(a, d, out, n);
+    return inner_product(d, x, n);
+  }
+
+  void outside_row(std::size_t i) {
+    const T *right = right_ + at(i, 0), *left = left_ + at(i, 0);
+    const T *arc_right = arc_right_ + at(i, 0), *arc_left = arc_left_ + at(i, 0);
+    T *d_right = d_right_ + at(i, 0), *d_left = d_left_ + at(i, 0);
+    T* d_between = d_between_ + at(i, 0);
+    T *d_arc_right = d_arc_right_ + at(i, 0), *d_arc_left = d_arc_left_ + at(i, 0);
+    for (std::size_t j = n_; j > i; --j) {
+      const std::size_t rest = n_ - j;
+      if (rest > 0) {
+        d_arc_right[j] += push_back(arc_right[j], right_ + at(j, j + 1), d_right + j + 1,
+                                    d_right_ + at(j, j + 1), rest);
+        d_right[j] += push_back(right[j], left_ + at(j + 1, j + 1), d_between + j + 1,
+                                d_left_ + at(j + 1, j + 1), rest);
+        if (i > 0) {
+          d_left[j] += push_back(left[j], arc_left_ + at(j, j + 1), d_left + j + 1,
+                                 d_arc_left_ + at(j, j + 1), rest);
+        }
+        if (sibling_ != nullptr) outside_pairs(i, j);
+      }
+      d_arc_right[j] += d_right[j];
+      p_[at(i, j)] = as_double(d_arc_right[j] * arc_right[j] / sum_);
+      // From here on, of the sum before the arc's own weight.
+      d_arc_right[j] = d_arc_right[j] * weight_[at(i, j)];
+      if (i > 0) {
+        d_arc_left[j] += d_left[j];
+        p_[at(j, i)] = as_double(d_arc_left[j] * arc_left[j] / sum_);
+        d_arc_left[j] = d_arc_left[j] * weight_[at(j, i)];
+      }
+      if (sibling_ == nullptr) {
+        d_between[j] += d_arc_right[j];
+        if (i > 0) d_between[j] += d_arc_left[j];
+        continue;
+      }
+      const T first = d_arc_right[j] * pair(i, i, j);
+      d_left_[at(i + 1, j)] += first;
+      put_pair(i, i, j, first * left_[at(i + 1, j)]);
+      if (i > 0) {
+        const T last = d_arc_left[j] * pair(j, j, i);
+        d_right[j - 1] += last;
+        put_pair(j, j, i, last * right[j - 1]);
+      }
+    }
+    for (std::size_t k = i + 1; k < N_; ++k) d_left_[at(i + 1, k)] += d_between[k];
+  }
+
+  void outside_pairs(std::size_t i, std::size_t j) {
+    const T before = arc_right_[at(i, j)], beside = between_[at(i, j)];
+    for (std::size_t k = j + 1; k < N_; ++k) {
+      const T x = d_arc_right_[at(i, k)] * pair(i, j, k);
+      const T both = x * between_[at(j, k)];
+      d_arc_right_[at(i, j)] += both;
+      d_between_[at(j, k)] += before * x;
+      put_pair(i, j, k, before * both);
+      if (i == 0) continue;
+      const T y = d_arc_left_[at(i, k)] * pair(k, j, i);
+      const T other = y * arc_left_[at(j, k)];
+      d_between_[at(i, j)] += other;
+      d_arc_left_[at(j, k)] += beside * y;
+      put_pair(k, j, i, beside * other);
+    }
+  }
+
+  void put_pair(std::size_t h, std::size_t s, std::size_t m, T weight) {
+    if (pairs_ != nullptr) pairs_[(h * N_ + s) * N_ + m] = as_double(weight / sum_);
+  }
+
+  // An index below `count` in proportion to its term; the terms add up to `total`.
+  template <class Term>
+  static std::size_t choose(std::size_t count, T total, Random& random, Term&& term) {
+    double left = random.uniform();
+    std::size_t last = 0;
+    for (std::size_t x = 0; x < count; ++x) {
+      const T weight = term(x);
+      if (is_zero(weight)) continue;
+      last = x;
+      const double share = as_double(weight / total);
+      if (left < share) return x;
+      left -= share;
+    }
+    return last;
+  }
+
+  void split(Span span, Random& random, std::vector<Span>& stack, Output& heads) const {
+    const auto [kind, i, j] = span;
+    const std::size_t a = i, b = j;  // for the lambdas
+    std::size_t k = i;
+    switch (kind) {
+      case kRight:
+        k += 1 + choose(j - i, right_[at(i, j)], random, [&](std::size_t x) {
+               return arc_right_[at(a, a + 1 + x)] * right_[at(a + 1 + x, b)];
+             });
+        stack.push_back({kArcRight, i, k});
+        stack.push_back({kRight, k, j});
+        return;
+      case kLeft:
+        k += choose(j - i, left_[at(i, j)], random,
+                    [&](std::size_t x) { return left_[at(a, a + x)] * arc_left_[at(a + x, b)]; });
+        stack.push_back({kLeft, i, k});
+        stack.push_back({kArcLeft, k, j});
+        return;
+      case kBetween:
+        k += choose(j - i, between_[at(i, j)], random,
+                    [&](std::size_t x) { return right_[at(a, a + x)] * left_[at(a + x + 1, b)]; });
+        stack.push_back({kRight, i, k});
+        stack.push_back({kLeft, k + 1, j});
+        return;
+      case kArcRight:
+        heads[j - 1] = static_cast<std::int32_t>(i);
+        if (sibling_ == nullptr) break;
+        k += choose(j - i, arc_right_[at(i, j)] / weight_[at(i, j)], random, [&](std::size_t x) {
+          if (x == 0) return left_[at(a + 1, b)] * pair(a, a, b);
+          return arc_right_[at(a, a + x)] * between_[at(a + x, b)] * pair(a, a + x, b);
+        });
+        if (k == i) {
+          stack.push_back({kLeft, i + 1, j});
+        } else {
+          stack.push_back({kArcRight, i, k});
+          stack.push_back({kBetween, k, j});
+        }
+        return;
+      case kArcLeft:
+        heads[i - 1] = static_cast<std::int32_t>(j);
+        if (sibling_ == nullptr) break;
+        k += 1 + choose(j - i, arc_left_[at(i, j)] / weight_[at(j, i)], random, [&](std::size_t x) {
+               if (a + 1 + x == b) return right_[at(a, b - 1)] * pair(b, b, a);
+               return between_[at(a, a + 1 + x)] * arc_left_[at(a + 1 + x, b)] *
+                      pair(b, a + 1 + x, a);
+             });
+        if (k == j) {
+          stack.push_back({kRight, i, j - 1});
+        } else {
+          stack.push_back({kBetween, i, k});
+          stack.push_back({kArcLeft, k, j});
+        }
+        return;
+    }
+    stack.push_back({kBetween, i, j});
+  }
+
+  const double *arc_, *sibling_;
+  std::size_t n_, N_;
+  bool single_root_;
+  double eps_, shift_ = 0.0, floor_ = 0.0;
+  bool certain_ = true;         // from the size of the sum alone
+  std::vector<double> spread_;  // of each word, below its best choice
+  T sum_{};
+  std::vector<double> best_pair_;  // of an arc, over the siblings before it
+  std::vector<T> weight_, tables_, adjoints_;
+  T *right_, *left_, *arc_right_, *arc_left_, *between_;
+  T *d_right_, *d_left_, *d_arc_right_, *d_arc_left_, *d_between_;
+  double *p_ = nullptr, *pairs_ = nullptr;
+};
+
+// False where T is too small.
+template <class T>
+bool try_sum(SumChart<T> chart, double* p, double* pairs, double* value) {
+  if (!chart.settle(value)) return false;
+  if (p == nullptr || *value == kMinusInfinity) return true;
+  chart.outside(p, pairs);
+  return chart.adds_up();
+}
+
+template <class T>
+bool try_draw(SumChart<T> chart, std::size_t count, std::uint64_t seed,
+              std::vector<Output>* drawn) {
+  double value;
+  if (!chart.settle(&value)) return false;
+  for (std::size_t s = 0; s < count && value > kMinusInfinity; ++s) {
+    Random random(seed, s);
+    drawn->push_back(chart.draw(random));
+  }
+  return true;
+}
+
+}  // namespace
+
+double sum_projective(const double* arc, const double* sibling, std::size_t n, bool single_root,
+                      double eps, double* p, double* pairs) {
+  double value;
+  if (!try_sum(SumChart<double>(arc, sibling, n, single_root, eps), p, pairs, &value)) {
+    try_sum(SumChart<Wide>(arc, sibling, n, single_root, eps), p, pairs, &value);
+  }
+  return value;
+}
+
+std::vector<Output> draw_projective(const double* arc, const double* sibling, std::size_t n,
+                                    bool single_root, double eps, std::size_t count,
+                                    std::uint64_t seed) {
+  std::vector<Output> drawn;
+  if (!try_draw(SumChart<double>(arc, sibling, n, single_root, eps), count, seed, &drawn)) {
+    try_draw(SumChart<Wide>(arc, sibling, n, single_root, eps), count, seed, &drawn);
+  }
+  return drawn;
+}
+
+}  // namespace structlearn

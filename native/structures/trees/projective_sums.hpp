@@ -1,0 +1,23 @@
+// Sums over all projective trees, and draws from them.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "structures/structure.hpp"
+
+namespace structlearn {
+
+// eps log sum exp(score / eps) over the projective trees of n words; `arc` and `sibling` (or null)
+// as in eisner.hpp; -inf where there is none. Where p is not null, p[h][m] is the probability of an
+// arc and, with siblings, pairs[h][s][m] that of a pair (or null); 0 where nothing is read. O(n^3).
+double sum_projective(const double* arc, const double* sibling, std::size_t n, bool single_root,
+                      double eps, double* p, double* pairs);
+
+// `count` trees drawn in proportion to exp(score / eps); empty where there is none.
+std::vector<Output> draw_projective(const double* arc, const double* sibling, std::size_t n,
+                                    bool single_root, double eps, std::size_t count,
+                                    std::uint64_t seed);
+
+}  // namespace structlearn

@@ -1,0 +1,253 @@
+#include "tasks/constituents/span_features.hpp"
+
+#include <algorithm>
+#include <string>
+
+namespace structlearn::text {
+namespace {
+
+constexpr std::uint64_t kBorder = 0xB0BDE5ull;
+
+// X for capitals, x for other letters, d for digits, others as they are; runs are shortened.
+std::uint64_t shape_of(std::string_view word) {
+  std::string shape;
+  for (const char raw : word) {
+    const auto c = static_cast<unsigned char>(raw);
+    char kind = raw;
+    if (c >= 'A' && c <= 'Z')
+      kind = 'X';
+    else if ((c >= 'a' && c <= 'z') || c >= 0x80)
+      kind = 'x';
+    else if (c >= '0' && c <= '9')
+      kind = 'd';
+    const std::size_t n = shape.size();
+    if (n >= 2 && shape[n - 1] == kind && shape[n - 2] == kind) continue;
+    if (n < 12) shape.push_back(kind);
+  }
+  return hash_string(shape, 0x54A9Eull);
+}
+
+std::uint64_t length_class(std::size_t n) {
+  if (n <= 6) return n;
+  if (n <= 8) return 7;
+  if (n <= 12) return 8;
+  if (n <= 20) return 9;
+  return 10;
+}
+
+bool begins(std::string_view s, std::string_view with) {
+  return s.substr(0, with.size()) == with;
+}
+
+// Adds keys made of a number and parts; numbers tell templates apart.
+class Adder {
+ public:
+  Adder(std::uint64_t family, std::vector<std::uint64_t>& keys)
+      : seed_(hash_string({}, family)), keys_(keys) {}
+  template <class... Parts>
+  void operator()(std::uint64_t number, Parts... parts) const {
+    std::uint64_t h = combine(seed_, number);
+    ((h = combine(h, parts)), ...);
+    keys_.push_back(nonzero(h));
+  }
+
+ private:
+  std::uint64_t seed_;
+  std::vector<std::uint64_t>& keys_;
+};
+
+}  // namespace
+
+void TreeTokens::assign(std::span<const std::string_view> words,
+                        std::span<const std::string_view> tags,
+                        std::span<const std::uint64_t> known) {
+  n_ = words.size();
+  word_.assign(n_ + 4, 0);
+  tag_.assign(n_ + 4, 0);
+  shape_.assign(n_ + 4, kBorder);
+  for (std::size_t at : {std::size_t{0}, std::size_t{1}, n_ + 2, n_ + 3}) {
+    word_[at] = tag_[at] = kBorder + (at < 2 ? 0 : 1);
+  }
+  for (auto* counts : {&verbs_, &conjunctions_, &commas_, &marks_}) counts->assign(n_ + 1, 0);
+  for (std::size_t t = 0; t < n_; ++t) {
+    const std::string_view w = words[t], tag = tags[t];
+    shape_[t + 2] = shape_of(w);
+    const std::uint64_t key = word_key(w);
+    if (std::binary_search(known.begin(), known.end(), key)) {
+      word_[t + 2] = key;
+    } else {
+      word_[t + 2] = combine(shape_[t + 2],
+                             hash_string(w.substr(w.size() - std::min<std::size_t>(w.size(), 3))));
+    }
+    tag_[t + 2] = tag_key(tag);
+    verbs_[t + 1] = static_cast<std::uint16_t>(verbs_[t] + (begins(tag, "VB") || tag == "MD"));
+    conjunctions_[t + 1] = static_cast<std::uint16_t>(conjunctions_[t] + (tag == "CC"));
+    commas_[t + 1] = static_cast<std::uint16_t>(commas_[t] + (tag == ","));
+    const bool mark = tag == ":" || tag == "``" || tag == "''" || tag == "-LRB-" || tag == "-RRB-";
+    marks_[t + 1] = static_cast<std::uint16_t>(marks_[t] + mark);
+  }
+}
+
+std::uint64_t TreeTokens::contents(std::size_t i, std::size_t j) const {
+  const auto count = [&](const std::vector<std::uint16_t>& running, int most) {
+    return static_cast<std::uint64_t>(std::min<int>(running[j] - running[i], most));
+  };
+  return count(verbs_, 3) * 27 + count(conjunctions_, 2) * 9 + count(commas_, 2) * 3 +
+         count(marks_, 2);
+}
+
+void TreeFeatures::node(std::size_t begin, std::size_t end,
+                        std::vector<std::uint64_t>& keys) const {
+  const auto i = static_cast<std::ptrdiff_t>(begin), j = static_cast<std::ptrdiff_t>(end);
+  const Adder add(1, keys);
+  const std::uint64_t length = length_class(end - begin);
+  const std::uint64_t wb = x_.word(i - 1), wf = x_.word(i), wl = x_.word(j - 1), wn = x_.word(j);
+  const std::uint64_t tb = x_.tag(i - 1), tf = x_.tag(i), tl = x_.tag(j - 1), tn = x_.tag(j);
+  const std::uint64_t inside = x_.contents(begin, end);
+  add(0);
+  add(1, length);
+  add(2, wf);
+  add(3, wl);
+  add(4, wb);
+  add(5, wn);
+  add(6, tf, length);
+  add(7, tl, length);
+  add(8, tb, length);
+  add(9, tn, length);
+  add(10, wb, wf);
+  add(11, wl, wn);
+  add(12, tf, tl);
+  add(13, tb, tn);
+  add(14, tb, tf);
+  add(15, tl, tn);
+  add(16, tb, tf, tl, tn);
+  add(17, tf, tl, tn);
+  add(18, tb, tf, tl);
+  add(19, wf, tl);
+  add(20, tf, wl);
+  add(21, wf, wl);
+  add(22, wb, wn);
+  add(23, tb, wf);
+  add(24, wl, tn);
+  add(25, wf, length);
+  add(26, wb, tf);
+  add(27, tl, wn);
+  add(28, tf, tl, length);
+  add(29, tf, x_.tag(i + 1));
+  add(30, x_.tag(j - 2), tl);
+  add(31, x_.tag(i - 2), tb);
+  add(32, tn, x_.tag(j + 1));
+  add(33, tb, tf, x_.tag(i + 1));
+  add(34, x_.tag(j - 2), tl, tn);
+  add(35, inside);
+  add(36, inside, tf);
+  add(37, inside, tl, tn);
+  add(38, tf, wb, tl, tn);
+  add(39, wf, tl, tn);
+  add(40, wf, tb, tn);
+  add(41, tb, tf, tn);
+  add(42, tb, tl, tn);
+  add(43, tl, tn, x_.tag(j + 1));
+  add(44, x_.tag(i - 2), tb, tf);
+  add(45, wb, wf, wn);
+  if (end - begin <= 6) {
+    std::uint64_t tags = 0, shapes = 0;
+    for (auto t = i; t < j; ++t) {
+      tags = combine(tags, x_.tag(t));
+      shapes = combine(shapes, x_.shape(t));
+    }
+    add(46, tags);
+    add(47, tags, tb, tn);
+    add(48, shapes);
+    add(49, tags, wf);
+    add(50, tags, wl);
+  }
+}
+
+void TreeFeatures::word(std::size_t at, std::vector<std::uint64_t>& keys) const {
+  const auto i = static_cast<std::ptrdiff_t>(at);
+  const Adder add(2, keys);
+  const std::uint64_t w = x_.word(i), t = x_.tag(i);
+  const std::uint64_t wb = x_.word(i - 1), tb = x_.tag(i - 1), wn = x_.word(i + 1),
+                      tn = x_.tag(i + 1);
+  add(0);
+  add(1, w);
+  add(2, t);
+  add(3, t, tb);
+  add(4, t, tn);
+  add(5, t, tb, tn);
+  add(6, w, tb);
+  add(7, w, tn);
+  add(8, t, wb);
+  add(9, t, wn);
+  add(10, t, wb, tn);
+  add(11, t, tb, wn);
+  add(12, t, tn, x_.tag(i + 2));
+  add(13, t, tb, x_.tag(i - 2));
+  add(14, t, tb, tn, x_.tag(i + 2));
+  add(15, t, tb, tn, x_.tag(i - 2));
+  add(16, w, tb, tn);
+  add(17, t, x_.shape(i));
+  add(18, w, wb);
+  add(19, w, wn);
+  add(20, t, wb, wn);
+}
+
+void TreeFeatures::rest(std::size_t begin, std::size_t end,
+                        std::vector<std::uint64_t>& keys) const {
+  const auto i = static_cast<std::ptrdiff_t>(begin), j = static_cast<std::ptrdiff_t>(end);
+  const Adder add(3, keys);
+  const std::uint64_t length = length_class(end - begin);
+  const std::uint64_t wb = x_.word(i - 1), wf = x_.word(i), wl = x_.word(j - 1), wn = x_.word(j);
+  const std::uint64_t tb = x_.tag(i - 1), tf = x_.tag(i), tl = x_.tag(j - 1), tn = x_.tag(j);
+  add(0, length);
+  add(1, wf);
+  add(2, wl);
+  add(3, wb);
+  add(4, wn);
+  add(5, tf, tl);
+  add(6, tb, tf);
+  add(7, tl, tn);
+  add(8, tb, tf, tl, tn);
+  add(9, tb, wf);
+  add(10, wb, tf);
+  add(11, wb, wf);
+  add(12, tf, length);
+  add(13, tb, tf, x_.tag(i + 1));
+  add(14, x_.contents(begin, end), tf);
+  add(15, tf, tl, tn);
+  add(16, wf, tl, tn);
+  add(17, tb, tn);
+}
+
+void TreeFeatures::child(Place place, std::size_t begin, std::size_t end,
+                         std::vector<std::uint64_t>& keys) const {
+  const auto i = static_cast<std::ptrdiff_t>(begin), j = static_cast<std::ptrdiff_t>(end);
+  const Adder add(static_cast<std::uint64_t>(place), keys);
+  const std::uint64_t length = length_class(end - begin);
+  const std::uint64_t tb = x_.tag(i - 1), tf = x_.tag(i), tl = x_.tag(j - 1), tn = x_.tag(j);
+  add(0, length);
+  add(1, x_.word(i));
+  add(2, x_.word(j - 1));
+  add(3, tf, tl);
+  add(4, place == Place::kLast ? x_.word(i - 1) : x_.word(j));
+  add(5, tb, tf);
+  add(6, tl, tn);
+  add(7, tf, length);
+  add(8, tf, tl, tn);
+  add(9, tb, tf, tl);
+}
+
+void TreeFeatures::split(std::size_t begin, std::size_t middle, std::size_t end,
+                         std::vector<std::uint64_t>& keys) const {
+  const auto i = static_cast<std::ptrdiff_t>(begin), k = static_cast<std::ptrdiff_t>(middle),
+             j = static_cast<std::ptrdiff_t>(end);
+  const Adder add(4, keys);
+  const std::uint64_t tf = x_.tag(i), tl = x_.tag(j - 1), before = x_.tag(k - 1), after = x_.tag(k);
+  add(0, length_class(middle - begin), length_class(end - middle));
+  add(1, tf, before, after, tl);
+  add(2, tf, x_.word(k), x_.tag(j));
+  add(3, x_.tag(i - 1), after, x_.tag(j));
+}
+
+}  // namespace structlearn::text

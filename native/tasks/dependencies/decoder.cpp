@@ -1,0 +1,209 @@
+#include "tasks/dependencies/decoder.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+namespace structlearn::parsing {
+namespace {
+
+constexpr double kShare = 1.0 / 3.0;  // of an arc's score: tree, modifier and head each have one
+constexpr double kFirstRate = 2.0;    // of Polyak's step, and
+constexpr double kSlower = 0.9;       // what it is multiplied by
+constexpr int kPatience = 3;          // after so many rounds without a better bound
+
+}  // namespace
+
+void TreeSearch::begin(int n) {
+  width_ = static_cast<std::size_t>(n) + 1;
+  score_.assign(width_ * width_, kMinusInfinity);
+}
+
+double TreeSearch::best(std::vector<std::int32_t>& heads) {
+  Layout layout;
+  layout.add(Arborescence::kArc, width_ * width_, 1, true);
+  Scores scores;
+  scores.block[Arborescence::kArc] = score_.data();
+  const double value = trees_.argmax(layout, scores, output_, workspace_);
+  if (value == kMinusInfinity) return value;
+  heads.resize(width_);
+  heads[0] = -1;
+  std::copy(output_.begin(), output_.end(), heads.begin() + 1);
+  return value;
+}
+
+double TreeSearch::log_partition(std::vector<double>& marginals) {
+  Layout layout;
+  layout.add(Arborescence::kArc, width_ * width_, 1, true);
+  Scores scores;
+  scores.block[Arborescence::kArc] = score_.data();
+  marginals.assign(width_ * width_, 0.0);
+  Marginals out;
+  out.block[Arborescence::kArc] = marginals.data();
+  return trees_.infer(layout, scores, 1.0, out, workspace_);
+}
+
+// The best choice of a head for h and of modifiers on both sides, given the multipliers.
+double Decoder::automaton(const Parts& parts, int h) {
+  const auto at = static_cast<std::size_t>(h);
+  const std::uint32_t first_up = parts.begin[at], ups = parts.ups(h);
+  const std::size_t width = parts.down_begin[2 * at + 2] - parts.down_begin[2 * at];
+  const std::uint32_t* const downs = parts.down.data() + parts.down_begin[2 * at];
+  for (std::size_t j = 0; j < width; ++j) z_down_[downs[j]] = 0;
+  for (std::uint32_t u = 0; u < ups; ++u) z_up_[first_up + u] = 0;
+  double best = kMinusInfinity;
+  std::uint32_t best_up = Parts::kNone;
+  f_.resize(width + 2);
+  from_.resize(width + 2);
+  trace_.clear();
+  std::vector<std::uint32_t>& chosen = trace_;
+  for (std::uint32_t u = 0; u < std::max<std::uint32_t>(ups, 1); ++u) {
+    double total = 0.0;
+    int g = -1;
+    const double* grand = nullptr;
+    if (ups > 0) {
+      const std::uint32_t a = first_up + u;
+      g = parts.head[a];
+      total = parts.arc[a] * kShare - dual_up_[a];
+      grand = parts.grand.data() + parts.grand_begin[at] + u * width;
+    }
+    std::size_t end_from[2] = {0, 0};
+    for (int after = 0; after < 2; ++after) {
+      const auto list = parts.side(h, after);
+      const std::size_t k = list.size();
+      const std::size_t first = after ? width - k : 0;
+      const double* sibling =
+          parts.sibling.data() + parts.sibling_begin[2 * at + static_cast<std::size_t>(after)];
+      for (std::size_t j = 0; j <= k; ++j) {
+        double value = sibling[j];
+        std::uint32_t from = 0;  // 0: none before; i + 1: modifier i
+        for (std::size_t i = 0; i < j; ++i) {
+          const double x = f_[first + i] + sibling[(i + 1) * (k + 1) + j];
+          if (x > value) {
+            value = x;
+            from = static_cast<std::uint32_t>(i + 1);
+          }
+        }
+        if (j == k) {
+          total += value;
+          end_from[after] = from;
+          break;
+        }
+        const std::uint32_t a = list[j];
+        value += parts.arc[a] * kShare - dual_down_[a];
+        if (grand) value += grand[first + j];
+        if (parts.word[a] == g) value = kMinusInfinity;
+        f_[first + j] = value;
+        from_[first + j] = from;
+      }
+    }
+    if (total > best) {
+      best = total;
+      best_up = ups > 0 ? first_up + u : Parts::kNone;
+      chosen.clear();
+      for (int after = 0; after < 2; ++after) {
+        const auto list = parts.side(h, after);
+        const std::size_t first = after ? width - list.size() : 0;
+        for (std::size_t i = end_from[after]; i > 0; i = from_[first + i - 1]) {
+          chosen.push_back(list[i - 1]);
+        }
+      }
+    }
+  }
+  if (best_up != Parts::kNone) z_up_[best_up] = 1;
+  for (const std::uint32_t a : chosen) z_down_[a] = 1;
+  return best;
+}
+
+Decoded Decoder::decode(const Parts& parts, std::vector<std::int32_t>& heads) {
+  const std::size_t arcs = parts.head.size();
+  Decoded result;
+  if (parts.second_order && projective_) {
+    result.value = result.bound = chart_.best(parts, heads);
+    result.exact = true;
+    return result;
+  }
+  tree_.begin(parts.n);
+  if (!parts.second_order) {
+    for (std::size_t a = 0; a < arcs; ++a) tree_.at(parts.head[a], parts.word[a]) = parts.arc[a];
+    result.value = result.bound = tree_.best(heads);
+    result.exact = true;
+    return result;
+  }
+  dual_up_.assign(arcs, 0.0);
+  dual_down_.assign(arcs, 0.0);
+  z_up_.assign(arcs, 0);
+  z_down_.assign(arcs, 0);
+  y_.assign(arcs, 0);
+  const std::size_t n = static_cast<std::size_t>(parts.n);
+  dirty_.assign(n + 1, 1);
+  value_.assign(n + 1, 0.0);
+  result.value = kMinusInfinity;
+  result.bound = std::numeric_limits<double>::infinity();
+  double rate = kFirstRate;
+  int stalled = 0;
+  for (int iteration = 0; iteration < max_iterations_; ++iteration) {
+    result.iterations = iteration + 1;
+    for (std::size_t a = 0; a < arcs; ++a) {
+      tree_.at(parts.head[a], parts.word[a]) = parts.arc[a] * kShare + dual_up_[a] + dual_down_[a];
+    }
+    double dual = tree_.best(candidate_);
+    if (dual == kMinusInfinity) {
+      result.value = dual;
+      return result;
+    }
+    for (std::size_t h = 0; h <= n; ++h) {
+      if (dirty_[h]) value_[h] = automaton(parts, static_cast<int>(h));
+      dirty_[h] = 0;
+      dual += value_[h];
+    }
+    // A tree that was looked at before brings nothing new.
+    if (iteration == 0 || candidate_ != tried_) {
+      tried_ = candidate_;
+      search_.improve(parts, candidate_);
+      const double primal = parts.score(candidate_);
+      if (primal > result.value) {
+        result.value = primal;
+        heads = candidate_;
+      }
+      candidate_ = tried_;
+    }
+    if (dual < result.bound) {
+      result.bound = dual;
+      stalled = 0;
+    } else if (++stalled >= kPatience) {
+      rate *= kSlower;
+      stalled = 0;
+    }
+    const double gap = result.bound - result.value;
+    if (gap <= 1e-9 * (1.0 + std::abs(result.value))) {
+      result.exact = true;
+      return result;
+    }
+    std::size_t differ = 0;
+    for (std::size_t a = 0; a < arcs; ++a) {
+      y_[a] = candidate_[parts.word[a]] == parts.head[a];
+      differ += y_[a] != z_up_[a];
+      differ += y_[a] != z_down_[a];
+    }
+    if (differ == 0) {  // they agree: the tree is the best
+      heads = candidate_;
+      result.value = parts.score(candidate_);
+      result.exact = true;
+      return result;
+    }
+    const double step = rate * std::max(dual - result.value, 1e-6) / static_cast<double>(differ);
+    for (std::size_t a = 0; a < arcs; ++a) {
+      if (y_[a] != z_up_[a]) {
+        dual_up_[a] -= step * (static_cast<double>(y_[a]) - static_cast<double>(z_up_[a]));
+        dirty_[parts.word[a]] = 1;
+      }
+      if (y_[a] != z_down_[a]) {
+        dual_down_[a] -= step * (static_cast<double>(y_[a]) - static_cast<double>(z_down_[a]));
+        dirty_[parts.head[a]] = 1;
+      }
+    }
+  }
+  return result;
+}
+
+}  // namespace structlearn::parsing

@@ -1,0 +1,75 @@
+// The best tree of a sentence's parts.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "structures/structure.hpp"
+#include "structures/trees/arborescence.hpp"
+#include "tasks/dependencies/local_search.hpp"
+#include "tasks/dependencies/parts.hpp"
+#include "tasks/dependencies/projective_search.hpp"
+
+namespace structlearn::parsing {
+
+// The best tree by arcs alone: an Arborescence over the candidates, others being forbidden.
+class TreeSearch {
+ public:
+  explicit TreeSearch(bool projective) : trees_(projective, true) {}
+  void begin(int n);
+  double& at(int h, int m) {
+    return score_[static_cast<std::size_t>(h) * width_ + static_cast<std::size_t>(m)];
+  }
+  // heads[1..n]; -inf if there is no tree.
+  double best(std::vector<std::int32_t>& heads);
+  // log of the sum over all trees of exp(score), and the probabilities of the arcs.
+  double log_partition(std::vector<double>& marginals);
+
+ private:
+  Arborescence trees_;
+  std::size_t width_ = 0;
+  std::vector<double> score_;
+  Workspace workspace_;
+  Output output_;
+};
+
+struct Decoded {
+  double value = 0.0;
+  double bound = 0.0;
+  bool exact = false;
+  int iterations = 0;
+};
+
+// First order: TreeSearch. Second order: ProjectiveSearch, always exact, where no arcs may cross;
+// else dual decomposition (Koo, Rush, Collins, Jaakkola & Sontag 2010) of trees by arcs and of head
+// automata, each of which chooses a head for a word together with its modifiers; steps by Polyak's
+// rule. `exact` where value and bound meet: the best tree of those that the candidates leave.
+class Decoder {
+ public:
+  explicit Decoder(bool projective, int max_iterations)
+      : tree_(projective),
+        search_(projective),
+        projective_(projective),
+        max_iterations_(max_iterations) {}
+  void set_max_iterations(int n) { max_iterations_ = n; }
+  Decoded decode(const Parts& parts, std::vector<std::int32_t>& heads);
+
+ private:
+  double automaton(const Parts&, int h);
+
+  TreeSearch tree_;
+  LocalSearch search_;
+  ProjectiveSearch chart_;
+  bool projective_;
+  int max_iterations_;
+  std::vector<double> dual_up_, dual_down_;
+  std::vector<std::uint8_t> z_up_, z_down_, y_, dirty_;
+  std::vector<double> value_;  // of each automaton
+  std::vector<double> f_;
+  std::vector<std::uint32_t> from_, trace_;
+  std::vector<std::int32_t> candidate_, tried_;
+};
+
+}  // namespace structlearn::parsing

@@ -1,0 +1,62 @@
+// From text to text: reads sentences, tags and parses them, and writes CoNLL-U.
+#pragma once
+
+#include <array>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "tasks/dependencies/model.hpp"
+#include "tasks/dependencies/treebank.hpp"
+#include "tasks/tagging/labeller.hpp"
+
+namespace structlearn::parsing {
+
+// A tagger and how its labels are written.
+struct ColumnTagger {
+  const text::TaggerModel* model = nullptr;
+  const text::LabelNames* names = nullptr;
+};
+
+// Parses pieces of text one after another. Not to be shared between threads.
+class ParseLabeller {
+ public:
+  // Taggers of the columns UPOS, XPOS and FEATS; without a model a column is read as it is.
+  ParseLabeller(const ParserModel& model, std::array<ColumnTagger, 3> taggers, text::Format format,
+                bool lemmas);
+
+  // Appends the text, which ends where a sentence ends, with its trees: a CoNLL-U text with the
+  // columns filled and everything else as it was; of a column file the words, as CoNLL-U. `line` is
+  // the number of lines before it. Throws BadLine.
+  void label(std::string_view text, std::size_t line, std::string& out);
+
+  std::size_t tokens() const { return tokens_; }
+  std::size_t sentences() const { return sentences_; }
+  std::size_t exact() const { return exact_; }  // sentences whose tree is proven the best
+  void expect(const text::LineShape& shape) { words_.expect(shape); }
+  text::LineShape shape() const { return words_.shape(); }
+
+ private:
+  void read(std::string_view text, std::size_t line);
+  void check_tags() const;
+  void write(std::string_view text, std::size_t token, std::size_t position, std::string& out);
+
+  const ParserModel& model_;
+  std::array<ColumnTagger, 3> taggers_;
+  bool conllu_;
+  text::Corpus corpus_;  // of CoNLL-U
+  text::Corpus words_;   // what a column file has
+  std::array<std::unique_ptr<text::Extractor>, 3> extractor_;
+  std::array<text::Scratch, 3> scratch_;
+  std::array<TagColumn, 3> tags_;
+  Output labels_;
+  TokenReader reader_;
+  Sentence sentence_;
+  SentenceParser parser_;
+  std::vector<std::int32_t> heads_;
+  std::vector<std::uint16_t> relations_;
+  std::size_t tokens_ = 0, sentences_ = 0, exact_ = 0;
+};
+
+}  // namespace structlearn::parsing

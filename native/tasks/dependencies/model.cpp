@@ -1,0 +1,95 @@
+#include "tasks/dependencies/model.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <stdexcept>
+
+namespace structlearn::parsing {
+namespace {
+
+LargeArray<float> copied(std::span<const float> from, const char* what) {
+  if (from.size() < kLine || !std::has_single_bit(from.size())) {
+    throw std::invalid_argument(std::string(what) + " are not a power of two");
+  }
+  LargeArray<float> out(from.size());
+  for (std::size_t i = 0; i < from.size(); ++i) {
+    if (!std::isfinite(from[i])) {
+      throw std::invalid_argument(std::string(what) + " have one that is not a number");
+    }
+    out[i] = from[i];
+  }
+  return out;
+}
+
+}  // namespace
+
+ParserModel::ParserModel(std::vector<std::string> labels, LabelSets sets, ParserOptions options,
+                         std::span<const float> weights, std::span<const float> pruner)
+    : labels_(std::move(labels)),
+      sets_(std::move(sets)),
+      options_(options),
+      weight_(copied(weights, "the weights")),
+      pruner_(copied(pruner, "the pruner's weights")) {
+  if (labels_.empty() || labels_.size() > kMaxLabels) {
+    throw std::invalid_argument("a parser needs 1 to " + std::to_string(kMaxLabels) + " labels");
+  }
+  if (options_.order < 1 || options_.order > 2 || options_.iterations < 1 ||
+      options_.pruning.most < 1 || !(options_.pruning.least > 0.0)) {
+    throw std::invalid_argument("options of the parser out of bounds");
+  }
+}
+
+SentenceParser::SentenceParser(const ParserModel& model)
+    : model_(model),
+      pruner_(model.pruner_table(), model.options().pruning, model.options().projective),
+      scorer_(model.table(), model.sets(), model.labels().size()),
+      decoder_(model.options().projective, model.options().iterations) {}
+
+Decoded SentenceParser::parse(const Sentence& s, std::vector<std::int32_t>& heads,
+                              std::vector<std::uint16_t>& labels) {
+  pruner_.prune(s, candidates_);
+  parts_.set(candidates_);
+  scorer_.arcs(s, parts_);
+  if (model_.options().order > 1) scorer_.second_order(s, parts_);
+  const Decoded found = decoder_.decode(parts_, heads);
+  labels.assign(heads.size(), 0);
+  for (std::size_t m = 1; m < heads.size(); ++m) {
+    labels[m] = parts_.label[parts_.find(heads[m], static_cast<int>(m))];
+  }
+  return found;
+}
+
+std::vector<SentenceParser::Reason> SentenceParser::reasons(const Sentence& s, int h, int m,
+                                                            std::size_t label) const {
+  std::vector<Reason> found;
+  const Table t = model_.table();
+  const auto add = [&](std::uint16_t id, float weight) {
+    // Templates that make several features count once.
+    if (found.empty() || found.back().id != id) found.push_back({id, 0.0});
+    found.back().weight += static_cast<double>(weight);
+  };
+  const std::uint32_t dd = direction_distance(h, m), d = direction_place(m > h);
+  arc_features(s, h, m, [&](const keys::Key& key) {
+    const float* line = t.weight + t.line(key);
+    add(key.id, line[place(key, dd)] + line[place(key, d)]);
+  });
+  const auto group = static_cast<std::uint32_t>(label / kLine);
+  label_features(s, h, m, [&](const keys::Key& key) {
+    add(key.id, t.weight[t.line(group_key(key, group)) + label % kLine]);
+  });
+  std::stable_sort(found.begin(), found.end(),
+                   [](const Reason& a, const Reason& b) { return a.id < b.id; });
+  std::size_t used = 0;
+  for (const Reason& r : found) {
+    if (used > 0 && found[used - 1].id == r.id) {
+      found[used - 1].weight += r.weight;
+    } else {
+      found[used++] = r;
+    }
+  }
+  found.resize(used);
+  return found;
+}
+
+}  // namespace structlearn::parsing

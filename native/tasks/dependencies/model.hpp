@@ -1,0 +1,69 @@
+// A trained dependency parser, and what parses with it.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "tasks/dependencies/decoder.hpp"
+#include "tasks/dependencies/label_sets.hpp"
+#include "tasks/dependencies/large_array.hpp"
+#include "tasks/dependencies/pruner.hpp"
+#include "tasks/dependencies/scorer.hpp"
+
+namespace structlearn::parsing {
+
+struct ParserOptions {
+  int order = 1;  // 2: siblings and grandparents too
+  bool projective = false;
+  int iterations = 100;  // of dual decomposition
+  PruneOptions pruning;
+};
+
+// The weights are copied: read at random, they want large pages (large_array.hpp).
+class ParserModel {
+ public:
+  // Throws std::invalid_argument where the arrays do not fit together.
+  ParserModel(std::vector<std::string> labels, LabelSets sets, ParserOptions options,
+              std::span<const float> weights, std::span<const float> pruner);
+
+  const std::vector<std::string>& labels() const { return labels_; }
+  const ParserOptions& options() const { return options_; }
+  const LabelSets& sets() const { return sets_; }
+  Table table() const { return {weight_.data(), weight_.size() / kLine - 1}; }
+  Table pruner_table() const { return {pruner_.data(), pruner_.size() / kLine - 1}; }
+
+ private:
+  std::vector<std::string> labels_;
+  LabelSets sets_;
+  ParserOptions options_;
+  LargeArray<float> weight_, pruner_;
+};
+
+// Parses sentences one after another. Not to be shared between threads.
+class SentenceParser {
+ public:
+  explicit SentenceParser(const ParserModel& model);
+  // heads[1..n] and labels[1..n].
+  Decoded parse(const Sentence&, std::vector<std::int32_t>& heads,
+                std::vector<std::uint16_t>& labels);
+  const Parts& parts() const { return parts_; }
+
+  // What speaks for an arc with its label, template by template.
+  struct Reason {
+    std::uint16_t id;
+    double weight;
+  };
+  std::vector<Reason> reasons(const Sentence&, int h, int m, std::size_t label) const;
+
+ private:
+  const ParserModel& model_;
+  Pruner pruner_;
+  PartScorer scorer_;
+  Decoder decoder_;
+  Candidates candidates_;
+  Parts parts_;
+};
+
+}  // namespace structlearn::parsing

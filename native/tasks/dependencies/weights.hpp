@@ -1,0 +1,62 @@
+// Weights of hashed features, sixteen to a cache line.
+//
+// A key names a line; what goes with it (direction and distance, or a label) names a place in the
+// line. One read from memory so serves a feature with and without its distance, or sixteen labels.
+// Keys that fall on the same line share it: with hashed features learning copes with that.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "text/hash.hpp"
+
+namespace structlearn::parsing {
+
+inline constexpr std::uint32_t kLine = 16;
+
+struct Table {
+  const float* weight = nullptr;
+  std::uint64_t mask = 0;  // lines - 1, a power of two of lines
+
+  std::uint32_t line(std::uint64_t key) const {
+    return static_cast<std::uint32_t>(key & mask) * kLine;
+  }
+  void prefetch(std::uint64_t key) const { __builtin_prefetch(weight + line(key)); }
+};
+
+// A place in a line; turned by bits of the key, so that no place is fuller than others.
+inline std::uint32_t place(std::uint64_t key, std::uint32_t which) {
+  return (which ^ static_cast<std::uint32_t>(key >> 60)) & (kLine - 1);
+}
+// The place of a direction alone, beside the fourteen of direction and distance.
+inline std::uint32_t direction_place(bool rightward) {
+  return rightward ? 14 : 15;
+}
+// The line of a group of sixteen labels.
+inline std::uint64_t group_key(std::uint64_t key, std::uint32_t group) {
+  return key + group * 0x9E3779B97F4A7C15ULL;
+}
+
+// Keys of one part, collected so that memory is asked for ahead of time.
+class KeyList {
+ public:
+  explicit KeyList(Table table) : table_(table), key_(kMost) {}
+  void clear() { size_ = 0; }
+  void operator()(std::uint64_t key) {
+    table_.prefetch(key);
+    key_[size_++] = key;
+  }
+  std::span<const std::uint64_t> keys() const { return {key_.data(), size_}; }
+
+ private:
+  // No part has more: some hundred templates, one key for each kind of tag between two words, and a
+  // key a group of labels.
+  static constexpr std::size_t kMost = 8192;
+  Table table_;
+  std::vector<std::uint64_t> key_;
+  std::size_t size_ = 0;
+};
+
+}  // namespace structlearn::parsing

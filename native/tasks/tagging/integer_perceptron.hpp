@@ -1,0 +1,93 @@
+// The averaged perceptron on first-order chains with named features, in whole numbers.
+//
+// Its steps are +1 and -1, so every weight is a whole number, and 32-bit integers compute what
+// online_epoch computes in floating point, to the last bit, in a fraction of the time: half the
+// memory is read, eight labels go through a vector instruction, and the features of a token are
+// laid out for the one way they are used. Two kinds of features: those seen with many labels have
+// a row with a weight a label and are added as vectors; the weights of the others are listed token
+// by token, next to each other, so that no row has to be looked up.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "learners/online.hpp"
+#include "numeric/parallel.hpp"
+
+namespace structlearn {
+
+class IntegerPerceptron {
+ public:
+  // The weights: rows of observed labels, one a feature (row_ptr, column), then start, end and
+  // transition, the order of a Chain's layout. Masks may be empty; where one is -inf the outcome is
+  // forbidden. `boundaries`: weights for the first and last label exist. Pointers are borrowed.
+  struct Layout {
+    std::span<const std::uint32_t> row_ptr;
+    const std::uint32_t* column = nullptr;
+    std::size_t labels = 0;
+    bool boundaries = true;
+    std::span<const double> start_mask, end_mask, transition_mask;
+  };
+
+  // Sentences in the form that an epoch reads.
+  struct Batch {
+    std::vector<std::uint32_t> sentence{0};          // first token of each
+    std::vector<std::uint32_t> full_end, entry_end;  // of each token
+    std::vector<std::uint32_t> full, entry;
+    std::vector<std::uint16_t> entry_label;
+    std::vector<std::uint16_t> gold;
+  };
+
+  static constexpr std::size_t kMaxLabels = 4096;
+
+  explicit IntegerPerceptron(const Layout&);
+
+  // Sentences as compressed rows: tokens of each, features of each token, gold labels.
+  struct Rows {
+    std::span<const std::int64_t> sentence, begin;
+    std::span<const std::int32_t> feature, gold;
+  };
+  void read(const Rows&, Batch&) const;
+
+  // Back to zero, for another run over the same batches.
+  void reset();
+
+  EpochReport epoch(const Batch&, std::span<const std::uint32_t> order, Interrupt&);
+  // Sentences that are known to be right are passed over: they count in the average.
+  void skip(std::int64_t sentences) { steps_ += sentences; }
+
+  std::size_t weights() const { return boundary_ + 2 * (boundaries_ ? K_ : 0) + K_ * K_; }
+  // The averaged weights, or the last ones.
+  void mean(std::span<double> w) const { write(w, true); }
+  void last(std::span<double> w) const { write(w, false); }
+
+ private:
+  void write(std::span<double> w, bool average) const;
+  void viterbi(const Batch&, std::size_t begin, std::size_t end);
+  void update(const Batch&, std::size_t begin, std::size_t end);
+  void step_full(std::uint32_t row, std::size_t label, std::int32_t d);
+  void step_transition(std::size_t from, std::size_t to, std::int32_t d);
+
+  std::size_t K_, stride_;  // labels; rounded up to whole vectors
+  bool boundaries_;
+  std::size_t boundary_ = 0;  // weights of features, before start and end
+  std::span<const std::uint32_t> row_ptr_;
+  const std::uint32_t* column_;
+  std::vector<std::uint32_t> full_row_;  // of a feature; kNone: listed
+  std::vector<std::int32_t> full_;       // rows of stride_
+  std::vector<std::uint8_t> full_real_;  // 0: the pair was not observed
+  std::vector<std::int64_t> full_behind_;
+  std::vector<std::int32_t> listed_;  // by place in the layout
+  std::vector<std::int64_t> listed_behind_;
+  // Transitions with the masks in them, both ways round; start and end in rows of stride_.
+  std::vector<std::int32_t> transition_, transposed_, start_, end_;
+  std::vector<std::int32_t> transition_mask_, start_mask_, end_mask_;
+  std::vector<std::int64_t> transition_behind_, start_behind_, end_behind_;
+  std::int64_t steps_ = 0;
+  std::vector<std::int32_t> scores_, alpha_;  // of the sentence at hand
+  std::vector<std::uint16_t> found_;
+};
+
+}  // namespace structlearn

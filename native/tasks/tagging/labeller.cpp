@@ -1,0 +1,215 @@
+#include "tasks/tagging/labeller.hpp"
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+
+namespace structlearn::text {
+namespace {
+
+// Strings seen so far are kept between pieces; from this many bytes on they are forgotten.
+constexpr std::size_t kMostBytes = std::size_t{64} << 20;
+constexpr double kLeastShown = 0.0005;
+
+// The text from `from` to the end of a line, with another cell in one column, or with one more
+// column.
+void fill(const Corpus& corpus, std::string_view text, std::size_t from, const Line& line,
+          std::string_view cell, std::string& out) {
+  out.append(text.substr(from, line.cell_begin - from));
+  if (line.cell_begin == line.cell_end) out.push_back(corpus.separator());
+  out.append(cell);
+  out.append(text.substr(line.cell_end, line.end - line.cell_end));
+}
+
+}  // namespace
+
+void append_number(double x, std::string& out) {
+  std::array<char, 32> buffer;
+  const auto end =
+      std::to_chars(buffer.data(), buffer.data() + buffer.size(), x, std::chars_format::fixed, 4);
+  out.append(buffer.data(), end.ptr);
+}
+
+void write_token(const Corpus& corpus, std::string_view text, std::size_t from, std::size_t token,
+                 std::string_view label, std::size_t target,
+                 std::span<const std::pair<std::string, std::string>> extra, std::string& out) {
+  const Line& line = corpus.lines()[token];
+  if (extra.empty() || corpus.format() == Format::kColumns) {
+    fill(corpus, text, from, line, label, out);
+    for (const auto& named : extra) {
+      out.push_back(corpus.separator());
+      out.append(named.second);
+    }
+    return;
+  }
+  // CoNLL-U has ten columns and no more: the last one takes what else there is to say.
+  const Column& last = corpus.columns().back();
+  const std::string_view old =
+      target + 1 == corpus.columns().size() ? label : last.strings[last.cell[token]];
+  fill(corpus, text, from, line, label, out);
+  out.resize(out.size() - old.size());
+  if (old != "_") out.append(old);
+  for (std::size_t i = 0; i < extra.size(); ++i) {
+    if (i > 0 || old != "_") out.push_back('|');
+    out.append(extra[i].first).append("=").append(extra[i].second);
+  }
+}
+
+void check_columns(const Corpus& corpus, std::size_t needed, std::size_t target,
+                   std::size_t trained_on) {
+  const std::size_t columns = corpus.columns().size();
+  if (corpus.tokens() == 0) return;
+  if (columns < needed) {
+    throw BadLine(corpus.line_number(0), "the model reads column " + std::to_string(needed) +
+                                             ", the line has " + std::to_string(columns));
+  }
+  if (columns > target && columns < trained_on) {
+    throw BadLine(corpus.line_number(0),
+                  std::to_string(columns) + " columns, where the model was trained on " +
+                      std::to_string(trained_on) + " with the labels in column " +
+                      std::to_string(target + 1) +
+                      ": leave out that column and what follows it, or give them all");
+  }
+}
+
+std::vector<std::uint8_t> columns_read(const FeatureSet& features, Format format,
+                                       std::size_t target, bool reads_target, bool adds_to_last) {
+  std::vector<std::uint8_t> read(target + 1, 0);
+  for (const Attribute& a : features.attributes()) {
+    if (a.kind == Attribute::Kind::kSentence) return {};  // its function may look at any
+    if (!a.reads_column()) continue;
+    read.resize(std::max(read.size(), a.column + 1), 0);
+    read[a.column] = 1;
+  }
+  if (reads_target) read[target] = 1;
+  if (format == Format::kConllu) {
+    read.resize(std::max(read.size(), kConlluColumns), 0);
+    if (adds_to_last) read.back() = 1;
+  }
+  return read;
+}
+
+std::int32_t LabelNames::find(std::string_view name) const {
+  const auto at = std::lower_bound(names.begin(), names.end(), name);
+  if (at == names.end() || *at != name) return -1;
+  return static_cast<std::int32_t>(at - names.begin());
+}
+
+Labeller::Labeller(const TaggerModel& model, const LabelNames& labels, Format format,
+                   LabelOptions options)
+    : model_(model),
+      labels_(labels),
+      options_(std::move(options)),
+      corpus_(format),
+      extractor_(model.shared_features(), corpus_) {
+  const bool adds = options_.nbest > 1 || options_.confidence || options_.marginals;
+  corpus_.keep_columns(
+      columns_read(model_.features(), format, options_.target, options_.known, adds));
+}
+
+// What is written of a token besides its label.
+void Labeller::describe(std::size_t position) {
+  extra_.clear();
+  const std::size_t K = labels_.labels.size();
+  for (std::size_t n = 1; n < options_.nbest; ++n) {
+    // "-": the sentence has no more labellings.
+    extra_.emplace_back("NBest" + std::to_string(n + 1),
+                        n < outputs_.size() ? labels_.shown(outputs_[n][position]) : "-");
+  }
+  if (!options_.confidence && !options_.marginals) return;
+  // Labels that are written alike count together.
+  of_name_.assign(labels_.names.size(), 0.0);
+  for (std::size_t k = 0; k < K; ++k) {
+    of_name_[static_cast<std::size_t>(labels_.name_of[k])] += probability_[position * K + k];
+  }
+  if (options_.confidence) {
+    const std::int32_t label = outputs_[0][position];
+    const std::int32_t name = labels_.name_of[static_cast<std::size_t>(label)];
+    extra_.emplace_back("Confidence", "");
+    append_number(of_name_[static_cast<std::size_t>(name)], extra_.back().second);
+  }
+  if (options_.marginals) {
+    ranked_.clear();
+    for (std::size_t k = 0; k < of_name_.size(); ++k) {
+      if (of_name_[k] >= kLeastShown) ranked_.emplace_back(-of_name_[k], k);
+    }
+    std::sort(ranked_.begin(), ranked_.end());
+    extra_.emplace_back("Marginals", "");
+    std::string& text = extra_.back().second;
+    for (const auto& [minus, k] : ranked_) {
+      if (!text.empty()) text.push_back(',');
+      text.append(labels_.names[k]);
+      text.push_back(':');
+      append_number(-minus, text);
+    }
+  }
+}
+
+void Labeller::label(std::string_view text, std::size_t line, std::string& out) {
+  if (corpus_.bytes() > kMostBytes) {
+    corpus_.clear();
+    extractor_.forget();
+  } else {
+    corpus_.clear_tokens();
+  }
+  corpus_.set_line(line);
+  corpus_.read(text, options_.target);
+  extractor_.update();
+  const std::size_t K = labels_.labels.size();
+  check_columns(corpus_, model_.features().columns_needed(), options_.target, options_.columns);
+  std::size_t copied = 0;
+  for (std::size_t s = 0; s < corpus_.sentences(); ++s) {
+    const std::size_t begin = corpus_.sentence(s), L = corpus_.sentence(s + 1) - begin;
+    model_.score(extractor_, s, scratch_);
+    if (options_.known && options_.target < corpus_.columns().size()) {
+      const Column& column = corpus_.columns()[options_.target];
+      known_.assign(L, -1);
+      for (std::size_t t = 0; t < L; ++t) {
+        const std::string_view cell = column.strings[column.cell[begin + t]];
+        if (cell == options_.unknown) continue;
+        known_[t] = labels_.find(cell);
+        if (known_[t] < 0) {
+          throw BadLine(corpus_.line_number(begin + t),
+                        "the known label '" + std::string(cell) + "' is not one of the model's");
+        }
+      }
+      model_.clamp(known_, labels_.name_of, scratch_);
+    }
+    double value;
+    if (options_.nbest > 1) {
+      outputs_.clear();
+      value = kMinusInfinity;
+      for (auto& [score, y] : model_.kbest(L, scratch_, options_.nbest)) {
+        if (outputs_.empty()) value = score;
+        outputs_.push_back(std::move(y));
+      }
+    } else {
+      outputs_.resize(1);
+      value = model_.argmax(L, scratch_, outputs_[0]);
+    }
+    if (value == kMinusInfinity) {
+      throw BadLine(corpus_.line_number(begin),
+                    "no legal labelling of this sentence is left: the known labels contradict the "
+                    "constraints");
+    }
+    if (options_.confidence || options_.marginals) {
+      probability_.resize(L * K);
+      model_.marginals(L, scratch_, options_.temperature, probability_.data());
+    }
+    for (std::size_t t = 0; t < L; ++t) {
+      const std::size_t from = copied;  // with blank lines, comments, ...
+      copied = corpus_.lines()[begin + t].end;
+      // A tab at the end of a line is an empty column for the label, which is filled.
+      const bool appended = options_.target >= corpus_.columns().size();
+      if (appended && corpus_.separator() == '\t' && text.substr(copied, 1) == "\t") ++copied;
+      const std::string& label = labels_.shown(outputs_[0][t]);
+      const bool more = options_.nbest > 1 || options_.confidence || options_.marginals;
+      if (more) describe(t);
+      write_token(corpus_, text, from, begin + t, label, options_.target, extra_, out);
+    }
+  }
+  out.append(text.substr(copied));
+  tokens_ += corpus_.tokens();
+}
+
+}  // namespace structlearn::text

@@ -1,0 +1,90 @@
+// From text to text: reads sentences, labels them, and writes the lines back with the labels.
+#pragma once
+
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "tasks/tagging/model.hpp"
+
+namespace structlearn::text {
+
+// The labels of a model as they are written: several of its labels may have one name (IOBES labels
+// written as IOB2). Both lists are sorted.
+struct LabelNames {
+  std::vector<std::string> labels, names;
+  std::vector<std::int32_t> name_of;  // label to name
+
+  const std::string& shown(std::int32_t label) const {
+    return names[static_cast<std::size_t>(name_of[static_cast<std::size_t>(label)])];
+  }
+  std::int32_t find(std::string_view name) const;  // -1: none
+};
+
+struct LabelOptions {
+  std::size_t target = 0;    // the column of the labels
+  std::size_t columns = 0;   // of the files that the model was trained on
+  std::size_t nbest = 1;     // columns of labels: the best sentence, the second best, ...
+  bool confidence = false;   // a column with the probability of the label
+  bool marginals = false;    // a column with the probabilities of all labels
+  bool known = false;        // labels that stand in the target column already are kept
+  double temperature = 1.0;  // of the probabilities
+  std::string unknown = "_";
+};
+
+// Refuses, as BadLine, a text without the columns that a model reads, or with some only of those
+// that follow its labels, which would be filled in the wrong place.
+void check_columns(const Corpus&, std::size_t needed, std::size_t target, std::size_t trained_on);
+
+// The columns whose cells a labeller has to know, as Corpus::keep_columns takes them: those of the
+// features, the labels' own where it keeps known ones, the last of CoNLL-U where it adds to it.
+std::vector<std::uint8_t> columns_read(const FeatureSet&, Format, std::size_t target,
+                                       bool reads_target, bool adds_to_last);
+
+// Appends a probability, four digits after the point.
+void append_number(double x, std::string& out);
+
+// Appends the text from `from` to the end of a token's line, as the corpus has read it and kept the
+// lines of, with another cell in the column `target`, or with one more column, and what else there
+// is to say, as (name, value): in columns of its own, or in the last one of CoNLL-U. What stands
+// between the cells stays.
+void write_token(const Corpus&, std::string_view text, std::size_t from, std::size_t token,
+                 std::string_view label, std::size_t target,
+                 std::span<const std::pair<std::string, std::string>> extra, std::string& out);
+
+// Labels pieces of text one after another. Not to be shared between threads.
+class Labeller {
+ public:
+  Labeller(const TaggerModel& model, const LabelNames& labels, Format format, LabelOptions options);
+
+  // Appends the text, which ends where a sentence ends, with its labels. `line` is the number of
+  // lines before it. Throws BadLine.
+  void label(std::string_view text, std::size_t line, std::string& out);
+
+  std::size_t tokens() const { return tokens_; }
+  // What lines have to look like; that of the lines seen.
+  void expect(const LineShape& shape) {
+    if (corpus_.format() == Format::kColumns) corpus_.expect(shape);
+  }
+  LineShape shape() const { return corpus_.shape(); }
+
+ private:
+  void describe(std::size_t position);
+
+  const TaggerModel& model_;
+  const LabelNames& labels_;
+  LabelOptions options_;
+  Corpus corpus_;
+  Extractor extractor_;
+  Scratch scratch_;
+  std::vector<Output> outputs_;
+  std::vector<double> probability_, of_name_;
+  std::vector<std::int32_t> known_;
+  std::vector<std::pair<double, std::size_t>> ranked_;
+  std::vector<std::pair<std::string, std::string>> extra_;  // name and value
+  std::size_t tokens_ = 0;
+};
+
+}  // namespace structlearn::text

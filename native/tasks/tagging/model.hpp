@@ -1,0 +1,68 @@
+// A trained tagger: scores the tokens of sentences and labels them.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "structures/chains/chain.hpp"
+#include "tasks/tagging/token_scorer.hpp"
+#include "tasks/tagging/weight_table.hpp"
+#include "text/features.hpp"
+#include "text/vocabulary.hpp"
+
+namespace structlearn::text {
+
+struct TaggerWeights {
+  std::size_t labels = 0, order = 1;
+  WeightTable state, pair;  // pair: outcomes are K * K
+  // Scores of label windows, masks in them: start, end, transitions of order 1, 2, ...
+  std::vector<double> start, end;
+  std::vector<std::vector<double>> transition;
+};
+
+// What labelling one sentence needs besides the model; one a thread.
+struct Scratch {
+  Workspace workspace;
+  Keys keys;
+  SlotScratch slots;
+  TokenScorer scorer;
+  std::vector<double> theta, pairs, marginals;
+};
+
+class TaggerModel {
+ public:
+  TaggerModel(std::shared_ptr<const FeatureSet> features, TaggerWeights weights);
+
+  const FeatureSet& features() const { return *features_; }
+  std::shared_ptr<const FeatureSet> shared_features() const { return features_; }
+  const TaggerWeights& weights() const { return weights_; }
+  std::size_t labels() const { return weights_.labels; }
+
+  // Scores of the labels of a sentence into scratch.theta (L, K), of pairs into scratch.pairs.
+  void score(Extractor&, std::size_t sentence, Scratch&) const;
+
+  // The questions of a Chain about the scores in the scratch.
+  double argmax(std::size_t L, Scratch&, Output& y) const;
+  double marginals(std::size_t L, Scratch&, double temperature, double* p) const;
+  std::vector<std::pair<double, Output>> kbest(std::size_t L, Scratch&, std::size_t n) const;
+  // Rules out every label k of token t for which group[k] is not known[t]; known -1 allows all.
+  void clamp(std::span<const std::int32_t> known, std::span<const std::int32_t> group,
+             Scratch&) const;
+
+  // Weights of a feature for all labels, added to out (K); or of one of label pairs (K²).
+  void weights_of(std::uint64_t key, bool pair, double* out) const;
+
+ private:
+  void arrange(std::size_t L, Scratch&, ::structlearn::Layout&, Scores&) const;
+
+  std::shared_ptr<const FeatureSet> features_;
+  TaggerWeights weights_;
+  ScoringPlan plan_;
+  Chain chain_;
+};
+
+}  // namespace structlearn::text

@@ -1,0 +1,183 @@
+// Decoding of pairs of arcs against all trees, the exact chart among it; the search by single
+// changes; pruned candidates.
+#pragma once
+
+#include <algorithm>
+#include <string>
+#include <vector>
+
+#include "numeric/random.hpp"
+#include "tasks/dependencies/decoder.hpp"
+#include "tasks/dependencies/label_sets.hpp"
+#include "tasks/dependencies/parts.hpp"
+#include "tests/check.hpp"
+
+namespace test {
+
+// Every tree over the candidates with one root.
+inline std::vector<std::vector<std::int32_t>> all_trees(const structlearn::parsing::Parts& parts,
+                                                        bool projective) {
+  std::vector<std::vector<std::int32_t>> found;
+  const auto n = static_cast<std::size_t>(parts.n);
+  std::vector<std::int32_t> heads(n + 1, -1);
+  std::vector<std::uint32_t> at(n + 1, 0);
+  for (std::size_t m = 1; m <= n; ++m) at[m] = parts.begin[m];
+  while (true) {
+    int roots = 0;
+    for (std::size_t m = 1; m <= n; ++m) {
+      heads[m] = parts.head[at[m]];
+      roots += heads[m] == 0;
+    }
+    bool tree = roots == 1;
+    for (std::size_t m = 1; m <= n && tree; ++m) {
+      std::int32_t up = static_cast<std::int32_t>(m);
+      for (std::size_t steps = 0; up != 0 && steps <= n; ++steps) {
+        up = heads[static_cast<std::size_t>(up)];
+      }
+      tree = up == 0;
+    }
+    if (tree && (!projective || structlearn::parsing::is_projective(heads))) {
+      found.push_back(heads);
+    }
+    std::size_t m = 1;
+    while (m <= n && ++at[m] == parts.begin[m + 1]) {
+      at[m] = parts.begin[m];
+      ++m;
+    }
+    if (m > n) return found;
+  }
+}
+
+// Candidates of n words, all of them or some, and scores at random: of what kind, the seed says.
+inline structlearn::parsing::Parts random_parts(int n, std::uint64_t seed) {
+  const double share = n > 6 ? 0.35 : 0.7;  // of all arcs
+  using namespace structlearn;
+  using namespace structlearn::parsing;
+  Random random(seed, 5);
+  Candidates candidates;
+  for (int m = 1; m <= n; ++m) {
+    for (int h = 0; h <= n; ++h) {
+      if (h != m && ((n <= 6 && seed % 3 != 0) || random.uniform() < share)) {
+        candidates.head.push_back(static_cast<std::uint16_t>(h));
+      }
+    }
+    if (candidates.head.size() == candidates.begin.back()) {
+      candidates.head.push_back(static_cast<std::uint16_t>(m - 1));
+    }
+    candidates.begin.push_back(static_cast<std::uint32_t>(candidates.head.size()));
+  }
+  Parts parts;
+  parts.set(candidates);
+  parts.list_modifiers();
+  // Whole numbers make ties.
+  const auto draw = [&] {
+    const double x = 6.0 * random.uniform() - 3.0;
+    return seed % 4 == 0 ? std::floor(x) : x;
+  };
+  for (double& x : parts.arc) x = draw();
+  for (double& x : parts.sibling) x = draw();
+  for (double& x : parts.grand) x = draw();
+  return parts;
+}
+
+inline void test_second_order_trees() {
+  using namespace structlearn;
+  using namespace structlearn::parsing;
+  std::size_t exact = 0, all = 0;
+  for (std::uint64_t seed = 0; seed < 240; ++seed) {
+    const int n = 1 + static_cast<int>(seed % 5);
+    const bool projective = seed % 2 == 1;
+    const Parts parts = random_parts(n, seed);
+    context = "second-order trees, seed " + std::to_string(seed);
+
+    const auto trees = all_trees(parts, projective);
+    double best = kMinusInfinity;
+    for (const auto& tree : trees) best = std::max(best, parts.score(tree));
+    Decoder decoder(projective, 200);
+    std::vector<std::int32_t> heads;
+    const Decoded found = decoder.decode(parts, heads);
+    if (trees.empty()) {
+      CHECK(found.value == kMinusInfinity);
+      continue;
+    }
+    ++all;
+    exact += found.exact;
+    CHECK(std::find(trees.begin(), trees.end(), heads) != trees.end());
+    CHECK_NEAR(parts.score(heads), found.value, 1e-9);
+    CHECK(found.bound >= best - 1e-9);
+    CHECK(found.value <= best + 1e-9);
+    if (found.exact) CHECK_NEAR(found.value, best, 1e-6);
+    if (projective) CHECK(found.exact);
+
+    LocalSearch search(projective);
+    for (const auto& tree : trees) {
+      std::vector<std::int32_t> improved = tree;
+      const double gain = search.improve(parts, improved);
+      CHECK(std::find(trees.begin(), trees.end(), improved) != trees.end());
+      CHECK_NEAR(parts.score(improved) - parts.score(tree), gain, 1e-9);
+    }
+  }
+  context = "second-order trees, proven " + std::to_string(exact) + " of " + std::to_string(all);
+  // Scores at random leave a gap between bound and tree more often than those of sentences.
+  CHECK(2 * exact > all);
+}
+
+// The chart for projective trees finds the best one whatever the scores: all of one size, some
+// forbidden, very large, or so that all but a few parts count for nothing.
+inline void test_projective_chart() {
+  using namespace structlearn;
+  using namespace structlearn::parsing;
+  ProjectiveSearch search;  // one for all: nothing of the sentence before may stay
+  for (std::uint64_t seed = 0; seed < 400; ++seed) {
+    const int n = seed >= 360 ? 8 : 1 + static_cast<int>(seed % 6);
+    Parts parts = random_parts(n, seed);
+    Random random(seed, 6);
+    const double forbidden = seed % 5 == 0 ? 0.3 : seed % 5 == 1 ? 0.1 : 0.0;
+    const double scale = seed % 7 == 0 ? 1e6 : seed % 7 == 1 ? 0.0 : 1.0;
+    for (auto* scores : {&parts.arc, &parts.sibling, &parts.grand}) {
+      for (double& x : *scores) x = random.uniform() < forbidden ? kMinusInfinity : scale * x;
+    }
+    context = "projective chart, seed " + std::to_string(seed);
+    double best = kMinusInfinity;
+    for (const auto& tree : all_trees(parts, true)) best = std::max(best, parts.score(tree));
+    std::vector<std::int32_t> heads{7};
+    const double found = search.best(parts, heads);
+    if (best == kMinusInfinity) {
+      CHECK(found == kMinusInfinity);
+      CHECK(heads == std::vector<std::int32_t>{7});
+      continue;
+    }
+    CHECK(is_projective(heads));
+    CHECK_NEAR(found, best, 1e-9 * (1.0 + scale));
+    CHECK_NEAR(parts.score(heads), best, 1e-9 * (1.0 + scale));
+  }
+}
+
+// What no tag says, the place does: relations of the root stay below it.
+inline void test_label_sets() {
+  using namespace structlearn::parsing;
+  context = "label sets";
+  Sentence s;
+  s.begin(3);
+  for (std::size_t i = 0; i < 3; ++i) s.word(i).tag = tag_atom(std::string(1, "ABC"[i])).hash;
+  LabelSets sets(3);
+  CHECK(sets.find(s, 1, 2)[0] == 0b111);
+  sets.add(s, 0, 1, 0);
+  sets.add(s, 1, 2, 1);
+  sets.add(s, 2, 1, 2);
+  CHECK(sets.find(s, 1, 2)[0] == 0b010);  // as seen
+  CHECK(sets.find(s, 2, 1)[0] == 0b100);
+  s.word(2).tag = s.word(0).tag;
+  CHECK(sets.find(s, 2, 3)[0] == 0b100);  // the same tags the other way round: by the modifier's
+  s.word(2).tag = tag_atom("C").hash;
+  CHECK(sets.find(s, 3, 2)[0] == 0b010);  // the modifier's tag is known
+  CHECK(sets.find(s, 0, 3)[0] == 0b001);  // nothing is
+  CHECK(sets.find(s, 1, 3)[0] == 0b110);
+  std::vector<std::uint64_t> keys, masks;
+  sets.store(keys, masks);
+  const LabelSets again(3, keys, masks);
+  CHECK(again.find(s, 0, 3)[0] == 0b001);
+  CHECK(again.find(s, 1, 3)[0] == 0b110);
+}
+
+}  // namespace test

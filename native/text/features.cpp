@@ -1,0 +1,500 @@
+#include "text/features.hpp"
+
+#include <algorithm>
+#include <atomic>
+#include <stdexcept>
+
+#include "text/lexicon.hpp"
+
+namespace structlearn::text {
+namespace {
+
+// The value of an attribute n places beyond the sentence.
+std::string boundary_name(std::ptrdiff_t distance) {
+  return "_B" + std::string(distance < 0 ? "" : "+") + std::to_string(distance);
+}
+
+}  // namespace
+
+// -- phrases ------------------------------------------------------------------------------------
+
+std::size_t Gazetteer::place(std::uint64_t path) const {
+  const std::size_t mask = node_.size() - 1;
+  std::size_t at = path & mask;
+  while (node_[at].used && node_[at].path != path) at = (at + 1) & mask;
+  return at;
+}
+
+void Gazetteer::put(std::uint64_t path, std::uint32_t name) {
+  Node& node = node_[place(path)];
+  if (!node.used) {
+    node.used = true;
+    node.path = path;
+    ++used_;
+  }
+  if (name != StringTable::kAbsent && node.name == StringTable::kAbsent) node.name = name;
+  if (2 * used_ <= node_.size()) return;
+  std::vector<Node> old(2 * node_.size());
+  old.swap(node_);
+  for (const Node& n : old) {
+    if (n.used) node_[place(n.path)] = n;
+  }
+}
+
+void Gazetteer::add(const std::vector<std::string_view>& words, std::string_view name) {
+  if (words.empty()) return;
+  // Two numbers a name: at the beginning of a phrase, and inside.
+  const std::uint32_t first = names_.add("B-" + std::string(name));
+  names_.add("I-" + std::string(name));
+  std::uint64_t path = kHashB;
+  for (std::size_t i = 0; i < words.size(); ++i) {
+    path = combine(path, nonzero(hash_string(words[i])));
+    put(path, i + 1 == words.size() ? first : StringTable::kAbsent);
+  }
+  ++entries_;
+}
+
+void Gazetteer::match(const std::uint64_t* words, std::size_t n,
+                      std::vector<std::vector<std::uint32_t>>& values) const {
+  values.assign(n, {});
+  for (std::size_t begin = 0; begin < n;) {
+    std::uint64_t path = kHashB;
+    std::size_t length = 0;
+    std::uint32_t name = StringTable::kAbsent;
+    for (std::size_t i = begin; i < n; ++i) {
+      path = combine(path, words[i]);
+      const Node& node = node_[place(path)];
+      if (!node.used) break;
+      if (node.name != StringTable::kAbsent) {
+        length = i - begin + 1;
+        name = node.name;
+      }
+    }
+    for (std::size_t i = 0; i < length; ++i) values[begin + i].push_back(i == 0 ? name : name + 1);
+    begin += std::max<std::size_t>(length, 1);
+  }
+}
+
+std::uint64_t boundary_value(std::ptrdiff_t distance) {
+  return nonzero(hash_string(boundary_name(distance)));
+}
+
+std::uint64_t vector_key(std::string_view text, std::size_t d) {
+  return nonzero(combine(hash_string(text), d));
+}
+
+// -- the set ------------------------------------------------------------------------------------
+
+FeatureSet::FeatureSet(std::vector<Attribute> attributes, std::vector<Template> templates)
+    : attributes_(std::move(attributes)), templates_(std::move(templates)) {
+  for (const Attribute& a : attributes_) {
+    if (a.reads_column()) columns_needed_ = std::max(columns_needed_, a.column + 1);
+  }
+  for (const Template& t : templates_) {
+    has_transitions_ = has_transitions_ || t.transition;
+    for (const Atom& atom : t.atoms) {
+      if (atom.attribute >= attributes_.size()) throw std::invalid_argument("no such attribute");
+      if (attributes_[atom.attribute].kind != Attribute::Kind::kVector) continue;
+      has_values_ = true;
+      if (t.transition) {
+        throw std::invalid_argument("template '" + t.text +
+                                    "': vectors are for labels, not for label pairs");
+      }
+      if (t.atoms.size() > 1) {
+        throw std::invalid_argument("template '" + t.text +
+                                    "': a vector cannot be joined with anything");
+      }
+    }
+    if (t.atoms.empty()) throw std::invalid_argument("a template without attributes");
+  }
+  if (templates_.size() > 65535) throw std::invalid_argument("more than 65,535 templates");
+}
+
+// -- attributes of strings ----------------------------------------------------------------------
+
+void Extractor::update() {
+  length_ = 0;  // what was expanded may be gone
+  const auto& attributes = features_->attributes();
+  values_.resize(attributes.size());
+  row_.resize(attributes.size());
+  phrases_.resize(attributes.size());
+  said_.resize(attributes.size());
+  std::vector<std::string> found;
+  for (std::size_t a = 0; a < attributes.size(); ++a) {
+    const Attribute& attribute = attributes[a];
+    if (!attribute.reads_column() || attribute.column >= corpus_.columns().size()) continue;
+    const StringTable& strings = corpus_.columns()[attribute.column].strings;
+    StringValues& values = values_[a];
+    for (auto s = static_cast<std::uint32_t>(values.known); s < strings.size(); ++s) {
+      found.clear();
+      if (attribute.function) attribute.function(strings[s], found);
+      if (attribute.vector_function) {
+        values.worked_out.resize((s + 1) * attribute.width);
+        attribute.vector_function(strings[s], values.worked_out.data() + s * attribute.width);
+        values.single.push_back(s + 1u);
+      } else if (attribute.kind == Attribute::Kind::kVector) {
+        // The number of the row, from 1.
+        values.single.push_back(
+            attribute.vectors->names.find(attribute.function ? found[0] : strings[s]) + 1u);
+      } else if (!attribute.function) {
+        values.single.push_back(nonzero(strings.hash(s)));
+      } else if (attribute.multiple) {
+        for (const std::string& v : found) values.several.push_back(nonzero(hash_string(v)));
+        values.begin.push_back(static_cast<std::uint32_t>(values.several.size()));
+      } else {
+        values.single.push_back(found.empty() ? 0 : nonzero(hash_string(found[0])));
+      }
+    }
+    values.known = strings.size();
+  }
+  pad_ = 0;
+  for (const Template& t : features_->templates()) {
+    for (const Atom& atom : t.atoms) {
+      pad_ = std::max(pad_, static_cast<std::size_t>(std::abs(atom.offset)));
+    }
+  }
+}
+
+// -- features of a sentence ---------------------------------------------------------------------
+
+void Extractor::expand(std::size_t sentence) {
+  begin_ = corpus_.sentence(sentence);
+  length_ = corpus_.sentence(sentence + 1) - begin_;
+  const auto& attributes = features_->attributes();
+  for (std::size_t a = 0; a < attributes.size(); ++a) {
+    const Attribute& attribute = attributes[a];
+    std::vector<std::uint64_t>& row = row_[a];
+    row.assign(length_ + 2 * pad_, 0);
+    switch (attribute.kind) {
+      case Attribute::Kind::kString: {
+        if (attribute.multiple) break;
+        const std::uint32_t* cell = corpus_.columns()[attribute.column].cell.data() + begin_;
+        const std::uint64_t* single = values_[a].single.data();
+        for (std::size_t i = 0; i < length_; ++i) row[pad_ + i] = single[cell[i]];
+        break;
+      }
+      case Attribute::Kind::kFirst:
+        row[pad_] = kYes;
+        break;
+      case Attribute::Kind::kLast:
+        row[pad_ + length_ - 1] = kYes;
+        break;
+      case Attribute::Kind::kConstant:
+        std::fill(row.begin(), row.end(), kYes);
+        break;
+      case Attribute::Kind::kGazetteer: {
+        const Column& column = corpus_.columns()[attribute.column];
+        std::vector<std::uint64_t> words(length_);
+        for (std::size_t i = 0; i < length_; ++i) {
+          words[i] = values_[a].single[column.cell[begin_ + i]];
+        }
+        attribute.gazetteer->match(words.data(), length_, phrases_[a]);
+        for (std::size_t i = 0; i < length_; ++i) {
+          if (!phrases_[a][i].empty()) {
+            row[pad_ + i] = nonzero(attribute.gazetteer->names().hash(phrases_[a][i][0]));
+          }
+        }
+        break;
+      }
+      case Attribute::Kind::kVector:
+        break;
+      case Attribute::Kind::kSentence:
+        said_[a].assign(length_, {});
+        attribute.sentence_function(corpus_, sentence, said_[a]);
+        break;
+      case Attribute::Kind::kLexicon: {
+        const std::uint32_t* cell = corpus_.columns()[attribute.column].cell.data() + begin_;
+        const Lexicon& lexicon = *attribute.lexicon;
+        const std::size_t fold =
+            training_ ? fold_of(sentence, corpus_.sentences(), Lexicon::kFolds) : Lexicon::kAll;
+        phrases_[a].assign(length_, {});
+        for (std::size_t i = 0; i < length_; ++i) {
+          const std::uint32_t value = lexicon.value(values_[a].single[cell[i]], fold);
+          phrases_[a][i].push_back(value);
+          row[pad_ + i] = nonzero(lexicon.names().hash(value));
+        }
+        break;
+      }
+    }
+  }
+}
+
+template <class Each>
+void Extractor::for_values(std::size_t attribute, std::ptrdiff_t position, bool mark,
+                           Each&& each) const {
+  const Attribute& a = features_->attributes()[attribute];
+  const auto length = static_cast<std::ptrdiff_t>(length_);
+  if (position < 0 || position >= length) {
+    if (a.kind == Attribute::Kind::kConstant) {
+      each(kYes);
+    } else if (mark) {
+      each(boundary_value(position < 0 ? position : position - length + 1));
+    }
+    return;
+  }
+  if (a.kind == Attribute::Kind::kSentence) {
+    for (const std::string& v : said_[attribute][static_cast<std::size_t>(position)]) {
+      each(nonzero(hash_string(v)));
+    }
+    return;
+  }
+  if (a.kind == Attribute::Kind::kString && a.multiple) {
+    const std::uint32_t s =
+        corpus_.columns()[a.column].cell[begin_ + static_cast<std::size_t>(position)];
+    for (std::uint32_t v = values_[attribute].begin[s]; v < values_[attribute].begin[s + 1]; ++v) {
+      each(values_[attribute].several[v]);
+    }
+    return;
+  }
+  const std::uint64_t h = row_[attribute][pad_ + static_cast<std::size_t>(position)];
+  if (h != 0) each(h);
+}
+
+void Extractor::values(std::size_t attribute, std::ptrdiff_t position, bool mark,
+                       std::vector<std::uint64_t>& out) const {
+  for_values(attribute, position, mark, [&](std::uint64_t h) { out.push_back(h); });
+}
+
+// The numbers of a vector attribute at a position; null where the string has none.
+const float* Extractor::vector_of(std::size_t attribute, std::size_t position) const {
+  const Attribute& a = features_->attributes()[attribute];
+  const std::uint32_t s = corpus_.columns()[a.column].cell[begin_ + position];
+  const StringValues& values = values_[attribute];
+  if (values.single[s] == 0) return nullptr;
+  const float* rows = a.vector_function ? values.worked_out.data() : a.vectors->values.data();
+  return rows + (values.single[s] - 1) * a.width;
+}
+
+void Extractor::combinations(const Template& t, std::size_t atom, std::uint64_t key,
+                             std::size_t position, Keys& out) const {
+  if (atom == t.atoms.size()) {
+    out.key.push_back(nonzero(key));
+    out.origin.push_back(static_cast<std::uint16_t>(&t - features_->templates().data()));
+    return;
+  }
+  const std::ptrdiff_t at = static_cast<std::ptrdiff_t>(position) + t.atoms[atom].offset;
+  for_values(t.atoms[atom].attribute, at, t.mark_boundaries,
+             [&](std::uint64_t h) { combinations(t, atom + 1, combine(key, h), position, out); });
+}
+
+std::uint64_t Extractor::next_stamp() {
+  static std::atomic<std::uint64_t> last{0};
+  return ++last;
+}
+
+std::uint64_t Extractor::value_of(std::size_t attribute, std::uint32_t string) const {
+  const Attribute& a = features_->attributes()[attribute];
+  const std::uint64_t value = values_[attribute].single[string];
+  if (a.kind != Attribute::Kind::kLexicon) return value;
+  return nonzero(a.lexicon->names().hash(a.lexicon->value(value, Lexicon::kAll)));
+}
+
+void Extractor::keys(std::size_t sentence, bool transitions, Keys& out,
+                     std::span<const std::uint8_t> skip) {
+  expand(sentence);
+  out.clear();
+  const auto& templates = features_->templates();
+  const auto& attributes = features_->attributes();
+  // What every template needs is looked up once a sentence, not once a token.
+  struct Plan {
+    const Template* from;
+    std::uint64_t seed;
+    std::uint16_t number;
+    bool plain;
+    const std::uint64_t* row[4];
+  };
+  std::vector<Plan> plans;
+  plans.reserve(templates.size());
+  for (const Template& t : templates) {
+    if (t.transition != transitions) continue;
+    if (!skip.empty() && skip[static_cast<std::size_t>(&t - templates.data())]) continue;
+    Plan plan{&t,
+              hash_string(t.text),
+              static_cast<std::uint16_t>(&t - templates.data()),
+              t.atoms.size() <= 4,
+              {}};
+    for (std::size_t i = 0; i < t.atoms.size(); ++i) {
+      const Attribute& a = attributes[t.atoms[i].attribute];
+      plan.plain = plan.plain && !a.multiple && a.kind != Attribute::Kind::kVector &&
+                   a.kind != Attribute::Kind::kSentence;
+      if (i < 4) {
+        plan.row[i] = row_[t.atoms[i].attribute].data() + static_cast<std::ptrdiff_t>(pad_) +
+                      t.atoms[i].offset;
+      }
+    }
+    plans.push_back(plan);
+  }
+  for (std::size_t position = 0; position < length_; ++position) {
+    if (transitions && position == 0) {
+      continue;  // no label pair ends here
+    }
+    for (const Plan& plan : plans) {
+      const Template& t = *plan.from;
+      if (plan.plain) {
+        std::uint64_t key = plan.seed;
+        bool whole = true;
+        for (std::size_t i = 0; i < t.atoms.size(); ++i) {
+          const std::uint64_t h = plan.row[i][position];
+          whole = whole && h != 0;
+          key = combine(key, h);
+        }
+        if (whole) {
+          out.key.push_back(nonzero(key));
+          out.origin.push_back(plan.number);
+          continue;
+        }
+        if (!t.mark_boundaries) continue;
+      }
+      if (attributes[t.atoms[0].attribute].kind == Attribute::Kind::kVector) {
+        const std::ptrdiff_t at = static_cast<std::ptrdiff_t>(position) + t.atoms[0].offset;
+        if (at < 0 || at >= static_cast<std::ptrdiff_t>(length_)) continue;
+        const float* numbers = vector_of(t.atoms[0].attribute, static_cast<std::size_t>(at));
+        if (!numbers) continue;
+        out.value.resize(out.key.size(), 1.0f);
+        for (std::size_t d = 0; d < attributes[t.atoms[0].attribute].width; ++d) {
+          out.key.push_back(nonzero(combine(plan.seed, d)));
+          out.origin.push_back(plan.number);
+          out.value.push_back(numbers[d]);
+        }
+        continue;
+      }
+      combinations(t, 0, plan.seed, position, out);
+    }
+    out.end.push_back(static_cast<std::uint32_t>(out.key.size()));
+  }
+  if (features_->has_values()) out.value.resize(out.key.size(), 1.0f);
+}
+
+// The values of an attribute as text; the same cases as for_values.
+std::vector<std::string> Extractor::texts(std::size_t attribute, std::ptrdiff_t position,
+                                          bool mark) const {
+  const Attribute& a = features_->attributes()[attribute];
+  std::vector<std::string> found;
+  const auto length = static_cast<std::ptrdiff_t>(length_);
+  if (a.kind == Attribute::Kind::kConstant) {
+    found.emplace_back("1");
+  } else if (position < 0 || position >= length) {
+    if (mark) found.push_back(boundary_name(position < 0 ? position : position - length + 1));
+  } else if (a.kind == Attribute::Kind::kString) {
+    const Column& column = corpus_.columns()[a.column];
+    const std::string_view cell =
+        column.strings[column.cell[begin_ + static_cast<std::size_t>(position)]];
+    if (a.function) {
+      a.function(cell, found);
+    } else {
+      found.emplace_back(cell);
+    }
+  } else if (a.kind == Attribute::Kind::kSentence) {
+    found = said_[attribute][static_cast<std::size_t>(position)];
+  } else if (a.kind == Attribute::Kind::kGazetteer || a.kind == Attribute::Kind::kLexicon) {
+    const StringTable& names = a.gazetteer ? a.gazetteer->names() : a.lexicon->names();
+    for (const std::uint32_t v : phrases_[attribute][static_cast<std::size_t>(position)]) {
+      found.emplace_back(names[v]);
+    }
+  } else if (row_[attribute][pad_ + static_cast<std::size_t>(position)] != 0) {
+    found.emplace_back("1");
+  }
+  return found;
+}
+
+std::string Extractor::name(std::size_t sentence, std::size_t position, std::size_t origin,
+                            std::uint64_t key) {
+  if (begin_ != corpus_.sentence(sentence) || length_ == 0) expand(sentence);
+  const Template& t = features_->templates()[origin];
+  const Attribute& leading = features_->attributes()[t.atoms[0].attribute];
+  const std::uint64_t seed = hash_string(t.text);
+  if (leading.kind == Attribute::Kind::kVector) {
+    for (std::size_t d = 0; d < leading.width; ++d) {
+      if (nonzero(combine(seed, d)) == key) return t.text + "[" + std::to_string(d) + "]";
+    }
+    return t.text;
+  }
+  if (t.atoms.size() == 1 && leading.kind == Attribute::Kind::kConstant) return t.text;
+  // All combinations of values, to find the one with the key: one alone, nearly always.
+  std::vector<std::pair<std::uint64_t, std::string>> partial{{seed, t.text}};
+  bool first = true;
+  for (const Atom& atom : t.atoms) {
+    std::vector<std::pair<std::uint64_t, std::string>> longer;
+    const auto at = static_cast<std::ptrdiff_t>(position) + atom.offset;
+    for (const std::string& v : texts(atom.attribute, at, t.mark_boundaries)) {
+      for (const auto& [h, text] : partial) {
+        longer.emplace_back(combine(h, nonzero(hash_string(v))), text + (first ? "=" : " ") + v);
+      }
+    }
+    partial.swap(longer);
+    first = false;
+  }
+  for (const auto& [h, text] : partial) {
+    if (nonzero(h) == key) return text;
+  }
+  return t.text;
+}
+
+// -- numbers of features ------------------------------------------------------------------------
+
+FeatureIndex::FeatureIndex(std::size_t expected) {
+  std::size_t n = 1024;
+  while (n < 2 * expected) n *= 2;
+  slot_.resize(n);
+  mask_ = n - 1;
+}
+
+std::uint32_t FeatureIndex::add(std::uint64_t key) {
+  std::size_t at = key & mask_;
+  while (slot_[at].key != key) {
+    if (slot_[at].key == 0) {
+      slot_[at] = {key, static_cast<std::uint32_t>(size_++), 1};
+      const std::uint32_t id = slot_[at].id;
+      if (4 * size_ > 3 * slot_.size()) grow();
+      return id;
+    }
+    at = (at + 1) & mask_;
+  }
+  ++slot_[at].count;
+  return slot_[at].id;
+}
+
+void FeatureIndex::count_often(std::uint64_t key) {
+  add(key);
+  std::size_t at = key & mask_;
+  while (slot_[at].key != key) at = (at + 1) & mask_;
+  slot_[at].count = 1u << 31;
+}
+
+void FeatureIndex::grow() {
+  std::vector<Slot> old(2 * slot_.size());
+  old.swap(slot_);
+  mask_ = slot_.size() - 1;
+  for (const Slot& slot : old) {
+    if (slot.key == 0) continue;
+    std::size_t at = slot.key & mask_;
+    while (slot_[at].key != 0) at = (at + 1) & mask_;
+    slot_[at] = slot;
+  }
+}
+
+std::vector<std::uint32_t> FeatureIndex::keep(std::uint32_t min_count) {
+  std::vector<std::uint32_t> moved(size_, kAbsent);
+  std::vector<const Slot*> kept(size_, nullptr);
+  for (const Slot& slot : slot_) {
+    if (slot.key != 0 && slot.count >= min_count) kept[slot.id] = &slot;
+  }
+  FeatureIndex smaller(static_cast<std::size_t>(
+      std::count_if(kept.begin(), kept.end(), [](const Slot* s) { return s != nullptr; })));
+  for (std::size_t id = 0; id < kept.size(); ++id) {
+    if (!kept[id]) continue;
+    moved[id] = smaller.add(kept[id]->key);
+  }
+  *this = std::move(smaller);
+  return moved;
+}
+
+std::vector<std::uint64_t> FeatureIndex::keys() const {
+  std::vector<std::uint64_t> keys(size_);
+  for (const Slot& slot : slot_) {
+    if (slot.key != 0) keys[slot.id] = slot.key;
+  }
+  return keys;
+}
+
+}  // namespace structlearn::text

@@ -1,0 +1,260 @@
+// Features of tokens by templates.
+//
+// An attribute is a function of a token: of the string in one of its columns (worked out once a
+// distinct string), or of the token's place in its sentence. A template joins attributes at offsets
+// from the token; each combination of values is a feature, known by a 64-bit key: the hash of the
+// template's text and the values. Two features share a key once in 2^64 pairs.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "text/corpus.hpp"
+
+namespace structlearn::text {
+
+// A function of one string; no value, one, or several.
+using StringFunction = std::function<void(std::string_view, std::vector<std::string>&)>;
+
+// Named vectors, borrowed: rows of `width` numbers, and the row of each string.
+struct VectorTable {
+  StringTable names;
+  std::vector<float> values;
+  std::size_t width = 0;
+};
+
+// Phrases of one or more tokens, each with a name. The value of a token inside the longest phrase
+// that covers it is B- or I- and the name.
+class Gazetteer {
+ public:
+  void add(const std::vector<std::string_view>& words, std::string_view name);
+  std::size_t size() const { return entries_; }
+  // Values of the tokens of a sentence, given the hashes of their strings.
+  void match(const std::uint64_t* words, std::size_t n,
+             std::vector<std::vector<std::uint32_t>>& values) const;
+  const StringTable& names() const { return names_; }
+
+ private:
+  struct Node {
+    std::uint64_t path = 0;
+    bool used = false;
+    std::uint32_t name = StringTable::kAbsent;
+  };
+  std::size_t place(std::uint64_t path) const;
+  void put(std::uint64_t path, std::uint32_t name);
+  std::vector<Node> node_ = std::vector<Node>(64);
+  std::size_t used_ = 0, entries_ = 0;
+  StringTable names_;
+};
+
+class Lexicon;
+
+// The value of attributes that only say yes.
+inline const std::uint64_t kYes = nonzero(hash_string("1"));
+
+struct Attribute {
+  enum class Kind {
+    kString,     // function(cell)
+    kFirst,      // "1" on the first token of a sentence
+    kLast,       // "1" on the last
+    kConstant,   // "1" everywhere
+    kGazetteer,  // phrases over the column
+    kVector,     // numbers instead of names
+    kLexicon,    // the labels that the string had in training
+    kSentence,   // a function of the whole sentence
+  };
+  Kind kind = Kind::kString;
+  std::size_t column = 0;
+  StringFunction function;  // of the cell; empty: the cell itself. Phrases and vectors: one value
+  bool multiple = false;    // may have several values
+  std::shared_ptr<const Gazetteer> gazetteer;
+  std::shared_ptr<const VectorTable> vectors;
+  // Vectors worked out instead of looked up: `width` numbers for every string.
+  std::function<void(std::string_view, float*)> vector_function;
+  std::size_t width = 0;
+  std::shared_ptr<const Lexicon> lexicon;
+  // kSentence: any number of values for each token.
+  std::function<void(const Corpus&, std::size_t sentence, std::vector<std::vector<std::string>>&)>
+      sentence_function;
+
+  bool reads_column() const {
+    return kind == Kind::kString || kind == Kind::kGazetteer || kind == Kind::kVector ||
+           kind == Kind::kLexicon;
+  }
+  // At most one value, which follows from the string alone (outside training).
+  bool follows_from_string() const {
+    return (kind == Kind::kString && !multiple) || kind == Kind::kLexicon;
+  }
+};
+
+struct Atom {
+  std::size_t attribute;
+  std::ptrdiff_t offset;
+};
+
+struct Template {
+  std::string text;  // names the features and seeds their keys
+  std::vector<Atom> atoms;
+  bool mark_boundaries = false;  // beyond the sentence: a value of its own; otherwise no feature
+  bool transition = false;       // of the label pair that ends at the token
+};
+
+// The key of the d-th number of a vector template.
+std::uint64_t vector_key(std::string_view text, std::size_t d);
+// The value of an attribute so many places before (negative) or after a sentence, where it is
+// marked.
+std::uint64_t boundary_value(std::ptrdiff_t distance);
+
+class FeatureSet {
+ public:
+  FeatureSet(std::vector<Attribute> attributes, std::vector<Template> templates);
+  const std::vector<Attribute>& attributes() const { return attributes_; }
+  const std::vector<Template>& templates() const { return templates_; }
+  bool has_values() const { return has_values_; }  // features with numbers
+  bool has_transitions() const { return has_transitions_; }
+  std::size_t columns_needed() const { return columns_needed_; }
+
+ private:
+  std::vector<Attribute> attributes_;
+  std::vector<Template> templates_;
+  bool has_values_ = false, has_transitions_ = false;
+  std::size_t columns_needed_ = 0;
+};
+
+// The keys of one sentence's features, token after token.
+struct Keys {
+  std::vector<std::uint64_t> key;
+  std::vector<float> value;           // one a key where the features have numbers, else empty
+  std::vector<std::uint16_t> origin;  // the template of each
+  std::vector<std::uint32_t> end;     // of each token
+  void clear() {
+    key.clear();
+    origin.clear();
+    value.clear();
+    end.clear();
+  }
+};
+
+// Features of the sentences of a corpus, which may grow in between; attributes of strings are
+// kept. Not to be shared between threads.
+class Extractor {
+ public:
+  // `training`: the corpus is the one that lexica were made from, in as many folds.
+  Extractor(std::shared_ptr<const FeatureSet> features, const Corpus& corpus, bool training = false)
+      : features_(std::move(features)),
+        corpus_(corpus),
+        training_(training),
+        stamp_(next_stamp()) {}
+
+  const FeatureSet& features() const { return *features_; }
+  const Corpus& corpus() const { return corpus_; }
+
+  // To be called after the corpus has got more strings; `forget` after it has lost all.
+  void update();
+  void forget() {
+    values_.clear();
+    stamp_ = next_stamp();
+  }
+  // Changes when the numbers of strings lose their meaning; no two extractors share one.
+  std::uint64_t stamp() const { return stamp_; }
+
+  // Features of the labels, or of the transitions (the first token has none), except those of the
+  // templates marked in `skip`.
+  void keys(std::size_t sentence, bool transitions, Keys& out,
+            std::span<const std::uint8_t> skip = {});
+
+  // The value of an attribute that follows from the string; 0: none.
+  std::uint64_t value_of(std::size_t attribute, std::uint32_t string) const;
+  // These values by string, until the next update; null where they have to be worked out.
+  const std::uint64_t* values_of(std::size_t attribute) const {
+    const Attribute& a = features_->attributes()[attribute];
+    const bool known = a.kind == Attribute::Kind::kString && a.follows_from_string();
+    return known && attribute < values_.size() ? values_[attribute].single.data() : nullptr;
+  }
+
+  // The name of the feature with this key that a template has at a token: its text and values.
+  std::string name(std::size_t sentence, std::size_t position, std::size_t origin,
+                   std::uint64_t key);
+
+  // For features of more than a token: works out the attributes of a sentence, ...
+  void expand(std::size_t sentence);
+  // ... whose values at a position follow: hashes, appended, or texts. Beyond the sentence there
+  // are none, or, with `mark`, values of their own.
+  void values(std::size_t attribute, std::ptrdiff_t position, bool mark,
+              std::vector<std::uint64_t>& out) const;
+  std::vector<std::string> texts(std::size_t attribute, std::ptrdiff_t position, bool mark) const;
+
+ private:
+  struct StringValues {
+    std::size_t known = 0;                // strings of the column looked at
+    std::vector<std::uint64_t> single;    // 0: no value
+    std::vector<std::uint32_t> begin{0};  // several values: hashes of string s from begin[s] on
+    std::vector<std::uint64_t> several;
+    std::vector<float> worked_out;  // rows of a vector function
+  };
+  const float* vector_of(std::size_t attribute, std::size_t position) const;
+  template <class Each>
+  void for_values(std::size_t attribute, std::ptrdiff_t position, bool mark, Each&& each) const;
+  void combinations(const Template&, std::size_t atom, std::uint64_t key, std::size_t position,
+                    Keys& out) const;
+  static std::uint64_t next_stamp();
+
+  std::shared_ptr<const FeatureSet> features_;
+  const Corpus& corpus_;
+  bool training_;
+  std::uint64_t stamp_;
+  std::vector<StringValues> values_;
+  // Of the sentence last expanded.
+  std::size_t begin_ = 0, length_ = 0, pad_ = 0;
+  std::vector<std::vector<std::uint64_t>> row_;  // attribute -> padded positions
+  std::vector<std::vector<std::vector<std::uint32_t>>> phrases_;
+  std::vector<std::vector<std::vector<std::string>>> said_;  // by sentence functions
+};
+
+// The fold of a sentence in the training corpus: contiguous and of equal size.
+inline std::size_t fold_of(std::size_t sentence, std::size_t sentences, std::size_t folds) {
+  return sentence * folds / sentences;
+}
+
+// Key to number, in the order of first occurrence.
+class FeatureIndex {
+ public:
+  static constexpr std::uint32_t kAbsent = 0xFFFFFFFFu;
+  struct Slot {
+    std::uint64_t key = 0;  // 0: empty
+    std::uint32_t id = 0, count = 0;
+  };
+  explicit FeatureIndex(std::size_t expected = 0);
+
+  std::size_t size() const { return size_; }
+  std::uint32_t add(std::uint64_t key);
+  // Counts a key so often that it is kept for sure.
+  void count_often(std::uint64_t key);
+  std::uint32_t find(std::uint64_t key) const {
+    std::size_t at = key & mask_;
+    while (slot_[at].key != key) {
+      if (slot_[at].key == 0) return kAbsent;
+      at = (at + 1) & mask_;
+    }
+    return slot_[at].id;
+  }
+  void prefetch(std::uint64_t key) const { __builtin_prefetch(&slot_[key & mask_]); }
+  const std::vector<Slot>& slots() const { return slot_; }
+  // Keeps the features counted at least so often, and numbers them anew in the same order; old
+  // number to new (kAbsent: gone).
+  std::vector<std::uint32_t> keep(std::uint32_t min_count);
+  // Keys by number.
+  std::vector<std::uint64_t> keys() const;
+
+ private:
+  void grow();
+  std::vector<Slot> slot_;
+  std::size_t mask_, size_ = 0;
+};
+
+}  // namespace structlearn::text

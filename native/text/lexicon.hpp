@@ -1,0 +1,54 @@
+// What labels words had in training: each word's labels with a fair share of its occurrences, most
+// frequent first, as one value ("N/V"). For the training text itself the counts of the fold that a
+// sentence is in are left out, or the value would tell the label.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "text/features.hpp"
+
+namespace structlearn::text {
+
+class Lexicon {
+ public:
+  static constexpr std::size_t kFolds = 10;
+  static constexpr std::size_t kAll = kFolds;  // no fold left out
+  static constexpr double kShare = 0.1;
+
+  // Counts; words go by the hashes of their strings.
+  void count(std::uint64_t word, std::uint32_t label, std::size_t fold);
+  // Ends the counting. Label names give the values theirs.
+  void finish(const std::vector<std::string>& labels);
+
+  // From a file: words and the numbers of their values. Throws std::invalid_argument.
+  Lexicon() = default;
+  Lexicon(std::span<const std::uint64_t> words, std::span<const std::uint32_t> value,
+          const std::vector<std::string>& names);
+
+  // The number of a word's value; names()[0] stands for a word without any.
+  std::uint32_t value(std::uint64_t word, std::size_t fold) const;
+  const StringTable& names() const { return names_; }
+  bool has_folds() const { return !folded_.empty(); }
+
+  const FeatureIndex& index() const { return index_; }
+  const std::vector<std::uint32_t>& values() const { return value_; }
+
+ private:
+  struct Counted {
+    std::uint32_t word, label, fold;
+    bool operator<(const Counted& o) const {
+      return word != o.word ? word < o.word : label != o.label ? label < o.label : fold < o.fold;
+    }
+  };
+  FeatureIndex index_;
+  std::vector<Counted> counted_;
+  std::vector<std::uint32_t> value_;   // by word
+  std::vector<std::uint32_t> folded_;  // by word and fold; empty: none known
+  StringTable names_;
+};
+
+}  // namespace structlearn::text

@@ -1,0 +1,255 @@
+#include "text/vocabulary.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <numeric>
+#include <stdexcept>
+
+namespace structlearn::text {
+namespace {
+
+constexpr std::size_t kAhead = 12;  // keys between asking for a slot and reading it
+constexpr std::size_t kMostLabels = 65000;
+
+void remap(std::vector<std::int64_t>& begin, std::vector<std::int32_t>& feature,
+           std::vector<double>* value, const std::vector<std::uint32_t>& moved) {
+  std::size_t kept = 0, j = 0;
+  for (std::size_t row = 0; row + 1 < begin.size(); ++row) {
+    const auto end = static_cast<std::size_t>(begin[row + 1]);
+    for (; j < end; ++j) {
+      const std::uint32_t id = moved[static_cast<std::size_t>(feature[j])];
+      if (id == FeatureIndex::kAbsent) continue;
+      if (value && !value->empty()) (*value)[kept] = (*value)[j];
+      feature[kept++] = static_cast<std::int32_t>(id);
+    }
+    begin[row + 1] = static_cast<std::int64_t>(kept);
+  }
+  feature.resize(kept);
+  if (value && !value->empty()) value->resize(kept);
+}
+
+template <class T>
+std::vector<T> moved_to(const std::vector<T>& old, const std::vector<std::uint32_t>& moved,
+                        std::size_t n) {
+  std::vector<T> out(n);
+  for (std::size_t i = 0; i < moved.size(); ++i) {
+    if (moved[i] != FeatureIndex::kAbsent) out[moved[i]] = old[i];
+  }
+  return out;
+}
+
+}  // namespace
+
+Vocabulary::Vocabulary(std::shared_ptr<const FeatureSet> features, std::size_t target,
+                       std::size_t width, std::string unknown)
+    : features_(std::move(features)), target_(target), width_(width), unknown_(std::move(unknown)) {
+  if (width_ != 0 && !std::has_single_bit(width_)) {
+    throw std::invalid_argument("the width of hashed features must be a power of two");
+  }
+  seen_.resize(width_ * words_, 0);
+}
+
+std::uint32_t Vocabulary::number(std::uint64_t key) {
+  if (width_) return static_cast<std::uint32_t>(key & (width_ - 1));
+  const std::uint32_t id = index_.add(key);
+  if (id * words_ >= seen_.size()) seen_.resize((id + 1) * words_, 0);
+  return id;
+}
+
+std::uint32_t Vocabulary::find(std::uint64_t key) const {
+  if (width_) return static_cast<std::uint32_t>(key & (width_ - 1));
+  return index_.find(key);
+}
+
+void Vocabulary::observe(std::uint32_t feature, std::uint32_t label) {
+  seen_[feature * words_ + label / 64] |= std::uint64_t{1} << (label % 64);
+}
+
+std::uint32_t Vocabulary::add_label(std::string_view label) {
+  const std::uint32_t id = label_.add(label);
+  if (id >= kMostLabels) {
+    throw std::invalid_argument("the target column has more than " + std::to_string(kMostLabels) +
+                                " different values: is it the right column?");
+  }
+  while (label_.size() > 64 * words_) {
+    const std::size_t features = seen_.size() / words_;
+    std::vector<std::uint64_t> wider(features * (words_ + 1), 0);
+    for (std::size_t f = 0; f < features; ++f) {
+      for (std::size_t w = 0; w < words_; ++w) wider[f * (words_ + 1) + w] = seen_[f * words_ + w];
+    }
+    seen_.swap(wider);
+    ++words_;
+  }
+  return id;
+}
+
+void Vocabulary::add_feature(std::uint64_t key, const std::vector<std::uint32_t>& labels) {
+  if (!width_) index_.count_often(key);
+  const std::uint32_t id = number(key);
+  if (!width_ && id >= sighting_.size()) sighting_.push_back({});
+  for (const std::uint32_t label : labels) observe(id, label);
+}
+
+void Vocabulary::add(Extractor& extractor, const Corpus& corpus, std::size_t from, std::size_t to,
+                     TokenRows* rows) {
+  if (frozen_) throw std::logic_error("the vocabulary is frozen");
+  const Column& target = corpus.columns()[target_];
+  label_of_cell_.assign(target.strings.size(), FeatureIndex::kAbsent);
+  if (rows) {
+    const std::size_t tokens = corpus.sentence(to) - corpus.sentence(from);
+    rows->begin.reserve(rows->begin.size() + tokens);
+    rows->label.reserve(rows->label.size() + tokens);
+    rows->feature.reserve(rows->feature.size() + tokens * features_->templates().size());
+  }
+  for (std::size_t s = from; s < to; ++s, ++sentences_) {
+    const std::size_t begin = corpus.sentence(s), n = corpus.sentence(s + 1) - begin;
+    extractor.keys(s, false, keys_);
+    std::size_t j = 0;
+    for (std::size_t t = 0; t < n; ++t) {
+      const std::uint32_t cell = target.cell[begin + t];
+      std::uint32_t& label = label_of_cell_[cell];
+      if (label == FeatureIndex::kAbsent && target.strings[cell] != unknown_) {
+        label = add_label(target.strings[cell]);
+      }
+      for (; j < keys_.end[t]; ++j) {
+        if (j + kAhead < keys_.key.size()) index_.prefetch(keys_.key[j + kAhead]);
+        const std::uint32_t id = number(keys_.key[j]);
+        if (!width_ && id >= sighting_.size()) {
+          sighting_.push_back({static_cast<std::uint32_t>(sentences_),
+                               static_cast<std::uint32_t>(t), keys_.origin[j]});
+        }
+        if (label != FeatureIndex::kAbsent) observe(id, label);
+        if (rows) rows->feature.push_back(static_cast<std::int32_t>(id));
+      }
+      if (rows) {
+        rows->begin.push_back(static_cast<std::int64_t>(rows->feature.size()));
+        rows->label.push_back(label == FeatureIndex::kAbsent ? -1
+                                                             : static_cast<std::int32_t>(label));
+      }
+    }
+    if (rows) {
+      rows->value.insert(rows->value.end(), keys_.value.begin(), keys_.value.end());
+      rows->sentence.push_back(static_cast<std::int64_t>(rows->label.size()));
+    }
+    if (!features_->has_transitions()) continue;
+    extractor.keys(s, true, keys_);
+    j = 0;
+    for (std::size_t t = 1; t < n; ++t) {
+      for (; j < keys_.end[t - 1]; ++j) {
+        const std::uint32_t id = pair_index_.add(keys_.key[j]);
+        if (id >= pair_sighting_.size()) {
+          pair_sighting_.push_back({static_cast<std::uint32_t>(sentences_),
+                                    static_cast<std::uint32_t>(t), keys_.origin[j]});
+        }
+        if (rows) rows->pair_feature.push_back(static_cast<std::int32_t>(id));
+      }
+      if (rows) rows->pair_begin.push_back(static_cast<std::int64_t>(rows->pair_feature.size()));
+    }
+    if (rows) {
+      rows->pair_sentence.push_back(static_cast<std::int64_t>(rows->pair_begin.size()) - 1);
+    }
+  }
+}
+
+void Vocabulary::freeze(std::size_t min_count, std::size_t fill, TokenRows* rows) {
+  frozen_ = true;
+  // Labels in sorted order, whatever order the corpus has them in.
+  std::vector<std::uint32_t> order(label_.size());
+  std::iota(order.begin(), order.end(), 0u);
+  std::sort(order.begin(), order.end(),
+            [&](std::uint32_t a, std::uint32_t b) { return label_[a] < label_[b]; });
+  label_order_.resize(order.size());
+  for (std::size_t i = 0; i < order.size(); ++i) {
+    label_order_[order[i]] = static_cast<std::int32_t>(i);
+    labels_.emplace_back(label_[order[i]]);
+  }
+  if (min_count > 1 && !width_) {
+    const std::vector<std::uint32_t> moved = index_.keep(static_cast<std::uint32_t>(min_count));
+    sighting_ = moved_to(sighting_, moved, index_.size());
+    std::vector<std::uint64_t> seen(index_.size() * words_);
+    for (std::size_t f = 0; f < moved.size(); ++f) {
+      if (moved[f] == FeatureIndex::kAbsent) continue;
+      for (std::size_t w = 0; w < words_; ++w) seen[moved[f] * words_ + w] = seen_[f * words_ + w];
+    }
+    seen_.swap(seen);
+    if (rows) remap(rows->begin, rows->feature, &rows->value, moved);
+    if (pair_index_.size() > 0) {
+      const auto pairs = pair_index_.keep(static_cast<std::uint32_t>(min_count));
+      pair_sighting_ = moved_to(pair_sighting_, pairs, pair_index_.size());
+      if (rows) remap(rows->pair_begin, rows->pair_feature, nullptr, pairs);
+    }
+  }
+  if (rows) {
+    for (std::int32_t& label : rows->label) {
+      if (label >= 0) label = label_order_[static_cast<std::size_t>(label)];
+    }
+  }
+  row_ptr_.assign(1, 0);
+  row_ptr_.reserve(size() + 1);
+  std::vector<std::uint32_t> labels;
+  for (std::size_t f = 0; f < size(); ++f) {
+    labels.clear();
+    for (std::size_t w = 0; w < words_; ++w) {
+      for (std::uint64_t bits = seen_[f * words_ + w]; bits != 0; bits &= bits - 1) {
+        const std::size_t label = 64 * w + static_cast<std::size_t>(std::countr_zero(bits));
+        labels.push_back(static_cast<std::uint32_t>(label_order_[label]));
+      }
+    }
+    if (fill > 0 && labels.size() >= fill) {
+      labels.resize(labels_.size());
+      std::iota(labels.begin(), labels.end(), 0u);
+    }
+    std::sort(labels.begin(), labels.end());
+    column_.insert(column_.end(), labels.begin(), labels.end());
+    row_ptr_.push_back(static_cast<std::uint32_t>(column_.size()));
+  }
+  std::vector<std::uint64_t>().swap(seen_);
+}
+
+std::int32_t Vocabulary::read_label(const Corpus& corpus, std::size_t token) const {
+  if (target_ >= corpus.columns().size()) return -1;
+  const Column& column = corpus.columns()[target_];
+  const std::string_view text = column.strings[column.cell[token]];
+  if (text == unknown_) return -1;
+  const auto at = std::lower_bound(labels_.begin(), labels_.end(), text);
+  if (at == labels_.end() || *at != text) {
+    throw BadLine(corpus.line_number(token),
+                  "the label '" + std::string(text) + "' is not one that training had");
+  }
+  return static_cast<std::int32_t>(at - labels_.begin());
+}
+
+void Vocabulary::rows(Extractor& extractor, const Corpus& corpus, std::size_t from, std::size_t to,
+                      TokenRows& out) const {
+  Keys keys;
+  for (std::size_t s = from; s < to; ++s) {
+    const std::size_t begin = corpus.sentence(s), n = corpus.sentence(s + 1) - begin;
+    extractor.keys(s, false, keys);
+    std::size_t j = 0;
+    for (std::size_t t = 0; t < n; ++t) {
+      for (; j < keys.end[t]; ++j) {
+        if (!width_ && j + kAhead < keys.key.size()) index_.prefetch(keys.key[j + kAhead]);
+        const std::uint32_t id = find(keys.key[j]);
+        if (id == FeatureIndex::kAbsent) continue;
+        out.feature.push_back(static_cast<std::int32_t>(id));
+        if (!keys.value.empty()) out.value.push_back(keys.value[j]);
+      }
+      out.begin.push_back(static_cast<std::int64_t>(out.feature.size()));
+      out.label.push_back(read_label(corpus, begin + t));
+    }
+    out.sentence.push_back(static_cast<std::int64_t>(out.label.size()));
+    if (!features_->has_transitions()) continue;
+    extractor.keys(s, true, keys);
+    j = 0;
+    for (std::size_t t = 1; t < n; ++t) {
+      for (; j < keys.end[t - 1]; ++j) {
+        const std::uint32_t id = pair_index_.find(keys.key[j]);
+        if (id != FeatureIndex::kAbsent) out.pair_feature.push_back(static_cast<std::int32_t>(id));
+      }
+      out.pair_begin.push_back(static_cast<std::int64_t>(out.pair_feature.size()));
+    }
+    out.pair_sentence.push_back(static_cast<std::int64_t>(out.pair_begin.size()) - 1);
+  }
+}
+
+}  // namespace structlearn::text

@@ -1,0 +1,96 @@
+// The features and labels of a training corpus, and its tokens in terms of their numbers.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "text/features.hpp"
+
+namespace structlearn::text {
+
+// Sentences as numbers of features and labels: compressed rows, one a token.
+struct TokenRows {
+  std::vector<std::int64_t> sentence{0};  // first token of each
+  std::vector<std::int64_t> begin{0};     // features of token t: [begin[t], begin[t+1])
+  std::vector<std::int32_t> feature;
+  std::vector<double> value;        // one a feature, or empty: all 1
+  std::vector<std::int32_t> label;  // -1: unknown
+  // The same for the label pairs, one a token but the first of each sentence.
+  std::vector<std::int64_t> pair_sentence{0}, pair_begin{0};
+  std::vector<std::int32_t> pair_feature;
+};
+
+// Where a feature was first seen and by which template: enough to say its name.
+struct Sighting {
+  std::uint32_t sentence = FeatureIndex::kAbsent, position = 0;
+  std::uint16_t origin = 0;
+};
+
+class Vocabulary {
+ public:
+  // `width` 0: features have numbers of their own; otherwise their keys are folded to so many
+  // numbers, a power of two, and nothing is stored of them. `unknown`: a cell of the target column
+  // that stands for no label.
+  Vocabulary(std::shared_ptr<const FeatureSet> features, std::size_t target, std::size_t width,
+             std::string unknown);
+
+  // Takes in the sentences [from, to) of a corpus; their rows go to `rows` where that is given.
+  void add(Extractor&, const Corpus&, std::size_t from, std::size_t to, TokenRows* rows);
+
+  // Ends the counting: features seen less often than `min_count` go, labels are sorted. A feature
+  // seen with at least `fill` labels gets weights for all of them (0: never). Rows made so far are
+  // put into the new numbers.
+  void freeze(std::size_t min_count, std::size_t fill, TokenRows* rows);
+
+  // Rows in terms of a frozen vocabulary; features that it does not know are left out. A label
+  // that it does not know throws std::invalid_argument.
+  void rows(Extractor&, const Corpus&, std::size_t from, std::size_t to, TokenRows&) const;
+
+  const FeatureSet& features() const { return *features_; }
+  std::shared_ptr<const FeatureSet> shared_features() const { return features_; }
+  std::size_t target() const { return target_; }
+  std::size_t width() const { return width_; }
+  std::size_t size() const { return width_ ? width_ : index_.size(); }
+  std::size_t pair_size() const { return pair_index_.size(); }
+  const std::vector<std::string>& labels() const { return labels_; }
+  const FeatureIndex& index() const { return index_; }
+  const FeatureIndex& pair_index() const { return pair_index_; }
+  const std::vector<Sighting>& sightings() const { return sighting_; }
+  const std::vector<Sighting>& pair_sightings() const { return pair_sighting_; }
+
+  // The labels that each feature was seen with: rows of columns in ascending order.
+  const std::vector<std::uint32_t>& row_ptr() const { return row_ptr_; }
+  const std::vector<std::uint32_t>& column() const { return column_; }
+
+  // A label that training did not meet; only before freezing.
+  std::uint32_t add_label(std::string_view label);
+  // A feature with the labels it goes with, from an earlier model, which stays however rarely it
+  // is seen now; only before freezing.
+  void add_feature(std::uint64_t key, const std::vector<std::uint32_t>& labels);
+  std::uint32_t find(std::uint64_t key) const;
+
+ private:
+  std::uint32_t number(std::uint64_t key);
+  void observe(std::uint32_t feature, std::uint32_t label);
+  std::int32_t read_label(const Corpus&, std::size_t token) const;
+
+  std::shared_ptr<const FeatureSet> features_;
+  std::size_t target_, width_;
+  std::string unknown_;
+  FeatureIndex index_, pair_index_;
+  std::vector<Sighting> sighting_, pair_sighting_;
+  StringTable label_;
+  std::vector<std::string> labels_;
+  std::vector<std::int32_t> label_order_;  // first-seen number to sorted number
+  std::size_t words_ = 1;
+  std::vector<std::uint64_t> seen_;  // bits of labels, `words_` words a feature
+  std::vector<std::uint32_t> row_ptr_, column_;
+  bool frozen_ = false;
+  Keys keys_;
+  std::vector<std::uint32_t> label_of_cell_;
+  std::size_t sentences_ = 0;
+};
+
+}  // namespace structlearn::text
