@@ -11,9 +11,10 @@
 
 namespace structlearn {
 
+template <class Real>
 class AdaptiveSteps {
  public:
-  AdaptiveSteps(const Problem&, const OnlineSettings&, OnlineState&);
+  AdaptiveSteps(const Problem&, const OnlineSettings&, OnlineState<Real>&);
 
   // Before an example is scored: AdaGrad's regulariser on its weights, from the steps since each
   // was last looked at.
@@ -33,13 +34,12 @@ class AdaptiveSteps {
 
   const Problem& problem_;
   const OnlineSettings& settings_;
-  OnlineState& state_;
+  OnlineState<Real>& state_;
   bool average_;
-  double decay_ = 0.0;                                    // AdaGrad: eta * lambda
-  std::vector<std::pair<std::size_t, double>> gradient_;  // each weight once
+  double decay_ = 0.0;           // AdaGrad: eta * lambda; 0 where nothing shrinks
+  WeightEntries gradient_;       // each weight once
   std::vector<double> current_;  // AdaGrad: the step that a weight is up to date with
-  std::vector<double> scratch_;  // one zero a weight
-  std::vector<std::size_t> touched_;
+  EntryMerger merge_;
   std::vector<std::pair<std::size_t, std::size_t>> ranges_;
 };
 

@@ -240,7 +240,7 @@ class Visit {
   // each(first part, number of outcomes, squared norm of the features, anchored) for every site.
   template <class Each>
   void each_site(Each&& each) const {
-    for (std::size_t b = 0; b < scorer_.blocks().size(); ++b) {
+    for (std::size_t b = 0; b < kMaxBlocks; ++b) {
       const Block& at = layout_.block[b];
       if (!at.present) continue;
       for (std::size_t s = 0; s < at.sites; ++s) {

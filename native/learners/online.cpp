@@ -1,7 +1,10 @@
 #include "learners/online.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <optional>
+#include <stdexcept>
+#include <type_traits>
 
 #include "learners/adaptive_steps.hpp"
 
@@ -11,27 +14,33 @@ namespace {
 // w *= factor. The vectors are touched when the scale has become small, which happens once in a
 // great many steps: what v meant for the average moves to `behind`, so that no large numbers are
 // left to cancel each other, and v takes the scale in.
-void shrink(OnlineState& state, double factor) {
+template <class Real>
+void shrink(OnlineState<Real>& state, double factor) {
   state.scale *= factor;
   if (state.scale > 1e-3) return;
   for (std::size_t j = 0; j < state.behind.size(); ++j) {
-    state.behind[j] += state.ahead * state.v[j];
+    state.behind[j] += static_cast<Real>(state.ahead * state.v[j]);
   }
-  for (double& x : state.v) x *= state.scale;
+  for (Real& x : state.v) x = static_cast<Real>(state.scale * x);
   state.ahead = 0.0;
   state.scale = 1.0;
 }
 
 }  // namespace
 
+template <class Real>
 EpochReport online_epoch(const Problem& problem, std::span<const std::int64_t> order,
-                         const OnlineSettings& settings, OnlineState& state, Interrupt& interrupt) {
+                         const OnlineSettings& settings, OnlineState<Real>& state,
+                         Interrupt& interrupt) {
+  constexpr bool wide = std::is_same_v<Real, double>;
+  if (!wide && settings.cone) throw std::invalid_argument("a cone takes weights of 64 bits");
   EpochReport report;
   Workspace ws;
   PartVector r;
   const double N = static_cast<double>(problem.examples());
   const bool average = settings.average && !state.behind.empty();
-  std::optional<AdaptiveSteps> adaptive;
+  std::optional<AdaptiveSteps<Real>> adaptive;
+  WeightEntries entries;
   if (settings.step > Step::kDecaying) adaptive.emplace(problem, settings, state);
   for (const std::int64_t index : order) {
     if (interrupt.requested()) {
@@ -63,17 +72,28 @@ EpochReport online_epoch(const Problem& problem, std::span<const std::int64_t> o
       ++report.updates;
       report.invalid += !found.valid;
       const double d = -step / state.scale;
-      problem.scorer().scatter(i, layout, r, d, state.v.data(), -d * state.ahead,
-                               average ? state.behind.data() : nullptr);
+      if constexpr (wide) {
+        problem.scorer().scatter(i, layout, r, d, state.v.data(), -d * state.ahead,
+                                 average ? state.behind.data() : nullptr);
+      } else {
+        entries.clear();
+        problem.scorer().gather(i, layout, r, entries, settings.least);
+        for (const auto& [q, x] : entries) {
+          state.v[q] += static_cast<Real>(d * x);
+          if (average) state.behind[q] -= static_cast<Real>(d * state.ahead * x);
+        }
+      }
     }
-    if (settings.cone != nullptr && found.changed) {
-      // A cone is one at any scale.
-      settings.cone->project(state.v.data(), [&](std::size_t j, double d) {
-        if (average) state.behind[j] -= d * state.ahead;
-      });
+    if constexpr (wide) {
+      if (settings.cone != nullptr && found.changed) {
+        // A cone is one at any scale.
+        settings.cone->project(state.v.data(), [&](std::size_t j, double d) {
+          if (average) state.behind[j] -= d * state.ahead;
+        });
+      }
     }
     if (settings.step == Step::kConstant) shrink(state, 1.0 - 1.0 / (2.0 * settings.C * N));
-    if (average && settings.step == Step::kAdaGrad) {
+    if (average && settings.step == Step::kAdaGrad && std::isfinite(settings.C)) {
       state.total += 1.0;  // its weights are added up where they change
     } else if (average) {
       // Steps of the decaying schedule count in proportion to their number (Lacoste-Julien,
@@ -86,5 +106,10 @@ EpochReport online_epoch(const Problem& problem, std::span<const std::int64_t> o
   if (adaptive) adaptive->finish();
   return report;
 }
+
+template EpochReport online_epoch(const Problem&, std::span<const std::int64_t>,
+                                  const OnlineSettings&, OnlineState<double>&, Interrupt&);
+template EpochReport online_epoch(const Problem&, std::span<const std::int64_t>,
+                                  const OnlineSettings&, OnlineState<float>&, Interrupt&);
 
 }  // namespace structlearn

@@ -3,6 +3,8 @@
 // The weights are kept as w = scale * v, so that shrinking all of them costs nothing, and their
 // running average as (ahead * v + behind) / total, so that averaging costs nothing either: an
 // update of v by d changes `behind` by -ahead * d, at the weights that d touches.
+//
+// Weights are doubles, or floats where a scorer's table is large: the same loops for both.
 #pragma once
 
 #include <cstddef>
@@ -29,17 +31,20 @@ struct OnlineSettings {
   Step step = Step::kUnit;
   double margin = 0.0;
   double temperature = 0.0;
-  double C = 1.0;
-  double rate = 1.0;  // eta of AdaGrad, r of AROW
+  double C = 1.0;      // infinity: AdaGrad does not shrink weights
+  double rate = 1.0;   // eta of AdaGrad, r of AROW
+  double delta = 1.0;  // AdaGrad: keeps the first steps from being as long as the rate
+  double least = 0.0;  // parts whose part of the gradient is at most this are left out of a step
   bool average = true;
   BeamSettings beam;                 // instead of exact inference, where it has a width
   const WeightCone* cone = nullptr;  // where weights are brought back to after each step
 };
 
 // Lives between passes; the vectors are borrowed, one value a weight (behind empty: no average).
+template <class Real>
 struct OnlineState {
-  std::span<double> v, behind;
-  std::span<double> squares;  // sums of squared gradients: AdaGrad and AROW, otherwise empty
+  std::span<Real> v, behind;
+  std::span<Real> squares;  // sums of squared gradients: AdaGrad and AROW, otherwise empty
   double scale = 1.0;
   double ahead = 0.0;
   double total = 0.0;  // of the averaging weights
@@ -54,7 +59,8 @@ struct EpochReport {
   bool complete = true;
 };
 
+template <class Real>
 EpochReport online_epoch(const Problem&, std::span<const std::int64_t> order, const OnlineSettings&,
-                         OnlineState&, Interrupt&);
+                         OnlineState<Real>&, Interrupt&);
 
 }  // namespace structlearn

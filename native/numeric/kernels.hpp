@@ -77,8 +77,8 @@ struct Kernels {
                                 const std::uint32_t* row_ptr, const std::uint32_t* column,
                                 const std::uint8_t* real, double a, const double* v, double* w,
                                 std::size_t K);
-  // next = theta + eta (scores - theta), a step of dual ascent on one site (dual.cpp); returns eta.
-  // `scratch` has room for 3 (n + 8) numbers.
+  // next = theta + eta (scores - theta), a step of dual ascent on one site (dual_ascent.cpp);
+  // returns eta. `scratch` has room for 3 (n + 8) numbers.
   double (*dual_step)(const double* scores, const double* theta, const double* mu, std::size_t n,
                       double eps, double curvature, double longest, double* scratch, double* next);
   // d = now - mu; out = <next, now>, <model, d>, <theta, d>, <next, d>, parts at -inf left out

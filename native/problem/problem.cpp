@@ -73,11 +73,10 @@ Violation StructureOracle::violation(std::size_t i, const Layout& layout, const 
   return found;
 }
 
-Problem::Problem(Scorer scorer, std::shared_ptr<const Oracle> oracle, std::size_t weights,
+Problem::Problem(std::shared_ptr<const Scorer> scorer, std::shared_ptr<const Oracle> oracle,
                  Gold gold, Cost cost, std::span<const double> sample_weight)
     : scorer_(std::move(scorer)),
       oracle_(std::move(oracle)),
-      weights_(weights),
       gold_(gold),
       cost_(cost),
       sample_weight_(sample_weight) {}
@@ -85,8 +84,7 @@ Problem::Problem(Scorer scorer, std::shared_ptr<const Oracle> oracle, std::size_
 void Problem::add_cost(std::size_t i, const Layout& layout, double margin, double* theta) const {
   if (cost_.delta != nullptr) {
     const Block& at = layout.block[0];
-    const auto& rows = scorer_.blocks()[0].features;
-    const std::size_t first = static_cast<std::size_t>(rows.site_ptr[i]);
+    const std::size_t first = static_cast<std::size_t>(cost_.site_ptr[i]);
     for (std::size_t s = 0; s < at.sites; ++s) {
       const std::int32_t label = cost_.label[first + s];
       if (label < 0) continue;
@@ -171,8 +169,8 @@ double Problem::clamped(std::size_t i, const Layout& layout, double* theta, doub
   return value;
 }
 
-void Problem::complete(std::size_t i, const Layout& layout, const double* w, double eps,
-                       PartVector& p, Workspace& ws) const {
+void Problem::complete(std::size_t i, const Layout& layout, Weights w, double eps, PartVector& p,
+                       Workspace& ws) const {
   if (!partial(i)) {
     p.clear(false);
     for (std::int64_t n = gold_.ptr[i]; n < gold_.ptr[i + 1]; ++n) {
@@ -181,23 +179,23 @@ void Problem::complete(std::size_t i, const Layout& layout, const double* w, dou
     return;
   }
   double* theta = ws.real(kTheta, layout.parts);
-  scorer_.score(i, layout, w, 1.0, theta);
+  scorer_->score(i, layout, w, 1.0, theta);
   clamped(i, layout, theta, eps, p, ws);
 }
 
-double Problem::infer(std::size_t i, const Layout& layout, const double* w, double margin,
-                      double eps, PartVector& p, Workspace& ws) const {
+double Problem::infer(std::size_t i, const Layout& layout, Weights w, double margin, double eps,
+                      PartVector& p, Workspace& ws) const {
   double* theta = ws.real(kTheta, layout.parts);
-  scorer_.score(i, layout, w, 1.0, theta);
+  scorer_->score(i, layout, w, 1.0, theta);
   return augmented(i, layout, theta, margin, eps, p, ws);
 }
 
-LossResult Problem::loss(std::size_t i, const Layout& layout, const double* w, double scale,
+LossResult Problem::loss(std::size_t i, const Layout& layout, Weights w, double scale,
                          double margin, double eps, PartVector& gradient, Workspace& ws) const {
   LossResult result;
   double* theta = ws.real(kTheta, 2 * layout.parts);
   double* plain = theta + layout.parts;  // the scores without the cost
-  scorer_.score(i, layout, w, scale, theta);
+  scorer_->score(i, layout, w, scale, theta);
   const bool is_partial = partial(i);
   if (margin == 0.0 && !is_partial) {
     plain = theta;  // nothing will be added to them
@@ -272,7 +270,7 @@ void Problem::subtract(PartVector& found, std::span<const std::uint32_t> other,
   found.index.resize(kept);
 }
 
-LossResult Problem::beam_loss(std::size_t i, const Layout& layout, const double* w, double scale,
+LossResult Problem::beam_loss(std::size_t i, const Layout& layout, Weights w, double scale,
                               double margin, const BeamSettings& beam, PartVector& gradient,
                               Workspace& ws) const {
   if (partial(i)) {
@@ -283,7 +281,7 @@ LossResult Problem::beam_loss(std::size_t i, const Layout& layout, const double*
     throw std::invalid_argument("the zero-one cost does not come in steps: no beam search with it");
   }
   double* theta = ws.real(kTheta, layout.parts);
-  scorer_.score(i, layout, w, scale, theta);
+  scorer_->score(i, layout, w, scale, theta);
   if (margin != 0.0) add_cost(i, layout, margin, theta);
   Violation found = oracle_->violation(i, layout, theta, gold_parts(i), beam, ws);
   LossResult result;
@@ -326,7 +324,7 @@ double Problem::total(const double* w, double margin, double eps, double* gradie
                       double* cost) const {
   // As many partitions as have gradients of some 32 MB together, at least 8; a number that depends
   // on the problem alone.
-  const std::size_t fitting = (std::size_t{1} << 22) / std::max<std::size_t>(weights_, 1);
+  const std::size_t fitting = (std::size_t{1} << 22) / std::max<std::size_t>(weights(), 1);
   const std::size_t partitions = std::max<std::size_t>(
       1, std::min({std::size_t{32}, examples(), std::max<std::size_t>(fitting, 8)}));
   if (!oracle_->threads_allowed()) threads = 1;
@@ -341,16 +339,16 @@ double Problem::total(const double* w, double margin, double eps, double* gradie
   parallel_for(partitions, threads, [&](std::size_t p, std::size_t thread) {
     Workspace& ws = workspace[thread];
     PartVector r;
-    if (gradient && part[p].size() != weights_) part[p].assign(weights_, 0.0);
+    if (gradient && part[p].size() != weights()) part[p].assign(weights(), 0.0);
     const std::size_t begin = p * examples() / partitions, end = (p + 1) * examples() / partitions;
     for (std::size_t i = begin; i < end && !interrupt.requested(); ++i) {
       const double weight = sample_weight(i);
       if (weight == 0.0) continue;
-      const Layout layout = scorer_.layout(i);
+      const Layout layout = scorer_->layout(i);
       const LossResult found = loss(i, layout, w, 1.0, margin, eps, r, ws);
       value[p] += weight * found.loss;
       costs[p] += weight * found.cost;
-      if (gradient) scorer_.scatter_with_fillers(i, layout, r, weight, part[p].data());
+      if (gradient) scorer_->scatter_sum(i, layout, r, weight, part[p].data());
     }
   });
   double sum = 0.0, sum_of_costs = 0.0;
@@ -362,10 +360,10 @@ double Problem::total(const double* w, double margin, double eps, double* gradie
     // Tile by tile: the sum stays in the nearest cache, and the partitions become 0 for the next
     // call while they are at hand.
     constexpr std::size_t kTile = 1024, kTask = 16 * kTile;
-    parallel_for((weights_ + kTask - 1) / kTask, threads, [&](std::size_t task, std::size_t) {
-      for (std::size_t begin = task * kTask; begin < std::min(weights_, (task + 1) * kTask);
+    parallel_for((weights() + kTask - 1) / kTask, threads, [&](std::size_t task, std::size_t) {
+      for (std::size_t begin = task * kTask; begin < std::min(weights(), (task + 1) * kTask);
            begin += kTile) {
-        const std::size_t size = std::min(kTile, weights_ - begin);
+        const std::size_t size = std::min(kTile, weights() - begin);
         double* out = gradient + begin;
         std::fill(out, out + size, 0.0);
         for (auto& from : part) {
@@ -375,7 +373,7 @@ double Problem::total(const double* w, double margin, double eps, double* gradie
         }
       }
     });
-    scorer_.clear_fillers(gradient);
+    scorer_->finish_sum(gradient);
     const std::lock_guard<std::mutex> lock(buffers_->mutex);
     buffers_->partitions.swap(part);
   }

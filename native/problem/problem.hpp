@@ -72,7 +72,8 @@ struct Cost {
   bool zero_one = false;
   // c[s, k] = weight_s * delta[label_s, k] on block 0; label -1: unknown, no cost.
   const double* delta = nullptr;
-  const std::int32_t* label = nullptr;  // one a site of block 0
+  const std::int32_t* label = nullptr;     // one a site of block 0
+  std::span<const std::int64_t> site_ptr;  // sites of example i: [site_ptr[i], site_ptr[i+1])
   const double* site_weight = nullptr;
   // Or given part by part, with a constant an example.
   std::span<const std::int64_t> ptr;
@@ -92,29 +93,29 @@ struct LossResult {
 
 class Problem {
  public:
-  Problem(Scorer scorer, std::shared_ptr<const Oracle> oracle, std::size_t weights, Gold gold,
+  Problem(std::shared_ptr<const Scorer> scorer, std::shared_ptr<const Oracle> oracle, Gold gold,
           Cost cost, std::span<const double> sample_weight);
 
-  std::size_t examples() const { return scorer_.examples(); }
-  std::size_t weights() const { return weights_; }
-  const Scorer& scorer() const { return scorer_; }
+  std::size_t examples() const { return scorer_->examples(); }
+  std::size_t weights() const { return scorer_->weights(); }
+  const Scorer& scorer() const { return *scorer_; }
   const Oracle& oracle() const { return *oracle_; }
   double sample_weight(std::size_t i) const {
     return sample_weight_.empty() ? 1.0 : sample_weight_[i];
   }
 
   // The loss of example i at scale * w (its weight not multiplied in) and its gradient over parts.
-  LossResult loss(std::size_t i, const Layout&, const double* w, double scale, double margin,
-                  double eps, PartVector& gradient, Workspace&) const;
+  LossResult loss(std::size_t i, const Layout&, Weights w, double scale, double margin, double eps,
+                  PartVector& gradient, Workspace&) const;
 
   // What a beam search over theta + margin c gets wrong, eps = 0: the loss is how much its prefix
   // outscores the gold one, the gradient their difference over parts. Needs every label.
-  LossResult beam_loss(std::size_t i, const Layout&, const double* w, double scale, double margin,
+  LossResult beam_loss(std::size_t i, const Layout&, Weights w, double scale, double margin,
                        const BeamSettings&, PartVector& gradient, Workspace&) const;
 
   // infer(theta + margin c, eps) of example i: value without constants, and p.
-  double infer(std::size_t i, const Layout&, const double* w, double margin, double eps,
-               PartVector& p, Workspace&) const;
+  double infer(std::size_t i, const Layout&, Weights w, double margin, double eps, PartVector& p,
+               Workspace&) const;
 
   // margin * cost of the gold output itself: 0 for ordinary costs.
   double gold_cost(std::size_t i, const Layout&, double margin) const;
@@ -143,7 +144,7 @@ class Problem {
   // The parts that stand for the gold output of example i, repeats allowed: its own or, where
   // labels are unknown, p_clamp: those of the best output that is allowed, above eps = 0 the
   // marginals over all that are.
-  void complete(std::size_t i, const Layout&, const double* w, double eps, PartVector& p,
+  void complete(std::size_t i, const Layout&, Weights w, double eps, PartVector& p,
                 Workspace&) const;
 
   // sum_i weight_i L_i(w), its gradient in `gradient` where that is not null, and the sum of the
@@ -172,9 +173,8 @@ class Problem {
   };
 
   std::unique_ptr<Buffers> buffers_ = std::make_unique<Buffers>();
-  Scorer scorer_;
+  std::shared_ptr<const Scorer> scorer_;
   std::shared_ptr<const Oracle> oracle_;
-  std::size_t weights_;
   Gold gold_;
   Cost cost_;
   std::span<const double> sample_weight_;

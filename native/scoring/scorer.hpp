@@ -1,15 +1,14 @@
-// Features times weights: theta = A_x w, and its transpose. The only place that knows weights.
+// The operator A of a problem: scores of parts from weights, and its transpose. The only place that
+// knows what a weight is a weight of.
 //
-// A block of an example has sites with a row of features each, and outcomes; the score of outcome
-// r at site s is sum_f x[s,f] W[f,r]. A shared block has one site and one feature that is always
-// 1: its weights are its scores. Weights exist for all outcomes of a feature (dense rows), or for
-// those seen in training (sparse rows, CRFsuite's default).
+// A task brings a scorer of its own: rows of features (row_scorer.hpp), templates over tokens,
+// hashed features of arcs, features of spans. It has to say how the parts of an example lie, to
+// score them, and to gather A^T v; everything else follows, and is overridden where a scorer can do
+// it faster.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
-#include <memory>
-#include <span>
 #include <utility>
 #include <vector>
 
@@ -17,116 +16,82 @@
 
 namespace structlearn {
 
-// The features of one block, all examples one after another. Pointers are borrowed.
-struct FeatureRows {
-  enum class Kind { kShared, kSparse, kDense };
-  Kind kind = Kind::kShared;
-  std::size_t features = 1;
-  std::span<const std::int64_t> site_ptr;  // rows of example i: [site_ptr[i], site_ptr[i+1])
-  const std::int64_t* indptr = nullptr;    // sparse
-  const std::int32_t* indices = nullptr;
-  const double* values = nullptr;  // sparse: null where all are 1; dense: (rows, features)
+// Weights to read: doubles, or floats where a table is large and read at random.
+struct Weights {
+  const double* wide = nullptr;
+  const float* narrow = nullptr;
+  Weights(const double* w) : wide(w) {}   // NOLINT: weights are what they are
+  Weights(const float* w) : narrow(w) {}  // NOLINT
 };
 
-// The weights of one block inside the flat weight vector. Pointers are borrowed.
-struct WeightRows {
-  bool present = false;
-  std::size_t offset = 0;
-  std::size_t outcomes = 0;  // of the structure, a site
-  std::size_t columns = 0;   // of the weights, a feature; = outcomes unless classes share weights
-  std::span<const std::uint32_t> row_ptr;  // sparse rows, one a feature; empty where dense
-  const std::uint32_t* column = nullptr;
-  // Sparse rows that are nearly full are stored full, so that they can be added as vectors; the
-  // entries that only fill up stay zero. One byte a weight, 0 for a filler; null: none.
-  const std::uint8_t* real = nullptr;
-  // Classes that share weights (a hierarchy): outcome r sums the columns member[member_ptr[r]..].
-  std::span<const std::uint32_t> member_ptr;
-  const std::uint32_t* member = nullptr;
-  // 0, or -inf where a constraint forbids the outcome: (outcomes), the same at every site, or
-  // (sites of a position, outcomes). Empty: nothing is forbidden.
-  std::span<const double> mask;
-};
-
-struct ScorerBlock {
-  FeatureRows features;
-  WeightRows weights;
-};
-
-// What the examples say of their own shapes. Pointers are borrowed.
-struct Topologies {
-  std::span<const std::int64_t> ptr;  // of example i: value[ptr[i]..ptr[i+1]]; empty: all for each
-  std::span<const std::int64_t> value;
-};
+// Entries of a vector over weights, in any order, repeats allowed: they add up.
+using WeightEntries = std::vector<std::pair<std::size_t, double>>;
 
 class Scorer {
  public:
-  Scorer(std::vector<ScorerBlock> blocks, std::size_t examples, Topologies topologies = {});
+  virtual ~Scorer() = default;
 
-  std::size_t examples() const { return examples_; }
-  const std::vector<ScorerBlock>& blocks() const { return blocks_; }
+  virtual std::size_t examples() const = 0;
+  // How many weights there are.
+  virtual std::size_t weights() const = 0;
+  virtual Layout layout(std::size_t example) const = 0;
 
-  Layout layout(std::size_t example) const;
+  // theta = scale * A w, and -inf for parts that are ruled out.
+  virtual void score(std::size_t example, const Layout&, Weights w, double scale,
+                     double* theta) const = 0;
 
-  // theta = scale * A w + masks.
-  void score(std::size_t example, const Layout&, const double* w, double scale,
-             double* theta) const;
+  // Appends A^T v to `out`. Parts whose |v| is at most `least` may be left out.
+  virtual void gather(std::size_t example, const Layout&, const PartVector& v, WeightEntries& out,
+                      double least = 0.0) const = 0;
 
   // w += a * A^T v and, where `second` is given, second += b * A^T v.
-  void scatter(std::size_t example, const Layout&, const PartVector& v, double a, double* w,
-               double b = 0.0, double* second = nullptr) const;
+  virtual void scatter(std::size_t example, const Layout&, const PartVector& v, double a, double* w,
+                       double b = 0.0, double* second = nullptr) const;
 
   // The same for one vector; returns how much |w|^2 has grown.
-  double scatter_growth(std::size_t example, const Layout&, const PartVector& v, double a,
-                        double* w) const;
+  virtual double scatter_growth(std::size_t example, const Layout&, const PartVector& v, double a,
+                                double* w) const;
 
-  // The same for a dense v, faster; the fillers of nearly full rows collect values too, which
-  // clear_fillers sets back to zero once all examples are through.
-  void scatter_with_fillers(std::size_t example, const Layout&, const PartVector& v, double a,
-                            double* w) const;
-  void clear_fillers(double* w) const;
+  // The same for a gradient that is summed over all examples: what it adds to weights that do not
+  // exist, finish_sum sets back to zero once all examples are through.
+  virtual void scatter_sum(std::size_t example, const Layout& layout, const PartVector& v, double a,
+                           double* w) const {
+    scatter(example, layout, v, a, w);
+  }
+  virtual void finish_sum(double* /* w */) const {}
 
   // <w, A^T v> for a sparse v, without scoring the parts that v leaves out.
-  double dot(std::size_t example, const Layout&, const PartVector& v, const double* w) const;
+  virtual double dot(std::size_t example, const Layout&, const PartVector& v,
+                     const double* w) const;
 
   // Sets to zero what scatter of the same v has touched.
-  void clear(std::size_t example, const Layout&, const PartVector& v, double* w) const;
+  virtual void clear(std::size_t example, const Layout&, const PartVector& v, double* w) const;
+
   // The weights that the example's scores depend on, as (first, how many); repeats allowed.
-  void rows(std::size_t example, const Layout&,
-            std::vector<std::pair<std::size_t, std::size_t>>& ranges) const;
+  virtual void rows(std::size_t example, const Layout&,
+                    std::vector<std::pair<std::size_t, std::size_t>>& ranges) const;
 
-  // A^T v by weight: added to `scratch`, its places written to `touched`, repeats allowed.
-  void gather(std::size_t example, const Layout&, const PartVector& v, double* scratch,
-              std::vector<std::size_t>& touched) const;
+  // |A^T v|^2. Features that repeat inside an example collide: not a sum over parts.
+  double squared_norm(std::size_t example, const Layout&, const PartVector& v) const;
 
-  // |A^T v|^2. Features that repeat inside an example collide: not a sum over sites. `scratch` has
-  // one zero a weight, and is left so.
-  double squared_norm(std::size_t example, const Layout&, const PartVector& v,
-                      double* scratch) const;
+  // |A^T e|^2 for a part of one site, the same for all its parts; negative where that is not so:
+  // then there is no dual ascent by sites.
+  virtual double squared_norm_of_site(std::size_t, std::size_t /* block */,
+                                      std::size_t /* site */) const {
+    return -1.0;
+  }
+};
 
-  // |x|^2 of the features of one site, as many times as an outcome has columns: how much its score
-  // moves when a multiple of A^T e_part is added to the weights.
-  double squared_norm_of_site(std::size_t example, std::size_t block, std::size_t site) const;
+// Adds up entries of the same weight, in the order in which they stand, and drops zeros. By a
+// vector over all weights, or by sorting where that would be larger than the caches.
+class EntryMerger {
+ public:
+  explicit EntryMerger(std::size_t weights) : sums_(weights <= kMostSums ? weights : 0, 0.0) {}
+  void operator()(WeightEntries& entries);
 
  private:
-  // What the scorer adds to a block so that its loops are short.
-  struct Derived {
-    // Dense features that are mostly zero, as sparse ones.
-    std::vector<std::int64_t> indptr;
-    std::vector<std::int32_t> indices;
-    std::vector<double> values;
-    // Where each feature's weights begin, for weights that are all there.
-    std::vector<std::uint32_t> row_ptr;
-  };
-  void derive(ScorerBlock& block);
-
-  bool plain(const PartVector& v) const;
-  template <class Sink>
-  void transpose(std::size_t example, const Layout&, const PartVector& v, Sink&& sink) const;
-
-  std::vector<ScorerBlock> blocks_;
-  std::vector<std::shared_ptr<const Derived>> derived_;  // shared: the blocks point into them
-  std::size_t examples_;
-  Topologies topologies_;
+  static constexpr std::size_t kMostSums = std::size_t{1} << 22;
+  std::vector<double> sums_;  // zeros between two calls
 };
 
 }  // namespace structlearn

@@ -187,11 +187,15 @@ class Problem:
         examples: int,
         weights: int,
         blocks: list[dict[str, Any]],
+        topology: dict[str, Any],
+    ) -> None: ...
+    def labelled(
+        self,
+        structure: Any,
         gold: dict[str, Any],
         cost: dict[str, Any],
         sample_weight: _Reals | None,
-        topology: dict[str, Any],
-    ) -> None: ...
+    ) -> Problem: ...
     @property
     def n_examples(self) -> int: ...
     @property

@@ -1,6 +1,7 @@
 // Passes of dual coordinate ascent, for Python.
 #include "learners/dual_ascent.hpp"
 
+#include <cmath>
 #include <stdexcept>
 
 #include "bindings/bindings.hpp"
@@ -63,16 +64,18 @@ nb::object part_pointers(const PyProblem& self) {
   return nb::cast(to_numpy(std::move(ptr)));
 }
 
-// The mean of |x|^2 over the sites that have features of their own.
+// The mean of |x|^2 over the sites that have features of their own; infinity where sites have none.
 double mean_squared_norm(const PyProblem& self) {
   const Scorer& scorer = self.problem->scorer();
   double sum = 0.0, sites = 0.0;
   for (std::size_t i = 0; i < self.problem->examples(); ++i) {
     const Layout layout = scorer.layout(i);
-    for (std::size_t b = 0; b < scorer.blocks().size(); ++b) {
+    for (std::size_t b = 0; b < kMaxBlocks; ++b) {
       if (!layout.block[b].present || !layout.block[b].anchored) continue;
       for (std::size_t s = 0; s < layout.block[b].sites; ++s) {
-        sum += scorer.squared_norm_of_site(i, b, s);
+        const double norm = scorer.squared_norm_of_site(i, b, s);
+        if (norm < 0.0) return HUGE_VAL;  // this scorer's sites have no norm of their own
+        sum += norm;
         sites += 1.0;
       }
     }

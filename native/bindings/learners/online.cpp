@@ -43,6 +43,8 @@ OnlineSettings read_settings(nb::dict given) {
   s.temperature = number(given, "temperature");
   s.C = number(given, "C");
   s.rate = number(given, "rate");
+  s.delta = number(given, "delta");
+  s.least = number(given, "least");
   s.average = nb::cast<bool>(given["average"]);
   s.beam.width = nb::cast<std::size_t>(given["beam"]);
   s.beam.update_at = choose<UpdateAt>(given, "update_at",
@@ -53,8 +55,9 @@ OnlineSettings read_settings(nb::dict given) {
   return s;
 }
 
-std::span<double> vector(nb::dict state, const char* key, std::size_t n, bool needed) {
-  const auto array = nb::cast<InOut<double, nb::ndim<1>>>(state[key], false);
+template <class Real>
+std::span<Real> vector(nb::dict state, const char* key, std::size_t n, bool needed) {
+  const auto array = nb::cast<InOut<Real, nb::ndim<1>>>(state[key], false);
   if (needed ? array.size() != n : array.size() != n && array.size() != 0) {
     throw std::invalid_argument("the problem has " + std::to_string(n) + " weights, the state's " +
                                 key + " " + std::to_string(array.size()));
@@ -62,14 +65,15 @@ std::span<double> vector(nb::dict state, const char* key, std::size_t n, bool ne
   return {array.data(), array.size()};
 }
 
-nb::dict online_pass(const PyProblem& self, Input<std::int64_t, nb::ndim<1>> order,
-                     nb::dict settings, nb::dict state) {
+template <class Real>
+nb::dict pass(const PyProblem& self, Input<std::int64_t, nb::ndim<1>> order, nb::dict settings,
+              nb::dict state) {
   const Problem& problem = *self.problem;
   const OnlineSettings s = read_settings(settings);
-  OnlineState o;
-  o.v = vector(state, "v", problem.weights(), true);
-  o.behind = vector(state, "behind", problem.weights(), s.average);
-  o.squares = vector(state, "squares", problem.weights(), s.step >= Step::kAdaGrad);
+  OnlineState<Real> o;
+  o.v = vector<Real>(state, "v", problem.weights(), true);
+  o.behind = vector<Real>(state, "behind", problem.weights(), s.average);
+  o.squares = vector<Real>(state, "squares", problem.weights(), s.step >= Step::kAdaGrad);
   o.scale = number(state, "scale");
   o.ahead = number(state, "ahead");
   o.total = number(state, "total");
@@ -100,6 +104,14 @@ nb::dict online_pass(const PyProblem& self, Input<std::int64_t, nb::ndim<1>> ord
   result["loss"] = report.loss;
   result["complete"] = report.complete;
   return result;
+}
+
+// Weights of 32 bits where the state's are.
+nb::dict online_pass(const PyProblem& self, Input<std::int64_t, nb::ndim<1>> order,
+                     nb::dict settings, nb::dict state) {
+  const auto v = nb::cast<nb::ndarray<nb::ro, nb::device::cpu>>(state["v"], false);
+  return v.dtype() == nb::dtype<float>() ? pass<float>(self, order, settings, state)
+                                         : pass<double>(self, order, settings, state);
 }
 
 }  // namespace

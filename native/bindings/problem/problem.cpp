@@ -14,6 +14,7 @@
 #include "bindings/problem/py_problem.hpp"
 #include "bindings/signals.hpp"
 #include "bindings/structures/native_structure.hpp"
+#include "scoring/row_scorer.hpp"
 
 namespace structlearn::python {
 namespace {
@@ -176,26 +177,44 @@ void check_layouts(const Structure& structure, const Scorer& scorer) {
   }
 }
 
+std::span<const double> read_weights(nb::object sample_weight, std::size_t examples,
+                                     std::vector<nb::object>& keep) {
+  if (sample_weight.is_none()) return {};
+  const auto array = nb::cast<Input<double>>(sample_weight, false);
+  if (array.size() != examples) {
+    throw std::invalid_argument("there are " + std::to_string(examples) + " examples and " +
+                                std::to_string(array.size()) + " weights of examples");
+  }
+  keep.push_back(sample_weight);
+  return {array.data(), array.size()};
+}
+
 }  // namespace
 
 PyProblem::PyProblem(nb::object structure, std::size_t examples, std::size_t weights,
-                     nb::list blocks, nb::dict gold, nb::dict cost, nb::object sample_weight,
-                     nb::dict topology) {
+                     nb::list blocks, nb::dict topology) {
   std::vector<ScorerBlock> read;
   for (nb::handle spec : blocks) read.push_back(read_block(nb::cast<nb::dict>(spec), keep));
-  std::shared_ptr<const Oracle> oracle;
-  keep.push_back(structure);
   Arrays t(topology, keep);
   Topologies topologies{t.get<std::int64_t>("ptr"), t.get<std::int64_t>("value")};
   check_pointers(topologies, examples);
-  if (nb::isinstance<NativeStructure>(structure)) {
-    const auto& known = nb::cast<NativeStructure&>(structure);
-    native = std::make_shared<StructureOracle>(known.structure);
-    oracle = native;
-    if (topologies.ptr.empty()) topologies.value = known.default_topology;
-  } else {
-    oracle = std::make_shared<PythonOracle>(structure);
+  const bool by_core = nb::isinstance<NativeStructure>(structure);
+  if (by_core && topologies.ptr.empty()) {
+    topologies.value = nb::cast<NativeStructure&>(structure).default_topology;
+    keep.push_back(structure);
   }
+  if (!read.empty()) label_ptr = read[0].features.site_ptr;
+  scorer = std::make_shared<RowScorer>(std::move(read), examples, weights, topologies);
+  const std::shared_ptr<const Oracle> oracle = inference(structure);
+  if (native && !nb::cast<NativeStructure&>(structure).topology.empty()) {
+    check_layouts(native->structure(), *scorer);
+  }
+  problem = std::make_unique<Problem>(scorer, oracle, Gold{}, Cost{}, std::span<const double>());
+}
+
+PyProblem::PyProblem(const PyProblem& bare, nb::object structure, nb::dict gold, nb::dict cost,
+                     nb::object sample_weight)
+    : keep(bare.keep), scorer(bare.scorer), label_ptr(bare.label_ptr) {
   Arrays g(gold, keep);
   Gold read_gold;
   read_gold.ptr = g.get<std::int64_t>("ptr");
@@ -208,23 +227,33 @@ PyProblem::PyProblem(nb::object structure, std::size_t examples, std::size_t wei
   read_cost.zero_one = cost.contains("zero_one");
   read_cost.delta = c.data<double>("delta");
   read_cost.label = c.data<std::int32_t>("label");
+  read_cost.site_ptr = label_ptr;
   read_cost.site_weight = c.data<double>("site_weight");
   read_cost.ptr = c.get<std::int64_t>("ptr");
   read_cost.part = c.data<std::uint32_t>("part");
   read_cost.value = c.data<double>("value");
   read_cost.constant = c.data<double>("constant");
-  std::span<const double> s;
-  if (!sample_weight.is_none()) {
-    const auto array = nb::cast<Input<double>>(sample_weight, false);
-    keep.push_back(sample_weight);
-    s = {array.data(), array.size()};
+  const std::shared_ptr<const Oracle> oracle = inference(structure);
+  problem = std::make_unique<Problem>(scorer, oracle, read_gold, read_cost,
+                                      read_weights(sample_weight, scorer->examples(), keep));
+}
+
+std::shared_ptr<const Oracle> PyProblem::inference(nb::object structure) {
+  keep.push_back(structure);
+  if (!nb::isinstance<NativeStructure>(structure)) {
+    return std::make_shared<PythonOracle>(structure);
   }
-  Scorer scorer(std::move(read), examples, topologies);
-  if (native && !nb::cast<NativeStructure&>(structure).topology.empty()) {
-    check_layouts(native->structure(), scorer);
-  }
-  problem = std::make_unique<Problem>(std::move(scorer), std::move(oracle), weights, read_gold,
-                                      read_cost, s);
+  native = std::make_shared<StructureOracle>(nb::cast<NativeStructure&>(structure).structure);
+  return native;
+}
+
+PyProblem::PyProblem(nb::object owner, std::shared_ptr<const Scorer> made,
+                     std::shared_ptr<const Oracle> oracle, Gold gold, Cost cost,
+                     nb::object sample_weight)
+    : scorer(std::move(made)) {
+  keep.push_back(std::move(owner));
+  problem = std::make_unique<Problem>(scorer, std::move(oracle), gold, cost,
+                                      read_weights(sample_weight, scorer->examples(), keep));
 }
 
 namespace {
@@ -388,10 +417,16 @@ nb::tuple encode_all(const PyProblem& self, Input<std::int32_t, nb::ndim<1>> fla
 
 void bind_problem(nb::module_& m) {
   nb::class_<PyProblem>(m, "Problem")
-      .def(nb::init<nb::object, std::size_t, std::size_t, nb::list, nb::dict, nb::dict, nb::object,
-                    nb::dict>(),
+      .def(nb::init<nb::object, std::size_t, std::size_t, nb::list, nb::dict>(),
            nb::arg("structure"), nb::arg("examples"), nb::arg("weights"), nb::arg("blocks"),
-           nb::arg("gold"), nb::arg("cost"), nb::arg("sample_weight").none(), nb::arg("topology"))
+           nb::arg("topology"))
+      .def(
+          "labelled",
+          [](const PyProblem& s, nb::object structure, nb::dict gold, nb::dict cost,
+             nb::object sample_weight) {
+            return PyProblem(s, structure, gold, cost, sample_weight);
+          },
+          nb::arg("structure"), nb::arg("gold"), nb::arg("cost"), nb::arg("sample_weight").none())
       .def_prop_ro("n_examples", [](const PyProblem& s) { return s.problem->examples(); })
       .def_prop_ro("n_weights", [](const PyProblem& s) { return s.problem->weights(); })
       .def(
@@ -448,9 +483,7 @@ void bind_problem(nb::module_& m) {
           [](const PyProblem& s, std::size_t i, OptionalIndices index, Vector value) {
             s.check_example(i);
             const Layout layout = s.problem->scorer().layout(i);
-            std::vector<double> scratch(s.problem->weights(), 0.0);
-            return s.problem->scorer().squared_norm(i, layout, part_vector(index, value, layout),
-                                                    scratch.data());
+            return s.problem->scorer().squared_norm(i, layout, part_vector(index, value, layout));
           },
           nb::arg("i"), nb::arg("index").none(), nb::arg("value"))
       .def("total", &total, nb::arg("w"), nb::arg("margin"), nb::arg("temperature"),

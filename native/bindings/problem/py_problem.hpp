@@ -16,10 +16,24 @@ namespace structlearn::python {
 struct PyProblem {
   std::vector<nb::object> keep;
   std::shared_ptr<const StructureOracle> native;  // null for a structure written in Python
+  std::shared_ptr<const Scorer> scorer;
   std::unique_ptr<Problem> problem;
+  std::span<const std::int64_t> label_ptr;  // sites of block 0, for costs
 
+  // Rows of features and a structure, or whatever does its inference in Python; without gold
+  // outputs.
   PyProblem(nb::object structure, std::size_t examples, std::size_t weights, nb::list blocks,
-            nb::dict gold, nb::dict cost, nb::object sample_weight, nb::dict topology);
+            nb::dict topology);
+
+  // The same features with gold outputs and costs, as dictionaries of arrays.
+  PyProblem(const PyProblem& bare, nb::object structure, nb::dict gold, nb::dict cost,
+            nb::object sample_weight);
+
+  // A task's own scorer and inference. `owner` keeps alive what gold and cost point to.
+  PyProblem(nb::object owner, std::shared_ptr<const Scorer> scorer,
+            std::shared_ptr<const Oracle> oracle, Gold gold, Cost cost, nb::object sample_weight);
+
+  std::shared_ptr<const Oracle> inference(nb::object structure);
 
   const double* weights(const Input<double, nb::ndim<1>>& w) const {
     if (w.size() != problem->weights()) {

@@ -26,7 +26,7 @@ inline void test_online() {
     settings.C = 0.7;
     std::vector<double> v(Tagging::weights, 0.0), behind = v, sum = v;
     std::vector<double> v2 = v, behind2 = v, squares = v, squares2 = v;
-    OnlineState state, whole;
+    OnlineState<double> state, whole;
     state.v = v;
     state.behind = behind;
     state.squares = squares;
@@ -60,7 +60,7 @@ inline void test_online() {
 
   context = "perceptron on separable data";
   std::vector<double> v(Tagging::weights, 0.0);
-  OnlineState state;
+  OnlineState<double> state;
   state.v = v;
   Interrupt interrupt;
   std::vector<std::int64_t> order;

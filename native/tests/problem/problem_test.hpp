@@ -6,6 +6,7 @@
 #include <string>
 
 #include "problem/problem.hpp"
+#include "scoring/row_scorer.hpp"
 #include "tests/check.hpp"
 #include "tests/example.hpp"
 
@@ -41,7 +42,7 @@ struct Tagging {
     for (std::size_t j = 0; j < x.size(); ++j) indices.push_back(static_cast<std::int32_t>(j % D));
     rebuild(FeatureRows::Kind::kDense);
     // The best output of each example under the hidden weights is its gold output.
-    const Scorer scorer(blocks, N);
+    const RowScorer scorer(blocks, N, weights);
     Workspace ws;
     for (std::size_t i = 0; i < N; ++i) {
       const Layout layout = scorer.layout(i);
@@ -81,17 +82,18 @@ struct Tagging {
     Cost cost;
     cost.delta = delta.data();
     cost.label = label.data();
+    cost.site_ptr = site_ptr;
     return cost;
   }
   Problem problem(Cost cost) const {
-    return Problem(Scorer(blocks, N), oracle, weights, gold(), cost, weight);
+    return Problem(std::make_shared<RowScorer>(blocks, N, weights), oracle, gold(), cost, weight);
   }
 };
 
 // The loss of an example, written out over all label sequences.
 inline double loss_by_enumeration(const Tagging& data, std::size_t i, const double* w,
                                   double margin, double eps, bool zero_one) {
-  const Scorer scorer(data.blocks, Tagging::N);
+  const RowScorer scorer(data.blocks, Tagging::N, Tagging::weights);
   const Layout layout = scorer.layout(i);
   std::vector<double> theta(layout.parts);
   scorer.score(i, layout, w, 1.0, theta.data());
@@ -173,9 +175,9 @@ inline void test_scorer() {
   context = "scorer";
   Tagging data;
   const std::vector<double> w = random_weights(4);
-  const Scorer dense(data.blocks, Tagging::N);
+  const RowScorer dense(data.blocks, Tagging::N, Tagging::weights);
   data.rebuild(FeatureRows::Kind::kSparse);
-  const Scorer sparse(data.blocks, Tagging::N);
+  const RowScorer sparse(data.blocks, Tagging::N, Tagging::weights);
   for (std::size_t i = 0; i < Tagging::N; ++i) {
     const Layout layout = dense.layout(i);
     std::vector<double> a(layout.parts), b(layout.parts);
@@ -195,7 +197,7 @@ inline void test_scorer() {
       product += 2.0 * a[j] * value;
     }
     for (const PartVector* form : {&v, &list}) {
-      std::vector<double> back(Tagging::weights, 0.0), scratch(Tagging::weights, 0.0);
+      std::vector<double> back(Tagging::weights, 0.0);
       sparse.scatter(i, layout, *form, 1.0, back.data());
       double dot = 0.0, norm = 0.0;
       for (std::size_t q = 0; q < back.size(); ++q) {
@@ -203,8 +205,7 @@ inline void test_scorer() {
         norm += back[q] * back[q];
       }
       CHECK_NEAR(dot, product, 1e-11);
-      CHECK_NEAR(dense.squared_norm(i, layout, *form, scratch.data()), norm, 1e-10);
-      CHECK(scratch == std::vector<double>(Tagging::weights, 0.0));
+      CHECK_NEAR(dense.squared_norm(i, layout, *form), norm, 1e-10);
     }
   }
 }
@@ -227,8 +228,8 @@ inline void check_completed(const Problem& problem, const Tagging& data,
     ptr.push_back(static_cast<std::int64_t>(part.size()));
   }
   const Gold gold{ptr, part.data(), {}, nullptr, value.data()};
-  const Problem completed(Scorer(data.blocks, Tagging::N), data.oracle, Tagging::weights, gold,
-                          Cost{}, {});
+  const Problem completed(std::make_shared<RowScorer>(data.blocks, Tagging::N, Tagging::weights),
+                          data.oracle, gold, Cost{}, {});
   for (std::size_t i = 0; i < Tagging::N; ++i) {
     const Layout layout = problem.scorer().layout(i);
     PartVector before, after;
@@ -259,8 +260,8 @@ inline void test_partial_labels() {
     }
   }
   const Gold gold{no_gold, nullptr, data.allowed_ptr, data.allowed.data()};
-  const Problem problem(Scorer(data.blocks, Tagging::N), data.oracle, Tagging::weights, gold,
-                        Cost{}, {});
+  const Problem problem(std::make_shared<RowScorer>(data.blocks, Tagging::N, Tagging::weights),
+                        data.oracle, gold, Cost{}, {});
   Workspace ws;
   PartVector r;
   for (const double eps : {0.0, 1.0}) {

@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from ..exceptions import CapabilityError, InexactInferenceWarning
 from ..features.rows import Examples
-from ..problem import GoldOutputs, Problem
+from ..problem import ArrayProblem, GoldOutputs
 from ..scoring.cone import WeightCone, check_features
 from ..scoring.layout import WeightLayout
 from ..structures.base import Structure
@@ -92,7 +92,7 @@ def choose_likelihood(
         return str(wanted)
     if type(structure).sums_are_exact is Structure.sums_are_exact:
         return "exact"
-    bare = Problem(structure, examples, layout)
+    bare = ArrayProblem(structure, examples, layout)
     for i in range(examples.n):
         if structure.sums_are_exact(**bare.as_arguments(i, np.zeros(bare._core.parts(i)))):
             continue

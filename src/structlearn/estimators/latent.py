@@ -24,7 +24,7 @@ LATENT = ("auto", "cccp", "direct")
 
 def fills_in(problem: Problem, solver: str, latent: str) -> bool:
     """Tell whether unknown labels are filled in round by round, or left to the solver."""
-    if problem.gold is None or not problem.gold.partial.any():
+    if not problem.partial.any():
         return False
     needed = SOLVERS[solver].needs_labels
     if latent == "direct" and needed:

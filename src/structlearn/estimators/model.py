@@ -12,7 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from ..learners.base import Training
 from ..learners.solvers import SOLVERS
-from ..problem import Problem
+from ..problem import ArrayProblem
 from ..structures.multiclass import Multiclass
 from .approximation import APPROXIMATE
 from .constraints import describe_constraints
@@ -369,7 +369,7 @@ class StructuredModel(Predictor):
 
     # -- preparing ------------------------------------------------------------------------------
 
-    def problem(self, X: Any, y: Any, sample_weight: Any = None) -> Problem:
+    def problem(self, X: Any, y: Any, sample_weight: Any = None) -> ArrayProblem:
         """Return the learning problem that ``fit`` would solve, for a look at losses and gradients.
 
         ``problem.objective(w, C=..., margin=..., temperature=...)`` gives value and gradient.
@@ -443,8 +443,8 @@ class StructuredModel(Predictor):
     def _default_temperature(self) -> float:
         return float(self.temperature) or 1.0
 
-    def _problem_for(self, X: Any) -> Problem:
-        return Problem(self.structure_, self._encoder.transform(X), self._layout)
+    def _problem_for(self, X: Any) -> ArrayProblem:
+        return ArrayProblem(self.structure_, self._encoder.transform(X), self._layout)
 
     def _score_chunks(self, X: Any) -> Iterator[list[dict[str, Any]]]:
         problem = self._problem_for(X)

@@ -14,7 +14,7 @@ from ..features.encoder import ExampleEncoder
 from ..features.hierarchy import ClassHierarchy
 from ..features.rows import Examples
 from ..losses.costs import as_cost
-from ..problem import GoldOutputs, Problem
+from ..problem import ArrayProblem, GoldOutputs
 from ..scoring.layout import WeightBlock, WeightLayout, observed_outcomes
 from ..structures.base import Block, Structure
 from ..structures.chains.chain import Chain
@@ -78,7 +78,7 @@ class Frame:
 class Prepared(Frame):
     """All that a call of fit works out before it learns; nothing of it is the estimator's yet."""
 
-    problem: Problem
+    problem: ArrayProblem
 
 
 def prepare(
@@ -131,7 +131,7 @@ def prepare(
         layout = before.layout.grown(layout)
     cone = make_cone(options, structure, examples, layout, len(classes))
     likelihood = choose_likelihood(options, structure, examples, layout, gold)
-    problem = Problem(
+    problem = ArrayProblem(
         structure,
         examples,
         layout,
@@ -288,7 +288,7 @@ def _gold_outcomes(
         rest.remove(label)
     if not rest:
         return found
-    problem = Problem(structure, examples, layout, gold)
+    problem = ArrayProblem(structure, examples, layout, gold)
     spec = problem._gold_specification(gold)
     pairs: dict[str, tuple[list[Any], list[Any]]] = {name: ([], []) for name in rest}
     partial = gold.partial

@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from ..learners.base import Training
 from ..learners.cutting_planes import Round
-from ..problem import OutputReader, PartVector, Problem
+from ..problem import ArrayProblem, OutputReader, PartVector, Problem
 
 __all__ = ["Constraint", "CuttingPlaneRound", "read_rounds"]
 
@@ -99,5 +99,6 @@ def read_rounds(
     problem: Problem, training: Training, name: Callable[[Any], Any]
 ) -> list[CuttingPlaneRound]:
     """Return the rounds of a training, outputs by the labels' own names."""
+    assert isinstance(problem, ArrayProblem)
     outputs = _Outputs(problem.output_reader(), training.state.sets, name)
     return [CuttingPlaneRound(seen, outputs) for seen in training.rounds]

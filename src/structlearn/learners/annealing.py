@@ -87,7 +87,7 @@ class Annealing:
         n_jobs: int | None = None,
     ) -> Training:
         """Minimise until the gap is small enough, or for ``max_iter`` iterations."""
-        if problem.cost is not None and problem.cost.zero_one:
+        if problem.zero_one_cost:
             # The mass of all outputs but the gold one is found by subtraction, and multiplied by
             # exp(margin/ε).
             raise ValueError(

@@ -88,8 +88,7 @@ class CCCP:
         n_jobs: int | None = None,
     ) -> Training:
         """Learn, from ``start``, weights; with every label known it is the learner's own run."""
-        assert problem.gold is not None
-        if not problem.gold.partial.any():
+        if not problem.partial.any():
             near = None if start is None else self.resume(start, None)
             return self.learner.run(problem, start=near, progress=progress, n_jobs=n_jobs)
         found = Training(np.zeros(problem.n_weights), converged=False)
@@ -236,6 +235,5 @@ def _not_solved(last: Training, settings: Settings) -> str:
 
 def _weights_of_complete(problem: Problem) -> Vector:
     """Return the weights of the examples, 0 for those with unknown labels."""
-    assert problem.gold is not None
-    weights = np.where(problem.gold.partial, 0.0, 1.0)
+    weights = np.where(problem.partial, 0.0, 1.0)
     return weights if problem.sample_weight is None else weights * problem.sample_weight

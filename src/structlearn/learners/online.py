@@ -186,7 +186,7 @@ class Online:
             )
         if self.beam is not None and not problem.has_beam:
             raise CapabilityError(
-                f"{type(problem.structure).__name__} has no beam search; a Chain has, and "
+                f"{problem.name} has no beam search; a Chain has, and "
                 "structures that inherit from structlearn.structures.BeamSearch. Use beam=None"
             )
         saved = progress.saved
@@ -299,6 +299,8 @@ class Online:
             "temperature": s.temperature,
             "C": s.C,
             "rate": self.rate,
+            "delta": 1.0,
+            "least": 0.0,
             "average": self.average,
             "beam": self.beam.width if self.beam else 0,
             "update_at": self.beam.update_at if self.beam else "end",

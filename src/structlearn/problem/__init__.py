@@ -7,6 +7,7 @@ neither the structure nor the features.
 
 from ..scoring.cone import WeightCone as WeightCone
 from ..structures.native import n_threads
+from .array_problem import ArrayProblem
 from .digest import problem_digest
 from .gold import GoldOutputs
 from .parts import PartVector
@@ -14,6 +15,7 @@ from .problem import Problem
 from .reader import OutputReader
 
 __all__ = [
+    "ArrayProblem",
     "GoldOutputs",
     "OutputReader",
     "PartVector",

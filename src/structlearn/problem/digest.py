@@ -25,11 +25,9 @@ def problem_digest(problem: Problem) -> str:
     weights. It costs a look at the data, some 1 GB/s, and is the same in every process.
     """
     digest = hashlib.blake2b(digest_size=16)
-    _add(digest, problem.structure)
     _add(digest, problem.specification())
     w = np.random.default_rng(0).normal(size=problem.n_weights)
-    affine = problem.cost is not None and not problem.cost.zero_one
-    margin = 1.0 if affine else 0.0  # the other cost would ask for the second best
+    margin = 0.0 if problem.zero_one_cost else 1.0  # that cost would ask for the second best
     for i in range(0, problem.n_examples, max(1, problem.n_examples // _PROBES)):
         _add(digest, problem.loss(i, w, margin, 0.0)[0])
     return digest.hexdigest()

@@ -15,7 +15,7 @@ from ..structures.beam import BeamSearch, find_violation
 from .parts import Shaped
 
 if TYPE_CHECKING:
-    from .problem import Problem
+    from .array_problem import ArrayProblem
 
 __all__ = ["Inexact", "PythonInference"]
 
@@ -41,9 +41,9 @@ class Inexact:
 class PythonInference:
     """What the core calls when the structure is written in Python."""
 
-    def __init__(self, problem: Problem) -> None:
+    def __init__(self, problem: ArrayProblem) -> None:
         # The core keeps this object and the problem keeps the core: no cycle, please.
-        self._problem: Problem = weakref.proxy(problem)
+        self._problem: ArrayProblem = weakref.proxy(problem)
         kind = type(problem.structure)
         # Whoever writes solve says there how good its outputs are.
         self._solves = kind.solve is not Structure.solve and (

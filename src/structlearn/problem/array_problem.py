@@ -1,0 +1,489 @@
+"""Problems of a structure over rows of features: what the estimators make of X and y."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Callable
+from math import prod
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from .. import _core
+from ..features.rows import Examples
+from ..losses.costs import Cost
+from ..scoring.cone import WeightCone
+from ..scoring.layout import WeightLayout
+from ..structures.base import Parts, Structure, flatten, unflatten_values
+from ..structures.beam import BeamSearch
+from ..structures.native import NativeStructure, n_threads
+from .approximate_inference import LIKELIHOODS
+from .gold import GoldOutputs
+from .parts import PartVector, Shaped
+from .problem import Problem
+from .python_inference import Inexact, PythonInference
+from .reader import OutputReader
+
+__all__ = ["ArrayProblem"]
+
+Vector = npt.NDArray[np.float64]
+
+
+class ArrayProblem(Problem):
+    """A learning problem over a structure and rows of features.
+
+    Parameters
+    ----------
+    structure : Structure
+        What the outputs are.
+    examples : Examples
+        Feature rows.
+    layout : WeightLayout
+        Which weights exist.
+    gold : GoldOutputs, optional
+        Without it the problem can score and predict, not learn.
+    cost : Cost, optional
+        Needed where a margin is.
+    sample_weight : array, optional
+        A weight ≥ 0 an example; multiplies its loss.
+    label_names : array, optional
+        Names of the labels, for costs that weigh positions by them.
+    cone : WeightCone, optional
+        Linear inequalities that the weights have to keep.
+    likelihood : {"exact", "pseudo", "loopy"}
+        What losses at ε > 0 are made of: sums over outputs, or an approximation
+        (:mod:`~structlearn.problem.approximate_inference`).
+    """
+
+    def __init__(
+        self,
+        structure: Structure,
+        examples: Examples,
+        layout: WeightLayout,
+        gold: GoldOutputs | None = None,
+        cost: Cost | None = None,
+        sample_weight: Vector | None = None,
+        label_names: npt.NDArray[Any] | None = None,
+        cone: WeightCone | None = None,
+        likelihood: str = "exact",
+    ) -> None:
+        self.structure = structure
+        self.name = type(structure).__name__
+        self.examples = examples
+        self.layout = layout
+        self._gold = gold
+        self._fill_gold: Callable[[], GoldOutputs] | None = None
+        self.cost = cost
+        self._label_names = label_names
+        self._check_sites()
+        self._specs = layout.specification(examples)
+        self._topology_spec = self._topology_specification()
+        self.likelihood = likelihood
+        self._inference = self._make_inference()
+        core = _core.Problem(
+            self._inference,
+            examples.n,
+            layout.n_weights,
+            self._specs,
+            self._topology_spec,
+        )
+        super().__init__(core, sample_weight=sample_weight, cone=cone, likelihood=likelihood)
+        self.zero_one_cost = cost is not None and cost.zero_one
+        self._gold_spec: dict[str, Any] = {}
+        self._cost_spec: dict[str, Any] = {}
+        if gold is not None:
+            self._gold_spec = self._gold_specification(gold)
+            self._check_gold(self._gold_spec)
+            self._cost_spec = self._cost_specification(gold, cost)
+            self._label(self._gold_spec, self._cost_spec)
+
+    @property
+    def _native(self) -> NativeStructure | None:
+        """The structure, where the core does its inference."""
+        structure = self.structure
+        native = isinstance(structure, NativeStructure) and structure.native is not None
+        return structure if native else None  # type: ignore[return-value]
+
+    def _make_inference(self) -> Any:
+        if self.likelihood in LIKELIHOODS:
+            return LIKELIHOODS[self.likelihood](self)
+        return self.structure.native or PythonInference(self)
+
+    def _label(self, gold: dict[str, Any], cost: dict[str, Any]) -> None:
+        """Give the core gold outputs and costs; features and their layout stay what they are."""
+        self._core = self._core.labelled(self._inference, gold, cost, self.sample_weight)
+
+    def _topology_specification(self) -> dict[str, Any]:
+        """Return what the examples say of their shapes, for the core."""
+        native = self._native
+        found = None if native is None else native.topology_rows(self.examples.topology)
+        return {} if found is None else {"ptr": found[0], "value": found[1]}
+
+    def specification(self) -> dict[str, Any]:
+        """Return all that the core was given, features, gold parts and costs, as plain arrays."""
+        more: dict[str, Any] = {}
+        if self.cone is not None:
+            more["cone"] = [self.cone.ptr, self.cone.index, self.cone.value]
+        if self.likelihood != "exact":
+            more["likelihood"] = self.likelihood
+        return {
+            **more,
+            "structure": self.structure,
+            "n_weights": self.n_weights,
+            "blocks": self._specs,
+            "sites": {name: rows.site_shapes for name, rows in self.examples.blocks.items()},
+            "topology": self.examples.topology,
+            "gold": self._gold_spec,
+            "cost": self._cost_spec,
+            "sample_weight": self.sample_weight,
+        }
+
+    def _check_sites(self) -> None:
+        """Refuse features for more or fewer sites than the structure has: the core trusts them."""
+        structure = self.structure
+        block = structure.label_block
+        labels = self.examples.blocks.get(block)
+        if not isinstance(structure, NativeStructure) or labels is None or self.single_site:
+            return
+        present = self.layout.present()
+        others = [n for n, b in present.items() if not b.shared and n != block]
+        if not others and labels.site_shapes is None:
+            return
+        for i in range(self.examples.n):
+            shape = labels.sites(i)
+            if len(shape) + 1 != structure._label_rank:
+                raise ValueError(f"example {i}: {block} has sites of shape {shape}, not a sequence")
+            scores = {block: Shaped((*shape, 1))}
+            for name in others:
+                positions = structure._positions(name, scores)
+                expected = prod(positions[: len(positions) - len(present[name].outcomes)])
+                found = prod(self.examples.blocks[name].sites(i))
+                if found != expected:
+                    raise ValueError(
+                        f"example {i}: {name} has features for {found} places, "
+                        f"the structure has {expected}"
+                    )
+
+    @property
+    def gold(self) -> GoldOutputs | None:
+        """The gold outputs; those of a completed problem are worked out when asked for."""
+        if self._fill_gold is not None:
+            self._gold, self._fill_gold = self._fill_gold(), None
+        return self._gold
+
+    # -- sizes and scores -----------------------------------------------------------------------
+
+    def shapes(self, i: int) -> dict[str, tuple[int, ...]]:
+        """Return the shape of each block of example i."""
+        shapes = {}
+        for name, block in self.layout.present().items():
+            sites = () if block.shared else self.examples.blocks[name].sites(i)
+            if (name == "label" and self.single_site) or name in ("start", "end"):
+                sites = ()  # one site, without an axis
+            shapes[name] = (*sites, *block.outcomes)
+        return shapes
+
+    @property
+    def single_site(self) -> bool:
+        """Whether an example is one site, as in multiclass classification."""
+        return self.examples.single_site
+
+    def scores(self, i: int, w: Vector) -> dict[str, Any]:
+        """Return θ = A_i w by block, with the example's topology: the arguments of a structure."""
+        return self.as_arguments(i, self._core.score(i, w))
+
+    def as_arguments(self, i: int, theta: Vector) -> dict[str, Any]:
+        """Return a flat vector over the parts of example i as keyword arguments by block."""
+        blocks = unflatten_values(theta, Shaped.of(self.shapes(i)))
+        if self.examples.topology:
+            return {**blocks, **self.examples.topology[i]}
+        return dict(blocks)
+
+    # -- unknown labels -------------------------------------------------------------------------
+
+    def completed(
+        self,
+        w: Vector,
+        temperature: float,
+        *,
+        sample_weight: Vector | None = None,
+        n_jobs: int | None = None,
+    ) -> Problem:
+        """Return the same problem with the unknown labels filled in; features are shared.
+
+        Its losses are infer(θ + γc, ε) + γc₀ − ⟨p_clamp, θ⟩ with p_clamp fixed, that of the weights
+        w: convex, and, but for a constant an example, an upper bound of the losses here which
+        touches them at w. At ε = 0 p_clamp is the best output that the labels allow; above it holds
+        the marginals over all of them (``soft_gold``), while ``gold`` shows the best one. The cost
+        is the same as here: what was unknown costs nothing.
+
+        Parameters
+        ----------
+        sample_weight : array, optional
+            Replaces the examples' weights.
+        """
+        w = w.copy()
+        found = _core.complete_all(self._core, w, float(temperature), n_threads(n_jobs))
+        ptr, part, value = found
+        if temperature == 0 and (value == np.rint(value)).all():
+            counts = np.concatenate(([0], np.cumsum(value)))
+            ptr = counts[ptr].astype(np.int64)
+            part, value = np.repeat(part, value.astype(np.int64)), np.ones(0)
+        twin = copy.copy(self)
+        twin._fill_gold = lambda: self._completed_gold(w)
+        spec = {"ptr": ptr, "part": part}
+        twin.soft_gold = len(value) > 0
+        if twin.soft_gold:
+            spec["value"] = value
+        if sample_weight is not None:
+            twin.sample_weight = sample_weight
+        twin._inference = twin._make_inference()
+        twin._gold_spec = spec
+        twin._label(spec, self._cost_spec)
+        return twin
+
+    def random_weights(self, rng: np.random.Generator) -> Vector:
+        """Return standard normal weights, 0 for those that only fill up rows."""
+        w = rng.normal(size=self.n_weights)
+        for block in self.layout.present().values():
+            if block.real is not None:
+                w[block.offset : block.offset + block.size][block.real == 0] = 0.0
+        return w
+
+    def _completed_gold(self, w: Vector) -> GoldOutputs:
+        """Return the gold outputs with the best labels that are allowed where some are unknown."""
+        gold = self.gold
+        assert gold is not None
+        ptr, part, value = _core.complete_all(self._core, w, 0.0, 1)
+        outputs, labels = list(gold.outputs), gold.labels.copy()
+        for i in np.flatnonzero(gold.partial).tolist():
+            at = slice(ptr[i], ptr[i + 1])
+            dense = PartVector(part[at], value[at]).dense(self._core.parts(i))
+            y = self.structure.decode(unflatten_values(dense, Shaped.of(self.shapes(i))))
+            outputs[i] = y
+            labels[gold.ptr[i] : gold.ptr[i + 1]] = self.structure.labels_of(y)
+        return GoldOutputs(outputs, labels, gold.ptr)
+
+    # -- prediction -----------------------------------------------------------------------------
+
+    @property
+    def has_beam(self) -> bool:
+        """Whether the structure can be searched with a beam."""
+        return isinstance(self.structure, BeamSearch)
+
+    def argmax_all(
+        self, w: Vector, n_jobs: int | None = None, beam: int | None = None
+    ) -> list[Any]:
+        """Return the best output of every example, labels as indices; or what a beam finds."""
+        native = self._native
+        if native is None and beam and isinstance(self.structure, BeamSearch):
+            search = self.structure.beam
+            return [search(beam, **self.scores(i, w)).output for i in range(self.n_examples)]
+        if native is None:
+            return [self.structure.argmax(**self.scores(i, w)) for i in range(self.n_examples)]
+        flat, ptr = self._core.argmax_all(w, n_threads(n_jobs), int(beam or 0))
+        block = self.layout.blocks[native.label_block]
+        assert block is not None
+        return native._read_outcomes(flat, ptr, block.outcomes)
+
+    def output_reader(self) -> OutputReader:
+        """Return what turns differences to the gold outputs into outputs, without this problem."""
+        assert self.gold is not None
+        shapes = [self.shapes(i) for i in range(self.n_examples)]
+        topology = list(self.examples.topology) if self.examples.topology else None
+        return OutputReader(self.structure, self.gold.outputs, shapes, topology)
+
+    @property
+    def inexact(self) -> Inexact:
+        """How often inference was not exact so far; native structures are always."""
+        inference = self._inference
+        return inference.inexact if isinstance(inference, PythonInference) else Inexact()
+
+    def shortfall(self, w: Vector, margin: float) -> float:
+        """Return by how much Σ_i weight_i · L_i(w) at ε = 0 may be too small.
+
+        One pass in which inference gives bounds as well; ∞ where the structure has none.
+        """
+        inference = self._inference
+        if not isinstance(inference, PythonInference):
+            return 0.0
+        inference.missed = {}
+        try:
+            self.total_loss(w, margin, 0.0, gradient=False, n_jobs=1)
+            missed = inference.missed
+        finally:
+            inference.missed = None
+        values = np.array([missed.get(i, 0.0) for i in range(self.n_examples)])
+        weight = np.ones(len(values)) if self.sample_weight is None else self.sample_weight
+        return float((weight[weight > 0] * values[weight > 0]).sum())
+
+    # -- building -------------------------------------------------------------------------------
+
+    def _gold_specification(self, gold: GoldOutputs) -> dict[str, Any]:
+        partial = gold.partial
+        native = self._native
+        counted = True
+        if native is not None:
+            ptr = gold.ptr
+            labels = gold.labels
+            if partial.any():  # partial examples have no gold parts, only allowed labels
+                keep = np.repeat(~partial, np.diff(ptr))
+                sizes = np.where(partial, 0, np.diff(ptr))
+                labels, ptr = labels[keep], np.concatenate(([0], np.cumsum(sizes)))
+            labels, ptr = native._gold_rows(gold.outputs, labels, ptr)
+            part_ptr, parts = self._core.encode_all(labels.astype(np.int32), ptr.astype(np.int64))
+        else:
+            rows: list[npt.NDArray[np.int64]] = []
+            counts: list[Vector] = []
+            for i, y in enumerate(gold.outputs):
+                if partial[i]:
+                    rows.append(np.empty(0, dtype=np.int64))
+                    counts.append(np.empty(0))
+                    continue
+                scores = self.as_arguments(i, np.zeros(self._core.parts(i)))
+                try:
+                    encoded = self.structure.encode(y, **scores)
+                except (ValueError, IndexError) as error:
+                    raise ValueError(f"example {i}: {error}") from None
+                flat = flatten({name: encoded[name] for name in self.shapes(i)})
+                used = np.flatnonzero(flat)
+                rows.append(used)
+                counts.append(flat[used])
+            value = np.concatenate(counts)
+            # Parts as often as they count; with values where those are no counts (Potts terms).
+            counted = bool((value > 0).all() and (value == np.rint(value)).all())
+            if counted:
+                pairs = zip(rows, counts, strict=True)
+                rows = [np.repeat(used, count.astype(np.int64)) for used, count in pairs]
+            part_ptr = np.zeros(len(rows) + 1, dtype=np.int64)
+            np.cumsum([len(r) for r in rows], out=part_ptr[1:])
+            parts = np.concatenate(rows).astype(np.uint32)
+        spec: dict[str, Any] = {"ptr": part_ptr, "part": parts}
+        if not counted:
+            spec["value"] = value
+        if partial.any():
+            spec.update(self._allowed(gold, partial))
+        return spec
+
+    def _allowed(self, gold: GoldOutputs, partial: npt.NDArray[np.bool_]) -> dict[str, Any]:
+        """Return which labels each site of a partially labelled example may take."""
+        pointers = np.full(self.n_examples, -1, dtype=np.int64)
+        tables, at = [], 0
+        for i in np.flatnonzero(partial).tolist():
+            shape = self.shapes(i)[self.structure.label_block]
+            try:
+                table = self.structure.allowed(gold.outputs[i], shape).astype(np.uint8)
+            except ValueError as error:
+                raise ValueError(f"example {i}: {error}") from None
+            pointers[i] = at
+            at += table.size
+            tables.append(table.ravel())
+        return {"allowed_ptr": pointers, "allowed": np.concatenate(tables)}
+
+    def _check_gold(self, gold: dict[str, Any]) -> None:
+        """Refuse a gold output that a mask forbids: no learner could ever reach it."""
+        # A mask repeats itself from site to site.
+        masks = {n: b.mask.ravel() for n, b in self.layout.present().items() if b.mask is not None}
+        if not masks:
+            return
+        for i in range(self.n_examples):
+            used = gold["part"][gold["ptr"][i] : gold["ptr"][i + 1]].astype(np.int64)
+            at = 0
+            for name, shape in self.shapes(i).items():
+                size = prod(shape)
+                if name in masks:
+                    local = used[(used >= at) & (used < at + size)] - at
+                    bad = local[masks[name][local % len(masks[name])] == -np.inf]
+                    if len(bad):
+                        raise ValueError(f"example {i}: {self._describe(i, at + int(bad[0]))}")
+                at += size
+
+    def _describe(self, i: int, part: int) -> str:
+        """Say which constraint a gold part breaks."""
+        names = self._label_names
+        for name, shape in self.shapes(i).items():
+            size = int(np.prod(shape))
+            if part >= size:
+                part -= size
+                continue
+            block = self.layout.blocks[name]
+            assert block is not None
+            place = np.unravel_index(part, shape)
+            outcome = [int(k) for k in place[len(shape) - len(block.outcomes) :]]
+            labels = outcome if names is None else [names[k] for k in outcome]
+            text = " -> ".join(map(str, labels))
+            position = f" at position {place[0]}" if len(shape) > len(block.outcomes) else ""
+            return f"the gold output uses {name} {text}{position}, which a constraint forbids"
+        return "a constraint forbids the gold output"
+
+    def _cost_specification(self, gold: GoldOutputs, cost: Cost | None) -> dict[str, Any]:
+        if cost is None:
+            return {}
+        if cost.zero_one:
+            if gold.partial.any():
+                i = int(np.flatnonzero(gold.partial)[0])
+                raise ValueError(f"example {i}: the zero-one cost needs every label")
+            return {"zero_one": True}
+        block = self.layout.blocks.get(self.structure.label_block)
+        table = None
+        if self.structure.has_labels and not self.structure.judges_outputs and block is not None:
+            table = cost.label_table(block.outcomes[-1])
+        if table is None:
+            return self._cost_by_parts(
+                lambda i, scores: cost.parts(self.structure, gold.outputs[i], **scores)
+            )
+        weights = self._site_weights(gold, cost) if cost.weighs_sites else None
+        table, rows = gold.least_costs(table)
+        if not self.examples.blocks[self.structure.label_block].inner:
+            spec: dict[str, Any] = {
+                "delta": np.ascontiguousarray(table),
+                "label": rows.astype(np.int32),
+            }
+            return spec if weights is None else {**spec, "site_weight": weights}
+
+        # A site is more than one label: the structure says what labels make of it.
+        def spread(i: int, scores: dict[str, Any]) -> tuple[Parts, float]:
+            at = slice(gold.ptr[i], gold.ptr[i + 1])
+            labels = rows[at]
+            costs = np.where((labels >= 0)[:, np.newaxis], table[labels], 0.0)
+            if weights is not None:
+                costs *= weights[at, np.newaxis]
+            return self.structure.label_costs(costs, **scores), 0.0
+
+        return self._cost_by_parts(spread)
+
+    def _site_weights(self, gold: GoldOutputs, cost: Cost) -> Vector:
+        """Return the weight that a cost gives to each label, by the names of the labels."""
+        names, rows = self._label_names, gold.labels
+        every: list[Any] = []
+        if names is not None:
+            rows = gold._rows(len(names))
+            every = [*names.tolist(), *(frozenset(names[s].tolist()) for s in gold.sets), None]
+        weights = np.ones(len(gold.labels))
+        for i in range(self.n_examples):
+            begin, end = gold.ptr[i], gold.ptr[i + 1]
+            named = [every[k] for k in rows[begin:end]] if every else rows[begin:end].tolist()
+            weights[begin:end] = cost.site_weights(named, i)
+        return weights
+
+    def _cost_by_parts(
+        self, cost_of: Callable[[int, dict[str, Any]], tuple[Parts, float]]
+    ) -> dict[str, Any]:
+        """Return the costs of the parts, from a function of the example and its (zero) scores."""
+        ptr, parts, values, constants = [0], [], [], []
+        for i in range(self.n_examples):
+            c, constant = cost_of(i, self.as_arguments(i, np.zeros(self._core.parts(i))))
+            zeros = {name: np.zeros(shape) for name, shape in self.shapes(i).items()}
+            flat = flatten({name: np.asarray(c.get(name, z)) for name, z in zeros.items()})
+            used = np.flatnonzero(flat)
+            parts.append(used.astype(np.uint32))
+            values.append(flat[used])
+            constants.append(float(constant))
+            ptr.append(ptr[-1] + len(used))
+        return {
+            "ptr": np.array(ptr, dtype=np.int64),
+            "part": np.concatenate(parts),
+            "value": np.concatenate(values),
+            "constant": np.array(constants),
+        }
