@@ -62,6 +62,8 @@ class Parameters:
     beam: int | None = None
     update_at: str = "early"
     checkpoint: Any = None
+    delta: float = 1.0
+    least: float = 0.0
     _rate: float = 1.0
 
     def __init__(self, **given: Any) -> None:
@@ -74,7 +76,9 @@ def check_parameters(parameters: Any) -> None:
     """Refuse parameters that make no sense."""
     for name in ("C", "margin", "temperature", "l1", "tol"):
         value = getattr(parameters, name)
-        if not isinstance(value, (int, float, np.number)) or not math.isfinite(value):
+        unbounded = name == "C" and parameters.solver == "adagrad" and value == math.inf
+        number = isinstance(value, (int, float, np.number))
+        if not number or not (math.isfinite(value) or unbounded):
             raise ValueError(f"{name} must be a finite number, got {value!r}")
         if value < 0 or (name == "C" and value == 0):
             raise ValueError(f"{name} must be {'> 0' if name == 'C' else '>= 0'}, got {value!r}")
@@ -170,8 +174,7 @@ def learn(
     Training
         With ``solver``: the one that "auto" was.
     """
-    gold = problem.gold
-    assert gold is not None
+    partial = bool(problem.partial.any())
     settings = Settings(
         margin=float(parameters.margin),
         temperature=float(parameters.temperature),
@@ -179,7 +182,7 @@ def learn(
         l1=float(parameters.l1),
         max_iter=parameters.max_iter if max_iter is None else max_iter,
         tol=float(parameters.tol),
-        convex=not bool(gold.partial.any()) and problem.likelihood != "loopy",
+        convex=not partial and problem.likelihood != "loopy",
     )
     name = str(parameters.solver)
     if name == "auto" and parameters.step != "decaying":
@@ -204,6 +207,8 @@ def learn(
         violation_tol=getattr(parameters, "violation_tol", None),
         random_state=parameters.random_state,
         rate=float(getattr(parameters, "_rate", 1.0)),
+        delta=float(getattr(parameters, "delta", 1.0)),
+        least=float(getattr(parameters, "least", 0.0)),
         squared=getattr(parameters, "loss", "hinge") == "squared_hinge",
         beam=_beam(parameters),
     )
@@ -225,7 +230,7 @@ def learn(
     learner = solver.make(settings, options)
     if by_rounds:
         learner, start = around(learner, settings, generator(parameters.random_state), start)
-    elif start is None and len(gold.sets):
+    elif start is None and problem.gold is not None and len(problem.gold.sets):
         average = options.average if solver.online else None
         start = random_start(problem, generator(parameters.random_state), average=average)
     progress = Progress(parameters.verbose, parameters.callbacks, type(parameters).__name__)

@@ -91,9 +91,10 @@ class OnlineState:
     epochs: int = 0
 
     @staticmethod
-    def zero(n_weights: int, *, average: bool) -> OnlineState:
+    def zero(n_weights: int, *, average: bool, dtype: npt.DTypeLike = np.float64) -> OnlineState:
         """Return the state before the first step."""
-        return OnlineState(np.zeros(n_weights), np.zeros(n_weights if average else 0))
+        behind = np.zeros(n_weights if average else 0, dtype)
+        return OnlineState(np.zeros(n_weights, dtype), behind, np.zeros(0, dtype))
 
     @staticmethod
     def at(w: Vector, *, average: bool, steps: float) -> OnlineState:
@@ -139,6 +140,10 @@ class Online:
         Makes the orders.
     rate : float
         η of AdaGrad, ρ of AROW; no other step has one.
+    delta : float
+        δ of AdaGrad: a weight's first step is η·g / (δ + |g|).
+    least : float
+        Leave parts with a smaller part of the gradient out of a step; for scorers that can.
     beam : Beam, optional
         Instead of exact inference; for steps that are taken after a mistake.
     """
@@ -152,6 +157,8 @@ class Online:
         shuffle: bool,
         random_state: np.random.Generator,
         rate: float = 1.0,
+        delta: float = 1.0,
+        least: float = 0.0,
         beam: Beam | None = None,
     ) -> None:
         self.settings = settings
@@ -160,6 +167,8 @@ class Online:
         self.shuffle = shuffle
         self.rng = random_state
         self.rate = rate
+        self.delta = delta
+        self.least = least
         self.beam = beam
 
     @property
@@ -167,7 +176,8 @@ class Online:
         """Whether there is a proof: always at ε > 0, else where the steps carry a dual point."""
         s = self.settings
         proven = s.temperature > 0 or self.step == "decaying"
-        return s.convex and not s.l1 and proven and self.beam is None
+        exact = s.convex and not s.l1 and self.beam is None
+        return bool(exact and proven and np.isfinite(s.C))
 
     def run(
         self,
@@ -193,11 +203,14 @@ class Online:
         if saved is not None:
             start = saved["state"]
             self.rng.bit_generator.state = saved["rng"]
-        state = start.copy() if start else OnlineState.zero(problem.n_weights, average=self.average)
+        if start is not None:
+            state = start.copy()
+        else:
+            state = OnlineState.zero(problem.n_weights, average=self.average, dtype=problem.dtype)
         if problem.cone is not None and start is not None:
             state.v = problem.cone.project(state.v)  # may be of another problem
         if self.step in _WITH_SQUARES and not len(state.squares):
-            state.squares = np.zeros(problem.n_weights)
+            state.squares = np.zeros(problem.n_weights, state.v.dtype)
         certificate = _Certificate(self.settings, problem, state)
         best: Training | None = None
         training = Training(state.last)
@@ -257,7 +270,8 @@ class Online:
                     state.steps += left
                     break
             ended_early = training.stopped or not self.certifies
-            if self.step not in _MISTAKE_DRIVEN and ended_early and not training.interrupted:
+            minimises = self.step not in _MISTAKE_DRIVEN and np.isfinite(self.settings.C)
+            if minimises and ended_early and not training.interrupted:
                 best = certificate.at(self._chosen(state, problem.cone), n_jobs)
         except KeyboardInterrupt:  # between two native loops; inside one, the loop ends by itself
             training.interrupted = True
@@ -299,8 +313,8 @@ class Online:
             "temperature": s.temperature,
             "C": s.C,
             "rate": self.rate,
-            "delta": 1.0,
-            "least": 0.0,
+            "delta": self.delta,
+            "least": self.least,
             "average": self.average,
             "beam": self.beam.width if self.beam else 0,
             "update_at": self.beam.update_at if self.beam else "end",

@@ -40,6 +40,10 @@ class Options:
         For the order of the examples.
     rate : float
         η of AdaGrad, r of AROW.
+    delta : float
+        δ of AdaGrad.
+    least : float
+        Of the online learners: parts with a smaller part of the gradient are left out of a step.
     squared : bool
         Passive-aggressive steps for squared slacks.
     beam : Beam or None
@@ -52,6 +56,8 @@ class Options:
     violation_tol: float | None = None
     random_state: Any = None
     rate: float = 1.0
+    delta: float = 1.0
+    least: float = 0.0
     squared: bool = False
     beam: Beam | None = None
 
@@ -104,6 +110,8 @@ def _online(settings: Settings, options: Options, step: str) -> Learner:
         shuffle=options.shuffle,
         random_state=generator(options.random_state),
         rate=options.rate,
+        delta=options.delta,
+        least=options.least,
         beam=options.beam,
     )
 
