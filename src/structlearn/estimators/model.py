@@ -58,12 +58,13 @@ class StructuredModel(Predictor):
         Weight of the losses against the regulariser.
     l1 : float, default=0.0
         Weight of ‖w‖₁ (solver "lbfgs" only, which then is OWL-QN).
-    solver : str, default="auto"
+    solver : str or object, default="auto"
         "perceptron" (γ = ε = 0); "sgd"; "passive-aggressive", "adagrad" and "arow", what
         :class:`PassiveAggressive`, :class:`AdaGrad` and :class:`AROW` are presets of;
         "frank-wolfe", "n-slack", "one-slack" and "annealing" for the hinge (γ > 0, ε = 0); "lbfgs",
         "dual", "sag" and "projected" for smooth losses (ε > 0). "auto" picks the fastest that can
-        do it (:func:`structlearn.learners.solvers.best_solver`).
+        do it (:func:`structlearn.learners.solvers.best_solver`). A learner of your own: an object
+        with ``run``, see :class:`~structlearn.learners.OwnLearner`.
     violation_tol : float, optional
         Of "n-slack" and "one-slack": see :class:`StructuredSVM`.
     step : {"decaying", "constant"}, default="decaying"
@@ -328,8 +329,8 @@ class StructuredModel(Predictor):
         self._hold(prepared, training.weights, history, training.objective, training.gap)
         self.solver_ = training.solver
         self.approximate_ = APPROXIMATE[prepared.problem.likelihood]
-        solver = SOLVERS[training.solver]
-        if solver.online:
+        solver = SOLVERS.get(training.solver)
+        if solver is not None and solver.online:
             self._online = training.state
         if training.key:
             self._kept = Kept(training.solver, training.key, training.state)
@@ -398,14 +399,18 @@ class StructuredModel(Predictor):
 
     def _check_parameters(self) -> None:
         """Refuse parameters that make no sense."""
-        if self.solver not in self._solvers:
-            raise ValueError(f"solver must be one of {self._solvers}, got {self.solver!r}")
+        own = not isinstance(self.solver, str) and callable(getattr(self.solver, "run", None))
+        if not own and self.solver not in self._solvers:
+            raise ValueError(
+                f"solver must be one of {self._solvers} or a learner of your own (an object with "
+                f"run, see structlearn.learners.OwnLearner), got {self.solver!r}"
+            )
         check_parameters(self)
 
     def _online_solver(self) -> bool:
         if self.solver == "auto":
             return self.margin == 0 and self.temperature == 0
-        return SOLVERS[self.solver].online
+        return isinstance(self.solver, str) and SOLVERS[self.solver].online
 
     # -- what was learned -----------------------------------------------------------------------
 

@@ -16,7 +16,14 @@ import numpy.typing as npt
 from ..exceptions import InexactInferenceWarning
 from ..problem import Problem
 
-__all__ = ["Learner", "Progress", "Settings", "Training", "warn_of_inexact_inference"]
+__all__ = [
+    "Learner",
+    "OwnLearner",
+    "Progress",
+    "Settings",
+    "Training",
+    "warn_of_inexact_inference",
+]
 
 Vector = npt.NDArray[np.float64]
 Callback = Callable[[dict[str, Any]], Any]
@@ -151,8 +158,56 @@ def warn_of_inexact_inference(problem: Problem, training: Training, settings: Se
         )
 
 
+class OwnLearner(Protocol):
+    """A learner of one's own, given to an estimator or a task as ``solver=MyLearner(...)``.
+
+    Write :meth:`run`, in one class in one file. It sees the four operations of the problem and the
+    sums over them, and nothing else, so it works with every structure and every task. What it can
+    do besides may be said by attributes:
+
+    ==================  ==============================================================
+    ``minimises``       False where it has no objective, like the perceptron's (True)
+    ``needs_labels``    True where unknown labels must be filled in first (False)
+    ``any_loss``        True where it takes losses that are no sums over outputs (False)
+    ``in_cone``         True where it keeps weights in ``problem.cone`` (False)
+    ==================  ==============================================================
+    """
+
+    def run(
+        self,
+        problem: Problem,
+        settings: Settings,
+        progress: Progress,
+        *,
+        start: Vector | None,
+        n_jobs: int | None,
+    ) -> Training:
+        """Learn.
+
+        Parameters
+        ----------
+        problem : Problem
+            The examples.
+        settings : Settings
+            The objective, the number of iterations and the tolerance, as the estimator has them.
+        progress : Progress
+            To be told of every iteration by :meth:`Progress.report`, which returns True where a
+            callback wants the training to end.
+        start : array or None
+            Weights to begin at.
+        n_jobs : int or None
+            Threads; the result must not depend on it.
+
+        Returns
+        -------
+        Training
+            With weights, history and, where there is a proof, objective and gap.
+        """
+        ...
+
+
 class Learner(Protocol):
-    """Anything that turns a problem into weights."""
+    """Anything that turns a problem into weights, its settings given at construction."""
 
     def run(
         self, problem: Problem, *, start: Any, progress: Progress, n_jobs: int | None
@@ -179,6 +234,8 @@ class Progress:
 
     Attributes
     ----------
+    stopped : bool
+        A callback has asked for the end.
     saved : dict or None
         What an earlier run offered as ``state`` in its last report, and a learner should go on
         from; its records are in ``records``, so that their number is that of the iterations done.
@@ -198,6 +255,7 @@ class Progress:
         )
         self.name = name
         self.records: list[dict[str, Any]] = []
+        self.stopped = False
         self.saved: dict[str, Any] | None = None
         self.keep: Callable[[Snapshot, bool], None] | None = None
         self._begin = time.perf_counter()
@@ -242,6 +300,7 @@ class Progress:
         stop = False
         for callback in self.callbacks:
             stop = callback({**record, "weights": weights}) is True or stop
+        self.stopped = self.stopped or stop
         # After the callbacks: one that fails is called again when the run goes on.
         if self.keep is not None and state is not None and not stop:
             self.keep(state, lasting)
