@@ -137,6 +137,7 @@ class FrankWolfe:
         if not self.shuffle:
             return np.arange(len(gap))
         uniform = 1.0 if state.iteration == 0 else _UNIFORM
+        order: npt.NDArray[np.int64]
         order, state.more["random"] = _core.gap_sampled_order(gap, uniform, state.more["random"])
         return order
 
