@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -35,6 +35,7 @@ __all__ = [
     "Before",
     "Frame",
     "Prepared",
+    "kind_of_structure",
     "label_sites",
     "make_blocks",
     "make_encoder",
@@ -72,6 +73,8 @@ class Frame:
     structure: Structure
     classes: npt.NDArray[Any]
     layout: WeightLayout
+    #: Names of the columns of each block whose features came with names.
+    columns: dict[str, npt.NDArray[Any]] = field(default_factory=dict, kw_only=True)
 
 
 @dataclass
@@ -125,7 +128,10 @@ def prepare(
     if by_class is not None:
         weights = by_class if weights is None else weights * by_class
     if weights is not None and not weights.any():
-        raise ValueError("every example has weight 0: there is nothing to learn from")
+        raise ValueError(
+            "every example has weight 0: there is nothing to learn from; sample_weight must not be "
+            "zero everywhere, nor class_weight for all labels of y"
+        )
     layout = _make_layout(options, structure, examples, gold, classes)
     if before is not None:
         layout = before.layout.grown(layout)
@@ -147,10 +153,18 @@ def prepare(
 
 def make_structure(structure: Any, X: Any = None, y: Any = None) -> Structure:
     """Return the structure that a name or an object stands for, a named one to fit X and y."""
+    kind = kind_of_structure(structure)
+    if isinstance(kind, type):
+        return kind.from_examples(X, y)
+    return kind if y is None else kind.for_examples(X, y)
+
+
+def kind_of_structure(structure: Any) -> Structure | type[Structure]:
+    """Return the class that a name stands for, or the structure that it is."""
     if isinstance(structure, Structure):
-        return structure if y is None else structure.for_examples(X, y)
+        return structure
     if isinstance(structure, str) and structure in STRUCTURES:
-        return STRUCTURES[structure].from_examples(X, y)
+        return STRUCTURES[structure]
     raise ValueError(
         f"structure must be one of {sorted(STRUCTURES)} or a Structure, got {structure!r}"
     )
