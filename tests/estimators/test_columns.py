@@ -161,7 +161,7 @@ def test_names_follow_fit(model):
     y = of(model, X, y)
     model = quietly(clone(model), Frame(X, NAMES), y)
     before, expected = set(vars(model)), model.predict(Frame(X, NAMES))
-    with pytest.raises(ValueError, match="X has|inconsistent"):
+    with pytest.raises(ValueError, match=r"X has|inconsistent"):
         model.fit(Frame(X[:, :2], ["u", "v"]), y[:-1])
     assert model.feature_names_in_.tolist() == NAMES
     assert model.n_features_in_ == 4

@@ -118,7 +118,8 @@ def read_tables(
             "X must be a list of examples, one data frame, array, sparse matrix or list of tokens "
             f"each; got {type(X).__name__}"
         )
-    examples = as_list(X)
+    # SciPy's dictionary of keys is a mapping, as an example of many blocks is.
+    examples = [e.tocsr() if is_sparse(e) else e for e in as_list(X)]
     checks: dict[str, _BlockNames] = {}
     read: list[Any] = []
     for i, example in enumerate(examples):

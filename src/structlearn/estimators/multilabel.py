@@ -18,7 +18,7 @@ from ..structures.trees.tree import Tree
 from .crf import CRF
 from .label_graph import as_tree, label_edges
 from .model import StructuredModel
-from .outputs import check_sample_weight
+from .outputs import check_sample_weight, refuse_no_weight
 
 __all__ = ["MultiLabelClassifier"]
 
@@ -99,6 +99,7 @@ class MultiLabelClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc
         X, y = validate_data(probe, X, y, accept_sparse="csr", dtype=np.float64, multi_output=True)
         labels = _as_indicators(y)
         weights = check_sample_weight(sample_weight, len(labels))
+        refuse_no_weight(weights)
         learner = CRF(solver="lbfgs") if self.estimator is None else self.estimator
         if not isinstance(learner, StructuredModel):
             raise ValueError(f"estimator must be a StructuredModel, got {learner!r}")

@@ -14,7 +14,13 @@ from ..features.arrays import as_floats
 from ..problem import GoldOutputs
 from ..structures.base import Structure
 
-__all__ = ["check_sample_weight", "class_weights", "find_classes", "read_outputs"]
+__all__ = [
+    "check_sample_weight",
+    "class_weights",
+    "find_classes",
+    "read_outputs",
+    "refuse_no_weight",
+]
 
 Vector = npt.NDArray[np.float64]
 
@@ -222,6 +228,15 @@ def check_sample_weight(sample_weight: Any, n: int) -> Vector | None:
             f"example {bad[0]}: sample_weight is {weights[bad[0]]}; it must be finite and >= 0"
         )
     return weights
+
+
+def refuse_no_weight(weights: Vector | None) -> None:
+    """Refuse weights of examples that are all 0."""
+    if weights is not None and not weights.any():
+        raise ValueError(
+            "every example has weight 0: there is nothing to learn from; sample_weight must not be "
+            "zero everywhere, nor class_weight for all labels of y"
+        )
 
 
 def class_weights(class_weight: Any, classes: npt.NDArray[Any], gold: GoldOutputs) -> Vector | None:

@@ -29,7 +29,13 @@ from ..structures.trees.spanning import SpanningTree
 from ..structures.trees.tree import Tree
 from .approximation import choose_likelihood, make_cone, without_tables
 from .constraints import constrain, put_masks, split_constraints
-from .outputs import check_sample_weight, class_weights, find_classes, read_outputs
+from .outputs import (
+    check_sample_weight,
+    class_weights,
+    find_classes,
+    read_outputs,
+    refuse_no_weight,
+)
 
 __all__ = [
     "Before",
@@ -127,11 +133,7 @@ def prepare(
     by_class = class_weights(options.class_weight, classes, gold)
     if by_class is not None:
         weights = by_class if weights is None else weights * by_class
-    if weights is not None and not weights.any():
-        raise ValueError(
-            "every example has weight 0: there is nothing to learn from; sample_weight must not be "
-            "zero everywhere, nor class_weight for all labels of y"
-        )
+    refuse_no_weight(weights)
     layout = _make_layout(options, structure, examples, gold, classes)
     if before is not None:
         layout = before.layout.grown(layout)
