@@ -63,7 +63,11 @@ class FileTagger(Parameters):
     def _fitted(self) -> Any:
         if not hasattr(self, "model_"):
             kind = type(self).__name__
-            raise ValueError(f"this {kind} has not learned anything yet: call fit, or load a model")
+            from sklearn.exceptions import NotFittedError  # a ValueError and an AttributeError
+
+            raise NotFittedError(
+                f"this {kind} has not learned anything yet: call fit, or load a model"
+            )
         return self.model_
 
     def _read_training(
