@@ -594,9 +594,12 @@ def unflatten_values(values: Array, theta: Mapping[str, Array]) -> Parts:
 
 
 def dot_counts(theta: Array, counts: Array) -> float:
-    """Return ⟨θ, μ⟩ with 0 · −∞ = 0."""
+    """Return ⟨θ, μ⟩ with 0 · −∞ = 0, and −∞ where a forbidden part has any other count."""
     used = counts != 0
-    return float(np.dot(theta[used], counts[used]))
+    scores = theta[used]
+    if np.isneginf(scores).any():  # times a count below 0 it would be ∞
+        return -math.inf
+    return float(np.dot(scores, counts[used]))
 
 
 def nothing_legal() -> InfeasibleError:

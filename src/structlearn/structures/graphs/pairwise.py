@@ -181,9 +181,8 @@ class PairwiseStructure(Structure):
         return self._solution(model, found)
 
     def _solution(self, model: PairModel, found: Found) -> Solution:
-        bound = found.value if found.exact else found.bound
         output = self._shaped(found.labels, model)
-        return Solution(output, found.value, found.exact, bound, found.method)
+        return Solution(output, found.value, found.exact, found.bound, found.method)
 
     def partial_labels(self, **scores: Any) -> tuple[Integers, float]:
         """Return labels that some best output has, −1 where that is not known, and a bound.

@@ -256,7 +256,12 @@ class Program(ProgramSearch):
         if not inside.all():
             return False
         model = open_model("highs", completion)
-        found = model.solve(np.zeros(rows.n_columns), completion.column_upper, integer=True)
+        found = model.solve(
+            np.zeros(rows.n_columns),
+            completion.column_lower,
+            completion.column_upper,
+            integer=True,
+        )
         return bool(found.status == "optimal")
 
     # -- the queries ----------------------------------------------------------------------------
@@ -304,9 +309,9 @@ class Program(ProgramSearch):
         theta = self._flat(scores)
         limit = seconds_of(self.time_limit if time_limit is None else time_limit)
         with self._lock:
-            costs, upper = self._costs(theta)
+            costs, lower, upper = self._costs(theta)
             model = self._model_of("highs")
-            found = model.solve(costs, upper, integer=False, time_limit=limit)
+            found = model.solve(costs, lower, upper, integer=False, time_limit=limit)
             self._raise_unless_solved(found, theta, integer=False)
         columns = found.columns
         parts = self._unflat(columns[: self.n_parts])
