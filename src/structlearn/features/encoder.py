@@ -14,7 +14,7 @@ from .arrays import DenseEncoder, SparseEncoder, is_sparse
 from .rows import Examples, FeatureRows, Where
 from .tokens import TokenEncoder
 
-__all__ = ["BlockEncoder", "ExampleEncoder", "as_list"]
+__all__ = ["BlockEncoder", "ExampleEncoder", "as_list", "is_empty"]
 
 BlockEncoder = DenseEncoder | SparseEncoder | TokenEncoder
 
@@ -166,6 +166,13 @@ def len_or_rows(value: Any) -> int:
     """Return the number of sites that a block's features describe."""
     shape = getattr(value, "shape", None)
     return int(shape[0]) if shape else len(value)
+
+
+def is_empty(X: Any) -> bool:
+    """Tell whether X, a list, an array or a sparse matrix, has no examples."""
+    if hasattr(X, "shape"):
+        return bool(X.shape) and X.shape[0] == 0
+    return isinstance(X, (list, tuple)) and not X
 
 
 def as_list(X: Any) -> list[Any]:
