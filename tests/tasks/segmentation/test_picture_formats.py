@@ -37,6 +37,14 @@ def write_png(path, width, height, depth, kind, rows):
     )
 
 
+def attempt(path):
+    """Return the picture of a file, or the error that names it."""
+    try:
+        return read_image(path), None
+    except FileError as error:
+        return None, error
+
+
 # -- images ---------------------------------------------------------------------------------------
 
 
@@ -100,10 +108,8 @@ def test_spoiled_notes_of_a_camera(place, tmp_path):
     content = bytearray(path.read_bytes())
     content[content.index(b"Exif") + place] ^= 0xFF
     path.write_bytes(content)
-    try:
-        assert read_image(path).shape in ((6, 9, 3), (9, 6, 3))
-    except FileError as error:
-        assert "x.jpg" in str(error)
+    found, error = attempt(path)
+    assert "x.jpg: " in str(error) if error else found.shape in ((6, 9, 3), (9, 6, 3))
 
 
 @pytest.mark.parametrize("kind", ["gif", "png", "tif", "webp"])
@@ -153,11 +159,9 @@ def test_files_that_end_too_soon(kind, tmp_path):
     refused = 0
     for length in [0, 1, 4, *range(8, len(whole), max(1, len(whole) // 40))]:
         path.write_bytes(whole[:length])
-        try:
-            np.testing.assert_array_equal(read_image(path), right)
-        except FileError as error:
-            assert f"x.{kind}: " in str(error)
-            refused += 1
+        found, error = attempt(path)
+        assert f"x.{kind}: " in str(error) if error else np.array_equal(found, right)
+        refused += error is not None
     assert refused > 10
 
 
