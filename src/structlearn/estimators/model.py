@@ -12,6 +12,7 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from ..features.arrays import DenseEncoder, SparseEncoder
+from ..features.encoder import is_empty
 from ..features.rows import Examples
 from ..learners.base import Training
 from ..learners.solvers import SOLVERS
@@ -24,7 +25,15 @@ from .curve import LossCurve
 from .learning import Kept, check_parameters, learn, warn_unless_converged
 from .outputs import sort_classes
 from .predictor import Predictor, chunks
-from .preparation import Before, Frame, Prepared, kind_of_structure, label_sites, prepare
+from .preparation import (
+    Before,
+    Frame,
+    Prepared,
+    kind_of_structure,
+    label_sites,
+    make_structure,
+    prepare,
+)
 from .rounds import CuttingPlaneRound, read_rounds
 from .summary import summary_html
 
@@ -321,15 +330,21 @@ class StructuredModel(Predictor):
         Parameters
         ----------
         classes : list of labels
-            All labels that will ever occur; needed at the first call.
+            All labels that will ever occur; needed at the first call, but for structures whose
+            outputs have none.
         """
         self._check_parameters()
         first = not hasattr(self, "_online")
-        if first and classes is None:
+        labelled = make_structure(self.structure, X, y).has_labels
+        if not labelled:
+            classes = None
+        if first and labelled and (classes is None or not len(classes)):
             raise ValueError("the first call of partial_fit needs classes: all labels there are")
         if not first and classes is not None and set(classes) != set(self.classes_.tolist()):
             raise ValueError("classes differ from those of the first call of partial_fit")
-        known = sort_classes(classes) if first else self.classes_
+        known = sort_classes(classes) if first and labelled else None
+        if not first:
+            known = self.classes_
         prepared = self._prepare(
             X, y, sample_weight, classes=known, before=None if first else self._before()
         )
@@ -501,6 +516,8 @@ class StructuredModel(Predictor):
 
     def predict(self, X: Any) -> Any:
         """Return the best output of each example: a list, or an array for multiclass."""
+        if is_empty(X):
+            return super().predict(X)
         check_is_fitted(self)
         return self._name_all(self._predict_indices(self._read(X)))
 

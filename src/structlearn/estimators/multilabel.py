@@ -12,6 +12,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.utils.multiclass import type_of_target
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from ..features.encoder import is_empty
 from ..structures.base import Structure
 from ..structures.graphs.graph import Graph
 from ..structures.trees.tree import Tree
@@ -166,6 +167,9 @@ class MultiLabelClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc
 
     def predict(self, X: Any) -> Integers:
         """Return the best labels of each example together: an (n, L) array of 0 and 1."""
+        check_is_fitted(self)
+        if is_empty(X):
+            return np.empty((0, len(self.classes_)), dtype=np.int64)
         examples = self._read(X)
         found: Integers = np.array(self.estimator_.predict(examples), dtype=np.int64)
         return found.reshape(-1, len(self.classes_))
@@ -176,6 +180,9 @@ class MultiLabelClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc
         Marginals: the most probable labels together (:meth:`predict`) need not be those that are
         each more probable than not.
         """
+        check_is_fitted(self)
+        if is_empty(X):
+            return np.empty((0, len(self.classes_)))
         examples = self._read(X)
         values = self.estimator_.classes_.tolist()
         if 1 not in values:

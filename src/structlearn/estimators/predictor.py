@@ -10,9 +10,10 @@ import numpy.typing as npt
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
+from ..features.encoder import is_empty
 from ..losses.loss import rule_out
 from ..problem import GoldOutputs
-from ..structures.base import Structure, is_open
+from ..structures.base import Structure, check_count, is_open
 from ..structures.multiclass import Multiclass
 from .columns import Columns, read_labels
 from .outputs import check_sample_weight, read_outputs
@@ -74,9 +75,11 @@ class Predictor(BaseEstimator):  # type: ignore[misc]
         Returns
         -------
         list of outputs
-            With labels as in ``classes_``; an array for multiclass.
+            With labels as in ``classes_``; an array for multiclass. None for no examples.
         """
         check_is_fitted(self)
+        if is_empty(X):
+            return self._name_all([])
         outputs: list[Any] = []
         for chunk in self._score_chunks(self._read(X)):
             outputs += self.structure_.argmax(**_columns(chunk), n_jobs=self.n_jobs)
@@ -85,6 +88,9 @@ class Predictor(BaseEstimator):  # type: ignore[misc]
     def predict_kbest(self, X: Any, n: int = 5) -> list[list[tuple[float, Any]]]:
         """Return for each example its n best outputs as (score, output), best first."""
         check_is_fitted(self)
+        check_count(n)
+        if is_empty(X):
+            return []
         return [
             [(value, self._name(y)) for value, y in self.structure_.kbest(n, **scores)]
             for chunk in self._score_chunks(self._read(X))
@@ -96,6 +102,9 @@ class Predictor(BaseEstimator):  # type: ignore[misc]
     ) -> list[list[Any]]:
         """Return for each example n outputs drawn from the model's distribution."""
         check_is_fitted(self)
+        check_count(n)
+        if is_empty(X):
+            return []
         eps = self._default_temperature if temperature is None else temperature
         seeds = np.random.SeedSequence(random_state)
         return [
@@ -129,6 +138,8 @@ class Predictor(BaseEstimator):  # type: ignore[misc]
             ``classes_``. None: a dictionary of all blocks.
         """
         check_is_fitted(self)
+        if is_empty(X):
+            return []
         eps = self._default_temperature if temperature is None else temperature
         found: list[Any] = []
         for chunk in self._score_chunks(self._read(X)):
@@ -155,6 +166,9 @@ class Predictor(BaseEstimator):  # type: ignore[misc]
             exp((score(y) − log Z)/ε). For multiclass without ``y``: the (n, K) probabilities.
         """
         check_is_fitted(self)
+        if is_empty(X) and (y is None or is_empty(y)):
+            singly = isinstance(self.structure_, Multiclass) and y is None
+            return np.empty((0, len(self.classes_)) if singly else 0)
         if isinstance(self.structure_, Multiclass) and y is None:
             return np.array(self.predict_marginals(X, temperature=temperature))
         eps = self._default_temperature if temperature is None else temperature

@@ -53,6 +53,11 @@ class _Columns:
                     f"example {i}: {where.block} has {np.shape(example)[-1]} features, "
                     f"expected {self.n_features}"
                 )
+        if self.n_features == 0:
+            raise ValueError(
+                f"{where.block} has 0 feature(s) (shape={np.shape(examples[0])}) while a minimum "
+                "of 1 is required."
+            )
         return self._rows(examples, where)
 
     def _rows(self, examples: list[Any], where: Where) -> FeatureRows:

@@ -18,6 +18,7 @@ __all__ = [
     "BlockEncoder",
     "ExampleEncoder",
     "as_list",
+    "is_empty",
     "is_numeric",
     "len_or_rows",
     "single_sites",
@@ -177,6 +178,13 @@ def len_or_rows(value: Any) -> int:
     if shape:
         return int(shape[0])
     return len(value) if shape is None and hasattr(value, "__len__") else 0
+
+
+def is_empty(X: Any) -> bool:
+    """Tell whether X, a list, an array or a sparse matrix, has no examples."""
+    if hasattr(X, "shape"):
+        return bool(X.shape) and X.shape[0] == 0
+    return isinstance(X, (list, tuple)) and not X
 
 
 def as_list(X: Any) -> list[Any]:

@@ -220,9 +220,9 @@ class RowBuilder:
             upper[inside - at] = 0.0
             at += len(upper)
 
-    def unbounded(self, name: str) -> None:
-        """Let the counts of a block be any number ≥ 0: parts that are used several times."""
-        self._upper[0][self.parts[name].ravel()] = np.inf
+    def unbounded(self, parts: Any) -> None:
+        """Let the counts of parts be any number ≥ 0: those that are used several times."""
+        self._upper[0][np.asarray(parts, dtype=np.int64)] = np.inf
 
     def add(
         self,
