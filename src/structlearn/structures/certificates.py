@@ -12,7 +12,15 @@ import math
 import numpy as np
 import numpy.typing as npt
 
-__all__ = ["largest_of", "magnitude", "offsets_of", "power_of_two", "proves", "rounding"]
+__all__ = [
+    "largest_of",
+    "magnitude",
+    "magnitudes",
+    "offsets_of",
+    "power_of_two",
+    "proves",
+    "rounding",
+]
 
 Array = npt.NDArray[np.float64]
 
@@ -43,14 +51,20 @@ def magnitude(scores: Array, most: float) -> float:
     sum of all that is best by itself, is part of no better output. It stands in for −∞, and its
     size says nothing about rounding.
     """
-    sizes = np.abs(scores, where=np.isfinite(scores), out=np.zeros(scores.shape))
-    return float(np.minimum(sizes, most).sum())
+    return float(np.minimum(magnitudes(scores), most).sum())
+
+
+def magnitudes(scores: Array) -> Array:
+    """Return the magnitude of each score, 0 where it is −∞."""
+    sizes: Array = np.abs(scores)
+    if np.isinf(sizes.max(initial=0.0)):
+        sizes[np.isinf(sizes)] = 0.0
+    return sizes
 
 
 def largest_of(scores: Array) -> float:
     """Return the largest magnitude of the finite scores, 0 where there are none."""
-    sizes = np.abs(scores, where=np.isfinite(scores), out=np.zeros(scores.shape))
-    return float(sizes.max(initial=0.0))
+    return float(magnitudes(scores).max(initial=0.0))
 
 
 def power_of_two(largest: float, target: float = 1.0) -> float:

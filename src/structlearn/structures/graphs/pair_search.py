@@ -21,6 +21,8 @@ Integers = npt.NDArray[np.int64]
 
 #: Sweeps of tree-reweighted messages for a bound.
 _BOUND_ROUNDS = 50
+#: They end where one takes no more than this share off what is between bound and value.
+_LEAST_GAIN = 1e-3
 
 
 class Found(NamedTuple):
@@ -152,7 +154,7 @@ def _moves(
 
 
 def _bounded(model: StandardModel, found: Found) -> Found:
-    bound = model.native.messages(0.0, True, 0.0, _BOUND_ROUNDS, 1e-6, False)[6]
+    bound = model.native.messages(0.0, True, 0.0, _BOUND_ROUNDS, _LEAST_GAIN, False)[6]
     if model.cliques is not None:  # messages do not see them: each earns its most
         bound += float(np.maximum(model.cliques[1].max(axis=1), 0.0).sum())
     return found._replace(bound=max(found.value, bound))
@@ -169,12 +171,16 @@ def _swap(model: StandardModel, bound: bool) -> Found:
 
 
 def _reweighted(model: StandardModel, bound: bool) -> Found:
-    labels, value, _, _, _, _, limit = model.native.messages(0.0, True, 0.0, 200, 1e-8, False)
+    labels, value, _, _, _, _, limit = model.native.messages(
+        0.0, True, 0.0, 200, _LEAST_GAIN / 10, False
+    )
     return Found(labels, value, max(value, limit), "tree-reweighted messages")
 
 
 def _max_product(model: StandardModel, bound: bool) -> Found:
-    labels, value, *_ = model.native.messages(0.0, False, 0.3, 200, 1e-6, False)
+    sizes = np.abs(model.label[np.isfinite(model.label) & (model.label < 0)])
+    rest = 1e-6 * float(np.median(sizes)) if len(sizes) else 1e-6  # beside most scores
+    labels, value, *_ = model.native.messages(0.0, False, 0.3, 200, rest, False)
     found = Found(labels, value, math.inf, "loopy max-product")
     return _bounded(model, found) if bound else found
 
@@ -191,7 +197,7 @@ def _roof_dual(model: StandardModel, bound: bool) -> Found:
         value = model.native.score(labels)
         return Found(labels, value, value, "roof duality")
     # What is known stays; the rest is searched.
-    guess, _, *_ = model.native.messages(0.0, True, 0.0, 100, 1e-6, False)
+    guess, _, *_ = model.native.messages(0.0, True, 0.0, 100, _LEAST_GAIN, False)
     start = np.where(open_ones, guess, labels)
     found, _ = _moves(model, swap=False, start=start)
     return found._replace(

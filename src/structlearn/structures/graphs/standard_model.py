@@ -8,7 +8,15 @@ import math
 import numpy as np
 import numpy.typing as npt
 
-from ..certificates import largest_of, magnitude, offsets_of, power_of_two, proves, rounding
+from ..certificates import (
+    largest_of,
+    magnitude,
+    magnitudes,
+    offsets_of,
+    power_of_two,
+    proves,
+    rounding,
+)
 from .elimination import Elimination
 from .pair_model import PairGroup, PairModel
 
@@ -32,21 +40,20 @@ class StandardModel(PairModel):
 
     def __init__(self, given: PairModel) -> None:
         self.given = given
-        offsets = offsets_of(given.label, 1)
-        label = given.label - offsets
-        groups, taken = [], [float(offsets.sum())]
+        self._offsets = [offsets_of(given.label, 1)]
+        label = given.label - self._offsets[0]
+        groups = []
         for group in given.groups:
             table = group.table
             if table is not None and table.size:
                 top = offsets_of(table, 2)
                 table = table - top
-                taken.append(float(top.sum()) * (1 if table.ndim == 3 else group.count))
+                self._offsets.append(top if table.ndim == 3 else top * group.count)
             groups.append(PairGroup(group.count, table, group.strength))
         rewards = None if given.cliques is None else given.cliques[1]
         pairs = [a for group in groups for a in (group.table, group.strength)]
         largest = max(largest_of(a) for a in (label, rewards, *pairs) if a is not None)
         self.scale = scale = power_of_two(largest)
-        self.offset = math.fsum(taken)
         label *= scale
         for group in groups:
             group.table = None if group.table is None else group.table * scale
@@ -56,6 +63,11 @@ class StandardModel(PairModel):
             cliques = given.cliques[0], rewards * scale
         super().__init__(label, groups, given._edges, given.shape, cliques)
         self.time_limit = given.time_limit
+
+    @property
+    def offset(self) -> float:
+        """What was taken off the score of every labelling."""
+        return math.fsum(float(offsets.sum()) for offsets in self._offsets)
 
     @functools.cached_property
     def elimination(self) -> Elimination | None:
@@ -109,6 +121,5 @@ class StandardModel(PairModel):
 
 def _largest(scores: Array, axes: int) -> Array:
     """Return the largest finite magnitude over the last axes."""
-    sizes = np.abs(scores, where=np.isfinite(scores), out=np.zeros(scores.shape))
-    most: Array = sizes.max(axis=tuple(range(-axes, 0)), initial=0.0)
+    most: Array = magnitudes(scores).max(axis=tuple(range(-axes, 0)), initial=0.0)
     return most
