@@ -218,7 +218,9 @@ class WorkingSets:
         self, w: NDArray[numpy.float64], violation: float, products: bool, threads: int
     ) -> dict[str, Any]: ...
     def dual(self, w: NDArray[numpy.float64]) -> float: ...
+    def bound(self, cone: Any | None, multipliers: NDArray[numpy.float64]) -> float: ...
     def weights(self, w: NDArray[numpy.float64]) -> None: ...
+    def best_multiple(self, w: NDArray[numpy.float64]) -> tuple[Any, ...]: ...
     def cached(self, w: NDArray[numpy.float64], gradient: NDArray[numpy.float64]) -> float: ...
     def frank_wolfe(
         self,
@@ -232,17 +234,37 @@ class WorkingSets:
     def solve(
         self,
         w: NDArray[numpy.float64],
-        tolerance: float,
+        gap: float,
+        share: float,
         most_passes: int,
         cone: Any | None,
         multipliers: NDArray[numpy.float64],
     ) -> dict[str, Any]: ...
+    def solve_at_once(
+        self,
+        w: NDArray[numpy.float64],
+        gap: float,
+        share: float,
+        cone: Any | None,
+        multipliers: NDArray[numpy.float64],
+    ) -> Any: ...
     def dump(self) -> dict[str, Any]: ...
     def load(self, state: dict[str, Any]) -> None: ...
 
 def gap_sampled_order(
     gap: NDArray[numpy.float64], uniform: float, random: int
 ) -> tuple[Any, ...]: ...
+def joint_program(
+    ptr: NDArray[numpy.int64],
+    column: NDArray[numpy.int64],
+    value: NDArray[numpy.float64],
+    cost: NDArray[numpy.float64],
+    gold: float,
+    weights: int,
+    cone: Any | None,
+    gap: float,
+    share: float,
+) -> Any: ...
 def simplex(
     gram: NDArray[numpy.float64],
     b: NDArray[numpy.float64],
