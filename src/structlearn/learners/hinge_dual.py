@@ -148,7 +148,7 @@ def begin(
     ``start`` may be a state of the same problem, which is continued bit for bit; weights, whose
     most violated outputs fill the working sets; or None.
     """
-    sets = _core.WorkingSets(problem._core, settings.C, settings.margin, most)
+    sets = _core.WorkingSets(problem.native, settings.C, settings.margin, most)
     if isinstance(start, DualState):
         if len(start.weights) != problem.n_weights:
             raise ValueError(

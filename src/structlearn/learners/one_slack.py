@@ -92,7 +92,7 @@ class OneSlack:
             start = saved["state"]
         sets, state = begin(problem, s, _MOST_OUTPUTS, start, threads, products=False)
         if not state.more:
-            empty = _core.WorkingSets(problem._core, s.C, s.margin, 1)
+            empty = _core.WorkingSets(problem.native, s.C, s.margin, 1)
             gold = empty.cached(state.weights, np.zeros(problem.n_weights))
             joint = JointConstraints(problem.n_weights, gold)
             state.more = {"constraints": joint, "gaps": [], "at_once": False, "too_large": False}
