@@ -42,8 +42,8 @@ __all__ = ["OneSlack"]
 
 Vector = npt.NDArray[np.float64]
 
-#: Outputs that an example keeps.
-_MOST_OUTPUTS = 10
+#: Outputs that an example keeps, and constraints that a round may make of them.
+_MOST_OUTPUTS, _MOST_CACHED = 50, 10
 #: A constraint without inference is taken where it is violated by this share of the last gap.
 _CACHED_SHARE = 0.3
 #: A violation that rounding errors may explain, as a share of the objective.
@@ -179,7 +179,7 @@ class OneSlack:
                 joint.solve(cone, *precision)
                 return best
             state.more["at_once"], state.more["too_large"] = False, True
-        for k in range(_MOST_OUTPUTS):
+        for k in range(_MOST_CACHED):
             g = np.zeros(len(w))
             b = sets.cached(w, g)
             if k and b + float(g @ w) - joint.slack(w) <= _CACHED_SHARE * last:
