@@ -318,7 +318,7 @@ Survey WorkingSets::survey(const double* w, double violation, bool products, std
       found.loss[i] = at.loss;
       found.slack[i] = point.best();
       found.gap[i] = scale(i) * (at.loss - point.mean());
-      if (at.changed && at.loss - found.slack[i] > violation) {
+      if (at.other && at.loss - found.slack[i] > violation) {
         const std::size_t before = set.atoms.size();
         const std::size_t place =
             add(i, layout, local.r, at.cost, products ? local.scratch.data() : nullptr);

@@ -117,9 +117,10 @@ def test_loopy_sums_come_close():
         scores = as_graph(random_potts_grid(rng, labels=3))
         scores["edge"] = scores["edge"] * 0.2
         model = Graph()._model(Graph()._read(scores))
-        value, node, pair = loopy_sums(model, 1.0, damping)
+        value, node, pair, entropy = loopy_sums(model, 1.0, damping)
         exact, p = Graph().infer(**scores)
         assert value == pytest.approx(exact, abs=0.05)
+        assert entropy == pytest.approx(Graph().entropy(**scores), abs=0.05)
         np.testing.assert_allclose(node, p["label"], atol=0.05)
         np.testing.assert_allclose(pair, p["edge"], atol=0.05)
 
