@@ -4,14 +4,23 @@ import warnings
 
 import numpy as np
 import pytest
-from exact_enumeration import Exact
-from structure_zoo import ZOO, draw_scores
 
 from structlearn.constraints import Label, forbid, with_constraints
 from structlearn.estimators import StructuredSVM
 from structlearn.exceptions import CapabilityError, ConvergenceWarning
 from structlearn.losses import StructuredLoss
-from structlearn.structures import Chain, Constituency, Exhaustive, Grammar, Grid, Lattice
+from structlearn.structures import (
+    Block,
+    Chain,
+    Constituency,
+    Exhaustive,
+    Grammar,
+    Grid,
+    Lattice,
+    Structure,
+)
+from tests.structures.exact_enumeration import Exact
+from tests.structures.structure_zoo import ZOO, draw_scores
 
 
 def zero_one(structure, y, margin, temperature, **scores):
@@ -143,8 +152,12 @@ def test_runner_up_of_other_structures_with_equal_parts():
     assert Lattice([(0, 1)]).runner_up([0], edge=[1.0]) is None
 
 
-class Unordered(Chain):
+class Unordered(Structure):
     """Outputs count labels and forget where they stood."""
+
+    def blocks(self, n_labels):
+        """Return the one block: a score for each label, wherever it stands."""
+        return {"label": Block((n_labels,), shared=True)}
 
     def encode(self, y, **scores):
         """Return how often each label occurs."""

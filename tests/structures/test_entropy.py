@@ -5,8 +5,6 @@ from decimal import Decimal, localcontext
 
 import numpy as np
 import pytest
-from exact_enumeration import Exact
-from structure_zoo import ZOO, draw_scores
 
 from structlearn.constraints import Label, forbid, with_constraints
 from structlearn.exceptions import InfeasibleError
@@ -19,6 +17,8 @@ from structlearn.structures import (
     SpanningTree,
     Tree,
 )
+from tests.structures.exact_enumeration import Exact
+from tests.structures.structure_zoo import ZOO, draw_scores
 
 
 def exact_entropy(structure, temperature, scores):

@@ -4,12 +4,18 @@ import pickle
 
 import numpy as np
 import pytest
-from pair_references import as_graph, best_by_enumeration, random_graph, random_potts_grid, total
 
 from structlearn.exceptions import CapabilityError, InexactInferenceWarning
 from structlearn.structures import Graph, Grid, Tree
 from structlearn.structures.graphs.elimination import Elimination, find_order
 from structlearn.testing import check_structure
+from tests.structures.graphs.pair_references import (
+    as_graph,
+    best_by_enumeration,
+    random_graph,
+    random_potts_grid,
+    total,
+)
 
 
 def test_every_query_against_enumeration():
