@@ -57,7 +57,7 @@ def test_a_constant_added_to_all_scores_changes_nothing():
     assert moved == pytest.approx(plain, abs=1e-7)
     right = math.log1p(math.exp(-10)) + 10 / (1 + math.exp(10))
     two = Lattice([(0, 1), (0, 1)]).entropy(edge=[1e6, 1e6 - 1], temperature=0.1)
-    assert two == pytest.approx(right, rel=1e-9)
+    assert two == pytest.approx(right, rel=1e-9, abs=0)
 
 
 def long_chain_entropy(label, transition, temperature):
@@ -95,11 +95,11 @@ def test_long_chains_at_low_temperatures(scale, temperature, offset):
     scores = {"label": label, "transition": transition}
     slack = 1e-9 + rounding_of(scores, temperature)
     found = Chain().entropy(temperature=temperature, **scores)
-    assert found == pytest.approx(right, rel=slack)
+    assert found == pytest.approx(right, rel=slack, abs=0)
     pairs = np.stack([np.arange(99), np.arange(1, 100)], axis=1)
     for structure in (Tree(np.arange(-1, 99)), Graph(pairs)):
         other = structure.entropy(temperature=temperature, label=label, edge=transition)
-        assert other == pytest.approx(right, rel=slack)
+        assert other == pytest.approx(right, rel=slack, abs=0)
 
 
 def matrix_tree_entropy(arc, temperature, *, single_root):
@@ -114,6 +114,10 @@ def matrix_tree_entropy(arc, temperature, *, single_root):
     zero = (Decimal(0), Decimal(0))
     matrix = [[zero] * n for _ in range(n)]
 
+    def weight(x):
+        w = x.exp()
+        return w, w * x
+
     def add(i, j, w, sign):
         a, b = matrix[i][j]
         matrix[i][j] = (a + sign * w[0], b + sign * w[1])
@@ -122,16 +126,14 @@ def matrix_tree_entropy(arc, temperature, *, single_root):
         for h in range(n + 1):
             if h == m + 1:
                 continue
-            x = score[h][m + 1]
-            w = (x.exp(), x.exp() * x)
+            w = weight(score[h][m + 1])
             if h > 0:
                 add(m, m, w, 1)
                 add(h - 1, m, w, -1)
             elif not single_root:
                 add(m, m, w, 1)
     for m in range(n) if single_root else ():
-        x = score[0][m + 1]
-        matrix[0][m] = (x.exp(), x.exp() * x)
+        matrix[0][m] = weight(score[0][m + 1])
     z, s = Decimal(1), Decimal(0)
     for i in range(n):
         pivot = max(range(i, n), key=lambda r: abs(matrix[r][i][0]))
@@ -151,18 +153,17 @@ def matrix_tree_entropy(arc, temperature, *, single_root):
 
 
 @pytest.mark.parametrize("offset", [0.0, 1e6])
-@pytest.mark.parametrize(("scale", "temperature"), [(6, 0.2), (3, 0.1), (1, 1.0)])
+@pytest.mark.parametrize(("scale", "temperature"), [(1.5, 0.05), (1, 1.0)])
 def test_larger_non_projective_trees(scale, temperature, offset):
-    rng = np.random.default_rng(5)
-    for single_root in (False, True):
-        arc = scale * rng.normal(size=(7, 7)) + offset
+    for seed, single_root in ((0, False), (1, True), (2, True)):
+        arc = scale * np.random.default_rng(seed).normal(size=(7, 7)) + offset
         with localcontext() as context:
             # Weights differ by this many digits, and entropies may be that small again.
             context.prec = 100 + int(10 * 6 * scale / temperature / 2.3)
             right = matrix_tree_entropy(arc, temperature, single_root=single_root)
         found = Arborescence(single_root=single_root).entropy(arc=arc, temperature=temperature)
         slack = 1e-9 + rounding_of({"arc": arc}, temperature)
-        assert found == pytest.approx(right, rel=slack)
+        assert found == pytest.approx(right, rel=slack, abs=0)
 
 
 def test_entropy_of_one_output_is_exactly_0():

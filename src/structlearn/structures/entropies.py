@@ -28,6 +28,8 @@ Array = npt.NDArray[np.float64]
 
 #: A difference is good enough where rounding may have cost no more than this share of it.
 _TOLERANCE = 1e-10
+#: For logarithms of what is then multiplied by 0.
+_SMALLEST = np.finfo(np.float64).tiny
 _ROUNDING = 8 * np.finfo(np.float64).eps
 
 
@@ -40,16 +42,12 @@ def entropy_of_choices(p: Array) -> float:
         P(the choice comes up, and this outcome). Rows add up to how likely a choice is to come up;
         those of 0 never do.
     """
-    rows = p[p.max(axis=1, initial=0.0) > 0]
-    if not rows.size:
-        return 0.0
-    best = rows.argmax(axis=1)
-    place = np.arange(len(rows))
-    top = rows[place, best]
-    odds = rows / top[:, np.newaxis]
-    with np.errstate(divide="ignore", invalid="ignore"):
-        lag = np.where(odds > 0, -odds * np.log(odds), 0.0).sum(axis=1)
-    odds[place, best] = 0.0
+    top = p.max(axis=1, initial=0.0)
+    if not top.all():
+        p, top = p[top > 0], top[top > 0]
+    odds = p / top[:, np.newaxis]
+    lag = -np.einsum("ij,ij->i", odds, np.log(np.maximum(odds, _SMALLEST)))
+    odds[np.arange(len(odds)), odds.argmax(axis=1)] = 0.0
     rest = odds.sum(axis=1)
     # −log of the best outcome's share is log(1 + rest); every other one's is larger by its lag.
     return float((top * ((1.0 + rest) * np.log1p(rest) + lag)).sum())
