@@ -22,6 +22,7 @@ from .outputs import sort_classes
 from .predictor import Predictor, chunks
 from .preparation import Before, Frame, Prepared, label_sites, prepare
 from .rounds import CuttingPlaneRound, read_rounds
+from .stored.models import read_model, write_model
 from .summary import summary_html
 
 __all__ = ["StructuredModel"]
@@ -367,6 +368,14 @@ class StructuredModel(Predictor):
         self.n_iter_ = len(history)
         self.objective_ = objective
         self.duality_gap_ = gap
+
+    # -- files ----------------------------------------------------------------------------------
+
+    def _learned(self, writer: Any) -> tuple[dict[str, Any], list[str]]:
+        return write_model(self, writer)
+
+    def _relearn(self, description: dict[str, Any], reader: Any) -> None:
+        read_model(self, description, reader)
 
     # -- preparing ------------------------------------------------------------------------------
 

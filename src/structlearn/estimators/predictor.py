@@ -14,6 +14,7 @@ from ..losses.loss import rule_out
 from ..structures.base import Structure, is_open
 from ..structures.multiclass import Multiclass
 from .outputs import check_sample_weight, read_outputs
+from .stored.files import StoredEstimator
 
 __all__ = ["Predictor"]
 
@@ -21,7 +22,7 @@ __all__ = ["Predictor"]
 _CHUNK = 1024
 
 
-class Predictor(BaseEstimator):  # type: ignore[misc]
+class Predictor(StoredEstimator, BaseEstimator):  # type: ignore[misc]
     """What a fitted estimator can be asked. A subclass gives ``_score_chunks``."""
 
     structure_: Structure
