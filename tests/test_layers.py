@@ -150,3 +150,15 @@ def test_nothing_below_the_command_line_knows_it():
         if layer(name) not in ("cli", "commands", "demo", "__main__", "loading", "tasks", ""):
             above = {"cli", "commands", "demo", "loading", "tasks"}
             assert not above & {layer(t) for t in imports(name, path)}, name
+
+
+@pytest.mark.parametrize("name", [n for n in MODULES if n.split(".")[0] == "learners"])
+def test_learners_see_a_problem_and_nothing_in_it(name):
+    """The operations of a problem and its handle for the core; no private name, no structure."""
+    hidden = {"structure", "examples", "layout", "features", "scorer"}
+    for node in ast.walk(ast.parse(MODULES[name].read_text(encoding="utf-8"))):
+        if not isinstance(node, ast.Attribute) or not isinstance(node.value, ast.Name):
+            continue
+        if node.value.id == "problem":
+            assert not node.attr.startswith("_"), f"{name} looks at problem.{node.attr}"
+            assert node.attr not in hidden, f"{name} looks at problem.{node.attr}"

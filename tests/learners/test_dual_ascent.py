@@ -190,7 +190,7 @@ def test_what_it_cannot_do():
         CRF(solver="dual", temperature=0.0, margin=1.0).fit(X, y)
     with pytest.raises(ValueError, match="lbfgs"):
         CRF(solver="dual", l1=0.5).fit(X, y)
-    with pytest.raises(ValueError, match="partial_fit"):
+    with pytest.raises(AttributeError, match="partial_fit"):
         CRF(solver="dual").partial_fit(X, y, classes=[0, 1, 2])
     y[2] = [None] * len(y[2])
     with pytest.raises(ValueError, match="every label"):

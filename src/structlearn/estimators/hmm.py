@@ -13,6 +13,7 @@ import numpy.typing as npt
 
 from ..structures.chains.chain import Chain
 from ..structures.native import n_threads
+from .columns import Columns, read_tables
 from .emissions import (
     CategoricalEmissions,
     GaussianEmissions,
@@ -91,6 +92,11 @@ class HMM(Predictor):
         Its ``scores(tokens)`` are log P(x_t | y_t).
     n_iter_ : int
         1.
+    n_features_in_ : int
+        Number of columns of each example, where they are arrays or data frames.
+    feature_names_in_ : array of shape (n_features_in_,)
+        Names of the columns, where the examples were data frames; at prediction the same columns
+        must come in the same order.
 
     References
     ----------
@@ -137,8 +143,8 @@ class HMM(Predictor):
         Parameters
         ----------
         X : list of sequences
-            Each an (L, d) array of numbers, or a list of tokens: strings, lists of strings, or
-            dictionaries (see ``observation``).
+            Each an (L, d) array or data frame of numbers, or a list of tokens: strings, lists of
+            strings, or dictionaries (see ``observation``).
         y : list of label sequences
             None is an unknown label.
         sample_weight : array of shape (n,), optional
@@ -149,12 +155,13 @@ class HMM(Predictor):
         self
         """
         self._check_parameters()
+        X, columns = read_tables(self, X, None)
         reader = self._new_reader(X)
         observed, ptr = reader.read(X)
         outputs = as_outputs(y, len(ptr) - 1)
         classes = find_classes(Chain(), outputs)
         counts = self._count(observed, ptr, outputs, classes, sample_weight)
-        self._accept(reader, classes, *counts)
+        self._accept(reader, classes, *counts, columns)
         return self
 
     def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> HMM:
@@ -176,12 +183,13 @@ class HMM(Predictor):
                 f"order was {len(self._label_counts.initial)} when counting began, is {self.order}"
             )
         known = sort_classes(set(classes)) if first else self.classes_
+        X, columns = read_tables(self, X, None if first else self._columns)
         reader = self._new_reader(X) if first else self._reader
         observed, ptr = reader.read(X)
         labels, emitted = self._count(observed, ptr, y, known, sample_weight)
         if not first:
             labels, emitted = self._label_counts + labels, self._emission_counts + emitted
-        self._accept(reader, known, labels, emitted)
+        self._accept(reader, known, labels, emitted, columns)
         return self
 
     def _count(
@@ -200,7 +208,12 @@ class HMM(Predictor):
         return counts, Moments.of(observed[known], *seen)
 
     def _accept(
-        self, reader: Reader, classes: npt.NDArray[Any], labels: _LabelCounts, emitted: Any
+        self,
+        reader: Reader,
+        classes: npt.NDArray[Any],
+        labels: _LabelCounts,
+        emitted: Any,
+        columns: Columns,
     ) -> None:
         """Turn counts into probabilities, and make them the estimator's own all at once."""
         if not labels.windows[0].any():
@@ -235,6 +248,8 @@ class HMM(Predictor):
         self.classes_, self.emissions_ = classes, emissions
         self.start_, self.end_, self.transition_ = blocks["start"], blocks["end"], transition
         self.n_iter_ = 1
+        vectors = isinstance(emitted, Moments)
+        self._hold_columns(columns, "label", emitted.mean.shape[1] if vectors else None)
 
     # -- files ----------------------------------------------------------------------------------
 
@@ -280,6 +295,9 @@ class HMM(Predictor):
 
     # -- prediction -----------------------------------------------------------------------------
 
+    def _read(self, X: Any) -> Any:
+        return read_tables(self, X, self._columns)[0]
+
     def _score_chunks(self, X: Any) -> Iterator[list[dict[str, Any]]]:
         observed, ptr = self._reader.read(X)
         bounds = ptr.tolist()
@@ -294,6 +312,11 @@ class HMM(Predictor):
     def _sites(self, X: Any) -> list[int]:
         sizes: list[int] = np.diff(self._reader.read(X)[1]).tolist()
         return sizes
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = False
+        return tags
 
 
 @dataclass

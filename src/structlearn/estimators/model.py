@@ -8,19 +8,32 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
+from ..features.arrays import DenseEncoder, SparseEncoder
+from ..features.encoder import is_empty
+from ..features.rows import Examples
 from ..learners.base import Training
 from ..learners.solvers import SOLVERS
 from ..problem import ArrayProblem
 from ..structures.multiclass import Multiclass
 from .approximation import APPROXIMATE
+from .columns import Columns, read_labels, read_sites, read_tables
 from .constraints import describe_constraints
 from .curve import LossCurve
 from .learning import Kept, check_parameters, learn, warn_unless_converged
 from .outputs import sort_classes
 from .predictor import Predictor, chunks
-from .preparation import Before, Frame, Prepared, label_sites, prepare
+from .preparation import (
+    Before,
+    Frame,
+    Prepared,
+    kind_of_structure,
+    label_sites,
+    make_structure,
+    prepare,
+)
 from .rounds import CuttingPlaneRound, read_rounds
 from .stored.models import read_model, write_model
 from .summary import summary_html
@@ -35,6 +48,15 @@ def store_parameters(estimator: Any, arguments: dict[str, Any]) -> None:
     for name, value in arguments.items():
         if name not in ("self", "__class__"):
             setattr(estimator, name, value)
+
+
+def _learns_online(estimator: Any) -> bool:
+    if not estimator._online_solver():
+        raise AttributeError(
+            f"partial_fit needs an online learner; {estimator.solver!r} looks at all the data "
+            "again and again. Use solver='sgd'"
+        )
+    return True
 
 
 class StructuredModel(Predictor):
@@ -142,6 +164,12 @@ class StructuredModel(Predictor):
     ----------
     classes_ : array of shape (K,)
         The labels.
+    n_features_in_ : int
+        Number of columns of X, for features that are arrays; of an example's, where each has rows
+        of its own: those of the block that scores labels.
+    feature_names_in_ : array of shape (n_features_in_,)
+        Names of the columns, where X was a data frame, or a list of them; at prediction the same
+        columns must come in the same order.
     coef_ : dict of arrays, or array of shape (K, d) for multiclass
         Weights by block, outcomes first: ``coef_["label"]`` (K, d), ``coef_["transition"]`` (K, K).
     n_iter_ : int
@@ -257,9 +285,11 @@ class StructuredModel(Predictor):
         Parameters
         ----------
         X : list of examples
-            For a chain: an (L, d) array, a sparse matrix, or a list of tokens (strings, lists of
-            strings, dictionaries) each; or a dictionary of block name to features. For
-            multiclass: (n, d) array, sparse matrix, or a list of n tokens. For a segmentation:
+            For a chain: an (L, d) array, data frame or sparse matrix, or a list of tokens (strings,
+            lists of strings, dictionaries) each; or a dictionary of block name to features. For
+            multiclass: (n, d) array, data frame, sparse matrix, or a list of n tokens. The columns
+            of data frames are known by name: all frames of a block must have the same ones in the
+            same order, at prediction too. For a segmentation:
             features of the segments by start and length, an (L, max_length, d) array, or a sparse
             matrix or list of tokens with L · max_length rows, start by start; rows of segments
             that would run beyond the end are not read.
@@ -291,28 +321,31 @@ class StructuredModel(Predictor):
         self._accept(prepared, training)
         return self
 
+    @available_if(_learns_online)  # type: ignore[untyped-decorator]
     def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Any:
         """Make one pass over the examples, in order, going on from where the last call stopped.
 
-        k calls on the same data equal ``fit(max_iter=k, shuffle=False)``, bit for bit.
+        k calls on the same data equal ``fit(max_iter=k, shuffle=False)``, bit for bit. Only online
+        learners have this method: solvers that look at all the data again and again do not.
 
         Parameters
         ----------
         classes : list of labels
-            All labels that will ever occur; needed at the first call.
+            All labels that will ever occur; needed at the first call, but for structures whose
+            outputs have none.
         """
         self._check_parameters()
-        if not self._online_solver():
-            raise ValueError(
-                f"partial_fit needs an online learner; {self.solver!r} looks at all the data again "
-                "and again. Use solver='sgd'"
-            )
         first = not hasattr(self, "_online")
-        if first and classes is None:
+        labelled = make_structure(self.structure, X, y).has_labels
+        if not labelled:
+            classes = None
+        if first and labelled and (classes is None or not len(classes)):
             raise ValueError("the first call of partial_fit needs classes: all labels there are")
         if not first and classes is not None and set(classes) != set(self.classes_.tolist()):
             raise ValueError("classes differ from those of the first call of partial_fit")
-        known = sort_classes(classes) if first else self.classes_
+        known = sort_classes(classes) if first and labelled else None
+        if not first:
+            known = self.classes_
         prepared = self._prepare(
             X, y, sample_weight, classes=known, before=None if first else self._before()
         )
@@ -360,9 +393,12 @@ class StructuredModel(Predictor):
             self.__dict__.pop(name, None)
         self.structure_ = frame.structure
         self.classes_ = frame.classes
-        label = frame.encoder.encoders.get("label")
-        if label is not None and frame.encoder.single_site:
-            self.n_features_in_ = label.n_features
+        block = frame.structure.label_block
+        label = frame.encoder.encoders.get(block)
+        n_features = None
+        if isinstance(label, (DenseEncoder, SparseEncoder)):
+            n_features = label.n_features
+        self._hold_columns(frame.columns, block, n_features)
         self.history_ = history
         self.loss_curve_ = LossCurve(history)
         self.n_iter_ = len(history)
@@ -396,7 +432,20 @@ class StructuredModel(Predictor):
         classes: Any = None,
         before: Before | None = None,
     ) -> Prepared:
-        return prepare(self, X, y, sample_weight, classes=classes, before=before)
+        structure = kind_of_structure(self.structure)
+        X, columns = self._read_columns(X, structure, None if before is None else self._columns)
+        if self._is_multiclass:
+            y = read_labels(self, y)
+        prepared = prepare(self, X, y, sample_weight, classes=classes, before=before)
+        prepared.columns = columns
+        return prepared
+
+    def _read_columns(self, X: Any, structure: Any, known: Columns | None) -> tuple[Any, Columns]:
+        """Return X without data frames, and the names of its columns; ``known``: those of fit."""
+        if structure is Multiclass or isinstance(structure, Multiclass):
+            return read_sites(self, X, known)
+        block, topology = structure.label_block, structure.topology
+        return read_tables(self, X, known, label=block, topology=topology)
 
     def _before(self) -> Before:
         return Before(self._encoder, self._layout, self.classes_)
@@ -419,7 +468,9 @@ class StructuredModel(Predictor):
     def _online_solver(self) -> bool:
         if self.solver == "auto":
             return self.margin == 0 and self.temperature == 0
-        return isinstance(self.solver, str) and SOLVERS[self.solver].online
+        if not isinstance(self.solver, str):
+            return False
+        return self.solver not in SOLVERS or SOLVERS[self.solver].online
 
     # -- what was learned -----------------------------------------------------------------------
 
@@ -439,12 +490,13 @@ class StructuredModel(Predictor):
 
     @property
     def feature_names_(self) -> dict[str, list[str]]:
-        """Names of the features by block, for blocks given as strings or dictionaries."""
-        return {
-            name: encoder.vocabulary.names()
-            for name, encoder in self._encoder.encoders.items()
-            if hasattr(encoder, "vocabulary")
-        }
+        """Names of the features by block, for those given as strings, dictionaries or columns."""
+        check_is_fitted(self)
+        names = {name: columns.tolist() for name, columns in self._columns.items()}
+        for name, encoder in self._encoder.encoders.items():
+            if hasattr(encoder, "vocabulary"):
+                names[name] = encoder.vocabulary.names()
+        return names
 
     def _html_repr(self) -> str:
         """What notebooks show: scikit-learn's diagram, and under it what was learned."""
@@ -456,6 +508,9 @@ class StructuredModel(Predictor):
     @property
     def _default_temperature(self) -> float:
         return float(self.temperature) or 1.0
+
+    def _read(self, X: Any) -> Examples:
+        return self._encoder.transform(self._read_columns(X, self.structure_, self._columns)[0])
 
     def _problem_for(self, X: Any) -> ArrayProblem:
         return ArrayProblem(self.structure_, self._encoder.transform(X), self._layout)
@@ -470,8 +525,10 @@ class StructuredModel(Predictor):
 
     def predict(self, X: Any) -> Any:
         """Return the best output of each example: a list, or an array for multiclass."""
+        if is_empty(X):
+            return super().predict(X)
         check_is_fitted(self)
-        return self._name_all(self._predict_indices(X))
+        return self._name_all(self._predict_indices(self._read(X)))
 
     def _predict_indices(self, X: Any) -> list[Any]:
         return self._problem_for(X).argmax_all(self._weights, self.n_jobs, self.beam)

@@ -7,7 +7,7 @@ import sys
 import time
 import warnings
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Protocol
 
 import numpy as np
@@ -29,6 +29,9 @@ Vector = npt.NDArray[np.float64]
 Callback = Callable[[dict[str, Any]], Any]
 Snapshot = Callable[[], dict[str, Any] | None]
 
+#: A gap that rounding errors alone may explain, as a share of the objective.
+ROUNDING = 1e-9
+
 
 @dataclass(frozen=True)
 class Settings:
@@ -37,7 +40,8 @@ class Settings:
     Attributes
     ----------
     tol : float
-        Stop where a proven gap is at most ``tol`` times the objective.
+        Stop where a proven gap is at most ``tol`` times the objective. Below 1e-9 rounding may not
+        let it get there: a learner that finds nothing better stops at 1e-9.
     """
 
     margin: float
@@ -53,6 +57,10 @@ class Settings:
         if gap is None or objective is None or not math.isfinite(gap):
             return False
         return gap <= self.tol * objective
+
+    def as_good_as_it_gets(self, gap: float | None, objective: float | None) -> bool:
+        """Tell whether rounding errors may explain a gap, where nothing makes it smaller."""
+        return replace(self, tol=max(self.tol, ROUNDING)).good_enough(gap, objective)
 
 
 @dataclass
@@ -70,7 +78,7 @@ class Training:
         The primal at ``weights`` and a bound on how far it is from the optimum; None where the
         learner proves none.
     converged : bool
-        The gap reached the tolerance; True for learners that have none.
+        The gap reached the tolerance, or the violations theirs; True for learners that have none.
     interrupted : bool
         Ctrl-C ended it.
     stopped : bool

@@ -90,9 +90,9 @@ class Hyperedges:
         from .programs.rows import RowBuilder
 
         build = RowBuilder(shapes)
-        for name in shapes:  # whole where the edges are; a part may be used by several
+        for name in shapes:  # whole where the edges are
             build.continuous(name)
-            build.unbounded(name)
+        build.unbounded(self._repeated_parts())
         columns = build.helpers(len(self._edges), upper=np.inf, integer=True)
         entering: list[list[int]] = [[] for _ in range(self.n_nodes)]
         leaving: list[list[int]] = [[] for _ in range(self.n_nodes)]
@@ -111,6 +111,28 @@ class Hyperedges:
         for part, users in enumerate(using):
             build.add((users, 1), ([part], -1), rows=0, equal=0, name=f"part {part} is counted")
         return build
+
+    def _repeated_parts(self) -> list[int]:
+        """Return the parts that some derivation uses more than once, in ascending order.
+
+        The derivations of an edge's tails are chosen independently, so a part is used twice where
+        two tails, or a tail and the edge itself, can have it. Sets are the bits of whole numbers.
+        """
+        used = [0] * self.n_nodes  # the parts that derivations of a node may have
+        twice = [0] * self.n_nodes  # and those that one derivation may have more than once
+        derived = [False] * self.n_nodes
+        for head, tails, parts in sorted(self._edges, key=lambda edge: edge[0]):
+            if not all(derived[tail] for tail in tails):
+                continue
+            derived[head] = True
+            together = 0
+            for some in [*(1 << part for part in parts), *(used[tail] for tail in tails)]:
+                twice[head] |= together & some
+                together |= some
+            used[head] |= together
+            for tail in tails:
+                twice[head] |= twice[tail]
+        return [part for part, bit in enumerate(reversed(bin(twice[-1]))) if bit == "1"]
 
     def count(self, theta: npt.NDArray[np.float64]) -> int:
         """Return the number of derivations whose parts all have finite scores."""

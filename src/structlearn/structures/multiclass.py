@@ -9,8 +9,8 @@ import numpy as np
 import numpy.typing as npt
 
 from .. import _core
-from .base import Block, Parts, paired, part_of
-from .native import NativeStructure
+from .base import Block, Parts, ask_each, part_of
+from .native import NativeStructure, examples_of
 from .programs.rows import RowBuilder
 
 __all__ = ["Multiclass"]
@@ -70,11 +70,9 @@ class Multiclass(NativeStructure):
 
     def score(self, y: Any, **scores: Any) -> Any:
         """Return the label's score; a list for a batch."""
-        batch, theta, _ = self._convert(scores)
+        batch, theta, n = self._convert(scores)
         if batch:
-            return [
-                self.score(k, **s) for k, s in paired(y, [{"label": a} for a in theta["label"]])
-            ]
+            return ask_each(self.score, examples_of(theta, n), y)
         return float(self._one(theta)["label"][self._check_label(y, theta["label"].size)])
 
     def decode(self, parts: Any) -> Any:
@@ -98,8 +96,8 @@ class Multiclass(NativeStructure):
 
     def count(self, *, n_jobs: int | None = None, **scores: Any) -> Any:
         """Return the number of labels with a finite score."""
-        batch, theta, _ = self._convert(scores)
+        batch, theta, n = self._convert(scores)
         if batch:
-            return [self.count(label=label) for label in theta["label"]]
+            return ask_each(self.count, examples_of(theta, n))
         self._core.check(theta)
         return int(np.isfinite(theta["label"]).sum())

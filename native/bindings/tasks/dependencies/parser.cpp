@@ -26,6 +26,14 @@ namespace {
 using namespace structlearn::parsing;
 using text::Corpus;
 
+// The corpus, if it has the columns of CoNLL-U: one without any sentence has none.
+const Corpus& conllu(const Corpus& corpus) {
+  if (corpus.columns().size() <= kDeprel) {
+    throw std::invalid_argument("a corpus of CoNLL-U with sentences is needed");
+  }
+  return corpus;
+}
+
 // Tags as Python gives them: for each of UPOS, XPOS and FEATS None (the corpus's own column), or
 // numbers of the tokens' tags and the names.
 TagColumn read_tags(const Corpus& corpus, nb::handle given, std::size_t column) {
@@ -41,9 +49,7 @@ TagColumn read_tags(const Corpus& corpus, nb::handle given, std::size_t column) 
 struct Tags {
   TagColumn upos, xpos, feats;
   Tags(const Corpus& corpus, nb::list given) {
-    if (corpus.tokens() > 0 && corpus.columns().size() <= kDeprel) {
-      throw std::invalid_argument("a corpus of CoNLL-U is needed");
-    }
+    conllu(corpus);
     if (given.size() != 3) throw std::invalid_argument("tags: UPOS, XPOS and FEATS");
     upos = read_tags(corpus, given[0], kUpos);
     xpos = read_tags(corpus, given[1], kXpos);
@@ -66,7 +72,7 @@ struct PyTrainer {
 
   PyTrainer(const Corpus& corpus, nb::list tags, bool lemmas, ParserOptions given,
             TrainingOptions how, unsigned table_bits, unsigned pruner_bits)
-      : labels(relation_names(corpus)),
+      : labels(relation_names(conllu(corpus))),
         sets(labels.size()),
         options(given),
         training(how),
@@ -428,10 +434,7 @@ void bind_parser(nb::module_& m) {
   m.def(
       "check_trees",
       [](const Corpus& corpus) {
-        if (corpus.tokens() > 0 && corpus.columns().size() <= kDeprel) {
-          throw std::invalid_argument("a corpus of CoNLL-U is needed");
-        }
-        const text::Column& relation = corpus.columns()[kDeprel];
+        const text::Column& relation = conllu(corpus).columns()[kDeprel];
         for (std::size_t s = 0; s < corpus.sentences(); ++s) {
           read_tree(corpus, s);
           for (std::size_t t = corpus.sentence(s); t < corpus.sentence(s + 1); ++t) {

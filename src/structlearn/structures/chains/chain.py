@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterator, Mapping
+from functools import partial
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from ... import _core
-from ..base import Block, Parts, paired, part_of
+from ..base import Block, Parts, ask_each, part_of
 from ..beam import BeamSearch, beam_solution, check_width
 from ..native import NativeStructure, examples_of
 from ..programs.rows import RowBuilder
@@ -164,7 +165,7 @@ class Chain(NativeStructure, BeamSearch):
         """Return the score of y, −∞ where a part of it is forbidden; a list for a batch."""
         batch, theta, n = self._convert(scores)
         if batch:
-            return [self.score(one, **s) for one, s in paired(y, examples_of(theta, n))]
+            return ask_each(self.score, examples_of(theta, n), y)
         theta = self._one(theta)
         labels = self._check_output(y, theta)
         total = 0.0
@@ -202,7 +203,7 @@ class Chain(NativeStructure, BeamSearch):
         check_width(width)
         batch, theta, n = self._convert(scores)
         if batch:
-            return [self.beam(width, **one) for one in examples_of(theta, n)]
+            return ask_each(partial(self.beam, width), examples_of(theta, n))
         return beam_solution(*self._core.beam(theta, int(width)))
 
     # -- counting -------------------------------------------------------------------------------
@@ -211,8 +212,7 @@ class Chain(NativeStructure, BeamSearch):
         """Return the number of label sequences with a finite score, as an exact integer."""
         batch, theta, n = self._convert(scores)
         if batch:
-            lists = {k: v if isinstance(v, list) else [v] * n for k, v in theta.items()}
-            return [self.count(**{k: v[i] for k, v in lists.items()}) for i in range(n)]
+            return ask_each(self.count, examples_of(theta, n))
         self._core.check(theta)
         with np.errstate(over="ignore", invalid="ignore"):
             approximate = self._count_paths(theta, np.float64)

@@ -10,9 +10,10 @@ import numpy as np
 import numpy.typing as npt
 
 from ... import _core
-from ..base import Block, Parts, allowed_labels, paired, part_of
+from ..base import Block, Parts, allowed_labels, ask_each, part_of
 from ..native import NativeStructure, examples_of
 from ..programs.rows import RowBuilder
+from ..score_arrays import as_scores
 from .segment_program import segment_rows
 from .segments import Segment, labels_at, read_segments, rows_per_position
 
@@ -208,7 +209,7 @@ class SemiMarkov(NativeStructure):
         """Return the score of y, −∞ where a part of it is forbidden; a list for a batch."""
         batch, theta, n = self._convert(scores)
         if batch:
-            return [self.score(one, **s) for one, s in paired(y, examples_of(theta, n))]
+            return ask_each(self.score, examples_of(theta, n), y)
         theta = self._one(theta)
         places = self._places(y, theta, by_position=False)
         return float(sum(table[places[name]].sum() for name, table in theta.items()))
@@ -238,7 +239,7 @@ class SemiMarkov(NativeStructure):
         """Return the number of segmentations with a finite score, as an exact integer."""
         batch, theta, n = self._convert(scores)
         if batch:
-            return [self.count(**one) for one in examples_of(theta, n)]
+            return ask_each(self.count, examples_of(theta, n))
         self._core.check(theta)
         with np.errstate(over="ignore", invalid="ignore"):
             approximate = self._count_paths(theta, np.float64)
@@ -262,9 +263,11 @@ class SemiMarkov(NativeStructure):
     def _scores(self, scores: Mapping[str, Any]) -> Parts:
         """Return the scores as arrays, 0 where they are never read."""
         segment = scores.get("segment")
-        if segment is not None and np.ndim(segment) == 3:
-            segment = np.array(segment, dtype=np.float64)
-            length, width = segment.shape[:2]
-            segment[np.add.outer(np.arange(length), np.arange(width)) >= length] = 0.0
+        if segment is not None:
+            segment = as_scores("segment", segment)
+            if segment.ndim == 3:
+                segment = segment.copy()
+                length, width = segment.shape[:2]
+                segment[np.add.outer(np.arange(length), np.arange(width)) >= length] = 0.0
             scores = {**scores, "segment": segment}
         return super()._scores(scores)

@@ -20,11 +20,11 @@ from ..base import (
     Parts,
     Solution,
     Structure,
+    ask_each,
     check_count,
     check_temperature,
     is_batch,
     nothing_legal,
-    paired,
     part_of,
     sample_batch,
     seed_of,
@@ -59,6 +59,8 @@ class PairwiseStructure(Structure):
     """
 
     _batches_itself = True
+    #: The axes of the label block.
+    _label_axes: tuple[str, ...]
     #: ``infer`` at temperature 0 is what ``solve`` finds, with its certificate.
     certifies = True
 
@@ -89,12 +91,18 @@ class PairwiseStructure(Structure):
     def _read(self, scores: Mapping[str, Any]) -> dict[str, Any]:
         """Return the checked scores of one example with its topology."""
         given = {name: value for name, value in scores.items() if value is not None}
-        if "label" not in given:
+        return {**self._scores(given), **self._topology(given)}
+
+    def _scores(self, scores: Mapping[str, Any]) -> Parts:
+        """Return the scores as arrays; those of labels have the right number of axes."""
+        if scores.get("label") is None:
             raise ValueError(f"{type(self).__name__} needs label scores: label=...")
-        try:
-            return {**self._scores(given), **self._topology(given)}
-        except TypeError as error:
-            raise ValueError(f"the scores are no arrays of numbers: {error}") from None
+        theta = super()._scores(scores)
+        label = theta["label"]
+        if label.ndim != len(self._label_axes) or not label.size:
+            axes = ", ".join(self._label_axes)
+            raise ValueError(f"label must have shape ({axes}), got {label.shape}")
+        return theta
 
     def _batch(self, scores: Mapping[str, Any]) -> list[dict[str, Any]] | None:
         """Return the examples of a batch, or None where it is one example."""
@@ -114,9 +122,12 @@ class PairwiseStructure(Structure):
         """Return the answers of a batch, on threads: the searches let go of the interpreter."""
         threads = min(n_threads(n_jobs), len(batch))
         if threads <= 1:
-            return [query(**one) for one in batch]
+            return ask_each(query, batch)
         with ThreadPoolExecutor(threads) as pool:
-            return list(pool.map(lambda one: query(**one), batch))
+            singly = pool.map(
+                lambda i: ask_each(query, batch[i : i + 1], first=i), range(len(batch))
+            )
+            return [answer for (answer,) in singly]
 
     def argmax(
         self,
@@ -181,9 +192,8 @@ class PairwiseStructure(Structure):
         return self._solution(model, found)
 
     def _solution(self, model: PairModel, found: Found) -> Solution:
-        bound = found.value if found.exact else found.bound
         output = self._shaped(found.labels, model)
-        return Solution(output, found.value, found.exact, bound, found.method)
+        return Solution(output, found.value, found.exact, found.bound, found.method)
 
     def partial_labels(self, **scores: Any) -> tuple[Integers, float]:
         """Return labels that some best output has, −1 where that is not known, and a bound.
@@ -365,8 +375,7 @@ class PairwiseStructure(Structure):
         check_temperature(temperature)
         batch = self._batch(scores)
         if batch is not None:
-            lists = {name: [one[name] for one in batch] for name in batch[0]}
-            return sample_batch(self, n, temperature, random_state, lists)
+            return sample_batch(self, n, temperature, random_state, batch)
         model = self._model(self._read(scores))
         if temperature == 0:
             return np.array([self.argmax(**scores)] * n)
@@ -386,7 +395,7 @@ class PairwiseStructure(Structure):
         """Return the number of labellings with a finite score; needs a small treewidth."""
         batch = self._batch(scores)
         if batch is not None:
-            return [self.count(**one) for one in batch]
+            return ask_each(self.count, batch)
         model = self._model(self._read(scores))
         if model.elimination is not None:
             return model.elimination.count(model.label, model.tables)
@@ -419,7 +428,7 @@ class PairwiseStructure(Structure):
         """Return μ(y): the counts of the output's parts, one array a block; a list for a batch."""
         batch = self._batch(scores)
         if batch is not None:
-            return [self.encode(one, **s) for one, s in paired(y, batch)]
+            return ask_each(self.encode, batch, y)
         theta = self._read(scores)
         return self._summed(self._encoded(y, theta), theta)
 
@@ -461,7 +470,7 @@ class PairwiseStructure(Structure):
         """Return the score of y, −∞ where a part of it is forbidden; a list for a batch."""
         batch = self._batch(scores)
         if batch is not None:
-            return [self.score(one, **s) for one, s in paired(y, batch)]
+            return ask_each(self.score, batch, y)
         theta = self._read(scores)
         return self._model(theta).native.score(self._labels(y, theta))
 

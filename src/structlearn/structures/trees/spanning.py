@@ -10,9 +10,10 @@ import numpy as np
 import numpy.typing as npt
 
 from ... import _core
-from ..base import Array, Block, Parts, paired, part_of
+from ..base import Array, Block, Parts, ask_each, check_count, part_of
 from ..native import NativeStructure, examples_of
 from ..programs.rows import RowBuilder
+from ..score_arrays import as_scores, rank_of
 from .heads import all_heads
 from .tree_counts import count_arborescences
 from .tree_program import spanning_rows
@@ -102,7 +103,7 @@ class SpanningTree(NativeStructure):
     # -- outputs and parts ----------------------------------------------------------------------
 
     def _is_batch(self, edge: Any) -> bool:
-        return isinstance(edge, (list, tuple)) and (len(edge) == 0 or np.ndim(edge[0]) == 2)
+        return isinstance(edge, (list, tuple)) and (len(edge) == 0 or rank_of(edge[0]) == 2)
 
     def argmax(self, *, n_jobs: int | None = None, **scores: Any) -> Any:
         """Return the best tree; a list of them for a batch."""
@@ -136,9 +137,11 @@ class SpanningTree(NativeStructure):
         **scores: Any,
     ) -> Any:
         """Draw n trees from P(y) ∝ exp(score(y)/ε): an (n, nodes − 1, 2) array."""
+        check_count(n)
         if (
             "edge" in scores
             and not self._is_batch(scores["edge"])
+            and rank_of(scores["edge"]) == 2
             and np.shape(scores["edge"]) == (1, 1)
         ):
             # One tree without edges: rows of length 0 cannot be told apart.
@@ -193,7 +196,7 @@ class SpanningTree(NativeStructure):
         """Return the score of y, −∞ where an edge of it is forbidden; a list for a batch."""
         batch, theta, n = self._convert(scores)
         if batch:
-            return [self.score(one, **s) for one, s in paired(y, examples_of(theta, n))]
+            return ask_each(self.score, examples_of(theta, n), y)
         edge = self._one(theta)["edge"]
         return float(edge[tuple(self._edges(y, len(edge)).T)].sum())
 
@@ -213,14 +216,16 @@ class SpanningTree(NativeStructure):
         """Return the number of trees with a finite score, as an exact integer."""
         batch, theta, n = self._convert(scores)
         if batch:
-            return [self.count(**one) for one in examples_of(theta, n)]
+            return ask_each(self.count, examples_of(theta, n))
         ways = np.triu(np.isfinite(self._one(theta)["edge"]), 1).astype(np.int64)
         return 1 if len(ways) == 1 else count_arborescences(ways + ways.T, single_root=False)
 
     def _scores(self, scores: Mapping[str, Any]) -> Parts:
         """Return the scores as an array, 0 where they are never read."""
-        if np.ndim(scores["edge"]) == 2:
-            edge = np.array(scores["edge"], dtype=np.float64)
-            edge[np.tril_indices(len(edge))] = 0.0
+        if scores.get("edge") is not None:
+            edge = as_scores("edge", scores["edge"])
+            if edge.ndim == 2 and edge.shape[0] == edge.shape[1]:
+                edge = edge.copy()
+                edge[np.tril_indices(len(edge))] = 0.0
             scores = {**scores, "edge": edge}
         return super()._scores(scores)

@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ... import _core
-from ..base import Block, Parts, paired, part_of
+from ..base import Block, Parts, ask_each, part_of
 from ..native import NativeStructure, examples_of
 from ..programs.rows import RowBuilder
 
@@ -153,7 +153,7 @@ class Tree(NativeStructure):
         """Return the score of y, −∞ where a part of it is forbidden; a list for a batch."""
         batch, theta, n = self._convert(scores)
         if batch:
-            return [self.score(one, **s) for one, s in paired(y, examples_of(theta, n))]
+            return ask_each(self.score, examples_of(theta, n), y)
         theta = self._one(theta)
         places = self._places(y, theta, by_position=False)
         return float(sum(theta[name][where].sum() for name, where in places.items()))
@@ -189,7 +189,7 @@ class Tree(NativeStructure):
         """Return the number of labellings with a finite score, as an exact integer."""
         batch, theta, n = self._convert(scores)
         if batch:
-            return [self.count(**one) for one in examples_of(theta, n)]
+            return ask_each(self.count, examples_of(theta, n))
         self._core.check(theta)
         with np.errstate(over="ignore", invalid="ignore"):
             approximate = self._count_labellings(theta, np.float64)

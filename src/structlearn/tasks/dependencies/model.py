@@ -144,6 +144,8 @@ class ParserModel(StoredModel):
         self, corpus: Corpus, tags: list[Any], threads: int = 1
     ) -> tuple[list[list[tuple[int, str]]], int]:
         """Return the (head, relation) of each word, and how many trees are proven the best."""
+        if not len(corpus):
+            return [], 0
         try:
             raw_heads, raw_labels, exact = self.core.predict(
                 corpus._core, tags, self.lemmas, threads

@@ -7,9 +7,9 @@ import time
 from typing import Any
 
 from ... import _core
-from ...exceptions import FileError, LineError
+from ...exceptions import LineError
 from ...metrics.attachment import attachment_report
-from ...text.corpus import Corpus
+from ...text.corpus import Corpus, add_tokens
 from .model import ParserModel
 from .tags import (
     TAG_COLUMNS,
@@ -236,12 +236,7 @@ def as_conllu(sentences: Any) -> Corpus:
     """
     core = _core.Corpus("conllu")
     for number, sentence in enumerate(sentences):
-        rows = [_row(token, i, number) for i, token in enumerate(sentence, 1)]
-        if not rows:
-            raise ValueError(f"sentence {number} has no tokens")
-        core.add_sentence([list(cells) for cells in zip(*rows, strict=True)])
-    if core.n_tokens == 0:
-        raise FileError("the corpus", "there are no sentences in it")
+        add_tokens(core, [_row(token, i, number) for i, token in enumerate(sentence, 1)], number)
     return Corpus(core, "conllu")
 
 

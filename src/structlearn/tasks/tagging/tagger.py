@@ -11,6 +11,7 @@ from ...text.corpus import Corpus
 from ...text.files import written_text
 from ...text.templates import FeatureTemplates
 from ..base import FileTagger, check_source, label_pieces, read_source, with_labels
+from ..parameters import check_whole
 from .chunk_labels import are_chunk_labels
 from .model import TaggerModel
 
@@ -344,6 +345,7 @@ class Tagger(FileTagger):
 
     def predict_kbest(self, source: Any, k: int) -> list[list[tuple[float, list[str]]]]:
         """Return the k best labellings of each sentence with their scores, best first."""
+        k = check_whole("k", k, 1)
         model: TaggerModel = self._fitted()
         corpus = self._read_input(source)
         reader = model.reader(corpus)
