@@ -229,13 +229,15 @@ class HMM(Predictor):
             )
         else:
             emissions = GaussianEmissions(emitted, shrinkage=float(self.shrinkage))
-        self._hold(classes, labels, labels.scores(float(self.alpha)), reader, emitted, emissions)
+        scores = labels.scores(float(self.alpha))
+        self._hold(classes, labels, scores, columns, reader, emitted, emissions)
 
     def _hold(
         self,
         classes: npt.NDArray[Any],
         labels: _LabelCounts,
         scores: tuple[dict[str, Array], Array],
+        columns: Columns,
         reader: Reader,
         emitted: Any,
         emissions: Any,
@@ -264,8 +266,8 @@ class HMM(Predictor):
 
         found = read_labels(description, reader)
         counts = _LabelCounts(found["windows"], found["initial"], found["last"])
-        emissions = read_emissions(description["emissions"], len(found["classes"]), reader)
         scores = (found["blocks"], found["transition"])
+        emissions = read_emissions(description["emissions"], len(found["classes"]), reader)
         self._hold(found["classes"], counts, scores, *emissions)
 
     def _new_reader(self, X: Any) -> Reader:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from ...constraints import Constrained
+from ...constraints import Constrained, Label
 from ...features.arrays import DenseEncoder, SparseEncoder
 from ...features.encoder import BlockEncoder, ExampleEncoder
 from ...features.hierarchy import ClassHierarchy
@@ -17,10 +18,18 @@ from ...scoring.layout import WeightBlock, WeightLayout
 from ...scoring.rows import SparseWeights
 from ...structures.base import Block, Structure
 from ...structures.multiclass import Multiclass
+from ..columns import Columns
 from ..preparation import Frame
 from .values import Reader, Writer
 
-__all__ = ["read_classes", "read_frame", "whole_number", "write_frame"]
+__all__ = [
+    "read_classes",
+    "read_columns",
+    "read_frame",
+    "whole_number",
+    "write_columns",
+    "write_frame",
+]
 
 Vector = npt.NDArray[np.float64]
 
@@ -46,6 +55,7 @@ def write_frame(frame: Frame, weights: Vector, writer: Writer) -> dict[str, Any]
         "features": {
             "min_count": encoder.min_count,
             "blocks": {n: _write_encoder(e, writer) for n, e in encoder.encoders.items()},
+            "columns": write_columns(frame.columns, writer),
         },
         "weights": {
             "blocks": {n: _write_block(b, writer) for n, b in frame.layout.blocks.items()},
@@ -59,8 +69,11 @@ def read_frame(d: dict[str, Any], reader: Reader) -> tuple[Frame, Vector]:
     structure = reader.value(d["structure"])
     if not isinstance(structure, Structure):
         raise ValueError(f"{structure!r} is no structure")
-    inner = structure.structure if isinstance(structure, Constrained) else structure
     classes = read_classes(d["labels"], reader, structure.has_labels)
+    inner = structure
+    if isinstance(structure, Constrained):
+        inner = structure.structure
+        _check_constraints(structure, classes)
     encoder = ExampleEncoder(
         inner,
         single_site=isinstance(inner, Multiclass),
@@ -89,7 +102,9 @@ def read_frame(d: dict[str, Any], reader: Reader) -> tuple[Frame, Vector]:
         blocks[name] = block
     if at != len(weights):
         raise ValueError(f"{len(weights)} weights, where the blocks have {at}")
-    return Frame(encoder, structure, classes, WeightLayout(blocks)), weights
+    widths = {name: one.n_features for name, one in encoder.encoders.items()}
+    columns = read_columns(d["features"]["columns"], widths, reader)
+    return Frame(encoder, structure, classes, WeightLayout(blocks), columns=columns), weights
 
 
 def read_classes(stored: Any, reader: Reader, has_labels: bool) -> npt.NDArray[Any]:
@@ -105,7 +120,36 @@ def read_classes(stored: Any, reader: Reader, has_labels: bool) -> npt.NDArray[A
     return classes
 
 
+def _check_constraints(structure: Constrained, classes: npt.NDArray[Any]) -> None:
+    """Refuse constraints on labels that there are not."""
+    names = list(range(len(classes)))
+    if structure.classes is not None:
+        names = structure.classes
+        if names != classes.tolist():
+            raise ValueError("constraints on other labels")
+    for constraint in structure.constraints:
+        for part in constraint.selections():
+            if isinstance(part, Label) and part.label not in names:
+                raise ValueError(f"a constraint on the label {part.label!r}, which there is not")
+
+
 # -- features -------------------------------------------------------------------------------------
+
+
+def write_columns(columns: Columns, writer: Writer) -> dict[str, Any]:
+    """Return the names of the columns of data frames, block by block."""
+    return {name: writer.value(names) for name, names in columns.items()}
+
+
+def read_columns(d: dict[str, Any], widths: Mapping[str, int], reader: Reader) -> Columns:
+    """Return names of columns; of a block as many as it has, ``widths[block]``."""
+    columns = {name: reader.value(names) for name, names in d.items()}
+    for name, names in columns.items():
+        if not isinstance(names, np.ndarray) or names.shape != (widths[name],):
+            raise ValueError(f"not as many names of columns as {name!r} has columns")
+        if not all(isinstance(one, str) for one in names.tolist()):
+            raise ValueError(f"the columns of {name!r} have names that are no strings")
+    return columns
 
 
 def _write_encoder(encoder: BlockEncoder, writer: Writer) -> dict[str, Any]:

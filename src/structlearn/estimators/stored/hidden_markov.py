@@ -11,7 +11,7 @@ from typing import Any
 from ...features.arrays import DenseEncoder
 from ..emissions import CategoricalEmissions, GaussianEmissions, Moments, WordCounts
 from ..observations import TokenReader, VectorReader
-from .frames import read_classes, whole_number
+from .frames import read_classes, read_columns, whole_number, write_columns
 from .values import Reader, Writer
 
 __all__ = ["read_emissions", "read_labels", "write_emissions", "write_labels"]
@@ -45,8 +45,8 @@ def read_labels(d: dict[str, Any], reader: Reader) -> dict[str, Any]:
         return [reader.numbers(name, (k,) * (j + 1), 0.0) for j, name in enumerate(names)]
 
     stored = d["counts"]
-    shapes = {"start": 1, "end": 1, "transition": order + 1}
-    shapes.update({f"transition{j}": j + 1 for j in range(1, order)})
+    shapes = {"start": 1, "end": 1, **{f"transition{j}": j + 1 for j in range(1, order)}}
+    shapes["transition"] = order + 1
     if order < 1 or set(d["blocks"]) != set(shapes):
         raise ValueError(f"scores of {sorted(d['blocks'])}, where the order is {order}")
     return {
@@ -81,6 +81,7 @@ def write_emissions(hmm: Any, writer: Writer) -> dict[str, Any]:
         return {
             "kind": "gaussian",
             "columns": emissions.means.shape[1],
+            "names": write_columns(hmm._columns, writer),
             "moments": {name: writer.array(getattr(counts, name)) for name in _MOMENTS},
             "scores": {name: writer.array(getattr(emissions, name)) for name in _GAUSSIAN},
         }
@@ -104,8 +105,8 @@ def write_emissions(hmm: Any, writer: Writer) -> dict[str, Any]:
     return found
 
 
-def read_emissions(d: dict[str, Any], k: int, reader: Reader) -> tuple[Any, Any, Any]:
-    """Return the reader of X, the counts and the emissions."""
+def read_emissions(d: dict[str, Any], k: int, reader: Reader) -> tuple[Any, Any, Any, Any]:
+    """Return the names of columns, the reader of X, the counts and the emissions."""
     if d["kind"] == "gaussian":
         return _read_gaussian(d, k, reader)
     if d["kind"] != "categorical":
@@ -136,10 +137,10 @@ def read_emissions(d: dict[str, Any], k: int, reader: Reader) -> tuple[Any, Any,
         lower = reader.strings(d["lower"])
         emissions._lower = {word: i for i, word in enumerate(lower)}
         emissions._lower_counts = reader.numbers(d["lower_counts"], (len(lower), k), 0.0)
-    return TokenReader(observation), counts, emissions
+    return {}, TokenReader(observation), counts, emissions
 
 
-def _read_gaussian(d: dict[str, Any], k: int, reader: Reader) -> tuple[Any, Any, Any]:
+def _read_gaussian(d: dict[str, Any], k: int, reader: Reader) -> tuple[Any, Any, Any, Any]:
     columns = whole_number(d["columns"], "the number of columns")
     sizes = {"k": k, "d": columns}
 
@@ -155,7 +156,7 @@ def _read_gaussian(d: dict[str, Any], k: int, reader: Reader) -> tuple[Any, Any,
     encoder = DenseEncoder()
     encoder.n_features = columns
     reads._encoder.encoders["label"] = encoder
-    return reads, moments, emissions
+    return read_columns(d["names"], {"label": columns}, reader), reads, moments, emissions
 
 
 def _positive(value: Any, what: str) -> float:

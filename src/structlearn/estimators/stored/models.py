@@ -19,7 +19,9 @@ __all__ = ["read_model", "write_model"]
 
 def write_model(model: Any, writer: Writer) -> tuple[dict[str, Any], list[str]]:
     """Return what a model has learned, as entries of a description, and what was left out."""
-    frame = Frame(model._encoder, model.structure_, model.classes_, model._layout)
+    frame = Frame(
+        model._encoder, model.structure_, model.classes_, model._layout, columns=model._columns
+    )
     history, left_out = _write_history(model.history_, writer)
     state = None
     if isinstance(getattr(model, "_online", None), OnlineState):

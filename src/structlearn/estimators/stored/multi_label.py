@@ -9,9 +9,10 @@ import numpy.typing as npt
 
 from ...structures.graphs.graph import Graph
 from ...structures.trees.tree import Tree
+from ..columns import Columns
 from ..label_graph import as_tree, label_edges
 from .files import read_estimator, write_estimator
-from .frames import whole_number
+from .frames import read_columns, whole_number, write_columns
 from .values import Reader, Writer
 
 __all__ = ["read_classifier", "write_classifier"]
@@ -24,7 +25,7 @@ def write_classifier(classifier: Any, writer: Writer) -> tuple[dict[str, Any], l
     return {
         "n_labels": len(classifier.classes_),
         "n_features": classifier.n_features_in_,
-        "names": writer.value(getattr(classifier, "feature_names_in_", None)),
+        "names": write_columns(_names(classifier), writer),
         "edges": writer.array(classifier.edges_),
         "learner": {**learner, **learned},
     }, left_out
@@ -42,15 +43,18 @@ def read_classifier(classifier: Any, d: dict[str, Any], reader: Reader) -> None:
     if not n_labels or not n_features or _columns(learner, "label") != n_labels * width:
         raise ValueError(f"a learner of other features than {n_labels} labels with {width} each")
     _check_graph(learner, edges, n_labels)
-    names = reader.value(d["names"])
-    if names is not None and (not isinstance(names, np.ndarray) or names.shape != (n_features,)):
-        raise ValueError("there are not as many names of features as features")
-    if names is not None:
-        classifier.feature_names_in_ = names
+    names = read_columns(d["names"], {"X": n_features}, reader)
+    if names:
+        classifier.feature_names_in_ = names["X"]
     classifier.edges_ = edges
     classifier.classes_ = np.arange(n_labels)
     classifier.n_features_in_ = n_features
     classifier.estimator_ = learner
+
+
+def _names(classifier: Any) -> Columns:
+    names = getattr(classifier, "feature_names_in_", None)
+    return {} if names is None else {"X": names}
 
 
 def _columns(learner: Any, block: str) -> int | None:
