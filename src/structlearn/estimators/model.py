@@ -35,6 +35,7 @@ from .preparation import (
     prepare,
 )
 from .rounds import CuttingPlaneRound, read_rounds
+from .stored.models import read_model, write_model
 from .summary import summary_html
 
 __all__ = ["StructuredModel"]
@@ -403,6 +404,14 @@ class StructuredModel(Predictor):
         self.n_iter_ = len(history)
         self.objective_ = objective
         self.duality_gap_ = gap
+
+    # -- files ----------------------------------------------------------------------------------
+
+    def _learned(self, writer: Any) -> tuple[dict[str, Any], list[str]]:
+        return write_model(self, writer)
+
+    def _relearn(self, description: dict[str, Any], reader: Any) -> None:
+        read_model(self, description, reader)
 
     # -- preparing ------------------------------------------------------------------------------
 

@@ -17,6 +17,7 @@ from ..structures.base import Structure, check_count, is_open
 from ..structures.multiclass import Multiclass
 from .columns import Columns, read_labels
 from .outputs import check_sample_weight, read_outputs
+from .stored.files import StoredEstimator
 
 __all__ = ["Predictor"]
 
@@ -24,7 +25,7 @@ __all__ = ["Predictor"]
 _CHUNK = 1024
 
 
-class Predictor(BaseEstimator):  # type: ignore[misc]
+class Predictor(StoredEstimator, BaseEstimator):  # type: ignore[misc]
     """What a fitted estimator can be asked. A subclass gives ``_score_chunks``."""
 
     structure_: Structure

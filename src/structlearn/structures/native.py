@@ -30,14 +30,21 @@ if TYPE_CHECKING:
 __all__ = ["NativeStructure", "n_threads"]
 
 
+#: More than machines have.
+_MOST_THREADS = 1024
+
+
 def n_threads(n_jobs: int | None) -> int:
-    """Return the number of threads that ``n_jobs`` asks for (None: 1, −1: all cores)."""
+    """Return the number of threads that ``n_jobs`` asks for (None: 1, −1: all cores).
+
+    At most 1024: each takes memory before it has anything to do.
+    """
     if n_jobs is None:
         return 1
     if isinstance(n_jobs, bool) or not isinstance(n_jobs, (int, np.integer)) or n_jobs == 0:
         raise ValueError(f"n_jobs must be None or a whole number other than 0, got {n_jobs!r}")
     if n_jobs > 0:
-        return int(n_jobs)
+        return min(int(n_jobs), _MOST_THREADS)
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
     return max(1, (cores or 1) + 1 + int(n_jobs))
 

@@ -184,14 +184,7 @@ class ConstituencyParser(FileTagger):
 
     # -- the model ------------------------------------------------------------------------------
 
-    def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the model to a file."""
-        self._fitted().save(path)
-
-    @classmethod
-    def load(cls, path: str | os.PathLike[str]) -> ConstituencyParser:
-        """Read a model from a file, with the parameters that it was trained with."""
-        return cls.from_model(ConstituencyModel.load(path))
+    _model_kind = ConstituencyModel
 
     @classmethod
     def from_model(cls, model: ConstituencyModel) -> ConstituencyParser:

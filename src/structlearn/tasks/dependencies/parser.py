@@ -230,14 +230,7 @@ class DependencyParser(FileTagger):
         """The relations, the most frequent in training first."""
         return list(self._fitted().labels)
 
-    def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the model, taggers included, to one file."""
-        self._fitted().save(path)
-
-    @classmethod
-    def load(cls, path: str | os.PathLike[str]) -> DependencyParser:
-        """Read a model from a file, with the parameters that it was trained with."""
-        return cls.from_model(ParserModel.load(path))
+    _model_kind = ParserModel
 
     @classmethod
     def from_model(cls, model: ParserModel) -> DependencyParser:

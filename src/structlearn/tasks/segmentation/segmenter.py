@@ -198,14 +198,7 @@ class Segmenter(FileTagger):
 
     # -- the model ------------------------------------------------------------------------------
 
-    def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the model to a file."""
-        self._fitted().save(path)
-
-    @classmethod
-    def load(cls, path: str | os.PathLike[str]) -> Segmenter:
-        """Read a model from a file."""
-        return cls.from_model(SegmenterModel.load(path))
+    _model_kind = SegmenterModel
 
     @classmethod
     def from_model(cls, model: SegmenterModel) -> Segmenter:
