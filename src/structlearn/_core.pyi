@@ -241,13 +241,13 @@ class WorkingSets:
         cone: Any | None,
         multipliers: NDArray[numpy.float64],
     ) -> dict[str, Any]: ...
-    def solve_at_once(
+    def mean_constraint(
         self,
         w: NDArray[numpy.float64],
+        gradient: NDArray[numpy.float64],
         gap: float,
         share: float,
         cone: Any | None,
-        multipliers: NDArray[numpy.float64],
     ) -> Any: ...
     def dump(self) -> dict[str, Any]: ...
     def load(self, state: dict[str, Any]) -> None: ...

@@ -157,8 +157,8 @@ class _Kept:
             highs.setOptionValue("mip_heuristic_run_feasibility_jump", jump)
         # That nothing is left is believed at the wider tolerance only: at the narrow one the solver
         # may call a program infeasible because rounding is all that its solutions lack.
-        doubtful = (statuses.kNotset, statuses.kUnknown, statuses.kSolveError)
-        doubtful += (statuses.kInfeasible, statuses.kUnboundedOrInfeasible)
+        doubtful = {statuses.kNotset, statuses.kUnknown, statuses.kSolveError}
+        doubtful |= {statuses.kInfeasible, statuses.kUnboundedOrInfeasible}
         for tolerance in _TOLERANCES:
             self._set_tolerance(tolerance)
             self._run()
