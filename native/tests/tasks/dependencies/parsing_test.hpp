@@ -48,8 +48,19 @@ inline std::vector<std::vector<std::int32_t>> all_trees(const structlearn::parsi
   }
 }
 
+struct ScoredParts {
+  structlearn::parsing::Parts parts;
+  std::vector<double> arc, sibling, grand;
+  structlearn::parsing::PartScores scores() const {
+    return {arc.data(), sibling.data(), grand.data()};
+  }
+  double score(const std::vector<std::int32_t>& heads) const {
+    return parts.score(heads, scores());
+  }
+};
+
 // Candidates of n words, all of them or some, and scores at random: of what kind, the seed says.
-inline structlearn::parsing::Parts random_parts(int n, std::uint64_t seed) {
+inline ScoredParts random_parts(int n, std::uint64_t seed) {
   const double share = n > 6 ? 0.35 : 0.7;  // of all arcs
   using namespace structlearn;
   using namespace structlearn::parsing;
@@ -66,18 +77,20 @@ inline structlearn::parsing::Parts random_parts(int n, std::uint64_t seed) {
     }
     candidates.begin.push_back(static_cast<std::uint32_t>(candidates.head.size()));
   }
-  Parts parts;
-  parts.set(candidates);
-  parts.list_modifiers();
+  ScoredParts scored;
+  scored.parts.set(candidates, true);
+  scored.arc.resize(scored.parts.arcs());
+  scored.sibling.resize(scored.parts.siblings());
+  scored.grand.resize(scored.parts.grands());
   // Whole numbers make ties.
   const auto draw = [&] {
     const double x = 6.0 * random.uniform() - 3.0;
     return seed % 4 == 0 ? std::floor(x) : x;
   };
-  for (double& x : parts.arc) x = draw();
-  for (double& x : parts.sibling) x = draw();
-  for (double& x : parts.grand) x = draw();
-  return parts;
+  for (double& x : scored.arc) x = draw();
+  for (double& x : scored.sibling) x = draw();
+  for (double& x : scored.grand) x = draw();
+  return scored;
 }
 
 inline void test_second_order_trees() {
@@ -87,15 +100,16 @@ inline void test_second_order_trees() {
   for (std::uint64_t seed = 0; seed < 240; ++seed) {
     const int n = 1 + static_cast<int>(seed % 5);
     const bool projective = seed % 2 == 1;
-    const Parts parts = random_parts(n, seed);
+    const ScoredParts scored = random_parts(n, seed);
+    const Parts& parts = scored.parts;
     context = "second-order trees, seed " + std::to_string(seed);
 
     const auto trees = all_trees(parts, projective);
     double best = kMinusInfinity;
-    for (const auto& tree : trees) best = std::max(best, parts.score(tree));
+    for (const auto& tree : trees) best = std::max(best, scored.score(tree));
     Decoder decoder(projective, 200);
     std::vector<std::int32_t> heads;
-    const Decoded found = decoder.decode(parts, heads);
+    const Decoded found = decoder.decode(parts, scored.scores(), heads);
     if (trees.empty()) {
       CHECK(found.value == kMinusInfinity);
       continue;
@@ -103,7 +117,7 @@ inline void test_second_order_trees() {
     ++all;
     exact += found.exact;
     CHECK(std::find(trees.begin(), trees.end(), heads) != trees.end());
-    CHECK_NEAR(parts.score(heads), found.value, 1e-9);
+    CHECK_NEAR(scored.score(heads), found.value, 1e-9);
     CHECK(found.bound >= best - 1e-9);
     CHECK(found.value <= best + 1e-9);
     if (found.exact) CHECK_NEAR(found.value, best, 1e-6);
@@ -112,9 +126,9 @@ inline void test_second_order_trees() {
     LocalSearch search(projective);
     for (const auto& tree : trees) {
       std::vector<std::int32_t> improved = tree;
-      const double gain = search.improve(parts, improved);
+      const double gain = search.improve(parts, scored.scores(), improved);
       CHECK(std::find(trees.begin(), trees.end(), improved) != trees.end());
-      CHECK_NEAR(parts.score(improved) - parts.score(tree), gain, 1e-9);
+      CHECK_NEAR(scored.score(improved) - scored.score(tree), gain, 1e-9);
     }
   }
   context = "second-order trees, proven " + std::to_string(exact) + " of " + std::to_string(all);
@@ -130,18 +144,19 @@ inline void test_projective_chart() {
   ProjectiveSearch search;  // one for all: nothing of the sentence before may stay
   for (std::uint64_t seed = 0; seed < 400; ++seed) {
     const int n = seed >= 360 ? 8 : 1 + static_cast<int>(seed % 6);
-    Parts parts = random_parts(n, seed);
+    ScoredParts scored = random_parts(n, seed);
+    const Parts& parts = scored.parts;
     Random random(seed, 6);
     const double forbidden = seed % 5 == 0 ? 0.3 : seed % 5 == 1 ? 0.1 : 0.0;
     const double scale = seed % 7 == 0 ? 1e6 : seed % 7 == 1 ? 0.0 : 1.0;
-    for (auto* scores : {&parts.arc, &parts.sibling, &parts.grand}) {
+    for (auto* scores : {&scored.arc, &scored.sibling, &scored.grand}) {
       for (double& x : *scores) x = random.uniform() < forbidden ? kMinusInfinity : scale * x;
     }
     context = "projective chart, seed " + std::to_string(seed);
     double best = kMinusInfinity;
-    for (const auto& tree : all_trees(parts, true)) best = std::max(best, parts.score(tree));
+    for (const auto& tree : all_trees(parts, true)) best = std::max(best, scored.score(tree));
     std::vector<std::int32_t> heads{7};
-    const double found = search.best(parts, heads);
+    const double found = search.best(parts, scored.scores(), heads);
     if (best == kMinusInfinity) {
       CHECK(found == kMinusInfinity);
       CHECK(heads == std::vector<std::int32_t>{7});
@@ -149,7 +164,7 @@ inline void test_projective_chart() {
     }
     CHECK(is_projective(heads));
     CHECK_NEAR(found, best, 1e-9 * (1.0 + scale));
-    CHECK_NEAR(parts.score(heads), best, 1e-9 * (1.0 + scale));
+    CHECK_NEAR(scored.score(heads), best, 1e-9 * (1.0 + scale));
   }
 }
 
