@@ -204,7 +204,8 @@ Corpus Corpus::subset(std::span<const std::size_t> sentences) const {
     for (const std::size_t s : sentences) {
       for (std::size_t t = sentence_[s]; t < sentence_[s + 1]; ++t) {
         std::uint32_t& at = number[from.cell[t]];
-        if (at == StringTable::kAbsent) at = out.columns_[c].strings.add(from.strings[from.cell[t]]);
+        if (at == StringTable::kAbsent)
+          at = out.columns_[c].strings.add(from.strings[from.cell[t]]);
         out.columns_[c].cell.push_back(at);
       }
     }

@@ -67,8 +67,7 @@ void ArcScorer::entries(std::size_t i, const Layout& layout, const PartVector& v
   };
   const auto arc = [&](std::size_t a, double x) {
     if (std::abs(x) <= least) return;
-    for_arc_weights(lines_, s, parts.head[a], parts.word[a],
-                    [&](std::uint32_t at) { add(at, x); });
+    for_arc_weights(lines_, s, parts.head[a], parts.word[a], [&](std::uint32_t at) { add(at, x); });
   };
   const auto pair = [&](std::size_t part, double x) {
     if (std::abs(x) <= least) return;

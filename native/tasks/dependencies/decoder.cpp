@@ -114,7 +114,8 @@ double Decoder::automaton(const Parts& parts, const PartScores& scores, int h) {
   return best;
 }
 
-Decoded Decoder::decode(const Parts& parts, const PartScores& scores, std::vector<std::int32_t>& heads) {
+Decoded Decoder::decode(const Parts& parts, const PartScores& scores,
+                        std::vector<std::int32_t>& heads) {
   const std::size_t arcs = parts.head.size();
   Decoded result;
   if (parts.second_order && projective_) {

@@ -29,8 +29,8 @@ bool is_projective(const std::vector<std::int32_t>& heads) {
   return true;
 }
 
-double LocalSearch::attached(const Parts& parts, const PartScores& scores, const std::vector<std::int32_t>& heads,
-                             std::uint32_t arc) const {
+double LocalSearch::attached(const Parts& parts, const PartScores& scores,
+                             const std::vector<std::int32_t>& heads, std::uint32_t arc) const {
   const int h = parts.head[arc], m = parts.word[arc];
   const auto at = static_cast<std::size_t>(h);
   const int after = m > h ? 1 : 0;
@@ -50,14 +50,15 @@ double LocalSearch::attached(const Parts& parts, const PartScores& scores, const
   double value = row[j] + sibling[(j + 1) * (k + 1) + next] - row[next];
   if (h > 0) {
     const std::size_t width = parts.down_begin[2 * at + 2] - parts.down_begin[2 * at];
-    value += scores.grand[parts.grand_begin[at] + (current_[at] - parts.begin[at]) * width + column];
+    value +=
+        scores.grand[parts.grand_begin[at] + (current_[at] - parts.begin[at]) * width + column];
   }
   return value + scores.arc[arc];
 }
 
 // Of giving m the head of another arc, which must not lie below m.
-double LocalSearch::gain(const Parts& parts, const PartScores& scores, std::vector<std::int32_t>& heads, int m,
-                         std::uint32_t arc) const {
+double LocalSearch::gain(const Parts& parts, const PartScores& scores,
+                         std::vector<std::int32_t>& heads, int m, std::uint32_t arc) const {
   const auto at = static_cast<std::size_t>(m);
   double value = attached(parts, scores, heads, arc) - attached(parts, scores, heads, current_[at]);
   const std::size_t first = parts.down_begin[2 * at], width = parts.down_begin[2 * at + 2] - first;
@@ -72,7 +73,8 @@ double LocalSearch::gain(const Parts& parts, const PartScores& scores, std::vect
   return value;
 }
 
-double LocalSearch::improve(const Parts& parts, const PartScores& scores, std::vector<std::int32_t>& heads) {
+double LocalSearch::improve(const Parts& parts, const PartScores& scores,
+                            std::vector<std::int32_t>& heads) {
   const auto n = static_cast<std::size_t>(parts.n);
   current_.resize(n + 1);
   for (std::size_t m = 1; m <= n; ++m) {

@@ -171,7 +171,8 @@ void ProjectiveSearch::fill_left(int end) {
   }
 }
 
-double ProjectiveSearch::best(const Parts& parts, const PartScores& scores, std::vector<std::int32_t>& heads) {
+double ProjectiveSearch::best(const Parts& parts, const PartScores& scores,
+                              std::vector<std::int32_t>& heads) {
   parts_ = &parts;
   scores_ = scores;
   width_ = static_cast<std::size_t>(parts.n) + 1;

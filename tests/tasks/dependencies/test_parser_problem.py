@@ -114,9 +114,7 @@ def all_outputs(problem, i, tree, labels, projective):
         for m, h in enumerate(heads.tolist(), 1):
             first = ((m - 1) * n + (h if h < m else h - 1)) * width
             _, _, head, label = tree[m - 1]
-            costs = [
-                0.5 * (h != head) + 0.5 * (h != head or name != label) for name in labels
-            ]
+            costs = [0.5 * (h != head) + 0.5 * (h != head or name != label) for name in labels]
             choices.append([(first + k, c) for k, c in enumerate(costs) if allowed[first + k]])
         for chosen in itertools.product(*choices):
             found.append(([j for j, _ in chosen], sum(c for _, c in chosen)))
@@ -182,7 +180,7 @@ def test_order_two_against_all_trees(projective):
                 for (word, tag, _, label), h in zip(TINY[i], heads.tolist(), strict=True)
             ]
             other = problem_of(changed, 2, projective=projective, **EVERYTHING)
-            gold = np.concatenate([gold_parts(other, i)])
+            gold = gold_parts(other, i)
             candidates.append((heads.tolist(), gold))
             siblings, grands = second_order_parts(heads.tolist(), n)
             assert len(gold) == n + siblings + grands
@@ -210,10 +208,9 @@ def test_order_two_against_all_trees(projective):
 
 
 def gold_parts(problem, i):
-    """The parts of the gold output: of −∇loss at ε = 0, where the best output shares none."""
-    # With every part of the gold tree made worse than any other, the gradient has all of them.
+    """The parts of the gold output: p − ∇loss at ε = 0."""
     w = np.zeros(problem.n_weights)
-    value, p = problem.infer(i, w, 0.0, 0.0)
+    _, p = problem.infer(i, w, 0.0, 0.0)
     _, r = problem.loss(i, w, 0.0, 0.0)
     counts = np.zeros(problem.n_parts(i))
     counts[p.index] += p.value
@@ -274,7 +271,9 @@ def test_convex_learners_reach_the_optimum(learner, margin, temperature):
         outputs = all_outputs(problem, i, tree, labels_of(trees), False)
         rows = np.zeros((len(outputs), problem.n_weights))
         for row, (parts, _) in zip(rows, outputs, strict=True):
-            problem.scatter(i, PartVector(np.array(parts, np.uint32), np.ones(len(parts))), 1.0, row)
+            problem.scatter(
+                i, PartVector(np.array(parts, np.uint32), np.ones(len(parts))), 1.0, row
+            )
         phi.append(rows)
         costs.append(np.array([cost for _, cost in outputs]))
         gold.append(int(np.flatnonzero(costs[-1] == 0)[0]))

@@ -106,7 +106,8 @@ nb::list explain(const PyParser& self, const Corpus& corpus, nb::list tags, bool
       word["rival_head"] = parts.head[rival];
       word["rival_label"] = self.model->labels()[parser.arc_labels()[rival]];
       word["rival_score"] = scores[rival];
-      for (const auto& other : parser.reasons(s, parts.head[rival], m, parser.arc_labels()[rival])) {
+      for (const auto& other :
+           parser.reasons(s, parts.head[rival], m, parser.arc_labels()[rival])) {
         const auto at = std::find_if(reasons.begin(), reasons.end(),
                                      [&](const auto& r) { return r.id == other.id; });
         if (at == reasons.end()) {

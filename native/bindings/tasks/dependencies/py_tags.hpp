@@ -11,14 +11,15 @@ namespace structlearn::python {
 
 // Tags as Python gives them: for each of UPOS, XPOS and FEATS None (the corpus's own column), or
 // numbers of the tokens' tags and the names.
-inline parsing::TagColumn read_tags(const text::Corpus& corpus, nb::handle given, std::size_t column) {
+inline parsing::TagColumn read_tags(const text::Corpus& corpus, nb::handle given,
+                                    std::size_t column) {
   if (given.is_none()) return parsing::tag_column(corpus, column);
   const nb::tuple pair = nb::cast<nb::tuple>(given);
   const Bytes bytes(pair[0]);
   const auto cells = bytes.as<std::uint32_t>("tags");
   if (cells.size() != corpus.tokens()) throw std::invalid_argument("one tag a token");
   return parsing::tag_column(nb::cast<std::vector<std::string>>(pair[1]),
-                    std::vector<std::uint32_t>(cells.begin(), cells.end()));
+                             std::vector<std::uint32_t>(cells.begin(), cells.end()));
 }
 
 struct Tags {

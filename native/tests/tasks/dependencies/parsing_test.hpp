@@ -3,13 +3,18 @@
 #pragma once
 
 #include <algorithm>
+#include <cmath>
+#include <memory>
 #include <string>
 #include <vector>
 
 #include "numeric/random.hpp"
+#include "tasks/dependencies/arc_scorer.hpp"
 #include "tasks/dependencies/decoder.hpp"
+#include "tasks/dependencies/examples.hpp"
 #include "tasks/dependencies/label_sets.hpp"
 #include "tasks/dependencies/parts.hpp"
+#include "tasks/dependencies/pruner_scorer.hpp"
 #include "tests/check.hpp"
 
 namespace test {
@@ -193,6 +198,103 @@ inline void test_label_sets() {
   const LabelSets again(3, keys, masks);
   CHECK(again.find(s, 0, 3)[0] == 0b001);
   CHECK(again.find(s, 1, 3)[0] == 0b110);
+}
+
+// Every sentence with all arcs: w of 32 and of 64 bits give the same scores, and what gather and
+// scatter add up, over parts one by one and all together, is the transpose of that.
+inline void test_parser_operator() {
+  using namespace structlearn;
+  using namespace structlearn::parsing;
+  text::Corpus corpus(text::Format::kConllu);
+  corpus.read(
+      "1\tdogs\t_\tN\tN\t_\t2\ts\t_\t_\n2\tsee\t_\tV\tV\t_\t0\troot\t_\t_\n"
+      "3\tbig\t_\tJ\tJ\t_\t4\tm\t_\t_\n4\tcats\t_\tN\tN\t_\t2\to\t_\t_\n"
+      "5\tnow\t_\tR\tR\t_\t2\tm\t_\t_\n\n1\tgo\t_\tV\tV\t_\t0\troot\t_\t_\n\n");
+  const LabelledTreebank treebank(corpus, tag_column(corpus, kUpos), tag_column(corpus, kXpos),
+                                  tag_column(corpus, kFeats), false);
+  constexpr unsigned kBits = 9;
+  std::vector<float> none(std::size_t{1} << kBits, 0.0f), narrow(none.size());
+  std::vector<double> wide(none.size());
+  Random random(1, 7);
+  for (std::size_t q = 0; q < wide.size(); ++q) {
+    narrow[q] = static_cast<float>(random.uniform() - 0.5);
+    wide[q] = narrow[q];
+  }
+  Pruner pruner({none.data(), none.size()}, {100, 1e-300}, false);
+  for (const bool pairs : {false, true}) {
+    const auto examples = std::make_shared<ParseExamples>(treebank, pruner, pairs);
+    const ArcScorer arcs(examples, kBits);
+    const PrunerScorer heads(treebank.trees, kBits);
+    for (const Scorer* scorer :
+         {static_cast<const Scorer*>(&arcs), static_cast<const Scorer*>(&heads)}) {
+      for (std::size_t i = 0; i < scorer->examples(); ++i) {
+        context = "the parser's operator, sentence " + std::to_string(i);
+        const Layout layout = scorer->layout(i);
+        std::vector<double> theta(layout.parts), other(layout.parts);
+        scorer->score(i, layout, wide.data(), 0.5, theta.data());
+        scorer->score(i, layout, narrow.data(), 0.5, other.data());
+        PartVector all;
+        all.dense = true;
+        double sum = 0.0;
+        for (std::size_t j = 0; j < layout.parts; ++j) {
+          all.value.push_back(theta[j] == kMinusInfinity ? 0.0 : random.uniform() - 0.5);
+          CHECK((theta[j] == kMinusInfinity) == (other[j] == kMinusInfinity));
+          if (theta[j] == kMinusInfinity) continue;
+          CHECK_NEAR(theta[j], other[j], 1e-4);
+          sum += all.value[j] * theta[j];
+          PartVector one;
+          one.add(j, 2.0);
+          CHECK_NEAR(scorer->dot(i, layout, one, wide.data()), 4.0 * theta[j], 1e-9);
+        }
+        CHECK_NEAR(scorer->dot(i, layout, all, wide.data()), 2.0 * sum, 1e-9);
+        std::vector<double> added(wide.size(), 0.0);
+        scorer->scatter(i, layout, all, 1.0, added.data());
+        double product = 0.0, seen = 0.0;
+        for (std::size_t q = 0; q < wide.size(); ++q) product += added[q] * wide[q];
+        CHECK_NEAR(product, 2.0 * sum, 1e-9);
+        // Whatever scores depend on is among the rows.
+        std::vector<std::pair<std::size_t, std::size_t>> rows;
+        scorer->rows(i, layout, rows);
+        for (const auto& [first, count] : rows) {
+          for (std::size_t q = first; q < first + count; ++q) added[q] = 0.0;
+        }
+        for (const double x : added) seen += x * x;
+        CHECK(seen == 0.0);
+        // Parts of little weight are left out, and no others.
+        WeightEntries entries;
+        PartVector few;
+        few.add(layout.parts - 1, 1e-4);
+        scorer->gather(i, layout, few, entries, 1e-3);
+        CHECK(entries.empty());
+      }
+    }
+  }
+}
+
+// Entries that meet add up in their order, by a vector or by a hash table.
+inline void test_merged_entries() {
+  using namespace structlearn;
+  context = "merged entries";
+  EntryMerger by_vector(64), by_table(SIZE_MAX);
+  Random random(2, 3);
+  for (std::size_t size = 0; size < 300; size += 7) {
+    WeightEntries entries;
+    for (std::size_t n = 0; n < size; ++n) {
+      const auto q = static_cast<std::size_t>(random.uniform() * 64.0);
+      entries.emplace_back(q, std::floor(3.0 * random.uniform()) - 1.0);
+    }
+    std::vector<double> expected(64, 0.0);
+    for (const auto& [q, x] : entries) expected[q] += x;
+    WeightEntries other = entries;
+    by_vector(entries);
+    by_table(other);
+    CHECK(entries == other);
+    for (const auto& [q, x] : other) {
+      CHECK(x == expected[q] && x != 0.0);
+      expected[q] = 0.0;
+    }
+    for (const double x : expected) CHECK(x == 0.0);
+  }
 }
 
 }  // namespace test

@@ -214,9 +214,9 @@ class DependencyParser(FileTagger):
             from ...exceptions import CapabilityError
 
             raise CapabilityError(
-                "the log loss (learner 'crf', or temperature > 0) needs order 1: sums over pairs of "
-                "arcs do not exist for non-projective trees and are not built for projective ones. "
-                "What works at order 2: "
+                "the log loss (learner 'crf', or temperature > 0) needs order 1: sums over pairs "
+                "of arcs do not exist for non-projective trees and are not built for projective "
+                "ones. What works at order 2: "
                 + ", ".join(repr(learner) for learner in LEARNERS if learner != "crf")
             )
         check_number("least_share", self.least_share, above=True)
