@@ -45,6 +45,7 @@ void bind_tagger_model(nb::module_& m);
 void bind_segments(nb::module_& m);
 void bind_trees(nb::module_& m);
 void bind_parser(nb::module_& m);
+void bind_parser_training(nb::module_& m);
 void bind_pairwise(nb::module_& m);
 
 }  // namespace structlearn::python

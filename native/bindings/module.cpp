@@ -20,5 +20,6 @@ NB_MODULE(_core, m) {
   structlearn::python::bind_segments(m);
   structlearn::python::bind_trees(m);
   structlearn::python::bind_parser(m);
+  structlearn::python::bind_parser_training(m);
   structlearn::python::bind_pairwise(m);
 }

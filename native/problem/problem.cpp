@@ -15,6 +15,9 @@ constexpr std::size_t kTheta = 10, kDifference = 11;
 // or 1e-12 where scores are thousands of eps, leaves seven digits and more.
 constexpr double kSharpestZeroOne = 12.0;
 
+// What sums of scores may be wrong by, as a share of themselves.
+constexpr double kRounding = 1e-9;
+
 [[noreturn]] void nothing_legal(std::size_t i) {
   throw Infeasible("example " + std::to_string(i) +
                    ": no legal output is left: every output scores -inf");
@@ -222,6 +225,16 @@ LossResult Problem::loss(std::size_t i, const Layout& layout, Weights w, double 
   const double constant = cost_constant(i, margin);
   result.loss = value + constant - clamp;
   result.scores = plain;
+  if (eps == 0.0 && !is_partial && result.loss < -kRounding * (1.0 + std::abs(clamp))) {
+    // Inference was not exact, or may not choose the gold output, which is better than what it
+    // found: to move away from that would be to unlearn.
+    const double own = gold_cost(i, layout, margin);
+    if (own > result.loss) {
+      result.loss = result.cost = own;
+      gradient.clear(false);
+      return result;
+    }
+  }
 
   if (eps > 0.0) {
     if (margin != 0.0 && cost_.zero_one) {
@@ -389,6 +402,24 @@ double Problem::total(const double* w, double margin, double eps, double* gradie
   }
   *complete = !interrupt.requested();
   if (cost) *cost = sum_of_costs;
+  return sum;
+}
+
+double Problem::shortfall(const double* w, double margin, std::size_t threads,
+                          Interrupt& interrupt) const {
+  std::vector<double> missing(examples(), 0.0);
+  std::vector<Workspace> workspace(std::max<std::size_t>(threads, 1));
+  parallel_for(examples(), threads, [&](std::size_t i, std::size_t thread) {
+    if (interrupt.requested() || sample_weight(i) == 0.0) return;
+    Workspace& ws = workspace[thread];
+    const Layout layout = scorer_->layout(i);
+    double* theta = ws.real(kTheta, layout.parts);
+    scorer_->score(i, layout, w, 1.0, theta);
+    if (margin != 0.0) add_cost(i, layout, margin, theta);
+    missing[i] = sample_weight(i) * oracle_->missing(i, layout, theta, ws);
+  });
+  double sum = 0.0;
+  for (const double x : missing) sum += x;
   return sum;
 }
 

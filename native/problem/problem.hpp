@@ -35,6 +35,13 @@ class Oracle {
                               std::span<const std::uint32_t> gold, const BeamSettings&,
                               Workspace&) const = 0;
   virtual bool threads_allowed() const { return true; }
+  // How many calls of infer at eps = 0 were not proven to have found the best output.
+  virtual std::size_t inexact() const { return 0; }
+  // By how much the best output may outscore the one that infer finds at eps = 0.
+  virtual double missing(std::size_t /* example */, const Layout&, const double* /* theta */,
+                         Workspace&) const {
+    return 0.0;
+  }
 };
 
 class StructureOracle final : public Oracle {
@@ -153,6 +160,9 @@ class Problem {
   // the threads, and summed in order. False in `complete` if interrupted.
   double total(const double* w, double margin, double eps, double* gradient, std::size_t threads,
                Interrupt& interrupt, bool* complete, double* cost = nullptr) const;
+
+  // By how much that sum may be too small at eps = 0, where inference is not exact.
+  double shortfall(const double* w, double margin, std::size_t threads, Interrupt&) const;
 
  private:
   // What remains of two vertices when what they share has cancelled: `found` less the parts of the

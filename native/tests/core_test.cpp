@@ -45,6 +45,8 @@ int main() {
   test::test_second_order_certificates();
   test::test_projective_chart();
   test::test_label_sets();
+  test::test_parser_operator();
+  test::test_merged_entries();
   test::test_pairwise();
   test::test_cliques();
   test::test_elimination();

@@ -421,7 +421,7 @@ def _add_train_parser(p: argparse.ArgumentParser, commands: Commands) -> None:
         help="2: siblings and grandparents too (2; with --learner crf 1)",
     )
     p.add_argument("--projective", action="store_true", help="only trees without crossing arcs")
-    p.add_argument("--learner", choices=("svm", "perceptron", "crf"), default="svm")
+    p.add_argument("--learner", choices=_LEARNERS, default="passive-aggressive")
     p.add_argument(
         "--gold-tags", action="store_true", help="learn on the tags of the file, without taggers"
     )
@@ -433,7 +433,7 @@ def _add_train_parser(p: argparse.ArgumentParser, commands: Commands) -> None:
         help="for predicting tags to learn on (5)",
     )
     p.add_argument("--lemmas", action="store_true", help="read lemmas too")
-    p.add_argument("--max-iter", metavar="N", type=_count(1), default=10, help="passes (10)")
+    p.add_argument("--max-iter", metavar="N", type=_count(1), help="passes (10; svm, crf 100)")
     p.add_argument(
         "--patience",
         metavar="N",
@@ -441,11 +441,35 @@ def _add_train_parser(p: argparse.ArgumentParser, commands: Commands) -> None:
         default=3,
         help="with --dev: stop after N passes without a better score (3)",
     )
-    p.add_argument("--C", metavar="X", type=_amount, help="the longest step (svm 0.002; crf 0.02)")
+    p.add_argument(
+        "--C",
+        metavar="X",
+        type=_amount,
+        help="passive-aggressive: the longest step (0.002); svm, crf: weight of the losses (0.1)",
+    )
+    p.add_argument(
+        "--eta0", metavar="X", type=_amount, help="adagrad: the first step of a weight (0.02)"
+    )
+    p.add_argument("--delta", metavar="X", type=_amount, help="adagrad: shortens first steps (0)")
+    p.add_argument("--r", metavar="X", type=_amount, help="arow: its regulariser (10)")
+    p.add_argument("--margin", metavar="X", type=_amount, help="crf, adagrad: of the loss")
+    p.add_argument(
+        "--temperature", metavar="X", type=_amount, help="crf, adagrad: of the loss (order 1)"
+    )
+    p.add_argument(
+        "--tol", metavar="X", type=_amount, help="svm, crf, adagrad: end at this relative gap"
+    )
     p.add_argument(
         "--n-models", metavar="N", type=_count(1), default=1, help="average the weights of N seeds"
     )
-    p.add_argument("--hash-bits", metavar="B", type=_count(10), default=24, help="2^B weights (24)")
+    p.add_argument(
+        "--hash-bits", metavar="B", type=_count(10), help="2^B weights (24; svm, crf 20)"
+    )
+    p.add_argument(
+        "--checkpoint",
+        metavar="FILE",
+        help="written while training; where it exists, training goes on from there",
+    )
     p.add_argument("--random-state", metavar="S", type=_count(0), default=0, help="seed (0)")
     p.add_argument("--quiet", action="store_true", help="no progress")
     _add_threads(p)

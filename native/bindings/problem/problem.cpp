@@ -305,6 +305,19 @@ nb::tuple total(const PyProblem& self, Vector w, double margin, double eps, nb::
   return nb::make_tuple(value, complete, cost);
 }
 
+double shortfall(const PyProblem& self, Vector w, double margin, std::size_t threads) {
+  const double* weights = self.weights(w);
+  Signals signals;
+  double value;
+  {
+    nb::gil_scoped_release release;
+    Interrupt interrupt(signals.poll());
+    value = self.problem->shortfall(weights, margin, threads, interrupt);
+  }
+  signals.rethrow();
+  return value;
+}
+
 nb::tuple argmax_all(const PyProblem& self, Vector w, std::size_t threads, std::size_t beam) {
   if (!self.native) throw std::invalid_argument("the structure is not a native one");
   const auto* search = dynamic_cast<const BeamSearch*>(&self.native->structure());
@@ -488,6 +501,8 @@ void bind_problem(nb::module_& m) {
           nb::arg("i"), nb::arg("index").none(), nb::arg("value"))
       .def("total", &total, nb::arg("w"), nb::arg("margin"), nb::arg("temperature"),
            nb::arg("gradient").none(), nb::arg("threads"))
+      .def_prop_ro("inexact", [](const PyProblem& s) { return s.problem->oracle().inexact(); })
+      .def("shortfall", &shortfall, nb::arg("w"), nb::arg("margin"), nb::arg("threads"))
       .def("argmax_all", &argmax_all, nb::arg("w"), nb::arg("threads"), nb::arg("beam") = 0)
       .def("encode_all", &encode_all, nb::arg("flat"), nb::arg("ptr"));
   m.def("observed_pairs", &observed_pairs, nb::arg("indptr"), nb::arg("indices"), nb::arg("rows"),

@@ -250,7 +250,8 @@ def learn(
         checkpoint.remove()
     training.solver = name
     training.key = key if solver.keeps else ""
-    warn_of_inexact_inference(problem, training, settings)
+    if solver.minimises:  # learners that move after mistakes have no guarantee to lose
+        warn_of_inexact_inference(problem, training, settings)
     return training
 
 

@@ -142,11 +142,11 @@ class Problem:
     @property
     def inexact(self) -> Inexact:
         """How often inference was not exact so far."""
-        return Inexact()
+        return Inexact(under=int(self._core.inexact))
 
     def shortfall(self, w: Vector, margin: float) -> float:
         """Return by how much Σ_i weight_i · L_i(w) at ε = 0 may be too small."""
-        return 0.0
+        return float(self._core.shortfall(np.ascontiguousarray(w, np.float64), float(margin), 1))
 
     # -- the four operations --------------------------------------------------------------------
 

@@ -18,10 +18,11 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from ..estimators.learning import Parameters, learn, warn_unless_converged
+from ..estimators.learning import Parameters, check_parameters, learn, warn_unless_converged
 from ..problem import Problem
+from .parameters import check_number
 
-__all__ = ["LEARNERS", "Learned", "Watch", "learn_task", "learner_parameters"]
+__all__ = ["LEARNERS", "Learned", "Watch", "check_learner", "learn_task", "learner_parameters"]
 
 Vector = npt.NDArray[Any]
 Score = Callable[[Vector], float]
@@ -36,8 +37,19 @@ LEARNERS: dict[str, dict[str, Any]] = {
     "adagrad": {"solver": "adagrad", "tol": 1e-2, "max_iter": 20},
     "arow": {"solver": "arow", "tol": 0.0, "_rate": 10.0, "max_iter": 10},
 }
+#: The learners that have a parameter, where not all have it.
+_WHOSE: dict[str, tuple[str, ...]] = {
+    "C": ("svm", "crf", "passive-aggressive", "adagrad"),
+    "tol": ("svm", "crf", "adagrad"),
+    "solver": ("svm", "crf"),
+    "margin": ("crf", "adagrad"),
+    "temperature": ("crf", "adagrad"),
+    "eta0": ("adagrad",),
+    "delta": ("adagrad",),
+    "r": ("arow",),
+}
 #: What a line of progress tells of a pass.
-_SHOWN = ("loss", "objective", "gap", "updates")
+_SHOWN = ("loss", "objective", "gap", "updates", "inexact")
 #: Parameters of estimators that a task may have.
 _SHARED = ("C", "l1", "average", "shuffle", "margin", "temperature", "tol", "solver", "delta")
 
@@ -60,11 +72,31 @@ def learner_parameters(task: Any, seed: int, **preset: Any) -> Parameters:
         value = getattr(task, name, None)
         if value is not None:
             chosen[name] = value
-    for name in ("eta0", "r"):
-        value = getattr(task, name, None)
-        if value is not None:
-            chosen["_rate"] = value
+    rate = {"adagrad": "eta0", "arow": "r"}.get(task.learner)
+    value = None if rate is None else getattr(task, rate, None)
+    if value is not None:
+        chosen["_rate"] = value
     return Parameters(random_state=seed, n_jobs=task.n_jobs, **chosen)
+
+
+def check_learner(task: Any) -> None:
+    """Refuse a learner that there is not, and parameters that are of other learners.
+
+    For tasks whose parameters are None where their user says nothing.
+    """
+    if task.learner not in LEARNERS:
+        raise ValueError(f"learner must be one of {', '.join(LEARNERS)}, got {task.learner!r}")
+    for name, learners in _WHOSE.items():
+        if getattr(task, name, None) is not None and task.learner not in learners:
+            raise ValueError(
+                f"learner={task.learner!r} has no parameter {name}; those that have: "
+                f"{', '.join(learners)}"
+            )
+    for name in ("eta0", "r"):
+        if getattr(task, name, None) is not None:
+            check_number(name, getattr(task, name), above=True)
+    if getattr(task, "delta", None) is not None:
+        check_number("delta", task.delta, above=False)
 
 
 @dataclass
@@ -162,8 +194,9 @@ class Watch:
 
     def dump(self) -> dict[str, Any]:
         """Return what was seen so far."""
-        names = ("history", "best", "best_score", "best_pass", "total")
-        return {name: getattr(self, name) for name in names}
+        names = ("best", "best_score", "best_pass", "total")
+        # The history goes on while this waits to be written.
+        return {"history": list(self.history), **{name: getattr(self, name) for name in names}}
 
     def load(self, state: dict[str, Any]) -> None:
         """Go on with what another one had seen."""
@@ -208,6 +241,7 @@ def learn_task(
         watch.total = total
         parameters = learner_parameters(task, int(task.random_state) + run - 1, **(preset or {}))
         parameters.callbacks = [watch, *more]
+        check_parameters(parameters)
         if path is not None:
             parameters.checkpoint = _checkpoint(path, run)
         training = learn(parameters, problem)
