@@ -5,7 +5,6 @@ import sys
 
 import numpy as np
 import pytest
-from estimator_data import sequences
 
 import structlearn
 from structlearn import CRF
@@ -24,6 +23,7 @@ from structlearn.tasks import (
     Tagger,
 )
 from structlearn.text import FeatureTemplates
+from tests.estimators.estimator_data import sequences
 
 BANK = make_treebank(40, random_state=0)
 QUICK = {"max_iter": 1, "random_state": 0}

@@ -8,7 +8,6 @@ import sys
 
 import numpy as np
 import pytest
-from estimator_data import points, quietly, sequences
 from sklearn.base import clone
 from sklearn.model_selection import GridSearchCV
 
@@ -21,6 +20,7 @@ from structlearn.learners.frank_wolfe import FrankWolfe
 from structlearn.learners.snapshot import STATES, pack, unpack
 from structlearn.learners.solvers import SOLVERS
 from structlearn.problem import Problem
+from tests.estimators.estimator_data import points, quietly, sequences
 
 SMOOTH = {"margin": 0.0, "temperature": 1.0}
 HINGE = {"margin": 1.0, "temperature": 0.0}

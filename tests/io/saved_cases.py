@@ -5,10 +5,7 @@ from __future__ import annotations
 import warnings
 
 import numpy as np
-from estimator_data import points, sentences, sequences
 from scipy import sparse
-from segment_data import draw_segments
-from test_constituency_learning import draw_trees
 
 from structlearn import (
     AROW,
@@ -36,6 +33,9 @@ from structlearn.structures import (
     SemiMarkov,
     Tree,
 )
+from tests.estimators.estimator_data import points, sentences, sequences
+from tests.estimators.segment_data import draw_segments
+from tests.estimators.test_constituency_learning import draw_trees
 
 ONLINE = {"random_state": 0, "max_iter": 3}
 

@@ -6,12 +6,8 @@ import warnings
 
 import numpy as np
 import pytest
-from estimator_data import quietly, same_coef, sentences, sequences
-from saved_cases import CASES, fitted
 from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
-from test_columns import Frame
-from test_predictions import same_outputs
 
 import structlearn
 from structlearn import (
@@ -30,6 +26,10 @@ from structlearn.io.container import read_container
 from structlearn.learners.lbfgs import LBFGS
 from structlearn.losses import Cost, Hamming
 from structlearn.structures import Block, Chain, Exhaustive, Structure
+from tests.estimators.estimator_data import quietly, same_coef, sentences, sequences
+from tests.estimators.test_columns import Frame
+from tests.estimators.test_predictions import same_outputs
+from tests.io.saved_cases import CASES, fitted
 
 
 def alike(a, b):

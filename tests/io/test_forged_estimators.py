@@ -10,11 +10,11 @@ import random
 
 import numpy as np
 import pytest
-from saved_cases import CASES, fitted
 
 import structlearn
 from structlearn.exceptions import FileError
 from structlearn.io.container import Tensor, read_container, write_container
+from tests.io.saved_cases import CASES, fitted
 
 #: Forgeries a case.
 FORGERIES = 40

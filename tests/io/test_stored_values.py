@@ -8,8 +8,6 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from saved_cases import GRAMMAR
-from test_estimator_files import alike
 
 from structlearn.constraints import (
     Label,
@@ -25,6 +23,8 @@ from structlearn.estimators.stored.kinds import Unstorable
 from structlearn.estimators.stored.values import Reader, Writer
 from structlearn.losses import Hamming, LabelCost, ZeroOne
 from structlearn.structures import Chain, Constituency, Grammar, Graph, SemiMarkov, Tree
+from tests.io.saved_cases import GRAMMAR
+from tests.io.test_estimator_files import alike
 
 REPEATABLE = settings(derandomize=True, deadline=None, database=None, max_examples=60)
 

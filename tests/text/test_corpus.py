@@ -9,7 +9,13 @@ import tempfile
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from text_strategies import (
+
+from structlearn import _core
+from structlearn.exceptions import FileError, LineError
+from structlearn.metrics import to_iobes
+from structlearn.text import Corpus, read_corpus
+from structlearn.text.corpus import CONLLU_COLUMNS, column_names, find_column, guess_format
+from tests.text.text_strategies import (
     CELLS,
     REPEATABLE,
     column_files,
@@ -18,12 +24,6 @@ from text_strategies import (
     conllu_tokens,
     sentences,
 )
-
-from structlearn import _core
-from structlearn.exceptions import FileError, LineError
-from structlearn.metrics import to_iobes
-from structlearn.text import Corpus, read_corpus
-from structlearn.text.corpus import CONLLU_COLUMNS, column_names, find_column, guess_format
 
 BLANKS = " \t\r\f\v"
 

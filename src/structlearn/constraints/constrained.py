@@ -179,7 +179,12 @@ class Constrained(Delegating):
             return best.value, self.structure.encode(best.output, **scores)
         theta, topology, masked = self._masked(scores, "log_partition and marginals")
         value, p = self.structure.infer(temperature=temperature, **masked, **topology)
-        return value, {
+        return value, self._shaped(p, theta, scores)
+
+    @staticmethod
+    def _shaped(p: Parts, theta: Parts, scores: Mapping[str, Any]) -> Parts:
+        """Return expected counts in the shapes of the scores that were given."""
+        return {
             name: p[name].sum(axis=tuple(range(p[name].ndim - a.ndim)))
             for name, a in theta.items()
             if scores.get(name) is not None
@@ -212,6 +217,21 @@ class Constrained(Delegating):
             return program.kbest(n, **self.structure.program_scores(masked, **topology))
         except InfeasibleError as error:
             raise self._explained(compiled, theta, topology, error) from None
+
+    def infer_others(
+        self, y: Any, *, temperature: float = 1.0, **scores: Any
+    ) -> tuple[float, Parts]:
+        """Return the sums over the outputs that are left but for y, as :meth:`infer` does."""
+        theta, topology, masked = self._masked(scores, "sums over all outputs but one")
+        value, p = self.structure.infer_others(y, temperature=temperature, **masked, **topology)
+        return value, self._shaped(p, theta, scores) if p else {}
+
+    def _entropy(
+        self, theta: dict[str, Any], topology: Mapping[str, Any], temperature: float
+    ) -> float:
+        _, topology, masked = self._masked({**theta, **topology}, "entropy")
+        found: float = self.structure.entropy(temperature=temperature, **masked, **topology)
+        return found
 
     def sample(
         self,

@@ -108,7 +108,8 @@ class FrankWolfe:
                 "gap": np.ones(problem.n_examples),
                 "random": int(self.rng.integers(2**63)),
                 "measured": 0,
-                "measured_gap": np.inf,
+                "judged": 0,
+                "judged_gap": np.inf,
                 "corrective": False,
             }
         w, gap, cone = state.weights, state.more["gap"], native_cone(problem)
@@ -122,7 +123,7 @@ class FrankWolfe:
                     break
                 state.iteration += 1
                 if state.more["corrective"]:
-                    goal = (_SHARE * state.more["measured_gap"], _OF_TOLERANCE * s.tol)
+                    goal = (_SHARE * state.more["judged_gap"], _OF_TOLERANCE * s.tol)
                     sets.solve(w, *goal, _CORRECTIVE_PASSES, cone, state.multipliers)
                 last = k + 1 == s.max_iter
                 record = self._look(problem, sets, state, training, last, threads)
@@ -211,10 +212,18 @@ class FrankWolfe:
         best = prove(problem, s, sets, state, found["loss"], bound, threads)
         training.weights, training.objective, training.gap = best.weights, best.objective, best.gap
         if learn:
-            more = state.more
-            passes = state.iteration - more["measured"]
-            slow = training.gap > _SLOW ** (passes / _PASSES) * more["measured_gap"]
-            worth = training.gap <= _WORTH * more["measured_gap"]
-            more["corrective"] = worth if more["corrective"] else slow
-            more["gap"][:] = np.maximum(found["gap"], 0.0)
-            more["measured"], more["measured_gap"] = state.iteration, training.gap
+            state.more["gap"][:] = np.maximum(found["gap"], 0.0)
+            state.more["measured"] = state.iteration
+            self._judge(state, training.gap)
+
+    def _judge(self, state: DualState, gap: float) -> None:
+        """Decide whether passes end with corrective steps, by how the gap has come down."""
+        more = state.more
+        passes = state.iteration - more["judged"]
+        if more["corrective"]:
+            more["corrective"] = gap <= _WORTH * more["judged_gap"]
+        elif passes >= _PASSES:
+            more["corrective"] = gap > _SLOW ** (passes / _PASSES) * more["judged_gap"]
+        else:
+            return  # too early to tell
+        more["judged"], more["judged_gap"] = state.iteration, gap

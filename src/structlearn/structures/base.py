@@ -28,8 +28,10 @@ import numpy as np
 import numpy.typing as npt
 
 from ..exceptions import CapabilityError, InfeasibleError
+from .entropies import entropy_by_difference, entropy_by_others
 from .fallback import exclude_parts, second_best
 from .hypergraph import Hyperedges
+from .others import sum_classes, without_output
 from .score_arrays import as_scores
 
 if TYPE_CHECKING:
@@ -304,17 +306,35 @@ class Structure:
     def entropy(self, *, temperature: float = 1.0, n_jobs: int | None = None, **scores: Any) -> Any:
         """Return the entropy of P(y) ∝ exp(score(y)/ε) in nats; 0 where ε = 0.
 
-        H = (value − ⟨θ, p⟩) / ε with (value, p) = infer(θ, ε).
+        It keeps its digits where scores are large: a constant added to all of them costs no more
+        than it costs the scores.
         """
+        check_temperature(temperature)
         if is_batch(scores):
             return [self.entropy(temperature=temperature, **one) for one in unbatch(scores)]
         if temperature == 0:
             self.argmax(**scores)
             return 0.0
-        theta = self._scores(scores)
-        value, p = self.infer(temperature=temperature, **scores)
-        mean = sum(dot_counts(theta[name], p[name]) for name in theta)
-        return max(0.0, float(value - mean) / temperature)
+        return self._entropy(self._scores(scores), self._topology(scores), float(temperature))
+
+    def _entropy(
+        self, theta: dict[str, Any], topology: Mapping[str, Any], temperature: float
+    ) -> float:
+        """Return the entropy of one example, ε > 0."""
+        program = type(self).infer is Structure.infer
+        edges = self._edges_for(theta, topology) if program else None
+        if edges is None:
+            # The core is faster than hyperedges made for one call, and most often good enough.
+            found, trusted = entropy_by_difference(self, theta, topology, temperature)
+            if trusted or self.native is None:  # an author's own sums are all there is
+                return found
+            edges = self.edges(**theta, **topology)
+        if edges is None:
+            return entropy_by_others(self, theta, topology, temperature)
+        entropy: float = edges.compile(n_parts(theta)).entropy(flatten(theta), temperature)
+        if entropy == -math.inf:
+            raise nothing_legal()
+        return entropy
 
     def count(self, *, n_jobs: int | None = None, **scores: Any) -> Any:
         """Return the number of outputs with a finite score, as an exact integer."""
@@ -477,6 +497,39 @@ class Structure:
     def runner_up(self, y: Any, **scores: Any) -> tuple[float, Any] | None:
         """Return the best output other than y with its score, or None if there is none."""
         return second_best(self, y, self._scores(scores), self._topology(scores))
+
+    def infer_others(
+        self, y: Any, *, temperature: float = 1.0, **scores: Any
+    ) -> tuple[float, Parts]:
+        """Return (ε log Σ exp(score/ε), its gradient by block) over all outputs but y, ε > 0.
+
+        (−∞, {}) where there is no other. As exact where y has nearly all of the mass as anywhere:
+        nothing is subtracted.
+        """
+        theta, topology = self._scores(scores), self._topology(scores)
+        check_temperature(temperature)
+        if temperature == 0:
+            raise ValueError("temperature must be above 0 here; runner_up is for temperature 0")
+        classes = self._others(y, theta, topology)
+        if classes is not None:
+            return sum_classes(self, classes, float(temperature), topology)
+        edges = self.edges(**theta, **topology)
+        if edges is None:
+            raise CapabilityError(
+                f"{type(self).__name__} has no sums over all outputs but one: it has no dynamic "
+                "program (edges). What works: runner_up, and infer where it is defined"
+            )
+        counts = self.encode(y, **theta, **topology)
+        flat = flatten({name: counts[name] for name in theta})
+        program = without_output(edges, flat, self).compile(n_parts(theta))
+        value, p = program.infer(flatten(theta), float(temperature))
+        return (value, unflatten_values(p, theta)) if value > -math.inf else (value, {})
+
+    def _others(
+        self, y: Any, theta: Parts, topology: Mapping[str, Any]
+    ) -> Iterator[dict[str, Any]] | None:
+        """Return scores with parts forbidden, whose outputs are all but y, each once; or None."""
+        return None
 
     @property
     def native(self) -> Any:

@@ -27,7 +27,9 @@ from .base import (
     unbatch,
     unflatten_values,
 )
+from .canonical import canonical
 from .chains.chain import Chain
+from .entropies import entropy_of_choices
 from .multiclass import Multiclass
 
 __all__ = ["Exhaustive"]
@@ -206,6 +208,24 @@ class Exhaustive(Structure):
         _, p = _softmax(values, temperature)
         rng = np.random.default_rng(seed_of(random_state))
         return [outputs[i] for i in rng.choice(len(outputs), size=n, p=p)]
+
+    def infer_others(
+        self, y: Any, *, temperature: float = 1.0, **scores: Any
+    ) -> tuple[float, Parts]:
+        """Return (ε log Σ exp(score/ε), its gradient by block) over all outputs but y."""
+        theta = self._scores(scores)
+        outputs, values, matrix = self._table(scores)
+        others = [i for i, z in enumerate(outputs) if canonical(z) != canonical(y)]
+        if not others or values[others].max() == -math.inf:
+            return -math.inf, {}
+        value, p = _softmax(values[others], temperature)
+        return value, unflatten_values(p @ matrix[others], theta)
+
+    def _entropy(
+        self, theta: dict[str, Any], topology: Mapping[str, Any], temperature: float
+    ) -> float:
+        _, p = _softmax(self._table({**theta, **topology})[1], temperature)
+        return entropy_of_choices(p[np.newaxis])
 
     def count(self, *, n_jobs: int | None = None, **scores: Any) -> Any:
         """Return the number of outputs with a finite score."""

@@ -21,6 +21,7 @@ from .base import (
     sample_batch,
     seed_of,
 )
+from .entropies import entropy_by_difference
 from .score_arrays import as_scores, rank_of
 
 if TYPE_CHECKING:
@@ -202,7 +203,22 @@ class NativeStructure(Structure):
         batch, theta, n = self._convert(scores)
         if batch:
             return [self.entropy(temperature=temperature, **one) for one in examples_of(theta, n)]
+        self._core.check(theta)
         return super().entropy(temperature=temperature, **theta)
+
+    def _entropy(
+        self, theta: dict[str, Any], topology: Mapping[str, Any], temperature: float
+    ) -> float:
+        if type(self).infer is NativeStructure.infer:
+            return self._local_entropy(theta, topology, temperature)
+        # A subclass with sums of its own.
+        return entropy_by_difference(self, theta, topology, temperature)[0]
+
+    def _local_entropy(
+        self, theta: dict[str, Any], topology: Mapping[str, Any], temperature: float
+    ) -> float:
+        """Return the entropy as a sum over choices, where the marginals tell it."""
+        return super()._entropy(theta, topology, temperature)
 
     def _read_samples(self, rows: npt.NDArray[np.int64]) -> Any:
         return rows

@@ -5,7 +5,6 @@ import zlib
 
 import numpy as np
 import pytest
-from image_folders import save, shapes
 from PIL import Image
 
 from structlearn.exceptions import FileError
@@ -13,6 +12,7 @@ from structlearn.tasks import Segmenter
 from structlearn.tasks.segmentation.folders import read_examples
 from structlearn.tasks.segmentation.images import read_image
 from structlearn.tasks.segmentation.masks import read_mask
+from tests.tasks.segmentation.image_folders import save, shapes
 
 RNG = np.random.default_rng(0)
 COLOUR = RNG.integers(0, 256, (6, 9, 3), dtype=np.uint8)

@@ -13,7 +13,9 @@ import numpy.typing as npt
 from ... import _core
 from ..base import Block, Parts, ask_each, part_of
 from ..beam import BeamSearch, beam_solution, check_width
+from ..entropies import centred, entropy_of_choices
 from ..native import NativeStructure, examples_of
+from ..others import differing_labels
 from ..programs.rows import RowBuilder
 from .chain_program import chain_rows
 
@@ -190,6 +192,26 @@ class Chain(NativeStructure, BeamSearch):
     def program_rows(self, theta: Parts, **topology: Any) -> RowBuilder:
         """Return the rows: windows that follow each other agree on the labels they share."""
         return chain_rows(self, {name: self._positions(name, theta) for name in theta})
+
+    def _others(
+        self, y: Any, theta: Parts, topology: Mapping[str, Any]
+    ) -> Iterator[dict[str, Any]]:
+        return differing_labels(theta, "label", self.labels_of(y))
+
+    def _local_entropy(
+        self, theta: dict[str, Any], topology: Mapping[str, Any], temperature: float
+    ) -> float:
+        axes = {name: len(block.outcomes) for name, block in self.blocks(1).items()}
+        p = self.marginals(temperature=temperature, **centred(theta, axes))
+        length, n_labels = theta["label"].shape
+        orders = [self._transition_order(name) for name in theta if name.startswith("transition")]
+        order = max((j for j in orders if j < length), default=0)
+        if order == 0:
+            return entropy_of_choices(p["label"])
+        # Windows: the first one's labels, and then a label after those before it.
+        windows = p[self._transition_name(order)].reshape(length - order, -1, n_labels)
+        first = entropy_of_choices(windows[:1].sum(axis=2))
+        return first + entropy_of_choices(windows.reshape(-1, n_labels))
 
     # -- beam search ----------------------------------------------------------------------------
 

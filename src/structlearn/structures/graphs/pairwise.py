@@ -30,11 +30,13 @@ from ..base import (
     seed_of,
     unbatch,
 )
+from ..entropies import centred
 from ..native import n_threads
+from ..others import differing_labels
 from ..programs.solvers import seconds_of
 from .pair_model import PairModel
 from .pair_search import METHODS, Found, search
-from .pair_sums import independent_sums, loopy_sums
+from .pair_sums import Sums, independent_sums, loopy_sums
 
 __all__ = ["PairwiseStructure"]
 
@@ -271,7 +273,7 @@ class PairwiseStructure(Structure):
         if temperature == 0:
             solution = self.solve(**scores)
             return solution.value, self.encode(solution.output, **scores)
-        value, node, pair = self._sums(self._model(theta), float(temperature))
+        value, node, pair, _ = self._sums(self._model(theta), float(temperature))
         return value, self._summed(self._spread(node, pair, theta), theta)
 
     def marginals(
@@ -285,7 +287,7 @@ class PairwiseStructure(Structure):
         theta = self._read(scores)
         if temperature == 0:
             return self.encode_by_position(self.argmax(**scores), **scores)
-        _, node, pair = self._sums(self._model(theta), float(temperature))
+        _, node, pair, _ = self._sums(self._model(theta), float(temperature))
         return self._spread(node, pair, theta)
 
     def sums_are_exact(self, **scores: Any) -> bool:
@@ -304,7 +306,7 @@ class PairwiseStructure(Structure):
         model = self._model(theta)
         if model.cliques is not None or temperature == 0:
             raise CapabilityError("loopy sums are for pairs, not cliques, and temperature > 0")
-        value, node, pair = (
+        value, node, pair, _ = (
             loopy_sums(model, float(temperature), self.damping)
             if model.has_pairs
             else independent_sums(model, float(temperature))
@@ -339,13 +341,13 @@ class PairwiseStructure(Structure):
         )
         return value, self._summed(spread, theta)
 
-    def _sums(self, model: PairModel, temperature: float) -> tuple[float, Array, Array]:
+    def _sums(self, model: PairModel, temperature: float) -> Sums:
         plan = model.elimination
         if plan is not None:
-            value, node, pair = plan.all_marginals(model.label, model.tables, temperature)
-            if value == -math.inf:
+            found = plan.all_marginals(model.label, model.tables, temperature)
+            if found[0] == -math.inf:
                 raise nothing_legal()
-            return value, node, pair
+            return found
         if model.cliques is not None:
             raise CapabilityError(
                 "there are no sums over labellings with cliques. What works: argmax, solve, and "
@@ -409,6 +411,21 @@ class PairwiseStructure(Structure):
         if batch is not None:
             return self._each(partial(self.entropy, temperature=temperature), batch, n_jobs)
         return super().entropy(temperature=temperature, **scores)
+
+    def _entropy(
+        self, theta: dict[str, Any], topology: Mapping[str, Any], temperature: float
+    ) -> float:
+        scores = centred(theta, {"label": 1, "edge": 2, "right": 2, "down": 2})
+        return self._sums(self._model({**scores, **topology}), temperature)[3]
+
+    def _others(
+        self, y: Any, theta: Parts, topology: Mapping[str, Any]
+    ) -> Iterator[dict[str, Any]]:
+        if not self.sums_are_exact(**theta, **topology):
+            raise CapabilityError(
+                "the treewidth is too large for exact sums over all labellings but one"
+            )
+        return differing_labels(theta, "label", self._labels(y, theta))
 
     # -- outputs and parts ----------------------------------------------------------------------
 

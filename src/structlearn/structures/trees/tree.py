@@ -11,7 +11,9 @@ import numpy.typing as npt
 
 from ... import _core
 from ..base import Block, Parts, ask_each, part_of
+from ..entropies import centred, entropy_of_choices
 from ..native import NativeStructure, examples_of
+from ..others import differing_labels
 from ..programs.rows import RowBuilder
 
 __all__ = ["Tree"]
@@ -182,6 +184,24 @@ class Tree(NativeStructure):
                     name="edge {0} has label {1} where its node has",
                 )
         return build
+
+    def _others(
+        self, y: Any, theta: Parts, topology: Mapping[str, Any]
+    ) -> Iterator[dict[str, Any]]:
+        return differing_labels(theta, "label", self.labels_of(y))
+
+    def _local_entropy(
+        self, theta: dict[str, Any], topology: Mapping[str, Any], temperature: float
+    ) -> float:
+        scores = {**centred(theta, {"label": 1, "edge": 2}), **topology}
+        p = self.marginals(temperature=temperature, **scores)
+        if "edge" not in theta:
+            return entropy_of_choices(p["label"])
+        # The root's label, and then each label after that of its parent.
+        _, child = self._pairs(self._one(scores))
+        root = _root(child, len(p["label"]))
+        pairs = p["edge"].reshape(-1, p["label"].shape[1])
+        return entropy_of_choices(p["label"][[root]]) + entropy_of_choices(pairs)
 
     # -- counting -------------------------------------------------------------------------------
 
