@@ -42,7 +42,7 @@ def _segments():
 
 def _parser():
     rows = [list(zip(s.words, s.tags, s.heads, s.deprels, strict=True)) for s in BANK]
-    made = DependencyParser(1, folds=2, hash_bits=14, **QUICK).fit(rows)
+    made = DependencyParser(1, folds=2, hash_bits=14, C=0.5, **QUICK).fit(rows)
     return made, [["Fish", "sleep", "."]]
 
 
@@ -55,7 +55,8 @@ def _segmenter():
     pytest.importorskip("PIL")
     shapes = make_shapes(3, size=24, n_classes=2, random_state=0)
     pairs = list(zip(shapes.images, shapes.masks, strict=True))
-    return Segmenter(**QUICK).fit(pairs), shapes.images[:1]
+    made = Segmenter(C=0.5, cost=2.0, scales=(1, 2), void=None, max_iter=1, random_state=3)
+    return made.fit(pairs), shapes.images[:1]
 
 
 def _estimator():
@@ -90,6 +91,10 @@ def test_the_right_object_comes_back(task, tmp_path):
     assert type(found) is type(model)
     for a, b in zip(found.predict(source), model.predict(source), strict=True):
         assert np.array_equal(a, b) if isinstance(a, np.ndarray) else a == b
+    before, after = model.get_params(deep=False), found.get_params(deep=False)
+    passing = {"n_jobs", "verbose", "checkpoint", "functions", "features"}  # and not the model's
+    for name in before.keys() - (passing if task != "estimator" else set()):
+        assert np.array_equal(after[name], before[name]), name
     again = tmp_path / "again"
     found.save(again)
     assert again.read_bytes() == path.read_bytes()

@@ -188,6 +188,7 @@ class Segmenter(FileTagger):
         examples = read_examples(train)
         held_out = None if dev is None else read_examples(dev)
         self.model_, self.history_ = fit_segmenter(self, examples, held_out, names)
+        self.model_.training["parameters"] = self._stored()
         return self
 
     @property
@@ -209,6 +210,7 @@ class Segmenter(FileTagger):
             scales=model.features.scales,
             place=model.features.place,
         )
+        segmenter._restore(model.training)
         segmenter.model_ = model
         segmenter.history_ = []
         return segmenter
