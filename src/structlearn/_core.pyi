@@ -508,7 +508,7 @@ class SegmentLabeller:
     @property
     def n_tokens(self) -> int: ...
 
-class TreeLearner:
+class TreeExamples:
     def __init__(
         self,
         labels: int,
@@ -516,19 +516,15 @@ class TreeLearner:
         known: Any,
         examples: Sequence[tuple[Sequence[str], Sequence[str], Sequence[tuple[int, int, int]]]],
         min_count: int,
-        cost: float,
-        rate: float,
-        log_loss: bool = False,
     ) -> None: ...
-    def epoch(self, order: Any) -> tuple[bool, int]: ...
-    def average(self) -> tuple[Any, ...]: ...
+    def problem(self, sample_weight: Any | None) -> Problem: ...
     def keys(self) -> bytes: ...
     @property
     def n_features(self) -> int: ...
 
 class TreeParser:
     def __init__(
-        self, labels: int, tags: Sequence[str], known: Any, keys: Any, weights: Any, table: Any
+        self, labels: int, tags: Sequence[str], known: Any, keys: Any, weights: Any
     ) -> None: ...
     def parse(
         self, sentences: Sequence[tuple[Sequence[str], Sequence[str]]], threads: int

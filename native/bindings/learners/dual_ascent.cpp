@@ -64,7 +64,8 @@ nb::object part_pointers(const PyProblem& self) {
   return nb::cast(to_numpy(std::move(ptr)));
 }
 
-// The mean of |x|^2 over the sites that have features of their own; infinity where sites have none.
+// The mean of |x|^2 over the sites that have features of their own; negative where the parts of a
+// site do not share one norm, so that there is no dual ascent by sites.
 double mean_squared_norm(const PyProblem& self) {
   const Scorer& scorer = self.problem->scorer();
   double sum = 0.0, sites = 0.0;
@@ -74,7 +75,7 @@ double mean_squared_norm(const PyProblem& self) {
       if (!layout.block[b].present || !layout.block[b].anchored) continue;
       for (std::size_t s = 0; s < layout.block[b].sites; ++s) {
         const double norm = scorer.squared_norm_of_site(i, b, s);
-        if (norm < 0.0) return HUGE_VAL;  // this scorer's sites have no norm of their own
+        if (norm < 0.0) return -1.0;
         sum += norm;
         sites += 1.0;
       }

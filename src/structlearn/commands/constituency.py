@@ -18,9 +18,13 @@ def train(o: Any) -> Callable[[], None]:
 
     parser = ConstituencyParser(
         o.learner,
+        C=o.C,
+        eta0=o.eta0,
+        margin=o.cost,
+        temperature=o.temperature,
+        tol=o.tol,
         max_iter=o.max_iter,
         patience=o.patience,
-        cost=o.cost,
         min_count=o.min_count,
         gold_tags=o.gold_tags,
         folds=o.folds,
@@ -32,6 +36,7 @@ def train(o: Any) -> Callable[[], None]:
         n_models=o.n_models,
         n_jobs=o.threads,
         random_state=o.random_state,
+        checkpoint=o.checkpoint,
         verbose=0 if o.quiet else 1,
     )
     parser.fit(o.train, dev=o.dev)

@@ -35,6 +35,7 @@ import numpy as np
 import numpy.typing as npt
 
 from .. import _core
+from ..exceptions import CapabilityError
 from ..problem import PartVector, Problem
 from .base import Progress, Settings, Training, check_finite
 
@@ -169,6 +170,11 @@ class DualAscent:
         had never ended.
         """
         s = self.settings
+        if _core.mean_squared_norm(problem._core) < 0:
+            raise CapabilityError(
+                f"solver='dual' needs one norm for the features of all parts of a site, which "
+                f"{problem.name} does not have: use solver='lbfgs' or 'sag'"
+            )
         saved = progress.saved
         start = start if saved is None else saved["state"]
         state = AscentState.zero(problem) if start is None else start.copy()

@@ -136,7 +136,7 @@ class Watch:
     score : callable or None
         Gives the dev score of weights.
     measure : str
-        What the score is called.
+        What the score is called; records have it as dev_...
     patience : int
         Stop after this many passes without a better dev score; 0: never.
     say : callable or None
@@ -171,7 +171,7 @@ class Watch:
         stop = False
         if self.score is not None:
             reached = record["weights"]()
-            noted[self.measure] = score = self.score(reached)
+            noted[f"dev_{self.measure}"] = score = self.score(reached)
             if score > self.best_score:
                 self.best, self.best_score = reached.copy(), score
                 self.best_pass = noted["pass"]
@@ -188,8 +188,8 @@ class Watch:
         for key in _SHOWN:
             if noted.get(key) is not None:
                 words.append(f"{key} {noted[key]:.6g}")
-        if self.measure in noted:
-            words.append(f"dev {self.measure} {noted[self.measure]:.4f}")
+        if self.score is not None:
+            words.append(f"dev {self.measure} {noted[f'dev_{self.measure}']:.4f}")
         return "  ".join([*words, f"{noted['seconds']:.2f} s"])
 
     def dump(self) -> dict[str, Any]:

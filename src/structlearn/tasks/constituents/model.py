@@ -24,7 +24,7 @@ __all__ = ["ConstituencyModel"]
 _MOST_WORDS = 1000
 _MOST_BYTES = 2 << 30
 #: Array of the model -> what its items are.
-_DTYPES = {"known": "U64", "keys": "U64", "weights": "F32", "table": "F64"}
+_DTYPES = {"known": "U64", "keys": "U64", "weights": "F32"}
 
 
 class ConstituencyModel(StoredModel):
@@ -37,8 +37,8 @@ class ConstituencyModel(StoredModel):
     tags : list of str
         The tags of the training text.
     arrays : dict of str to buffer
-        Keys of the known words, keys of the features, their weights (a row of labels each), the
-        table of pairs of labels. Empty where a grammar was counted instead.
+        Keys of the known words, keys of the features, the weights: a row of labels for each
+        feature, then :attr:`table`. Empty where a grammar was counted instead.
     tagger : Tagger or None
         Predicts the tags; None: they come with the input.
     root : str
@@ -79,8 +79,18 @@ class ConstituencyModel(StoredModel):
             if any(not chain for chain in labels[1:]):
                 raise ValueError("a label without a name")
             self.core = _core.TreeParser(
-                len(labels), tags, *(arrays[name] for name in ("known", "keys", "weights", "table"))
+                len(labels), tags, *(arrays[name] for name in ("known", "keys", "weights"))
             )
+
+    @property
+    def table(self) -> array[float]:
+        """Weights of (place of a child, its symbol, label above it), then of the root's symbol.
+
+        Symbols are the labels, the tags and any other tag; places first, in the middle, last.
+        """
+        symbols = len(self.labels) + len(self.tags) + 1
+        size = 4 * symbols * (3 * len(self.labels) + 1)
+        return array("f", bytes(memoryview(self.arrays["weights"]).cast("B")[-size:]))
 
     # -- parsing --------------------------------------------------------------------------------
 
