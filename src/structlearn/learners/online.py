@@ -281,8 +281,10 @@ class Online:
         if best is not None and not training.interrupted:
             training.objective, training.gap = best.objective, best.gap
             training.converged = self._good_enough(best) or not self.certifies
-        # The constant step hovers for ever, and mistakes come to no end: passes are all there is.
-        if self.step in ("decaying", "adagrad") and not self.certifies:
+        # The constant step hovers for ever, mistakes come to no end, and without a regulariser there
+        # may be no optimum: passes are all there is.
+        ends = self.step in ("decaying", "adagrad") and np.isfinite(self.settings.C)
+        if ends and not self.certifies:
             change = _last_change(training.history)
             training.converged = change <= self.settings.tol
             training.unfinished = (

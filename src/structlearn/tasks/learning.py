@@ -18,8 +18,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from ..estimators.learning import Parameters, learn, warn_unless_converged
+from ..estimators.learning import Parameters, check_parameters, learn, warn_unless_converged
 from ..problem import Problem
+from .parameters import check_number
 
 __all__ = ["LEARNERS", "Learned", "Watch", "learn_task", "learner_parameters"]
 
@@ -39,7 +40,9 @@ LEARNERS: dict[str, dict[str, Any]] = {
 #: What a line of progress tells of a pass.
 _SHOWN = ("loss", "objective", "gap", "updates")
 #: Parameters of estimators that a task may have.
-_SHARED = ("C", "l1", "average", "shuffle", "margin", "temperature", "tol", "solver", "delta")
+_SHARED = ("C", "l1", "average", "shuffle", "margin", "temperature", "tol", "solver", "max_iter")
+#: Parameters of one learner alone, and what they are called within.
+_OWN = {"eta0": ("adagrad", "_rate"), "delta": ("adagrad", "delta"), "r": ("arow", "_rate")}
 
 
 def learner_parameters(task: Any, seed: int, **preset: Any) -> Parameters:
@@ -54,17 +57,27 @@ def learner_parameters(task: Any, seed: int, **preset: Any) -> Parameters:
         Of this run.
     **preset
         What the task does otherwise than the estimator where its user says nothing.
+
+    Raises
+    ------
+    ValueError
+        For values that make no sense, and parameters of another learner.
     """
     chosen = {**LEARNERS[task.learner], **preset}
-    for name in (*_SHARED, "max_iter"):
+    for name in _SHARED:
         value = getattr(task, name, None)
         if value is not None:
             chosen[name] = value
-    for name in ("eta0", "r"):
+    for name, (learner, inner) in _OWN.items():
         value = getattr(task, name, None)
-        if value is not None:
-            chosen["_rate"] = value
-    return Parameters(random_state=seed, n_jobs=task.n_jobs, **chosen)
+        if value is None:
+            continue
+        if task.learner != learner:
+            raise ValueError(f"{name} is for learner={learner!r}, not {task.learner!r}")
+        chosen[inner] = check_number(name, value, above=name != "delta")
+    parameters = Parameters(random_state=seed, n_jobs=task.n_jobs, **chosen)
+    check_parameters(parameters)
+    return parameters
 
 
 @dataclass
