@@ -281,8 +281,8 @@ class Online:
         if best is not None and not training.interrupted:
             training.objective, training.gap = best.objective, best.gap
             training.converged = self._good_enough(best) or not self.certifies
-        # The constant step hovers for ever, mistakes come to no end, and without a regulariser there
-        # may be no optimum: passes are all there is.
+        # The constant step hovers for ever, mistakes come to no end, without a regulariser there may
+        # be no optimum: passes are all there is.
         ends = self.step in ("decaying", "adagrad") and np.isfinite(self.settings.C)
         if ends and not self.certifies:
             change = _last_change(training.history)
