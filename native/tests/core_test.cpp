@@ -76,7 +76,6 @@ int main() {
   test::test_labeller();
   test::test_trees_of_spans();
   test::test_trees_of_grammars();
-  test::test_tree_learner();
   std::printf("%zu checks, %d failed\n", test::checks, test::failures);
   return test::failures == 0 ? 0 : 1;
 }

@@ -34,8 +34,8 @@ std::size_t numbered(const std::vector<std::uint64_t>& values, std::vector<std::
   std::sort(sorted.begin(), sorted.end());
   sorted.erase(std::unique(sorted.begin(), sorted.end()), sorted.end());
   for (const std::uint64_t x : values) {
-    number.push_back(static_cast<std::uint32_t>(
-        std::lower_bound(sorted.begin(), sorted.end(), x) - sorted.begin()));
+    number.push_back(static_cast<std::uint32_t>(std::lower_bound(sorted.begin(), sorted.end(), x) -
+                                                sorted.begin()));
   }
   return sorted.size();
 }
@@ -182,8 +182,8 @@ void SpanScorer::each_site(std::size_t example, const Layout& layout, Wanted&& w
         for (; from < parts[c].second; ++from) {
           if (finder.row[from] != KeyIndex::kAbsent) finder.row[kept++] = finder.row[from];
         }
-        found(parts[c].first, std::span<const std::uint32_t>(finder.row.data() + begin,
-                                                             kept - begin));
+        found(parts[c].first,
+              std::span<const std::uint32_t>(finder.row.data() + begin, kept - begin));
       }
     }
   }
@@ -259,10 +259,7 @@ void SpanScorer::gather(std::size_t example, const Layout& layout, const PartVec
       const std::size_t site = (part - layout.block[kSplit].offset) / R;
       out.emplace_back(tree_shape(layout).row[site] * R + x, value);
     } else {
-      const std::size_t site = part % spans / R;
-      std::size_t i = 0;
-      while (i + 1 < n && site >= span_site(n, i + 1, i + 2)) ++i;
-      const std::size_t j = i + 1 + site - span_site(n, i, i + 1);
+      const auto [i, j] = span_of_site(n, part % spans / R);
       if (!has_site(part / spans, n, i, j)) continue;
       keys.clear();
       span_features(features, part / spans, i, j, keys);

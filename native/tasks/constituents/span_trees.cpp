@@ -28,9 +28,8 @@ void SpanTrees::check(const Layout& layout) const {
 bool SpanTrees::reads(const Layout& layout, std::size_t block, std::size_t site) const {
   if (block >= kSpanBlocks) return true;
   const std::size_t n = tree_shape(layout).words();
-  std::size_t i = 0;
-  while (site >= span_site(n, i + 1, i + 2)) ++i;
-  return has_site(block, n, i, i + 1 + site - span_site(n, i, i + 1));
+  const auto [i, j] = span_of_site(n, site);
+  return has_site(block, n, i, j);
 }
 
 double SpanTrees::argmax(const Layout& layout, const Scores& scores, Output& y,
@@ -113,8 +112,7 @@ std::vector<std::pair<double, Output>> SpanTrees::kbest(const Layout& layout, co
 
 std::vector<Output> SpanTrees::sample(const Layout& layout, const Scores& scores, double eps,
                                       std::size_t n, std::uint64_t seed, Workspace& ws) const {
-  const TreeView<const double> v(layout,
-                                 divided(layout, scores, eps, ws.real(8, layout.parts)));
+  const TreeView<const double> v(layout, divided(layout, scores, eps, ws.real(8, layout.parts)));
   const TreeForest forest(v, sum_chart(v, ws));
   std::vector<Output> found;
   if (forest.best(forest.root()) == kMinusInfinity) return found;

@@ -70,7 +70,7 @@ class TreeForest {
     return ((kind * (v_.n + 1) + i) * (v_.n + 1) + j) * v_.R + label;
   }
   Item item(std::uint64_t number) const;
-  // How many labels a child over these words may have; the first of them.
+  // How many labels a child over these words may have.
   std::uint32_t symbols(const Item& a) const {
     return static_cast<std::uint32_t>(a.word() ? v_.R : v_.R - 1);
   }

@@ -1,7 +1,6 @@
 #include "tasks/constituents/tree_parts.hpp"
 
 #include <algorithm>
-#include <utility>
 
 namespace structlearn::text {
 

@@ -17,6 +17,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "structures/structure.hpp"
@@ -48,6 +49,12 @@ inline std::size_t span_site(std::size_t n, std::size_t i, std::size_t j) {
   return i * (2 * n - i + 1) / 2 + (j - i - 1);
 }
 
+inline std::pair<std::size_t, std::size_t> span_of_site(std::size_t n, std::size_t site) {
+  std::size_t i = 0;
+  while (site >= n - i) site -= n - i++;
+  return {i, i + 1 + site};
+}
+
 // Whether any tree has a part of this block at this span.
 inline bool has_site(std::size_t block, std::size_t n, std::size_t i, std::size_t j) {
   switch (block) {
@@ -74,9 +81,6 @@ struct TreeShape final : Shape {
     std::array<std::vector<std::uint32_t>, 3> seen;  // by position
     std::array<std::size_t, 3> kinds{};
     std::vector<std::uint32_t> site;  // [of i][of j][of k]
-    std::uint32_t& at(std::size_t i, std::size_t k, std::size_t j) {
-      return site[place(i, k, j)];
-    }
     std::size_t place(std::size_t i, std::size_t k, std::size_t j) const {
       return (seen[0][i] * kinds[2] + seen[2][j]) * kinds[1] + seen[1][k];
     }
@@ -85,7 +89,7 @@ struct TreeShape final : Shape {
   TreeSizes sizes;
   std::vector<std::uint32_t> symbol;  // of each word without a label
   std::size_t length_kinds = 0;
-  std::vector<std::uint32_t> length;  // the kind of each length
+  std::vector<std::uint32_t> length;   // the kind of each length
   std::vector<std::uint32_t> lengths;  // sites of [kind of k - i][kind of j - k]
   std::array<Family, kMostKinds - 1> family;
   std::vector<std::uint32_t> row;  // of each site, for the scorer

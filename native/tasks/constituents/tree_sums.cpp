@@ -159,8 +159,8 @@ class Summation {
     const double top = symbols(place, i, j);
     const double* own = v_.row(kFirst + place, i, j);
     for (std::size_t p = 0; p < R_; ++p) {
-      out[p] = own[p] + (sum_[p] > kTiny ? top + most_ + std::log(sum_[p])
-                                         : child_sum(place, i, j, p));
+      out[p] =
+          own[p] + (sum_[p] > kTiny ? top + most_ + std::log(sum_[p]) : child_sum(place, i, j, p));
     }
   }
 
@@ -189,8 +189,7 @@ void Summation::hand_down(std::size_t place, std::size_t i, std::size_t j,
     const double whole = child_sum(place, i, j, x);
     for (std::size_t s = j == i + 1 ? 0 : 1; s < R_; ++s) {
       const std::size_t symbol = v_.symbol(i, s);
-      const double q =
-          child[x] * share(c_.node[at(i, j) + s] + v_.pair(place, symbol)[x], whole);
+      const double q = child[x] * share(c_.node[at(i, j) + s] + v_.pair(place, symbol)[x], whole);
       node[s] += q;
       p.pair(place, symbol)[x] += q;
     }

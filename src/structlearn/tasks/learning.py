@@ -51,7 +51,9 @@ _WHOSE: dict[str, tuple[str, ...]] = {
 #: What a line of progress tells of a pass.
 _SHOWN = ("loss", "objective", "gap", "updates", "inexact")
 #: Parameters of estimators that a task may have.
-_SHARED = ("C", "l1", "average", "shuffle", "margin", "temperature", "tol", "solver", "delta")
+_SHARED = ("C", "l1", "average", "shuffle", "margin", "temperature", "tol", "solver", "max_iter")
+#: Parameters of one learner alone, and what they are called within.
+_OWN = {"eta0": ("adagrad", "_rate"), "delta": ("adagrad", "delta"), "r": ("arow", "_rate")}
 
 
 def learner_parameters(task: Any, seed: int, **preset: Any) -> Parameters:
@@ -66,21 +68,31 @@ def learner_parameters(task: Any, seed: int, **preset: Any) -> Parameters:
         Of this run.
     **preset
         What the task does otherwise than the estimator where its user says nothing.
+
+    Raises
+    ------
+    ValueError
+        For values that make no sense, and parameters of another learner.
     """
     chosen = {**LEARNERS[task.learner], **preset}
-    for name in (*_SHARED, "max_iter"):
+    for name in _SHARED:
         value = getattr(task, name, None)
         if value is not None:
             chosen[name] = value
-    rate = {"adagrad": "eta0", "arow": "r"}.get(task.learner)
-    value = None if rate is None else getattr(task, rate, None)
-    if value is not None:
-        chosen["_rate"] = value
-    return Parameters(random_state=seed, n_jobs=task.n_jobs, **chosen)
+    for name, (learner, inner) in _OWN.items():
+        value = getattr(task, name, None)
+        if value is None:
+            continue
+        if task.learner != learner:
+            raise ValueError(f"{name} is for learner={learner!r}, not {task.learner!r}")
+        chosen[inner] = check_number(name, value, above=name != "delta")
+    parameters = Parameters(random_state=seed, n_jobs=task.n_jobs, **chosen)
+    check_parameters(parameters)
+    return parameters
 
 
 def check_learner(task: Any) -> None:
-    """Refuse a learner that there is not, and parameters that are of other learners.
+    """Refuse unknown learners, parameters of other learners, and values that make no sense.
 
     For tasks whose parameters are None where their user says nothing.
     """
@@ -92,11 +104,7 @@ def check_learner(task: Any) -> None:
                 f"learner={task.learner!r} has no parameter {name}; those that have: "
                 f"{', '.join(learners)}"
             )
-    for name in ("eta0", "r"):
-        if getattr(task, name, None) is not None:
-            check_number(name, getattr(task, name), above=True)
-    if getattr(task, "delta", None) is not None:
-        check_number("delta", task.delta, above=False)
+    learner_parameters(task, 0)
 
 
 @dataclass

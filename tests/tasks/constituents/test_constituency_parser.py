@@ -124,7 +124,21 @@ def test_bad_treebanks(tmp_path, content, message):
 
 @pytest.mark.parametrize(
     "wrong",
-    [{"learner": "magic"}, {"max_iter": 0}, {"folds": 1}, {"margin": -1.0}, {"vertical": 0}],
+    [
+        {"learner": "magic"},
+        {"max_iter": 0},
+        {"folds": 1},
+        {"margin": -1.0},
+        {"vertical": 0},
+        {"eta0": 0.0},
+        {"delta": -1.0},
+        {"C": 0.0},
+        {"tol": float("nan")},
+        {"r": 1.0},
+        {"C": float("inf"), "learner": "svm"},
+        {"delta": 0.5, "learner": "perceptron"},
+        {"margin": 0.0, "learner": "arow"},
+    ],
 )
 def test_bad_parameters(wrong, trees):
     with pytest.raises(ValueError, match=next(iter(wrong))):

@@ -232,6 +232,8 @@ def test_threads_and_checkpoints_do_not_change_the_bits(learner, tmp_path, monke
 
 
 def test_parameters_reach_the_learner():
+    whole = ConstituencyParser(gold_tags=True).fit(TREES[:25])  # and nothing to warn of
+    assert [record["pass"] for record in whole.history_] == [1, 2, 3, 4]
     default = ConstituencyParser(gold_tags=True, max_iter=2).fit(TREES[:25])
     written = ConstituencyParser(
         "adagrad", eta0=0.1, delta=0.0, C=float("inf"), margin=1.0, temperature=0.0,

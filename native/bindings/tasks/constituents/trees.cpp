@@ -132,8 +132,8 @@ class PyTreeExamples {
     }
     nb::gil_scoped_release release;
     keys_ = frequent_features(inputs, gold, min_count);
-    scorer_ = std::make_shared<SpanScorer>(sizes, std::make_shared<KeyIndex>(keys_),
-                                           std::move(inputs));
+    scorer_ =
+        std::make_shared<SpanScorer>(sizes, std::make_shared<KeyIndex>(keys_), std::move(inputs));
     for (std::size_t e = 0; e < gold.size(); ++e) {
       trees_->encode(scorer_->layout(e), gold[e], part_);
       part_ptr_.push_back(static_cast<std::int64_t>(part_.size()));
@@ -310,10 +310,10 @@ class PyTreeParser {
 
 void bind_trees(nb::module_& m) {
   nb::class_<PyTreeExamples>(m, "TreeExamples")
-      .def(
-          nb::init<std::size_t, const Words&, nb::object, const std::vector<Example>&, std::size_t>(),
-          nb::arg("labels"), nb::arg("tags"), nb::arg("known"), nb::arg("examples"),
-          nb::arg("min_count"))
+      .def(nb::init<std::size_t, const Words&, nb::object, const std::vector<Example>&,
+                    std::size_t>(),
+           nb::arg("labels"), nb::arg("tags"), nb::arg("known"), nb::arg("examples"),
+           nb::arg("min_count"))
       .def(
           "problem",
           [](nb::object self, nb::object sample_weight) {

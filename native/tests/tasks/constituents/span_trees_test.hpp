@@ -95,8 +95,9 @@ inline double score_by_features(const slt::TreeInput& input, const slt::TreeSize
     } else if (!rest) {
       total += w[table + sizes.pairs() + symbol];
     }
-    j - i == 1 ? features.word(i, keys) : rest ? features.rest(i, j, keys)
-                                               : features.node(i, j, keys);
+    j - i == 1 ? features.word(i, keys)
+    : rest     ? features.rest(i, j, keys)
+               : features.node(i, j, keys);
     take(label);
     if (j - i == 1) return;
     features.split(i, k, j, keys);
@@ -109,11 +110,24 @@ inline double score_by_features(const slt::TreeInput& input, const slt::TreeSize
 }
 
 inline void test_span_trees() {
+  {  // tags the other way round are another feature of a split
+    const auto input = tree_input({"a", "b", "a", "b"}, {"D", "N", "D", "N"});
+    std::vector<std::uint64_t> one, other;
+    slt::TreeFeatures(input.tokens).split(0, 1, 4, one);
+    slt::TreeFeatures(input.tokens).split(0, 2, 4, other);
+    CHECK(one[1] != other[1]);
+  }
   const std::vector<std::vector<std::string_view>> words = {
-      {"it"}, {"the", "dog"}, {"the", "dog", "sees"}, {"it", "sees", "the", "dog"},
+      {"it"},
+      {"the", "dog"},
+      {"the", "dog", "sees"},
+      {"it", "sees", "the", "dog"},
       {"the", "dog", "sees", "the", "dog", "the", "dog", "sees", "it"}};
   const std::vector<std::vector<std::string_view>> tags = {
-      {"N"}, {"D", "N"}, {"D", "N", "V"}, {"N", "V", "D", "N"},
+      {"N"},
+      {"D", "N"},
+      {"D", "N", "V"},
+      {"N", "V", "D", "N"},
       {"D", "N", "V", "D", "N", "D", "N", "V", "X"}};
   const int labels = 3;
   const slt::TreeSizes sizes{labels, 4};

@@ -14,7 +14,7 @@ import numpy.typing as npt
 from ... import _core
 from ...problem import Problem
 from ...text.trees import Tree
-from ..learning import learn_task
+from ..learning import learn_task, learner_parameters
 from ..tagging.tagger import Tagger
 from .model import ConstituencyModel
 from .scores import score_trees
@@ -43,6 +43,9 @@ def fit_parser(
     sample_weight: npt.NDArray[np.float64] | None = None,
 ) -> tuple[ConstituencyModel, list[dict[str, Any]], bool]:
     """Return the model, a record of the passes, and whether it was interrupted."""
+    preset = _PRESETS.get(parser.learner, {})
+    if parser.learner != "pcfg":
+        learner_parameters(parser, 0, **preset)  # a mistake in them is told before hours of work
     sentences = [(tree.words, tree.tags) for tree in trees]
     tagger = None
     tags = [tags for _, tags in sentences]
@@ -82,7 +85,7 @@ def fit_parser(
     found = learn_task(
         parser,
         problem,
-        preset=_PRESETS.get(parser.learner),
+        preset=preset,
         score=None if dev is None else score,
         measure="f1",
     )

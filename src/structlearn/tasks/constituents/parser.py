@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import math
 import os
 from collections.abc import Callable
 
 from ...text.files import written_text
 from ...text.trees import Tree
 from ..base import FileTagger
-from ..parameters import check_number, check_whole
+from ..parameters import check_whole
 from .model import ConstituencyModel
 from .treebank import Sentence, placed_trees, read_sentences, read_treebank, with_trees
 
@@ -189,9 +188,6 @@ class ConstituencyParser(FileTagger):
         for name, bound in least.items():
             if getattr(self, name) is not None or name != "max_iter":
                 check_whole(name, getattr(self, name), bound)
-        for name in ("C", "eta0", "r", "delta", "margin", "temperature", "tol"):
-            if getattr(self, name) not in (None, math.inf if name == "C" else None):
-                check_number(name, getattr(self, name), above=name in ("C", "eta0", "r"))
         _ = self.n_threads
 
     # -- learning -------------------------------------------------------------------------------
