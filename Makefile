@@ -11,7 +11,7 @@ ifneq ($(wildcard ../shared/data),)
 export STRUCTLEARN_DATA ?= $(abspath ../shared/data)
 endif
 
-.PHONY: demo test test-native lint format types bench tables docs wheel clean help
+.PHONY: demo test test-native lint stub format types bench tables docs wheel clean help
 
 help:  ## list the targets
 	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -64,8 +64,12 @@ test-native:  ## the core's own tests under AddressSanitizer and UBSan
 lint: $(VENV)/lint-tools  ## ruff and clang-format
 	@echo "==> ruff"
 	@$(BIN)/ruff check . && $(BIN)/ruff format --check .
+	@$(BIN)/python tools/stub.py --check
 	@echo "==> clang-format"
 	@$(BIN)/clang-format --dry-run --Werror $(filter %.hpp %.cpp,$(NATIVE))
+
+stub: $(VENV)/lint-tools  ## src/structlearn/_core.pyi, from the native module
+	@$(BIN)/python tools/stub.py
 
 types: $(VENV)/lint-tools  ## mypy, strict
 	@echo "==> mypy"

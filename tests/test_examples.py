@@ -42,6 +42,7 @@ PRINTS = {
     "loopy_marginals": (r"coupling 0\.5: off by 0\.00", r"coupling 2\.0: off by 0\.0[3-9]"),
     "loss_family": (r"hinge 1\.0000, log loss 0\.4093, softmax-margin 1\.4093",),
     "own_cost": (r"m = 0\.25: 0\.[56]\d of ill days missed", r"m = 8 +: 0\.[01]\d of ill"),
+    "own_learner": (r"CRF +objective +\d+", r"StructuredSVM +objective +\d+.* accuracy 0\.[89]"),
     "own_structure": (
         r"argmax: right \d+ times",
         r"CRF +0\.7",

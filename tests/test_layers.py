@@ -35,6 +35,10 @@ BESIDE = ["metrics", "plotting", "drawing"]
 #: What stands below all layers.
 FOUNDATION = {"_core", "exceptions"}
 
+#: How files are written and read, whatever is in them: estimators and tasks know it, and it knows
+#: no model.
+FORMAT = {"io.container", "io.arrays"}
+
 #: Module to what it may import besides: X is read by the names of a structure's blocks, and what
 #: shows itself in notebooks knows how it is drawn.
 ALSO = {
@@ -102,7 +106,8 @@ def test_imports_only_what_stands_before(name):
     before = set(LAYERS[: LAYERS.index(layer(name)) + 1])
     for target in imports(name, MODULES[name]):
         beside = {"metrics", "drawing"} if layer(name) == "tasks" else set()
-        allowed = layer(target) in before | FOUNDATION | beside or target in ALSO.get(name, ())
+        also = ALSO.get(name, set()) | (FORMAT if layer(name) == "estimators" else set())
+        allowed = layer(target) in before | FOUNDATION | beside or target in also
         assert allowed, f"{name} imports {target}"
 
 
@@ -127,6 +132,12 @@ def test_learners_know_problems_only(name):
         assert layer(target) in {"problem", "learners", *FOUNDATION}, f"{name} imports {target}"
 
 
+@pytest.mark.parametrize("name", sorted(FORMAT))
+def test_the_format_of_files_knows_no_model(name):
+    for target in imports(name, MODULES[name]):
+        assert layer(target) in {"text", *FOUNDATION} or target in FORMAT, f"{name}: {target}"
+
+
 @pytest.mark.parametrize("name", ASIDE)
 def test_what_stands_beside_knows_no_layer(name):
     """Metrics score labels from anywhere, pictures show histories from anywhere."""
@@ -136,6 +147,18 @@ def test_what_stands_beside_knows_no_layer(name):
 
 def test_nothing_below_the_command_line_knows_it():
     for name, path in sources():
-        if layer(name) not in ("cli", "commands", "demo", "__main__", "tasks", ""):
-            above = {"cli", "commands", "demo", "tasks"}
+        if layer(name) not in ("cli", "commands", "demo", "__main__", "loading", "tasks", ""):
+            above = {"cli", "commands", "demo", "loading", "tasks"}
             assert not above & {layer(t) for t in imports(name, path)}, name
+
+
+@pytest.mark.parametrize("name", [n for n in MODULES if n.split(".")[0] == "learners"])
+def test_learners_see_a_problem_and_nothing_in_it(name):
+    """The operations of a problem and its handle for the core; no private name, no structure."""
+    hidden = {"structure", "examples", "layout", "features", "scorer"}
+    for node in ast.walk(ast.parse(MODULES[name].read_text(encoding="utf-8"))):
+        if not isinstance(node, ast.Attribute) or not isinstance(node.value, ast.Name):
+            continue
+        if node.value.id == "problem":
+            assert not node.attr.startswith("_"), f"{name} looks at problem.{node.attr}"
+            assert node.attr not in hidden, f"{name} looks at problem.{node.attr}"

@@ -3,11 +3,18 @@
 #include <algorithm>
 #include <cmath>
 #include <functional>
+#include <optional>
 #include <span>
 #include <vector>
 
+#include "learners/restricted_program.hpp"
+
 namespace structlearn {
 namespace {
+
+// Passes before anything else is thought of, and how many Newton steps are likely to be needed.
+constexpr std::size_t kPasses = 16;
+constexpr double kNewtonSteps = 10.0;
 
 // One pass of exact block steps; returns the sum of the block gaps as met. Without `move` nothing
 // changes, and the sum is the restricted problem's gap.
@@ -127,10 +134,12 @@ void project_on_simplex(std::span<double> v, double sum) {
 
 // Conjugate gradients on the face; the point they end at, brought back onto the simplices; an exact
 // line search on the way there. Many weights may reach zero in one step (More & Toraldo 1991).
-void face_step(WorkingSets& sets, double* w, std::size_t most, Interrupt& interrupt) {
+// Returns the number of iterations.
+std::size_t face_step(WorkingSets& sets, double* w, std::size_t most, Interrupt& interrupt) {
   const Face face(sets);
   const std::size_t n = face.atom.size(), d = sets.problem().weights();
-  if (n == 0) return;
+  if (n == 0) return 0;
+  std::size_t iterations = 0;
   std::vector<double> slope(n), residual, direction, x(n, 0.0), product(n), u(d);
   face.products(sets, w, true, slope);
   residual = direction = slope;
@@ -140,6 +149,7 @@ void face_step(WorkingSets& sets, double* w, std::size_t most, Interrupt& interr
   bool inside = true;
   for (std::size_t k = 0; k < most && square > enough && !interrupt.requested(); ++k) {
     face.scatter(sets, direction, u);
+    ++iterations;
     const double curvature = inner(u, u);
     // Outputs that say the same leave directions without curvature: along them rounding is all
     // there is, and the pairwise steps know what to do.
@@ -174,7 +184,7 @@ void face_step(WorkingSets& sets, double* w, std::size_t most, Interrupt& interr
     for (std::size_t j = m.begin; j < m.end; ++j) x[j] -= face.weight(sets, m, j);
   }
   const double rise = inner(slope, x);
-  if (!(rise > 0.0)) return;
+  if (!(rise > 0.0)) return iterations;
   face.scatter(sets, x, u);
   const double curvature = inner(u, u);
   const double length = rise < curvature ? rise / curvature : 1.0;
@@ -190,34 +200,57 @@ void face_step(WorkingSets& sets, double* w, std::size_t most, Interrupt& interr
     for (std::size_t j = m.begin; j < m.end; ++j) face.weight(sets, m, j) *= before / after;
   }
   for (std::size_t j = 0; j < d; ++j) w[j] -= length * u[j];
+  return iterations;
 }
 
 }  // namespace
 
-RestrictedReport solve_restricted(WorkingSets& sets, double* w, double tolerance,
+RestrictedReport solve_restricted(WorkingSets& sets, double* w, const Precision& wanted,
                                   std::size_t most_passes, const ConePoint& cone,
                                   Interrupt& interrupt) {
   RestrictedReport report;
-  const double enough =
-      0.1 * tolerance / static_cast<double>(std::max<std::size_t>(1, sets.size()));
-  double before = HUGE_VAL;
-  while (report.passes < most_passes && !interrupt.requested()) {
+  const double share = 0.1 / static_cast<double>(std::max<std::size_t>(1, sets.size()));
+  const auto measure = [&] {
+    sets.weights(w);  // rounding of the steps is not carried on
+    cone.shift(w);
+    cone.settle(w);
+    report.gap = ascend(sets, w, false, 0.0, cone, interrupt);
+    return report.solved = report.gap <= wanted.at(sets.dual(w));
+  };
+  std::optional<RestrictedProgram> program;
+  double before = HUGE_VAL, work = 0.0, worth = HUGE_VAL;
+  while (report.passes < most_passes && work < worth && !interrupt.requested()) {
     ++report.passes;
-    const double met = ascend(sets, w, true, enough, cone, interrupt);
-    if (met <= tolerance) {
-      sets.weights(w);  // rounding of the steps is not carried on
-      cone.shift(w);
-      cone.settle(w);
-      report.gap = ascend(sets, w, false, 0.0, cone, interrupt);
-      if (report.gap <= tolerance) break;
-    }
+    const double enough = wanted.at(sets.dual(w));
+    const double met = ascend(sets, w, true, share * enough, cone, interrupt);
+    if (met <= enough && measure()) break;
     // What coordinate ascent is slow at is a linear system on the face. An iteration there costs as
     // much as a pass.
+    work += 1.0;
     if (report.passes % 16 == 0 || (report.passes % 4 == 0 && met > 0.5 * before)) {
-      face_step(sets, w, report.passes < 64 ? 16 : 64, interrupt);
+      work += static_cast<double>(face_step(sets, w, report.passes < 64 ? 16 : 64, interrupt));
       cone.settle(w);
     }
     if (report.passes % 4 == 0) before = met;
+    // Badly scaled features make both slow. Newton steps do not mind, but each costs as much as
+    // many passes: they come once passes have cost about as much as they will.
+    if (report.passes == kPasses) {
+      program.emplace(sets, cone);
+      if (program->small_enough()) worth = kNewtonSteps * program->passes_a_step();
+    }
+  }
+  if (!report.solved && !interrupt.requested() && !measure()) {
+    if (!program) program.emplace(sets, cone);
+    if (program->small_enough()) {
+      const double gap = report.gap;
+      const BlockSolution found = program->solve(wanted, interrupt);
+      report.newton_steps = found.steps;
+      if (found.gap < gap) {
+        program->take(found, sets, w, cone);
+        report.gap = found.gap;
+        report.solved = found.reached;
+      }
+    }
   }
   report.complete = !interrupt.requested();
   return report;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <stdexcept>
 #include <string>
+#include <utility>
 
 namespace structlearn {
 
@@ -233,12 +234,77 @@ double WorkingSets::dual(const double* w) const {
   return cost - 0.5 * square;
 }
 
+double WorkingSets::bound(const ConePoint& cone) const {
+  std::vector<double> w(problem_->weights());
+  weights(w.data());
+  cone.shift(w.data());
+  return dual(w.data());
+}
+
+std::pair<double, double> WorkingSets::best_multiple(const double* w) const {
+  double square = 0.0;
+  for (std::size_t j = 0; j < problem_->weights(); ++j) square += w[j] * w[j];
+  std::vector<double> product, all, cost;
+  for (std::size_t i = 0; i < sets_.size(); ++i) {
+    if (scale(i) == 0.0) continue;
+    products(i, problem_->scorer().layout(i), w, product);
+    all.insert(all.end(), product.begin(), product.end());
+    for (const Atom& atom : sets_[i].atoms) cost.push_back(atom.cost);
+    all.push_back(0.0);
+    cost.push_back(sets_[i].gold_cost);
+  }
+  // The objective and its slope at a multiple.
+  const auto at = [&](double t) {
+    double value = 0.5 * t * t * square, slope = t * square;
+    std::size_t k = 0;
+    for (std::size_t i = 0; i < sets_.size(); ++i) {
+      if (scale(i) == 0.0) continue;
+      std::size_t best = k;
+      for (const std::size_t end = k + sets_[i].atoms.size() + 1; k < end; ++k) {
+        if (cost[k] + t * all[k] > cost[best] + t * all[best]) best = k;
+      }
+      value += scale(i) * (cost[best] + t * all[best]);
+      slope += scale(i) * all[best];
+    }
+    return std::pair{value, slope};
+  };
+  double low = 0.0, high = 1.0;
+  for (int k = 0; k < 60 && at(high).second < 0.0; ++k) {
+    low = high;
+    high *= 2.0;
+  }
+  for (int k = 0; k < 60; ++k) {
+    const double middle = 0.5 * (low + high);
+    (at(middle).second < 0.0 ? low : high) = middle;
+  }
+  return {high, at(high).first};
+}
+
 void WorkingSets::weights(double* w) const {
   std::fill(w, w + problem_->weights(), 0.0);
   for (std::size_t i = 0; i < sets_.size(); ++i) {
     const Layout layout = problem_->scorer().layout(i);
     if (scale(i) != 0.0) scatter(i, layout, sets_[i].alpha, -scale(i), w);
   }
+}
+
+double WorkingSets::release(double* gradient) {
+  constexpr double kLittle = 1e-6;  // of the heaviest: an interior point has no zeros
+  weights(gradient);
+  for (std::size_t j = 0; j < problem_->weights(); ++j) gradient[j] = -gradient[j];
+  double cost = 0.0;
+  for (std::size_t i = 0; i < sets_.size(); ++i) {
+    WorkingSet& set = sets_[i];
+    cost += scale(i) * set.mean_cost();
+    double most = 0.0;
+    for (const double a : set.alpha) most = std::max(most, a);
+    for (std::size_t a = 0; a < set.atoms.size(); ++a) {
+      set.atoms[a].idle = set.alpha[a] > kLittle * most ? 0 : set.atoms[a].idle + 1;
+      set.alpha[a] = 0.0;
+    }
+    set.rest = 1.0;
+  }
+  return cost;
 }
 
 Survey WorkingSets::survey(const double* w, double violation, bool products, std::size_t threads,
@@ -271,7 +337,7 @@ Survey WorkingSets::survey(const double* w, double violation, bool products, std
       found.loss[i] = at.loss;
       found.slack[i] = point.best();
       found.gap[i] = scale(i) * (at.loss - point.mean());
-      if (at.changed && at.loss - found.slack[i] > violation) {
+      if (at.other && at.loss - found.slack[i] > violation) {
         const std::size_t before = set.atoms.size();
         const std::size_t place =
             add(i, layout, local.r, at.cost, products ? local.scratch.data() : nullptr);
@@ -295,8 +361,8 @@ double WorkingSets::cached(const double* w, double* gradient) const {
       total += scale(i) * sets_[i].gold_cost;
       continue;
     }
-    total += scale(i) * *best;
     const auto a = static_cast<std::size_t>(best - score.begin());
+    total += scale(i) * sets_[i].atoms[a].cost;
     problem_->scorer().scatter(i, layout, sets_[i].atoms[a].difference, scale(i), gradient);
   }
   return total;

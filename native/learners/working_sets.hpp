@@ -12,10 +12,12 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "learners/simplex_qp.hpp"
 #include "problem/problem.hpp"
+#include "scoring/weight_cone.hpp"
 
 namespace structlearn {
 
@@ -87,16 +89,27 @@ class WorkingSets {
   // -1/2 |w|^2 + sum_i C_i l_i.
   double dual(const double* w) const;
 
+  // The same for the weights of the dual point itself, added up anew: a bound whatever rounding has
+  // done to the weights that steps were added to.
+  double bound(const ConePoint& cone) const;
+
+  // The multiple of w that is best for the outputs known, and its objective by those.
+  std::pair<double, double> best_multiple(const double* w) const;
+
   // w = -sum_i C_i A_i^T r_i from the start, examples in order.
   void weights(double* w) const;
+
+  // Gives all weight back to the gold outputs; returns what the joint constraint of the mean outputs
+  // was: its cost, and sum_i C_i A^T r_i. Atoms with little weight have been idle once more.
+  double release(double* gradient);
 
   // A pass with the weights held still; outputs that score more than the working set by over
   // `violation` are added to it. The same for any number of threads.
   Survey survey(const double* w, double violation, bool products, std::size_t threads,
                 Interrupt& interrupt);
 
-  // The sum of C_i times the working set's largest score and, in `gradient`, of C_i A^T r of that
-  // atom: the joint constraint that needs no inference.
+  // The sums over examples of C_i times the cost of the working set's best atom and, in `gradient`,
+  // of C_i A^T r of it: the joint constraint that needs no inference.
   double cached(const double* w, double* gradient) const;
 
  private:

@@ -55,10 +55,17 @@ double StructureOracle::infer(std::size_t, const Layout& layout, const double* t
 double StructureOracle::runner_up(std::size_t, const Layout& layout, const double* theta,
                                   std::span<const std::uint32_t> excluded, PartVector& p,
                                   Workspace& ws) const {
+  // Different outputs may have the same parts (trees of a grammar without spans): of two that have
+  // those of the excluded one, at most one is it.
+  bool excluded_seen = false;
   for (const auto& [value, y] : structure_->kbest(layout, scores_of(layout, theta), 2, ws)) {
     p.clear(false);
     structure_->encode(layout, y, p.index);
-    if (std::equal(p.index.begin(), p.index.end(), excluded.begin(), excluded.end())) continue;
+    if (!excluded_seen &&
+        std::equal(p.index.begin(), p.index.end(), excluded.begin(), excluded.end())) {
+      excluded_seen = true;
+      continue;
+    }
     p.value.assign(p.index.size(), 1.0);
     return value;
   }
@@ -258,6 +265,9 @@ LossResult Problem::loss(std::size_t i, const Layout& layout, Weights w, double 
     plain_difference += gradient.value[n] * plain[gradient.index[n]];
   }
   result.changed = !gradient.index.empty();
+  // Without a gradient the zero-one loss is either 0 or the margin.
+  const bool twin = margin != 0.0 && cost_.zero_one && result.loss > 0.5 * margin;
+  result.other = result.changed || twin;
   result.cost = result.loss - plain_difference;
   return result;
 }

@@ -93,6 +93,7 @@ struct LossResult {
   double loss = 0.0;
   double cost = 0.0;     // margin * cost of the output found; eps > 0: its expectation under p
   bool changed = false;  // the gradient is not zero
+  bool other = false;    // what was found is not the gold output, though its parts may be the same
   bool valid = true;     // the output found does not score less than the gold one
   // The scores without the cost, in the workspace: valid until its next use.
   const double* scores = nullptr;

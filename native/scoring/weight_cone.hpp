@@ -51,6 +51,14 @@ class WeightCone {
     return kInside * sum;
   }
 
+  // Calls entry(weight, coefficient) for all of a row.
+  template <class Entry>
+  void each(std::size_t r, Entry&& entry) const {
+    for (std::int64_t k = ptr_[r]; k < ptr_[r + 1]; ++k) {
+      entry(static_cast<std::size_t>(index_[k]), value_[k]);
+    }
+  }
+
   // w += a b_r.
   void add(std::size_t r, double a, double* w) const {
     for (std::int64_t k = ptr_[r]; k < ptr_[r + 1]; ++k) w[index_[k]] += a * value_[k];

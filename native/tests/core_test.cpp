@@ -42,6 +42,7 @@ int main() {
   test::test_long_trees();
   test::test_small_spanning_trees();
   test::test_second_order_trees();
+  test::test_second_order_certificates();
   test::test_projective_chart();
   test::test_label_sets();
   test::test_parser_operator();

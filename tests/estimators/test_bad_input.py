@@ -4,13 +4,13 @@ import itertools
 
 import numpy as np
 import pytest
-from estimator_data import points, quietly, same_outputs, sentences, sequences
 from scipy import sparse
 from sklearn.base import clone
 
 from structlearn.estimators import CRF, StructuredModel, StructuredPerceptron, StructuredSVM
 from structlearn.exceptions import InfeasibleError
 from structlearn.structures import Chain, Lattice
+from tests.estimators.estimator_data import points, quietly, same_outputs, sentences, sequences
 
 
 def refused(model, X, y, message, error=ValueError, **options):
@@ -179,7 +179,7 @@ def test_wrong_number_of_features_at_predict():
     X, y = points()
     for kind in (np.asarray, sparse.csr_matrix):
         model = CRF("multiclass").fit(kind(X), y)
-        with pytest.raises(ValueError, match="has 2 features, expected 5"):
+        with pytest.raises(ValueError, match="X has 2 features, but CRF is expecting 5 features"):
             model.predict(kind(X[:, :2]))
 
 
@@ -188,8 +188,7 @@ def test_other_blocks_at_predict():
     model = CRF().fit(X, y)
     with pytest.raises(ValueError, match=r"features for \['label', 'transition'\], expected \['la"):
         model.predict([{"label": X[0], "transition": np.ones((len(X[0]) - 1, 2))}])
-    with pytest.raises(ValueError, match="X is empty"):
-        model.predict([])
+    assert model.predict([]) == []
 
 
 # -- y --------------------------------------------------------------------------------------------
@@ -392,7 +391,7 @@ def test_parameters_of_other_estimators(cls):
             with pytest.raises(ValueError, match=name):
                 cls(**{name: value}).fit(WORDS, TAGS)
         with pytest.raises(ValueError, match="C must be > 0"):
-            cls(C=0).partial_fit(WORDS, TAGS, classes=["D", "N"])
+            cls(C=0, solver="sgd").partial_fit(WORDS, TAGS, classes=["D", "N"])
 
 
 def test_parameters_are_checked_at_fit_not_before():

@@ -1,8 +1,9 @@
 """partial_fit: a pass at a time, bit for bit the same as fit."""
 
+import re
+
 import numpy as np
 import pytest
-from estimator_data import points, quietly, same_coef, same_outputs, sentences, sequences
 
 from structlearn.estimators import (
     AROW,
@@ -12,6 +13,14 @@ from structlearn.estimators import (
     StructuredModel,
     StructuredPerceptron,
     StructuredSVM,
+)
+from tests.estimators.estimator_data import (
+    points,
+    quietly,
+    same_coef,
+    same_outputs,
+    sentences,
+    sequences,
 )
 
 LEARNERS = {
@@ -167,9 +176,15 @@ def test_classes_that_have_not_occurred_yet():
 def test_batch_solvers_refuse():
     X, y = sequences()
     for model in (CRF(), CRF(solver="lbfgs"), StructuredModel(temperature=1)):
-        with pytest.raises(ValueError, match=r"partial_fit needs an online learner.*solver='sgd'"):
+        assert not hasattr(model, "partial_fit")
+        with pytest.raises(AttributeError, match="has no attribute 'partial_fit'") as caught:
             model.partial_fit(X, y, classes=["D", "N", "V"])
+        told = str(caught.value.__cause__)
+        assert re.match(r"partial_fit needs an online learner.*solver='sgd'", told)
         assert not hasattr(model, "classes_")
+    # Which solver it is, is checked when it is called, as at fit.
+    with pytest.raises(ValueError, match="solver must be one of"):
+        CRF(solver="newton").partial_fit(X, y, classes=["D", "N", "V"])
 
 
 def test_failure_leaves_the_model_as_it_was():

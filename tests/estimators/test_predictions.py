@@ -4,10 +4,10 @@ import itertools
 
 import numpy as np
 import pytest
-from estimator_data import points, quietly, same_outputs, sequences
 
 from structlearn.estimators import CRF, StructuredPerceptron, StructuredSVM
 from structlearn.structures import Chain, Lattice
+from tests.estimators.estimator_data import points, quietly, same_outputs, sequences
 
 NAMES = ["D", "N", "V"]
 

@@ -20,7 +20,7 @@ from structlearn.learners import (
 )
 from structlearn.learners.base import Progress, Settings
 from structlearn.problem import PartVector
-from structlearn.structures import Chain, Exhaustive, Multiclass, SemiMarkov
+from structlearn.structures import Chain, Exhaustive, Grid, Multiclass, SemiMarkov
 
 REPEATABLE = settings(derandomize=True, deadline=None, database=None, max_examples=25)
 FAMILY = list(itertools.product((0, 1), (0, 0.5, 1)))
@@ -55,11 +55,32 @@ def partial_segments():
     return [rng.normal(size=(row[-1][1], 2, 2)) for row in y], y
 
 
+def partial_pictures():
+    """Potts terms, whose parts count −1 where neighbours differ."""
+    rng = np.random.default_rng(6)
+    X = [
+        {
+            "label": rng.normal(size=(2, 3, 2)),
+            "potts_right": rng.normal(size=(2, 2, 1)),
+            "potts_down": rng.normal(size=(1, 3, 1)),
+        }
+        for _ in range(4)
+    ]
+    y = [
+        [[0, 1, 1], [0, 0, 1]],
+        [[0, None, 1], [None, 1, 0]],
+        [[1, {0, 1}, 0], [None, None, 1]],
+        [[None] * 3, [None] * 3],
+    ]
+    return X, y
+
+
 PROBLEMS = {
     "chain": lambda: (Chain(), *partial_sequences()),
     "order 2": lambda: (Chain(order=2), *partial_sequences()),
     "enumerated": lambda: (Exhaustive(Chain()), *partial_sequences()),
     "segments": lambda: (SemiMarkov(2), *partial_segments()),
+    "potts": lambda: (Grid(), *partial_pictures()),
     "multiclass": lambda: (
         Multiclass(),
         np.random.default_rng(2).normal(size=(6, 3)),

@@ -72,6 +72,20 @@ def test_clone_keeps_parameters(case):
     check_is_fitted(fitted)
 
 
+def test_nothing_is_predicted_before_fit(case):
+    estimator, sentences, (X, y), _ = case
+    fresh = clone(estimator)
+    assert not hasattr(fresh, "classes_"), "hasattr asks, and must not fail"
+    calls = [lambda: fresh.predict(X), lambda: fresh.score(X, y), lambda: fresh.evaluate(sentences)]
+    if hasattr(fresh, "predict_marginals"):
+        calls.append(lambda: fresh.predict_marginals(X))
+    if hasattr(fresh, "predict_kbest"):
+        calls.append(lambda: fresh.predict_kbest(X, 2))
+    for call in calls:
+        with pytest.raises(NotFittedError, match="has not learned anything yet"):
+            call()
+
+
 def test_cross_validation_and_grid_search(case):
     estimator, sentences, (X, y), grid = case
     scores = cross_val_score(estimator, sentences, cv=2, error_score="raise")

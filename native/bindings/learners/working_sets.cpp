@@ -7,6 +7,8 @@
 #include "bindings/problem/py_problem.hpp"
 #include "bindings/signals.hpp"
 #include "learners/frank_wolfe.hpp"
+#include "learners/interior_point.hpp"
+#include "learners/restricted_program.hpp"
 #include "learners/restricted_qp.hpp"
 
 namespace structlearn::python {
@@ -83,7 +85,7 @@ nb::dict frank_wolfe(WorkingSets& sets, OutVector w, OutVector gap, Integers ord
   return result;
 }
 
-nb::dict solve(WorkingSets& sets, OutVector w, double tolerance, std::size_t most_passes,
+nb::dict solve(WorkingSets& sets, OutVector w, double gap, double share, std::size_t most_passes,
                nb::object cone, OutVector multipliers) {
   check_size(w.size(), sets.problem().weights(), "w");
   const ConePoint point = read_cone(cone, multipliers);
@@ -92,13 +94,45 @@ nb::dict solve(WorkingSets& sets, OutVector w, double tolerance, std::size_t mos
   {
     nb::gil_scoped_release release;
     Interrupt interrupt(signals.poll());
-    report = solve_restricted(sets, w.data(), tolerance, most_passes, point, interrupt);
+    report = solve_restricted(sets, w.data(), {gap, share}, most_passes, point, interrupt);
   }
   signals.rethrow();
   nb::dict result;
   result["gap"] = report.gap;
+  result["solved"] = report.solved;
   result["passes"] = report.passes;
+  result["newton_steps"] = report.newton_steps;
   return result;
+}
+
+// The joint constraint of the mean outputs that solve the restricted problem, by Newton steps alone,
+// which need no products: its cost, with `gradient` and the solution's weights in place. None where
+// that would take too much memory.
+nb::object mean_constraint(WorkingSets& sets, OutVector w, OutVector gradient, double gap,
+                           double share, nb::object cone) {
+  check_size(w.size(), sets.problem().weights(), "w");
+  check_size(gradient.size(), sets.problem().weights(), "gradient");
+  const WeightCone* bounds = cone.is_none() ? nullptr : &nb::cast<const WeightCone&>(cone);
+  bool possible = false;
+  double cost = 0.0;
+  Signals signals;
+  {
+    nb::gil_scoped_release release;
+    Interrupt interrupt(signals.poll());
+    std::vector<double> multipliers(bounds == nullptr ? 0 : bounds->rows());
+    const ConePoint point{bounds, multipliers.data()};
+    const RestrictedProgram program(sets, point);
+    if (program.small_enough()) {
+      const BlockSolution found = program.solve({gap, share}, interrupt);
+      possible = !found.w.empty();
+      if (possible) {
+        program.take(found, sets, w.data(), point);
+        cost = sets.release(gradient.data());
+      }
+    }
+  }
+  signals.rethrow();
+  return possible ? nb::cast(cost) : nb::none();
 }
 
 // Everything, as flat arrays. The products follow from the rest, up to the last bit.
@@ -216,6 +250,54 @@ nb::tuple simplex(Input<double, nb::ndim<2>> gram, Vector b, double origin, OutV
   return nb::make_tuple(rest, spread);
 }
 
+// The program of joint constraints, cost + <v, w>, by an interior-point method; None where that
+// would take too much memory.
+nb::object joint_program(Integers ptr, Integers column, Vector value, Vector cost, double gold,
+                         std::size_t weights, nb::object cone, double gap, double share) {
+  const std::size_t n = cost.size();
+  check_size(ptr.size(), n + 1, "ptr");
+  check_size(value.size(), column.size(), "value");
+  BlockProgram program;
+  program.columns = weights;
+  std::vector<std::pair<std::size_t, double>> entries;
+  for (std::size_t a = 0; a < n; ++a) {
+    entries.clear();
+    const std::int64_t begin = ptr.data()[a], end = ptr.data()[a + 1];
+    if (begin < 0 || end < begin || static_cast<std::size_t>(end) > column.size()) {
+      throw std::invalid_argument("the pointers of the constraints do not ascend to their end");
+    }
+    for (std::int64_t k = begin; k < end; ++k) {
+      const auto j = static_cast<std::size_t>(column.data()[k]);
+      if (j >= weights) throw std::invalid_argument("a weight that does not exist");
+      entries.emplace_back(j, value.data()[k]);
+    }
+    program.add_row(entries);
+    program.cost.push_back(cost.data()[a]);
+  }
+  program.end_block(gold, 1.0);
+  const WeightCone* bounds = cone.is_none() ? nullptr : &nb::cast<const WeightCone&>(cone);
+  BlockSolution found;
+  std::vector<std::size_t> kept;
+  Signals signals;
+  bool possible = false;
+  {
+    nb::gil_scoped_release release;
+    Interrupt interrupt(signals.poll());
+    if (bounds != nullptr) add_cone(program, *bounds);
+    kept = program.compact();
+    possible = program.small_enough();
+    if (possible) found = solve_blocks(program, {gap, share}, interrupt);
+  }
+  signals.rethrow();
+  if (!possible || found.w.empty()) return nb::none();
+  std::vector<double> w(weights, 0.0);
+  for (std::size_t j = 0; j < kept.size(); ++j) w[kept[j]] = found.w[j];
+  if (bounds != nullptr) bounds->project(w.data());
+  found.b.resize(n);
+  return nb::make_tuple(to_numpy(std::move(found.b)), found.rest[0], to_numpy(std::move(w)),
+                        found.gap);
+}
+
 }  // namespace
 
 void bind_working_sets(nb::module_& m) {
@@ -260,10 +342,24 @@ void bind_working_sets(nb::module_& m) {
           },
           nb::arg("w"))
       .def(
+          "bound",
+          [](const WorkingSets& s, nb::object cone, OutVector multipliers) {
+            return s.bound(read_cone(cone, multipliers));
+          },
+          nb::arg("cone").none(), nb::arg("multipliers"))
+      .def(
           "weights",
           [](const WorkingSets& s, OutVector w) {
             check_size(w.size(), s.problem().weights(), "w");
             s.weights(w.data());
+          },
+          nb::arg("w"))
+      .def(
+          "best_multiple",
+          [](const WorkingSets& s, Vector w) {
+            check_size(w.size(), s.problem().weights(), "w");
+            const auto [multiple, value] = s.best_multiple(w.data());
+            return nb::make_tuple(multiple, value);
           },
           nb::arg("w"))
       .def(
@@ -277,8 +373,10 @@ void bind_working_sets(nb::module_& m) {
           nb::arg("w"), nb::arg("gradient"))
       .def("frank_wolfe", &frank_wolfe, nb::arg("w"), nb::arg("gap"), nb::arg("order"),
            nb::arg("options"), nb::arg("cone").none(), nb::arg("multipliers"))
-      .def("solve", &solve, nb::arg("w"), nb::arg("tolerance"), nb::arg("most_passes"),
+      .def("solve", &solve, nb::arg("w"), nb::arg("gap"), nb::arg("share"), nb::arg("most_passes"),
            nb::arg("cone").none(), nb::arg("multipliers"))
+      .def("mean_constraint", &mean_constraint, nb::arg("w"), nb::arg("gradient"), nb::arg("gap"),
+           nb::arg("share"), nb::arg("cone").none())
       .def("dump", &dump)
       .def("load", &load, nb::arg("state"));
   m.def(
@@ -288,6 +386,9 @@ void bind_working_sets(nb::module_& m) {
         return nb::make_tuple(to_numpy(std::move(order)), random);
       },
       nb::arg("gap"), nb::arg("uniform"), nb::arg("random"));
+  m.def("joint_program", &joint_program, nb::arg("ptr"), nb::arg("column"), nb::arg("value"),
+        nb::arg("cost"), nb::arg("gold"), nb::arg("weights"), nb::arg("cone").none(),
+        nb::arg("gap"), nb::arg("share"));
   m.def("simplex", &simplex, nb::arg("gram"), nb::arg("b"), nb::arg("origin"), nb::arg("alpha"),
         nb::arg("tolerance"));
 }

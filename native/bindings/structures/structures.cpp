@@ -675,6 +675,12 @@ void bind_structures(nb::module_& m) {
           },
           nb::arg("theta"), nb::arg("temperature"))
       .def(
+          "entropy",
+          [](const Hypergraph& h, Input<double, nb::ndim<1>> theta, double eps) {
+            return h.entropy(scores_for(h, theta), eps);
+          },
+          nb::arg("theta"), nb::arg("temperature"))
+      .def(
           "kbest",
           [](const Hypergraph& h, Input<double, nb::ndim<1>> theta, std::size_t n) {
             nb::list result;

@@ -18,22 +18,24 @@ struct PairCosts {
   double same0, up, down, same1;  // 00, 01, 10, 11
 
   // Half of what choosing differently costs beyond what the nodes can be charged for; < 0 where no
-  // cut can represent it. Rounding is no reason to refuse.
+  // cut can represent it. Rounding of the differences is no reason to refuse; of the costs
+  // themselves it would be any number where they have a large offset.
   double separation() const {
-    const double w = 0.5 * ((up - same0) + (down - same1));
+    const double first = up - same0, second = down - same1, w = 0.5 * (first + second);
     if (w >= 0.0) return w;
-    const double size = std::fabs(same0) + std::fabs(up) + std::fabs(down) + std::fabs(same1);
-    return w >= -1e-13 * size ? 0.0 : w;
+    return w >= -1e-13 * (std::fabs(first) + std::fabs(second)) ? 0.0 : w;
   }
 };
 
-// Adds E(x_p, x_q) to the network: w where they differ, and what is left to the nodes.
+// Adds E(x_p, x_q) to the network: w where they differ, and what is left to the nodes, which is
+// down - same0 - w and up - same0 - w; large costs of differing cancel before small ones are added.
 template <class Network>
 void add_pair(Network& net, std::size_t p, std::int32_t arc, const PairCosts& c, double w) {
+  const double turn = c.down - c.up, same = c.same1 - c.same0;
   net.capacity(p, arc) += w;
   net.reverse_capacity(p, arc) += w;
-  net.node(p).excess += c.down - c.same0 - w;
-  net.node(net.head(p, arc)).excess += c.up - c.same0 - w;
+  net.node(p).excess += 0.5 * (same + turn);
+  net.node(net.head(p, arc)).excess += 0.5 * (same - turn);
 }
 
 // What a group earns in a move if all its members choose 0, or 1, and what each that does not takes

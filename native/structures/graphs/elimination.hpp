@@ -25,10 +25,10 @@ class Elimination {
   // that has it; -inf where none is legal.
   double best(const double* label, const double* table, std::int64_t* y) const;
 
-  // t log sum exp(score / t), and the marginals of nodes (N, K) and edges (E, K, K), zero on entry.
-  // Without marginals where the value is -inf.
+  // t log sum exp(score / t), the marginals of nodes (N, K) and edges (E, K, K), zero on entry, and
+  // the entropy in nats. Without the last three where the value is -inf.
   double sums(const double* label, const double* table, double temperature, double* node,
-              double* edge) const;
+              double* edge, double* entropy) const;
 
  private:
   enum class Source { kLabel, kTable, kMessage };

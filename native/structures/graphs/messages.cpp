@@ -88,9 +88,11 @@ class Sweeper {
         // What is left of the nodes' own scores is at most the sum of their largest.
         const double gained = result.bound - bound;
         if (bound < result.bound) result.bound = bound;
-        const double scale = std::max(1.0, std::fabs(result.bound));
-        result.converged = result.bound <= best + 1e-12 * scale ||
-                           (result.rounds > 1 && gained <= s_.tolerance * scale);
+        // Small is what is small beside the gap: scores have no unit. Without a labelling there is
+        // no gap.
+        const double left = best > kMinusInfinity ? result.bound - best : std::fabs(result.bound);
+        result.converged =
+            result.bound <= best || (result.rounds > 1 && gained <= s_.tolerance * left);
       } else {
         result.converged = change_ <= s_.tolerance;
       }

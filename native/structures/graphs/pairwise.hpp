@@ -113,7 +113,7 @@ struct MessageSettings {
   bool reweighted = false;   // sequential tree-reweighted, temperature 0 only: gives a bound
   double damping = 0.0;      // the share of the old message that is kept
   std::size_t max_rounds = 100;
-  double tolerance = 1e-6;
+  double tolerance = 1e-6;  // of a change of messages; reweighted: of a gain, as a share of the gap
 };
 struct MessageResult {
   bool complete = true;

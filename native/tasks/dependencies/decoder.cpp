@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 namespace structlearn::parsing {
 namespace {
@@ -10,6 +11,25 @@ constexpr double kShare = 1.0 / 3.0;  // of an arc's score: tree, modifier and h
 constexpr double kFirstRate = 2.0;    // of Polyak's step, and
 constexpr double kSlower = 0.9;       // what it is multiplied by
 constexpr int kPatience = 3;          // after so many rounds without a better bound
+
+// Both of the magnitude of a tree: scores have no unit.
+constexpr double kRounding = 16 * std::numeric_limits<double>::epsilon();
+constexpr double kLeastGap = 1e-9;  // for the length of a step
+
+// The most that the magnitudes of a tree's parts can add up to: an arc and a grandparent a word,
+// and a sibling before it, or an end on either side of a head.
+double magnitude(const Parts& parts, const PartScores& scores) {
+  const auto largest = [](const double* score, std::size_t size) {
+    double most = 0.0;
+    for (std::size_t i = 0; i < size; ++i) {
+      if (std::isfinite(score[i])) most = std::max(most, std::fabs(score[i]));
+    }
+    return most;
+  };
+  const double n = parts.n;
+  return n * (largest(scores.arc, parts.arcs()) + largest(scores.grand, parts.grands())) +
+         (3 * n + 2) * largest(scores.sibling, parts.siblings());
+}
 
 }  // namespace
 
@@ -140,6 +160,7 @@ Decoded Decoder::decode(const Parts& parts, const PartScores& scores,
   value_.assign(n + 1, 0.0);
   result.value = kMinusInfinity;
   result.bound = std::numeric_limits<double>::infinity();
+  const double size = magnitude(parts, scores);
   double rate = kFirstRate;
   int stalled = 0;
   for (int iteration = 0; iteration < max_iterations_; ++iteration) {
@@ -175,8 +196,8 @@ Decoded Decoder::decode(const Parts& parts, const PartScores& scores,
       rate *= kSlower;
       stalled = 0;
     }
-    const double gap = result.bound - result.value;
-    if (gap <= 1e-9 * (1.0 + std::abs(result.value))) {
+    if (result.bound - result.value <= kRounding * size) {
+      result.bound = std::max(result.bound, result.value);
       result.exact = true;
       return result;
     }
@@ -189,10 +210,12 @@ Decoded Decoder::decode(const Parts& parts, const PartScores& scores,
     if (differ == 0) {  // they agree: the tree is the best
       heads = candidate_;
       result.value = parts.score(candidate_, scores);
+      result.bound = std::max(result.bound, result.value);
       result.exact = true;
       return result;
     }
-    const double step = rate * std::max(dual - result.value, 1e-6) / static_cast<double>(differ);
+    const double left = std::max(dual - result.value, kLeastGap * size);
+    const double step = rate * left / static_cast<double>(differ);
     for (std::size_t a = 0; a < arcs; ++a) {
       if (y_[a] != z_up_[a]) {
         dual_up_[a] -= step * (static_cast<double>(y_[a]) - static_cast<double>(z_up_[a]));

@@ -1,6 +1,7 @@
 #include "tasks/dependencies/local_search.hpp"
 
 #include <algorithm>
+#include <cmath>
 
 #include "structures/structure.hpp"
 
@@ -8,7 +9,7 @@ namespace structlearn::parsing {
 namespace {
 
 constexpr int kMostSweeps = 20;
-constexpr double kLeastGain = 1e-7;
+constexpr double kLeastGain = 1e-9;  // of the largest score of an arc: less may be rounding
 
 bool above(const std::vector<std::int32_t>& heads, int ancestor, int word) {
   while (word > 0 && word != ancestor) word = heads[static_cast<std::size_t>(word)];
@@ -80,13 +81,17 @@ double LocalSearch::improve(const Parts& parts, const PartScores& scores,
   for (std::size_t m = 1; m <= n; ++m) {
     current_[m] = parts.find(heads[m], static_cast<int>(m));
   }
+  double largest = 0.0;
+  for (std::size_t a = 0; a < parts.arcs(); ++a) {
+    if (std::isfinite(scores.arc[a])) largest = std::max(largest, std::fabs(scores.arc[a]));
+  }
   double total = 0.0;
   for (int sweep = 0; sweep < kMostSweeps; ++sweep) {
     bool changed = false;
     for (std::size_t i = 1; i <= n; ++i) {
       const int m = static_cast<int>(i), old = heads[i];
       if (old == 0) continue;  // the one root stays
-      double best = kLeastGain;
+      double best = kLeastGain * largest;
       std::uint32_t best_arc = Parts::kNone;
       for (std::uint32_t a = parts.begin[i]; a < parts.begin[i + 1]; ++a) {
         const int h = parts.head[a];

@@ -9,7 +9,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import Any
 
-__all__ = ["evaluate", "inspect", "load", "predict", "train"]
+__all__ = ["evaluate", "inspect", "predict", "train"]
 
 
 def train(o: Any) -> Callable[[], None]:
@@ -36,16 +36,6 @@ def train(o: Any) -> Callable[[], None]:
     )
     parser.fit(o.train, dev=o.dev)
     return lambda: parser.save(o.model)
-
-
-def load(path: str, description: Any, tensors: Any) -> Any:
-    """Return the parser of a model file."""
-    from ..tasks.constituents.model import ConstituencyModel
-    from ..tasks.constituents.parser import ConstituencyParser
-
-    return ConstituencyParser.from_model(
-        ConstituencyModel.from_container(path, description, tensors)
-    )
 
 
 def predict(parser: Any, o: Any, progress: Any) -> int:

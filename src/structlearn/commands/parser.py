@@ -9,7 +9,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import Any
 
-__all__ = ["evaluate", "inspect", "load", "predict", "train"]
+__all__ = ["evaluate", "inspect", "predict", "train"]
 
 
 def train(o: Any) -> Callable[[], None]:
@@ -41,14 +41,6 @@ def train(o: Any) -> Callable[[], None]:
     )
     parser.fit(o.train, dev=o.dev)
     return lambda: parser.save(o.model)
-
-
-def load(path: str, description: Any, tensors: Any) -> Any:
-    """Return the parser of a model file."""
-    from ..tasks.dependencies.model import ParserModel
-    from ..tasks.dependencies.parser import DependencyParser
-
-    return DependencyParser.from_model(ParserModel.from_container(path, description, tensors))
 
 
 def predict(parser: Any, o: Any, progress: Any) -> int:

@@ -160,8 +160,9 @@ class Compilation:
                 masked[name] = table
                 continue
             if table.shape != shape:
-                if len(mask) and (mask.any(axis=0) == mask.all(axis=0)).all():
-                    mask = mask[0]
+                every = mask.reshape(-1, *table.shape)  # a position a row, however many axes
+                if (every.any(axis=0) == every.all(axis=0)).all():
+                    mask = every[0]
                 else:
                     table = np.broadcast_to(table, shape)
             masked[name] = np.where(mask, -np.inf, table)

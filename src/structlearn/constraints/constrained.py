@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -12,6 +13,7 @@ from ..structures.base import (
     Parts,
     Solution,
     Structure,
+    ask_each,
     check_count,
     check_temperature,
     is_batch,
@@ -112,8 +114,10 @@ class Constrained(Delegating):
 
     # -- outputs --------------------------------------------------------------------------------
 
-    def encode(self, y: Any, **scores: Any) -> Parts:
-        """Return μ(y); raises ``ValueError`` where y breaks a constraint."""
+    def encode(self, y: Any, **scores: Any) -> Any:
+        """Return μ(y); raises ``ValueError`` where y breaks a constraint; a list for a batch."""
+        if is_batch(scores):
+            return ask_each(self.encode, unbatch(scores), y)
         counts = self.structure.encode(y, **scores)
         broken = self.broken(y, **scores)
         if broken is not None:
@@ -152,7 +156,7 @@ class Constrained(Delegating):
     def solve(self, *, n_jobs: int | None = None, **scores: Any) -> Any:
         """Return the best output with its value and a certificate: a :class:`Solution`."""
         if is_batch(scores):
-            return [self.solve(**one) for one in unbatch(scores)]
+            return ask_each(self.solve, unbatch(scores))
         theta, topology, compiled = self._compiled(scores)
         masked: dict[str, Any] = compiled.mask(theta)
         try:
@@ -169,14 +173,19 @@ class Constrained(Delegating):
         """Return (ε log Σ exp(score/ε), its gradient by block) over the outputs that are left."""
         check_temperature(temperature)
         if is_batch(scores):
-            return [self.infer(temperature=temperature, **one) for one in unbatch(scores)]
+            return ask_each(self.infer, unbatch(scores), temperature=temperature)
         if temperature == 0:
             best = self.solve(**scores)
             return best.value, self.structure.encode(best.output, **scores)
         theta, topology, masked = self._masked(scores, "log_partition and marginals")
         value, p = self.structure.infer(temperature=temperature, **masked, **topology)
-        return value, {
-            name: p[name] if p[name].shape == a.shape else p[name].sum(axis=0)
+        return value, self._shaped(p, theta, scores)
+
+    @staticmethod
+    def _shaped(p: Parts, theta: Parts, scores: Mapping[str, Any]) -> Parts:
+        """Return expected counts in the shapes of the scores that were given."""
+        return {
+            name: p[name].sum(axis=tuple(range(p[name].ndim - a.ndim)))
             for name, a in theta.items()
             if scores.get(name) is not None
         }
@@ -185,8 +194,9 @@ class Constrained(Delegating):
         self, *, temperature: float = 1.0, n_jobs: int | None = None, **scores: Any
     ) -> Any:
         """Return the probability of each part, position by position."""
+        check_temperature(temperature)
         if is_batch(scores):
-            return [self.marginals(temperature=temperature, **one) for one in unbatch(scores)]
+            return ask_each(self.marginals, unbatch(scores), temperature=temperature)
         if temperature == 0:
             return self.structure.encode_by_position(self.argmax(**scores), **scores)
         theta, topology, masked = self._masked(scores, "marginals")
@@ -197,7 +207,7 @@ class Constrained(Delegating):
         """Return up to n outputs that keep to the constraints as (score, output), best first."""
         check_count(n)
         if is_batch(scores):
-            return [self.kbest(n, **one) for one in unbatch(scores)]
+            return ask_each(partial(self.kbest, n), unbatch(scores))
         theta, topology, compiled = self._compiled(scores)
         masked: dict[str, Any] = compiled.mask(theta)
         try:
@@ -207,6 +217,21 @@ class Constrained(Delegating):
             return program.kbest(n, **self.structure.program_scores(masked, **topology))
         except InfeasibleError as error:
             raise self._explained(compiled, theta, topology, error) from None
+
+    def infer_others(
+        self, y: Any, *, temperature: float = 1.0, **scores: Any
+    ) -> tuple[float, Parts]:
+        """Return the sums over the outputs that are left but for y, as :meth:`infer` does."""
+        theta, topology, masked = self._masked(scores, "sums over all outputs but one")
+        value, p = self.structure.infer_others(y, temperature=temperature, **masked, **topology)
+        return value, self._shaped(p, theta, scores) if p else {}
+
+    def _entropy(
+        self, theta: dict[str, Any], topology: Mapping[str, Any], temperature: float
+    ) -> float:
+        _, topology, masked = self._masked({**theta, **topology}, "entropy")
+        found: float = self.structure.entropy(temperature=temperature, **masked, **topology)
+        return found
 
     def sample(
         self,
@@ -218,10 +243,11 @@ class Constrained(Delegating):
         **scores: Any,
     ) -> Any:
         """Draw n outputs from P(y) ∝ exp(score(y)/ε) over those that are left."""
+        check_count(n)
+        check_temperature(temperature)
         if is_batch(scores):
-            return sample_batch(self, n, temperature, random_state, scores)
+            return sample_batch(self, n, temperature, random_state, unbatch(scores))
         if temperature == 0:
-            check_count(n)
             return [self.argmax(**scores)] * n
         _, topology, masked = self._masked(scores, "sample")
         return self.structure.sample(
@@ -231,12 +257,14 @@ class Constrained(Delegating):
     def count(self, *, n_jobs: int | None = None, **scores: Any) -> Any:
         """Return the number of outputs with a finite score that keep to the constraints."""
         if is_batch(scores):
-            return [self.count(**one) for one in unbatch(scores)]
+            return ask_each(self.count, unbatch(scores))
         _, topology, masked = self._masked(scores, "count")
         return self.structure.count(**masked, **topology)
 
     def as_program(self, **scores: Any) -> Any:
         """Return the integer program of the structure with all constraints as rows."""
+        if is_batch(scores):
+            raise ValueError("a program is for one example, not for a batch")
         theta, topology, compiled = self._compiled(scores)
         return compiled.program(theta, topology, every=True)
 

@@ -13,6 +13,7 @@ import numpy.typing as npt
 
 from ..structures.chains.chain import Chain
 from ..structures.native import n_threads
+from .columns import Columns, read_tables
 from .emissions import (
     CategoricalEmissions,
     GaussianEmissions,
@@ -91,6 +92,11 @@ class HMM(Predictor):
         Its ``scores(tokens)`` are log P(x_t | y_t).
     n_iter_ : int
         1.
+    n_features_in_ : int
+        Number of columns of each example, where they are arrays or data frames.
+    feature_names_in_ : array of shape (n_features_in_,)
+        Names of the columns, where the examples were data frames; at prediction the same columns
+        must come in the same order.
 
     References
     ----------
@@ -137,8 +143,8 @@ class HMM(Predictor):
         Parameters
         ----------
         X : list of sequences
-            Each an (L, d) array of numbers, or a list of tokens: strings, lists of strings, or
-            dictionaries (see ``observation``).
+            Each an (L, d) array or data frame of numbers, or a list of tokens: strings, lists of
+            strings, or dictionaries (see ``observation``).
         y : list of label sequences
             None is an unknown label.
         sample_weight : array of shape (n,), optional
@@ -149,12 +155,13 @@ class HMM(Predictor):
         self
         """
         self._check_parameters()
+        X, columns = read_tables(self, X, None)
         reader = self._new_reader(X)
         observed, ptr = reader.read(X)
         outputs = as_outputs(y, len(ptr) - 1)
         classes = find_classes(Chain(), outputs)
         counts = self._count(observed, ptr, outputs, classes, sample_weight)
-        self._accept(reader, classes, *counts)
+        self._accept(reader, classes, *counts, columns)
         return self
 
     def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> HMM:
@@ -176,12 +183,13 @@ class HMM(Predictor):
                 f"order was {len(self._label_counts.initial)} when counting began, is {self.order}"
             )
         known = sort_classes(set(classes)) if first else self.classes_
+        X, columns = read_tables(self, X, None if first else self._columns)
         reader = self._new_reader(X) if first else self._reader
         observed, ptr = reader.read(X)
         labels, emitted = self._count(observed, ptr, y, known, sample_weight)
         if not first:
             labels, emitted = self._label_counts + labels, self._emission_counts + emitted
-        self._accept(reader, known, labels, emitted)
+        self._accept(reader, known, labels, emitted, columns)
         return self
 
     def _count(
@@ -200,7 +208,12 @@ class HMM(Predictor):
         return counts, Moments.of(observed[known], *seen)
 
     def _accept(
-        self, reader: Reader, classes: npt.NDArray[Any], labels: _LabelCounts, emitted: Any
+        self,
+        reader: Reader,
+        classes: npt.NDArray[Any],
+        labels: _LabelCounts,
+        emitted: Any,
+        columns: Columns,
     ) -> None:
         """Turn counts into probabilities, and make them the estimator's own all at once."""
         if not labels.windows[0].any():
@@ -216,12 +229,46 @@ class HMM(Predictor):
             )
         else:
             emissions = GaussianEmissions(emitted, shrinkage=float(self.shrinkage))
-        blocks, transition = labels.scores(float(self.alpha))
+        scores = labels.scores(float(self.alpha))
+        self._hold(classes, labels, scores, columns, reader, emitted, emissions)
+
+    def _hold(
+        self,
+        classes: npt.NDArray[Any],
+        labels: _LabelCounts,
+        scores: tuple[dict[str, Array], Array],
+        columns: Columns,
+        reader: Reader,
+        emitted: Any,
+        emissions: Any,
+    ) -> None:
+        """Be fitted: the one place where what was learned becomes the estimator's state."""
+        blocks, transition = scores
         self._reader, self._blocks = reader, blocks
         self._label_counts, self._emission_counts = labels, emitted
-        self.structure_, self.classes_, self.emissions_ = Chain(int(self.order)), classes, emissions
+        self.structure_ = Chain(len(labels.initial))
+        self.classes_, self.emissions_ = classes, emissions
         self.start_, self.end_, self.transition_ = blocks["start"], blocks["end"], transition
         self.n_iter_ = 1
+        vectors = isinstance(emitted, Moments)
+        self._hold_columns(columns, "label", emitted.mean.shape[1] if vectors else None)
+
+    # -- files ----------------------------------------------------------------------------------
+
+    def _learned(self, writer: Any) -> tuple[dict[str, Any], list[str]]:
+        from .stored.hidden_markov import write_emissions, write_labels
+
+        learned = write_labels(self, writer)
+        return {**learned, "emissions": write_emissions(self, writer)}, []
+
+    def _relearn(self, description: dict[str, Any], reader: Any) -> None:
+        from .stored.hidden_markov import read_emissions, read_labels
+
+        found = read_labels(description, reader)
+        counts = _LabelCounts(found["windows"], found["initial"], found["last"])
+        scores = (found["blocks"], found["transition"])
+        emissions = read_emissions(description["emissions"], len(found["classes"]), reader)
+        self._hold(found["classes"], counts, scores, *emissions)
 
     def _new_reader(self, X: Any) -> Reader:
         vectors = self.emission == "gaussian" or (self.emission == "auto" and has_vectors(X))
@@ -250,6 +297,9 @@ class HMM(Predictor):
 
     # -- prediction -----------------------------------------------------------------------------
 
+    def _read(self, X: Any) -> Any:
+        return read_tables(self, X, self._columns)[0]
+
     def _score_chunks(self, X: Any) -> Iterator[list[dict[str, Any]]]:
         observed, ptr = self._reader.read(X)
         bounds = ptr.tolist()
@@ -264,6 +314,11 @@ class HMM(Predictor):
     def _sites(self, X: Any) -> list[int]:
         sizes: list[int] = np.diff(self._reader.read(X)[1]).tolist()
         return sizes
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = False
+        return tags
 
 
 @dataclass

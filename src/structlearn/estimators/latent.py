@@ -11,7 +11,7 @@ from ..learners.base import Learner, Settings, Training
 from ..learners.cccp import CCCP, NOISE
 from ..learners.dual_ascent import DualAscent
 from ..learners.online import Online, OnlineState
-from ..learners.solvers import SOLVERS
+from ..learners.solvers import Solver
 from ..problem import Problem
 
 __all__ = ["LATENT", "around", "fills_in", "random_start"]
@@ -22,18 +22,18 @@ Vector = npt.NDArray[np.float64]
 LATENT = ("auto", "cccp", "direct")
 
 
-def fills_in(problem: Problem, solver: str, latent: str) -> bool:
+def fills_in(problem: Problem, name: str, solver: Solver, latent: str) -> bool:
     """Tell whether unknown labels are filled in round by round, or left to the solver."""
     if not problem.partial.any():
         return False
-    needed = SOLVERS[solver].needs_labels
+    needed = solver.needs_labels
     if latent == "direct" and needed:
         raise ValueError(
-            f"solver={solver!r} needs every label, and some are unknown: use latent='cccp', or "
+            f"solver={name!r} needs every label, and some are unknown: use latent='cccp', or "
             "solver='sgd', or 'lbfgs' for temperature > 0"
         )
-    if latent == "cccp" and not SOLVERS[solver].minimises:
-        raise ValueError(f"latent='cccp' needs an objective, and solver={solver!r} has none")
+    if latent == "cccp" and not solver.minimises:
+        raise ValueError(f"latent='cccp' needs an objective, and solver={name!r} has none")
     return latent == "cccp" or needed
 
 

@@ -16,7 +16,7 @@ import numpy.typing as npt
 from ..exceptions import ConvergenceWarning
 from ..learners.base import Progress, Settings, Training, warn_of_inexact_inference
 from ..learners.online import Beam, OnlineState
-from ..learners.solvers import SOLVERS, Options, best_solver, check_solver, generator
+from ..learners.solvers import Options, best_solver, check_solver, find_solver, generator
 from ..problem import Problem, problem_digest
 from ..structures.beam import UPDATE_AT, check_width
 from ..structures.native import n_threads
@@ -37,7 +37,7 @@ class Parameters:
     temperature: float = 0.0
     C: float = 1.0
     l1: float = 0.0
-    solver: str = "auto"
+    solver: Any = "auto"
     step: str = "decaying"
     max_iter: int = 100
     tol: float = 1e-3
@@ -184,21 +184,23 @@ def learn(
         tol=float(parameters.tol),
         convex=not partial and problem.likelihood != "loopy",
     )
-    name = str(parameters.solver)
-    if name == "auto" and parameters.step != "decaying":
-        name = "sgd"  # nothing else has steps
-    elif name == "auto":
-        name = best_solver(settings, problem, at_weights=weights is not None)
-    check_solver(name, problem)
+    chosen = parameters.solver
+    if chosen == "auto" and parameters.step != "decaying":
+        chosen = "sgd"  # nothing else has steps
+    elif chosen == "auto":
+        chosen = best_solver(settings, problem, at_weights=weights is not None)
+    name, solver = find_solver(chosen)
+    check_solver(name, solver, problem)
     # With unknown labels a state is of the last round's problem, which no later fit will see.
     warm = getattr(parameters, "warm_start", False) and settings.convex and shuffle is None
-    key = _key(problem, settings) if warm and SOLVERS[name].keeps else ""
+    key = _key(problem, settings) if warm and solver.keeps else ""
     start: Any = state
     if kept is not None and kept.key == key and kept.solver == name:
         start = kept.state
-    solver = SOLVERS[name]
     # partial_fit, which sets shuffle, has one pass to make and no time for rounds.
-    by_rounds = shuffle is None and fills_in(problem, name, getattr(parameters, "latent", "auto"))
+    by_rounds = shuffle is None and fills_in(
+        problem, name, solver, getattr(parameters, "latent", "auto")
+    )
     settings = replace(settings, convex=solver.minimises and (by_rounds or settings.convex))
     options = Options(
         step=parameters.step,

@@ -8,20 +8,34 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
+from ..features.arrays import DenseEncoder, SparseEncoder
+from ..features.encoder import is_empty
+from ..features.rows import Examples
 from ..learners.base import Training
 from ..learners.solvers import SOLVERS
 from ..problem import ArrayProblem
 from ..structures.multiclass import Multiclass
 from .approximation import APPROXIMATE
+from .columns import Columns, read_labels, read_sites, read_tables
 from .constraints import describe_constraints
 from .curve import LossCurve
 from .learning import Kept, check_parameters, learn, warn_unless_converged
 from .outputs import sort_classes
 from .predictor import Predictor, chunks
-from .preparation import Before, Frame, Prepared, label_sites, prepare
+from .preparation import (
+    Before,
+    Frame,
+    Prepared,
+    kind_of_structure,
+    label_sites,
+    make_structure,
+    prepare,
+)
 from .rounds import CuttingPlaneRound, read_rounds
+from .stored.models import read_model, write_model
 from .summary import summary_html
 
 __all__ = ["StructuredModel"]
@@ -34,6 +48,15 @@ def store_parameters(estimator: Any, arguments: dict[str, Any]) -> None:
     for name, value in arguments.items():
         if name not in ("self", "__class__"):
             setattr(estimator, name, value)
+
+
+def _learns_online(estimator: Any) -> bool:
+    if not estimator._online_solver():
+        raise AttributeError(
+            f"partial_fit needs an online learner; {estimator.solver!r} looks at all the data "
+            "again and again. Use solver='sgd'"
+        )
+    return True
 
 
 class StructuredModel(Predictor):
@@ -58,12 +81,13 @@ class StructuredModel(Predictor):
         Weight of the losses against the regulariser.
     l1 : float, default=0.0
         Weight of ‖w‖₁ (solver "lbfgs" only, which then is OWL-QN).
-    solver : str, default="auto"
+    solver : str or object, default="auto"
         "perceptron" (γ = ε = 0); "sgd"; "passive-aggressive", "adagrad" and "arow", what
         :class:`PassiveAggressive`, :class:`AdaGrad` and :class:`AROW` are presets of;
         "frank-wolfe", "n-slack", "one-slack" and "annealing" for the hinge (γ > 0, ε = 0); "lbfgs",
         "dual", "sag" and "projected" for smooth losses (ε > 0). "auto" picks the fastest that can
-        do it (:func:`structlearn.learners.solvers.best_solver`).
+        do it (:func:`structlearn.learners.solvers.best_solver`). A learner of your own: an object
+        with ``run``, see :class:`~structlearn.learners.OwnLearner`.
     violation_tol : float, optional
         Of "n-slack" and "one-slack": see :class:`StructuredSVM`.
     step : {"decaying", "constant"}, default="decaying"
@@ -140,6 +164,12 @@ class StructuredModel(Predictor):
     ----------
     classes_ : array of shape (K,)
         The labels.
+    n_features_in_ : int
+        Number of columns of X, for features that are arrays; of an example's, where each has rows
+        of its own: those of the block that scores labels.
+    feature_names_in_ : array of shape (n_features_in_,)
+        Names of the columns, where X was a data frame, or a list of them; at prediction the same
+        columns must come in the same order.
     coef_ : dict of arrays, or array of shape (K, d) for multiclass
         Weights by block, outcomes first: ``coef_["label"]`` (K, d), ``coef_["transition"]`` (K, K).
     n_iter_ : int
@@ -255,9 +285,11 @@ class StructuredModel(Predictor):
         Parameters
         ----------
         X : list of examples
-            For a chain: an (L, d) array, a sparse matrix, or a list of tokens (strings, lists of
-            strings, dictionaries) each; or a dictionary of block name to features. For
-            multiclass: (n, d) array, sparse matrix, or a list of n tokens. For a segmentation:
+            For a chain: an (L, d) array, data frame or sparse matrix, or a list of tokens (strings,
+            lists of strings, dictionaries) each; or a dictionary of block name to features. For
+            multiclass: (n, d) array, data frame, sparse matrix, or a list of n tokens. The columns
+            of data frames are known by name: all frames of a block must have the same ones in the
+            same order, at prediction too. For a segmentation:
             features of the segments by start and length, an (L, max_length, d) array, or a sparse
             matrix or list of tokens with L · max_length rows, start by start; rows of segments
             that would run beyond the end are not read.
@@ -289,28 +321,31 @@ class StructuredModel(Predictor):
         self._accept(prepared, training)
         return self
 
+    @available_if(_learns_online)  # type: ignore[untyped-decorator]
     def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Any:
         """Make one pass over the examples, in order, going on from where the last call stopped.
 
-        k calls on the same data equal ``fit(max_iter=k, shuffle=False)``, bit for bit.
+        k calls on the same data equal ``fit(max_iter=k, shuffle=False)``, bit for bit. Only online
+        learners have this method: solvers that look at all the data again and again do not.
 
         Parameters
         ----------
         classes : list of labels
-            All labels that will ever occur; needed at the first call.
+            All labels that will ever occur; needed at the first call, but for structures whose
+            outputs have none.
         """
         self._check_parameters()
-        if not self._online_solver():
-            raise ValueError(
-                f"partial_fit needs an online learner; {self.solver!r} looks at all the data again "
-                "and again. Use solver='sgd'"
-            )
         first = not hasattr(self, "_online")
-        if first and classes is None:
+        labelled = make_structure(self.structure, X, y).has_labels
+        if not labelled:
+            classes = None
+        if first and labelled and (classes is None or not len(classes)):
             raise ValueError("the first call of partial_fit needs classes: all labels there are")
         if not first and classes is not None and set(classes) != set(self.classes_.tolist()):
             raise ValueError("classes differ from those of the first call of partial_fit")
-        known = sort_classes(classes) if first else self.classes_
+        known = sort_classes(classes) if first and labelled else None
+        if not first:
+            known = self.classes_
         prepared = self._prepare(
             X, y, sample_weight, classes=known, before=None if first else self._before()
         )
@@ -328,8 +363,8 @@ class StructuredModel(Predictor):
         self._hold(prepared, training.weights, history, training.objective, training.gap)
         self.solver_ = training.solver
         self.approximate_ = APPROXIMATE[prepared.problem.likelihood]
-        solver = SOLVERS[training.solver]
-        if solver.online:
+        solver = SOLVERS.get(training.solver)
+        if solver is not None and solver.online:
             self._online = training.state
         if training.key:
             self._kept = Kept(training.solver, training.key, training.state)
@@ -358,14 +393,25 @@ class StructuredModel(Predictor):
             self.__dict__.pop(name, None)
         self.structure_ = frame.structure
         self.classes_ = frame.classes
-        label = frame.encoder.encoders.get("label")
-        if label is not None and frame.encoder.single_site:
-            self.n_features_in_ = label.n_features
+        block = frame.structure.label_block
+        label = frame.encoder.encoders.get(block)
+        n_features = None
+        if isinstance(label, (DenseEncoder, SparseEncoder)):
+            n_features = label.n_features
+        self._hold_columns(frame.columns, block, n_features)
         self.history_ = history
         self.loss_curve_ = LossCurve(history)
         self.n_iter_ = len(history)
         self.objective_ = objective
         self.duality_gap_ = gap
+
+    # -- files ----------------------------------------------------------------------------------
+
+    def _learned(self, writer: Any) -> tuple[dict[str, Any], list[str]]:
+        return write_model(self, writer)
+
+    def _relearn(self, description: dict[str, Any], reader: Any) -> None:
+        read_model(self, description, reader)
 
     # -- preparing ------------------------------------------------------------------------------
 
@@ -386,7 +432,20 @@ class StructuredModel(Predictor):
         classes: Any = None,
         before: Before | None = None,
     ) -> Prepared:
-        return prepare(self, X, y, sample_weight, classes=classes, before=before)
+        structure = kind_of_structure(self.structure)
+        X, columns = self._read_columns(X, structure, None if before is None else self._columns)
+        if self._is_multiclass:
+            y = read_labels(self, y)
+        prepared = prepare(self, X, y, sample_weight, classes=classes, before=before)
+        prepared.columns = columns
+        return prepared
+
+    def _read_columns(self, X: Any, structure: Any, known: Columns | None) -> tuple[Any, Columns]:
+        """Return X without data frames, and the names of its columns; ``known``: those of fit."""
+        if structure is Multiclass or isinstance(structure, Multiclass):
+            return read_sites(self, X, known)
+        block, topology = structure.label_block, structure.topology
+        return read_tables(self, X, known, label=block, topology=topology)
 
     def _before(self) -> Before:
         return Before(self._encoder, self._layout, self.classes_)
@@ -398,14 +457,20 @@ class StructuredModel(Predictor):
 
     def _check_parameters(self) -> None:
         """Refuse parameters that make no sense."""
-        if self.solver not in self._solvers:
-            raise ValueError(f"solver must be one of {self._solvers}, got {self.solver!r}")
+        own = not isinstance(self.solver, str) and callable(getattr(self.solver, "run", None))
+        if not own and self.solver not in self._solvers:
+            raise ValueError(
+                f"solver must be one of {self._solvers} or a learner of your own (an object with "
+                f"run, see structlearn.learners.OwnLearner), got {self.solver!r}"
+            )
         check_parameters(self)
 
     def _online_solver(self) -> bool:
         if self.solver == "auto":
             return self.margin == 0 and self.temperature == 0
-        return SOLVERS[self.solver].online
+        if not isinstance(self.solver, str):
+            return False
+        return self.solver not in SOLVERS or SOLVERS[self.solver].online
 
     # -- what was learned -----------------------------------------------------------------------
 
@@ -425,12 +490,13 @@ class StructuredModel(Predictor):
 
     @property
     def feature_names_(self) -> dict[str, list[str]]:
-        """Names of the features by block, for blocks given as strings or dictionaries."""
-        return {
-            name: encoder.vocabulary.names()
-            for name, encoder in self._encoder.encoders.items()
-            if hasattr(encoder, "vocabulary")
-        }
+        """Names of the features by block, for those given as strings, dictionaries or columns."""
+        check_is_fitted(self)
+        names = {name: columns.tolist() for name, columns in self._columns.items()}
+        for name, encoder in self._encoder.encoders.items():
+            if hasattr(encoder, "vocabulary"):
+                names[name] = encoder.vocabulary.names()
+        return names
 
     def _html_repr(self) -> str:
         """What notebooks show: scikit-learn's diagram, and under it what was learned."""
@@ -442,6 +508,9 @@ class StructuredModel(Predictor):
     @property
     def _default_temperature(self) -> float:
         return float(self.temperature) or 1.0
+
+    def _read(self, X: Any) -> Examples:
+        return self._encoder.transform(self._read_columns(X, self.structure_, self._columns)[0])
 
     def _problem_for(self, X: Any) -> ArrayProblem:
         return ArrayProblem(self.structure_, self._encoder.transform(X), self._layout)
@@ -456,8 +525,10 @@ class StructuredModel(Predictor):
 
     def predict(self, X: Any) -> Any:
         """Return the best output of each example: a list, or an array for multiclass."""
+        if is_empty(X):
+            return super().predict(X)
         check_is_fitted(self)
-        return self._name_all(self._predict_indices(X))
+        return self._name_all(self._predict_indices(self._read(X)))
 
     def _predict_indices(self, X: Any) -> list[Any]:
         return self._problem_for(X).argmax_all(self._weights, self.n_jobs, self.beam)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from typing import Any
 
 import numpy as np
@@ -11,13 +12,15 @@ from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.utils.multiclass import type_of_target
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from ..features.encoder import is_empty
 from ..structures.base import Structure
 from ..structures.graphs.graph import Graph
 from ..structures.trees.tree import Tree
 from .crf import CRF
 from .label_graph import as_tree, label_edges
 from .model import StructuredModel
-from .outputs import check_sample_weight
+from .outputs import check_sample_weight, refuse_no_weight
+from .stored.files import StoredEstimator
 
 __all__ = ["MultiLabelClassifier"]
 
@@ -25,7 +28,7 @@ Array = npt.NDArray[np.float64]
 Integers = npt.NDArray[np.int64]
 
 
-class MultiLabelClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+class MultiLabelClassifier(ClassifierMixin, StoredEstimator, BaseEstimator):  # type: ignore[misc]
     """Several yes-or-no labels an example, predicted together: score(y) = Σ_l ⟨w_l, x⟩ y_l + pairs.
 
     Each label is a node with weights of its own for every feature, each edge has a 2 × 2 table of
@@ -55,6 +58,8 @@ class MultiLabelClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc
         The numbers of the labels, 0 to L − 1.
     n_features_in_ : int
         Number of features.
+    feature_names_in_ : array of shape (n_features_in_,)
+        Names of the columns of X, where it was a data frame.
 
     References
     ----------
@@ -85,49 +90,69 @@ class MultiLabelClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc
 
         Parameters
         ----------
-        X : array or sparse matrix of shape (n, d)
+        X : array, data frame or sparse matrix of shape (n, d)
         y : array or sparse matrix of shape (n, L)
             1 where an example has a label, else 0.
         sample_weight : array of shape (n,), optional
             Multiplies each example's loss; ≥ 0.
         """
         _check_indicators(y)
-        X, y = validate_data(
-            self,
-            X,
-            y,
-            accept_sparse="csr",
-            dtype=np.float64,
-            multi_output=True,
-            validate_separately=False,
-        )
+        probe: Any = copy.copy(self)  # scikit-learn writes what it finds to the estimator
+        X, y = validate_data(probe, X, y, accept_sparse="csr", dtype=np.float64, multi_output=True)
         labels = _as_indicators(y)
         weights = check_sample_weight(sample_weight, len(labels))
+        refuse_no_weight(weights)
         learner = CRF(solver="lbfgs") if self.estimator is None else self.estimator
         if not isinstance(learner, StructuredModel):
             raise ValueError(f"estimator must be a StructuredModel, got {learner!r}")
         edges = label_edges(self.graph, labels, weights)
         learner = clone(learner)
         learner.set_params(structure=_structure(edges, labels.shape[1]), all_possible_states=True)
+        examples = self._make_examples(X, edges, labels.shape[1])
+        learner.fit(examples, list(labels), sample_weight=weights)
         self.edges_ = edges
         self.classes_ = np.arange(labels.shape[1])
-        learner.fit(self.as_examples(X), list(labels), sample_weight=weights)
         self.estimator_ = learner
+        self.n_features_in_ = probe.n_features_in_
+        self.__dict__.pop("feature_names_in_", None)
+        if hasattr(probe, "feature_names_in_"):
+            self.feature_names_in_ = probe.feature_names_in_
         return self
+
+    # -- files ----------------------------------------------------------------------------------
+
+    def _learned(self, writer: Any) -> tuple[dict[str, Any], list[str]]:
+        from .stored.multi_label import write_classifier
+
+        return write_classifier(self, writer)
+
+    def _relearn(self, description: dict[str, Any], reader: Any) -> None:
+        from .stored.multi_label import read_classifier
+
+        read_classifier(self, description, reader)
+
+    def _check_parameters(self) -> None:
+        if not (self.estimator is None or isinstance(self.estimator, StructuredModel)):
+            raise ValueError(f"estimator must be a StructuredModel, got {self.estimator!r}")
+
+    # -- examples -------------------------------------------------------------------------------
 
     def as_examples(self, X: Any) -> list[dict[str, Any]]:
         """Return the examples of the learner: the features of each node in a place of its own.
 
         O(n · L · non-zeros of a row): the features of an example come once a label.
         """
-        n_labels, n_edges = len(self.classes_), len(self.edges_)
+        check_is_fitted(self)
+        return self._make_examples(X, self.edges_, len(self.classes_))
+
+    def _make_examples(self, X: Any, edges: Integers, n_labels: int) -> list[dict[str, Any]]:
         rows = sparse.csr_matrix(X, dtype=np.float64)
         if self.intercept:
             rows = sparse.csr_matrix(sparse.hstack([rows, np.ones((rows.shape[0], 1))]))
         rows.sort_indices()
         width = rows.shape[1]
         offsets = np.arange(n_labels, dtype=np.int64) * width
-        pairs = self._edge_rows(n_labels, n_edges)
+        pairs = _edge_rows(edges, n_labels)
         examples = []
         for i in range(rows.shape[0]):
             at = slice(rows.indptr[i], rows.indptr[i + 1])
@@ -142,22 +167,6 @@ class MultiLabelClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc
             )
             examples.append({"label": matrix, **pairs})
         return examples
-
-    def _edge_rows(self, n_labels: int, n_edges: int) -> dict[str, Any]:
-        """Return the features of the edges, the same for all examples: a column an edge."""
-        if n_labels == 1:
-            return {}
-        tree = as_tree(self.edges_, n_labels)
-        if tree is None:
-            return {"edge": sparse.identity(n_edges, format="csr")}
-        # Edges that only connect the parts of a forest have no features, and so no scores.
-        known = tree.numbers >= 0
-        columns = max(n_edges, 1)
-        matrix = sparse.csr_matrix(
-            (np.ones(known.sum()), (np.flatnonzero(known), tree.numbers[known])),
-            shape=(n_labels - 1, columns),
-        )
-        return {"edge": matrix}
 
     @property
     def interactions_(self) -> Array:
@@ -177,6 +186,9 @@ class MultiLabelClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc
 
     def predict(self, X: Any) -> Integers:
         """Return the best labels of each example together: an (n, L) array of 0 and 1."""
+        check_is_fitted(self)
+        if is_empty(X):
+            return np.empty((0, len(self.classes_)), dtype=np.int64)
         examples = self._read(X)
         found: Integers = np.array(self.estimator_.predict(examples), dtype=np.int64)
         return found.reshape(-1, len(self.classes_))
@@ -187,6 +199,9 @@ class MultiLabelClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc
         Marginals: the most probable labels together (:meth:`predict`) need not be those that are
         each more probable than not.
         """
+        check_is_fitted(self)
+        if is_empty(X):
+            return np.empty((0, len(self.classes_)))
         examples = self._read(X)
         values = self.estimator_.classes_.tolist()
         if 1 not in values:
@@ -212,6 +227,23 @@ class MultiLabelClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc
         return tags
 
 
+def _edge_rows(edges: Integers, n_labels: int) -> dict[str, Any]:
+    """Return the features of the edges, the same for all examples: a column an edge."""
+    if n_labels == 1:
+        return {}
+    tree = as_tree(edges, n_labels)
+    if tree is None:
+        return {"edge": sparse.identity(len(edges), format="csr")}
+    # Edges that only connect the parts of a forest have no features, and so no scores.
+    known = tree.numbers >= 0
+    columns = max(len(edges), 1)
+    matrix = sparse.csr_matrix(
+        (np.ones(known.sum()), (np.flatnonzero(known), tree.numbers[known])),
+        shape=(n_labels - 1, columns),
+    )
+    return {"edge": matrix}
+
+
 def _check_indicators(y: Any) -> None:
     """Refuse lists of labels, which would be no array."""
     if isinstance(y, (list, tuple)) and len({np.size(row) for row in y}) > 1:
@@ -226,8 +258,9 @@ def _as_indicators(Y: Any) -> Integers:
     dense = Y.toarray() if sparse.issparse(Y) else np.asarray(Y)
     if dense.ndim != 2:
         raise ValueError(
-            f"Y must have shape (n, L), 1 where an example has a label, got {dense.shape}; for one "
-            "label an example use structure='multiclass'"
+            f"Y must have shape (n, L), 1 where an example has a label, got {dense.shape}. Only "
+            "binary classification is supported, a column a label; the type of the target is "
+            f"{type_of_target(Y)!r}. For one label an example use structure='multiclass'"
         )
     wrong = np.argwhere((dense != 0) & (dense != 1))
     if len(wrong):

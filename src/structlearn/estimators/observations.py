@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from itertools import chain
-from numbers import Real
 from typing import Any, Protocol
 
 import numpy as np
 import numpy.typing as npt
 
 from ..features.arrays import is_sparse
-from ..features.encoder import ExampleEncoder, as_list
+from ..features.encoder import ExampleEncoder, as_list, is_numeric, len_or_rows
 from ..structures.chains.chain import Chain
 
 __all__ = ["Reader", "TokenReader", "VectorReader", "has_vectors"]
@@ -98,11 +97,6 @@ def has_vectors(X: Any) -> bool:
     for example in as_list(X):
         if is_sparse(example):
             raise ValueError("HMM reads dense arrays or tokens, not sparse matrices")
-        if isinstance(example, np.ndarray) and example.dtype.kind in "biuf":
-            return True
-        value = example
-        while isinstance(value, (list, tuple, np.ndarray)) and len(value):
-            value = value[0]
-        if not isinstance(value, (list, tuple, np.ndarray)):
-            return isinstance(value, Real)
+        if len_or_rows(example):
+            return is_numeric(example)
     return False

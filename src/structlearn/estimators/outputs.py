@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Mapping
 from itertools import chain
 from typing import Any
@@ -9,10 +10,17 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from ..features.arrays import as_floats
 from ..problem import GoldOutputs
 from ..structures.base import Structure
 
-__all__ = ["check_sample_weight", "class_weights", "find_classes", "read_outputs"]
+__all__ = [
+    "check_sample_weight",
+    "class_weights",
+    "find_classes",
+    "read_outputs",
+    "refuse_no_weight",
+]
 
 Vector = npt.NDArray[np.float64]
 
@@ -21,6 +29,8 @@ def as_outputs(y: Any, n: int | None = None) -> list[Any]:
     """Return y as a list of n outputs, or say what is wrong."""
     if y is None:
         raise ValueError("y is needed: one output for each example of X")
+    if isinstance(y, (str, bytes, Mapping, set, frozenset)):
+        raise ValueError(f"y must be a list of outputs, got {type(y).__name__}")
     try:
         outputs = (
             y.tolist()
@@ -86,6 +96,10 @@ def sort_classes(found: Iterable[Any]) -> npt.NDArray[Any]:
         raise ValueError("y has no labels: every one of them is unknown (None)")
     if any(isinstance(k, float) and k != k for k in labels):
         raise ValueError("y contains NaN; write None for an unknown label")
+    if any(isinstance(k, float) and math.isinf(k) for k in labels):
+        raise ValueError("y contains infinity; a label is a string or a finite number")
+    if any(isinstance(k, complex) for k in labels):
+        raise ValueError("Complex data not supported: y has complex numbers")
     if any(isinstance(k, tuple) for k in labels):
         raise ValueError("a label is a string or a number, not a tuple; join its parts to a string")
     try:
@@ -202,7 +216,7 @@ def check_sample_weight(sample_weight: Any, n: int) -> Vector | None:
     """Return the weights as an array, or None; negative ones are refused by name."""
     if sample_weight is None:
         return None
-    weights = np.asarray(sample_weight, dtype=np.float64)
+    weights = as_floats(sample_weight, "sample_weight")
     if weights.ndim == 0:
         weights = np.full(n, float(weights))
     weights = np.ascontiguousarray(weights)
@@ -214,6 +228,15 @@ def check_sample_weight(sample_weight: Any, n: int) -> Vector | None:
             f"example {bad[0]}: sample_weight is {weights[bad[0]]}; it must be finite and >= 0"
         )
     return weights
+
+
+def refuse_no_weight(weights: Vector | None) -> None:
+    """Refuse weights of examples that are all 0."""
+    if weights is not None and not weights.any():
+        raise ValueError(
+            "every example has weight 0: there is nothing to learn from; sample_weight must not be "
+            "zero everywhere, nor class_weight for all labels of y"
+        )
 
 
 def class_weights(class_weight: Any, classes: npt.NDArray[Any], gold: GoldOutputs) -> Vector | None:
@@ -239,7 +262,7 @@ def class_weights(class_weight: Any, classes: npt.NDArray[Any], gold: GoldOutput
             raise ValueError(
                 f"class_weight names {sorted(map(str, unknown))}, which are no classes"
             )
-        table = np.array([float(class_weight.get(k, 1.0)) for k in classes.tolist()])
+        table = as_floats([class_weight.get(k, 1.0) for k in classes.tolist()], "class_weight")
         if not (np.isfinite(table) & (table >= 0)).all():
             raise ValueError("class weights must be finite and >= 0")
     else:

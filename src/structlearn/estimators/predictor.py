@@ -10,10 +10,14 @@ import numpy.typing as npt
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
+from ..features.encoder import is_empty
 from ..losses.loss import rule_out
-from ..structures.base import Structure, is_open
+from ..problem import GoldOutputs
+from ..structures.base import Structure, check_count, is_open
 from ..structures.multiclass import Multiclass
+from .columns import Columns, read_labels
 from .outputs import check_sample_weight, read_outputs
+from .stored.files import StoredEstimator
 
 __all__ = ["Predictor"]
 
@@ -21,12 +25,36 @@ __all__ = ["Predictor"]
 _CHUNK = 1024
 
 
-class Predictor(BaseEstimator):  # type: ignore[misc]
+class Predictor(StoredEstimator, BaseEstimator):  # type: ignore[misc]
     """What a fitted estimator can be asked. A subclass gives ``_score_chunks``."""
 
     structure_: Structure
     classes_: npt.NDArray[Any]
     n_jobs: int | None
+    #: Names of the columns of each block whose features came with names.
+    _columns: Columns
+
+    @property
+    def _is_multiclass(self) -> bool:
+        """Whether each example is one site with one label, by the parameters."""
+        structure = getattr(self, "structure", None)
+        return isinstance(structure, Multiclass) or (
+            isinstance(structure, str) and structure == "multiclass"
+        )
+
+    def _hold_columns(self, columns: Columns, label: str, n_features: int | None) -> None:
+        """Keep what is known of the columns of X: their names, and the number of the labels'."""
+        for name in ("feature_names_in_", "n_features_in_"):  # those of the fit before
+            self.__dict__.pop(name, None)
+        self._columns = columns
+        if label in columns:
+            self.feature_names_in_ = columns[label]
+        if n_features is not None:
+            self.n_features_in_ = n_features
+
+    def _read(self, X: Any) -> Any:
+        """Return X as the methods below hand it on: checked against what fit has seen."""
+        raise AssertionError
 
     def _score_chunks(self, X: Any) -> Iterator[list[dict[str, Any]]]:
         """Yield the scores of the examples, as the structure's arguments, chunk by chunk."""
@@ -48,20 +76,25 @@ class Predictor(BaseEstimator):  # type: ignore[misc]
         Returns
         -------
         list of outputs
-            With labels as in ``classes_``; an array for multiclass.
+            With labels as in ``classes_``; an array for multiclass. None for no examples.
         """
         check_is_fitted(self)
+        if is_empty(X):
+            return self._name_all([])
         outputs: list[Any] = []
-        for chunk in self._score_chunks(X):
+        for chunk in self._score_chunks(self._read(X)):
             outputs += self.structure_.argmax(**_columns(chunk), n_jobs=self.n_jobs)
         return self._name_all(outputs)
 
     def predict_kbest(self, X: Any, n: int = 5) -> list[list[tuple[float, Any]]]:
         """Return for each example its n best outputs as (score, output), best first."""
         check_is_fitted(self)
+        check_count(n)
+        if is_empty(X):
+            return []
         return [
             [(value, self._name(y)) for value, y in self.structure_.kbest(n, **scores)]
-            for chunk in self._score_chunks(X)
+            for chunk in self._score_chunks(self._read(X))
             for scores in chunk
         ]
 
@@ -70,6 +103,9 @@ class Predictor(BaseEstimator):  # type: ignore[misc]
     ) -> list[list[Any]]:
         """Return for each example n outputs drawn from the model's distribution."""
         check_is_fitted(self)
+        check_count(n)
+        if is_empty(X):
+            return []
         eps = self._default_temperature if temperature is None else temperature
         seeds = np.random.SeedSequence(random_state)
         return [
@@ -82,7 +118,7 @@ class Predictor(BaseEstimator):  # type: ignore[misc]
                     **scores,
                 )
             ]
-            for chunk in self._score_chunks(X)
+            for chunk in self._score_chunks(self._read(X))
             for scores in chunk
         ]
 
@@ -103,9 +139,11 @@ class Predictor(BaseEstimator):  # type: ignore[misc]
             ``classes_``. None: a dictionary of all blocks.
         """
         check_is_fitted(self)
+        if is_empty(X):
+            return []
         eps = self._default_temperature if temperature is None else temperature
         found: list[Any] = []
-        for chunk in self._score_chunks(X):
+        for chunk in self._score_chunks(self._read(X)):
             found += self.structure_.marginals(
                 temperature=eps, n_jobs=self.n_jobs, **_columns(chunk)
             )
@@ -129,12 +167,16 @@ class Predictor(BaseEstimator):  # type: ignore[misc]
             exp((score(y) − log Z)/ε). For multiclass without ``y``: the (n, K) probabilities.
         """
         check_is_fitted(self)
+        if is_empty(X) and (y is None or is_empty(y)):
+            singly = isinstance(self.structure_, Multiclass) and y is None
+            return np.empty((0, len(self.classes_)) if singly else 0)
         if isinstance(self.structure_, Multiclass) and y is None:
             return np.array(self.predict_marginals(X, temperature=temperature))
         eps = self._default_temperature if temperature is None else temperature
+        X = self._read(X)
         given = None
         if y is not None:
-            given = read_outputs(self.structure_, y, self.classes_, self._sites(X)).outputs
+            given = self._read_outputs(X, y).outputs
         result: list[float] = []
         for chunk in self._score_chunks(X):
             columns = _columns(chunk)
@@ -166,7 +208,8 @@ class Predictor(BaseEstimator):  # type: ignore[misc]
         Unknown labels, None, are left out; where y has a set of labels, any of them is right.
         """
         check_is_fitted(self)
-        gold = read_outputs(self.structure_, y, self.classes_, self._sites(X))
+        X = self._read(X)
+        gold = self._read_outputs(X, y)
         predicted = self._predict_indices(X)
         given = check_sample_weight(sample_weight, len(predicted))
         weights = np.ones(len(predicted)) if given is None else given
@@ -187,7 +230,12 @@ class Predictor(BaseEstimator):  # type: ignore[misc]
             total += weights[i] * float(known.sum())
         if total == 0:
             raise ValueError("there is nothing to score: no label of y is known")
-        return right / total
+        return float(right / total)
+
+    def _read_outputs(self, X: Any, y: Any) -> GoldOutputs:
+        if isinstance(self.structure_, Multiclass):
+            y = read_labels(self, y)
+        return read_outputs(self.structure_, y, self.classes_, self._sites(X))
 
     def _predict_indices(self, X: Any) -> list[Any]:
         return [
@@ -217,11 +265,11 @@ class Predictor(BaseEstimator):  # type: ignore[misc]
         tags.target_tags.required = True
         tags.input_tags.sparse = True
         # A classifier only where y is one label an example: splitters then stratify by it.
-        if getattr(self, "structure", None) == "multiclass" or isinstance(
-            getattr(self, "structure", None), Multiclass
-        ):
+        if self._is_multiclass:
             tags.estimator_type = "classifier"
             tags.classifier_tags = ClassifierTags()
+        else:
+            tags.input_tags.two_d_array = False  # a list of examples, each with rows of its own
         return tags
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -29,12 +29,19 @@ from ..structures.trees.spanning import SpanningTree
 from ..structures.trees.tree import Tree
 from .approximation import choose_likelihood, make_cone, without_tables
 from .constraints import constrain, put_masks, split_constraints
-from .outputs import check_sample_weight, class_weights, find_classes, read_outputs
+from .outputs import (
+    check_sample_weight,
+    class_weights,
+    find_classes,
+    read_outputs,
+    refuse_no_weight,
+)
 
 __all__ = [
     "Before",
     "Frame",
     "Prepared",
+    "kind_of_structure",
     "label_sites",
     "make_blocks",
     "make_encoder",
@@ -72,6 +79,8 @@ class Frame:
     structure: Structure
     classes: npt.NDArray[Any]
     layout: WeightLayout
+    #: Names of the columns of each block whose features came with names.
+    columns: dict[str, npt.NDArray[Any]] = field(default_factory=dict, kw_only=True)
 
 
 @dataclass
@@ -124,8 +133,7 @@ def prepare(
     by_class = class_weights(options.class_weight, classes, gold)
     if by_class is not None:
         weights = by_class if weights is None else weights * by_class
-    if weights is not None and not weights.any():
-        raise ValueError("every example has weight 0: there is nothing to learn from")
+    refuse_no_weight(weights)
     layout = _make_layout(options, structure, examples, gold, classes)
     if before is not None:
         layout = before.layout.grown(layout)
@@ -147,10 +155,18 @@ def prepare(
 
 def make_structure(structure: Any, X: Any = None, y: Any = None) -> Structure:
     """Return the structure that a name or an object stands for, a named one to fit X and y."""
+    kind = kind_of_structure(structure)
+    if isinstance(kind, type):
+        return kind.from_examples(X, y)
+    return kind if y is None else kind.for_examples(X, y)
+
+
+def kind_of_structure(structure: Any) -> Structure | type[Structure]:
+    """Return the class that a name stands for, or the structure that it is."""
     if isinstance(structure, Structure):
-        return structure if y is None else structure.for_examples(X, y)
+        return structure
     if isinstance(structure, str) and structure in STRUCTURES:
-        return STRUCTURES[structure].from_examples(X, y)
+        return STRUCTURES[structure]
     raise ValueError(
         f"structure must be one of {sorted(STRUCTURES)} or a Structure, got {structure!r}"
     )

@@ -9,12 +9,26 @@ import numpy.typing as npt
 
 from .rows import FeatureRows, Where
 
-__all__ = ["DenseEncoder", "SparseEncoder", "is_sparse"]
+__all__ = ["DenseEncoder", "SparseEncoder", "as_floats", "is_sparse"]
 
 
 def is_sparse(value: Any) -> bool:
     """Tell a SciPy sparse matrix or array without importing SciPy."""
     return hasattr(value, "tocsr") and hasattr(value, "nnz")
+
+
+def as_floats(values: Any, what: str) -> npt.NDArray[np.float64]:
+    """Return numbers as floats, or say what is wrong with ``what``.
+
+    Complex numbers are refused: they would lose their imaginary part.
+    """
+    try:
+        array = np.asarray(values)
+        if array.dtype.kind != "c":
+            return np.asarray(array, dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise ValueError(f"{what} is not an array of numbers: {error}") from None
+    raise ValueError(f"Complex data not supported: {what} has complex numbers")
 
 
 class _Columns:
@@ -27,6 +41,8 @@ class _Columns:
         """Learn the number of columns and return the rows."""
         if self.n_features < 0:
             self.n_features = int(np.shape(examples[0])[-1])
+        if self.n_features > np.iinfo(np.int32).max:  # the core's numbers of features
+            raise ValueError(f"{where.block} has {self.n_features} features: more than 2^31 - 1")
         return self.transform(examples, where)
 
     def transform(self, examples: list[Any], where: Where) -> FeatureRows:
@@ -37,6 +53,11 @@ class _Columns:
                     f"example {i}: {where.block} has {np.shape(example)[-1]} features, "
                     f"expected {self.n_features}"
                 )
+        if self.n_features == 0:
+            raise ValueError(
+                f"{where.block} has 0 feature(s) (shape={np.shape(examples[0])}) while a minimum "
+                "of 1 is required."
+            )
         return self._rows(examples, where)
 
     def _rows(self, examples: list[Any], where: Where) -> FeatureRows:
@@ -68,7 +89,7 @@ class SparseEncoder(_Columns):
         matrices = [sparse.csr_matrix(e) for e in examples]
         site_ptr = _pointers([m.shape[0] for m in matrices])
         stacked = matrices[0] if len(matrices) == 1 else sparse.vstack(matrices, format="csr")
-        values = np.ascontiguousarray(stacked.data, dtype=np.float64)
+        values = np.ascontiguousarray(as_floats(stacked.data, where.block))
         indptr = stacked.indptr.astype(np.int64)
         if not np.isfinite(values).all():
             row = int(np.searchsorted(indptr, np.flatnonzero(~np.isfinite(values))[0], "right")) - 1

@@ -4,17 +4,25 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from math import prod
-from numbers import Real
+from numbers import Complex
 from typing import Any
 
 import numpy as np
 
 from ..structures.base import Structure
-from .arrays import DenseEncoder, SparseEncoder, is_sparse
+from .arrays import DenseEncoder, SparseEncoder, as_floats, is_sparse
 from .rows import Examples, FeatureRows, Where
 from .tokens import TokenEncoder
 
-__all__ = ["BlockEncoder", "ExampleEncoder", "as_list"]
+__all__ = [
+    "BlockEncoder",
+    "ExampleEncoder",
+    "as_list",
+    "is_empty",
+    "is_numeric",
+    "len_or_rows",
+    "single_sites",
+]
 
 BlockEncoder = DenseEncoder | SparseEncoder | TokenEncoder
 
@@ -55,7 +63,7 @@ class ExampleEncoder:
         if isinstance(X, Examples):
             return X  # feature rows already: whoever made them has done the reading
         if self.single_site:
-            examples: list[dict[str, Any]] = [{"label": _single_sites(X)}]
+            examples: list[dict[str, Any]] = [{"label": single_sites(X)}]
             topology: list[dict[str, Any]] = []
         else:
             examples, topology = self._split(as_list(X))
@@ -113,7 +121,7 @@ class ExampleEncoder:
         first = next((v for v in values if len_or_rows(v) > 0), values[0])
         if is_sparse(first):
             return SparseEncoder()
-        if _is_numeric(first):
+        if is_numeric(first):
             return DenseEncoder()
         return TokenEncoder(self.min_count)
 
@@ -164,8 +172,19 @@ def _check_inner(name: str, rows: FeatureRows, inner: tuple[int, ...]) -> None:
 
 def len_or_rows(value: Any) -> int:
     """Return the number of sites that a block's features describe."""
+    if not hasattr(value, "shape") and hasattr(value, "__array__"):
+        value = np.asarray(value)
     shape = getattr(value, "shape", None)
-    return int(shape[0]) if shape else len(value)
+    if shape:
+        return int(shape[0])
+    return len(value) if shape is None and hasattr(value, "__len__") else 0
+
+
+def is_empty(X: Any) -> bool:
+    """Tell whether X, a list, an array or a sparse matrix, has no examples."""
+    if hasattr(X, "shape"):
+        return bool(X.shape) and X.shape[0] == 0
+    return isinstance(X, (list, tuple)) and not X
 
 
 def as_list(X: Any) -> list[Any]:
@@ -184,38 +203,54 @@ def as_list(X: Any) -> list[Any]:
     return examples
 
 
-def _single_sites(X: Any) -> Any:
-    if is_sparse(X):
-        if X.shape[0] == 0:
-            raise ValueError("X is empty: at least one example is needed")
-        return X
-    examples: Any = X.to_numpy() if hasattr(X, "to_numpy") else X  # a data frame
-    if not isinstance(examples, np.ndarray):
-        examples = as_list(X)
-        if _is_numeric(examples[0]):
-            examples = np.asarray(examples, dtype=np.float64)
-    if len(examples) == 0:
+def single_sites(X: Any) -> Any:
+    """Return X as a sparse matrix, an (n, d) array or a list of n tokens, or say what is wrong."""
+    sites: Any = X
+    if not is_sparse(X) and hasattr(X, "__array__"):
+        sites = np.asarray(X)
+    elif hasattr(X, "to_numpy"):  # a data frame that is not an array-like
+        sites = X.to_numpy()
+    elif not is_sparse(X):
+        sites = as_list(X)
+        if is_numeric(sites[0]):
+            sites = _stack(sites)
+    shape = (len(sites),) if isinstance(sites, list) else sites.shape
+    if shape and shape[0] == 0:
         raise ValueError("X is empty: at least one example is needed")
-    if isinstance(examples, np.ndarray) and examples.ndim != 2:
+    if not isinstance(sites, list) and len(shape) != 2:
         raise ValueError(
-            f"X must have two dimensions (examples, features), got shape {examples.shape}"
+            f"X must have two dimensions (examples, features), got shape {shape}. Reshape your "
+            "data: X.reshape(1, -1) is one example, X.reshape(-1, 1) has one feature"
         )
-    return examples
+    return sites
+
+
+def _stack(rows: list[Any]) -> Any:
+    """Return rows of numbers as one array, or say which of them differs."""
+    try:
+        return as_floats(rows, "X")
+    except ValueError:
+        sizes = [np.size(row) for row in rows]
+        for i, size in enumerate(sizes):
+            if size != sizes[0]:
+                message = f"example {i} has {size} features, example 0 has {sizes[0]}"
+                raise ValueError(message) from None
+        raise
 
 
 def _columns(examples: list[dict[str, Any]]) -> dict[str, list[Any]]:
     return {name: [e[name] for e in examples] for name in examples[0]}
 
 
-def _is_numeric(value: Any) -> bool:
+def is_numeric(value: Any) -> bool:
     """Tell arrays and nested lists of numbers from lists of tokens."""
     if isinstance(value, np.ndarray) and value.dtype.kind == "O" and value.size:
         value = value.flat[0]
     while isinstance(value, (list, tuple)) and len(value):
         value = value[0]
-    if isinstance(value, np.ndarray):
-        return bool(value.dtype.kind in "biuf")
-    return isinstance(value, Real)
+    if hasattr(value, "__array__"):
+        return bool(np.asarray(value).dtype.kind in "biufc")
+    return isinstance(value, Complex)
 
 
 def _prepare(encoder: BlockEncoder, value: Any, i: int, name: str) -> Any:
@@ -225,12 +260,8 @@ def _prepare(encoder: BlockEncoder, value: Any, i: int, name: str) -> Any:
             return value  # a dense array is read as a sparse one
         raise ValueError(f"example {i}: {name} is not a sparse matrix like the others")
     if isinstance(encoder, DenseEncoder):
-        if is_sparse(value):
-            return value.toarray().astype(np.float64)
-        try:
-            array = np.asarray(value, dtype=np.float64)
-        except (TypeError, ValueError):
-            raise ValueError(f"example {i}: {name} is not an array of numbers") from None
+        dense = value.toarray() if is_sparse(value) else value
+        array = as_floats(dense, f"example {i}: {name}")
         if array.size == 0 and array.ndim < 2:
             raise ValueError(f"example {i} is empty: it has no positions")
         if array.ndim < 2:

@@ -1,7 +1,7 @@
 """From a problem to weights. Nothing here knows a structure or a feature."""
 
 from .annealing import Annealing
-from .base import Learner, Training
+from .base import Learner, OwnLearner, Progress, Settings, Training
 from .cccp import CCCP
 from .cutting_planes import NSlack, Round
 from .dual_ascent import AscentState, DualAscent
@@ -29,7 +29,10 @@ __all__ = [
     "OneSlack",
     "Online",
     "OnlineState",
+    "OwnLearner",
+    "Progress",
     "Round",
     "SAGState",
+    "Settings",
     "Training",
 ]

@@ -184,7 +184,7 @@ class _Certified:
         self.w = np.zeros(problem.n_weights) if start is None else start.copy()
         self.loss = self.objective = math.inf
         # The dual where every distribution is the gold output; 0 where that costs nothing.
-        none = _core.WorkingSets(problem._core, settings.C, settings.margin, 1)
+        none = _core.WorkingSets(problem.native, settings.C, settings.margin, 1)
         self.dual = float(none.dual(np.zeros(problem.n_weights)))
         self.evaluations = 0
 

@@ -7,7 +7,7 @@ import sys
 import time
 import warnings
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Protocol
 
 import numpy as np
@@ -16,11 +16,21 @@ import numpy.typing as npt
 from ..exceptions import InexactInferenceWarning
 from ..problem import Problem
 
-__all__ = ["Learner", "Progress", "Settings", "Training", "warn_of_inexact_inference"]
+__all__ = [
+    "Learner",
+    "OwnLearner",
+    "Progress",
+    "Settings",
+    "Training",
+    "warn_of_inexact_inference",
+]
 
 Vector = npt.NDArray[np.float64]
 Callback = Callable[[dict[str, Any]], Any]
 Snapshot = Callable[[], dict[str, Any] | None]
+
+#: A gap that rounding errors alone may explain, as a share of the objective.
+ROUNDING = 1e-9
 
 
 @dataclass(frozen=True)
@@ -30,7 +40,8 @@ class Settings:
     Attributes
     ----------
     tol : float
-        Stop where a proven gap is at most ``tol`` times the objective.
+        Stop where a proven gap is at most ``tol`` times the objective. Below 1e-9 rounding may not
+        let it get there: a learner that finds nothing better stops at 1e-9.
     """
 
     margin: float
@@ -46,6 +57,10 @@ class Settings:
         if gap is None or objective is None or not math.isfinite(gap):
             return False
         return gap <= self.tol * objective
+
+    def as_good_as_it_gets(self, gap: float | None, objective: float | None) -> bool:
+        """Tell whether rounding errors may explain a gap, where nothing makes it smaller."""
+        return replace(self, tol=max(self.tol, ROUNDING)).good_enough(gap, objective)
 
 
 @dataclass
@@ -63,7 +78,7 @@ class Training:
         The primal at ``weights`` and a bound on how far it is from the optimum; None where the
         learner proves none.
     converged : bool
-        The gap reached the tolerance; True for learners that have none.
+        The gap reached the tolerance, or the violations theirs; True for learners that have none.
     interrupted : bool
         Ctrl-C ended it.
     stopped : bool
@@ -151,8 +166,56 @@ def warn_of_inexact_inference(problem: Problem, training: Training, settings: Se
         )
 
 
+class OwnLearner(Protocol):
+    """A learner of one's own, given to an estimator or a task as ``solver=MyLearner(...)``.
+
+    Write :meth:`run`, in one class in one file. It sees the four operations of the problem and the
+    sums over them, and nothing else, so it works with every structure and every task. What it can
+    do besides may be said by attributes:
+
+    ==================  ==============================================================
+    ``minimises``       False where it has no objective, like the perceptron's (True)
+    ``needs_labels``    True where unknown labels must be filled in first (False)
+    ``any_loss``        True where it takes losses that are no sums over outputs (False)
+    ``in_cone``         True where it keeps weights in ``problem.cone`` (False)
+    ==================  ==============================================================
+    """
+
+    def run(
+        self,
+        problem: Problem,
+        settings: Settings,
+        progress: Progress,
+        *,
+        start: Vector | None,
+        n_jobs: int | None,
+    ) -> Training:
+        """Learn.
+
+        Parameters
+        ----------
+        problem : Problem
+            The examples.
+        settings : Settings
+            The objective, the number of iterations and the tolerance, as the estimator has them.
+        progress : Progress
+            To be told of every iteration by :meth:`Progress.report`, which returns True where a
+            callback wants the training to end.
+        start : array or None
+            Weights to begin at.
+        n_jobs : int or None
+            Threads; the result must not depend on it.
+
+        Returns
+        -------
+        Training
+            With weights, history and, where there is a proof, objective and gap.
+        """
+        ...
+
+
 class Learner(Protocol):
-    """Anything that turns a problem into weights."""
+    """Anything that turns a problem into weights, its settings given at construction."""
 
     def run(
         self, problem: Problem, *, start: Any, progress: Progress, n_jobs: int | None
@@ -179,6 +242,8 @@ class Progress:
 
     Attributes
     ----------
+    stopped : bool
+        A callback has asked for the end.
     saved : dict or None
         What an earlier run offered as ``state`` in its last report, and a learner should go on
         from; its records are in ``records``, so that their number is that of the iterations done.
@@ -198,6 +263,7 @@ class Progress:
         )
         self.name = name
         self.records: list[dict[str, Any]] = []
+        self.stopped = False
         self.saved: dict[str, Any] | None = None
         self.keep: Callable[[Snapshot, bool], None] | None = None
         self._begin = time.perf_counter()
@@ -242,6 +308,7 @@ class Progress:
         stop = False
         for callback in self.callbacks:
             stop = callback({**record, "weights": weights}) is True or stop
+        self.stopped = self.stopped or stop
         # After the callbacks: one that fails is called again when the run goes on.
         if self.keep is not None and state is not None and not stop:
             self.keep(state, lasting)

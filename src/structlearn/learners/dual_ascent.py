@@ -92,7 +92,7 @@ class AscentState:
     def zero(problem: Problem) -> AscentState:
         """Return the point where every distribution is the gold output, and w = 0."""
         n = problem.n_examples
-        ptr = _core.part_pointers(problem._core)
+        ptr = _core.part_pointers(problem.native)
         parts = int(ptr[-1])
         return AscentState(
             w=np.zeros(problem.n_weights),
@@ -153,7 +153,7 @@ class DualAscent:
         largest = largest_eigenvalue(problem)
         if settings.C * largest > STEEPEST * settings.temperature:
             return False
-        return bool(largest <= MOST_SHARED * _core.mean_squared_norm(problem._core))
+        return bool(largest <= MOST_SHARED * _core.mean_squared_norm(problem.native))
 
     def run(
         self,
@@ -241,7 +241,7 @@ class DualAscent:
             "first_damping": FIRST_DAMPING,
         }
         report: dict[str, Any] = _core.dual_ascent_pass(
-            problem._core, order, settings, vars(state), problem.threads(n_jobs)
+            problem.native, order, settings, vars(state), problem.threads(n_jobs)
         )
         state.passes += bool(report["complete"])
         state.oracle_calls += int(report["inferences"])
@@ -275,14 +275,14 @@ def largest_eigenvalue(problem: Problem, examples: int = 16, rounds: int = 8) ->
     w = np.zeros(problem.n_weights)
     found = []
     for i in np.unique(np.linspace(0, n - 1, min(n, examples)).astype(np.int64)).tolist():
-        v, value = rng.normal(size=int(problem._core.parts(i))), 0.0
+        v, value = rng.normal(size=int(problem.n_parts(i))), 0.0
         for _ in range(rounds):
             norm = float(np.sqrt(v @ v))
             if norm == 0.0:
                 break
             unit = PartVector(None, v / norm)
             problem.scatter(i, unit, 1.0, w)
-            v = problem._core.score(i, w)
+            v = problem.theta(i, w)
             v = np.where(np.isfinite(v), v, 0.0)  # what is forbidden has no features to share
             problem.scatter(i, unit, -1.0, w)
             value = float(unit.value @ v)

@@ -14,7 +14,7 @@ differences to the gold output (``_core.WorkingSets``), never a matrix of exampl
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -23,9 +23,12 @@ from .. import _core
 from ..problem import Problem
 from .base import Settings
 
-__all__ = ["DualState", "begin", "check_hinge", "native_cone"]
+__all__ = ["DualState", "Proven", "begin", "check_hinge", "native_cone", "prove"]
 
 Vector = npt.NDArray[np.float64]
+
+#: Steps from 1 towards the best multiple of the weights and beyond it, where unknown outputs wait.
+_FURTHER = (1.0, 2.0, 4.0)
 
 
 @dataclass
@@ -75,6 +78,62 @@ def native_cone(problem: Problem) -> Any:
     return None if problem.cone is None else problem.cone.native
 
 
+class Proven(NamedTuple):
+    """Weights with their losses, objective and a bound on its distance from the optimum."""
+
+    weights: Vector
+    loss: float
+    objective: float
+    gap: float
+
+
+def prove(
+    problem: Problem,
+    settings: Settings,
+    sets: Any,
+    state: DualState,
+    losses: Vector,
+    bound: float,
+    n_threads: int,
+) -> Proven:
+    """Return the weights of a state, or a multiple of them where only that reaches the tolerance.
+
+    Where C is large and the data are separable, weights may be right to several digits, and yet
+    have an objective of many times the optimum: all margins are a little too small, and C
+    multiplies what is missing. A slightly larger multiple of the weights has nothing missing.
+    Which, the outputs known tell; it is looked at where they promise that it is good enough.
+
+    Parameters
+    ----------
+    losses : array
+        Of the examples, at the weights.
+    bound : float
+        A value that no objective is below.
+    """
+
+    def at(weights: Vector, losses: Vector) -> Proven:
+        loss = problem.weighted_sum(losses)
+        objective = 0.5 * float(weights @ weights) + settings.C * loss
+        return Proven(weights, loss, objective, max(0.0, objective - bound))
+
+    w = state.weights
+    found = at(w, losses)
+    if settings.good_enough(found.gap, found.objective) or not np.isfinite(found.objective):
+        return found
+    best, value = sets.best_multiple(w)
+    for further in _FURTHER:
+        multiple = 1.0 + further * (best - 1.0)
+        expected = value + 0.5 * (multiple**2 - best**2) * float(w @ w)
+        if not settings.good_enough(expected - bound, expected):
+            break
+        survey = sets.survey(multiple * w, np.inf, False, n_threads)
+        state.oracle_calls += problem.n_examples
+        trial = at(multiple * w, survey["loss"])
+        if settings.good_enough(trial.gap, trial.objective):
+            return trial
+    return found
+
+
 def begin(
     problem: Problem,
     settings: Settings,
@@ -89,7 +148,7 @@ def begin(
     ``start`` may be a state of the same problem, which is continued bit for bit; weights, whose
     most violated outputs fill the working sets; or None.
     """
-    sets = _core.WorkingSets(problem._core, settings.C, settings.margin, most)
+    sets = _core.WorkingSets(problem.native, settings.C, settings.margin, most)
     if isinstance(start, DualState):
         if len(start.weights) != problem.n_weights:
             raise ValueError(

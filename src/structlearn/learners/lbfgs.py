@@ -216,4 +216,4 @@ class SmoothDescent:
         objective = 0.5 * squared_weights + s.C * loss
         dual = s.C * cost - 0.5 * squared_dual
         self._found = _Point(loss, objective, 0.5 * squared_gradient, dual)
-        return slope
+        return float(slope)

@@ -12,8 +12,11 @@ weight for some rounds leave.
 Each example keeps the last outputs found for it. The joint constraint of the best of those needs
 no inference, and is taken as long as it is violated by a good part of the last gap.
 
-The restricted problem has a few dozen variables on one simplex: pairwise steps, then the linear
-system of the constraints in use (``_core.simplex``), exact to rounding.
+The restricted problem (:mod:`~structlearn.learners.joint_constraints`) has a few dozen variables on
+one simplex. On badly scaled features each round brings little: where the gap has not halved in ten
+of them, the outputs kept are solved with a slack an example
+(:mod:`~structlearn.learners.cutting_planes`), and the mean output of each, by the weights that
+this finds, makes the next joint constraint: of all that are means of those outputs the best.
 
 References
 ----------
@@ -22,163 +25,36 @@ T. Joachims, T. Finley & C.-N. Yu (2009), Cutting-plane training of structural S
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from .. import _core
-from ..problem import Problem, WeightCone, n_threads
+from ..problem import Problem, n_threads
 from .base import Progress, Settings, Training, check_finite
-from .cutting_planes import Round
-from .hinge_dual import DualState, begin, check_hinge
+from .cutting_planes import Round, not_solved
+from .hinge_dual import DualState, begin, check_hinge, native_cone, prove
+from .joint_constraints import JointConstraints
 
-__all__ = ["JointConstraints", "OneSlack"]
+__all__ = ["OneSlack"]
 
 Vector = npt.NDArray[np.float64]
 
-#: Outputs that an example keeps.
-_MOST_OUTPUTS = 10
-#: Rounds that a constraint may be without weight.
-_PATIENCE = 20
+#: Outputs that an example keeps, and constraints that a round may make of them.
+_MOST_OUTPUTS, _MOST_CACHED = 200, 10
 #: A constraint without inference is taken where it is violated by this share of the last gap.
 _CACHED_SHARE = 0.3
-#: Guesses at the rows of a cone that are violated; after the first of them by line searches.
-_MOST_GUESSES, _DIRECT_GUESSES = 200, 20
 #: A violation that rounding errors may explain, as a share of the objective.
 _ROUNDING = 1e-11
-
-
-@dataclass
-class JointConstraints:
-    """The restricted problem: max_α b·α − ½‖Σ α g‖², α ≥ 0, Σα ≤ 1.
-
-    The rest of the weight belongs to the constraint of the gold outputs, g = 0.
-    """
-
-    n_weights: int
-    gold: float
-    index: list[npt.NDArray[np.int64]] = field(default_factory=list)
-    value: list[Vector] = field(default_factory=list)
-    b: Vector = field(default_factory=lambda: np.zeros(0))
-    alpha: Vector = field(default_factory=lambda: np.zeros(0))
-    rest: float = 1.0
-    idle: npt.NDArray[np.int64] = field(default_factory=lambda: np.zeros(0, dtype=np.int64))
-    gram: Vector = field(default_factory=lambda: np.zeros((0, 0)))
-    rows: Vector = field(default_factory=lambda: np.zeros((0, 0)))
-
-    def __len__(self) -> int:
-        return len(self.b)
-
-    def copy(self) -> JointConstraints:
-        """Return one that shares nothing that changes."""
-        other = JointConstraints(self.n_weights, self.gold)
-        other.index, other.value, other.rest = list(self.index), list(self.value), self.rest
-        for name in ("b", "alpha", "idle", "gram", "rows"):
-            setattr(other, name, getattr(self, name).copy())
-        return other
-
-    def add(self, g: Vector, b: float, cone: WeightCone | None = None) -> None:
-        """Take a constraint: O(d · constraints) for its products with the others."""
-        if cone is not None:  # with the rows of the cone too, made to have length 1
-            products = cone.products(g) / np.sqrt(cone.squares)
-            self.rows = np.vstack((self.rows.reshape(-1, cone.n_rows), products))
-        index = np.flatnonzero(g)
-        row = [float(v @ g[i]) for i, v in zip(self.index, self.value, strict=True)]
-        n = len(self)
-        gram = np.empty((n + 1, n + 1))
-        gram[:n, :n] = self.gram
-        gram[n, :n] = gram[:n, n] = row
-        gram[n, n] = float(g[index] @ g[index])
-        self.gram = gram
-        self.index.append(index)
-        self.value.append(g[index])
-        self.b = np.append(self.b, b)
-        self.alpha = np.append(self.alpha, 0.0)
-        self.idle = np.append(self.idle, 0)
-
-    def solve(self, cone: WeightCone | None = None) -> Vector:
-        """Return w of the best α; forget what has been idle for long."""
-        self._maximise()
-        self.idle = np.where(self.alpha > 0, 0, self.idle + 1)
-        keep = self.idle <= _PATIENCE
-        if not keep.all():
-            kept = np.flatnonzero(keep)
-            self.index = [self.index[k] for k in kept]
-            self.value = [self.value[k] for k in kept]
-            self.b, self.alpha, self.idle = self.b[kept], self.alpha[kept], self.idle[kept]
-            self.gram = np.ascontiguousarray(self.gram[np.ix_(kept, kept)])
-            self.rows = self.rows[kept] if len(self.rows) else self.rows
-        w = np.zeros(self.n_weights)
-        for k in np.flatnonzero(self.alpha):
-            w[self.index[k]] -= self.alpha[k] * self.value[k]
-        return w if cone is None else cone.project(w)
-
-    def _maximise(self) -> None:
-        """Find the best α.
-
-        With a cone w is the nearest point Π(u) to u = −Σ α g. While the rows that u violates stay
-        the same, Π is linear: what each g has of those rows drops out of the products. So the rows
-        are guessed, the program solved, and the rows looked at again; an answer that has the rows
-        it was found with is the best. Where guesses go round in circles, steps of half the way,
-        which the concave dual cannot lose by for ever.
-        """
-        tolerance = 1e-10 * max(1e-300, float(np.abs(self.b).max()))
-        if not self.rows.size:
-            self.rest, _ = _core.simplex(self.gram, self.b, self.gold, self.alpha, tolerance)
-            return
-        best: tuple[float, Vector, float] | None = None
-        for k in range(_MOST_GUESSES):
-            out = self.alpha @ self.rows > 0.0  # ⟨row, u⟩ < 0
-            violated = np.ascontiguousarray(self.rows[:, out])
-            gram = np.ascontiguousarray(self.gram - violated @ violated.T)
-            alpha = self.alpha.copy()
-            rest, _ = _core.simplex(gram, self.b, self.gold, alpha, tolerance)
-            if k >= _DIRECT_GUESSES:
-                alpha, rest = self._line(alpha, rest)
-            self.alpha, self.rest = alpha, rest
-            value = self._value(alpha, rest)
-            improved = best is None or value > best[0] + 1e-14 * abs(best[0])
-            if best is None or value > best[0]:
-                best = value, alpha.copy(), rest
-            if np.array_equal(out, alpha @ self.rows > 0.0) and k < _DIRECT_GUESSES:
-                break
-            if k > _DIRECT_GUESSES and not improved:
-                break
-        assert best is not None
-        _, self.alpha, self.rest = best
-
-    def _value(self, alpha: Vector, rest: float) -> float:
-        """Return the dual at α, the cone's multipliers the best ones."""
-        out = np.maximum(alpha @ self.rows, 0.0)
-        square = float(alpha @ self.gram @ alpha - out @ out)
-        return float(self.b @ alpha) + rest * self.gold - 0.5 * square
-
-    def _line(self, alpha: Vector, rest: float) -> tuple[Vector, float]:
-        """Return the best point between the present one and another, by golden sections."""
-        low, high = 0.0, 1.0
-        ratio = 0.5 * (5.0**0.5 - 1.0)
-
-        def at(t: float) -> tuple[Vector, float]:
-            return self.alpha + t * (alpha - self.alpha), self.rest + t * (rest - self.rest)
-
-        for _ in range(60):
-            first, second = high - ratio * (high - low), low + ratio * (high - low)
-            if self._value(*at(first)) >= self._value(*at(second)):
-                high = second
-            else:
-                low = first
-        return at(0.5 * (low + high))
-
-    def slack(self, w: Vector) -> float:
-        """Return ξ: the largest b + ⟨g, w⟩."""
-        rows = zip(self.b, self.index, self.value, strict=True)
-        return max([self.gold, *(float(b + v @ w[i]) for b, i, v in rows)])
-
-    def dual(self, w: Vector) -> float:
-        """Return the value of the restricted problem at α."""
-        return float(self.b @ self.alpha) + self.rest * self.gold - 0.5 * float(w @ w)
+#: Rounds in which the gap has to come down to this share, or the kept outputs are solved at once.
+_ROUNDS, _SLOW = 10, 0.5
+#: A round that leaves this share of the gap, with nothing violated, brings nothing.
+_STUCK = 0.9
+#: Relative gap of the restricted problem where violations decide; where the gap does: this share of
+#: the last one, or of the tolerance.
+_EXACT, _SHARE, _OF_TOLERANCE = 1e-8, 0.1, 0.1
 
 
 class OneSlack:
@@ -216,10 +92,12 @@ class OneSlack:
             start = saved["state"]
         sets, state = begin(problem, s, _MOST_OUTPUTS, start, threads, products=False)
         if not state.more:
-            empty = _core.WorkingSets(problem._core, s.C, s.margin, 1)
+            empty = _core.WorkingSets(problem.native, s.C, s.margin, 1)
             gold = empty.cached(state.weights, np.zeros(problem.n_weights))
-            state.more = {"constraints": JointConstraints(problem.n_weights, gold), "gap": None}
-        joint: JointConstraints = state.more["constraints"]
+            joint = JointConstraints(problem.n_weights, gold)
+            state.more = {"constraints": joint, "gaps": [], "at_once": False, "too_large": False}
+        joint = state.more["constraints"]
+        gaps: list[float] = state.more["gaps"]
         rounds: list[Round] = [] if saved is None else saved["rounds"]
 
         def snapshot() -> dict[str, Any]:
@@ -227,33 +105,44 @@ class OneSlack:
 
         try:
             for k in range(len(progress.records), s.max_iter):
-                if state.more["gap"] is not None:  # of the round before: its constraint waits
-                    state.weights = self._next(
-                        sets, joint, state.weights, state.more["gap"], problem.cone
-                    )
+                if gaps:  # of the rounds before: the constraint of the last one waits
+                    state.weights = self._next(problem, sets, state)
                 w = state.weights
                 found = sets.survey(w, 0.0, False, threads)
                 state.iteration += 1
                 state.oracle_calls += problem.n_examples
                 total = problem.weighted_sum(found["loss"])
-                primal, dual = 0.5 * float(w @ w) + s.C * total, joint.dual(w)
+                dual = joint.dual(problem.cone)
+                best = prove(problem, s, sets, state, found["loss"], dual, threads)
+                primal = best.objective
                 check_finite(primal)
                 slack = joint.slack(w)
                 seen = _round(k + 1, slack / mass, (s.C * total - slack) / mass,
                               primal, dual, len(joint))  # fmt: skip
                 rounds.append(seen)
-                training.objective, training.gap = primal, max(0.0, primal - dual)
-                state.more["gap"] = training.gap
+                training.objective, training.gap = primal, best.gap
+                training.weights = best.weights
+                training.converged = s.good_enough(training.gap, primal) or (
+                    self.violation_tol is not None
+                    and seen.violation <= self.violation_tol
+                    and joint.gap(w, problem.cone) <= _EXACT * dual
+                )
                 # What only rounding violates would be added for ever.
-                least = _ROUNDING * abs(primal) / mass if mass else 0.0
-                small = seen.violation <= max(least, self.violation_tol or 0.0)
-                training.converged = s.good_enough(training.gap, training.objective) or small
-                ended = training.converged or k + 1 == s.max_iter
+                nothing_new = s.C * total - slack <= _ROUNDING * abs(primal)
+                slow = len(gaps) == _ROUNDS and training.gap > _SLOW * gaps[0]
+                at_a_loss = state.more["at_once"] or state.more["too_large"]
+                stuck = nothing_new and at_a_loss and training.gap > _STUCK * gaps[-1]
+                if stuck and not training.converged:
+                    training.converged = s.as_good_as_it_gets(training.gap, primal)
+                    training.unfinished = not_solved(training, s)
+                state.more["at_once"] |= (slow or nothing_new) and not state.more["too_large"]
+                gaps[:] = [*gaps[-_ROUNDS + 1 :], training.gap]
+                ended = training.converged or stuck or k + 1 == s.max_iter
                 training.stopped = progress.report(
-                    lambda w=w: w.copy(),  # type: ignore[misc]
+                    training.weights.copy,
                     state=None if ended else snapshot,
                     iteration=k + 1,
-                    loss=total,
+                    loss=best.loss,
                     objective=primal,
                     dual=dual,
                     gap=training.gap,
@@ -261,29 +150,40 @@ class OneSlack:
                     constraints=len(joint),
                     oracle_calls=state.oracle_calls,
                 )
-                if training.stopped or training.converged:
+                if training.stopped or training.converged or stuck:
                     break
         except KeyboardInterrupt:
             training.interrupted = True
             training.objective = training.gap = None
-        training.weights = state.weights.copy()
+        training.weights = (state if training.interrupted else training).weights.copy()
         training.history = progress.records
         training.rounds = rounds
         state.sets = sets.dump()
         training.state = state
         return training
 
-    def _next(
-        self, sets: Any, joint: JointConstraints, w: Vector, gap: float, cone: WeightCone | None
-    ) -> Vector:
+    def _next(self, problem: Problem, sets: Any, state: DualState) -> Vector:
         """Return the weights after the constraint just found, and some that cost no inference."""
-        for k in range(_MOST_OUTPUTS):
+        joint: JointConstraints = state.more["constraints"]
+        w, cone, last = state.weights, problem.cone, state.more["gaps"][-1]
+        precision = (0.0, _EXACT)
+        if self.violation_tol is None:
+            precision = (_SHARE * last, _OF_TOLERANCE * self.settings.tol)
+        if state.more["at_once"]:
+            best, g = np.zeros_like(w), np.zeros_like(w)
+            b = sets.mean_constraint(best, g, *precision, native_cone(problem))
+            if b is not None:
+                joint.add(g, b, cone)
+                joint.solve(cone, *precision)
+                return best
+            state.more["at_once"], state.more["too_large"] = False, True
+        for k in range(_MOST_CACHED):
             g = np.zeros(len(w))
-            value = sets.cached(w, g)
-            if k and value - joint.slack(w) <= _CACHED_SHARE * gap:
+            b = sets.cached(w, g)
+            if k and b + float(g @ w) - joint.slack(w) <= _CACHED_SHARE * last:
                 break
-            joint.add(g, value - float(g @ w), cone)
-            w = joint.solve(cone)
+            joint.add(g, b, cone)
+            w = joint.solve(cone, *precision)
         return w
 
 

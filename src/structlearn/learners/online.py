@@ -327,7 +327,7 @@ class Online:
             "update_at": self.beam.update_at if self.beam else "end",
             "cone": None if problem.cone is None else problem.cone.native,
         }
-        report: dict[str, float] = _core.online_pass(problem._core, order, options, shared)
+        report: dict[str, float] = _core.online_pass(problem.native, order, options, shared)
         for k in names:
             setattr(after, k, shared[k])
         return after, report

@@ -179,4 +179,4 @@ class OrthantDescent:
         )
         objective = 0.5 * squared + s.l1 * absolute + s.C * loss
         self._found = (loss, objective, max(gap, 0.0), 0.5 * squared_pseudo)
-        return promised
+        return float(promised)

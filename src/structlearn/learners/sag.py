@@ -97,7 +97,7 @@ class SAGState:
     def begin(problem: Problem, w: Vector | None = None) -> SAGState:
         """Return the state before any visit, at the given weights or at zero."""
         n = problem.n_examples
-        ptr = _core.part_pointers(problem._core)
+        ptr = _core.part_pointers(problem.native)
         return SAGState(
             w=np.zeros(problem.n_weights) if w is None else np.array(w, dtype=np.float64),
             g=np.zeros(problem.n_weights),
@@ -220,7 +220,7 @@ class SAG:
         draws = self.rng.random(n) if seen else np.empty(0)
         state.rng = dict(self.rng.bit_generator.state)
         settings = {"margin": s.margin, "temperature": s.temperature, "C": s.C}
-        report: dict[str, Any] = _core.sag_pass(problem._core, order, draws, settings, vars(state))
+        report: dict[str, Any] = _core.sag_pass(problem.native, order, draws, settings, vars(state))
         state.passes += bool(report["complete"])
         state.oracle_calls += int(report["inferences"])
         return report

@@ -17,7 +17,7 @@ import numpy.typing as npt
 from .cutting_planes import Round
 from .dual_ascent import AscentState
 from .hinge_dual import DualState
-from .one_slack import JointConstraints
+from .joint_constraints import JointConstraints
 from .online import OnlineState
 from .sag import SAGState
 

@@ -10,7 +10,7 @@ import numpy as np
 
 from ..problem import Problem
 from .annealing import Annealing
-from .base import Learner, Settings
+from .base import Learner, OwnLearner, Progress, Settings, Training
 from .cutting_planes import NSlack
 from .dual_ascent import DualAscent
 from .frank_wolfe import FrankWolfe
@@ -21,7 +21,15 @@ from .owlqn import OWLQN
 from .projected import ProjectedGradient
 from .sag import SAG
 
-__all__ = ["SOLVERS", "Options", "Solver", "best_solver", "check_solver", "generator"]
+__all__ = [
+    "SOLVERS",
+    "Options",
+    "Solver",
+    "best_solver",
+    "check_solver",
+    "find_solver",
+    "generator",
+]
 
 
 @dataclass(frozen=True)
@@ -160,6 +168,41 @@ SOLVERS: dict[str, Solver] = {
 }
 
 
+class _Bound:
+    """A learner of a user's with the settings that it is to have."""
+
+    def __init__(self, learner: OwnLearner, settings: Settings) -> None:
+        self.learner, self.settings = learner, settings
+
+    def run(
+        self, problem: Problem, *, start: Any, progress: Progress, n_jobs: int | None
+    ) -> Training:
+        """Call the user's."""
+        name = type(self.learner).__name__
+        found = self.learner.run(problem, self.settings, progress, start=start, n_jobs=n_jobs)
+        if not isinstance(found, Training):
+            raise TypeError(f"{name}.run must return a Training, got {type(found).__name__}")
+        found.weights = np.asarray(found.weights, dtype=np.float64)
+        if found.weights.shape != (problem.n_weights,) or not np.isfinite(found.weights).all():
+            raise ValueError(
+                f"{name}.run must return {problem.n_weights} finite weights, got shape "
+                f"{found.weights.shape}"
+            )
+        found.history = found.history or progress.records
+        found.stopped = found.stopped or progress.stopped
+        return found
+
+
+def find_solver(solver: Any) -> tuple[str, Solver]:
+    """Return the name and the abilities of a solver that is named, or of a user's learner."""
+    if isinstance(solver, str):
+        return solver, SOLVERS[solver]
+    able = {k: bool(getattr(solver, k, False)) for k in ("needs_labels", "any_loss", "in_cone")}
+    minimises = bool(getattr(solver, "minimises", True))
+    made = Solver(lambda s, o: _Bound(solver, s), minimises=minimises, **able)
+    return type(solver).__name__, made
+
+
 def best_solver(settings: Settings, problem: Problem, *, at_weights: bool = False) -> str:
     """Return the name of the solver that "auto" stands for.
 
@@ -183,15 +226,15 @@ def best_solver(settings: Settings, problem: Problem, *, at_weights: bool = Fals
     return "dual"
 
 
-def check_solver(name: str, problem: Problem) -> None:
+def check_solver(name: str, solver: Solver, problem: Problem) -> None:
     """Refuse a solver that cannot do what a problem asks for; say which can."""
-    if problem.cone is not None and not SOLVERS[name].in_cone:
-        able = [other for other, solver in SOLVERS.items() if solver.in_cone]
+    if problem.cone is not None and not solver.in_cone:
+        able = [other for other, known in SOLVERS.items() if known.in_cone]
         raise ValueError(
             f"solver={name!r} cannot keep the weights submodular; those that can: {able}"
         )
-    if problem.likelihood != "exact" and not SOLVERS[name].any_loss:
-        able = [other for other, solver in SOLVERS.items() if solver.any_loss]
+    if problem.likelihood != "exact" and not solver.any_loss:
+        able = [other for other, known in SOLVERS.items() if known.any_loss]
         raise ValueError(
             f"solver={name!r} needs exact sums over outputs, not likelihood="
             f"{problem.likelihood!r}; those that do not: {able}"

@@ -222,9 +222,13 @@ class LabelCost(_SiteCost):
 class ZeroOne(Cost):
     """1 for any output but the gold one. Exists where a second-best output does.
 
-    At ε > 0 it is computed from log Z and the gold score, whose difference vanishes in rounding
-    once the gold output is ahead by more than some 36 ε: the loss is then 0. For temperatures that
-    low, use ε = 0.
+    At ε > 0 the loss is ε log(1 + exp(γ/ε) R), with R the odds against the gold output. In
+    :class:`~structlearn.losses.StructuredLoss` it has an error of some 1e-9 ε at most, whatever
+    γ/ε, up to what the rounding of the scores costs: where R is too small for the difference of
+    log Z and the gold score, it is summed over the other outputs alone, which takes a pass for each
+    place of the output, or one over its dynamic program. Sums that are themselves inexact (loopy
+    messages) have the error of their difference. Learners know the difference alone and refuse
+    ε < γ/12, where its rounding errors would show.
     """
 
     zero_one = True

@@ -226,15 +226,16 @@ class ArrayProblem(Problem):
         w = w.copy()
         found = _core.complete_all(self._core, w, float(temperature), n_threads(n_jobs))
         ptr, part, value = found
-        if temperature == 0 and (value == np.rint(value)).all():
+        whole = temperature == 0 and bool((value == np.rint(value)).all())
+        if whole and (value > 0).all():  # parts as often as they count; Potts terms count −1
             counts = np.concatenate(([0], np.cumsum(value)))
             ptr = counts[ptr].astype(np.int64)
             part, value = np.repeat(part, value.astype(np.int64)), np.ones(0)
         twin = copy.copy(self)
         twin._fill_gold = lambda: self._completed_gold(w)
         spec = {"ptr": ptr, "part": part}
-        twin.soft_gold = len(value) > 0
-        if twin.soft_gold:
+        twin.soft_gold = not whole
+        if len(value):
             spec["value"] = value
         if sample_weight is not None:
             twin.sample_weight = sample_weight

@@ -28,8 +28,11 @@ import numpy as np
 import numpy.typing as npt
 
 from ..exceptions import CapabilityError, InfeasibleError
+from .entropies import entropy_by_difference, entropy_by_others
 from .fallback import exclude_parts, second_best
 from .hypergraph import Hyperedges
+from .others import sum_classes, without_output
+from .score_arrays import as_scores
 
 if TYPE_CHECKING:
     from .programs.program import Program
@@ -124,11 +127,16 @@ class Structure:
 
     def __init_subclass__(cls, **options: Any) -> None:
         super().__init_subclass__(**options)
-        # An author writes argmax for one example; batches come with it.
-        if "argmax" in vars(cls) and not cls._batches_itself:
-            cls.argmax = _for_batches(vars(cls)["argmax"])  # type: ignore[method-assign]
+        # An author writes these for one example; batches come with them.
+        for name, widen in (
+            ("argmax", _argmax_of_batches),
+            ("encode", _encode_of_batches),
+            ("decode", _decode_of_batches),
+        ):
+            if name in vars(cls) and not cls._batches_itself:
+                setattr(cls, name, widen(vars(cls)[name]))
 
-    #: Whether argmax, where a subclass defines it, takes batches and ``n_jobs`` by itself.
+    #: Whether argmax, encode and decode, where a subclass defines them, take batches by themselves.
     _batches_itself = False
 
     # -- what an author writes ------------------------------------------------------------------
@@ -177,7 +185,7 @@ class Structure:
         writes ``solve`` too, and says there that it is not.
         """
         if is_batch(scores):
-            return [self.argmax(**one) for one in unbatch(scores)]
+            return ask_each(self.argmax, unbatch(scores))
         theta = self._scores(scores)
         program = self._program(theta, scores, "argmax")
         value, _, parts = program.best(flatten(theta))
@@ -188,7 +196,7 @@ class Structure:
     def solve(self, *, n_jobs: int | None = None, **scores: Any) -> Any:
         """Return the best output with its value and a certificate: a :class:`Solution`."""
         if is_batch(scores):
-            return [self.solve(**one) for one in unbatch(scores)]
+            return ask_each(self.solve, unbatch(scores))
         y = self.argmax(**scores)
         value = self.score(y, **scores)
         return Solution(y, value, True, value, self.method)
@@ -207,7 +215,7 @@ class Structure:
         """Return (ε log Σ exp(score/ε), its gradient by block); ε = 0: (max, parts of argmax)."""
         check_temperature(temperature)
         if is_batch(scores):
-            return [self.infer(temperature=temperature, **one) for one in unbatch(scores)]  # type: ignore[return-value]
+            return ask_each(self.infer, unbatch(scores), temperature=temperature)  # type: ignore[return-value]
         theta = self._scores(scores)
         if temperature == 0:
             y = self.argmax(**scores)
@@ -223,7 +231,7 @@ class Structure:
     ) -> Any:
         """Return ε log Σ_y exp(score(y)/ε); the maximum where ε = 0."""
         if is_batch(scores):
-            return [self.log_partition(temperature=temperature, **one) for one in unbatch(scores)]
+            return ask_each(self.log_partition, unbatch(scores), temperature=temperature)
         return self.infer(temperature=temperature, **scores)[0]
 
     def marginals(
@@ -235,7 +243,7 @@ class Structure:
         (:meth:`encode_by_position`); otherwise a shared block's counts are summed.
         """
         if is_batch(scores):
-            return [self.marginals(temperature=temperature, **one) for one in unbatch(scores)]
+            return ask_each(self.marginals, unbatch(scores), temperature=temperature)
         return self.infer(temperature=temperature, **scores)[1]
 
     def kbest(self, n: int, *, n_jobs: int | None = None, **scores: Any) -> Any:
@@ -245,7 +253,7 @@ class Structure:
         """
         check_count(n)
         if is_batch(scores):
-            return [self.kbest(n, **one) for one in unbatch(scores)]
+            return ask_each(functools.partial(self.kbest, n), unbatch(scores))
         theta = self._scores(scores)
         edges = self._edges_for(theta, scores)
         if edges is None:
@@ -272,7 +280,7 @@ class Structure:
         check_count(n)
         check_temperature(temperature)
         if is_batch(scores):
-            return sample_batch(self, n, temperature, random_state, scores)
+            return sample_batch(self, n, temperature, random_state, unbatch(scores))
         theta = self._scores(scores)
         if temperature == 0:
             return [self.argmax(**scores)] * n
@@ -285,7 +293,7 @@ class Structure:
     def score(self, y: Any, **scores: Any) -> Any:
         """Return ⟨θ, μ(y)⟩, −∞ where a forbidden part is used; a list for a batch of outputs."""
         if is_batch(scores):
-            return [self.score(one, **s) for one, s in paired(y, unbatch(scores))]
+            return ask_each(self.score, unbatch(scores), y)
         theta = self._scores(scores)
         counts = self.encode(y, **scores)
         for name, a in theta.items():
@@ -298,22 +306,40 @@ class Structure:
     def entropy(self, *, temperature: float = 1.0, n_jobs: int | None = None, **scores: Any) -> Any:
         """Return the entropy of P(y) ∝ exp(score(y)/ε) in nats; 0 where ε = 0.
 
-        H = (value − ⟨θ, p⟩) / ε with (value, p) = infer(θ, ε).
+        It keeps its digits where scores are large: a constant added to all of them costs no more
+        than it costs the scores.
         """
+        check_temperature(temperature)
         if is_batch(scores):
             return [self.entropy(temperature=temperature, **one) for one in unbatch(scores)]
         if temperature == 0:
             self.argmax(**scores)
             return 0.0
-        theta = self._scores(scores)
-        value, p = self.infer(temperature=temperature, **scores)
-        mean = sum(dot_counts(theta[name], p[name]) for name in theta)
-        return max(0.0, float(value - mean) / temperature)
+        return self._entropy(self._scores(scores), self._topology(scores), float(temperature))
+
+    def _entropy(
+        self, theta: dict[str, Any], topology: Mapping[str, Any], temperature: float
+    ) -> float:
+        """Return the entropy of one example, ε > 0."""
+        program = type(self).infer is Structure.infer
+        edges = self._edges_for(theta, topology) if program else None
+        if edges is None:
+            # The core is faster than hyperedges made for one call, and most often good enough.
+            found, trusted = entropy_by_difference(self, theta, topology, temperature)
+            if trusted or self.native is None:  # an author's own sums are all there is
+                return found
+            edges = self.edges(**theta, **topology)
+        if edges is None:
+            return entropy_by_others(self, theta, topology, temperature)
+        entropy: float = edges.compile(n_parts(theta)).entropy(flatten(theta), temperature)
+        if entropy == -math.inf:
+            raise nothing_legal()
+        return entropy
 
     def count(self, *, n_jobs: int | None = None, **scores: Any) -> Any:
         """Return the number of outputs with a finite score, as an exact integer."""
         if is_batch(scores):
-            return [self.count(**one) for one in unbatch(scores)]
+            return ask_each(self.count, unbatch(scores))
         theta = self._scores(scores)
         edges = self._edges_for(theta, scores)
         if edges is None:
@@ -472,6 +498,39 @@ class Structure:
         """Return the best output other than y with its score, or None if there is none."""
         return second_best(self, y, self._scores(scores), self._topology(scores))
 
+    def infer_others(
+        self, y: Any, *, temperature: float = 1.0, **scores: Any
+    ) -> tuple[float, Parts]:
+        """Return (ε log Σ exp(score/ε), its gradient by block) over all outputs but y, ε > 0.
+
+        (−∞, {}) where there is no other. As exact where y has nearly all of the mass as anywhere:
+        nothing is subtracted.
+        """
+        theta, topology = self._scores(scores), self._topology(scores)
+        check_temperature(temperature)
+        if temperature == 0:
+            raise ValueError("temperature must be above 0 here; runner_up is for temperature 0")
+        classes = self._others(y, theta, topology)
+        if classes is not None:
+            return sum_classes(self, classes, float(temperature), topology)
+        edges = self.edges(**theta, **topology)
+        if edges is None:
+            raise CapabilityError(
+                f"{type(self).__name__} has no sums over all outputs but one: it has no dynamic "
+                "program (edges). What works: runner_up, and infer where it is defined"
+            )
+        counts = self.encode(y, **theta, **topology)
+        flat = flatten({name: counts[name] for name in theta})
+        program = without_output(edges, flat, self).compile(n_parts(theta))
+        value, p = program.infer(flatten(theta), float(temperature))
+        return (value, unflatten_values(p, theta)) if value > -math.inf else (value, {})
+
+    def _others(
+        self, y: Any, theta: Parts, topology: Mapping[str, Any]
+    ) -> Iterator[dict[str, Any]] | None:
+        """Return scores with parts forbidden, whose outputs are all but y, each once; or None."""
+        return None
+
     @property
     def native(self) -> Any:
         """The core's twin of this structure, or None for one written in Python."""
@@ -491,7 +550,7 @@ class Structure:
         for name in names:
             if scores.get(name) is None:
                 continue
-            array = np.asarray(scores[name], dtype=np.float64, order="C")  # a number stays one
+            array = as_scores(name, scores[name])
             if array.size and not array.max() < np.inf:  # NaN is the largest of all
                 raise ValueError(
                     f"{name} contains NaN or +inf; scores are finite, or -inf to forbid"
@@ -539,14 +598,38 @@ class Structure:
         return f"{type(self).__name__}({', '.join(f'{k}={v!r}' for k, v in public.items())})"
 
 
-def _for_batches(argmax: Any) -> Any:
+def _argmax_of_batches(argmax: Any) -> Any:
     """Let an argmax for one example take a batch as well."""
 
     @functools.wraps(argmax)
     def either(self: Structure, *, n_jobs: int | None = None, **scores: Any) -> Any:
         if is_batch(scores):
-            return [argmax(self, **one) for one in unbatch(scores)]
+            return ask_each(functools.partial(argmax, self), unbatch(scores))
         return argmax(self, **scores)
+
+    return either
+
+
+def _encode_of_batches(encode: Any) -> Any:
+    """Let an encode for one example take a batch as well."""
+
+    @functools.wraps(encode)
+    def either(self: Structure, y: Any, **scores: Any) -> Any:
+        if is_batch(scores):
+            return ask_each(functools.partial(encode, self), unbatch(scores), y)
+        return encode(self, y, **scores)
+
+    return either
+
+
+def _decode_of_batches(decode: Any) -> Any:
+    """Let a decode for one example take a list of parts as well."""
+
+    @functools.wraps(decode)
+    def either(self: Structure, parts: Any) -> Any:
+        if isinstance(parts, (list, tuple)):
+            return [decode(self, one) for one in parts]
+        return decode(self, parts)
 
     return either
 
@@ -594,9 +677,12 @@ def unflatten_values(values: Array, theta: Mapping[str, Array]) -> Parts:
 
 
 def dot_counts(theta: Array, counts: Array) -> float:
-    """Return ⟨θ, μ⟩ with 0 · −∞ = 0."""
+    """Return ⟨θ, μ⟩ with 0 · −∞ = 0, and −∞ where a forbidden part has any other count."""
     used = counts != 0
-    return float(np.dot(theta[used], counts[used]))
+    scores = theta[used]
+    if np.isneginf(scores).any():  # times a count below 0 it would be ∞
+        return -math.inf
+    return float(np.dot(scores, counts[used]))
 
 
 def nothing_legal() -> InfeasibleError:
@@ -635,11 +721,48 @@ def is_batch(scores: Mapping[str, Any]) -> bool:
     )
 
 
-def paired(outputs: Any, examples: list[dict[str, Any]]) -> list[tuple[Any, dict[str, Any]]]:
-    """Return each output of a batch with its scores."""
-    if len(outputs) != len(examples):
+def ask_each(
+    query: Any,
+    examples: list[dict[str, Any]],
+    outputs: Any = None,
+    *,
+    first: int = 0,
+    **options: Any,
+) -> list[Any]:
+    """Return what a query answers about each example of a batch; errors say which it was.
+
+    Parameters
+    ----------
+    query : callable
+        Takes the scores of one example, after the output where there are ``outputs``.
+    outputs : sequence, optional
+        An output an example.
+    first : int
+        The number of the first example, for messages.
+    """
+    if outputs is None:
+        given: list[tuple[Any, ...]] = [()] * len(examples)
+    elif not hasattr(outputs, "__len__"):
+        raise ValueError(f"a batch has a list of outputs, one an example, got {outputs!r}")
+    elif len(outputs) != len(examples):
         raise ValueError(f"a batch of {len(examples)} inputs has {len(outputs)} outputs")
-    return list(zip(outputs, examples, strict=True))
+    else:
+        given = [(y,) for y in outputs]
+    answers = []
+    for i, (y, one) in enumerate(zip(given, examples, strict=True), first):
+        try:
+            answers.append(query(*y, **options, **one))
+        except CapabilityError:  # of the structure, not of the example
+            raise
+        except ValueError as error:
+            raise named_example(error, i) from None
+    return answers
+
+
+def named_example(error: ValueError, i: int) -> ValueError:
+    """Return the error with the number of the example in front of its message."""
+    error.args = (f"example {i}: {error}", *error.args[1:])
+    return error
 
 
 def unbatch(scores: Mapping[str, Any]) -> list[dict[str, Any]]:
@@ -649,19 +772,33 @@ def unbatch(scores: Mapping[str, Any]) -> list[dict[str, Any]]:
     if len(set(sizes.values())) > 1:
         raise ValueError(f"the blocks of a batch have different numbers of examples: {sizes}")
     n = next(iter(sizes.values()))
-    return [{k: v[i] if k in lists else v for k, v in scores.items()} for i in range(n)]
+    return [{k: _entry(v[i]) if k in lists else v for k, v in scores.items()} for i in range(n)]
+
+
+def _entry(value: Any) -> Any:
+    """Return one example's block as an array: a list of arrays, or none, would be a batch again."""
+    if not isinstance(value, (list, tuple)):
+        return value
+    try:
+        return np.asarray(value)
+    except ValueError:  # of different lengths, as groups of nodes are
+        return value
 
 
 def sample_batch(
-    structure: Structure, n: int, temperature: float, random_state: Any, scores: Mapping[str, Any]
+    structure: Structure,
+    n: int,
+    temperature: float,
+    random_state: Any,
+    examples: list[dict[str, Any]],
 ) -> list[Any]:
     """Draw n outputs for each example of a batch, each with a seed of its own."""
-    examples = unbatch(scores)
     seeds = np.random.SeedSequence(seed_of(random_state)).generate_state(len(examples), np.uint64)
-    return [
-        structure.sample(n, temperature=temperature, random_state=int(seed >> np.uint64(1)), **one)
+    seeded = [
+        {"random_state": int(seed >> np.uint64(1)), **one}
         for seed, one in zip(seeds, examples, strict=True)
     ]
+    return ask_each(functools.partial(structure.sample, n), seeded, temperature=temperature)
 
 
 def seed_of(random_state: Any) -> int:

@@ -8,11 +8,21 @@ from __future__ import annotations
 
 import math
 from collections.abc import Hashable, Iterable, Sequence
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from .base import Parts, Solution, Structure, dot_counts, is_batch, nothing_legal, unbatch
+from .base import (
+    Parts,
+    Solution,
+    Structure,
+    ask_each,
+    dot_counts,
+    is_batch,
+    nothing_legal,
+    unbatch,
+)
 
 __all__ = ["UPDATE_AT", "BeamSearch", "find_violation"]
 
@@ -64,7 +74,7 @@ class BeamSearch(Structure):
         """
         check_width(width)
         if is_batch(scores):
-            return [self.beam(width, **one) for one in unbatch(scores)]
+            return ask_each(partial(self.beam, width), unbatch(scores))
         while True:
             search = _Search(self, width, scores)
             while search.step():

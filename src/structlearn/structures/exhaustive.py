@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -15,6 +16,7 @@ from .base import (
     Parts,
     Solution,
     Structure,
+    ask_each,
     check_count,
     check_temperature,
     flatten,
@@ -25,7 +27,9 @@ from .base import (
     unbatch,
     unflatten_values,
 )
+from .canonical import canonical
 from .chains.chain import Chain
+from .entropies import entropy_of_choices
 from .multiclass import Multiclass
 
 __all__ = ["Exhaustive"]
@@ -111,6 +115,10 @@ class Exhaustive(Structure):
         """Iterate over the outputs."""
         return iter(self._outputs(**scores))
 
+    def _scores(self, scores: Mapping[str, Any]) -> Parts:
+        """Return the scores as arrays, as the structure whose outputs these are reads them."""
+        return self.structure._scores(scores)
+
     def _table(self, given: Mapping[str, Any]) -> tuple[list[Any], npt.NDArray[np.float64], Any]:
         """Return the outputs, their scores, and their counts as the rows of a matrix."""
         theta, topology = self._scores(given), self._topology(given)
@@ -131,13 +139,13 @@ class Exhaustive(Structure):
     def argmax(self, *, n_jobs: int | None = None, **scores: Any) -> Any:
         """Return the best output, the first one where several are."""
         if is_batch(scores):
-            return [self.argmax(**one) for one in unbatch(scores)]
+            return ask_each(self.argmax, unbatch(scores))
         return self.solve(**scores).output
 
     def solve(self, *, n_jobs: int | None = None, **scores: Any) -> Any:
         """Return the best output with its value."""
         if is_batch(scores):
-            return [self.solve(**one) for one in unbatch(scores)]
+            return ask_each(self.solve, unbatch(scores))
         outputs, values, _ = self._table(scores)
         best = int(np.argmax(values))
         if values[best] == -math.inf:
@@ -149,7 +157,7 @@ class Exhaustive(Structure):
         """Return (ε log Σ exp(score/ε), its gradient), by adding up."""
         check_temperature(temperature)
         if is_batch(scores):
-            return [self.infer(temperature=temperature, **one) for one in unbatch(scores)]
+            return ask_each(self.infer, unbatch(scores), temperature=temperature)
         theta = self._scores(scores)
         _, values, matrix = self._table(scores)
         value, p = _softmax(values, temperature)
@@ -161,7 +169,7 @@ class Exhaustive(Structure):
         """Return the probability of each part, position by position where the structure can."""
         check_temperature(temperature)
         if is_batch(scores):
-            return [self.marginals(temperature=temperature, **one) for one in unbatch(scores)]
+            return ask_each(self.marginals, unbatch(scores), temperature=temperature)
         outputs, values, _ = self._table(scores)
         _, p = _softmax(values, temperature)
         total: Parts = {}
@@ -174,7 +182,7 @@ class Exhaustive(Structure):
         """Return up to n legal outputs as (score, output), best first."""
         check_count(n)
         if is_batch(scores):
-            return [self.kbest(n, **one) for one in unbatch(scores)]
+            return ask_each(partial(self.kbest, n), unbatch(scores))
         outputs, values, _ = self._table(scores)
         order = np.argsort(-values, kind="stable")
         found = [(float(values[i]), outputs[i]) for i in order[:n] if values[i] > -math.inf]
@@ -195,16 +203,34 @@ class Exhaustive(Structure):
         check_count(n)
         check_temperature(temperature)
         if is_batch(scores):
-            return sample_batch(self, n, temperature, random_state, scores)
+            return sample_batch(self, n, temperature, random_state, unbatch(scores))
         outputs, values, _ = self._table(scores)
         _, p = _softmax(values, temperature)
         rng = np.random.default_rng(seed_of(random_state))
         return [outputs[i] for i in rng.choice(len(outputs), size=n, p=p)]
 
+    def infer_others(
+        self, y: Any, *, temperature: float = 1.0, **scores: Any
+    ) -> tuple[float, Parts]:
+        """Return (ε log Σ exp(score/ε), its gradient by block) over all outputs but y."""
+        theta = self._scores(scores)
+        outputs, values, matrix = self._table(scores)
+        others = [i for i, z in enumerate(outputs) if canonical(z) != canonical(y)]
+        if not others or values[others].max() == -math.inf:
+            return -math.inf, {}
+        value, p = _softmax(values[others], temperature)
+        return value, unflatten_values(p @ matrix[others], theta)
+
+    def _entropy(
+        self, theta: dict[str, Any], topology: Mapping[str, Any], temperature: float
+    ) -> float:
+        _, p = _softmax(self._table({**theta, **topology})[1], temperature)
+        return entropy_of_choices(p[np.newaxis])
+
     def count(self, *, n_jobs: int | None = None, **scores: Any) -> Any:
         """Return the number of outputs with a finite score."""
         if is_batch(scores):
-            return [self.count(**one) for one in unbatch(scores)]
+            return ask_each(self.count, unbatch(scores))
         return int(np.isfinite(self._table(scores)[1]).sum())
 
     def __repr__(self) -> str:

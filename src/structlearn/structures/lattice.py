@@ -84,12 +84,17 @@ class Lattice(Structure):
         """Return the one block: a score an edge."""
         return {"edge": Block(())}
 
+    def _scores(self, scores: Mapping[str, Any]) -> Parts:
+        """Return the scores, one an edge."""
+        theta = super()._scores(scores)
+        if theta["edge"].shape != (len(self.table),):
+            raise ValueError(
+                f"edge has shape {theta['edge'].shape}, the lattice {len(self.table)} edges"
+            )
+        return theta
+
     def edges(self, **scores: Any) -> Hyperedges:
         """Return the lattice as hyperedges, one tail each."""
-        if np.shape(scores["edge"]) != (len(self.table),):
-            raise ValueError(
-                f"edge has shape {np.shape(scores['edge'])}, the lattice {len(self.table)} edges"
-            )
         number = self._numbering
         program = Hyperedges(len(number))
         program.add(number[self.source])
@@ -100,19 +105,44 @@ class Lattice(Structure):
 
     def encode(self, y: Any, **scores: Any) -> Parts:
         """Return the counts of the path's edges."""
+        if scores:
+            self._scores(scores)
         counts = np.zeros(len(self.table))
-        counts[np.asarray(y, dtype=np.int64)] = 1.0
+        counts[self._path(y)] = 1.0
         return {"edge": counts}
+
+    def _path(self, y: Any) -> npt.NDArray[np.int64]:
+        """Return the edges of an output, checked to lead from the source to the target."""
+        path = np.asarray(y)
+        if path.ndim != 1 or not len(path) or not np.issubdtype(path.dtype, np.integer):
+            raise ValueError(f"an output is the array of a path's edge numbers, got {y!r}")
+        if path.min() < 0 or path.max() >= len(self.table):
+            raise ValueError(f"edges must be among 0..{len(self.table) - 1}: {path.tolist()}")
+        begins, ends = self.table[path].T
+        follows = begins == np.concatenate(([self.source], ends[:-1]))
+        if not follows.all() or ends[-1] != self.target:
+            raise ValueError(
+                f"the edges {path.tolist()} are no path from node {self.source} to node "
+                f"{self.target}"
+            )
+        return path.astype(np.int64)
 
     def decode(self, parts: Mapping[str, Any]) -> npt.NDArray[np.int64]:
         """Return the path's edges from source to target."""
-        used = np.flatnonzero(part_of(parts, "edge"))
+        counts = part_of(parts, "edge")
+        if counts.shape != (len(self.table),) or not np.isin(counts, (0.0, 1.0)).all():
+            raise ValueError(
+                f"these parts are no output: each of {len(self.table)} edges counts 0 or 1"
+            )
         number = self._numbering
-        return np.array(sorted(used, key=lambda e: number[int(self.table[e, 0])]), dtype=np.int64)
+        used = sorted(
+            np.flatnonzero(counts), key=lambda e: number.get(int(self.table[e, 0]), len(number))
+        )
+        return self._path(np.array(used, dtype=np.int64))
 
     def nodes(self, y: Any) -> npt.NDArray[np.int64]:
         """Return the nodes that a path visits."""
-        path = np.asarray(y, dtype=np.int64)
+        path = self._path(y)
         return np.append(self.table[path, 0], self.table[path[-1], 1])
 
     def outputs(self, **scores: Any) -> Iterator[npt.NDArray[np.int64]]:

@@ -9,8 +9,10 @@ import numpy as np
 import numpy.typing as npt
 
 from .. import _core
-from .base import Block, Parts, paired, part_of
-from .native import NativeStructure
+from .base import Block, Parts, ask_each, part_of
+from .entropies import centred, entropy_of_choices
+from .native import NativeStructure, examples_of
+from .others import differing_labels
 from .programs.rows import RowBuilder
 
 __all__ = ["Multiclass"]
@@ -70,11 +72,9 @@ class Multiclass(NativeStructure):
 
     def score(self, y: Any, **scores: Any) -> Any:
         """Return the label's score; a list for a batch."""
-        batch, theta, _ = self._convert(scores)
+        batch, theta, n = self._convert(scores)
         if batch:
-            return [
-                self.score(k, **s) for k, s in paired(y, [{"label": a} for a in theta["label"]])
-            ]
+            return ask_each(self.score, examples_of(theta, n), y)
         return float(self._one(theta)["label"][self._check_label(y, theta["label"].size)])
 
     def decode(self, parts: Any) -> Any:
@@ -90,6 +90,17 @@ class Multiclass(NativeStructure):
         """Iterate over the labels."""
         return iter(range(len(scores["label"])))
 
+    def _others(
+        self, y: Any, theta: Parts, topology: Mapping[str, Any]
+    ) -> Iterator[dict[str, Any]]:
+        return differing_labels(theta, "label", self.labels_of(y))
+
+    def _local_entropy(
+        self, theta: dict[str, Any], topology: Mapping[str, Any], temperature: float
+    ) -> float:
+        p = self.marginals(temperature=temperature, **centred(theta, {"label": 1}))
+        return entropy_of_choices(p["label"][np.newaxis])
+
     def program_rows(self, theta: Parts, **topology: Any) -> RowBuilder:
         """Return the one row: exactly one label."""
         build = RowBuilder({"label": theta["label"].shape})
@@ -98,8 +109,8 @@ class Multiclass(NativeStructure):
 
     def count(self, *, n_jobs: int | None = None, **scores: Any) -> Any:
         """Return the number of labels with a finite score."""
-        batch, theta, _ = self._convert(scores)
+        batch, theta, n = self._convert(scores)
         if batch:
-            return [self.count(label=label) for label in theta["label"]]
+            return ask_each(self.count, examples_of(theta, n))
         self._core.check(theta)
         return int(np.isfinite(theta["label"]).sum())

@@ -14,12 +14,15 @@ from .base import (
     Parts,
     Solution,
     Structure,
+    ask_each,
     check_count,
     check_temperature,
-    paired,
+    named_example,
     sample_batch,
     seed_of,
 )
+from .entropies import entropy_by_difference
+from .score_arrays import as_scores, rank_of
 
 if TYPE_CHECKING:
     from .programs.program import Program
@@ -27,14 +30,21 @@ if TYPE_CHECKING:
 __all__ = ["NativeStructure", "n_threads"]
 
 
+#: More than machines have.
+_MOST_THREADS = 1024
+
+
 def n_threads(n_jobs: int | None) -> int:
-    """Return the number of threads that ``n_jobs`` asks for (None: 1, −1: all cores)."""
+    """Return the number of threads that ``n_jobs`` asks for (None: 1, −1: all cores).
+
+    At most 1024: each takes memory before it has anything to do.
+    """
     if n_jobs is None:
         return 1
     if isinstance(n_jobs, bool) or not isinstance(n_jobs, (int, np.integer)) or n_jobs == 0:
         raise ValueError(f"n_jobs must be None or a whole number other than 0, got {n_jobs!r}")
     if n_jobs > 0:
-        return int(n_jobs)
+        return min(int(n_jobs), _MOST_THREADS)
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
     return max(1, (cores or 1) + 1 + int(n_jobs))
 
@@ -180,9 +190,9 @@ class NativeStructure(Structure):
         """
         check_count(n)
         check_temperature(temperature)
-        batch, theta, _ = self._convert(scores)
+        batch, theta, size = self._convert(scores)
         if batch:
-            return sample_batch(self, n, temperature, random_state, theta)
+            return sample_batch(self, n, temperature, random_state, examples_of(theta, size))
         if temperature == 0:
             return self._stack([self.argmax(**theta)] * int(n))
         flat = self._core.sample(theta, int(n), float(temperature), seed_of(random_state))
@@ -193,7 +203,22 @@ class NativeStructure(Structure):
         batch, theta, n = self._convert(scores)
         if batch:
             return [self.entropy(temperature=temperature, **one) for one in examples_of(theta, n)]
+        self._core.check(theta)
         return super().entropy(temperature=temperature, **theta)
+
+    def _entropy(
+        self, theta: dict[str, Any], topology: Mapping[str, Any], temperature: float
+    ) -> float:
+        if type(self).infer is NativeStructure.infer:
+            return self._local_entropy(theta, topology, temperature)
+        # A subclass with sums of its own.
+        return entropy_by_difference(self, theta, topology, temperature)[0]
+
+    def _local_entropy(
+        self, theta: dict[str, Any], topology: Mapping[str, Any], temperature: float
+    ) -> float:
+        """Return the entropy as a sum over choices, where the marginals tell it."""
+        return super()._entropy(theta, topology, temperature)
 
     def _read_samples(self, rows: npt.NDArray[np.int64]) -> Any:
         return rows
@@ -234,7 +259,9 @@ class NativeStructure(Structure):
             return value, outs
         if n == 0:
             return []
-        each = [self._allocate(one, by_position) if parts else {} for one in examples_of(theta, n)]
+        each = ask_each(
+            lambda **one: self._allocate(one, by_position) if parts else {}, examples_of(theta, n)
+        )
         columns = {name: [outs[name] for outs in each] for name in each[0]}
         values = self._core.infer_batch(
             theta, columns, n, float(temperature), by_position, n_threads(n_jobs)
@@ -255,7 +282,7 @@ class NativeStructure(Structure):
         """Return μ(y): the counts of the output's parts, one array a block; a list for a batch."""
         batch, theta, n = self._convert(scores)
         if batch:
-            return [self.encode(one, **s) for one, s in paired(y, examples_of(theta, n))]
+            return ask_each(self.encode, examples_of(theta, n), y)
         return self._encode(y, self._one(theta), by_position=False)
 
     def position_shapes(self, theta: Parts) -> dict[str, tuple[int, ...]]:
@@ -274,10 +301,18 @@ class NativeStructure(Structure):
         self._core.check(theta)
         return theta
 
+    def _scores(self, scores: Mapping[str, Any]) -> Parts:
+        """Return the scores as arrays of the right shapes."""
+        theta = super()._scores(scores)
+        shape = self._topology(scores)
+        given = {name: self._as_topology(name, a) for name, a in shape.items() if a is not None}
+        self._core.check({**theta, **given})
+        return theta
+
     def _is_batch(self, label: Any) -> bool:
         """Tell whether the label block's scores are those of several examples."""
         return isinstance(label, (list, tuple)) and (
-            len(label) == 0 or np.ndim(label[0]) == self._label_rank
+            len(label) == 0 or rank_of(label[0]) == self._label_rank
         )
 
     def _convert(self, scores: Mapping[str, Any]) -> tuple[bool, dict[str, Any], int]:
@@ -294,7 +329,7 @@ class NativeStructure(Structure):
             for name, value in topology.items():
                 theta[name] = self._as_topology(name, value)
             for name, value in given.items():
-                theta[name] = _as_scores(name, value)
+                theta[name] = as_scores(name, value)
             return False, theta, 1
         n = len(label)
         for name, value in topology.items():
@@ -305,9 +340,9 @@ class NativeStructure(Structure):
                     raise ValueError(
                         f"a batch has one array an example: {block} has {n}, {name} {len(value)}"
                     )
-                theta[name] = [_as_scores(name, one) for one in value]
+                theta[name] = [_of_example(i, name, one) for i, one in enumerate(value)]
             else:
-                theta[name] = _as_scores(name, value)
+                theta[name] = as_scores(name, value)
         return True, theta, n
 
     # -- what examples say of their own shapes --------------------------------------------------
@@ -317,9 +352,12 @@ class NativeStructure(Structure):
 
     def _as_topology(self, name: str, value: Any) -> npt.NDArray[np.int64]:
         """Return what one example says of its shape as the core reads it: whole numbers."""
-        array = np.asarray(value)
+        try:
+            array = np.asarray(value)
+        except ValueError as error:
+            raise ValueError(f"{name} is not an array of whole numbers: {error}") from None
         if array.size == 0:
-            array = array.astype(np.int64)
+            array = np.zeros(array.shape, dtype=np.int64)
         if not np.issubdtype(array.dtype, np.integer):
             raise ValueError(f"{name} must be whole numbers, got {array.dtype}")
         if array.ndim != self._topology_rank:
@@ -329,7 +367,7 @@ class NativeStructure(Structure):
     def _topologies(self, name: str, value: Any, n: int) -> Any:
         """Return the topologies of a batch: a list, or one array for all."""
         each = isinstance(value, (list, tuple)) and (
-            len(value) == 0 or np.ndim(value[0]) == self._topology_rank
+            len(value) == 0 or rank_of(value[0]) == self._topology_rank
         )
         if not each:
             return self._as_topology(name, value)
@@ -340,7 +378,7 @@ class NativeStructure(Structure):
             try:
                 found.append(self._as_topology(name, one))
             except ValueError as error:
-                raise ValueError(f"example {i}: {error}") from None
+                raise named_example(error, i) from None
         return found
 
     def topology_rows(
@@ -366,11 +404,12 @@ class NativeStructure(Structure):
         return ptr, np.concatenate(rows)
 
 
-def _as_scores(name: str, value: Any) -> npt.NDArray[np.float64]:
+def _of_example(i: int, name: str, value: Any) -> npt.NDArray[np.float64]:
+    """Return the scores of one example of a batch."""
     try:
-        return np.ascontiguousarray(value, dtype=np.float64)
-    except (TypeError, ValueError) as error:
-        raise ValueError(f"{name} is not an array of numbers: {error}") from None
+        return as_scores(name, value)
+    except ValueError as error:
+        raise named_example(error, i) from None
 
 
 def examples_of(theta: Mapping[str, Any], n: int) -> list[dict[str, Any]]:

@@ -6,15 +6,27 @@ import os
 from collections.abc import Callable, Iterator, Mapping
 
 from ..exceptions import FileError, LineError
+from ..io.container import Tensor, read_container
 from ..text.corpus import Corpus, guess_format, read_corpus, split_sentence
 from ..text.files import pieces
 from .parameters import Parameters, check_number, check_whole
+from .stored_model import StoredModel
 
 TYPE_CHECKING = False  # importing typing costs more than labelling a sentence
 if TYPE_CHECKING:
-    from typing import IO, Any
+    from typing import IO, Any, TypeVar
 
-__all__ = ["FileTagger", "check_source", "label_pieces", "paired", "read_source", "with_labels"]
+    Task = TypeVar("Task", bound="FileTagger")
+
+__all__ = [
+    "FileTagger",
+    "check_source",
+    "label_pieces",
+    "not_empty",
+    "paired",
+    "read_source",
+    "with_labels",
+]
 
 #: Bytes that a thread labels at a time, and the threads beyond which pieces do not grow.
 _PIECE = 1 << 20
@@ -28,6 +40,53 @@ class FileTagger(Parameters):
     learner: str
     n_jobs: int | None
     l1: float
+    functions: Any
+    model_: Any
+
+    #: The class of ``model_``.
+    _model_kind: type[StoredModel]
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the model, all that it needs included, to one file; the same bytes if it is the
+        same model.
+        """
+        self._fitted().save(path)
+
+    @classmethod
+    def load(
+        cls: type[Task],
+        path: str | os.PathLike[str],
+        functions: Mapping[str, Callable[[str], Any]] | None = None,
+    ) -> Task:
+        """Read a model from a file, with the parameters that it was trained with.
+
+        Parameters
+        ----------
+        functions : dict of str to callable, optional
+            What ``call(…)`` in the feature templates of taggers names: functions are not stored.
+        """
+        return cls.from_container(os.fspath(path), *read_container(path), functions)
+
+    @classmethod
+    def from_container(
+        cls: type[Task],
+        name: str,
+        description: dict[str, Any],
+        tensors: dict[str, Tensor],
+        functions: Mapping[str, Callable[[str], Any]] | None = None,
+    ) -> Task:
+        """Return the estimator of a model file that has been read already."""
+        kind = cls._model_kind
+        model = kind.from_container(name, description, tensors, functions)
+        task: Task = cls.from_model(model)
+        if kind.calls_functions:
+            task.functions = functions
+        return task
+
+    @classmethod
+    def from_model(cls: type[Task], model: Any) -> Any:
+        """Return an estimator with this model; of its parameters those that the model file has."""
+        raise AssertionError
 
     def _check_parameters(
         self, learners: tuple[str, ...], whole: Mapping[str, tuple[int, int | None]]
@@ -63,17 +122,21 @@ class FileTagger(Parameters):
     def _fitted(self) -> Any:
         if not hasattr(self, "model_"):
             kind = type(self).__name__
-            raise ValueError(f"this {kind} has not learned anything yet: call fit, or load a model")
+            from sklearn.exceptions import NotFittedError  # a ValueError and an AttributeError
+
+            raise NotFittedError(
+                f"this {kind} has not learned anything yet: call fit, or load a model"
+            )
         return self.model_
 
     def _read_training(
         self, train: Any, y: Any, dev: Any, format: str | None
     ) -> tuple[Corpus, Corpus | None]:
         """Read the corpora of a training run, which must have the same columns."""
-        corpus = read_source(train if y is None else with_labels(train, y), format)
+        corpus = not_empty(read_source(train if y is None else with_labels(train, y), format))
         if dev is None:
             return corpus, None
-        held_out = read_source(dev, format)
+        held_out = not_empty(read_source(dev, format), "the dev corpus")
         if held_out.n_columns != corpus.n_columns or held_out.format != corpus.format:
             raise FileError(
                 held_out.path or "the dev corpus",
@@ -85,7 +148,7 @@ class FileTagger(Parameters):
     def _gold_corpus(self, source: Any, format: str | None) -> Corpus:
         """Read sentences that must have their labels."""
         model = self._fitted()
-        corpus = read_source(check_source(source), format or model.format)
+        corpus = not_empty(read_source(check_source(source), format or model.format))
         if corpus.n_columns <= model.target:
             raise FileError(
                 corpus.path or "the corpus",
@@ -109,11 +172,18 @@ def read_source(source: Any, format: str | None = None) -> Corpus:
     return Corpus.from_sentences(check_source(source))
 
 
+def not_empty(corpus: Corpus, name: str = "the corpus") -> Corpus:
+    """Return a corpus to learn from or to be judged by, which must have sentences."""
+    if not len(corpus):
+        raise FileError(corpus.path or name, "there are no sentences in it")
+    return corpus
+
+
 def check_source(source: Any) -> Any:
     """Refuse what is neither a path nor a list of sentences, such as None."""
     named = isinstance(source, (str, os.PathLike))
     if not named and (isinstance(source, (bytes, dict)) or not hasattr(source, "__iter__")):
-        kind = "None" if source is None else f"a {type(source).__name__}"
+        kind = "None" if source is None else f"{type(source).__name__} {source!r:.40}"
         raise ValueError(
             f"sentences are a file's name, a Corpus or a list of sentences, got {kind}"
         )

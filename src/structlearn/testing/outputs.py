@@ -9,7 +9,7 @@ import numpy.typing as npt
 
 from ..exceptions import CapabilityError
 from ..structures.base import flatten
-from .canonical import canonical
+from ..structures.canonical import canonical
 from .trial import MISSING, Trial
 
 __all__ = ["check_count", "check_outputs"]
@@ -49,7 +49,7 @@ def check_count(trial: Trial) -> None:
     got = trial.ask("count")
     if got is not MISSING and got != right:
         trial.fail("count", f"{right} outputs with a finite score", got)
-    theta = trial.structure._scores(trial.scores)
+    theta = trial.structure._scores({**trial.scores, **trial.truth.topology})
     edges = trial.structure.edges(**theta, **trial.truth.topology)
     if edges is None:
         return

@@ -17,6 +17,7 @@ __all__ = [
     "CONLLU_COLUMNS",
     "Corpus",
     "Sentence",
+    "add_tokens",
     "column_names",
     "guess_format",
     "read_corpus",
@@ -158,13 +159,7 @@ class Corpus(Sequence[Sentence]):
         core = _core.Corpus("columns")
         for number, sentence in enumerate(sentences):
             tokens = _tokens(sentence, number)
-            if not tokens:
-                raise ValueError(f"sentence {number} has no tokens")
-            try:
-                core.add_sentence([list(cells) for cells in zip(*tokens, strict=True)])
-            except (TypeError, ValueError) as error:
-                reason = "its cells must be strings" if isinstance(error, TypeError) else error
-                raise ValueError(f"sentence {number}: {reason}") from None
+            add_tokens(core, tokens, number)
         return cls(core, "columns")
 
     @property
@@ -250,6 +245,49 @@ class Corpus(Sequence[Sentence]):
             file.write(("\n".join(lines) + "\n\n").encode())
         for _, text in self._core.closing_asides():
             file.write(f"{text}\n".encode())
+
+
+def add_tokens(core: _core.Corpus, tokens: list[tuple[Any, ...]], number: int) -> None:
+    """Add a sentence from Python to a corpus of the core, or say what is wrong with it."""
+    if not tokens:
+        raise ValueError(f"sentence {number} has no tokens")
+    try:
+        core.add_sentence([list(cells) for cells in zip(*tokens, strict=True)])
+    except (TypeError, ValueError) as error:
+        raise ValueError(f"sentence {number}: {_fault(tokens) or error}") from None
+
+
+def _fault(tokens: list[tuple[Any, ...]]) -> str:
+    """Return which token of a sentence has other cells than it should, and how to mend it."""
+    for t, cells in enumerate(tokens):
+        if len(cells) != len(tokens[0]):
+            return (
+                f"token {t} has {len(cells)} cells, token 0 has {len(tokens[0])}; every token has "
+                "the same columns"
+            )
+        for cell in cells:
+            if not isinstance(cell, str):
+                kind = type(cell).__name__
+                return f"its cells must be strings, and token {t} has {cell!r:.60}, a {kind}"
+            if not is_text(cell):
+                return f"token {t} has {cell!r:.60}: {NO_TEXT}"
+    return ""
+
+
+#: What a string is that :func:`is_text` refuses.
+NO_TEXT = (
+    "it holds half a character (a lone surrogate) and cannot be written to a file: decode the "
+    "text with the encoding that it was written in"
+)
+
+
+def is_text(cell: str) -> bool:
+    """Tell whether a string can be written as UTF-8: Python's may hold halves of characters."""
+    try:
+        cell.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
 
 
 def split_sentence(sentence: Any) -> list[Any]:

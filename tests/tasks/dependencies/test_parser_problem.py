@@ -6,7 +6,6 @@ import warnings
 
 import numpy as np
 import pytest
-from convex_reference import Enumerated
 
 from structlearn import _core
 from structlearn.datasets import make_treebank
@@ -18,6 +17,7 @@ from structlearn.tasks import DependencyParser
 from structlearn.tasks.dependencies.reading import read_treebank
 from structlearn.tasks.dependencies.training import ParserFitting
 from structlearn.tasks.learning import learn_task
+from tests.learners.convex_reference import Enumerated
 
 TREES = [
     list(zip(s.words, s.tags, s.heads, s.deprels, strict=True))

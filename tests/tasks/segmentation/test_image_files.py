@@ -4,7 +4,6 @@ import json
 
 import numpy as np
 import pytest
-from image_folders import folder, save, shapes
 from PIL import Image
 
 from structlearn.exceptions import FileError
@@ -12,6 +11,7 @@ from structlearn.tasks import Segmenter
 from structlearn.tasks.segmentation.folders import find_images, find_pairs, read_examples
 from structlearn.tasks.segmentation.images import as_image, read_image
 from structlearn.tasks.segmentation.masks import MaskCoding, read_mask, read_names
+from tests.tasks.segmentation.image_folders import folder, save, shapes
 
 
 def test_images_of_every_kind(tmp_path):

@@ -4,13 +4,13 @@ import pickle
 
 import numpy as np
 import pytest
-from image_folders import folder, shapes
 
 from structlearn.exceptions import FileError
 from structlearn.structures import Grid
 from structlearn.tasks import Segmenter
 from structlearn.tasks.segmentation.model import SegmenterModel
 from structlearn.tasks.segmentation.sites import Contrast, Sites
+from tests.tasks.segmentation.image_folders import folder, shapes
 
 
 @pytest.fixture(scope="module")

@@ -224,12 +224,12 @@ nb::tuple sums(const Elimination& self, Input<double, nb::ndim<2>> label,
   check_scores(self, label, table);
   const std::size_t K = self.labels();
   std::vector<double> node(self.nodes() * K), edge(self.edges() * K * K);
-  double value = 0.0;
+  double value = 0.0, entropy = 0.0;
   {
     nb::gil_scoped_release release;
-    value = self.sums(label.data(), table.data(), temperature, node.data(), edge.data());
+    value = self.sums(label.data(), table.data(), temperature, node.data(), edge.data(), &entropy);
   }
-  return nb::make_tuple(value, to_numpy(std::move(node)), to_numpy(std::move(edge)));
+  return nb::make_tuple(value, to_numpy(std::move(node)), to_numpy(std::move(edge)), entropy);
 }
 
 }  // namespace

@@ -231,10 +231,7 @@ void bind_parser(nb::module_& m) {
   m.def(
       "check_trees",
       [](const Corpus& corpus) {
-        if (corpus.tokens() > 0 && corpus.columns().size() <= kDeprel) {
-          throw std::invalid_argument("a corpus of CoNLL-U is needed");
-        }
-        const text::Column& relation = corpus.columns()[kDeprel];
+        const text::Column& relation = conllu(corpus).columns()[kDeprel];
         for (std::size_t s = 0; s < corpus.sentences(); ++s) {
           read_tree(corpus, s);
           for (std::size_t t = corpus.sentence(s); t < corpus.sentence(s + 1); ++t) {

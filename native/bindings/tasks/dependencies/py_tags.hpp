@@ -9,6 +9,14 @@
 
 namespace structlearn::python {
 
+// The corpus, if it has the columns of CoNLL-U: one without any sentence has none.
+inline const text::Corpus& conllu(const text::Corpus& corpus) {
+  if (corpus.columns().size() <= parsing::kDeprel) {
+    throw std::invalid_argument("a corpus of CoNLL-U with sentences is needed");
+  }
+  return corpus;
+}
+
 // Tags as Python gives them: for each of UPOS, XPOS and FEATS None (the corpus's own column), or
 // numbers of the tokens' tags and the names.
 inline parsing::TagColumn read_tags(const text::Corpus& corpus, nb::handle given,
@@ -25,9 +33,7 @@ inline parsing::TagColumn read_tags(const text::Corpus& corpus, nb::handle given
 struct Tags {
   parsing::TagColumn upos, xpos, feats;
   Tags(const text::Corpus& corpus, nb::list given) {
-    if (corpus.tokens() > 0 && corpus.columns().size() <= parsing::kDeprel) {
-      throw std::invalid_argument("a corpus of CoNLL-U is needed");
-    }
+    conllu(corpus);
     if (given.size() != 3) throw std::invalid_argument("tags: UPOS, XPOS and FEATS");
     upos = read_tags(corpus, given[0], parsing::kUpos);
     xpos = read_tags(corpus, given[1], parsing::kXpos);

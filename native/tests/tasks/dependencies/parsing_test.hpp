@@ -141,6 +141,49 @@ inline void test_second_order_trees() {
   CHECK(2 * exact > all);
 }
 
+// What is called the best tree is the best, and no tree is above the bound, in whatever unit the
+// scores are, with near ties and with an offset of all arcs. Enumeration is the judge.
+inline void test_second_order_certificates() {
+  using namespace structlearn;
+  using namespace structlearn::parsing;
+  for (const double scale : {1e-12, 1e-9, 1.0, 1e6, 1e9}) {
+    std::size_t exact = 0, all = 0;
+    for (std::uint64_t seed = 0; seed < 400; ++seed) {
+      const bool near_ties = seed % 4 == 0, offset = seed % 8 == 5;
+      ScoredParts scored = random_parts(2 + static_cast<int>(seed % 4), seed);
+      const Parts& parts = scored.parts;
+      Random random(seed, 7);
+      for (auto* scores : {&scored.arc, &scored.sibling, &scored.grand}) {
+        for (double& x : *scores) {
+          if (near_ties) x += 1e-10 * random.uniform();
+          x *= scale;
+        }
+      }
+      if (offset) {
+        for (double& x : scored.arc) x += 1e8 * scale;
+      }
+      context = "certificates of second-order trees, scale " + std::to_string(scale) + ", seed " +
+                std::to_string(seed);
+      const auto trees = all_trees(parts, false);
+      if (trees.empty()) continue;
+      double best = kMinusInfinity;
+      for (const auto& tree : trees) best = std::max(best, scored.score(tree));
+      std::vector<std::int32_t> heads;
+      const Decoded found = Decoder(false, 200).decode(parts, scored.scores(), heads);
+      const double rounding = (offset ? 1e-5 : 1e-12) * scale;
+      CHECK_NEAR(scored.score(heads), found.value, rounding);
+      CHECK(found.bound >= best - rounding);
+      CHECK(found.bound >= found.value);
+      if (found.exact) CHECK_NEAR(found.value, best, rounding);
+      ++all;
+      exact += found.exact;
+    }
+    context = "second-order trees, scale " + std::to_string(scale) + ", proven " +
+              std::to_string(exact) + " of " + std::to_string(all);
+    CHECK(2 * exact > all);
+  }
+}
+
 // The chart for projective trees finds the best one whatever the scores: all of one size, some
 // forbidden, very large, or so that all but a few parts count for nothing.
 inline void test_projective_chart() {

@@ -134,13 +134,14 @@ class Elimination:
 
     def all_marginals(
         self, label: Array, tables: Array, temperature: float
-    ) -> tuple[float, Array, Array]:
-        """Return ε log Σ exp(score/ε) and the marginals of nodes (N, K) and edges (E, K, K)."""
+    ) -> tuple[float, Array, Array, float]:
+        """Return ε log Σ exp(score/ε), marginals of nodes (N, K) and edges (E, K, K), entropy."""
         n_labels = label.shape[1]
-        value, node, pair = self.native(n_labels).sums(
+        value, node, pair, entropy = self.native(n_labels).sums(
             np.ascontiguousarray(label), np.ascontiguousarray(tables), temperature
         )
-        return value, node.reshape(-1, n_labels), pair.reshape(-1, n_labels, n_labels)
+        pairs = pair.reshape(-1, n_labels, n_labels)
+        return value, node.reshape(-1, n_labels), pairs, entropy
 
     def sums(self, label: Array, tables: Array, temperature: float) -> tuple[float, list[Any]]:
         """Return ε log Σ exp(score/ε), and for samples of each step ε·log P(node | neighbours)."""

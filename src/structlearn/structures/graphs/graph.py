@@ -80,6 +80,7 @@ class Graph(PairwiseStructure):
     """
 
     topology = ("edges", "cliques")
+    _label_axes = ("N", "K")
 
     def __init__(
         self,
@@ -170,8 +171,6 @@ class Graph(PairwiseStructure):
 
     def _model(self, theta: Mapping[str, Any]) -> PairModel:
         label, table = theta["label"], theta.get("edge")
-        if label.ndim != 2 or not label.size:
-            raise ValueError(f"label must have shape (N, K), got {label.shape}")
         n_nodes, n_labels = label.shape
         edges = self._edges_of(theta)
         if len(edges) and not (edges.min() >= 0 and edges.max() < n_nodes):

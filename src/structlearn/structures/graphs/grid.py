@@ -70,6 +70,8 @@ class Grid(PairwiseStructure):
            [1, 1, 1]])
     """
 
+    _label_axes = ("H", "W", "K")
+
     def __init__(self, method: str = "auto", damping: float = 0.0) -> None:
         super().__init__(method, damping)
 
@@ -94,8 +96,6 @@ class Grid(PairwiseStructure):
 
     def _model(self, theta: Mapping[str, Any]) -> PairModel:
         label = theta["label"]
-        if label.ndim != 3 or not label.size:
-            raise ValueError(f"label must have shape (H, W, K), got {label.shape}")
         height, width, n_labels = label.shape
         groups = []
         for table, potts, sites in (
@@ -143,7 +143,9 @@ class Grid(PairwiseStructure):
 
     def as_program(self, **scores: Any) -> Program:
         """Return the integer program whose solutions are the outputs; Potts terms as tables."""
-        return super().as_program(**self.program_scores(self._read(scores)))
+        if self._batch(scores) is None:  # otherwise the base refuses it
+            scores = self.program_scores(self._read(scores))
+        return super().as_program(**scores)
 
     def program_scores(self, theta: Parts, **topology: Any) -> Parts:
         """Return the scores with Potts terms as tables."""

@@ -6,13 +6,25 @@ import heapq
 import itertools
 import math
 from collections.abc import Iterator, Mapping
+from functools import partial
 from typing import Any, NoReturn
 
 import numpy as np
 import numpy.typing as npt
 
 from ...exceptions import CapabilityError
-from ..base import Block, Parts, Solution, Structure, check_count, nothing_legal, part_of
+from ..base import (
+    Block,
+    Parts,
+    Solution,
+    Structure,
+    ask_each,
+    check_count,
+    is_batch,
+    nothing_legal,
+    part_of,
+    unbatch,
+)
 from ..programs.rows import RowBuilder
 
 __all__ = ["Matching"]
@@ -62,8 +74,8 @@ class Matching(Structure):
 
     def solve(self, *, n_jobs: int | None = None, **scores: Any) -> Any:
         """Return the best matching with its value and a certificate: a :class:`Solution`."""
-        if isinstance(scores.get("pair"), (list, tuple)) and np.ndim(scores["pair"][0]) == 2:
-            return [self.solve(pair=one) for one in scores["pair"]]
+        if is_batch(scores):
+            return ask_each(self.solve, unbatch(scores))
         value, y = self._best(self._pair(scores))
         return Solution(y, value, True, value, self.method)
 
@@ -88,8 +100,8 @@ class Matching(Structure):
         they do not have. One assignment a pair and output.
         """
         check_count(n)
-        if isinstance(scores.get("pair"), (list, tuple)) and np.ndim(scores["pair"][0]) == 2:
-            return [self.kbest(n, pair=one) for one in scores["pair"]]
+        if is_batch(scores):
+            return ask_each(partial(self.kbest, n), unbatch(scores))
         pair = self._pair(scores)
         tie = itertools.count()
         heap: list[tuple[float, int, Integers, Array, int]] = []
@@ -154,11 +166,16 @@ class Matching(Structure):
 
     # -- outputs and parts ----------------------------------------------------------------------
 
+    def _scores(self, scores: Mapping[str, Any]) -> Parts:
+        """Return the scores of the pairs."""
+        theta = super()._scores(scores)
+        shape = theta["pair"].shape
+        if len(shape) != 2 or 0 in shape:
+            raise ValueError(f"pair must have shape (n, m), at least one of each, got {shape}")
+        return theta
+
     def _pair(self, scores: Mapping[str, Any]) -> Array:
-        pair = self._scores({k: v for k, v in scores.items() if v is not None})["pair"]
-        if pair.ndim != 2 or not pair.size:
-            raise ValueError(f"pair must have shape (n, m), at least one of each, got {pair.shape}")
-        return pair
+        return self._scores(scores)["pair"]
 
     def _partners(self, y: Any, shape: tuple[int, ...]) -> Integers:
         """Return an output, checked."""
@@ -187,14 +204,18 @@ class Matching(Structure):
     def decode(self, parts: Mapping[str, Any]) -> Integers:
         """Return the column of each row whose count is one."""
         counts = part_of(parts, "pair")
-        if not np.isin(counts, (0.0, 1.0)).all() or (counts.sum(axis=1) > 1).any():
+        if (
+            counts.ndim != 2
+            or not np.isin(counts, (0.0, 1.0)).all()
+            or (counts.sum(axis=1) > 1).any()
+        ):
             raise ValueError("these parts are no output: a row has at most one pair of count 1")
         y = np.where(counts.any(axis=1), counts.argmax(axis=1), -1)
         return self._partners(y, counts.shape)
 
     def outputs(self, **scores: Any) -> Iterator[Integers]:
         """Iterate over all matchings."""
-        n, m = np.shape(scores["pair"])
+        n, m = self._pair(scores).shape
         if n <= m:
             for y in itertools.permutations(range(m), n):
                 yield np.array(y, dtype=np.int64)

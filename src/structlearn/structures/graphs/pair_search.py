@@ -13,6 +13,7 @@ import numpy.typing as npt
 from ...exceptions import CapabilityError, InfeasibleError, NotSubmodularError
 from ..base import nothing_legal
 from .pair_model import PairModel
+from .standard_model import StandardModel
 
 __all__ = ["METHODS", "Found", "search"]
 
@@ -20,8 +21,8 @@ Integers = npt.NDArray[np.int64]
 
 #: Sweeps of tree-reweighted messages for a bound.
 _BOUND_ROUNDS = 50
-#: A bound this close, relative to the value, proves that the value is the best.
-_PROOF = 1e-9
+#: They end where one takes no more than this share off what is between bound and value.
+_LEAST_GAIN = 1e-3
 
 
 class Found(NamedTuple):
@@ -34,8 +35,8 @@ class Found(NamedTuple):
 
     @property
     def exact(self) -> bool:
-        """Whether the bound proves that it is the best."""
-        return self.bound <= self.value + _PROOF * max(1.0, abs(self.value))
+        """Whether it is proven to be the best."""
+        return self.bound <= self.value
 
 
 def search(model: PairModel, method: str, *, bound: bool = True) -> Found:
@@ -55,12 +56,16 @@ def search(model: PairModel, method: str, *, bound: bool = True) -> Found:
         )
     if model.cliques is not None:
         _check_cliques(model, method)
-    found = METHODS[method](model, bound)
+    standard = StandardModel(model)
+    found = METHODS[method](standard, bound)
     if found.value == -math.inf and method != "ilp":
-        found = _by_program(model, integer=True)  # a search may miss the few that are legal
+        found = _by_program(standard, integer=True)  # a search may miss the few that are legal
     if found.value == -math.inf:
         raise nothing_legal()
-    return found
+    if math.isnan(found.value):  # a cut whose value nobody asked for
+        return found
+    value = model.native.score(found.labels)
+    return found._replace(value=value, bound=standard.given_bound(found.value, found.bound, value))
 
 
 #: What can take groups of nodes.
@@ -80,7 +85,7 @@ def _check_cliques(model: PairModel, method: str) -> None:
         )
 
 
-def _auto(model: PairModel, bound: bool) -> Found:
+def _auto(model: StandardModel, bound: bool) -> Found:
     if not model.has_pairs or model.n_labels == 1:
         return _independent(model)
     if model.n_labels == 2:
@@ -100,13 +105,13 @@ def _auto(model: PairModel, bound: bool) -> Found:
     return _bounded(model, found) if bound else found
 
 
-def _independent(model: PairModel) -> Found:
+def _independent(model: StandardModel) -> Found:
     labels: Integers = model.label.argmax(axis=1)
     value = model.native.score(labels)
     return Found(labels, value, value, "maximum of each label")
 
 
-def _eliminate(model: PairModel, bound: bool) -> Found:
+def _eliminate(model: StandardModel, bound: bool) -> Found:
     if model.elimination is None:
         raise CapabilityError(
             "elimination needs a graph of small treewidth, and this one's tables would be too "
@@ -118,7 +123,7 @@ def _eliminate(model: PairModel, bound: bool) -> Found:
     return Found(labels, value, value, "elimination")
 
 
-def _cut(model: PairModel, bound: bool) -> Found:
+def _cut(model: StandardModel, bound: bool) -> Found:
     if model.n_labels == 1:
         return _independent(model)
     if model.n_labels != 2:
@@ -129,15 +134,18 @@ def _cut(model: PairModel, bound: bool) -> Found:
     labels, value, refused = model.native.cut(with_value=bound)
     if refused >= 0:
         p, q = model.edges[refused].tolist()
+        table = model.given.tables[refused].tolist()
         raise NotSubmodularError(
             f"edge {refused}, between {model.place(p)} and {model.place(q)}, is not submodular: "
-            f"s[0, 0] + s[1, 1] < s[0, 1] + s[1, 0] with s = {model.tables[refused].tolist()}, "
+            f"s[0, 0] + s[1, 1] < s[0, 1] + s[1, 0] with s = {table}, "
             'which no cut can represent; method="qpbo", "auto" or "ilp" take it'
         )
     return Found(labels, value, value, "minimum cut")
 
 
-def _moves(model: PairModel, *, swap: bool, start: Integers | None = None) -> tuple[Found, bool]:
+def _moves(
+    model: StandardModel, *, swap: bool, start: Integers | None = None
+) -> tuple[Found, bool]:
     if start is None:
         start = model.label.argmax(axis=1)
     labels, value, _, truncated = model.native.climb(start, swap, 1000)
@@ -145,35 +153,39 @@ def _moves(model: PairModel, *, swap: bool, start: Integers | None = None) -> tu
     return Found(labels, value, math.inf, name), truncated
 
 
-def _bounded(model: PairModel, found: Found) -> Found:
-    bound = model.native.messages(0.0, True, 0.0, _BOUND_ROUNDS, 1e-6, False)[6]
+def _bounded(model: StandardModel, found: Found) -> Found:
+    bound = model.native.messages(0.0, True, 0.0, _BOUND_ROUNDS, _LEAST_GAIN, False)[6]
     if model.cliques is not None:  # messages do not see them: each earns its most
         bound += float(np.maximum(model.cliques[1].max(axis=1), 0.0).sum())
     return found._replace(bound=max(found.value, bound))
 
 
-def _expansion(model: PairModel, bound: bool) -> Found:
+def _expansion(model: StandardModel, bound: bool) -> Found:
     found, _ = _moves(model, swap=False)
     return _bounded(model, found) if bound else found
 
 
-def _swap(model: PairModel, bound: bool) -> Found:
+def _swap(model: StandardModel, bound: bool) -> Found:
     found, _ = _moves(model, swap=True)
     return _bounded(model, found) if bound else found
 
 
-def _reweighted(model: PairModel, bound: bool) -> Found:
-    labels, value, _, _, _, _, limit = model.native.messages(0.0, True, 0.0, 200, 1e-8, False)
+def _reweighted(model: StandardModel, bound: bool) -> Found:
+    labels, value, _, _, _, _, limit = model.native.messages(
+        0.0, True, 0.0, 200, _LEAST_GAIN / 10, False
+    )
     return Found(labels, value, max(value, limit), "tree-reweighted messages")
 
 
-def _max_product(model: PairModel, bound: bool) -> Found:
-    labels, value, *_ = model.native.messages(0.0, False, 0.3, 200, 1e-6, False)
+def _max_product(model: StandardModel, bound: bool) -> Found:
+    sizes = np.abs(model.label[np.isfinite(model.label) & (model.label < 0)])
+    rest = 1e-6 * float(np.median(sizes)) if len(sizes) else 1e-6  # beside most scores
+    labels, value, *_ = model.native.messages(0.0, False, 0.3, 200, rest, False)
     found = Found(labels, value, math.inf, "loopy max-product")
     return _bounded(model, found) if bound else found
 
 
-def _roof_dual(model: PairModel, bound: bool) -> Found:
+def _roof_dual(model: StandardModel, bound: bool) -> Found:
     if model.n_labels != 2:
         raise CapabilityError(
             f"roof duality (qpbo) is for two labels, here are {model.n_labels}. What works: "
@@ -185,7 +197,7 @@ def _roof_dual(model: PairModel, bound: bool) -> Found:
         value = model.native.score(labels)
         return Found(labels, value, value, "roof duality")
     # What is known stays; the rest is searched.
-    guess, _, *_ = model.native.messages(0.0, True, 0.0, 100, 1e-6, False)
+    guess, _, *_ = model.native.messages(0.0, True, 0.0, 100, _LEAST_GAIN, False)
     start = np.where(open_ones, guess, labels)
     found, _ = _moves(model, swap=False, start=start)
     return found._replace(
@@ -193,7 +205,7 @@ def _roof_dual(model: PairModel, bound: bool) -> Found:
     )
 
 
-def _by_program(model: PairModel, *, integer: bool) -> Found:
+def _by_program(model: StandardModel, *, integer: bool) -> Found:
     from .graph import Graph
 
     began = time.perf_counter()
@@ -213,22 +225,23 @@ def _by_program(model: PairModel, *, integer: bool) -> Found:
         return _bounded(model, found)._replace(method=f"{found.method}, time for a program is out")
 
 
-def _solved(model: PairModel, program: Any, time_limit: float | None) -> Found:
+def _solved(model: StandardModel, program: Any, time_limit: float | None) -> Found:
     solution = program.solve(time_limit=time_limit)
-    found = Found(solution.output, solution.value, solution.bound, solution.method)
+    value = model.native.score(solution.output)
     if solution.exact:
-        return found
+        return Found(solution.output, value, value, solution.method)
+    found = Found(solution.output, value, max(value, solution.bound), solution.method)
     other = _quickly(model)
     if other.value > found.value:  # branch and bound had hardly begun
         found = other._replace(bound=max(found.bound, other.value))
     return found._replace(bound=min(found.bound, _bounded(model, found).bound))
 
 
-def _relaxed(model: PairModel, program: Any, time_limit: float | None) -> Found:
+def _relaxed(model: StandardModel, program: Any, time_limit: float | None) -> Found:
     relaxed = program.relax(time_limit=time_limit)
     if relaxed.output is not None:
         value = model.native.score(relaxed.output)
-        return Found(relaxed.output, value, value, "linear program (highs)")
+        return Found(relaxed.output, value, max(value, relaxed.value), "linear program (highs)")
     start: Integers = relaxed.parts["label"].argmax(axis=1)
     if _loses_by_agreeing(model):
         value = model.native.score(start)
@@ -239,7 +252,7 @@ def _relaxed(model: PairModel, program: Any, time_limit: float | None) -> Found:
     )
 
 
-def _quickly(model: PairModel) -> Found:
+def _quickly(model: StandardModel) -> Found:
     """Return a labelling that takes no program, for those that are out of time."""
     if _loses_by_agreeing(model):
         return _independent(model)._replace(bound=math.inf)
@@ -251,19 +264,19 @@ def _quickly(model: PairModel) -> Found:
     return found
 
 
-def _loses_by_agreeing(model: PairModel) -> bool:
+def _loses_by_agreeing(model: StandardModel) -> bool:
     return model.cliques is not None and bool((model.cliques[1] < 0).any())
 
 
-def _integer_program(model: PairModel, bound: bool) -> Found:
+def _integer_program(model: StandardModel, bound: bool) -> Found:
     return _by_program(model, integer=True)
 
 
-def _linear_program(model: PairModel, bound: bool) -> Found:
+def _linear_program(model: StandardModel, bound: bool) -> Found:
     return _by_program(model, integer=False)
 
 
-METHODS: dict[str, Callable[[PairModel, bool], Found]] = {
+METHODS: dict[str, Callable[[StandardModel, bool], Found]] = {
     "auto": _auto,
     "elimination": _eliminate,
     "cut": _cut,
@@ -283,4 +296,6 @@ def partial_labels(model: PairModel) -> Any:
         raise CapabilityError(
             f"roof duality is for two labels and pairs, here are {model.n_labels}"
         )
-    return model.native.roof_dual()
+    standard = StandardModel(model)
+    labels, bound = standard.native.roof_dual()
+    return labels, standard.offset + bound / standard.scale

@@ -20,21 +20,23 @@ from ..base import (
     Parts,
     Solution,
     Structure,
+    ask_each,
     check_count,
     check_temperature,
     is_batch,
     nothing_legal,
-    paired,
     part_of,
     sample_batch,
     seed_of,
     unbatch,
 )
+from ..entropies import centred
 from ..native import n_threads
+from ..others import differing_labels
 from ..programs.solvers import seconds_of
 from .pair_model import PairModel
 from .pair_search import METHODS, Found, search
-from .pair_sums import independent_sums, loopy_sums
+from .pair_sums import Sums, independent_sums, loopy_sums
 
 __all__ = ["PairwiseStructure"]
 
@@ -59,6 +61,8 @@ class PairwiseStructure(Structure):
     """
 
     _batches_itself = True
+    #: The axes of the label block.
+    _label_axes: tuple[str, ...]
     #: ``infer`` at temperature 0 is what ``solve`` finds, with its certificate.
     certifies = True
 
@@ -89,12 +93,18 @@ class PairwiseStructure(Structure):
     def _read(self, scores: Mapping[str, Any]) -> dict[str, Any]:
         """Return the checked scores of one example with its topology."""
         given = {name: value for name, value in scores.items() if value is not None}
-        if "label" not in given:
+        return {**self._scores(given), **self._topology(given)}
+
+    def _scores(self, scores: Mapping[str, Any]) -> Parts:
+        """Return the scores as arrays; those of labels have the right number of axes."""
+        if scores.get("label") is None:
             raise ValueError(f"{type(self).__name__} needs label scores: label=...")
-        try:
-            return {**self._scores(given), **self._topology(given)}
-        except TypeError as error:
-            raise ValueError(f"the scores are no arrays of numbers: {error}") from None
+        theta = super()._scores(scores)
+        label = theta["label"]
+        if label.ndim != len(self._label_axes) or not label.size:
+            axes = ", ".join(self._label_axes)
+            raise ValueError(f"label must have shape ({axes}), got {label.shape}")
+        return theta
 
     def _batch(self, scores: Mapping[str, Any]) -> list[dict[str, Any]] | None:
         """Return the examples of a batch, or None where it is one example."""
@@ -114,9 +124,12 @@ class PairwiseStructure(Structure):
         """Return the answers of a batch, on threads: the searches let go of the interpreter."""
         threads = min(n_threads(n_jobs), len(batch))
         if threads <= 1:
-            return [query(**one) for one in batch]
+            return ask_each(query, batch)
         with ThreadPoolExecutor(threads) as pool:
-            return list(pool.map(lambda one: query(**one), batch))
+            singly = pool.map(
+                lambda i: ask_each(query, batch[i : i + 1], first=i), range(len(batch))
+            )
+            return [answer for (answer,) in singly]
 
     def argmax(
         self,
@@ -181,9 +194,8 @@ class PairwiseStructure(Structure):
         return self._solution(model, found)
 
     def _solution(self, model: PairModel, found: Found) -> Solution:
-        bound = found.value if found.exact else found.bound
         output = self._shaped(found.labels, model)
-        return Solution(output, found.value, found.exact, bound, found.method)
+        return Solution(output, found.value, found.exact, found.bound, found.method)
 
     def partial_labels(self, **scores: Any) -> tuple[Integers, float]:
         """Return labels that some best output has, −1 where that is not known, and a bound.
@@ -261,7 +273,7 @@ class PairwiseStructure(Structure):
         if temperature == 0:
             solution = self.solve(**scores)
             return solution.value, self.encode(solution.output, **scores)
-        value, node, pair = self._sums(self._model(theta), float(temperature))
+        value, node, pair, _ = self._sums(self._model(theta), float(temperature))
         return value, self._summed(self._spread(node, pair, theta), theta)
 
     def marginals(
@@ -275,7 +287,7 @@ class PairwiseStructure(Structure):
         theta = self._read(scores)
         if temperature == 0:
             return self.encode_by_position(self.argmax(**scores), **scores)
-        _, node, pair = self._sums(self._model(theta), float(temperature))
+        _, node, pair, _ = self._sums(self._model(theta), float(temperature))
         return self._spread(node, pair, theta)
 
     def sums_are_exact(self, **scores: Any) -> bool:
@@ -294,7 +306,7 @@ class PairwiseStructure(Structure):
         model = self._model(theta)
         if model.cliques is not None or temperature == 0:
             raise CapabilityError("loopy sums are for pairs, not cliques, and temperature > 0")
-        value, node, pair = (
+        value, node, pair, _ = (
             loopy_sums(model, float(temperature), self.damping)
             if model.has_pairs
             else independent_sums(model, float(temperature))
@@ -329,13 +341,13 @@ class PairwiseStructure(Structure):
         )
         return value, self._summed(spread, theta)
 
-    def _sums(self, model: PairModel, temperature: float) -> tuple[float, Array, Array]:
+    def _sums(self, model: PairModel, temperature: float) -> Sums:
         plan = model.elimination
         if plan is not None:
-            value, node, pair = plan.all_marginals(model.label, model.tables, temperature)
-            if value == -math.inf:
+            found = plan.all_marginals(model.label, model.tables, temperature)
+            if found[0] == -math.inf:
                 raise nothing_legal()
-            return value, node, pair
+            return found
         if model.cliques is not None:
             raise CapabilityError(
                 "there are no sums over labellings with cliques. What works: argmax, solve, and "
@@ -365,8 +377,7 @@ class PairwiseStructure(Structure):
         check_temperature(temperature)
         batch = self._batch(scores)
         if batch is not None:
-            lists = {name: [one[name] for one in batch] for name in batch[0]}
-            return sample_batch(self, n, temperature, random_state, lists)
+            return sample_batch(self, n, temperature, random_state, batch)
         model = self._model(self._read(scores))
         if temperature == 0:
             return np.array([self.argmax(**scores)] * n)
@@ -386,7 +397,7 @@ class PairwiseStructure(Structure):
         """Return the number of labellings with a finite score; needs a small treewidth."""
         batch = self._batch(scores)
         if batch is not None:
-            return [self.count(**one) for one in batch]
+            return ask_each(self.count, batch)
         model = self._model(self._read(scores))
         if model.elimination is not None:
             return model.elimination.count(model.label, model.tables)
@@ -400,6 +411,21 @@ class PairwiseStructure(Structure):
         if batch is not None:
             return self._each(partial(self.entropy, temperature=temperature), batch, n_jobs)
         return super().entropy(temperature=temperature, **scores)
+
+    def _entropy(
+        self, theta: dict[str, Any], topology: Mapping[str, Any], temperature: float
+    ) -> float:
+        scores = centred(theta, {"label": 1, "edge": 2, "right": 2, "down": 2})
+        return self._sums(self._model({**scores, **topology}), temperature)[3]
+
+    def _others(
+        self, y: Any, theta: Parts, topology: Mapping[str, Any]
+    ) -> Iterator[dict[str, Any]]:
+        if not self.sums_are_exact(**theta, **topology):
+            raise CapabilityError(
+                "the treewidth is too large for exact sums over all labellings but one"
+            )
+        return differing_labels(theta, "label", self._labels(y, theta))
 
     # -- outputs and parts ----------------------------------------------------------------------
 
@@ -419,7 +445,7 @@ class PairwiseStructure(Structure):
         """Return μ(y): the counts of the output's parts, one array a block; a list for a batch."""
         batch = self._batch(scores)
         if batch is not None:
-            return [self.encode(one, **s) for one, s in paired(y, batch)]
+            return ask_each(self.encode, batch, y)
         theta = self._read(scores)
         return self._summed(self._encoded(y, theta), theta)
 
@@ -461,7 +487,7 @@ class PairwiseStructure(Structure):
         """Return the score of y, −∞ where a part of it is forbidden; a list for a batch."""
         batch = self._batch(scores)
         if batch is not None:
-            return [self.score(one, **s) for one, s in paired(y, batch)]
+            return ask_each(self.score, batch, y)
         theta = self._read(scores)
         return self._model(theta).native.score(self._labels(y, theta))
 

@@ -1,19 +1,24 @@
-"""What every solver gives back, and the size of costs that its tolerances suit."""
+"""What every solver gives back, and numbers of a size that its tolerances suit."""
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
 
-__all__ = ["Answer", "box_bound", "cost_scale"]
+from ..certificates import largest_of, power_of_two, rounding
+
+if TYPE_CHECKING:
+    from .rows import ProgramRows
+
+__all__ = ["Answer", "box_bound", "cost_scale", "dual_bound"]
 
 Vector = npt.NDArray[np.float64]
 
-#: Costs are brought into this range, where the solvers' absolute tolerances mean something.
-_LEAST_COST, _LARGEST_COST = 64.0, 1e9
+#: The largest cost in units of what a solver takes for 0: absolute tolerances are all they have.
+_LARGEST_COST = 2.0**49
 
 
 @dataclass
@@ -35,16 +40,29 @@ class Answer:
     bound: float
 
 
-def cost_scale(costs: Vector) -> float:
-    """Return a power of two that brings the largest cost into a range the tolerances suit."""
-    largest = float(np.abs(costs).max(initial=0.0))
-    if largest == 0 or _LEAST_COST <= largest <= _LARGEST_COST:
-        return 1.0
-    target = _LEAST_COST if largest < _LEAST_COST else _LARGEST_COST
-    return float(2.0 ** math.floor(math.log2(target) - math.log2(largest)))
+def cost_scale(costs: Vector, tolerance: float) -> float:
+    """Return a power of two that brings the largest cost to a size that suits the tolerance."""
+    return power_of_two(largest_of(costs), _LARGEST_COST * tolerance)
 
 
 def box_bound(costs: Vector, lower: Vector, upper: Vector) -> float:
     """Return the largest objective that the bounds of the columns alone allow."""
     used = costs != 0
     return float(np.maximum(costs[used] * lower[used], costs[used] * upper[used]).sum())
+
+
+def dual_bound(
+    rows: ProgramRows, costs: Vector, lower: Vector, upper: Vector, multipliers: Vector
+) -> float:
+    """Return a bound of ⟨costs, x⟩ that holds whatever the multipliers of the rows are.
+
+    ⟨c, x⟩ = ⟨y, A x⟩ + ⟨c − Aᵀy, x⟩ is at most what each row and each column allows by itself. It
+    is the optimum for the best y; no tolerance of the solver that found y is in it.
+    """
+    y = np.where(np.isinf(np.where(multipliers > 0, rows.upper, rows.lower)), 0.0, multipliers)
+    reduced = costs - rows.matrix.T @ y
+    # A column without end whose reduced cost is rounding, and no more, costs nothing.
+    terms = np.abs(costs) + abs(rows.matrix).T @ np.abs(y)
+    endless = np.isinf(np.where(reduced > 0, upper, lower))
+    reduced[endless & (np.abs(reduced) <= rounding(1.0) * terms)] = 0.0
+    return box_bound(y, rows.lower, rows.upper) + box_bound(reduced, lower, upper)

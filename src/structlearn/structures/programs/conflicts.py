@@ -37,7 +37,8 @@ def describe_conflict(
 ) -> tuple[str, list[str]]:
     """Return a message, and the names of constraints of which no one can hold with the others."""
     rows = program.rows
-    forbidden = np.flatnonzero((theta == -np.inf) & (rows.column_upper[: program.n_parts] > 0))
+    free = (rows.column_lower != 0) | (rows.column_upper != 0)
+    forbidden = np.flatnonzero((theta == -np.inf) & free[: program.n_parts])
     names = [rows.name(i) for i in range(rows.n_rows)]
     names += [f"{program.part_name(int(p))} is forbidden (its score is -inf)" for p in forbidden]
     model = HighsModel(rows)
@@ -52,13 +53,13 @@ def describe_conflict(
             minimal = False
             return True  # keeps what is under test in the set
         mask = np.zeros(rows.n_rows, dtype=bool)
-        upper = rows.column_upper.copy()
+        lower, upper = rows.column_lower.copy(), rows.column_upper.copy()
         for i in chosen:
             if i < rows.n_rows:
                 mask[i] = True
             else:
-                upper[forbidden[i - rows.n_rows]] = 0.0
-        answer = model.feasible(mask, upper, integer=integer, time_limit=left)
+                lower[forbidden[i - rows.n_rows]] = upper[forbidden[i - rows.n_rows]] = 0.0
+        answer = model.feasible(mask, lower, upper, integer=integer, time_limit=left)
         minimal = minimal and answer is not None
         return answer is not False
 

@@ -19,6 +19,9 @@ __all__ = ["GurobiModel"]
 Vector = npt.NDArray[np.float64]
 
 
+#: What is taken for 0: the least that can be asked for.
+_TOLERANCE = 1e-9
+
 #: The most columns, and rows, of the licence that comes with the package.
 _FREE_SIZE = 2000
 
@@ -52,20 +55,28 @@ class GurobiModel:
         import gurobipy
 
         self._gurobi: Any = gurobipy
-        self._lower = rows.column_lower
         environment = gurobipy.Env(params={"OutputFlag": 0})
         self._model: Any = gurobipy.Model(env=environment)
         # The same answer on every machine, and proven to the last digit.
-        for name, value in {"Threads": 1, "Seed": 0, "MIPGap": 0.0, "MIPGapAbs": 1e-7}.items():
+        for name, value in {
+            "Threads": 1,
+            "Seed": 0,
+            "MIPGap": 0.0,
+            "MIPGapAbs": _TOLERANCE,
+            "IntFeasTol": _TOLERANCE,
+            "FeasibilityTol": _TOLERANCE,
+            "OptimalityTol": _TOLERANCE,
+        }.items():
             self._model.setParam(name, value)
+        scaled = rows.scaled
         kinds = np.where(rows.integer, gurobipy.GRB.INTEGER, gurobipy.GRB.CONTINUOUS)
         self._columns: Any = self._model.addMVar(
             rows.n_columns, lb=rows.column_lower, ub=rows.column_upper, vtype=kinds
         )
-        for bound, sign in ((rows.lower, 1.0), (rows.upper, -1.0)):
+        for bound, sign in ((scaled.lower, 1.0), (scaled.upper, -1.0)):
             some = np.isfinite(bound)
             if some.any():
-                left = sign * rows.matrix[some]
+                left = sign * scaled.matrix[some]
                 self._model.addConstr(left @ self._columns >= sign * bound[some])
         self._model.update()
 
@@ -85,13 +96,19 @@ class GurobiModel:
         return model
 
     def solve(
-        self, costs: Vector, upper: Vector, *, integer: bool, time_limit: float = math.inf
+        self,
+        costs: Vector,
+        lower: Vector,
+        upper: Vector,
+        *,
+        integer: bool,
+        time_limit: float = math.inf,
     ) -> Answer:
-        """Return the best columns; ``upper`` are the bounds of the columns at this call."""
+        """Return the best columns within these bounds of the columns."""
         grb = self._gurobi.GRB
         model = self._model
-        self._columns.ub = upper
-        scale = cost_scale(costs)
+        self._columns.lb, self._columns.ub = lower, upper
+        scale = cost_scale(costs, _TOLERANCE)
         model.setObjective((costs * scale) @ self._columns, grb.MAXIMIZE)
         # The same scores, the same answer, whatever was solved before.
         model.reset()
@@ -110,7 +127,7 @@ class GurobiModel:
         if model.Status not in (grb.OPTIMAL, grb.TIME_LIMIT):
             raise RuntimeError(f"the solver gave up with Gurobi's status {model.Status}")
         found = np.asarray(self._columns.X) if model.SolCount else None
-        bound = float(model.ObjBound) / scale
+        bound = (float(model.ObjBound) + _TOLERANCE) / scale  # what it takes for no better
         if model.Status == grb.OPTIMAL:
             return Answer("optimal", found, bound)
-        return Answer("time limit", found, min(bound, box_bound(costs, self._lower, upper)))
+        return Answer("time limit", found, min(bound, box_bound(costs, lower, upper)))

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from .answer import Answer, box_bound, cost_scale
+from .answer import Answer, box_bound, cost_scale, dual_bound
 
 if TYPE_CHECKING:
     from .rows import ProgramRows
@@ -21,6 +21,10 @@ if TYPE_CHECKING:
 __all__ = ["HighsModel"]
 
 Vector = npt.NDArray[np.float64]
+
+#: What is taken for 0, and what where the solver then gives up or finds nothing: the first is not
+#: far from rounding.
+_TOLERANCES = (1e-10, 1e-7)
 
 #: Where costs change by more than this share, the old basis is further away than none.
 _NEW_COSTS = 0.5
@@ -48,24 +52,36 @@ class HighsModel:
         self._models: dict[bool, _Kept] = {}
 
     def solve(
-        self, costs: Vector, upper: Vector, *, integer: bool, time_limit: float = math.inf
+        self,
+        costs: Vector,
+        lower: Vector,
+        upper: Vector,
+        *,
+        integer: bool,
+        time_limit: float = math.inf,
     ) -> Answer:
-        """Return the best columns; ``upper`` are the bounds of the columns at this call."""
+        """Return the best columns within these bounds of the columns."""
         kept = self._models.get(integer)
         if kept is None:
             kept = self._models[integer] = _Kept(self._highs, self._rows, integer)
         try:
-            return kept.solve(costs, upper, time_limit)
+            return kept.solve(costs, lower, upper, time_limit)
         except KeyboardInterrupt:
             del self._models[integer]  # it stays cancelled
             raise
 
     def feasible(
-        self, rows: npt.NDArray[np.bool_], upper: Vector, *, integer: bool, time_limit: float
+        self,
+        rows: npt.NDArray[np.bool_],
+        lower: Vector,
+        upper: Vector,
+        *,
+        integer: bool,
+        time_limit: float,
     ) -> bool | None:
         """Tell whether the chosen rows leave a solution; None where time is out."""
-        kept = _Kept(self._highs, self._rows, integer, only=rows)
-        status = kept.solve(np.zeros(len(upper)), upper, time_limit).status
+        kept = _Kept(self._highs, self._rows.chosen(rows), integer)
+        status = kept.solve(np.zeros(len(upper)), lower, upper, time_limit).status
         return None if status == "time limit" else status != "infeasible"
 
     def dual_ray(self) -> Vector | None:
@@ -83,21 +99,14 @@ class HighsModel:
 class _Kept:
     """One model that stays in memory."""
 
-    def __init__(
-        self,
-        highspy: Any,
-        rows: ProgramRows,
-        integer: bool,
-        only: npt.NDArray[np.bool_] | None = None,
-    ) -> None:
-        matrix = rows.matrix if only is None else rows.matrix[only]
-        matrix = matrix.tocsc()
+    def __init__(self, highspy: Any, rows: ProgramRows, integer: bool) -> None:
+        self.rows = rows.scaled
+        matrix = self.rows.matrix.tocsc()
         n = matrix.shape[1]
-        chosen = slice(None) if only is None else only
-        self.upper = rows.column_upper.copy()
-        self.lower = rows.column_lower
+        self.lower, self.upper = rows.column_lower.copy(), rows.column_upper.copy()
         self.costs: Vector = np.zeros(n)
         self.integer = integer
+        self._tolerance = math.nan
         self._presolve = rows.presolve
         self._every = np.arange(n, dtype=np.int32)
         self._highspy = highspy
@@ -105,7 +114,7 @@ class _Kept:
         lp.num_col_, lp.num_row_ = n, matrix.shape[0]
         lp.col_cost_ = self.costs
         lp.col_lower_, lp.col_upper_ = self.lower, self.upper
-        lp.row_lower_, lp.row_upper_ = rows.lower[chosen], rows.upper[chosen]
+        lp.row_lower_, lp.row_upper_ = self.rows.lower, self.rows.upper
         lp.a_matrix_.format_ = highspy.MatrixFormat.kColwise
         lp.a_matrix_.start_ = matrix.indptr
         lp.a_matrix_.index_ = matrix.indices
@@ -123,7 +132,6 @@ class _Kept:
             # The simplex method on programs of structures is done before presolve is.
             "presolve": "choose" if integer and rows.presolve else "off",
             "mip_rel_gap": 0.0,
-            "mip_abs_gap": 1e-6,
         }.items():
             self.highs.setOptionValue(option, value)
         self._stop = _Stop()
@@ -133,12 +141,12 @@ class _Kept:
         if self.highs.passModel(lp) == highspy.HighsStatus.kError:
             raise ValueError("the solver does not take this program: its numbers are out of range")
 
-    def solve(self, costs: Vector, upper: Vector, time_limit: float) -> Answer:
-        """Maximise these costs, with these upper bounds."""
+    def solve(self, costs: Vector, lower: Vector, upper: Vector, time_limit: float) -> Answer:
+        """Maximise these costs, within these bounds of the columns."""
         began = time.perf_counter()
         highs, statuses = self.highs, self._highspy.HighsModelStatus
-        scale = cost_scale(costs)
-        self._pass_on(costs * scale, upper)
+        scale = cost_scale(costs, _TOLERANCES[0])
+        self._pass_on(costs * scale, lower, upper)
         limit = max(time_limit - (time.perf_counter() - began), 0.0)
         # The clock of the simplex method runs on from call to call, that of branch and bound not.
         already = 0.0 if self.integer else highs.getRunTime()
@@ -147,12 +155,21 @@ class _Kept:
             # It asks for the time only when it is done.
             jump = self._presolve and math.isinf(time_limit)
             highs.setOptionValue("mip_heuristic_run_feasibility_jump", jump)
-        self._run()
-        status = highs.getModelStatus()
+        # That nothing is left is believed at the wider tolerance only: at the narrow one the solver
+        # may call a program infeasible because rounding is all that its solutions lack.
+        doubtful = {statuses.kNotset, statuses.kUnknown, statuses.kSolveError}
+        doubtful |= {statuses.kInfeasible, statuses.kUnboundedOrInfeasible}
+        for tolerance in _TOLERANCES:
+            self._set_tolerance(tolerance)
+            self._run()
+            status = highs.getModelStatus()
+            if status not in doubtful:
+                break
+            highs.clearSolver()
         info = highs.getInfo()
         if status == statuses.kUnboundedOrInfeasible:
             # Without costs nothing is unbounded.
-            self._pass_on(np.zeros(len(costs)), upper)
+            self._pass_on(np.zeros(len(costs)), lower, upper)
             highs.run()
             empty = highs.getModelStatus() == statuses.kInfeasible
             return Answer("infeasible" if empty else "unbounded", None, math.inf)
@@ -162,9 +179,13 @@ class _Kept:
             return Answer("unbounded", None, math.inf)
         if status == statuses.kModelEmpty:  # no rows and no columns
             return Answer("optimal", np.zeros(len(costs)), 0.0)
-        bound = info.mip_dual_bound if self.integer else info.objective_function_value
+        bound = info.mip_dual_bound + tolerance  # what branch and bound takes for no better
         if status == statuses.kOptimal:
-            return Answer("optimal", np.array(highs.getSolution().col_value), bound / scale)
+            solution = highs.getSolution()
+            if not self.integer:
+                multipliers = np.array(solution.row_dual)
+                bound = dual_bound(self.rows, self.costs, lower, upper, multipliers)
+            return Answer("optimal", np.array(solution.col_value), bound / scale)
         if status not in (statuses.kTimeLimit, statuses.kInterrupt, statuses.kSolutionLimit):
             raise RuntimeError(
                 f"the solver gave up: {highs.modelStatusToString(status)}; "
@@ -175,8 +196,16 @@ class _Kept:
             columns = np.array(highs.getSolution().col_value)
             found = columns if len(columns) == len(costs) else None
         if not self.integer or not math.isfinite(bound):
-            return Answer("time limit", found, box_bound(costs, self.lower, upper))
+            return Answer("time limit", found, box_bound(costs, lower, upper))
         return Answer("time limit", found, bound / scale)
+
+    def _set_tolerance(self, tolerance: float) -> None:
+        if tolerance == self._tolerance:
+            return
+        self._tolerance = tolerance
+        names = ("mip_feasibility", "primal_feasibility", "dual_feasibility")
+        for option in ("mip_abs_gap", *(f"{name}_tolerance" for name in names)):
+            self.highs.setOptionValue(option, tolerance)
 
     def _run(self) -> None:
         """Run the solver; Ctrl-C ends branch and bound, which can take any time."""
@@ -195,11 +224,11 @@ class _Kept:
         while not self.highs.wait(0.1)[0]:
             pass
 
-    def _pass_on(self, costs: Vector, upper: Vector) -> None:
-        changed = np.flatnonzero(upper != self.upper).astype(np.int32)
+    def _pass_on(self, costs: Vector, lower: Vector, upper: Vector) -> None:
+        changed = np.flatnonzero((lower != self.lower) | (upper != self.upper)).astype(np.int32)
         if len(changed):
-            self.highs.changeColsBounds(len(changed), changed, self.lower[changed], upper[changed])
-            self.upper[changed] = upper[changed]
+            self.highs.changeColsBounds(len(changed), changed, lower[changed], upper[changed])
+            self.lower[changed], self.upper[changed] = lower[changed], upper[changed]
         if np.array_equal(costs, self.costs):
             return
         size = float(np.abs(costs).max())

@@ -56,12 +56,17 @@ class PartScores(Structure):
         theta = self._scores(given)
         return {name: theta.get(name, self.given.get(name)) for name in self.shapes}  # type: ignore[misc]
 
+    def _is_shared(self, name: str, shape: tuple[int, ...]) -> bool:
+        """Tell whether scores of this shape are one table of a block, for all its positions."""
+        outcomes = self.blocks(1)[name].outcomes
+        return bool(outcomes) and shape == self.shapes[name][-len(outcomes) :]
+
     def _flat(self, scores: Mapping[str, Any]) -> Vector:
         """Return one score a part; a shared block's are repeated at each position."""
         pieces = []
         for name, table in self._merged(scores).items():
             shape = self.shapes[name]
-            if table.shape != shape and table.shape != shape[1:]:
+            if table.shape != shape and not self._is_shared(name, table.shape):
                 raise ValueError(f"{name} has shape {table.shape}, the program's is {shape}")
             pieces.append(np.broadcast_to(table, shape).ravel())
         return np.concatenate(pieces)

@@ -6,6 +6,7 @@ import itertools
 import math
 import threading
 from collections.abc import Iterator, Mapping, Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -14,8 +15,8 @@ import numpy.typing as npt
 from ...exceptions import CapabilityError, InfeasibleError
 from ..base import (
     Block,
-    Parts,
     Structure,
+    ask_each,
     check_count,
     dot_counts,
     flatten,
@@ -24,6 +25,7 @@ from ..base import (
     part_of,
     unbatch,
 )
+from ..score_arrays import as_scores
 from .relaxation import Relaxation
 from .rows import ProgramRows, RowBuilder
 from .search import WHOLE, ProgramSearch
@@ -190,18 +192,24 @@ class Program(ProgramSearch):
             return {name: known[name] for name in self.shapes}
         return {"part": Block(())}
 
-    def encode(self, y: Any, **scores: Any) -> Parts:
-        """Return the parts of an output, by block and position."""
+    def encode(self, y: Any, **scores: Any) -> Any:
+        """Return the parts of an output, by block and position; a list for a batch."""
+        if is_batch(scores):
+            return ask_each(self.encode, unbatch(scores), y)
         if self.structure is not None:
             theta = self._merged(scores)
             return self.structure.encode_by_position(y, **theta, **self.given_topology)
-        vector = np.asarray(y, dtype=np.float64)
+        if scores:
+            self._flat(scores)
+        vector = as_scores("the output", y)
         if vector.shape != (self.n_parts,):
             raise ValueError(f"the output has shape {vector.shape}, not ({self.n_parts},)")
         return {"part": vector.copy()}
 
-    def decode(self, parts: Mapping[str, Any]) -> Any:
-        """Return the output whose parts these are."""
+    def decode(self, parts: Any) -> Any:
+        """Return the output whose parts these are; a list for a list."""
+        if isinstance(parts, (list, tuple)):
+            return [self.decode(one) for one in parts]
         if self.structure is not None:
             return self.structure.decode(parts)
         vector = part_of(parts, "part")
@@ -256,7 +264,12 @@ class Program(ProgramSearch):
         if not inside.all():
             return False
         model = open_model("highs", completion)
-        found = model.solve(np.zeros(rows.n_columns), completion.column_upper, integer=True)
+        found = model.solve(
+            np.zeros(rows.n_columns),
+            completion.column_lower,
+            completion.column_upper,
+            integer=True,
+        )
         return bool(found.status == "optimal")
 
     # -- the queries ----------------------------------------------------------------------------
@@ -291,9 +304,7 @@ class Program(ProgramSearch):
         if method not in ("auto", "ilp", "lp"):
             raise ValueError(f'method must be "auto", "ilp" or "lp", got {method!r}')
         if is_batch(scores):
-            return [
-                self.solve(time_limit=time_limit, method=method, **one) for one in unbatch(scores)
-            ]
+            return ask_each(self.solve, unbatch(scores), time_limit=time_limit, method=method)
         theta = self._flat(scores)
         limit = seconds_of(self.time_limit if time_limit is None else time_limit)
         with self._lock:
@@ -304,9 +315,9 @@ class Program(ProgramSearch):
         theta = self._flat(scores)
         limit = seconds_of(self.time_limit if time_limit is None else time_limit)
         with self._lock:
-            costs, upper = self._costs(theta)
+            costs, lower, upper = self._costs(theta)
             model = self._model_of("highs")
-            found = model.solve(costs, upper, integer=False, time_limit=limit)
+            found = model.solve(costs, lower, upper, integer=False, time_limit=limit)
             self._raise_unless_solved(found, theta, integer=False)
         columns = found.columns
         parts = self._unflat(columns[: self.n_parts])
@@ -326,12 +337,16 @@ class Program(ProgramSearch):
         """
         check_count(n)
         if is_batch(scores):
-            return [self.kbest(n, **one) for one in unbatch(scores)]
+            return ask_each(partial(self.kbest, n), unbatch(scores))
         size = self.n_parts
         low, high = self.rows.column_lower[:size], self.rows.column_upper[:size]
-        if not (low >= 0).all() or not (high <= 1).all() or self._between_is_possible():
+        other = np.flatnonzero(
+            (low < 0) | (high > 1) | (~self.rows.integer[:size] & (self.structure is None))
+        )
+        if len(other):
             raise CapabilityError(
-                "kbest needs parts that are 0 or 1. What works: argmax, solve, relax"
+                f"kbest needs parts that are 0 or 1, and {self.part_name(int(other[0]))} may be "
+                "something else. What works: argmax, solve, relax"
             )
         found: list[tuple[float, Any]] = []
         program = self
@@ -347,9 +362,6 @@ class Program(ProgramSearch):
         if not found:
             raise nothing_legal()
         return found
-
-    def _between_is_possible(self) -> bool:
-        return self.structure is None and not self.rows.integer[: self.n_parts].all()
 
     def __repr__(self) -> str:
         of = "" if self.structure is None else f" of {self.structure!r}"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import itertools
 from collections.abc import Iterator, Mapping, Sequence
 from math import prod
@@ -9,6 +10,8 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+
+from ..certificates import power_of_two
 
 __all__ = ["ProgramRows", "RowBuilder"]
 
@@ -114,12 +117,46 @@ class ProgramRows:
             presolve=self.presolve,
         )
 
+    @functools.cached_property
+    def scaled(self) -> ProgramRows:
+        """The same rows, each times a power of two: its largest coefficient is from 1 to below 2.
+
+        Tolerances are absolute, in :meth:`hold` and in solvers: a row in small units would hold
+        whatever the columns are.
+        """
+        import scipy.sparse
+
+        if not self.matrix.nnz:
+            return self
+        largest = abs(self.matrix).max(axis=1).toarray().ravel()
+        scales = np.array([power_of_two(size) for size in largest.tolist()])
+        if (scales == 1.0).all():
+            return self
+        matrix = scipy.sparse.diags_array(scales) @ self.matrix
+        return self._with_same_columns(matrix, self.lower * scales, self.upper * scales)
+
+    def chosen(self, rows: npt.NDArray[np.bool_]) -> ProgramRows:
+        """Return some of the rows, without their names."""
+        return self._with_same_columns(self.matrix[rows], self.lower[rows], self.upper[rows])
+
+    def _with_same_columns(self, matrix: Any, lower: Vector, upper: Vector) -> ProgramRows:
+        return ProgramRows(
+            matrix,
+            lower,
+            upper,
+            column_lower=self.column_lower,
+            column_upper=self.column_upper,
+            integer=self.integer,
+            presolve=self.presolve,
+        )
+
     def hold(self, columns: Vector, tolerance: float = 1e-6) -> bool:
-        """Tell whether the columns satisfy every row and bound."""
-        rows = self.matrix @ columns
+        """Tell whether the columns satisfy every row, as scaled, and every bound."""
+        scaled = self.scaled
+        rows = scaled.matrix @ columns
         return bool(
-            (rows >= self.lower - tolerance).all()
-            and (rows <= self.upper + tolerance).all()
+            (rows >= scaled.lower - tolerance).all()
+            and (rows <= scaled.upper + tolerance).all()
             and (columns >= self.column_lower - tolerance).all()
             and (columns <= self.column_upper + tolerance).all()
         )
@@ -183,9 +220,9 @@ class RowBuilder:
             upper[inside - at] = 0.0
             at += len(upper)
 
-    def unbounded(self, name: str) -> None:
-        """Let the counts of a block be any number ≥ 0: parts that are used several times."""
-        self._upper[0][self.parts[name].ravel()] = np.inf
+    def unbounded(self, parts: Any) -> None:
+        """Let the counts of parts be any number ≥ 0: those that are used several times."""
+        self._upper[0][np.asarray(parts, dtype=np.int64)] = np.inf
 
     def add(
         self,

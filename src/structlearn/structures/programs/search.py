@@ -11,6 +11,8 @@ import numpy.typing as npt
 
 from ...exceptions import CapabilityError, ConflictError, InfeasibleError, UnboundedError
 from ..base import Solution, Structure, dot_counts
+from ..certificates import magnitude, proves
+from .answer import box_bound
 from .conflicts import describe_conflict
 from .part_scores import PartScores
 from .rows import ProgramRows
@@ -39,16 +41,19 @@ class ProgramSearch(PartScores):
     def _solution(self, theta: Vector, limit: float, method: str) -> tuple[Solution, Vector]:
         """Return the solution and its parts as one vector."""
         began = time.perf_counter()
-        costs, upper = self._costs(theta)
+        costs, lower, upper = self._costs(theta)
         bound = math.inf
         integer = bool(self.rows.integer.any())
         if method != "ilp" or not integer:
-            found = self._model_of("highs").solve(costs, upper, integer=False, time_limit=limit)
+            linear = self._model_of("highs")
+            found = linear.solve(costs, lower, upper, integer=False, time_limit=limit)
             if found.status in ("infeasible", "unbounded"):
                 self._raise_unless_solved(found, theta, integer=False)
             bound = found.bound
             if found.status == "optimal" and self._is_whole(found.columns):
-                return self._finished(theta, found.columns, True, bound, "linear program (highs)")
+                best = self._finished(theta, found.columns, bound, "linear program (highs)")
+                if best[0].exact or method == "lp" or not integer:
+                    return best
             if method == "lp" and found.status == "optimal":
                 raise CapabilityError(
                     "the linear relaxation is not whole here; relax() shows it, and "
@@ -56,40 +61,62 @@ class ProgramSearch(PartScores):
                 )
             if not integer or method == "lp":
                 self._raise_unless_solved(found, theta, integer=False)
-        left = max(limit - (time.perf_counter() - began), 0.0)
         model = self._model_of(self.solver)
-        found = model.solve(costs, upper, integer=True, time_limit=left)
+        deadline = began + limit
+        method = f"integer program ({model.name})"
+        left = max(deadline - time.perf_counter(), 0.0)
+        found = model.solve(costs, lower, upper, integer=True, time_limit=left)
         if found.columns is None:
             self._raise_unless_solved(found, theta, integer=True)
-        return self._finished(
-            theta,
-            found.columns,
-            found.status == "optimal",
-            min(bound, found.bound),
-            f"integer program ({model.name})",
+        bound = min(bound, found.bound)
+        solution, parts = self._finished(theta, found.columns, bound, method)
+        if solution.exact or found.status != "optimal":
+            return solution, parts
+        # The solver's tolerance is a share of the largest cost. Parts that cost too much to be in
+        # any better output need not set it.
+        dear = (lower == 0) & (costs < solution.value - box_bound(costs, lower, upper))
+        dear &= self._whole
+        if not dear.any():
+            return solution, parts
+        costs, upper = np.where(dear, 0.0, costs), np.where(dear, 0.0, upper)
+        left = max(deadline - time.perf_counter(), 0.0)
+        again = model.solve(costs, lower, upper, integer=True, time_limit=left)
+        if again.status != "optimal":
+            return solution, parts
+        bound = min(bound, max(solution.value, again.bound))
+        return max(
+            self._finished(theta, found.columns, bound, method),
+            self._finished(theta, again.columns, bound, method),
+            key=lambda one: one[0].value,
         )
 
     def _finished(
-        self, theta: Vector, columns: Vector, exact: bool, bound: float, method: str
+        self, theta: Vector, columns: Vector, bound: float, method: str
     ) -> tuple[Solution, Vector]:
+        """Return the whole numbers that the columns stand for, with what the bound proves."""
         parts = columns[: self.n_parts].copy()
-        whole = self.rows.integer[: self.n_parts] | (self.structure is not None)
+        whole = self._whole[: self.n_parts]
         parts[whole] = np.rint(parts[whole]) + 0.0  # no -0.0
         value = dot_counts(theta, parts)
-        solution = Solution(
-            self.decode(self._unflat(parts)),
-            value,
-            exact,
-            value if exact else max(value, bound),
-            method,
-        )
-        return solution, parts
+        costs, lower, upper = self._costs(theta)
+        trivial = box_bound(costs, lower, upper)
+        every = costs[: self.n_parts] * np.maximum(1.0, np.abs(parts))
+        used = float(np.abs(costs[: self.n_parts] * parts).sum())
+        size = used + magnitude(every, max(trivial - value, 0.0))
+        exact = proves(value, min(bound, trivial), size)
+        bound = value if exact else max(value, bound)
+        output = self.decode(self._unflat(parts))
+        return Solution(output, value, exact, bound, method), parts
+
+    @property
+    def _whole(self) -> npt.NDArray[np.bool_]:
+        """Which columns are whole numbers in an output."""
+        whole: npt.NDArray[np.bool_] = self.rows.integer.copy()
+        whole[: self.n_parts] |= self.structure is not None
+        return whole
 
     def _is_whole(self, columns: Vector) -> bool:
-        whole = self.rows.integer.copy()
-        if self.structure is not None:
-            whole[: self.n_parts] = True
-        rounded = np.where(whole, np.rint(columns), columns)
+        rounded = np.where(self._whole, np.rint(columns), columns)
         if (np.abs(rounded - columns) > WHOLE).any():
             return False
         return self.rows.hold(rounded, 1e-5)
@@ -109,23 +136,23 @@ class ProgramSearch(PartScores):
                 f"no output was found within the time limit; none scores more than {found.bound:g}"
             )
 
-    def _costs(self, theta: Vector) -> tuple[Vector, Vector]:
-        """Return the costs and upper bounds of all columns: −∞ becomes an upper bound of 0."""
+    def _costs(self, theta: Vector) -> tuple[Vector, Vector, Vector]:
+        """Return the costs, lower and upper bounds of all columns: −∞ fixes a part at 0."""
         forbidden = np.flatnonzero(theta == -np.inf)
         costs = np.zeros(self.rows.n_columns)
         costs[: self.n_parts] = theta
         costs[forbidden] = 0.0
-        upper = self.rows.column_upper
+        lower, upper = self.rows.column_lower, self.rows.column_upper
         if len(forbidden):
-            upper = upper.copy()
-            upper[forbidden] = np.minimum(0.0, upper[forbidden])
-            forced = forbidden[self.rows.column_lower[forbidden] > 0]
+            forced = forbidden[(lower[forbidden] > 0) | (upper[forbidden] < 0)]
             if len(forced):
                 raise InfeasibleError(
-                    f"{self.part_name(int(forced[0]))} must be used and is forbidden (its score is "
-                    "-inf)"
+                    f"no legal output is left: {self.part_name(int(forced[0]))} must be used and "
+                    "is forbidden (its score is -inf)"
                 )
-        return costs, upper
+            lower, upper = lower.copy(), upper.copy()
+            lower[forbidden] = upper[forbidden] = 0.0
+        return costs, lower, upper
 
     def _model_of(self, solver: str) -> Any:
         if solver not in self._models:

@@ -12,10 +12,12 @@ import numpy.typing as npt
 
 from ... import _core
 from ...exceptions import CapabilityError
-from ..base import Array, Block, Parts, allowed_labels, is_open, paired, part_of
+from ..base import Array, Block, Parts, allowed_labels, ask_each, is_open, part_of
 from ..hypergraph import Hyperedges
 from ..native import NativeStructure, examples_of, n_threads
+from ..others import differing
 from ..programs.rows import RowBuilder
+from ..score_arrays import as_scores, rank_of
 from .heads import all_heads, check_tree, inner_siblings, read_heads
 from .projective_edges import projective_edges
 from .tree_counts import count_arborescences, count_projective
@@ -223,7 +225,13 @@ class Arborescence(NativeStructure):
     # -- outputs and parts ----------------------------------------------------------------------
 
     def _is_batch(self, arc: Any) -> bool:
-        return isinstance(arc, (list, tuple)) and (len(arc) == 0 or np.ndim(arc[0]) >= 2)
+        if not isinstance(arc, (list, tuple)) or len(arc) == 0:
+            return isinstance(arc, (list, tuple))
+        # n + 1 matrices of n + 1 rows that are no squares are those of one example with labels.
+        if rank_of(arc[0]) != 2:
+            return rank_of(arc[0]) > 2
+        rows, columns = np.shape(arc[0])
+        return not rows == len(arc) != columns
 
     def _argmax_batch(
         self, theta: Mapping[str, Any], n: int, n_jobs: int | None
@@ -287,7 +295,7 @@ class Arborescence(NativeStructure):
         """Return the score of y, −∞ where a part of it is forbidden; a list for a batch."""
         batch, theta, n = self._convert(scores)
         if batch:
-            return [self.score(one, **s) for one, s in paired(y, examples_of(theta, n))]
+            return ask_each(self.score, examples_of(theta, n), y)
         theta = self._one(theta)
         return float(sum(theta[name][at].sum() for name, at in self._places(y, theta).items()))
 
@@ -301,6 +309,30 @@ class Arborescence(NativeStructure):
         for heads in trees:
             for labels in itertools.product(range(shape[2]), repeat=len(heads)):
                 yield heads, np.array(labels)
+
+    def _others(
+        self, y: Any, theta: Parts, topology: Mapping[str, Any]
+    ) -> Iterator[dict[str, Any]] | None:
+        if self.projective:
+            return None
+        arc = theta["arc"]
+        index = np.arange(arc.size).reshape(*arc.shape[:2], -1)
+        chosen = np.flatnonzero(self.encode(y, **theta)["arc"])
+        word = chosen // index.shape[2] % len(arc)
+        return differing(
+            theta, "arc", ((index[:, m].ravel(), int(k)) for m, k in zip(word, chosen, strict=True))
+        )
+
+    def _local_entropy(
+        self, theta: dict[str, Any], topology: Mapping[str, Any], temperature: float
+    ) -> float:
+        # A word has one arc: measured against that of the best tree, whose score is then 0.
+        arc = theta["arc"]
+        chosen = np.nonzero(self.encode(self.argmax(**theta), **theta)["arc"])
+        best = np.zeros(len(arc))
+        best[chosen[1]] = arc[chosen]
+        shift = best[:, np.newaxis] if arc.ndim == 3 else best
+        return super()._local_entropy({**theta, "arc": arc - shift}, topology, temperature)
 
     def edges(self, **scores: Any) -> Hyperedges | None:
         """Return Eisner's chart for projective trees; others have no dynamic program."""
@@ -320,7 +352,7 @@ class Arborescence(NativeStructure):
         """Return the number of trees with a finite score, as an exact integer."""
         batch, theta, n = self._convert(scores)
         if batch:
-            return [self.count(n_jobs=n_jobs, **one) for one in examples_of(theta, n)]
+            return ask_each(self.count, examples_of(theta, n), n_jobs=n_jobs)
         theta = self._one(theta)
         threads = n_threads(n_jobs)
         ways = np.isfinite(theta["arc"]).reshape(*theta["arc"].shape[:2], -1).sum(axis=2)
@@ -362,13 +394,18 @@ class Arborescence(NativeStructure):
                 "the best non-projective tree with scores of siblings is NP-hard to find. What "
                 "works: Arborescence(projective=True), or arcs alone"
             )
-        if np.ndim(scores["arc"]) in (2, 3):
-            arc = np.array(scores["arc"], dtype=np.float64)
-            arc[:, 0] = 0.0
-            arc[np.arange(len(arc)), np.arange(len(arc))] = 0.0
+        if scores.get("arc") is not None:
+            arc = as_scores("arc", scores["arc"])
+            if arc.ndim in (2, 3) and arc.shape[0] == arc.shape[1]:
+                arc = arc.copy()
+                arc[:, :1] = 0.0
+                arc[np.arange(len(arc)), np.arange(len(arc))] = 0.0
             known["arc"] = arc
-        if np.ndim(scores.get("sibling", 0)) == 3:
-            known["sibling"] = np.where(_read_pairs(len(scores["sibling"])), scores["sibling"], 0.0)
+        if scores.get("sibling") is not None:
+            sibling = as_scores("sibling", scores["sibling"])
+            if sibling.ndim == 3 and len(set(sibling.shape)) == 1:
+                sibling = np.where(_read_pairs(len(sibling)), sibling, 0.0)
+            known["sibling"] = sibling
         return super()._scores(known)
 
 

@@ -9,9 +9,10 @@ import numpy as np
 import numpy.typing as npt
 
 from ... import _core
-from ..base import Block, Parts, Structure, paired, part_of
+from ..base import Block, Parts, ask_each, part_of
 from ..hypergraph import Hyperedges
 from ..native import NativeStructure, examples_of
+from ..score_arrays import as_scores, rank_of
 from .grammar import Grammar
 from .grammar_trees import GrammarTrees
 from .span_trees import SpanTrees
@@ -126,7 +127,7 @@ class Constituency(NativeStructure):
 
     def _convert(self, scores: Mapping[str, Any]) -> tuple[bool, dict[str, Any], int]:
         given = scores.get("span")
-        if isinstance(given, (list, tuple)) and given and np.ndim(given[0]) == 2:
+        if isinstance(given, (list, tuple)) and given and rank_of(given[0]) == 2:
             words, width = len(given), len(given[0])
             if width != words + 1:
                 raise ValueError(
@@ -229,7 +230,7 @@ class Constituency(NativeStructure):
         """Return the score of y, −∞ where a part of it is forbidden; a list for a batch."""
         batch, theta, n = self._convert(scores)
         if batch:
-            return [self.score(one, **s) for one, s in paired(y, examples_of(theta, n))]
+            return ask_each(self.score, examples_of(theta, n), y)
         theta = self._one(theta)
         places = self._trees.places(read_spans(y), theta)
         return float(sum(table[places[name]].sum() for name, table in theta.items()))
@@ -237,6 +238,19 @@ class Constituency(NativeStructure):
     def outputs(self, **scores: Any) -> Iterator[list[LabelledSpan]]:
         """Iterate over all trees."""
         return self._trees.outputs(self._one(scores))
+
+    def infer_others(
+        self, y: Any, *, temperature: float = 1.0, **scores: Any
+    ) -> tuple[float, Parts]:
+        """Return (ε log Σ exp(score/ε), its gradient by block) over all trees but y, ε > 0."""
+        theta = self._scores(scores)
+        if self.grammar is None or "span" in theta:
+            return super().infer_others(y, temperature=temperature, **theta)
+        # Without spans the parts do not tell trees apart.
+        n = len(theta["word"])
+        span = np.zeros((n, n + 1, self.grammar.n_symbols))
+        value, p = super().infer_others(y, temperature=temperature, span=span, **theta)
+        return value, {name: a for name, a in p.items() if name != "span"}
 
     def edges(self, **scores: Any) -> Hyperedges:
         """Return the chart as hyperedges: for the reference engine, and for integer programs."""
@@ -246,7 +260,7 @@ class Constituency(NativeStructure):
         """Return the number of trees with a finite score, as an exact integer."""
         batch, theta, n = self._convert(scores)
         if batch:
-            return [self.count(**one) for one in examples_of(theta, n)]
+            return ask_each(self.count, examples_of(theta, n))
         self._core.check(theta)
         return self._trees.count(theta)
 
@@ -254,12 +268,12 @@ class Constituency(NativeStructure):
         """Return the scores as arrays, 0 where they are never read."""
         span = scores.get("span")
         if span is not None:
-            span = _unfold(np.array(span, dtype=np.float64))
+            span = _unfold(as_scores("span", span).copy())
             if span.ndim == 3:
                 n, m = span.shape[:2]
                 span[np.arange(m)[np.newaxis, :] <= np.arange(n)[:, np.newaxis]] = 0.0
             scores = {**scores, "span": span}
-        return Structure._scores(self, scores)
+        return super()._scores(scores)
 
 
 def _unfold(span: npt.NDArray[Any]) -> npt.NDArray[Any]:

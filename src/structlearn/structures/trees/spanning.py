@@ -10,9 +10,11 @@ import numpy as np
 import numpy.typing as npt
 
 from ... import _core
-from ..base import Array, Block, Parts, paired, part_of
+from ..base import Array, Block, Parts, ask_each, check_count, part_of
 from ..native import NativeStructure, examples_of
 from ..programs.rows import RowBuilder
+from ..score_arrays import as_scores, rank_of
+from .arborescence import Arborescence
 from .heads import all_heads
 from .tree_counts import count_arborescences
 from .tree_program import spanning_rows
@@ -102,7 +104,7 @@ class SpanningTree(NativeStructure):
     # -- outputs and parts ----------------------------------------------------------------------
 
     def _is_batch(self, edge: Any) -> bool:
-        return isinstance(edge, (list, tuple)) and (len(edge) == 0 or np.ndim(edge[0]) == 2)
+        return isinstance(edge, (list, tuple)) and (len(edge) == 0 or rank_of(edge[0]) == 2)
 
     def argmax(self, *, n_jobs: int | None = None, **scores: Any) -> Any:
         """Return the best tree; a list of them for a batch."""
@@ -136,9 +138,11 @@ class SpanningTree(NativeStructure):
         **scores: Any,
     ) -> Any:
         """Draw n trees from P(y) ∝ exp(score(y)/ε): an (n, nodes − 1, 2) array."""
+        check_count(n)
         if (
             "edge" in scores
             and not self._is_batch(scores["edge"])
+            and rank_of(scores["edge"]) == 2
             and np.shape(scores["edge"]) == (1, 1)
         ):
             # One tree without edges: rows of length 0 cannot be told apart.
@@ -193,7 +197,7 @@ class SpanningTree(NativeStructure):
         """Return the score of y, −∞ where an edge of it is forbidden; a list for a batch."""
         batch, theta, n = self._convert(scores)
         if batch:
-            return [self.score(one, **s) for one, s in paired(y, examples_of(theta, n))]
+            return ask_each(self.score, examples_of(theta, n), y)
         edge = self._one(theta)["edge"]
         return float(edge[tuple(self._edges(y, len(edge)).T)].sum())
 
@@ -205,6 +209,26 @@ class SpanningTree(NativeStructure):
             edges.sort(axis=1)
             yield edges[np.lexsort((edges[:, 1], edges[:, 0]))]
 
+    def infer_others(
+        self, y: Any, *, temperature: float = 1.0, **scores: Any
+    ) -> tuple[float, Parts]:
+        """Return (ε log Σ exp(score/ε), its gradient by block) over all trees but y, ε > 0."""
+        edge = self._scores(scores)["edge"]
+        if len(edge) == 1:
+            return -math.inf, {}
+        value, p = _BELOW_NODE_0.infer_others(
+            _heads(self._edges(y, len(edge))), temperature=temperature, arc=edge + edge.T
+        )
+        return value, {"edge": np.triu(p["arc"] + p["arc"].T)} if p else {}
+
+    def _local_entropy(
+        self, theta: dict[str, Any], topology: Mapping[str, Any], temperature: float
+    ) -> float:
+        edge = theta["edge"]
+        if len(edge) == 1:
+            return 0.0
+        return _BELOW_NODE_0.entropy(temperature=temperature, arc=edge + edge.T)  # type: ignore[no-any-return]
+
     def program_rows(self, theta: Parts, **topology: Any) -> RowBuilder:
         """Return the rows: flows from node 0 to every other."""
         return spanning_rows({name: a.shape for name, a in theta.items()})
@@ -213,14 +237,37 @@ class SpanningTree(NativeStructure):
         """Return the number of trees with a finite score, as an exact integer."""
         batch, theta, n = self._convert(scores)
         if batch:
-            return [self.count(**one) for one in examples_of(theta, n)]
+            return ask_each(self.count, examples_of(theta, n))
         ways = np.triu(np.isfinite(self._one(theta)["edge"]), 1).astype(np.int64)
         return 1 if len(ways) == 1 else count_arborescences(ways + ways.T, single_root=False)
 
     def _scores(self, scores: Mapping[str, Any]) -> Parts:
         """Return the scores as an array, 0 where they are never read."""
-        if np.ndim(scores["edge"]) == 2:
-            edge = np.array(scores["edge"], dtype=np.float64)
-            edge[np.tril_indices(len(edge))] = 0.0
+        if scores.get("edge") is not None:
+            edge = as_scores("edge", scores["edge"])
+            if edge.ndim == 2 and edge.shape[0] == edge.shape[1]:
+                edge = edge.copy()
+                edge[np.tril_indices(len(edge))] = 0.0
             scores = {**scores, "edge": edge}
         return super()._scores(scores)
+
+
+#: A spanning tree is an arborescence below node 0.
+_BELOW_NODE_0 = Arborescence(single_root=False)
+
+
+def _heads(edges: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
+    """Return the head of each node but 0, where the edges are led away from node 0."""
+    near: dict[int, list[int]] = {}
+    for i, j in edges.tolist():
+        near.setdefault(i, []).append(j)
+        near.setdefault(j, []).append(i)
+    heads = np.full(len(edges) + 1, -1, dtype=np.int64)
+    open_nodes = [0]
+    while open_nodes:
+        i = open_nodes.pop()
+        for j in near[i]:
+            if j != heads[i]:
+                heads[j] = i
+                open_nodes.append(j)
+    return heads[1:]

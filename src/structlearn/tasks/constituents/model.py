@@ -2,21 +2,13 @@
 
 from __future__ import annotations
 
-import os
 from array import array
 from collections.abc import Sequence
 
 from ... import _core
-from ...exceptions import FileError
-from ...io.container import (
-    Tensor,
-    container_pieces,
-    parse_container,
-    read_container,
-)
+from ...io.container import Tensor, check_dtype, container_pieces, parse_container
 from ...text.trees import Tree, tree_from_spans
 from ..stored_model import StoredModel
-from ..stored_templates import check_dtype, refused_as_file
 from ..tagging.model import TaggerModel
 from ..tagging.tagger import Tagger
 
@@ -26,9 +18,8 @@ if TYPE_CHECKING:
 
     from .pcfg import TreebankGrammar
 
-__all__ = ["TASK", "ConstituencyModel"]
+__all__ = ["ConstituencyModel"]
 
-TASK = "constituency"
 #: Words of a sentence, and bytes of a grammar's chart.
 _MOST_WORDS = 1000
 _MOST_BYTES = 2 << 30
@@ -57,6 +48,9 @@ class ConstituencyModel(StoredModel):
     grammar : TreebankGrammar or None
         The counted rules of the generative baseline.
     """
+
+    task = "constituency"
+    called = "a parser of constituents"
 
     #: No probabilities to calibrate.
     temperature = None
@@ -142,7 +136,7 @@ class ConstituencyModel(StoredModel):
             inner = container_pieces(*self.tagger.model_._content("float32"))
             tensors["tagger"] = Tensor("U8", b"".join(bytes(piece) for piece in inner))
         description: dict[str, Any] = {
-            "task": TASK,
+            "task": self.task,
             "labels": [list(chain) for chain in self.labels],
             "tags": self.tags,
             "root": self.root,
@@ -154,31 +148,17 @@ class ConstituencyModel(StoredModel):
         return description, tensors
 
     @classmethod
-    def load(cls, path: str | os.PathLike[str]) -> ConstituencyModel:
-        """Map a model file and check it."""
-        return cls.from_container(os.fspath(path), *read_container(path))
-
-    @classmethod
-    def from_container(
-        cls, path: str, description: dict[str, Any], tensors: dict[str, Tensor]
+    def _build(
+        cls, name: str, d: dict[str, Any], tensors: dict[str, Tensor], functions: Any
     ) -> ConstituencyModel:
-        """Return the model of a file that has been read already."""
-        if description.get("task") != TASK:
-            task = description.get("task")
-            raise FileError(path, f"a model for the task {task!r}, not a parser of constituents")
-        with refused_as_file(path):
-            return cls._build(path, description, tensors)
-
-    @classmethod
-    def _build(cls, path: str, d: dict[str, Any], tensors: dict[str, Tensor]) -> ConstituencyModel:
         tagger = grammar = None
         if "tagger" in tensors:
             check_dtype("tagger", tensors["tagger"], "U8")
             # A copy: inside the file its arrays need not lie where they can be read in place.
             whole = memoryview(bytes(tensors["tagger"].data))
-            name = f"{path} (its tagger)"
+            inner = f"{name} (its tagger)"
             tagger = Tagger.from_model(
-                TaggerModel.from_container(name, *parse_container(name, whole))
+                TaggerModel.from_container(inner, *parse_container(inner, whole))
             )
         arrays: dict[str, Any] = {}
         if "grammar" in d:

@@ -184,14 +184,7 @@ class ConstituencyParser(FileTagger):
 
     # -- the model ------------------------------------------------------------------------------
 
-    def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the model to a file."""
-        self._fitted().save(path)
-
-    @classmethod
-    def load(cls, path: str | os.PathLike[str]) -> ConstituencyParser:
-        """Read a model from a file, with the parameters that it was trained with."""
-        return cls.from_model(ConstituencyModel.load(path))
+    _model_kind = ConstituencyModel
 
     @classmethod
     def from_model(cls, model: ConstituencyModel) -> ConstituencyParser:
@@ -216,9 +209,10 @@ class ConstituencyParser(FileTagger):
         ----------
         source : path, or list of lists of words, of strings, of Tree or of bracketed strings
             A file holds trees, of which the words are read, or plain text, a sentence a line. A
-            string that begins with a bracket is a tree; others are split at white space.
+            string that begins with a bracket is a tree; others are split at white space. Words may
+            come with their tags, as pairs (word, tag).
         gold_tags : bool, optional
-            Use the tags of the trees given. By default as the parser was trained.
+            Use the tags of the trees or words given. By default as the parser was trained.
         """
         return self._parse(read_sentences(source, traces=self.traces), gold_tags)
 
@@ -285,9 +279,10 @@ class ConstituencyParser(FileTagger):
         from ...drawing.trees import TreeDrawing, draw_tree, draw_trees
 
         if not gold:
-            one = read_sentences(source, traces=self.traces)[sentence]
+            one = _pick(read_sentences(source, traces=self.traces), sentence)
             return TreeDrawing(draw_tree(self._parse([one], gold_tags)[0]))
-        wanted = read_treebank(source, functions=self.functions, traces=self.traces)[sentence]
+        trees = read_treebank(source, functions=self.functions, traces=self.traces)
+        wanted = _pick(trees, sentence)
         found = self.predict([wanted], gold_tags=gold_tags)[0]
         return TreeDrawing(draw_trees(wanted, found))
 
@@ -306,8 +301,8 @@ class ConstituencyParser(FileTagger):
         for sentence in sentences:
             if len(sentence.tags) != len(sentence.words):
                 raise sentence.place.error(
-                    "has no tags, and tags are to be read: give trees, or take a parser that was "
-                    "trained without gold_tags (--gold-tags)"
+                    "has no tags, and tags are to be read: give trees or pairs (word, tag), or "
+                    "take a parser that was trained without gold_tags (--gold-tags)"
                 )
         return [(sentence.words, sentence.tags) for sentence in sentences]
 
@@ -407,3 +402,12 @@ class ConstituencyParser(FileTagger):
     def __repr__(self) -> str:
         state = "" if hasattr(self, "model_") else ", not trained"
         return f"ConstituencyParser(learner={self.learner!r}{state})"
+
+
+def _pick(sentences: list[Any], number: int) -> Any:
+    """Return one of the sentences, or say that there is none."""
+    if not sentences:
+        raise ValueError("there are no sentences")
+    if not -len(sentences) <= number < len(sentences):
+        raise IndexError(f"there is no sentence {number}: there are {len(sentences)}")
+    return sentences[number]

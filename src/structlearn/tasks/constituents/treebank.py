@@ -6,7 +6,7 @@ import os
 from collections.abc import Iterable
 
 from ...exceptions import FileError
-from ...text.corpus import guess_format
+from ...text.corpus import NO_TEXT, guess_format, is_text
 from ...text.files import read_bytes
 from ...text.trees import Tree, parse_brackets, read_tree_text
 from ..base import check_source, paired
@@ -97,7 +97,7 @@ def read_sentences(
     ----------
     source : path, or list of trees, of lists of words, or of strings
         A file holds bracketed trees, of which words and tags are read, or plain text: a sentence a
-        line, words separated by white space. So does a string in a list.
+        line, words separated by white space. So does a string in a list. Words may be (word, tag).
     format : {"brackets", "text"}, optional
         Of a file; by default what its first character says.
     """
@@ -106,12 +106,8 @@ def read_sentences(
             f"a parser of constituents reads the formats {' and '.join(FORMATS)}, not {format!r}"
         )
     if not isinstance(source, (str, os.PathLike)):
-        rows = list(check_source(source))
-        if not rows:
-            raise ValueError("there are no sentences")
-        return [
-            s for number, row in enumerate(rows, 1) for s in _given_sentences(row, number, traces)
-        ]
+        rows = enumerate(check_source(source), 1)
+        return [s for number, row in rows for s in _given_sentences(row, number, traces)]
     path = os.fspath(source)
     text = read_bytes(path)
     if format is None and _bracketed(text.removeprefix(b"\xef\xbb\xbf")):
@@ -189,13 +185,24 @@ def _given_sentences(row: Any, number: int, traces: bool) -> list[Sentence]:
         return [_bare(tree, Place(number), traces) for tree, _ in _given([row], number)]
     if not isinstance(row, str) and not hasattr(row, "__iter__"):
         raise ValueError(f"sentence {number} is no list of words, string or tree: {row!r:.60}")
-    words = row.split() if isinstance(row, str) else list(row)
+    words: list[Any] = row.split() if isinstance(row, str) else list(row)
     if not words:
-        raise place.error("is empty")
-    for word in words:
-        if not isinstance(word, str) or not word or word.split() != [word]:
-            raise ValueError(f"sentence {number}: {word!r} is no word: empty, or with blanks")
-    return [Sentence([_escaped(word) for word in words], [], place)]
+        raise place.error("is empty: it has no words")
+    tags: list[str] = []
+    if all(isinstance(word, (tuple, list)) and len(word) == 2 for word in words):
+        words, tags = [word for word, _ in words], [tag for _, tag in words]
+    for what, cells in (("word", words), ("tag", tags)):
+        for cell in cells:
+            if not isinstance(cell, str):
+                reason = "words are strings, or all words of a sentence are pairs (word, tag)"
+            elif cell.split() != [cell]:
+                reason = "empty, or with blanks"
+            elif not is_text(cell):
+                reason = NO_TEXT
+            else:
+                continue
+            raise ValueError(f"sentence {number}: {cell!r:.60} is no {what}: {reason}")
+    return [Sentence([_escaped(word) for word in words], tags, place)]
 
 
 def _escaped(word: str) -> str:
@@ -206,6 +213,8 @@ def _escaped(word: str) -> str:
 def _given(source: Iterable[Any], first: int = 1) -> list[tuple[Tree, Place]]:
     trees = []
     for number, item in enumerate(source, first):
+        if isinstance(item, (Tree, str)) and not is_text(str(item)):
+            raise ValueError(f"sentence {number} is {str(item)!r:.60}: {NO_TEXT}")
         if isinstance(item, Tree):
             trees.append((item, Place(number)))
             continue

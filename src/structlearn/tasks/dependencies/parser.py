@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 
 from ...text.corpus import Corpus
 from ...text.files import written_text
-from ..base import FileTagger, label_pieces
+from ..base import FileTagger, label_pieces, not_empty
 from ..parameters import check_number, check_whole
 from .model import ParserModel
 from .reading import (
@@ -254,8 +254,10 @@ class DependencyParser(FileTagger):
         from .training import ParserFitting
 
         self._check()
-        corpus = read_treebank(train if y is None else with_trees(train, y), format)
-        held_out = None if dev is None else read_treebank(dev, format)
+        corpus = not_empty(read_treebank(train if y is None else with_trees(train, y), format))
+        held_out = None
+        if dev is not None:
+            held_out = not_empty(read_treebank(dev, format), "the dev corpus")
         if self.gold_tags:
             for given in (corpus, held_out):
                 if given is not None:
@@ -278,14 +280,7 @@ class DependencyParser(FileTagger):
         """The relations, the most frequent in training first."""
         return list(self._fitted().labels)
 
-    def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the model, taggers included, to one file."""
-        self._fitted().save(path)
-
-    @classmethod
-    def load(cls, path: str | os.PathLike[str]) -> DependencyParser:
-        """Read a model from a file, with the parameters that it was trained with."""
-        return cls.from_model(ParserModel.load(path))
+    _model_kind = ParserModel
 
     @classmethod
     def from_model(cls, model: ParserModel) -> DependencyParser:
@@ -398,7 +393,7 @@ class DependencyParser(FileTagger):
         """
         from ...drawing.arcs import draw_arcs
 
-        corpus = read_treebank(source)
+        corpus = not_empty(read_treebank(source))
         one = list(corpus[sentence])
         tree = self.predict([one], gold_tags=gold_tags)[0]
         wanted = gold_tree(corpus, sentence) if gold else None
@@ -513,7 +508,7 @@ class DependencyParser(FileTagger):
         """
         from .scores import Comparison
 
-        found = Comparison(self, read_treebank(source, format), gold_tags)
+        found = Comparison(self, not_empty(read_treebank(source, format)), gold_tags)
         return found.as_dict(confidence=confidence, against=against)
 
     def report(
@@ -535,7 +530,7 @@ class DependencyParser(FileTagger):
         """
         from .scores import Comparison
 
-        found = Comparison(self, read_treebank(source, format), gold_tags)
+        found = Comparison(self, not_empty(read_treebank(source, format)), gold_tags)
         return found.text(confidence=confidence, confusions=confusions, against=against)
 
     def __repr__(self) -> str:

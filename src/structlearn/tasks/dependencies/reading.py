@@ -8,7 +8,7 @@ from collections.abc import Iterator
 
 from ... import _core
 from ...exceptions import FileError, LineError
-from ...text.corpus import Corpus, guess_format, read_corpus, split_sentence
+from ...text.corpus import Corpus, add_tokens, guess_format, read_corpus, split_sentence
 from ...text.files import pieces
 from ..base import check_source, label_pieces, paired
 
@@ -67,12 +67,7 @@ def as_conllu(sentences: Any) -> Corpus:
     """
     core = _core.Corpus("conllu")
     for number, sentence in enumerate(sentences):
-        rows = [_row(token, i, number) for i, token in enumerate(sentence, 1)]
-        if not rows:
-            raise ValueError(f"sentence {number} has no tokens")
-        core.add_sentence([list(cells) for cells in zip(*rows, strict=True)])
-    if core.n_tokens == 0:
-        raise FileError("the corpus", "there are no sentences in it")
+        add_tokens(core, [_row(token, i, number) for i, token in enumerate(sentence, 1)], number)
     return Corpus(core, "conllu")
 
 

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Any
+
+import numpy as np
 
 from ...exceptions import FileError
 from .images import SUFFIXES, as_image
 from .masks import RawMask, mask_of_array, read_mask
 
-__all__ = ["Example", "find_images", "find_pairs", "read_examples"]
+__all__ = ["Example", "check_images", "find_images", "find_pairs", "read_examples"]
 
 _MARK = "_mask"
 
@@ -35,12 +37,22 @@ def read_examples(source: Any) -> list[Example]:
     elif hasattr(source, "images") and hasattr(source, "masks"):
         pairs = list(zip(source.images, source.masks, strict=True))
     else:
-        pairs = [tuple(pair) for pair in source]
-        if any(len(pair) != 2 for pair in pairs):
-            raise ValueError("images come in pairs (image, mask)")
+        pairs = []
+        for number, pair in enumerate(check_images(source)):
+            if not isinstance(pair, (tuple, list, np.ndarray)) or len(pair) != 2:
+                raise ValueError(f"images come in pairs (image, mask); number {number} is no pair")
+            pairs.append((pair[0], pair[1]))
     if not pairs:
         raise ValueError("there are no images")
     return [_read_pair(number, *pair) for number, pair in enumerate(pairs)]
+
+
+def check_images(source: Any) -> Any:
+    """Refuse what is neither a path nor a list of images, such as None."""
+    if isinstance(source, (bytes, Mapping)) or not hasattr(source, "__iter__"):
+        kind = "None" if source is None else f"{type(source).__name__} {source!r:.40}"
+        raise ValueError(f"images are a file's or a folder's name, or a list of images, got {kind}")
+    return source
 
 
 def _read_pair(number: int, image: Any, mask: Any) -> Example:
@@ -53,10 +65,13 @@ def _read_pair(number: int, image: Any, mask: Any) -> Example:
     height, width = colours.shape[:2]
     if raw.values.shape != (height, width):
         rows, columns = raw.values.shape
+        advice = "they must have one size (resize a mask without blending: nearest neighbour)"
+        if (columns, rows) == (height, width):
+            advice = "one of them lies on its side; images are turned as their EXIF note says"
         raise FileError(
             raw.name,
             f"the mask is {columns} x {rows} pixels, and its image {name} is {width} x {height}; "
-            "they must have one size (resize a mask without blending: nearest neighbour)",
+            f"{advice}",
         )
     return Example(name, colours, raw)
 

@@ -13,7 +13,15 @@ import numpy.typing as npt
 from ...exceptions import CapabilityError, FileError
 from ...text.files import read_bytes
 
-__all__ = ["SUFFIXES", "as_image", "open_picture", "pillow", "png_bytes", "read_image"]
+__all__ = [
+    "SUFFIXES",
+    "as_image",
+    "converted",
+    "open_picture",
+    "pillow",
+    "png_bytes",
+    "read_image",
+]
 
 Floats = npt.NDArray[np.float32]
 
@@ -34,9 +42,15 @@ def pillow() -> Any:
 
 
 def open_picture(path: str | os.PathLike[str]) -> Any:
-    """Return a file's picture as Pillow has it, decoded whole; ``-`` is standard input."""
+    """Return a file's picture as Pillow has it, decoded whole; ``-`` is standard input.
+
+    It is turned as a camera's note (EXIF) says that it was held. Its ``info["lossy"]`` tells
+    whether the file keeps pixels but about.
+    """
     name = os.fspath(path)
     Image = pillow()
+    from PIL import ImageOps
+
     content = read_bytes(name)
     if not content:
         raise FileError(name, "the file is empty")
@@ -50,9 +64,21 @@ def open_picture(path: str | os.PathLike[str]) -> Any:
                     f"{picture.width} x {picture.height} pixels; at most {_MOST_PIXELS:,} are "
                     "taken: make it smaller, or cut it up",
                 )
+            frames = getattr(picture, "n_frames", 1)
+            if frames > 1 and picture.format != "MPO":  # a JPEG with previews of itself
+                raise FileError(
+                    name, f"it has {frames} frames: save the one that is meant as a picture"
+                )
             picture.load()
+            lossy = picture.format in ("JPEG", "MPO") or _is_lossy_webp(content)
+            picture = ImageOps.exif_transpose(picture)
+            picture.info["lossy"] = lossy
     except FileError:
         raise
+    except Image.DecompressionBombError:
+        raise FileError(
+            name, f"more than {_MOST_PIXELS:,} pixels: make it smaller, or cut it up"
+        ) from None
     except Image.UnidentifiedImageError:
         raise FileError(name, "not a picture that can be read (PNG and JPEG are)") from None
     except Exception as error:  # a damaged file makes decoders raise almost anything
@@ -61,17 +87,38 @@ def open_picture(path: str | os.PathLike[str]) -> Any:
     return picture
 
 
+def _is_lossy_webp(content: bytes) -> bool:
+    """Tell whether a WebP file has pixels of the lossy kind: a chunk named ``VP8`` and a blank."""
+    if content[:4] != b"RIFF" or content[8:12] != b"WEBP":
+        return False
+    at = 12
+    while at + 8 <= len(content):
+        if content[at : at + 4] == b"VP8 ":
+            return True
+        size = int.from_bytes(content[at + 4 : at + 8], "little")
+        at += 8 + size + size % 2
+    return False
+
+
+def converted(picture: Any, mode: str, name: str) -> Any:
+    """Return a picture in another mode of Pillow's."""
+    try:
+        return picture.convert(mode)
+    except ValueError as error:
+        raise FileError(
+            name, f"its colours cannot be read ({error}): save it as RGB or grey"
+        ) from None
+
+
 def read_image(path: str | os.PathLike[str]) -> Floats:
     """Return the (H, W, 3) colours of a file, from 0 to 1.
 
-    Grey pictures get three equal colours, 16 bits are kept as far as single precision goes, and a
-    camera's note of how it was held is honoured. Transparent pixels have no colour and are refused.
+    Grey pictures get three equal colours, and their 16 bits are kept as far as single precision
+    goes; of 16 bits a colour Pillow reads the higher 8. A camera's note of how it was held is
+    honoured. Transparent pixels have no colour and are refused.
     """
     name = os.fspath(path)
     picture = open_picture(name)
-    from PIL import ImageOps  # there, if a picture was opened
-
-    picture = ImageOps.exif_transpose(picture)
     mode = picture.mode
     if mode == "F" or mode.startswith("I"):
         values = np.asarray(picture, dtype=np.float64)
@@ -88,12 +135,12 @@ def read_image(path: str | os.PathLike[str]) -> Floats:
         stacked: Floats = np.repeat(grey[..., np.newaxis], 3, axis=2)
         return stacked
     if mode in ("RGBA", "LA", "PA", "RGBa", "La") or "transparency" in picture.info:
-        picture = picture.convert("RGBA")
+        picture = converted(picture, "RGBA", name)
         if np.asarray(picture)[..., 3].min() < 255:
             raise FileError(
                 name, "it has transparent pixels: lay it on a background and save it without alpha"
             )
-    colours = np.asarray(picture.convert("RGB"))
+    colours = np.asarray(converted(picture, "RGB", name))
     scaled: Floats = colours.astype(np.float32) / np.float32(255)
     return scaled
 
@@ -110,7 +157,10 @@ def as_image(value: Any, name: str) -> Floats:
     """
     if isinstance(value, (str, os.PathLike)):
         return read_image(value)
-    array = np.asarray(value)
+    try:
+        array = np.asarray(value)
+    except ValueError as error:
+        raise ValueError(f"{name} is no picture, an array or a file's name: {error}") from None
     if array.ndim == 2:
         array = np.repeat(array[..., np.newaxis], 3, axis=2)
     if array.ndim != 3 or array.shape[2] != 3 or not array.size:

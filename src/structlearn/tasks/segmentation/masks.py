@@ -12,7 +12,7 @@ import numpy.typing as npt
 
 from ...exceptions import FileError
 from ...text.files import read_bytes
-from .images import open_picture, pillow, png_bytes
+from .images import converted, open_picture, pillow, png_bytes
 
 __all__ = ["MaskCoding", "RawMask", "read_mask", "read_names"]
 
@@ -53,36 +53,43 @@ def read_mask(path: str | os.PathLike[str]) -> RawMask:
     """Return the mask in a file."""
     name = os.fspath(path)
     picture = open_picture(name)
-    if picture.format == "JPEG":
+    if picture.info["lossy"]:
         raise FileError(
-            name, "a mask in JPEG has lost its exact values: save it as PNG, with a value a class"
+            name,
+            "a mask in JPEG has lost its exact values (so has one in WebP, unless it is lossless): "
+            "save it as PNG, with a value a class",
         )
     mode = picture.mode
     if mode == "P":
         return RawMask(name, "palette", np.asarray(picture).astype(np.int64), picture.getpalette())
     if mode in ("L", "1") or mode.startswith("I"):
         values = np.asarray(picture).astype(np.int64)
-        if values.min() < 0 or values.max() > 255:
+        least, most = int(values.min()), int(values.max())
+        if least < 0 or most > 255:
+            wrong = least if least < 0 else most
             raise FileError(
-                name, f"a mask with the value {values.max()}; classes are values from 0 to 255"
+                name, f"a mask with the value {wrong}; classes are values from 0 to 255"
             )
         return RawMask(name, "bits" if mode == "1" else "grey", values, [])
     if mode == "F":
         raise FileError(name, "a mask of fractions; classes are whole values: save it as 8-bit PNG")
     if mode in ("LA", "RGBA", "PA"):
-        picture = picture.convert("RGBA")
+        picture = converted(picture, "RGBA", name)
         if picture.getextrema()[3][0] < 255:
             raise FileError(name, "a mask with transparent pixels: save it without alpha")
         if mode == "LA":
             return RawMask(name, "grey", np.asarray(picture)[..., 0].astype(np.int64), [])
-    colours = np.asarray(picture.convert("RGB")).astype(np.int64)
+    colours = np.asarray(converted(picture, "RGB", name)).astype(np.int64)
     return RawMask(name, "colour", _packed(colours), [])
 
 
 def mask_of_array(value: Any, name: str) -> RawMask:
     """Return an (H, W) array of values, or an (H, W, 3) array of colours, as a mask."""
-    array = np.asarray(value)
-    if array.dtype == object:  # None is void
+    try:
+        array = np.asarray(value)
+    except ValueError as error:
+        raise ValueError(f"{name} is no mask, an array or a file's name: {error}") from None
+    if array.dtype == object and array.ndim == 2:  # None is void
         array = np.array([[-1 if v is None else v for v in row] for row in array.tolist()])
     if array.ndim not in (2, 3) or (array.ndim == 3 and array.shape[2] != 3) or not array.size:
         raise ValueError(f"{name} must have shape (H, W), or (H, W, 3), got {np.shape(value)}")

@@ -13,7 +13,7 @@ import numpy.typing as npt
 from ...exceptions import FileError
 from ...text.files import replaced
 from ..base import FileTagger
-from .folders import Example, find_images, read_examples
+from .folders import Example, check_images, find_images, read_examples
 from .images import as_image, png_bytes, read_image
 from .masks import read_names
 from .model import SegmenterModel
@@ -198,14 +198,7 @@ class Segmenter(FileTagger):
 
     # -- the model ------------------------------------------------------------------------------
 
-    def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the model to a file."""
-        self._fitted().save(path)
-
-    @classmethod
-    def load(cls, path: str | os.PathLike[str]) -> Segmenter:
-        """Read a model from a file."""
-        return cls.from_model(SegmenterModel.load(path))
+    _model_kind = SegmenterModel
 
     @classmethod
     def from_model(cls, model: SegmenterModel) -> Segmenter:
@@ -348,10 +341,10 @@ def _read_images(source: Any) -> list[Floats]:
     if isinstance(source, (str, os.PathLike)):
         return [read_image(path) for path in find_images(source)]
     if isinstance(source, np.ndarray) and (
-        source.ndim == 2 or (source.ndim == 3 and source.shape[2] == 3)
+        source.ndim == 2 or (source.ndim == 3 and source.shape[2] in (3, 4))
     ):
         source = [source]
-    return [as_image(one, f"image {number}") for number, one in enumerate(source)]
+    return [as_image(one, f"image {number}") for number, one in enumerate(check_images(source))]
 
 
 def _targets(

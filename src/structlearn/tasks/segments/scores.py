@@ -28,7 +28,7 @@ def evaluate_segments(
     predicted = model.label_corpus(corpus, threads)
     seconds = time.perf_counter() - begin
     report = chunk_report(gold, predicted)
-    written = [to_bio(labels) for labels in gold]  # in the scheme of the predictions
+    written = _in_bio(gold)  # in the scheme of the predictions
     scores = {
         "accuracy": token_accuracy(written, predicted),
         "sentence_accuracy": sequence_accuracy(written, predicted),
@@ -43,6 +43,16 @@ def evaluate_segments(
     return scores, predicted
 
 
+def _in_bio(gold: list[list[str]]) -> list[list[str]]:
+    written = []
+    for number, labels in enumerate(gold):
+        try:
+            written.append(to_bio(labels))
+        except ValueError as error:
+            raise ValueError(f"sentence {number}, {error}") from None
+    return written
+
+
 def report_segments(
     gold: list[list[str]],
     predicted: list[list[str]],
@@ -55,7 +65,7 @@ def report_segments(
     if confidence:
         lines.append(str(bootstrap_interval(gold, predicted, "chunk_f1", random_state=0)))
     if confusions:
-        written = [to_bio(labels) for labels in gold]
+        written = _in_bio(gold)
         lines += ["", confusion(written, predicted).text(confusions).rstrip()]
     if other is not None:
         test = randomization_test(gold, predicted, other, "chunk_f1", random_state=0)

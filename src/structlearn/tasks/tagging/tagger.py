@@ -11,6 +11,7 @@ from ...text.corpus import Corpus
 from ...text.files import written_text
 from ...text.templates import FeatureTemplates
 from ..base import FileTagger, check_source, label_pieces, read_source, with_labels
+from ..parameters import check_whole
 from .chunk_labels import are_chunk_labels
 from .model import TaggerModel
 
@@ -252,17 +253,6 @@ class Tagger(FileTagger):
         self._fitted().save(path, precision)
 
     @classmethod
-    def load(
-        cls,
-        path: str | os.PathLike[str],
-        functions: Mapping[str, Callable[[str], Any]] | None = None,
-    ) -> Tagger:
-        """Read a model from a file, with the parameters that it was trained with."""
-        tagger = cls.from_model(TaggerModel.load(path, functions))
-        tagger.functions = functions
-        return tagger
-
-    @classmethod
     def from_model(cls, model: TaggerModel) -> Tagger:
         """Return a tagger with this model; of its parameters those that the model file has."""
         training = model.training
@@ -281,6 +271,7 @@ class Tagger(FileTagger):
 
     history_: list[dict[str, Any]]
     model_: TaggerModel
+    _model_kind = TaggerModel
 
     # -- labelling ------------------------------------------------------------------------------
 
@@ -354,6 +345,7 @@ class Tagger(FileTagger):
 
     def predict_kbest(self, source: Any, k: int) -> list[list[tuple[float, list[str]]]]:
         """Return the k best labellings of each sentence with their scores, best first."""
+        k = check_whole("k", k, 1)
         model: TaggerModel = self._fitted()
         corpus = self._read_input(source)
         reader = model.reader(corpus)

@@ -1,0 +1,172 @@
+"""Every task on no sentences, empty ones and what is none: an answer, or an error that helps."""
+
+import numpy as np
+import pytest
+
+from structlearn.datasets import make_treebank
+from structlearn.exceptions import CapabilityError
+from structlearn.tasks import ConstituencyParser, DependencyParser, SegmentTagger, Tagger
+
+BANK = list(make_treebank(40, random_state=0))
+TAGGED = [list(zip(s.words, s.tags, strict=True)) for s in BANK]
+CHUNKED = [list(zip(s.words, s.chunks, strict=True)) for s in BANK]
+HEADED = [list(zip(s.words, s.tags, s.heads, s.deprels, strict=True)) for s in BANK]
+TREES = [s.brackets for s in BANK]
+
+
+@pytest.fixture(scope="module")
+def tasks():
+    return {
+        "tagger": Tagger("pos", max_iter=1).fit(TAGGED),
+        "crf": Tagger("pos", "crf", max_iter=2).fit(TAGGED),
+        "hmm": Tagger(learner="hmm").fit(TAGGED),
+        "segments": SegmentTagger(max_iter=1).fit(CHUNKED),
+        "parser": DependencyParser(1, hash_bits=12, max_iter=1, folds=2).fit(HEADED),
+        "parser of pairs": DependencyParser(2, gold_tags=True, hash_bits=12, max_iter=1).fit(
+            HEADED
+        ),
+        "constituents": ConstituencyParser(max_iter=1, folds=2).fit(TREES),
+        "constituents by tags": ConstituencyParser(max_iter=1, gold_tags=True).fit(TREES),
+        "pcfg": ConstituencyParser("pcfg").fit(TREES),
+    }
+
+
+NAMES = (
+    "tagger", "crf", "hmm", "segments", "parser", "parser of pairs", "constituents",
+    "constituents by tags", "pcfg",
+)  # fmt: skip
+EACH = pytest.mark.parametrize("name", NAMES)
+LABELLING = (
+    "predict", "predict_kbest", "predict_marginals", "predict_proba", "predict_segments",
+)  # fmt: skip
+JUDGING = ("evaluate", "report", "score")
+
+
+def queries(task, names):
+    for name in names:
+        if hasattr(task, name):
+            ask = getattr(task, name)
+            yield name, (lambda source, ask=ask: ask(source, 2)) if "kbest" in name else ask
+
+
+@EACH
+@pytest.mark.parametrize("make", [list, tuple, lambda: iter([]), lambda: np.empty(0)])
+def test_no_sentences(tasks, name, make):
+    """Nothing in, nothing out; and nothing to learn from or to be judged by."""
+    task = tasks[name]
+    for query, ask in queries(task, LABELLING):
+        assert ask(make()) == [], query
+    for query, ask in queries(task, JUDGING):
+        with pytest.raises(ValueError, match="there are no sentences"):
+            ask(make())
+        assert query
+    new = type(task)(**task.get_params())
+    with pytest.raises(ValueError, match="there are no sentences"):
+        new.fit(make())
+    assert not hasattr(new, "model_")
+    with pytest.raises(ValueError, match="there are no sentences"):
+        new.fit(make(), [])
+    if hasattr(task, "draw"):
+        with pytest.raises(ValueError, match="there are no sentences"):
+            task.draw(make())
+
+
+@EACH
+def test_an_empty_dev_set(tasks, name):
+    task = tasks[name]
+    if name in ("hmm", "pcfg"):
+        return
+    train = {"segments": CHUNKED, "parser": HEADED, "parser of pairs": HEADED}.get(name, TAGGED)
+    new = type(task)(**task.get_params())
+    with pytest.raises(ValueError, match="there are no sentences"):
+        new.fit(TREES if "constituents" in name else train, dev=[])
+
+
+#: What stands for sentences, and what errors about it say.
+WRONG = {
+    "an empty one": ([[]], r"sentence [01] (has no tokens|is empty)"),
+    "an empty one among others": ([["fish"], []], r"sentence [12] (has no tokens|is empty)"),
+    "an empty string": ([""], r"sentence [01] (has no tokens|is empty)"),
+    "blanks": (["  "], r"sentence [01] (has no tokens|is empty)"),
+    "None": (None, "got None"),
+    "a number": (7, "got int 7"),
+    "a dictionary": ({"a": 1}, "got dict"),
+    "bytes": (b"fish", "got bytes"),
+    "numbers": ([7], r"sentence [01] is no list of"),
+    "Nones": ([None], r"sentence [01] is no list of"),
+    "numbers as words": ([[7]], r"sentence [01](:| is no list).*7"),
+    "None as a word": ([[None]], r"sentence [01](:| is no list).*None"),
+    "half a character": ([["a\ud800"]], "half a character"),
+    "half a character in a string": (["fish a\ud800"], "half a character"),
+    "no file": ("no such file", "no such file"),
+}
+
+
+@EACH
+@pytest.mark.parametrize("wrong", WRONG)
+def test_what_is_no_sentence(tasks, name, wrong):
+    source, message = WRONG[wrong]
+    for query, ask in queries(tasks[name], LABELLING):
+        with pytest.raises(ValueError, match=message):
+            ask(source)
+        assert query
+    for query, ask in queries(tasks[name], JUDGING):
+        with pytest.raises(ValueError, match=rf"{message}|a tree is a Tree or|tree 1 of the list"):
+            ask(source)
+        assert query
+    with pytest.raises(ValueError, match=rf"{message}|a tree is a Tree or|tree 1 of the list"):
+        type(tasks[name])().fit(source)
+
+
+@pytest.mark.parametrize("name", ["tagger", "crf", "hmm", "segments"])
+def test_cells_of_different_numbers(tasks, name):
+    ragged = [[("fish", "N")], [("a", "D"), ("b",)]]
+    message = "sentence 1: token 1 has 1 cells, token 0 has 2; every token has the same columns"
+    for ask in (tasks[name].predict, tasks[name].evaluate, type(tasks[name])().fit):
+        with pytest.raises(ValueError, match=message):
+            ask(ragged)
+
+
+@pytest.mark.parametrize("name", ["tagger", "crf", "hmm", "parser", "constituents", "pcfg"])
+@pytest.mark.parametrize("k", [0, -1, 1.5, "2", None, True])
+def test_numbers_of_outputs(tasks, name, k):
+    for source in ([["fish", "sleep"]], []):
+        with pytest.raises(ValueError, match=f"k must be a whole number of at least 1, got {k!r}"):
+            tasks[name].predict_kbest(source, k)
+
+
+def test_halves_of_characters_in_trees():
+    parser = ConstituencyParser(max_iter=1, gold_tags=True)
+    for tree in ("(S (N a\ud800))", "(S (N\ud800 a))"):
+        with pytest.raises(ValueError, match=r"sentence 41 is .*half a character"):
+            parser.fit([*TREES, tree])
+    with pytest.raises(ValueError, match=r"token 0 has .*half a character"):
+        DependencyParser().fit([[("a", "N", 0, "\ud800")]])
+
+
+def test_words_with_their_tags(tasks):
+    """Constituents of (word, tag) are those of a tree with these words and tags."""
+    parser = tasks["constituents by tags"]
+    found = parser.predict(TAGGED[:5])
+    assert list(map(str, found)) == list(map(str, parser.predict(TREES[:5])))
+    free = tasks["constituents"]  # tags its words itself
+    words = [[word for word, _ in sentence] for sentence in TAGGED[:5]]
+    assert list(map(str, free.predict(TAGGED[:5]))) == list(map(str, free.predict(words)))
+    for mixed in ([("fish", "N"), "sleep"], [("fish", "N", 1)], [("fish", 7)]):
+        with pytest.raises(ValueError, match=r"sentence 1: .* is no (word|tag): .*\(word, tag\)"):
+            parser.predict([mixed])
+    with pytest.raises(ValueError, match=r"sentence 1 has no tags.*pairs"):
+        parser.predict([["fish"]])
+    with pytest.raises(IndexError, match="there is no sentence 5: there are 1"):
+        parser.draw([[("fish", "N")]], 5)
+
+
+def test_labels_that_are_no_chunks_are_placed(tasks):
+    gold = [CHUNKED[0], [("fish", "N")]]
+    with pytest.raises(ValueError, match="sentence 1, position 0: the label 'N'"):
+        tasks["segments"].evaluate(gold)
+
+
+def test_pairs_of_arcs_have_no_sums_however_few_sentences(tasks):
+    with pytest.raises(CapabilityError, match="order 2"):
+        tasks["parser of pairs"].predict_marginals(TAGGED[:1])
