@@ -19,10 +19,10 @@ constexpr double kLeastGap = 1e-9;  // for the length of a step
 // The most that the magnitudes of a tree's parts can add up to: an arc and a grandparent a word,
 // and a sibling before it, or an end on either side of a head.
 double magnitude(const Parts& parts, const PartScores& scores) {
-  const auto largest = [](const double* x, std::size_t size) {
+  const auto largest = [](const double* score, std::size_t size) {
     double most = 0.0;
     for (std::size_t i = 0; i < size; ++i) {
-      if (std::isfinite(x[i])) most = std::max(most, std::fabs(x[i]));
+      if (std::isfinite(score[i])) most = std::max(most, std::fabs(score[i]));
     }
     return most;
   };

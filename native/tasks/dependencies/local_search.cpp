@@ -83,8 +83,7 @@ double LocalSearch::improve(const Parts& parts, const PartScores& scores,
   }
   double largest = 0.0;
   for (std::size_t a = 0; a < parts.arcs(); ++a) {
-    const double x = scores.arc[a];
-    if (std::isfinite(x)) largest = std::max(largest, std::fabs(x));
+    if (std::isfinite(scores.arc[a])) largest = std::max(largest, std::fabs(scores.arc[a]));
   }
   double total = 0.0;
   for (int sweep = 0; sweep < kMostSweeps; ++sweep) {

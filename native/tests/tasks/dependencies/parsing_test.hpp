@@ -150,27 +150,28 @@ inline void test_second_order_certificates() {
     std::size_t exact = 0, all = 0;
     for (std::uint64_t seed = 0; seed < 400; ++seed) {
       const bool near_ties = seed % 4 == 0, offset = seed % 8 == 5;
-      Parts parts = random_parts(2 + static_cast<int>(seed % 4), seed);
+      ScoredParts scored = random_parts(2 + static_cast<int>(seed % 4), seed);
+      const Parts& parts = scored.parts;
       Random random(seed, 7);
-      for (auto* scores : {&parts.arc, &parts.sibling, &parts.grand}) {
+      for (auto* scores : {&scored.arc, &scored.sibling, &scored.grand}) {
         for (double& x : *scores) {
           if (near_ties) x += 1e-10 * random.uniform();
           x *= scale;
         }
       }
       if (offset) {
-        for (double& x : parts.arc) x += 1e8 * scale;
+        for (double& x : scored.arc) x += 1e8 * scale;
       }
       context = "certificates of second-order trees, scale " + std::to_string(scale) + ", seed " +
                 std::to_string(seed);
       const auto trees = all_trees(parts, false);
       if (trees.empty()) continue;
       double best = kMinusInfinity;
-      for (const auto& tree : trees) best = std::max(best, parts.score(tree));
+      for (const auto& tree : trees) best = std::max(best, scored.score(tree));
       std::vector<std::int32_t> heads;
-      const Decoded found = Decoder(false, 200).decode(parts, heads);
+      const Decoded found = Decoder(false, 200).decode(parts, scored.scores(), heads);
       const double rounding = (offset ? 1e-5 : 1e-12) * scale;
-      CHECK_NEAR(parts.score(heads), found.value, rounding);
+      CHECK_NEAR(scored.score(heads), found.value, rounding);
       CHECK(found.bound >= best - rounding);
       CHECK(found.bound >= found.value);
       if (found.exact) CHECK_NEAR(found.value, best, rounding);
