@@ -343,7 +343,7 @@ def _add_train_constituency(p: argparse.ArgumentParser, commands: Commands) -> N
         "--margin",
         metavar="X",
         type=_amount,
-        help="of a wrong span in training (1; crf and perceptron 0)",
+        help="of a wrong span in training (adagrad 1; crf 0)",
     )
     p.add_argument(
         "--min-count", metavar="N", type=_count(1), default=2, help="of a feature in gold trees (2)"

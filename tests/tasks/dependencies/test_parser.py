@@ -131,7 +131,7 @@ def test_seeds_are_averaged_and_the_best_pass_is_kept() -> None:
     parser.fit(TRAIN[:80], dev=TEST[:20])
     records = parser.history_
     assert {r["run"] for r in records} == {1, 2}
-    assert all(0 <= r["las"] <= 1 for r in records)
+    assert all(0 <= r["dev_las"] <= 1 for r in records)
     assert parser.model_.training["n_models"] == 2
     shown = [line for line in inspect_parser(parser).splitlines() if "dev LAS" in line]
     assert len(shown) == len(records)

@@ -14,24 +14,23 @@ import numpy.typing as npt
 from ... import _core
 from ...problem import Problem
 from ...text.trees import Tree
-from ..learning import learn_task, learner_parameters
+from ..learning import check_learner, learn_task
 from ..tagging.tagger import Tagger
 from .model import ConstituencyModel
 from .scores import score_trees
 
-__all__ = ["fit_parser"]
+__all__ = ["TreeProblem", "fit_parser"]
 
 #: Chains of labels seen fewer times are learned as one of their labels.
 _LEAST_LABEL = 2
 #: Words seen fewer times are their shape and ending.
 _LEAST_WORD = 2
-
-
-#: What suits trees better than the estimators' own defaults: classic AdaGrad, not regularised, in
-#: whose steps expected counts below ``least`` are not worth their time (temperature > 0).
+#: What suits trees better than the estimators' own defaults: classic AdaGrad, not regularised.
 _PRESETS: dict[str, dict[str, Any]] = {
-    "adagrad": {"_rate": 0.1, "delta": 0.0, "C": np.inf, "max_iter": 4, "least": 1e-4},
+    "adagrad": {"_rate": 0.1, "delta": 0.0, "C": np.inf, "max_iter": 4},
 }
+#: Expected counts that are not worth their time in a step, where steps come to no optimum anyway.
+_NEGLIGIBLE = 1e-4
 #: Learners whose gap is proven, which takes weights of 64 bits.
 _CONVEX = ("svm", "crf")
 
@@ -43,9 +42,11 @@ def fit_parser(
     sample_weight: npt.NDArray[np.float64] | None = None,
 ) -> tuple[ConstituencyModel, list[dict[str, Any]], bool]:
     """Return the model, a record of the passes, and whether it was interrupted."""
-    preset = _PRESETS.get(parser.learner, {})
+    preset = dict(_PRESETS.get(parser.learner, {}))
+    if parser.C in (None, np.inf):
+        preset["least"] = _NEGLIGIBLE
     if parser.learner != "pcfg":
-        learner_parameters(parser, 0, **preset)  # a mistake in them is told before hours of work
+        check_learner(parser)
     sentences = [(tree.words, tree.tags) for tree in trees]
     tagger = None
     tags = [tags for _, tags in sentences]

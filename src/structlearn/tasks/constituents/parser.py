@@ -54,8 +54,8 @@ class ConstituencyParser(FileTagger):
     delta : float, optional
         Makes the first steps of adagrad shorter (0).
     margin : float, optional
-        What a labelled span that only one of two trees has costs in training (1; crf and perceptron
-        0).
+        What a labelled span that only one of two trees has costs in training (adagrad 1, crf 0;
+        the other learners have no choice).
     temperature : float, optional
         Of the loss: 0 for the best tree, 1 for sums over all trees (0; crf 1).
     tol : float, optional
