@@ -29,6 +29,9 @@ __all__ = ["ArrayProblem"]
 
 Vector = npt.NDArray[np.float64]
 
+#: Examples whose scores are held at once for a structure that predicts by batches.
+_BATCH = 1024
+
 
 class ArrayProblem(Problem):
     """A learning problem over a structure and rows of features.
@@ -282,7 +285,13 @@ class ArrayProblem(Problem):
             search = self.structure.beam
             return [search(beam, **self.scores(i, w)).output for i in range(self.n_examples)]
         if native is None:
-            return [self.structure.argmax(**self.scores(i, w)) for i in range(self.n_examples)]
+            outputs: list[Any] = []
+            for begin in range(0, self.n_examples, _BATCH):
+                each = range(begin, min(begin + _BATCH, self.n_examples))
+                batch = [self.scores(i, w) for i in each]
+                columns = {name: [one[name] for one in batch] for name in batch[0]}
+                outputs += self.structure.argmax(n_jobs=n_jobs, **columns)
+            return outputs
         flat, ptr = self._core.argmax_all(w, n_threads(n_jobs), int(beam or 0))
         block = self.layout.blocks[native.label_block]
         assert block is not None

@@ -128,13 +128,14 @@ class Structure:
         # An author writes these for one example; batches come with them.
         for name, widen in (
             ("argmax", _argmax_of_batches),
+            ("kbest", _kbest_of_batches),
             ("encode", _encode_of_batches),
             ("decode", _decode_of_batches),
         ):
             if name in vars(cls) and not cls._batches_itself:
                 setattr(cls, name, widen(vars(cls)[name]))
 
-    #: Whether argmax, encode and decode, where a subclass defines them, take batches by themselves.
+    #: Whether argmax, kbest, encode and decode, where a subclass defines them, take batches by themselves.
     _batches_itself = False
 
     # -- what an author writes ------------------------------------------------------------------
@@ -553,6 +554,18 @@ def _argmax_of_batches(argmax: Any) -> Any:
         if is_batch(scores):
             return ask_each(functools.partial(argmax, self), unbatch(scores))
         return argmax(self, **scores)
+
+    return either
+
+
+def _kbest_of_batches(kbest: Any) -> Any:
+    """Let a kbest for one example take a batch as well."""
+
+    @functools.wraps(kbest)
+    def either(self: Structure, n: int, *, n_jobs: int | None = None, **scores: Any) -> Any:
+        if is_batch(scores):
+            return ask_each(functools.partial(kbest, self, n), unbatch(scores))
+        return kbest(self, n, **scores)
 
     return either
 
