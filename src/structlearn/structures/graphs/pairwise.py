@@ -34,7 +34,7 @@ from ..native import n_threads
 from ..programs.solvers import seconds_of
 from .pair_model import PairModel
 from .pair_search import METHODS, Found, search
-from .pair_sums import independent_sums, loopy_sums
+from .pair_sums import exact_sums, loopy_sums
 
 __all__ = ["PairwiseStructure"]
 
@@ -185,11 +185,7 @@ class PairwiseStructure(Structure):
         Their fifty sweeps cost more than the search; learners ask for them once, at the end.
         """
         model = self._model(self._read(scores))
-        found = search(model, self.method, bound=False)
-        if math.isnan(found.value):  # a cut whose value nobody asked for
-            value = model.native.score(found.labels)
-            found = found._replace(value=value, bound=value)
-        return self._solution(model, found)
+        return self._solution(model, search(model, self.method, bound=False))
 
     def _solution(self, model: PairModel, found: Found) -> Solution:
         output = self._shaped(found.labels, model)
@@ -291,7 +287,7 @@ class PairwiseStructure(Structure):
     def sums_are_exact(self, **scores: Any) -> bool:
         """Tell whether log-partition and marginals of these scores are exact (elimination)."""
         model = self._model(self._read(scores))
-        return not model.has_pairs or model.elimination is not None  # cliques have neither
+        return not model.has_pairs or model.native.order() is not None  # cliques have neither
 
     def loopy_infer(self, *, temperature: float = 1.0, **scores: Any) -> tuple[float, Parts]:
         """Return Bethe's approximation of the log-partition and the beliefs of loopy messages.
@@ -304,11 +300,7 @@ class PairwiseStructure(Structure):
         model = self._model(theta)
         if model.cliques is not None or temperature == 0:
             raise CapabilityError("loopy sums are for pairs, not cliques, and temperature > 0")
-        value, node, pair = (
-            loopy_sums(model, float(temperature), self.damping)
-            if model.has_pairs
-            else independent_sums(model, float(temperature))
-        )
+        value, node, pair = loopy_sums(model, float(temperature), self.damping)
         return value, self._summed(self._spread(node, pair, theta), theta)
 
     def pseudo_infer(
@@ -340,19 +332,16 @@ class PairwiseStructure(Structure):
         return value, self._summed(spread, theta)
 
     def _sums(self, model: PairModel, temperature: float) -> tuple[float, Array, Array]:
-        plan = model.elimination
-        if plan is not None:
-            value, node, pair = plan.all_marginals(model.label, model.tables, temperature)
-            if value == -math.inf:
+        exact = exact_sums(model, temperature)
+        if exact is not None:
+            if exact[0] == -math.inf:
                 raise nothing_legal()
-            return value, node, pair
+            return exact
         if model.cliques is not None:
             raise CapabilityError(
                 "there are no sums over labellings with cliques. What works: argmax, solve, and "
                 "the learners that need no more (perceptron, structured SVM)"
             )
-        if not model.has_pairs:
-            return independent_sums(model, temperature)
         warnings.warn(
             "the treewidth is too large for exact sums: loopy message passing gives approximate "
             "marginals, and Bethe's approximation of the log-partition",
