@@ -20,10 +20,13 @@
 namespace structlearn::python {
 namespace {
 
-// Inference by a structure that is written in Python: one call an example, the interpreter held.
+// Inference by a structure that is written in Python: one call an example, the interpreter held
+// unless the structure lets go of it.
 class PythonOracle final : public Oracle {
  public:
-  explicit PythonOracle(nb::object inference) : inference_(std::move(inference)) {}
+  explicit PythonOracle(nb::object inference)
+      : inference_(std::move(inference)),
+        threads_allowed_(nb::cast<bool>(inference_.attr("threads_allowed"))) {}
 
   double infer(std::size_t i, const Layout& layout, const double* theta, double eps, PartVector& p,
                Workspace&) const override {
@@ -62,7 +65,7 @@ class PythonOracle final : public Oracle {
     return result;
   }
 
-  bool threads_allowed() const override { return false; }
+  bool threads_allowed() const override { return threads_allowed_; }
 
   double missed(std::size_t i, const Layout& layout, const double* theta,
                 Workspace&) const override {
@@ -110,6 +113,7 @@ class PythonOracle final : public Oracle {
   }
 
   nb::object inference_;
+  bool threads_allowed_;
 };
 
 // Reads optional arrays out of a dictionary and keeps them alive.

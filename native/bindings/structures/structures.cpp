@@ -402,7 +402,10 @@ nb::tuple beam(const NativeStructure& s, nb::dict scores, std::size_t width) {
   if (search == nullptr) throw std::invalid_argument("this structure has no beam search");
   Workspace& ws = local_workspace();
   const Parsed p = parse(s, scores);
-  const BeamOutput found = search->beam(p.layout, p.scores, width, ws.other, ws);
+  const BeamOutput found = [&] {
+    nb::gil_scoped_release release;
+    return search->beam(p.layout, p.scores, width, ws.other, ws);
+  }();
   if (found.value == kMinusInfinity) nothing_legal(-1);
   return nb::make_tuple(to_python(s, p.layout, ws.other), found.value, found.pruned);
 }
@@ -511,7 +514,10 @@ auto sample(const NativeStructure& s, nb::dict scores, std::size_t n, double eps
             std::uint64_t seed) {
   const Parsed p = parse(s, scores);
   std::vector<std::int64_t> flat;
-  const auto drawn = s.structure->sample(p.layout, p.scores, eps, n, seed, local_workspace());
+  const auto drawn = [&] {
+    nb::gil_scoped_release release;
+    return s.structure->sample(p.layout, p.scores, eps, n, seed, local_workspace());
+  }();
   if (drawn.empty() && n > 0) nothing_legal(-1);
   for (const Output& y : drawn) flat.insert(flat.end(), y.begin(), y.end());
   return to_numpy(std::move(flat));

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import itertools
-import os
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -17,28 +16,18 @@ from .base import (
     ask_each,
     check_count,
     check_temperature,
+    entropy_of,
     named_example,
     sample_batch,
     seed_of,
 )
 from .score_arrays import as_scores, rank_of
+from .threads import n_threads
 
 if TYPE_CHECKING:
     from .programs.program import Program
 
 __all__ = ["NativeStructure", "n_threads"]
-
-
-def n_threads(n_jobs: int | None) -> int:
-    """Return the number of threads that ``n_jobs`` asks for (None: 1, −1: all cores)."""
-    if n_jobs is None:
-        return 1
-    if isinstance(n_jobs, bool) or not isinstance(n_jobs, (int, np.integer)) or n_jobs == 0:
-        raise ValueError(f"n_jobs must be None or a whole number other than 0, got {n_jobs!r}")
-    if n_jobs > 0:
-        return int(n_jobs)
-    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
-    return max(1, (cores or 1) + 1 + int(n_jobs))
 
 
 class NativeStructure(Structure):
@@ -51,6 +40,7 @@ class NativeStructure(Structure):
 
     _core: Any
     _batches_itself = True
+    runs_on_threads = True
 
     #: Rank of the label block of one example.
     _label_rank: int
@@ -184,7 +174,8 @@ class NativeStructure(Structure):
         check_temperature(temperature)
         batch, theta, size = self._convert(scores)
         if batch:
-            return sample_batch(self, n, temperature, random_state, examples_of(theta, size))
+            examples = examples_of(theta, size)
+            return sample_batch(self, n, temperature, random_state, examples, n_jobs)
         if temperature == 0:
             return self._stack([self.argmax(**theta)] * int(n))
         flat = self._core.sample(theta, int(n), float(temperature), seed_of(random_state))
@@ -192,10 +183,17 @@ class NativeStructure(Structure):
 
     def entropy(self, *, temperature: float = 1.0, n_jobs: int | None = None, **scores: Any) -> Any:
         """Return the entropy of P(y) ∝ exp(score(y)/ε) in nats; 0 where ε = 0."""
+        check_temperature(temperature)
         batch, theta, n = self._convert(scores)
-        if batch:
-            return [self.entropy(temperature=temperature, **one) for one in examples_of(theta, n)]
-        return super().entropy(temperature=temperature, **theta)
+        if not batch:
+            return super().entropy(temperature=temperature, **theta)
+        if temperature == 0:
+            return [0.0] * len(self._argmax_batch(theta, n, n_jobs)[0])
+        found = self._infer(temperature, n_jobs, scores, by_position=False, parts=True)
+        return [
+            entropy_of(value, p, one, temperature)
+            for (value, p), one in zip(found, examples_of(theta, n), strict=True)
+        ]
 
     def _read_samples(self, rows: npt.NDArray[np.int64]) -> Any:
         return rows

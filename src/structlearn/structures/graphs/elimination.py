@@ -1,8 +1,8 @@
 """Counts and samples on graphs of small treewidth: one node after another is eliminated.
 
-Maxima and marginals are the core's. Eliminating a node joins all tables that mention it and maximises, or sums, over its labels; what
-is left is a table over its neighbours. With the widest such table of w + 1 nodes, the cost is
-O(N · K^(w + 1)). On trees this is message passing.
+Maxima and marginals are the core's. Eliminating a node joins all tables that mention it and sums
+over its labels; what is left is a table over its neighbours. With the widest such table of w + 1
+nodes, the cost is O(N · K^(w + 1)). On trees this is message passing.
 
 References: R. Dechter (1999), Bucket elimination; D. Rose (1974) on orders that fill in little.
 """

@@ -7,14 +7,14 @@ import itertools
 import math
 import warnings
 from abc import abstractmethod
-from collections.abc import Callable, Iterator, Mapping
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Iterator, Mapping
 from functools import partial
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
+from ... import _core
 from ...exceptions import CapabilityError, InexactInferenceWarning, InfeasibleError
 from ..base import (
     Parts,
@@ -30,7 +30,6 @@ from ..base import (
     seed_of,
     unbatch,
 )
-from ..native import n_threads
 from ..programs.solvers import seconds_of
 from .pair_model import PairModel
 from .pair_search import METHODS, Found, search
@@ -59,6 +58,7 @@ class PairwiseStructure(Structure):
     """
 
     _batches_itself = True
+    runs_on_threads = True
     #: The axes of the label block.
     _label_axes: tuple[str, ...]
     #: ``infer`` at temperature 0 is what ``solve`` finds, with its certificate.
@@ -115,19 +115,6 @@ class PairwiseStructure(Structure):
         return unbatch(given) if is_batch(given) else None
 
     # -- maxima ---------------------------------------------------------------------------------
-
-    def _each(
-        self, query: Callable[..., Any], batch: list[dict[str, Any]], n_jobs: int | None
-    ) -> list[Any]:
-        """Return the answers of a batch, on threads: the searches let go of the interpreter."""
-        threads = min(n_threads(n_jobs), len(batch))
-        if threads <= 1:
-            return ask_each(query, batch)
-        with ThreadPoolExecutor(threads) as pool:
-            singly = pool.map(
-                lambda i: ask_each(query, batch[i : i + 1], first=i), range(len(batch))
-            )
-            return [answer for (answer,) in singly]
 
     def argmax(
         self,
@@ -284,6 +271,29 @@ class PairwiseStructure(Structure):
         _, node, pair = self._sums(self._model(theta), float(temperature))
         return self._spread(node, pair, theta)
 
+    # -- in the core ----------------------------------------------------------------------------
+
+    #: Whether the core's examples are grids.
+    _is_grid = False
+    #: The share of a clique's nodes whose other labels leave it nothing.
+    tolerance = 0.0
+
+    def core_inference(self, behind: Any, likelihood: str, gold: Any) -> Any:
+        """Return the core's searches and sums, with programs and messages of errors behind them."""
+        if type(self).__module__.split(".")[0] != __name__.split(".")[0]:
+            return None  # a subclass may search in other ways
+        ptr, labels = (None, None) if gold is None else gold
+        return _core.pairwise_inference(
+            behind,
+            self._is_grid,
+            self.method,
+            self.damping,
+            self.tolerance,
+            likelihood,
+            ptr,
+            labels,
+        )
+
     def sums_are_exact(self, **scores: Any) -> bool:
         """Tell whether log-partition and marginals of these scores are exact (elimination)."""
         model = self._model(self._read(scores))
@@ -364,7 +374,7 @@ class PairwiseStructure(Structure):
         check_temperature(temperature)
         batch = self._batch(scores)
         if batch is not None:
-            return sample_batch(self, n, temperature, random_state, batch)
+            return sample_batch(self, n, temperature, random_state, batch, n_jobs, on_threads=False)
         model = self._model(self._read(scores))
         if temperature == 0:
             return np.array([self.argmax(**scores)] * n)
@@ -384,7 +394,7 @@ class PairwiseStructure(Structure):
         """Return the number of labellings with a finite score; needs a small treewidth."""
         batch = self._batch(scores)
         if batch is not None:
-            return ask_each(self.count, batch)
+            return self._each(self.count, batch, n_jobs, on_threads=False)
         model = self._model(self._read(scores))
         if model.elimination is not None:
             return model.elimination.count(model.label, model.tables)
