@@ -15,6 +15,7 @@
 #include "bindings/problem/py_problem.hpp"
 #include "bindings/signals.hpp"
 #include "bindings/structures/native_structure.hpp"
+#include "numeric/grain.hpp"
 #include "scoring/row_scorer.hpp"
 
 namespace structlearn::python {
@@ -357,7 +358,7 @@ nb::tuple argmax_all(const PyProblem& self, Vector w, std::size_t threads, std::
     nb::gil_scoped_release release;
     Interrupt interrupt(signals.poll());
     std::vector<Workspace> workspace(std::max<std::size_t>(threads, 1));
-    const std::size_t grain = 16, tasks = (n + grain - 1) / grain;
+    const std::size_t grain = grain_of(n, threads, 16), tasks = (n + grain - 1) / grain;
     parallel_for(tasks, threads, [&](std::size_t task, std::size_t thread) {
       Workspace& ws = workspace[thread];
       std::vector<double> theta;

@@ -17,6 +17,7 @@
 #include "bindings/bindings.hpp"
 #include "bindings/signals.hpp"
 #include "bindings/structures/native_structure.hpp"
+#include "numeric/grain.hpp"
 #include "numeric/kernels.hpp"
 #include "numeric/parallel.hpp"
 #include "structures/chains/chain.hpp"
@@ -419,7 +420,7 @@ auto argmax_batch(const NativeStructure& s, nb::dict scores, std::size_t n, std:
     nb::gil_scoped_release release;
     Interrupt interrupt(signals.poll());
     std::vector<Workspace> ws(std::max<std::size_t>(threads, 1));
-    const std::size_t grain = 64, tasks = (n + grain - 1) / grain;
+    const std::size_t grain = grain_of(n, threads, 64), tasks = (n + grain - 1) / grain;
     parallel_for(tasks, threads, [&](std::size_t task, std::size_t thread) {
       for (std::size_t i = task * grain; i < std::min(n, (task + 1) * grain); ++i) {
         if (interrupt.requested()) return;

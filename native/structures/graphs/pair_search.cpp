@@ -184,8 +184,7 @@ class Searcher {
     if (sizes.empty()) return 1e-6;
     const auto middle = sizes.begin() + static_cast<std::ptrdiff_t>(sizes.size() / 2);
     std::nth_element(sizes.begin(), middle, sizes.end());
-    const double below =
-        sizes.size() % 2 == 0 ? *std::max_element(sizes.begin(), middle) : *middle;
+    const double below = sizes.size() % 2 == 0 ? *std::max_element(sizes.begin(), middle) : *middle;
     return 1e-6 * (0.5 * (below + *middle));
   }
 

@@ -63,8 +63,8 @@ bool exact_sums(const Pairwise& m, double temperature, EliminationPlans& plans, 
     const std::size_t K = m.labels;
     sums.node.assign(m.nodes * K, 0.0);
     sums.pair.assign(m.n_edges * K * K, 0.0);
-    sums.value = plan->sums(m.label, all_tables(m).data(), temperature, sums.node.data(),
-                            sums.pair.data());
+    sums.value =
+        plan->sums(m.label, all_tables(m).data(), temperature, sums.node.data(), sums.pair.data());
     return true;
   }
   if (m.has_pairs()) return false;

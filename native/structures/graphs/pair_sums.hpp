@@ -1,5 +1,5 @@
-// Sums over the labellings of a grid or a graph: by elimination, of independent labels, and by loopy
-// messages.
+// Sums over the labellings of a grid or a graph: by elimination, of independent labels, and by
+// loopy messages.
 #pragma once
 
 #include <vector>

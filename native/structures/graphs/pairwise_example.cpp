@@ -39,9 +39,8 @@ struct GraphTopology {
 };
 
 bool among(std::span<const std::int64_t> nodes, std::size_t n) {
-  return std::all_of(nodes.begin(), nodes.end(), [n](std::int64_t v) {
-    return v >= 0 && static_cast<std::size_t>(v) < n;
-  });
+  return std::all_of(nodes.begin(), nodes.end(),
+                     [n](std::int64_t v) { return v >= 0 && static_cast<std::size_t>(v) < n; });
 }
 
 // A block of edges, one row an edge or one for all.

@@ -221,8 +221,7 @@ nb::object order(const PyPairwise& self) {
 }
 
 nb::tuple read_sums(PairSums&& sums) {
-  return nb::make_tuple(sums.value, to_numpy(std::move(sums.node)),
-                        to_numpy(std::move(sums.pair)));
+  return nb::make_tuple(sums.value, to_numpy(std::move(sums.node)), to_numpy(std::move(sums.pair)));
 }
 
 // (value, (N, K) of nodes, (E, K, K) of edges), or None where there are no exact sums.
