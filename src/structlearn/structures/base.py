@@ -683,6 +683,7 @@ def _kbest_of_batches(kbest: Any) -> Any:
 
     @functools.wraps(kbest)
     def either(self: Structure, n: int, *, n_jobs: int | None = None, **scores: Any) -> Any:
+        check_count(n)
         if is_batch(scores):
             return self._each(functools.partial(kbest, self, n), unbatch(scores), n_jobs)
         return kbest(self, n, **scores)
