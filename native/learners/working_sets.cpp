@@ -5,6 +5,8 @@
 #include <string>
 #include <utility>
 
+#include "numeric/grain.hpp"
+
 namespace structlearn {
 
 double WorkingSet::mean_cost() const {
@@ -309,8 +311,9 @@ double WorkingSets::release(double* gradient) {
 
 Survey WorkingSets::survey(const double* w, double violation, bool products, std::size_t threads,
                            Interrupt& interrupt) {
-  const std::size_t n = sets_.size(), grain = 16, tasks = (n + grain - 1) / grain;
   if (!problem_->oracle().threads_allowed()) threads = 1;
+  const std::size_t n = sets_.size(), grain = grain_of(n, threads, 16);
+  const std::size_t tasks = (n + grain - 1) / grain;
   threads = std::max<std::size_t>(threads, 1);
   Survey found;
   found.loss.assign(n, 0.0);

@@ -33,6 +33,15 @@ Scores scores_of(const Layout& layout, const double* theta) {
   return scores;
 }
 
+double Oracle::argmax(std::size_t, const Layout&, const double*, Output&, Workspace&) const {
+  throw std::invalid_argument("the structure is not one of the core");
+}
+
+double StructureOracle::argmax(std::size_t, const Layout& layout, const double* theta, Output& y,
+                               Workspace& ws) const {
+  return structure_->argmax(layout, scores_of(layout, theta), y, ws);
+}
+
 double StructureOracle::infer(std::size_t, const Layout& layout, const double* theta, double eps,
                               PartVector& p, Workspace& ws) const {
   const Scores scores = scores_of(layout, theta);
@@ -407,19 +416,22 @@ double Problem::total(const double* w, double margin, double eps, double* gradie
 
 double Problem::shortfall(const double* w, double margin, std::size_t threads,
                           Interrupt& interrupt) const {
-  std::vector<double> missing(examples(), 0.0);
+  if (margin != 0.0 && cost_.zero_one) return 0.0;  // second bests are exact, or refused
+  if (!oracle_->threads_allowed()) threads = 1;
+  std::vector<double> missed(examples(), 0.0);
   std::vector<Workspace> workspace(std::max<std::size_t>(threads, 1));
   parallel_for(examples(), threads, [&](std::size_t i, std::size_t thread) {
-    if (interrupt.requested() || sample_weight(i) == 0.0) return;
-    Workspace& ws = workspace[thread];
+    if (sample_weight(i) == 0.0 || interrupt.requested()) return;
     const Layout layout = scorer_->layout(i);
-    double* theta = ws.real(kTheta, layout.parts);
+    double* theta = workspace[thread].real(kTheta, layout.parts);
     scorer_->score(i, layout, w, 1.0, theta);
     if (margin != 0.0) add_cost(i, layout, margin, theta);
-    missing[i] = sample_weight(i) * oracle_->missing(i, layout, theta, ws);
+    missed[i] = oracle_->missed(i, layout, theta, workspace[thread]);
   });
   double sum = 0.0;
-  for (const double x : missing) sum += x;
+  for (std::size_t i = 0; i < examples(); ++i) {
+    if (missed[i] > 0.0) sum += sample_weight(i) * missed[i];
+  }
   return sum;
 }
 

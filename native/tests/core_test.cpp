@@ -9,6 +9,7 @@
 #include "tests/problem/problem_test.hpp"
 #include "tests/structures/chains/semimarkov_test.hpp"
 #include "tests/structures/graphs/elimination_test.hpp"
+#include "tests/structures/graphs/pair_search_test.hpp"
 #include "tests/structures/graphs/pairwise_test.hpp"
 #include "tests/structures/hypergraph_test.hpp"
 #include "tests/structures/structures_test.hpp"
@@ -52,6 +53,9 @@ int main() {
   test::test_pairwise();
   test::test_cliques();
   test::test_elimination();
+  test::test_pair_search();
+  test::test_assignments();
+  test::test_pairwise_examples();
   test::test_weight_cone();
   test::test_segment_texts();
   test::test_hypergraphs();

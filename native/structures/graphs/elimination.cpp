@@ -56,6 +56,7 @@ Elimination::Elimination(std::size_t nodes, std::size_t labels,
       }
       step.members.push_back(std::move(member));
     }
+    width_ = std::max(width_, step.others.size());
     for (std::size_t a = 0; a < step.others.size(); ++a) step.rows *= labels;
     joined_size_ += step.rows * labels;
     message_size_ += step.rows;

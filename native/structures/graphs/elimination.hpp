@@ -20,6 +20,8 @@ class Elimination {
   std::size_t nodes() const { return nodes_; }
   std::size_t labels() const { return labels_; }
   std::size_t edges() const { return edges_; }
+  // The most neighbours that a node has when it is eliminated.
+  std::size_t width() const { return width_; }
 
   // The maximum over all labellings of label (N, K) and table (E, K, K) scores, with a labelling
   // that has it; -inf where none is legal.
@@ -52,7 +54,7 @@ class Elimination {
   void join(const Step& step, const double* label, const double* table, const double* messages,
             double* joined) const;
 
-  std::size_t nodes_, labels_, edges_;
+  std::size_t nodes_, labels_, edges_, width_ = 0;
   std::size_t joined_size_ = 0, message_size_ = 0;
   std::vector<Step> steps_;
 };

@@ -86,8 +86,8 @@ double DependencyOracle::sums(std::size_t i, const double* theta, double eps, Pa
   return value;
 }
 
-double DependencyOracle::missing(std::size_t i, const Layout& layout, const double* theta,
-                                 Workspace&) const {
+double DependencyOracle::missed(std::size_t i, const Layout& layout, const double* theta,
+                                Workspace&) const {
   Borrowed scratch = borrow();
   const Decoded found = best(i, layout, theta, *scratch);
   give_back(std::move(scratch));

@@ -26,8 +26,8 @@ class DependencyOracle final : public Oracle {
                    PartVector&, Workspace&) const override;
   Violation violation(std::size_t, const Layout&, const double*, std::span<const std::uint32_t>,
                       const BeamSettings&, Workspace&) const override;
-  double missing(std::size_t i, const Layout&, const double* theta, Workspace&) const override;
-  std::size_t inexact() const override { return inexact_; }
+  double missed(std::size_t i, const Layout&, const double* theta, Workspace&) const override;
+  Inexact inexact() const override { return {inexact_, 0}; }
 
  private:
   // What a thread needs.

@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ..structures.chains.chain import Chain
-from ..structures.native import n_threads
+from ..structures.threads import n_threads
 from .columns import Columns, read_tables
 from .emissions import (
     CategoricalEmissions,

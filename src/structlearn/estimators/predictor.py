@@ -93,9 +93,9 @@ class Predictor(StoredEstimator, BaseEstimator):  # type: ignore[misc]
         if is_empty(X):
             return []
         return [
-            [(value, self._name(y)) for value, y in self.structure_.kbest(n, **scores)]
+            [(value, self._name(y)) for value, y in best]
             for chunk in self._score_chunks(self._read(X))
-            for scores in chunk
+            for best in self.structure_.kbest(n, n_jobs=self.n_jobs, **_columns(chunk))
         ]
 
     def sample(

@@ -111,6 +111,6 @@ class Multiclass(NativeStructure):
         """Return the number of labels with a finite score."""
         batch, theta, n = self._convert(scores)
         if batch:
-            return ask_each(self.count, examples_of(theta, n))
+            return self._each(self.count, examples_of(theta, n), n_jobs, on_threads=False)
         self._core.check(theta)
         return int(np.isfinite(theta["label"]).sum())

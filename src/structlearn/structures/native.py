@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+import functools
 import itertools
-import os
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -23,30 +23,12 @@ from .base import (
 )
 from .entropies import entropy_by_difference
 from .score_arrays import as_scores, rank_of
+from .threads import n_threads
 
 if TYPE_CHECKING:
     from .programs.program import Program
 
 __all__ = ["NativeStructure", "n_threads"]
-
-
-#: More than machines have.
-_MOST_THREADS = 1024
-
-
-def n_threads(n_jobs: int | None) -> int:
-    """Return the number of threads that ``n_jobs`` asks for (None: 1, −1: all cores).
-
-    At most 1024: each takes memory before it has anything to do.
-    """
-    if n_jobs is None:
-        return 1
-    if isinstance(n_jobs, bool) or not isinstance(n_jobs, (int, np.integer)) or n_jobs == 0:
-        raise ValueError(f"n_jobs must be None or a whole number other than 0, got {n_jobs!r}")
-    if n_jobs > 0:
-        return min(int(n_jobs), _MOST_THREADS)
-    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
-    return max(1, (cores or 1) + 1 + int(n_jobs))
 
 
 class NativeStructure(Structure):
@@ -59,6 +41,7 @@ class NativeStructure(Structure):
 
     _core: Any
     _batches_itself = True
+    runs_on_threads = True
 
     #: Rank of the label block of one example.
     _label_rank: int
@@ -192,7 +175,8 @@ class NativeStructure(Structure):
         check_temperature(temperature)
         batch, theta, size = self._convert(scores)
         if batch:
-            return sample_batch(self, n, temperature, random_state, examples_of(theta, size))
+            examples = examples_of(theta, size)
+            return sample_batch(self, n, temperature, random_state, examples, n_jobs)
         if temperature == 0:
             return self._stack([self.argmax(**theta)] * int(n))
         flat = self._core.sample(theta, int(n), float(temperature), seed_of(random_state))
@@ -200,9 +184,11 @@ class NativeStructure(Structure):
 
     def entropy(self, *, temperature: float = 1.0, n_jobs: int | None = None, **scores: Any) -> Any:
         """Return the entropy of P(y) ∝ exp(score(y)/ε) in nats; 0 where ε = 0."""
+        check_temperature(temperature)
         batch, theta, n = self._convert(scores)
         if batch:
-            return [self.entropy(temperature=temperature, **one) for one in examples_of(theta, n)]
+            query = functools.partial(self.entropy, temperature=temperature)
+            return self._each(query, examples_of(theta, n), n_jobs)
         self._core.check(theta)
         return super().entropy(temperature=temperature, **theta)
 

@@ -225,7 +225,7 @@ class Chain(NativeStructure, BeamSearch):
         check_width(width)
         batch, theta, n = self._convert(scores)
         if batch:
-            return ask_each(partial(self.beam, width), examples_of(theta, n))
+            return self._each(partial(self.beam, width), examples_of(theta, n), n_jobs)
         return beam_solution(*self._core.beam(theta, int(width)))
 
     # -- counting -------------------------------------------------------------------------------
@@ -234,7 +234,7 @@ class Chain(NativeStructure, BeamSearch):
         """Return the number of label sequences with a finite score, as an exact integer."""
         batch, theta, n = self._convert(scores)
         if batch:
-            return ask_each(self.count, examples_of(theta, n))
+            return self._each(self.count, examples_of(theta, n), n_jobs, on_threads=False)
         self._core.check(theta)
         with np.errstate(over="ignore", invalid="ignore"):
             approximate = self._count_paths(theta, np.float64)

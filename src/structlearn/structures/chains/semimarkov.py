@@ -270,7 +270,7 @@ class SemiMarkov(NativeStructure):
         """Return the number of segmentations with a finite score, as an exact integer."""
         batch, theta, n = self._convert(scores)
         if batch:
-            return ask_each(self.count, examples_of(theta, n))
+            return self._each(self.count, examples_of(theta, n), n_jobs, on_threads=False)
         self._core.check(theta)
         with np.errstate(over="ignore", invalid="ignore"):
             approximate = self._count_paths(theta, np.float64)

@@ -7,14 +7,14 @@ import itertools
 import math
 import warnings
 from abc import abstractmethod
-from collections.abc import Callable, Iterator, Mapping
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Iterator, Mapping
 from functools import partial
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
+from ... import _core
 from ...exceptions import CapabilityError, InexactInferenceWarning, InfeasibleError
 from ..base import (
     Parts,
@@ -31,12 +31,11 @@ from ..base import (
     unbatch,
 )
 from ..entropies import centred
-from ..native import n_threads
 from ..others import differing_labels
 from ..programs.solvers import seconds_of
 from .pair_model import PairModel
 from .pair_search import METHODS, Found, search
-from .pair_sums import Sums, independent_sums, loopy_sums
+from .pair_sums import Sums, exact_sums, loopy_sums
 
 __all__ = ["PairwiseStructure"]
 
@@ -61,6 +60,7 @@ class PairwiseStructure(Structure):
     """
 
     _batches_itself = True
+    runs_on_threads = True
     #: The axes of the label block.
     _label_axes: tuple[str, ...]
     #: ``infer`` at temperature 0 is what ``solve`` finds, with its certificate.
@@ -118,19 +118,6 @@ class PairwiseStructure(Structure):
 
     # -- maxima ---------------------------------------------------------------------------------
 
-    def _each(
-        self, query: Callable[..., Any], batch: list[dict[str, Any]], n_jobs: int | None
-    ) -> list[Any]:
-        """Return the answers of a batch, on threads: the searches let go of the interpreter."""
-        threads = min(n_threads(n_jobs), len(batch))
-        if threads <= 1:
-            return ask_each(query, batch)
-        with ThreadPoolExecutor(threads) as pool:
-            singly = pool.map(
-                lambda i: ask_each(query, batch[i : i + 1], first=i), range(len(batch))
-            )
-            return [answer for (answer,) in singly]
-
     def argmax(
         self,
         *,
@@ -187,11 +174,7 @@ class PairwiseStructure(Structure):
         Their fifty sweeps cost more than the search; learners ask for them once, at the end.
         """
         model = self._model(self._read(scores))
-        found = search(model, self.method, bound=False)
-        if math.isnan(found.value):  # a cut whose value nobody asked for
-            value = model.native.score(found.labels)
-            found = found._replace(value=value, bound=value)
-        return self._solution(model, found)
+        return self._solution(model, search(model, self.method, bound=False))
 
     def _solution(self, model: PairModel, found: Found) -> Solution:
         output = self._shaped(found.labels, model)
@@ -290,10 +273,33 @@ class PairwiseStructure(Structure):
         _, node, pair, _ = self._sums(self._model(theta), float(temperature))
         return self._spread(node, pair, theta)
 
+    # -- in the core ----------------------------------------------------------------------------
+
+    #: Whether the core's examples are grids.
+    _is_grid = False
+    #: The share of a clique's nodes whose other labels leave it nothing.
+    tolerance = 0.0
+
+    def core_inference(self, behind: Any, likelihood: str, gold: Any) -> Any:
+        """Return the core's searches and sums, with programs and messages of errors behind them."""
+        if type(self).__module__.split(".")[0] != __name__.split(".")[0]:
+            return None  # a subclass may search in other ways
+        ptr, labels = (None, None) if gold is None else gold
+        return _core.pairwise_inference(
+            behind,
+            self._is_grid,
+            self.method,
+            self.damping,
+            self.tolerance,
+            likelihood,
+            ptr,
+            labels,
+        )
+
     def sums_are_exact(self, **scores: Any) -> bool:
         """Tell whether log-partition and marginals of these scores are exact (elimination)."""
         model = self._model(self._read(scores))
-        return not model.has_pairs or model.elimination is not None  # cliques have neither
+        return not model.has_pairs or model.native.order() is not None  # cliques have neither
 
     def loopy_infer(self, *, temperature: float = 1.0, **scores: Any) -> tuple[float, Parts]:
         """Return Bethe's approximation of the log-partition and the beliefs of loopy messages.
@@ -306,11 +312,7 @@ class PairwiseStructure(Structure):
         model = self._model(theta)
         if model.cliques is not None or temperature == 0:
             raise CapabilityError("loopy sums are for pairs, not cliques, and temperature > 0")
-        value, node, pair, _ = (
-            loopy_sums(model, float(temperature), self.damping)
-            if model.has_pairs
-            else independent_sums(model, float(temperature))
-        )
+        value, node, pair, _ = loopy_sums(model, float(temperature), self.damping)
         return value, self._summed(self._spread(node, pair, theta), theta)
 
     def pseudo_infer(
@@ -342,19 +344,16 @@ class PairwiseStructure(Structure):
         return value, self._summed(spread, theta)
 
     def _sums(self, model: PairModel, temperature: float) -> Sums:
-        plan = model.elimination
-        if plan is not None:
-            found = plan.all_marginals(model.label, model.tables, temperature)
-            if found[0] == -math.inf:
+        exact = exact_sums(model, temperature)
+        if exact is not None:
+            if exact[0] == -math.inf:
                 raise nothing_legal()
-            return found
+            return exact
         if model.cliques is not None:
             raise CapabilityError(
                 "there are no sums over labellings with cliques. What works: argmax, solve, and "
                 "the learners that need no more (perceptron, structured SVM)"
             )
-        if not model.has_pairs:
-            return independent_sums(model, temperature)
         warnings.warn(
             "the treewidth is too large for exact sums: loopy message passing gives approximate "
             "marginals, and Bethe's approximation of the log-partition",
@@ -377,7 +376,7 @@ class PairwiseStructure(Structure):
         check_temperature(temperature)
         batch = self._batch(scores)
         if batch is not None:
-            return sample_batch(self, n, temperature, random_state, batch)
+            return sample_batch(self, n, temperature, random_state, batch, n_jobs, on_threads=False)
         model = self._model(self._read(scores))
         if temperature == 0:
             return np.array([self.argmax(**scores)] * n)
@@ -397,7 +396,7 @@ class PairwiseStructure(Structure):
         """Return the number of labellings with a finite score; needs a small treewidth."""
         batch = self._batch(scores)
         if batch is not None:
-            return ask_each(self.count, batch)
+            return self._each(self.count, batch, n_jobs, on_threads=False)
         model = self._model(self._read(scores))
         if model.elimination is not None:
             return model.elimination.count(model.label, model.tables)

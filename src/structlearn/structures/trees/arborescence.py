@@ -14,10 +14,11 @@ from ... import _core
 from ...exceptions import CapabilityError
 from ..base import Array, Block, Parts, allowed_labels, ask_each, is_open, part_of
 from ..hypergraph import Hyperedges
-from ..native import NativeStructure, examples_of, n_threads
+from ..native import NativeStructure, examples_of
 from ..others import differing
 from ..programs.rows import RowBuilder
 from ..score_arrays import as_scores, rank_of
+from ..threads import n_threads
 from .heads import all_heads, check_tree, inner_siblings, read_heads
 from .projective_edges import projective_edges
 from .tree_counts import count_arborescences, count_projective

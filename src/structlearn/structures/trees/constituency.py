@@ -260,7 +260,7 @@ class Constituency(NativeStructure):
         """Return the number of trees with a finite score, as an exact integer."""
         batch, theta, n = self._convert(scores)
         if batch:
-            return ask_each(self.count, examples_of(theta, n))
+            return self._each(self.count, examples_of(theta, n), n_jobs, on_threads=False)
         self._core.check(theta)
         return self._trees.count(theta)
 

@@ -237,7 +237,7 @@ class SpanningTree(NativeStructure):
         """Return the number of trees with a finite score, as an exact integer."""
         batch, theta, n = self._convert(scores)
         if batch:
-            return ask_each(self.count, examples_of(theta, n))
+            return self._each(self.count, examples_of(theta, n), n_jobs, on_threads=False)
         ways = np.triu(np.isfinite(self._one(theta)["edge"]), 1).astype(np.int64)
         return 1 if len(ways) == 1 else count_arborescences(ways + ways.T, single_root=False)
 

@@ -209,7 +209,7 @@ class Tree(NativeStructure):
         """Return the number of labellings with a finite score, as an exact integer."""
         batch, theta, n = self._convert(scores)
         if batch:
-            return ask_each(self.count, examples_of(theta, n))
+            return self._each(self.count, examples_of(theta, n), n_jobs, on_threads=False)
         self._core.check(theta)
         with np.errstate(over="ignore", invalid="ignore"):
             approximate = self._count_labellings(theta, np.float64)
