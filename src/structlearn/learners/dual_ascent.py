@@ -170,7 +170,7 @@ class DualAscent:
         had never ended.
         """
         s = self.settings
-        if _core.mean_squared_norm(problem._core) < 0:
+        if _core.mean_squared_norm(problem.native) < 0:
             raise CapabilityError(
                 f"solver='dual' needs one norm for the features of all parts of a site, which "
                 f"{problem.name} does not have: use solver='lbfgs' or 'sag'"

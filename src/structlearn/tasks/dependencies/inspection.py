@@ -184,7 +184,7 @@ def _summary(parser: Any) -> str:
         ),
     ]
     for record in training.get("history", []):
-        if "las" in record:
+        if "dev_las" in record:
             run = f"run {record['run']}, " if training.get("n_models", 1) > 1 else ""
-            lines.append(f"{run}pass {record['pass']}: dev LAS {100 * record['las']:.2f}")
+            lines.append(f"{run}pass {record['pass']}: dev LAS {100 * record['dev_las']:.2f}")
     return "\n".join(lines)

@@ -194,7 +194,6 @@ class DependencyParser(FileTagger):
     def _check(self) -> None:
         from ..learning import check_learner
 
-        check_learner(self)
         bounds = {
             "order": (1, 2),
             "max_iter": (1, 10**6),
@@ -210,6 +209,7 @@ class DependencyParser(FileTagger):
         for name, (least, most) in bounds.items():
             if getattr(self, name) is not None or name not in ("max_iter", "hash_bits"):
                 check_whole(name, getattr(self, name), least, most)
+        check_learner(self)
         if self.order != 1 and (self.learner == "crf" or self.temperature):
             from ...exceptions import CapabilityError
 
