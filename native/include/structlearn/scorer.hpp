@@ -103,6 +103,9 @@ class Scorer {
   double squared_norm(std::size_t example, const Layout&, const PartVector& v,
                       double* scratch) const;
 
+  // For each weight: the sum of squares of its feature over all sites, and at how many it is there.
+  void feature_squares(double* squares, double* counts) const;
+
   // |x|^2 of the features of one site, as many times as an outcome has columns: how much its score
   // moves when a multiple of A^T e_part is added to the weights.
   double squared_norm_of_site(std::size_t example, std::size_t block, std::size_t site) const;
