@@ -462,7 +462,7 @@ void Scorer::gather(std::size_t example, const Layout& layout, const PartVector&
   transpose(example, layout, v, Collect{scratch, touched});
 }
 
-void Scorer::feature_squares(double* squares, double* counts) const {
+void Scorer::feature_squares(double* squares, double* counts, double* all) const {
   for (std::size_t b = 0; b < blocks_.size(); ++b) {
     const FeatureRows& f = blocks_[b].features;
     const WeightRows& rows = blocks_[b].weights;
@@ -482,6 +482,7 @@ void Scorer::feature_squares(double* squares, double* counts) const {
       for (std::size_t q = begin; q < end; ++q) {
         squares[rows.offset + q] += square[k];
         counts[rows.offset + q] += count[k];
+        all[rows.offset + q] += static_cast<double>(sites);
       }
     }
   }

@@ -103,8 +103,9 @@ class Scorer {
   double squared_norm(std::size_t example, const Layout&, const PartVector& v,
                       double* scratch) const;
 
-  // For each weight: the sum of squares of its feature over all sites, and at how many it is there.
-  void feature_squares(double* squares, double* counts) const;
+  // For each weight: the sum of squares of its feature over all sites of its block, at how many of
+  // them it is there, and how many there are.
+  void feature_squares(double* squares, double* counts, double* all) const;
 
   // |x|^2 of the features of one site, as many times as an outcome has columns: how much its score
   // moves when a multiple of A^T e_part is added to the weights.

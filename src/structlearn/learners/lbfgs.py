@@ -3,9 +3,8 @@
 The certificate costs nothing: at the dual point p(w) the gap is ½‖∇f(w)‖², for every structure (the
 dual weights of p(w) are w − ∇f(w)). It asks for much where features are large: an error e of the
 objective makes a gap of up to e times the largest curvature. Few weights can afford a long memory,
-which finds that curvature. Where that is not enough, and features have very different sizes, the
-memory sees the weights in units of their own: not from the beginning, since sparse features of
-different sizes do better without.
+which finds that curvature; and where dense features have very different sizes, the memory sees the
+weights in units of their own.
 """
 
 from __future__ import annotations
@@ -28,10 +27,10 @@ Vector = npt.NDArray[np.float64]
 
 #: Gradient differences kept, for many weights and for few; and how many numbers are few.
 _MEMORY, _LONG_MEMORY, _FEW = 10, 100, 1_000_000
-#: Features whose sizes differ by more than this factor have different units.
-_SAME_UNITS = 30.0
-#: Steps before weights have units of their own.
-_PATIENCE = 150
+#: Features whose sizes differ by more than this factor have different units, where in the mean they
+#: are at half of all places: with units of their own, sparse features of different sizes take up to
+#: six times as many steps.
+_SAME_UNITS, _DENSE = 30.0, 0.5
 
 
 class LBFGS:
@@ -92,10 +91,12 @@ def _units(problem: Problem, settings: Settings) -> Vector | None:
     A weight's curvature is at most 1 + C/(4ε) times the sum of squares of its feature. How often a
     feature is there makes bad units: it counts as often as features do in the mean.
     """
-    squares, counts = _core.feature_squares(problem._core)
+    squares, counts, places = _core.feature_squares(problem._core)
     there = squares > 0
+    if not there.any() or float((counts[there] / places[there]).mean()) < _DENSE:
+        return None
     size = np.sqrt(squares[there] / counts[there])
-    if not len(size) or size.max() <= _SAME_UNITS * size.min():
+    if size.max() <= _SAME_UNITS * size.min():
         return None
     unit = np.ones(problem.n_weights)
     times = float(counts[there].mean())
@@ -132,8 +133,7 @@ class SmoothDescent:
         self._point = _NOWHERE
         self.evaluations = 0
         self._memory = _core.CurvatureMemory(n, memory or memory_for(n))
-        self._unit: Vector | None = None
-        self._steps = 0
+        self._unit = _units(problem, settings)
         # A trial point and its gradient; a step swaps them with the current ones.
         self._trial, self._gradient, self._trial_gradient = np.empty(n), np.empty(n), np.empty(n)
         self._direction = np.zeros(n)
@@ -182,13 +182,15 @@ class SmoothDescent:
 
     def step(self) -> bool:
         """Go to a lower point; False where there is none to be found."""
-        if self._steps == _PATIENCE:
-            self._choose_units()
         first = self._memory.pairs == 0
         slope = self._aim()
         moved = self._search(slope, self._first_step(slope) if first else 1.0)
         if not moved and not first:  # the memory misleads: without it
             self._memory.forget()
+            slope = self._aim()
+            moved = self._search(slope, self._first_step(slope))
+        if not moved and self._unit is not None:
+            self._unit = None
             slope = self._aim()
             moved = self._search(slope, self._first_step(slope))
         if not moved:
@@ -197,7 +199,6 @@ class SmoothDescent:
         self._gradient, self._trial_gradient = self._trial_gradient, self._gradient
         self._point = self._found
         self._remember(self._trial, self._trial_gradient)
-        self._steps += 1
         return True
 
     def dump(self) -> dict[str, Any]:
@@ -208,7 +209,6 @@ class SmoothDescent:
             "point": list(self._point),
             "evaluations": self.evaluations,
             "memory": self._memory.dump(),
-            "steps": self._steps,
             "unit": self._unit,
         }
 
@@ -218,13 +218,7 @@ class SmoothDescent:
         self._point = _Point(*state["point"])
         self.evaluations = int(state["evaluations"])
         self._memory.load(state["memory"])
-        self._steps, self._unit = int(state["steps"]), state["unit"]
-
-    def _choose_units(self) -> None:
-        """Give the weights units of their own, where that makes a difference."""
-        self._unit = _units(self.problem, self.settings)
-        if self._unit is not None:
-            self._memory.forget()
+        self._unit = state["unit"]
 
     def _aim(self) -> float:
         """Choose a direction; return the slope along it."""
