@@ -80,6 +80,11 @@ class Scorer {
                                       std::size_t /* site */) const {
     return -1.0;
   }
+
+  // By weight, added up over all sites: the squares of its feature, how often that is there, and
+  // the number of sites. Nothing where features have no values of their own.
+  virtual void feature_squares(double* /* squares */, double* /* counts */,
+                               double* /* all */) const {}
 };
 
 // Adds up entries of the same weight, in the order in which they stand, and drops zeros; what is

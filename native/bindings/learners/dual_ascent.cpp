@@ -90,6 +90,16 @@ void bind_dual_ascent(nb::module_& m) {
   m.def("dual_ascent_pass", &pass, nb::arg("problem"), nb::arg("order"), nb::arg("settings"),
         nb::arg("state"), nb::arg("threads"));
   m.def("mean_squared_norm", &mean_squared_norm, nb::arg("problem"));
+  m.def(
+      "feature_squares",
+      [](const PyProblem& self) {
+        const std::size_t n = self.problem->weights();
+        std::vector<double> squares(n, 0.0), counts(n, 0.0), all(n, 0.0);
+        self.problem->scorer().feature_squares(squares.data(), counts.data(), all.data());
+        return nb::make_tuple(to_numpy(std::move(squares)), to_numpy(std::move(counts)),
+                              to_numpy(std::move(all)));
+      },
+      nb::arg("problem"));
   m.def("part_pointers", &part_pointers, nb::arg("problem"));
 }
 
