@@ -95,7 +95,7 @@ def test_the_end_is_never_silent_above_the_tolerance(solver):
 @pytest.mark.parametrize("solver", ["n-slack", "one-slack"])
 @pytest.mark.parametrize("epsilon", [1e-1, 1e-3])
 def test_violations_decide_only_where_the_restricted_problem_is_solved(solver, epsilon):
-    """Violations of at most ε at a solution of fewer constraints: at most C·n·ε above the optimum."""
+    """Violations of at most ε at a solution of fewer constraints: C·n·ε above the optimum."""
     for name in TABLES:
         X, y = table(name)
         for C in (1e-3, 1.0, 1e3):

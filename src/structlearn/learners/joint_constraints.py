@@ -89,7 +89,7 @@ class JointConstraints:
         return w
 
     def _prefer_newest(self, cone: WeightCone | None) -> None:
-        """Take the newest constraint alone, where rounding has kept α from being as good as that."""
+        """Take the newest constraint alone, where rounding kept α from being as good as that."""
         alpha, rest, value = self.alpha, self.rest, self.dual(cone)
         self.alpha, self.rest = np.zeros(len(self)), 0.0
         self.alpha[-1] = 1.0
