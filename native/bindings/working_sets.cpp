@@ -105,9 +105,9 @@ nb::dict solve(WorkingSets& sets, OutVector w, double gap, double share, std::si
   return result;
 }
 
-// The joint constraint of the mean outputs that solve the restricted problem, by Newton steps alone,
-// which need no products: its cost, with `gradient` and the solution's weights in place. None where
-// that would take too much memory.
+// The joint constraint of the mean outputs that solve the restricted problem, by Newton steps
+// alone, which need no products: its cost, with `gradient` and the solution's weights in place.
+// None where that would take too much memory.
 nb::object mean_constraint(WorkingSets& sets, OutVector w, OutVector gradient, double gap,
                            double share, nb::object cone) {
   check_size(w.size(), sets.problem().weights(), "w");

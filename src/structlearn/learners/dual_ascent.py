@@ -207,9 +207,7 @@ class DualAscent:
                     state.oracle_calls += problem.n_examples
                     training.converged = s.good_enough(training.gap, training.objective)
                     if rise <= 1e-14 * abs(dual):  # the last digits: no pass can do better
-                        training.converged |= s.as_good_as_it_gets(
-                            training.gap, training.objective
-                        )
+                        training.converged |= s.as_good_as_it_gets(training.gap, training.objective)
                     if not training.converged:  # wait until the rise is as much smaller
                         below = min(below, 0.8 * rise / training.gap)
                 ended = training.interrupted or training.converged or k == s.max_iter
