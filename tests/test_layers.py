@@ -49,7 +49,14 @@ ALSO = {
 }
 
 #: The only modules of a layer that others may know: its idea, not its members.
-GENERAL = {"structures": {"structures.base", "structures.beam", "structures.native"}}
+GENERAL = {
+    "structures": {
+        "structures.base",
+        "structures.beam",
+        "structures.native",
+        "structures.threads",
+    }
+}
 
 
 def sources():
