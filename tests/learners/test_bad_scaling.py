@@ -185,7 +185,7 @@ def test_threads_change_nothing(solver):
 # -- the interior-point method ------------------------------------------------------------------
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60, deadline=None, derandomize=True, database=None)
 @given(
     n=st.integers(1, 12),
     d=st.integers(1, 12),
