@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from ..features.arrays import as_floats
 from ..structures.base import Parts, Structure, allowed_labels, is_open
 
 __all__ = ["Cost", "Hamming", "LabelCost", "ZeroOne", "as_cost"]
@@ -93,7 +94,7 @@ class _SiteCost(Cost):
             values = [self._weight_of(k) for k in labels]
         else:
             values = self.weights[example]
-        weights = np.asarray(values, dtype=np.float64)
+        weights = as_floats(values, "the weights of the positions")
         if weights.shape != (len(labels),) or not (np.isfinite(weights) & (weights >= 0)).all():
             raise ValueError(
                 f"example {example}: position weights must be {len(labels)} finite numbers >= 0"
@@ -195,7 +196,7 @@ class LabelCost(_SiteCost):
 
     def __init__(self, table: Any, *, normalize: bool = False, weights: Any = None) -> None:
         super().__init__(weights, normalize)
-        self.table = np.asarray(table, dtype=np.float64)
+        self.table = as_floats(table, "the label cost")
         shape = self.table.shape
         if self.table.ndim != 2 or shape[0] != shape[1]:
             raise ValueError(f"a label cost is a square table, got shape {shape}")

@@ -23,6 +23,7 @@ from typing import Any
 
 import numpy as np
 
+from ..features.arrays import as_floats
 from ..structures.base import Parts, Structure, check_temperature, is_open
 from .costs import as_cost
 from .zero_one import zero_one_sums
@@ -75,7 +76,7 @@ class StructuredLoss:
     def __call__(self, structure: Structure, y: Any, **scores: Any) -> tuple[float, Parts]:
         """Return (loss, gradient by block) of the scores for the gold output y."""
         theta: dict[str, Any] = {
-            name: value if name in structure.topology else np.asarray(value, dtype=np.float64)
+            name: value if name in structure.topology else as_floats(value, name)
             for name, value in scores.items()
         }
         unknown = structure.has_labels and any(map(is_open, structure.labels_of(y)))
