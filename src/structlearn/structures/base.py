@@ -14,7 +14,8 @@ The author of a new structure writes, in one class:
 * ``argmax(**scores)`` — or ``edges(**scores)``, its dynamic program as hyperedges, which gives
   argmax and every other query at once;
 * optionally ``outputs(**scores)``, every legal output, so that
-  :func:`structlearn.testing.check_structure` can prove the rest against enumeration.
+  :func:`structlearn.testing.check_structure` can prove the rest against enumeration;
+* optionally ``runs_on_threads = True``, where several threads may ask at the same time.
 """
 
 from __future__ import annotations
