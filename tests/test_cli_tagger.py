@@ -362,10 +362,10 @@ def test_options_of_training_reach_the_model(command, home):
     command(
         "train", "tagger", "train.txt", "--model", "options", "--features", "pos", "--target", "2",
         "--order", 2, "--min-count", 3, "--max-iter", 2, "--random-state", 7, "--quiet",
-        "--no-names", "--prune", 0.25, "--n-models", 2, "--all-states", 1,
+        "--no-names", "--prune", 0.25, "--n-models", 2, "--all-possible-states", 1,
     )  # fmt: skip
     same = Tagger("pos", order=2, target="2", min_count=3, max_iter=2, random_state=7, prune=0.25,
-                  n_models=2, all_states=1, names=False).fit(home / "train.txt")  # fmt: skip
+                  n_models=2, all_possible_states=1, names=False).fit(home / "train.txt")  # fmt: skip
     same.save(home / "options2")
     assert (home / "options").read_bytes() == (home / "options2").read_bytes()
     command("train", "tagger", "train.txt", "--model", "options", "--learner", "crf", "--C", 0.5,

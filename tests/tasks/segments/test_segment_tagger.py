@@ -115,7 +115,7 @@ def test_scores_are_features_times_weights(tagger):
 
 def test_a_dev_set_ends_training_and_calibrates():
     tagger = SegmentTagger(max_iter=40, patience=2, n_models=1).fit(TRAIN, dev=TEST)
-    scores = [record["f1"] for record in tagger.history_]
+    scores = [record["dev_f1"] for record in tagger.history_]
     assert len(scores) < 40
     assert tagger.model_.training["passes"] == 1 + int(np.argmax(scores))
     assert tagger.evaluate(TEST)["f1"] == pytest.approx(max(scores))
