@@ -25,7 +25,8 @@ def tagger():
     "learner", ["perceptron", "svm", "crf", "passive-aggressive", "arow", "adagrad"]
 )
 def test_every_learner(learner):
-    tagger = SegmentTagger(SegmentTemplates.parse(SMALL), learner, max_iter=15, C=10.0)
+    C = None if learner in ("perceptron", "arow") else 10.0
+    tagger = SegmentTagger(SegmentTemplates.parse(SMALL), learner, max_iter=15, C=C)
     assert tagger.fit(TRAIN).evaluate(TEST)["f1"] > 0.93
 
 

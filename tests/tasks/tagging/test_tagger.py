@@ -432,7 +432,9 @@ def test_all_possible_states_has_more_weights():
         for name in row
     }
     some = weights_by_name(Tagger(templates(), max_iter=3).fit(sentences).model_)
-    every = weights_by_name(Tagger(templates(), max_iter=3, all_possible_states=True).fit(sentences).model_)
+    every = weights_by_name(
+        Tagger(templates(), max_iter=3, all_possible_states=True).fit(sentences).model_
+    )
     assert set(some) <= seen
     assert set(every) - seen
 

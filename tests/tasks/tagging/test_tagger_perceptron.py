@@ -66,7 +66,9 @@ def test_tags(average, passes):
     assert len(tagger.history_) == passes
 
 
-@pytest.mark.parametrize("options", [{"min_count": 2}, {"min_count": 4}, {"all_possible_states": True}])
+@pytest.mark.parametrize(
+    "options", [{"min_count": 2}, {"min_count": 4}, {"all_possible_states": True}]
+)
 def test_which_weights_there_are(options):
     sentences = tagged(40, seed=1)
     tagger = Tagger(templates(), shuffle=False, max_iter=3, **options).fit(sentences)
@@ -116,8 +118,12 @@ def test_random_corpora(n_labels, n_words, seed, all_possible_states):
     ]
     if len({k for s in sentences for _, k in s}) == 1:
         sentences.append([("w0", "other"), ("w1", "other")])
-    tagger = Tagger(templates(), shuffle=False, max_iter=3, all_possible_states=all_possible_states).fit(sentences)
-    assert agree(tagger, estimator_of(sentences, max_iter=3, all_possible_states=all_possible_states))
+    tagger = Tagger(
+        templates(), shuffle=False, max_iter=3, all_possible_states=all_possible_states
+    ).fit(sentences)
+    assert agree(
+        tagger, estimator_of(sentences, max_iter=3, all_possible_states=all_possible_states)
+    )
 
 
 def test_the_order_of_sentences_is_shuffled_by_the_seed():

@@ -7,6 +7,7 @@ have no weights all weights are whole numbers, and 32-bit integers compute what
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
@@ -112,9 +113,12 @@ class IntegerPerceptron:
                 if training.interrupted:
                     break
                 done = updates == 0 or number == settings.max_iter
+                # A pass changes what it begins with: what a checkpoint may want is kept.
+                kept = None if done or progress.keep is None else state()
                 training.stopped = progress.report(
                     lambda: native.weights(self.average),
-                    state=None if done else state,
+                    state=None if kept is None else functools.partial(dict, kept),
+                    lasting=True,
                     iteration=number,
                     loss=loss,
                     updates=updates,
