@@ -94,6 +94,7 @@ def fit_parser(
         passes=len(found.history),
         seconds=round(time.perf_counter() - begin, 1),
         tags=len(problem.tags),
+        learner_parameters=found.parameters,
     )
     if found.objective is not None:
         training.update(objective=found.objective, gap=found.gap)

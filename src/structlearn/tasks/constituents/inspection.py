@@ -9,6 +9,7 @@ from typing import Any
 from ...drawing.trees import draw_tree, draw_trees
 from ...text.trees import Tree
 from ..html_page import facts_list, html_page
+from ..learning import learner_facts
 from .model import ConstituencyModel
 
 __all__ = ["inspect_parser_html", "inspect_parser_text"]
@@ -17,7 +18,9 @@ _PLACES = ("first", "in the middle", "last")
 
 
 def _facts(model: ConstituencyModel) -> list[tuple[str, str]]:
-    facts = [(name, str(v)) for name, v in model.training.items() if name != "parameters"]
+    told = ("parameters", "learner_parameters", "objective", "gap")
+    shown = {k: v for k, v in model.training.items() if k not in told}
+    facts = [*((name, str(v)) for name, v in shown.items()), *learner_facts(model.training)]
     facts.append(("tags from", "its own tagger" if model.tagger is not None else "the input"))
     if model.grammar is not None:
         grammar = model.grammar.grammar

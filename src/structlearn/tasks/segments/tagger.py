@@ -92,9 +92,11 @@ class SegmentTagger(LabelTagger):
     _model_kind = SegmentModel
     _judged_by = "f1"
 
-    def _fitting(self, corpus: Corpus, sample_weight: Any, **more: Any) -> Any:
+    def _fitting(self, corpus: Corpus, sample_weight: Any, start: Any) -> Any:
         from .fitting import SegmentFitting
 
+        if start is not None:
+            raise ValueError("start: training of segments begins anew; that of a Tagger can go on")
         return SegmentFitting(self, corpus, sample_weight)
 
     # -- the model ------------------------------------------------------------------------------

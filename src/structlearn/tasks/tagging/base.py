@@ -59,7 +59,7 @@ class LabelTagger(LearnerParameters, FileTagger):
 
     # -- learning -------------------------------------------------------------------------------
 
-    def _fitting(self, corpus: Corpus, sample_weight: Any, **more: Any) -> Any:
+    def _fitting(self, corpus: Corpus, sample_weight: Any, start: Any) -> Any:
         """Return the training run; its ``run`` gives the model and what was learned."""
         raise AssertionError
 
@@ -70,6 +70,7 @@ class LabelTagger(LearnerParameters, FileTagger):
         *,
         dev: Any = None,
         sample_weight: Any = None,
+        start: Kind | None = None,
         format: str | None = None,
     ) -> Kind:
         """Learn from labelled sentences.
@@ -85,20 +86,17 @@ class LabelTagger(LearnerParameters, FileTagger):
             are calibrated on it.
         sample_weight : array of shape (n_sentences,), optional
             Weights ≥ 0 of the sentences: 2 is as having one twice.
+        start : Tagger, optional
+            Go on from its weights; its features and labels stay (taggers of tokens).
         format : {"columns", "conllu"}, optional
             Of the files; by default it goes by their names, else by their content.
         """
-        return self._fit(X, y, dev, sample_weight, format)
-
-    def _fit(
-        self: Kind, X: Any, y: Any, dev: Any, sample_weight: Any, format: str | None, **more: Any
-    ) -> Kind:
         from ...estimators.outputs import check_sample_weight
 
         self._check()
         corpus, held_out = self._read_training(X, y, dev, format)
         weight = check_sample_weight(sample_weight, len(corpus))
-        return self._learn(self._plain()._fitting(corpus, weight, **more), held_out)
+        return self._learn(self._plain()._fitting(corpus, weight, start), held_out)
 
     def _learn(self: Kind, run: Any, dev: Corpus | None) -> Kind:
         """Make a training run, and its model one's own."""

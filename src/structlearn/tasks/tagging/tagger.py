@@ -99,38 +99,7 @@ class Tagger(LabelTagger):
 
     # -- learning -------------------------------------------------------------------------------
 
-    def fit(
-        self,
-        X: Any,
-        y: Any = None,
-        *,
-        dev: Any = None,
-        sample_weight: Any = None,
-        start: Tagger | None = None,
-        format: str | None = None,
-    ) -> Tagger:
-        """Learn from labelled sentences.
-
-        Parameters
-        ----------
-        X : path, Corpus, or list of sentences
-            A sentence is a list of tuples, the label last.
-        y : list of lists of str, optional
-            The labels, where the sentences are without them, as scikit-learn has it.
-        dev : as ``X``, optional
-            Scored after each pass (chunk F1, or accuracy); the best pass is kept, and probabilities
-            are calibrated on it.
-        sample_weight : array of shape (n_sentences,), optional
-            Weights ≥ 0 of the sentences: 2 is as having one twice.
-        start : Tagger, optional
-            Go on from its weights; its features and labels stay.
-        format : {"columns", "conllu"}, optional
-            Of the files; by default it goes by their names, else by their content.
-        """
-        return self._fit(X, y, dev, sample_weight, format, start=start)
-
-    def _fitting(self, corpus: Corpus, sample_weight: Any, **more: Any) -> Any:
-        start: Tagger | None = more["start"]
+    def _fitting(self, corpus: Corpus, sample_weight: Any, start: Any) -> Any:
         if self.learner == "hmm":
             from .hidden_markov import CountedFitting
 
