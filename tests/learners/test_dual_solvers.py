@@ -14,7 +14,7 @@ from structlearn.exceptions import ConvergenceWarning, InexactInferenceWarning
 from structlearn.learners import DualState, FrankWolfe, NSlack, OneSlack
 from structlearn.learners.base import Progress, Settings
 from structlearn.structures import Chain, Exhaustive, Solution, Structure
-from structlearn.structures.base import Block
+from structlearn.structures.parts import Block
 from tests.learners.convex_reference import Enumerated
 from tests.learners.test_certificates import MissedEdges, check, data, quietly
 

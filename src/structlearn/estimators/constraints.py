@@ -16,7 +16,6 @@ from ..constraints import Constrained, Constraint, with_constraints
 from ..constraints.language import Count, IfThen, Label
 from ..scoring.layout import WeightBlock
 from ..structures.base import Structure
-from ..structures.multiclass import Multiclass
 
 __all__ = ["constrain", "describe_constraints", "put_masks", "split_constraints"]
 
@@ -67,7 +66,7 @@ def constrain(structure: Structure, options: Any, classes: npt.NDArray[Any]) -> 
     _, rest = split_constraints(options, structure)
     if not rest:
         return structure
-    if isinstance(structure, Multiclass):
+    if structure.single_site:
         raise ValueError(
             f"an example of a multiclass problem has one label: {rest[0]} means nothing there; "
             "forbid(label) does"

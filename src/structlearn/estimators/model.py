@@ -17,7 +17,6 @@ from ..features.rows import Examples
 from ..learners.base import Training
 from ..learners.solvers import SOLVERS
 from ..problem import ArrayProblem
-from ..structures.multiclass import Multiclass
 from .approximation import APPROXIMATE
 from .columns import Columns, read_labels, read_sites, read_tables
 from .constraints import describe_constraints
@@ -444,7 +443,7 @@ class StructuredModel(Predictor):
 
     def _read_columns(self, X: Any, structure: Any, known: Columns | None) -> tuple[Any, Columns]:
         """Return X without data frames, and the names of its columns; ``known``: those of fit."""
-        if structure is Multiclass or isinstance(structure, Multiclass):
+        if structure.single_site:
             return read_sites(self, X, known)
         block, topology = structure.label_block, structure.topology
         return read_tables(self, X, known, label=block, topology=topology)
@@ -488,7 +487,7 @@ class StructuredModel(Predictor):
         if not hasattr(self, "_weights"):
             raise AttributeError(f"{type(self).__name__} has no coef_ before fit")
         coef = self._layout.coef(self._weights)
-        return coef["label"] if isinstance(self.structure_, Multiclass) else coef
+        return coef["label"] if self.structure_.single_site else coef
 
     @property
     def feature_names_(self) -> dict[str, list[str]]:

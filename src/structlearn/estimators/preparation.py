@@ -16,13 +16,14 @@ from ..features.rows import Examples
 from ..losses.costs import as_cost
 from ..problem import ArrayProblem, GoldOutputs
 from ..scoring.layout import WeightBlock, WeightLayout, observed_outcomes
-from ..structures.base import Block, Structure
+from ..structures.base import Structure
 from ..structures.chains.chain import Chain
 from ..structures.chains.semimarkov import SemiMarkov
 from ..structures.graphs.graph import Graph
 from ..structures.graphs.grid import Grid
 from ..structures.graphs.matching import Matching
 from ..structures.multiclass import Multiclass
+from ..structures.parts import Block
 from ..structures.trees.arborescence import Arborescence
 from ..structures.trees.constituency import Constituency
 from ..structures.trees.spanning import SpanningTree
@@ -157,8 +158,10 @@ def make_structure(structure: Any, X: Any = None, y: Any = None) -> Structure:
     """Return the structure that a name or an object stands for, a named one to fit X and y."""
     kind = kind_of_structure(structure)
     if isinstance(kind, type):
-        return kind.from_examples(X, y)
-    return kind if y is None else kind.for_examples(X, y)
+        made: Structure = kind.from_examples(X, y)
+    else:
+        made = kind if y is None else kind.for_examples(X, y)
+    return made
 
 
 def kind_of_structure(structure: Any) -> Structure | type[Structure]:
@@ -176,7 +179,7 @@ def make_encoder(options: Any, structure: Structure) -> ExampleEncoder:
     """Return the reader of X that an estimator's parameters ask for, without any encoders yet."""
     return ExampleEncoder(
         structure,
-        single_site=isinstance(structure, Multiclass),
+        single_site=structure.single_site,
         min_count=int(options.min_count),
     )
 
@@ -219,7 +222,12 @@ def _make_layout(
     n_features = {name: rows.n_features for name, rows in examples.blocks.items()}
     blocks = make_blocks(options, structure, n_features, classes)
     dense = WeightLayout(blocks)
-    sparse = [n for n, b in dense.present().items() if _only_observed(options, b, n, examples)]
+    boundaries = {n for n, spec in structure.blocks(len(classes)).items() if spec.boundary}
+    sparse = [
+        name
+        for name, block in dense.present().items()
+        if name not in boundaries and _only_observed(options, block, name, examples)
+    ]
     if sparse:
         outcomes = _gold_outcomes(structure, examples, dense, gold, sparse)
         for name in sparse:
@@ -241,7 +249,7 @@ def _make_block(
         if spec.optional:
             return None
         raise ValueError(f"the examples have no features for the block {name!r}")
-    if name in ("start", "end") and not options.boundaries:
+    if spec.boundary and not options.boundaries:
         if not masked:
             return None
         # A mask and no weights.
@@ -256,7 +264,7 @@ def _only_observed(options: Any, block: WeightBlock, name: str, examples: Exampl
     if block.hierarchy is not None:
         return False
     if block.shared:
-        return name not in ("start", "end") and not options.all_possible_transitions
+        return not options.all_possible_transitions
     if block.outcomes == ():  # one weight a feature: there is nothing to be saved
         return False
     return not (options.all_possible_states or examples.blocks[name].is_dense)

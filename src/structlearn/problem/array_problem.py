@@ -15,9 +15,10 @@ from ..features.rows import Examples
 from ..losses.costs import Cost
 from ..scoring.cone import WeightCone
 from ..scoring.layout import WeightLayout
-from ..structures.base import Parts, Structure, flatten, unflatten_values
+from ..structures.base import Structure
 from ..structures.beam import BeamSearch
 from ..structures.native import NativeStructure
+from ..structures.parts import Parts, flatten, unflatten_values
 from ..structures.threads import n_threads, warn_of_one_thread
 from .approximate_inference import LIKELIHOODS
 from .gold import GoldOutputs
@@ -80,6 +81,10 @@ class ArrayProblem(Problem):
         self._fill_gold: Callable[[], GoldOutputs] | None = None
         self.cost = cost
         self._label_names = label_names
+        #: Blocks with one site, without an axis for it.
+        self._siteless = {n for n, block in structure.blocks(1).items() if block.boundary}
+        if examples.single_site:
+            self._siteless.add(structure.label_block)
         self._check_sites()
         self._specs = layout.specification(examples)
         self._topology_spec = self._topology_specification()
@@ -204,8 +209,8 @@ class ArrayProblem(Problem):
         shapes = {}
         for name, block in self.layout.present().items():
             sites = () if block.shared else self.examples.blocks[name].sites(i)
-            if (name == "label" and self.single_site) or name in ("start", "end"):
-                sites = ()  # one site, without an axis
+            if name in self._siteless:
+                sites = ()
             shapes[name] = (*sites, *block.outcomes)
         return shapes
 

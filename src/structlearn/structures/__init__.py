@@ -1,6 +1,6 @@
 """Part scores in, structures out. Nothing here is learned; scores may come from anywhere."""
 
-from .base import Block, Solution, Structure
+from .base import Structure
 from .beam import BeamSearch
 from .chains.chain import Chain
 from .chains.semimarkov import SemiMarkov
@@ -12,8 +12,10 @@ from .graphs.matching import Matching
 from .hypergraph import Hyperedges
 from .lattice import Lattice
 from .multiclass import Multiclass
+from .parts import Block
 from .programs.program import Program, Relaxation
 from .programs.rows import ProgramRows, RowBuilder
+from .solution import Solution
 from .trees.arborescence import Arborescence
 from .trees.constituency import Constituency
 from .trees.grammar import Grammar
