@@ -15,6 +15,7 @@ from ..features.hierarchy import ClassHierarchy
 from ..features.rows import Examples
 from ..losses.costs import as_cost
 from ..problem import ArrayProblem, GoldOutputs
+from ..problem.gold_parts import gold_parts
 from ..scoring.layout import WeightBlock, WeightLayout, observed_outcomes
 from ..structures.base import Structure
 from ..structures.chains.chain import Chain
@@ -135,7 +136,7 @@ def prepare(
     if by_class is not None:
         weights = by_class if weights is None else weights * by_class
     refuse_no_weight(weights)
-    layout = _make_layout(options, structure, examples, gold, classes)
+    layout, known_parts = _make_layout(options, structure, examples, gold, classes)
     if before is not None:
         layout = before.layout.grown(layout)
     cone = make_cone(options, structure, examples, layout, len(classes))
@@ -150,6 +151,7 @@ def prepare(
         classes,
         cone,
         likelihood,
+        known_parts,
     )
     return Prepared(encoder, structure, classes, layout, problem)
 
@@ -218,7 +220,8 @@ def _make_layout(
     examples: Examples,
     gold: GoldOutputs,
     classes: npt.NDArray[Any],
-) -> WeightLayout:
+) -> tuple[WeightLayout, dict[str, Any] | None]:
+    """Return which weights exist, with the gold parts if they had to be worked out for that."""
     n_features = {name: rows.n_features for name, rows in examples.blocks.items()}
     blocks = make_blocks(options, structure, n_features, classes)
     dense = WeightLayout(blocks)
@@ -228,8 +231,9 @@ def _make_layout(
         for name, block in dense.present().items()
         if name not in boundaries and _only_observed(options, block, name, examples)
     ]
+    known_parts = None
     if sparse:
-        outcomes = _gold_outcomes(structure, examples, dense, gold, sparse)
+        outcomes, known_parts = _gold_outcomes(structure, examples, dense, gold, sparse)
         for name in sparse:
             block = blocks[name]
             assert block is not None
@@ -237,7 +241,7 @@ def _make_layout(
             block.row_ptr, block.column, block.real = observed_outcomes(
                 rows, block.n_columns, *outcomes[name]
             )
-    return WeightLayout(blocks)
+    return WeightLayout(blocks), known_parts
 
 
 def _make_block(
@@ -294,8 +298,8 @@ def _gold_outcomes(
     layout: WeightLayout,
     gold: GoldOutputs,
     names: list[str],
-) -> dict[str, tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]]:
-    """Return the gold parts of each named block as (row, outcome) pairs."""
+) -> tuple[dict[str, tuple[Any, Any]], dict[str, Any] | None]:
+    """Return the gold parts of each named block as (row, outcome) pairs, and all parts if known."""
     found: dict[str, tuple[Any, Any]] = {}
     rest = list(names)
     label = structure.label_block
@@ -311,9 +315,10 @@ def _gold_outcomes(
         )
         rest.remove(label)
     if not rest:
-        return found
-    problem = ArrayProblem(structure, examples, layout, gold)
-    spec = problem._gold_specification(gold)
+        return found, None
+    # Parts do not depend on which weights exist: the problem to be learned takes them over.
+    problem = ArrayProblem(structure, examples, layout)
+    spec = gold_parts(problem, gold)
     pairs: dict[str, tuple[list[Any], list[Any]]] = {name: ([], []) for name in rest}
     partial = gold.partial
     for i in range(examples.n):
@@ -335,4 +340,4 @@ def _gold_outcomes(
             at += size
     for name, (rows, outcomes) in pairs.items():
         found[name] = (np.concatenate(rows), np.concatenate(outcomes))
-    return found
+    return found, spec
