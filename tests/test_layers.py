@@ -44,7 +44,7 @@ FORMAT = {"io.container", "io.arrays"}
 ALSO = {
     "features.encoder": {"structures.base"},
     "text.trees": {"drawing.trees"},
-    "structures.base": {"drawing.solutions"},
+    "structures.solution": {"drawing.solutions"},
     "structures.chains.trellis": {"drawing.trellis", "drawing.picture"},
 }
 
@@ -52,8 +52,12 @@ ALSO = {
 GENERAL = {
     "structures": {
         "structures.base",
+        "structures.batches",
         "structures.beam",
+        "structures.checks",
         "structures.native",
+        "structures.open_labels",
+        "structures.parts",
         "structures.threads",
     }
 }

@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import argparse
 import os
-from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+
+TYPE_CHECKING = False  # importing typing costs more than labelling a sentence
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+    from typing import Any
+
+    Commands = Mapping[str, Callable[[Any], int]]
 
 __all__ = ["make_parser"]
 
 _LEARNERS = ("perceptron", "svm", "crf", "passive-aggressive", "arow", "adagrad")
-
-Commands = Mapping[str, Callable[[Any], int]]
 
 
 class _Version(argparse.Action):
