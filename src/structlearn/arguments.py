@@ -461,8 +461,8 @@ def _add_train_parser(p: argparse.ArgumentParser, commands: Commands) -> None:
         "--patience",
         metavar="N",
         type=_count(0),
-        default=3,
-        help="with --dev: stop after N passes without a better score (3)",
+        default=5,
+        help="with --dev: stop after N passes without a better score (5)",
     )
     p.add_argument(
         "--C",

@@ -131,7 +131,9 @@ def test_cells_of_different_numbers(tasks, name):
 @pytest.mark.parametrize("k", [0, -1, 1.5, "2", None, True])
 def test_numbers_of_outputs(tasks, name, k):
     for source in ([["fish", "sleep"]], []):
-        with pytest.raises(ValueError, match=f"k must be a whole number of at least 1, got {k!r}"):
+        with pytest.raises(
+            ValueError, match=f"must be a whole number of at least 1, got {k!r}"
+        ):
             tasks[name].predict_kbest(source, k)
 
 
