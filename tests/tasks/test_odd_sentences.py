@@ -132,7 +132,7 @@ def test_cells_of_different_numbers(tasks, name):
 )
 @pytest.mark.parametrize("n", [0, -1, 1.5, "2", None, True])
 def test_numbers_of_outputs(tasks, name, n):
-    message = f"[kn] must be a whole number of at least 1, got {n!r}"
+    message = f"n must be a whole number of at least 1, got {n!r}"
     for source in ([["fish", "sleep"]], []):
         with pytest.raises(ValueError, match=message):
             tasks[name].predict_kbest(source, n)

@@ -117,32 +117,32 @@ class SegmentTagger(LabelTagger):
 
     # -- labelling ------------------------------------------------------------------------------
 
-    def predict(self, source: Any) -> list[list[str]]:
+    def predict(self, X: Any) -> list[list[str]]:
         """Return the labels of the tokens of each sentence, in IOB2.
 
         Parameters
         ----------
-        source : path, Corpus or list of sentences
+        X : path, Corpus or list of sentences
             With or without the column of labels.
         """
         model: SegmentModel = self._fitted()
-        return model.label_corpus(read_source(source, model.format), self.n_threads)
+        return model.label_corpus(read_source(X, model.format), self.n_threads)
 
-    def predict_segments(self, source: Any) -> list[list[tuple[int, int, str]]]:
+    def predict_segments(self, X: Any) -> list[list[tuple[int, int, str]]]:
         """Return the chunks of each sentence as (start, end, type), end exclusive."""
         model: SegmentModel = self._fitted()
-        found = model.segment_corpus(read_source(source, model.format), self.n_threads)
+        found = model.segment_corpus(read_source(X, model.format), self.n_threads)
         return [[(a, b, model.labels[k]) for a, b, k in row if k] for row in found]
 
-    def predict_kbest(self, source: Any, n: int = 5) -> list[list[tuple[float, list[str]]]]:
+    def predict_kbest(self, X: Any, n: int = 5) -> list[list[tuple[float, list[str]]]]:
         """Return the n best labellings of each sentence, in IOB2, with their scores, best first."""
         n = check_whole("n", n, 1)
         model: SegmentModel = self._fitted()
-        found = self._asked(source, lambda corpus, s: model.kbest(corpus, s, n))
+        found = self._asked(X, lambda corpus, s: model.kbest(corpus, s, n))
         return [[(score, model.written(segments)) for score, segments in row] for row in found]
 
     def predict_marginals(
-        self, source: Any, least: float = 0.001
+        self, X: Any, least: float = 0.001
     ) -> list[dict[tuple[int, int, str], float]]:
         """Return P(segment | sentence), by sentence and (start, end, label).
 
@@ -154,11 +154,11 @@ class SegmentTagger(LabelTagger):
             Segments with a smaller probability are left out.
         """
         model: SegmentModel = self._fitted()
-        return self._asked(source, lambda corpus, s: model.marginals(corpus, s, least))
+        return self._asked(X, lambda corpus, s: model.marginals(corpus, s, least))
 
-    def _asked(self, source: Any, ask: Any) -> list[Any]:
+    def _asked(self, X: Any, ask: Any) -> list[Any]:
         """Return the answer for each sentence."""
-        corpus = read_source(source, self._fitted().format)
+        corpus = read_source(X, self._fitted().format)
         try:
             return [ask(corpus, s) for s in range(len(corpus))]
         except LineError as error:

@@ -126,7 +126,7 @@ class LabelTagger(LearnerParameters, FileTagger):
 
     # -- labelling ------------------------------------------------------------------------------
 
-    def predict(self, source: Any) -> list[list[str]]:
+    def predict(self, X: Any) -> list[list[str]]:
         """Return the labels of the tokens of each sentence."""
         raise AssertionError
 
@@ -190,12 +190,12 @@ class LabelTagger(LearnerParameters, FileTagger):
     #: Which score ``score`` gives.
     _judged_by = "accuracy"
 
-    def score(self, source: Any, y: Any = None) -> float:
+    def score(self, X: Any, y: Any = None) -> float:
         """Return the score on labelled sentences, or on sentences and their labels.
 
         The accuracy of tokens; of a tagger of segments the F1 of chunks.
         """
-        given = source if y is None else with_labels(source, y)
+        given = X if y is None else with_labels(X, y)
         return float(self.evaluate(given)[self._judged_by])
 
     def evaluate(

@@ -147,19 +147,19 @@ class Tagger(LabelTagger):
     # -- labelling ------------------------------------------------------------------------------
 
     def predict(
-        self, source: Any, known: Sequence[Sequence[str | None]] | None = None
+        self, X: Any, known: Sequence[Sequence[str | None]] | None = None
     ) -> list[list[str]]:
         """Return the labels of sentences.
 
         Parameters
         ----------
-        source : path, Corpus or list of sentences
+        X : path, Corpus or list of sentences
             With or without the column of labels.
         known : list of lists, optional
             Labels known beforehand, None elsewhere: the others are the best beside them.
         """
         model: TaggerModel = self._fitted()
-        corpus = self._read_input(source)
+        corpus = self._read_input(X)
         clamped = array("i")
         if known is not None:
             index = {name: i for i, name in enumerate(model.core.names)}
@@ -185,13 +185,13 @@ class Tagger(LabelTagger):
             )
         return corpus
 
-    def predict_marginals(self, source: Any) -> list[list[dict[str, float]]]:
+    def predict_marginals(self, X: Any) -> list[list[dict[str, float]]]:
         """Return P(label | sentence) of each token, by label.
 
         Calibrated where the model was trained with a dev set; otherwise as the scores have it.
         """
         model: TaggerModel = self._fitted()
-        corpus = self._read_input(source)
+        corpus = self._read_input(X)
         names, n = model.shown, len(model.labels)
         reader = model.reader(corpus)
         out = []
@@ -206,11 +206,11 @@ class Tagger(LabelTagger):
             out.append(tokens)
         return out
 
-    def predict_kbest(self, source: Any, n: int = 5) -> list[list[tuple[float, list[str]]]]:
+    def predict_kbest(self, X: Any, n: int = 5) -> list[list[tuple[float, list[str]]]]:
         """Return the n best labellings of each sentence with their scores, best first."""
         n = check_whole("n", n, 1)
         model: TaggerModel = self._fitted()
-        corpus = self._read_input(source)
+        corpus = self._read_input(X)
         reader = model.reader(corpus)
         return [
             [(score, [model.shown[i] for i in labels]) for score, labels in reader.kbest(s, n)]
