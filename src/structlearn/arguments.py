@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import argparse
 import os
-from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+
+TYPE_CHECKING = False  # importing typing costs more than labelling a sentence
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+    from typing import Any
+
+    Commands = Mapping[str, Callable[[Any], int]]
 
 __all__ = ["make_parser"]
 
 _LEARNERS = ("perceptron", "svm", "crf", "passive-aggressive", "arow", "adagrad")
-
-Commands = Mapping[str, Callable[[Any], int]]
 
 
 class _Version(argparse.Action):
@@ -272,11 +275,6 @@ def _add_train_tagger(p: argparse.ArgumentParser, commands: Commands) -> None:
     )
     p.add_argument("--start", metavar="MODEL", help="go on from this model")
     p.add_argument(
-        "--checkpoint",
-        metavar="FILE",
-        help="written while training; where it exists, training goes on from there",
-    )
-    p.add_argument(
         "--stream",
         action="store_true",
         help="read the file anew each pass: for files larger than memory (perceptron)",
@@ -497,12 +495,14 @@ def _add_train_parser(p: argparse.ArgumentParser, commands: Commands) -> None:
 
 
 def _add_training(p: argparse.ArgumentParser) -> None:
-    """Add what every training takes."""
+    """Add what taggers of tokens and of segments take."""
     p.add_argument("train", metavar="TRAIN", help="a labelled file; - is standard input")
     p.add_argument("--model", metavar="FILE", required=True, help="where the model goes")
     p.add_argument("--dev", metavar="FILE", help="scored after each pass; the best pass is kept")
     _add_format(p)
-    p.add_argument("--max-iter", metavar="N", type=_count(1), help="passes (10; crf 100, svm 30)")
+    p.add_argument(
+        "--max-iter", metavar="N", type=_count(1), help="passes (10; adagrad 20; svm, crf 100)"
+    )
     p.add_argument(
         "--patience",
         metavar="N",
@@ -510,16 +510,20 @@ def _add_training(p: argparse.ArgumentParser) -> None:
         default=5,
         help="with --dev: stop after N passes without a better score (5)",
     )
+    for name, text in {
+        "--C": "svm, crf, adagrad: weight of the losses (1); passive-aggressive: longest step (1)",
+        "--l1": "crf: L1 regulariser",
+        "--margin": "crf, adagrad: of the loss (0, 1)",
+        "--temperature": "crf, adagrad: of the loss (1, 0)",
+        "--tol": "svm, adagrad (0.01), crf (0.001): end at this relative gap",
+        "--eta0": "adagrad: the first step of a weight (1)",
+        "--delta": "adagrad: shortens first steps (1)",
+        "--r": "arow: its regulariser (10)",
+    }.items():
+        p.add_argument(name, metavar="X", type=_amount, help=text)
+    p.add_argument("--solver", metavar="NAME", help="svm, crf: as the estimators have it (auto)")
     p.add_argument(
-        "--C",
-        metavar="X",
-        type=_amount,
-        default=1.0,
-        help="weight of the losses against the regulariser (1)",
-    )
-    p.add_argument("--l1", metavar="X", type=_amount, default=0.0, help="L1 regulariser (crf)")
-    p.add_argument(
-        "--all-states",
+        "--all-possible-states",
         metavar="N",
         type=_count(0),
         help="weights for every label where a feature was seen with N of them; 1: all, 0: never",
@@ -534,11 +538,11 @@ def _add_training(p: argparse.ArgumentParser) -> None:
     p.add_argument(
         "--prune", metavar="X", type=_amount, default=0.0, help="leave out weights up to this size"
     )
+    p.add_argument("--n-models", metavar="N", type=_count(1), help="average the weights of N seeds")
     p.add_argument(
-        "--n-models",
-        metavar="N",
-        type=_count(1),
-        help="average the weights of N seeds (perceptron)",
+        "--checkpoint",
+        metavar="FILE",
+        help="written while training; where it exists, training goes on from there",
     )
     p.add_argument("--random-state", metavar="S", type=_count(0), default=0, help="seed (0)")
     p.add_argument("--quiet", action="store_true", help="no progress")

@@ -11,7 +11,18 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import Any
 
-__all__ = ["evaluate", "inspect", "predict", "train"]
+__all__ = ["evaluate", "inspect", "learner_options", "predict", "train"]
+
+
+def learner_options(o: Any) -> dict[str, Any]:
+    """Return what taggers of tokens and of segments are made with."""
+    names = (
+        "target", "all_possible_states", "min_count", "prune", "C", "l1", "margin", "temperature",
+        "solver", "tol", "eta0", "delta", "r", "max_iter", "patience", "n_models", "checkpoint",
+        "random_state",
+    )  # fmt: skip
+    chosen = {name: getattr(o, name) for name in names}
+    return {**chosen, "n_jobs": o.threads, "verbose": 0 if o.quiet else 1}
 
 
 def train(o: Any) -> Callable[[], None]:
@@ -22,23 +33,11 @@ def train(o: Any) -> Callable[[], None]:
         o.features,
         o.learner,
         order=o.order,
-        target=o.target,
         scheme=o.scheme,
-        max_iter=o.max_iter,
-        patience=o.patience,
-        C=o.C,
-        l1=o.l1,
-        all_states=o.all_states,
-        min_count=o.min_count,
         hash_bits=o.hash_bits,
-        prune=o.prune,
-        n_models=o.n_models,
         unknown=o.unknown,
         names=not o.no_names,
-        checkpoint=o.checkpoint,
-        n_jobs=o.threads,
-        random_state=o.random_state,
-        verbose=0 if o.quiet else 1,
+        **learner_options(o),
     )
     start = None if o.start is None else Tagger.load(o.start)
     if o.stream:

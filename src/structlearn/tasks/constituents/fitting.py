@@ -91,6 +91,7 @@ def fit_parser(
         n_models=learned.n_models,
         passes=len(learned.history),
         tags=len(problem.tags),
+        learner_parameters=learned.parameters,
         history=[{k: v for k, v in r.items() if k != "seconds"} for r in learned.history],
     )
     if learned.objective is not None:
