@@ -244,7 +244,7 @@ def _mean_weights(class_weight: Any, labels: list[list[str]]) -> Any:
     import numpy as np
 
     from ..estimators.outputs import class_weights
-    from ..problem import GoldOutputs
+    from ..problem.gold import GoldOutputs
 
     classes, numbers = np.unique([k for row in labels for k in row], return_inverse=True)
     ptr = np.cumsum([0, *map(len, labels)])
