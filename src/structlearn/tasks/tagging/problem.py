@@ -13,7 +13,8 @@ from ...estimators.outputs import class_weights, refuse_no_weight
 from ...features.rows import Examples, FeatureRows
 from ...losses.costs import as_cost
 from ...metrics import legal_transitions
-from ...problem import ArrayProblem, GoldOutputs
+from ...problem.array_problem import ArrayProblem
+from ...problem.gold import GoldOutputs
 from ...scoring.layout import WeightBlock, WeightLayout, observed_outcomes
 from ...structures.base import Structure
 from ...structures.chains.chain import Chain
