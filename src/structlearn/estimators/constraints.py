@@ -1,7 +1,7 @@
 """Hard constraints of an estimator: masks on the blocks of weights, or on the structure.
 
 What is forbidden at every place alike is a mask of the weights, which the native learners honour at
-no cost. Everything else is left to :class:`structlearn.constraints.Constrained`.
+no cost. Everything else is left to :class:`structlearn.constraints.constrained.Constrained`.
 """
 
 from __future__ import annotations
@@ -12,8 +12,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from ..constraints import Constrained, Constraint, with_constraints
-from ..constraints.language import Count, IfThen, Label
+from ..constraints import with_constraints
+from ..constraints.constrained import Constrained
+from ..constraints.language import Constraint, Count, IfThen, Label
 from ..scoring.layout import WeightBlock
 from ..structures.base import Structure
 

@@ -16,7 +16,7 @@ from ..features.encoder import is_empty
 from ..features.rows import Examples
 from ..learners.base import Training
 from ..learners.solvers import SOLVERS
-from ..problem import ArrayProblem
+from ..problem.array_problem import ArrayProblem
 from .approximation import APPROXIMATE
 from .columns import Columns, read_labels, read_sites, read_tables
 from .constraints import describe_constraints
@@ -110,7 +110,7 @@ class StructuredModel(Predictor):
         Weights for the first and the last label of a sequence.
     hierarchy : nested sequence or mapping, optional
         A tree over the classes; classes share weights along their paths
-        (:class:`structlearn.features.ClassHierarchy`).
+        (:class:`structlearn.features.hierarchy.ClassHierarchy`).
     forbid : dict, optional
         Hard constraints, in training and prediction: block name to a list of what it must not use,
         ``{"transition": [("O", "I-PER")], "start": ["I-PER"], "label": [...]}``; of a segmentation
@@ -176,8 +176,8 @@ class StructuredModel(Predictor):
     n_iter_ : int
         Iterations done.
     loss_curve_ : LossCurve, a list of float
-        Sum of the losses, iteration by iteration; its attributes ``seconds``, ``oracle_calls``,
-        ``objective`` and ``gap`` are lists as long (:class:`~structlearn.estimators.LossCurve`).
+        Sum of the losses of each iteration; its attributes ``seconds``, ``oracle_calls``,
+        ``objective`` and ``gap`` are lists of the same length.
     history_ : list of dict
         All that was recorded, a dictionary an iteration. Always: ``iteration``, from 1; ``seconds``
         since the beginning; ``loss``, Σ loss, as met on the way where no objective is given;

@@ -12,7 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from ..features.encoder import is_empty
 from ..losses.loss import rule_out
-from ..problem import GoldOutputs
+from ..problem.gold import GoldOutputs
 from ..structures.base import Structure
 from ..structures.checks import check_count
 from ..structures.open_labels import is_open

@@ -14,7 +14,8 @@ from ..features.encoder import ExampleEncoder
 from ..features.hierarchy import ClassHierarchy
 from ..features.rows import Examples
 from ..losses.costs import as_cost
-from ..problem import ArrayProblem, GoldOutputs
+from ..problem.array_problem import ArrayProblem
+from ..problem.gold import GoldOutputs
 from ..problem.gold_parts import gold_parts
 from ..scoring.layout import WeightBlock, WeightLayout, observed_outcomes
 from ..structures.base import Structure

@@ -1,7 +1,7 @@
 """Beam search: outputs built step by step, the best few prefixes kept.
 
 For structures whose argmax is too dear, and for learners that update on prefixes
-(:class:`structlearn.learners.Online`). The output is not proven to be the best one.
+(:class:`structlearn.learners.online.Online`). The output is not proven to be the best one.
 """
 
 from __future__ import annotations

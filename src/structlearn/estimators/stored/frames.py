@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from ...constraints import Constrained, Label
+from ...constraints import Label
+from ...constraints.constrained import Constrained
 from ...features.arrays import DenseEncoder, SparseEncoder
 from ...features.encoder import BlockEncoder, ExampleEncoder
 from ...features.hierarchy import ClassHierarchy
