@@ -1,4 +1,4 @@
-"""Pieces that the commands of several tasks have in common."""
+"""Functions that the commands of several tasks share."""
 
 from __future__ import annotations
 
@@ -12,27 +12,27 @@ __all__ = ["output_of", "print_json", "refuse", "write_page"]
 
 
 def output_of(o: Any) -> Any:
-    """Return where the result goes: a name, or standard output."""
+    """Return the destination of the result: a file name, or standard output."""
     return sys.stdout.buffer if o.output in (None, "-") else o.output
 
 
 def refuse(o: Any, *options: str) -> None:
-    """Complain of options that only taggers have."""
+    """Raise if an option was given that only taggers have."""
     for name in options:
         value = getattr(o, name)
         if value is True or value not in (None, False, 0, 1, ""):
-            raise ValueError(f"--{name} is for taggers, and the model in {o.model} is none")
+            raise ValueError(f"--{name} is for taggers only, but {o.model} is not a tagger")
 
 
 def print_json(found: Any) -> None:
-    """Print one JSON object on a line."""
+    """Print a JSON object on one line."""
     import json
 
     print(json.dumps(found))
 
 
 def write_page(path: str, page: str) -> None:
-    """Write a page; an old file stays until the new one is whole."""
+    """Write a page; an old file is kept until the new one is complete."""
     from ..text.files import replaced
 
     with replaced(path) as file:
