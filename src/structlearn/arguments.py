@@ -586,7 +586,7 @@ def _add_training(p: argparse.ArgumentParser) -> None:
         help="file format (default: from the file name, else from the content)",
     )
     for name, text in {
-        "--C": "svm, crf, adagrad: weight of the losses; passive-aggressive: longest step (default: 1)",
+        "--C": "weight of the losses; passive-aggressive: longest step (default: 1)",
         "--l1": "crf: weight of the L1 norm (default: 0)",
         "--margin": "crf, adagrad: margin of the loss (default: 0, 1)",
         "--temperature": "crf, adagrad: temperature of the loss (default: 1, 0)",
