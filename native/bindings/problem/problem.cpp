@@ -12,6 +12,7 @@
 
 #include "bindings/bindings.hpp"
 #include "bindings/problem/py_problem.hpp"
+#include "bindings/problem/python_scorer.hpp"
 #include "bindings/signals.hpp"
 #include "bindings/structures/native_structure.hpp"
 #include "scoring/row_scorer.hpp"
@@ -22,7 +23,9 @@ namespace {
 // Inference by a structure that is written in Python: one call an example, the interpreter held.
 class PythonOracle final : public Oracle {
  public:
-  explicit PythonOracle(nb::object inference) : inference_(std::move(inference)) {}
+  explicit PythonOracle(nb::object inference)
+      : inference_(std::move(inference)),
+        threads_(nb::cast<bool>(nb::getattr(inference_, "thread_safe", nb::bool_(false)))) {}
 
   double infer(std::size_t i, const Layout& layout, const double* theta, double eps, PartVector& p,
                Workspace&) const override {
@@ -61,7 +64,7 @@ class PythonOracle final : public Oracle {
     return result;
   }
 
-  bool threads_allowed() const override { return false; }
+  bool threads_allowed() const override { return threads_; }
 
  private:
   static std::vector<std::uint32_t> part_list(nb::object given, const Layout& layout) {
@@ -97,6 +100,7 @@ class PythonOracle final : public Oracle {
   }
 
   nb::object inference_;
+  bool threads_;
 };
 
 // Reads optional arrays out of a dictionary and keeps them alive.
@@ -210,6 +214,14 @@ PyProblem::PyProblem(nb::object structure, std::size_t examples, std::size_t wei
     check_layouts(native->structure(), *scorer);
   }
   problem = std::make_unique<Problem>(scorer, oracle, Gold{}, Cost{}, std::span<const double>());
+}
+
+PyProblem::PyProblem(nb::object structure, nb::object given, std::size_t weights, nb::list layouts) {
+  auto made = std::make_shared<PythonScorer>(given, weights, layouts);
+  label_ptr = made->site_ptr();
+  scorer = made;
+  problem = std::make_unique<Problem>(scorer, inference(structure), Gold{}, Cost{},
+                                      std::span<const double>());
 }
 
 PyProblem::PyProblem(const PyProblem& bare, nb::object structure, nb::dict gold, nb::dict cost,
@@ -420,6 +432,8 @@ void bind_problem(nb::module_& m) {
       .def(nb::init<nb::object, std::size_t, std::size_t, nb::list, nb::dict>(),
            nb::arg("structure"), nb::arg("examples"), nb::arg("weights"), nb::arg("blocks"),
            nb::arg("topology"))
+      .def(nb::init<nb::object, nb::object, std::size_t, nb::list>(), nb::arg("structure"),
+           nb::arg("scorer"), nb::arg("weights"), nb::arg("layouts"))
       .def(
           "labelled",
           [](const PyProblem& s, nb::object structure, nb::dict gold, nb::dict cost,

@@ -38,6 +38,8 @@ LEARNERS: dict[str, dict[str, Any]] = {
 }
 #: What a line of progress tells of a pass.
 _SHOWN = ("loss", "objective", "gap", "updates")
+#: What the rate of a learner is called.
+_RATES = {"adagrad": "eta0", "arow": "r"}
 #: Parameters of estimators that a task may have.
 _SHARED = ("C", "l1", "average", "shuffle", "margin", "temperature", "tol", "solver", "delta")
 
@@ -60,10 +62,9 @@ def learner_parameters(task: Any, seed: int, **preset: Any) -> Parameters:
         value = getattr(task, name, None)
         if value is not None:
             chosen[name] = value
-    for name in ("eta0", "r"):
-        value = getattr(task, name, None)
-        if value is not None:
-            chosen["_rate"] = value
+    rate = getattr(task, _RATES.get(task.learner, ""), None)
+    if rate is not None:
+        chosen["_rate"] = rate
     return Parameters(random_state=seed, n_jobs=task.n_jobs, **chosen)
 
 
@@ -132,6 +133,13 @@ class Watch:
         self.total: Vector | None = None
         self._begin = time.perf_counter()
 
+    def start(self, weights: Vector) -> None:
+        """Take note of where learning begins: pass 0, which a dev set may find the best."""
+        if self.score is not None:
+            self.best, self.best_score = weights.copy(), self.score(weights)
+            noted = {"run": self.run, "pass": 0, self.measure: self.best_score}
+            self._note(noted)
+
     def __call__(self, record: dict[str, Any]) -> bool:
         """Take note of a pass; return True where it should be the last."""
         noted: dict[str, Any] = {"run": self.run, "pass": record["iteration"]}
@@ -144,11 +152,14 @@ class Watch:
                 self.best, self.best_score = reached.copy(), score
                 self.best_pass = noted["pass"]
             stop = bool(self.patience) and noted["pass"] - self.best_pass >= self.patience
+        self._note(noted)
+        return stop
+
+    def _note(self, noted: dict[str, Any]) -> None:
         noted["seconds"] = round(time.perf_counter() - self._begin, 3)
         self.history.append(noted)
         if self.say is not None:
             self.say(self._line(noted))
-        return stop
 
     def _line(self, noted: dict[str, Any]) -> str:
         run = f"run {self.run}/{self.n_runs}  " if self.n_runs > 1 else ""
@@ -175,6 +186,7 @@ def learn_task(
     task: Any,
     problem: Problem,
     *,
+    start: Vector | None = None,
     preset: dict[str, Any] | None = None,
     score: Score | None = None,
     measure: str = "score",
@@ -186,6 +198,8 @@ def learn_task(
     task : object
         Read only: its parameters. Besides those of :func:`learner_parameters` it may have
         ``n_models``, ``random_state``, ``patience``, ``callbacks``, ``checkpoint`` and ``verbose``.
+    start : array, optional
+        Weights to begin at, by default zeros; a dev set looks at them too, as pass 0.
     preset : dict, optional
         The task's own defaults of the learner's parameters.
     score : callable, optional
@@ -206,12 +220,15 @@ def learn_task(
         patience = int(getattr(task, "patience", None) or 0)
         watch = Watch(score, measure, patience, say, run, n_runs)
         watch.total = total
+        if start is not None:
+            watch.start(start)
         parameters = learner_parameters(task, int(task.random_state) + run - 1, **(preset or {}))
         parameters.callbacks = [watch, *more]
         if path is not None:
             parameters.checkpoint = _checkpoint(path, run)
-        training = learn(parameters, problem)
-        if score is None and getattr(task, "max_iter", None) is None:
+        training = learn(parameters, problem, weights=start)
+        asked = "max_iter" in (preset or {}) or getattr(task, "max_iter", None) is not None
+        if score is None and not asked:
             warn_unless_converged("the learner", training, parameters.tol, stacklevel=3)
         total = watch.total  # a checkpoint brings that of the runs before it
         history += watch.history
@@ -219,7 +236,7 @@ def learn_task(
         found.history, found.interrupted = history, training.interrupted
         if training.interrupted and total is not None:
             break  # the runs that are complete count
-        found.passes = watch.best_pass or len(watch.history)
+        found.passes = watch.best_pass if watch.best is not None else len(watch.history)
         if watch.best is None:
             found.objective, found.gap = training.objective, training.gap
         total = best.copy() if total is None else total + best
