@@ -367,7 +367,12 @@ def _add_train_segmenter(p: argparse.ArgumentParser, commands: Commands) -> None
     p.add_argument("train", metavar="FOLDER", help="images with masks")
     p.add_argument("--model", metavar="FILE", required=True, help="where the model goes")
     p.add_argument("--dev", metavar="FOLDER", help="scored after each pass; the best pass is kept")
-    p.add_argument("--learner", choices=("svm", "perceptron", "crf"), default="svm")
+    p.add_argument(
+        "--learner",
+        choices=("adagrad", "svm", "crf", "perceptron", "passive-aggressive", "arow"),
+        default="adagrad",
+        help="crf: by pseudo-likelihood (adagrad)",
+    )
     p.add_argument(
         "--superpixels",
         metavar="N",
@@ -392,7 +397,7 @@ def _add_train_segmenter(p: argparse.ArgumentParser, commands: Commands) -> None
         default="auto",
         help="of unknown mask pixels: 0 to 255, #rrggbb, none (255 unless there are two values)",
     )
-    p.add_argument("--max-iter", metavar="N", type=_count(1), help="passes (6)")
+    p.add_argument("--max-iter", metavar="N", type=_count(1), help="passes (by the learner)")
     p.add_argument(
         "--patience",
         metavar="N",
@@ -400,10 +405,8 @@ def _add_train_segmenter(p: argparse.ArgumentParser, commands: Commands) -> None
         default=5,
         help="with --dev: stop after N passes without a better score (5)",
     )
-    p.add_argument(
-        "--cost", metavar="X", type=_amount, default=1.0, help="of a wrong pixel in training (1)"
-    )
-    p.add_argument("--C", metavar="X", type=_amount, default=1.0, help="weight of the data (1)")
+    p.add_argument("--margin", metavar="X", type=_amount, help="what a wrong pixel costs (1)")
+    p.add_argument("--C", metavar="X", type=_amount, help="weight of the data (by the learner)")
     p.add_argument("--random-state", metavar="S", type=_count(0), default=0, help="seed (0)")
     p.add_argument("--quiet", action="store_true", help="no progress")
     _add_threads(p)

@@ -216,7 +216,8 @@ PyProblem::PyProblem(nb::object structure, std::size_t examples, std::size_t wei
   problem = std::make_unique<Problem>(scorer, oracle, Gold{}, Cost{}, std::span<const double>());
 }
 
-PyProblem::PyProblem(nb::object structure, nb::object given, std::size_t weights, nb::list layouts) {
+PyProblem::PyProblem(nb::object structure, nb::object given, std::size_t weights,
+                     nb::list layouts) {
   auto made = std::make_shared<PythonScorer>(given, weights, layouts);
   label_ptr = made->site_ptr();
   scorer = made;

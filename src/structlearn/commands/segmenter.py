@@ -17,9 +17,9 @@ UNIT = "pixels"
 
 def train(o: Any) -> Callable[[], None]:
     """Learn a segmenter; return what saves it."""
-    from ..tasks.segmentation.segmenter import Segmenter
+    from ..tasks.images.segmenter import ImageSegmenter
 
-    segmenter = Segmenter(
+    segmenter = ImageSegmenter(
         o.learner,
         superpixels=o.superpixels,
         scales=o.scales,
@@ -28,22 +28,22 @@ def train(o: Any) -> Callable[[], None]:
         void=None if o.void == "none" else o.void,
         max_iter=o.max_iter,
         patience=o.patience,
-        cost=o.cost,
+        margin=o.margin,
         C=o.C,
         n_jobs=o.threads,
         random_state=o.random_state,
         verbose=0 if o.quiet else 1,
     )
-    segmenter.fit(o.train, o.dev)
+    segmenter.fit(o.train, dev=o.dev)
     return lambda: segmenter.save(o.model)
 
 
 def load(path: str, description: Any, tensors: Any) -> Any:
     """Return the segmenter of a model file."""
-    from ..tasks.segmentation.model import SegmenterModel
-    from ..tasks.segmentation.segmenter import Segmenter
+    from ..tasks.images.model import SegmenterModel
+    from ..tasks.images.segmenter import ImageSegmenter
 
-    return Segmenter.from_model(SegmenterModel.from_container(path, description, tensors))
+    return ImageSegmenter.from_model(SegmenterModel.from_container(path, description, tensors))
 
 
 def predict(segmenter: Any, o: Any, progress: Any) -> int:
@@ -70,7 +70,7 @@ def evaluate(segmenter: Any, o: Any) -> int:
 
 def inspect(segmenter: Any, o: Any) -> int:
     """Show what the segmenter has learned, and its segmentations."""
-    from ..tasks.segmentation.inspection import inspect_segmenter_html, inspect_segmenter_text
+    from ..tasks.images.inspection import inspect_segmenter_html, inspect_segmenter_text
 
     refuse(o, "sentence")
     shown = {"top": o.top, "labels": o.label, "source": o.input}

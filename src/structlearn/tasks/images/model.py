@@ -11,13 +11,8 @@ import numpy as np
 import numpy.typing as npt
 
 from ...exceptions import FileError
-from ...io.container import (
-    Tensor,
-    container_pieces,
-    parse_container,
-    read_container,
-    write_container,
-)
+from ...io.container import Tensor, read_container
+from ..stored_model import StoredModel
 from ..stored_templates import check_dtype, refused_as_file
 from .features import Basis, PixelFeatures
 from .masks import MaskCoding
@@ -68,7 +63,7 @@ def in_parallel(
         return list(pool.map(work, items))
 
 
-class SegmenterModel:
+class SegmenterModel(StoredModel):
     """All that labelling needs.
 
     Attributes
@@ -170,13 +165,6 @@ class SegmenterModel:
 
     # -- files ----------------------------------------------------------------------------------
 
-    def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the model file."""
-        write_container(path, *self._content())
-
-    def __reduce__(self) -> Any:
-        return _unpickle, (b"".join(bytes(piece) for piece in container_pieces(*self._content())),)
-
     def _content(self) -> tuple[dict[str, Any], dict[str, Tensor]]:
         """Return what a model file holds."""
         arrays: dict[str, npt.NDArray[Any]] = {
@@ -261,8 +249,3 @@ def make_sites(image: Floats, contrast: Contrast, n_superpixels: int) -> Sites:
     height, width = image.shape[:2]
     regions = superpixels(image, n_superpixels) if n_superpixels else None
     return Sites((height, width), contrast.pairs(image), regions)
-
-
-def _unpickle(content: bytes) -> SegmenterModel:
-    name = "the pickled model"
-    return SegmenterModel.from_container(name, *parse_container(name, memoryview(content)))

@@ -145,9 +145,7 @@ class _Scorer:
         """Return the scores of the labels of the sites, then what unequal neighbours lose."""
         scene = self._scenes[i]
         label = scene.scores(w[: self._split].reshape(-1, self._n_classes))
-        return np.concatenate(
-            (label.ravel(), PAIR_SCALE * (scene.sites.pairs @ w[self._split :]))
-        )
+        return np.concatenate((label.ravel(), PAIR_SCALE * (scene.sites.pairs @ w[self._split :])))
 
     def gather(self, i: int, index: Parts | None, value: Array) -> Array:
         """Return the sums over parts of their features times these values."""
@@ -222,9 +220,7 @@ def _gold(
     return found
 
 
-def _costs(
-    scenes: Sequence[Scene], n_classes: int, class_weight: Array | None
-) -> dict[str, Any]:
+def _costs(scenes: Sequence[Scene], n_classes: int, class_weight: Array | None) -> dict[str, Any]:
     """Return what labels cost: wrong pixels of known class, by the weights of their classes."""
     if scenes[0].counts is None:
         labels = np.concatenate([scene.site_gold for scene in scenes])

@@ -135,9 +135,7 @@ class Sites:
         table = -strength[:, np.newaxis, np.newaxis] * (1.0 - np.eye(n_labels))
         return np.asarray(Graph(self.ends).argmax(method=method, label=label, edge=table))
 
-    def parts(
-        self, labels: Integers, n_labels: int
-    ) -> tuple[npt.NDArray[np.uint32], Array]:
+    def parts(self, labels: Integers, n_labels: int) -> tuple[npt.NDArray[np.uint32], Array]:
         """Return the parts of a labelling with their counts.
 
         Labels come first, ``n_labels`` a site; then the pairs, of which unequal ones count −1.
