@@ -135,19 +135,19 @@ def test_weights_of_images():
 
 def test_weights_of_classes(learner):
     pairs = shapes(6, 2, noise=0.4)
+    if learner == "perceptron":
+        with pytest.raises(ValueError, match="has no cost for class_weight"):
+            ImageSegmenter(learner, class_weight="balanced").fit(pairs)
+        return
     found = {}
     for heavy in ("0", "1"):
         segmenter = ImageSegmenter(learner, class_weight={heavy: 20.0}, **SMALL).fit(pairs)
         found[heavy] = np.mean([mask.mean() for mask in segmenter.predict([i for i, _ in pairs])])
     assert found["1"] > found["0"] + 0.02
     balanced = ImageSegmenter(learner, class_weight="balanced", **SMALL).fit(pairs)
-    share = np.mean(np.concatenate([mask.ravel() for _, mask in pairs]))
-    same(
-        balanced,
-        ImageSegmenter(
-            learner, class_weight={"0": 0.5 / (1 - share), "1": 0.5 / share}, **SMALL
-        ).fit(pairs),
-    )
+    counts = np.bincount(np.concatenate([mask.ravel() for _, mask in pairs]))
+    table = {str(k): counts.sum() / (2 * count) for k, count in enumerate(counts)}
+    same(balanced, ImageSegmenter(learner, class_weight=table, **SMALL).fit(pairs))
 
 
 def test_callbacks_see_and_end_passes(learner):

@@ -169,7 +169,7 @@ def test_single_pixels_are_logistic_regression():
         for a in (0, 25, 50)
     ]
     problem = PixelProblem(groups, 12)
-    check_scorer(problem, losses=[(0.0, 1.0)])
+    check_scorer(problem, losses=[(0.0, 1.0), (0.0, 0.0), (0.0, 0.3)])
     likelihood = Parameters(
         solver="lbfgs", margin=0.0, temperature=1.0, C=0.7, tol=1e-12, max_iter=500
     )

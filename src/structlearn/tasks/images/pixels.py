@@ -8,7 +8,6 @@ import numpy as np
 import numpy.typing as npt
 
 from ... import _core
-from ...exceptions import CapabilityError
 from ...problem import Problem
 from ...scoring import WeightCone
 
@@ -100,25 +99,31 @@ class _Scorer:
 
 
 class _Softmax:
-    """Sums over the classes of each pixel; what no weight changes is in its values."""
+    """The classes of each pixel by itself; what no weight changes is in its values."""
 
     thread_safe = True
 
     def __init__(self, groups: list[Pixels]) -> None:
         self._groups = groups
 
-    def infer(self, i: int, theta: Array, temperature: float) -> tuple[float, None, Array]:
-        """Return value and gradient so that value − θ[gold] is the weighted log loss."""
-        if temperature != 1.0:
-            raise CapabilityError("the log loss of single pixels is for temperature 1")
+    def infer(
+        self, i: int, theta: Array, temperature: float
+    ) -> tuple[float, npt.NDArray[np.uint32] | None, Array]:
+        """Return value and gradient so that value − θ[gold] is the weighted loss."""
         _, fixed, gold, weight = self._groups[i]
         theta = theta.reshape(fixed.shape)
         rows = np.arange(len(gold))
         scores = fixed + theta
-        scores -= scores.max(axis=1, keepdims=True)
-        p = np.exp(scores)
+        best = scores.argmax(axis=1)
+        scores -= scores[rows, best][:, np.newaxis]
+        losses, known = -scores[rows, gold], float(theta[rows, gold].sum())
+        if temperature == 0:
+            at = np.concatenate((rows * fixed.shape[1] + best, rows * fixed.shape[1] + gold))
+            p = np.concatenate((weight, 1.0 - weight))
+            return float(losses @ weight) + known, at.astype(np.uint32), p
+        p = np.exp(scores / temperature)
         total = p.sum(axis=1)
-        losses = np.log(total) - scores[rows, gold]
+        losses += temperature * np.log(total)
         p *= (weight / total)[:, np.newaxis]
         p[rows, gold] += 1.0 - weight
-        return float(losses @ weight + theta[rows, gold].sum()), None, p.ravel()
+        return float(losses @ weight) + known, None, p.ravel()

@@ -89,8 +89,8 @@ class ImageSegmenter(FileTagger):
     patience : int, default=5
         With a dev set: end after this many passes without a better IoU. 0: never.
     class_weight : dict of str to float or "balanced", optional
-        Multiplies, by the class of a pixel, what it costs if it is wrong, and its part in the model
-        of single pixels.
+        Multiplies, by the class of a pixel, what it costs if it is wrong, and its log loss. Not for
+        "perceptron".
     callbacks : callable or list of callables, optional
         Called after each pass, see :class:`~structlearn.StructuredSVM`.
     checkpoint : path, optional
@@ -197,6 +197,8 @@ class ImageSegmenter(FileTagger):
                 f"learner={self.learner!r} has no margin; 'adagrad', 'svm', 'passive-aggressive' "
                 "and 'arow' have one"
             )
+        if self.class_weight is not None and self.learner == "perceptron":
+            raise ValueError("learner='perceptron' has no cost for class_weight; the others have")
         try:
             good = all(0 < float(s) <= 64 for s in self.scales)
         except (TypeError, ValueError):
