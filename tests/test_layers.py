@@ -35,6 +35,10 @@ BESIDE = ["metrics", "plotting", "drawing"]
 #: What stands below all layers.
 FOUNDATION = {"_core", "exceptions"}
 
+#: How files are written and read, whatever is in them: estimators and tasks know it, and it knows
+#: no model.
+FORMAT = {"io.container", "io.arrays"}
+
 #: Module to what it may import besides: X is read by the names of a structure's blocks, and what
 #: shows itself in notebooks knows how it is drawn.
 ALSO = {
@@ -45,7 +49,14 @@ ALSO = {
 }
 
 #: The only modules of a layer that others may know: its idea, not its members.
-GENERAL = {"structures": {"structures.base", "structures.beam", "structures.native"}}
+GENERAL = {
+    "structures": {
+        "structures.base",
+        "structures.beam",
+        "structures.native",
+        "structures.threads",
+    }
+}
 
 
 def sources():
@@ -102,7 +113,8 @@ def test_imports_only_what_stands_before(name):
     before = set(LAYERS[: LAYERS.index(layer(name)) + 1])
     for target in imports(name, MODULES[name]):
         beside = {"metrics", "drawing"} if layer(name) == "tasks" else set()
-        allowed = layer(target) in before | FOUNDATION | beside or target in ALSO.get(name, ())
+        also = ALSO.get(name, set()) | (FORMAT if layer(name) == "estimators" else set())
+        allowed = layer(target) in before | FOUNDATION | beside or target in also
         assert allowed, f"{name} imports {target}"
 
 
@@ -127,6 +139,12 @@ def test_learners_know_problems_only(name):
         assert layer(target) in {"problem", "learners", *FOUNDATION}, f"{name} imports {target}"
 
 
+@pytest.mark.parametrize("name", sorted(FORMAT))
+def test_the_format_of_files_knows_no_model(name):
+    for target in imports(name, MODULES[name]):
+        assert layer(target) in {"text", *FOUNDATION} or target in FORMAT, f"{name}: {target}"
+
+
 @pytest.mark.parametrize("name", ASIDE)
 def test_what_stands_beside_knows_no_layer(name):
     """Metrics score labels from anywhere, pictures show histories from anywhere."""
@@ -136,8 +154,8 @@ def test_what_stands_beside_knows_no_layer(name):
 
 def test_nothing_below_the_command_line_knows_it():
     for name, path in sources():
-        if layer(name) not in ("cli", "commands", "demo", "__main__", "tasks", ""):
-            above = {"cli", "commands", "demo", "tasks"}
+        if layer(name) not in ("cli", "commands", "demo", "__main__", "loading", "tasks", ""):
+            above = {"cli", "commands", "demo", "loading", "tasks"}
             assert not above & {layer(t) for t in imports(name, path)}, name
 
 

@@ -32,6 +32,7 @@ nb::ndarray<nb::numpy, T, nb::ndim<1>> to_numpy(std::vector<T> values) {
 void bind_structures(nb::module_& m);
 void bind_problem(nb::module_& m);
 void bind_completion(nb::module_& m);
+void bind_graph_inference(nb::module_& m);
 void bind_counts(nb::module_& m);
 void bind_online(nb::module_& m);
 void bind_quasi_newton(nb::module_& m);
@@ -45,6 +46,7 @@ void bind_tagger_model(nb::module_& m);
 void bind_segments(nb::module_& m);
 void bind_trees(nb::module_& m);
 void bind_parser(nb::module_& m);
+void bind_parser_training(nb::module_& m);
 void bind_pairwise(nb::module_& m);
 
 }  // namespace structlearn::python

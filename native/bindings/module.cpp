@@ -7,6 +7,7 @@ NB_MODULE(_core, m) {
   structlearn::python::bind_structures(m);
   structlearn::python::bind_problem(m);
   structlearn::python::bind_completion(m);
+  structlearn::python::bind_graph_inference(m);
   structlearn::python::bind_counts(m);
   structlearn::python::bind_online(m);
   structlearn::python::bind_quasi_newton(m);
@@ -20,5 +21,6 @@ NB_MODULE(_core, m) {
   structlearn::python::bind_segments(m);
   structlearn::python::bind_trees(m);
   structlearn::python::bind_parser(m);
+  structlearn::python::bind_parser_training(m);
   structlearn::python::bind_pairwise(m);
 }

@@ -111,6 +111,7 @@ void AdaptiveSteps<Real>::adagrad(double weight) {
     const double g = weight * slope;
     state_.squares[q] += static_cast<Real>(g * g);
     const double H = settings_.delta + std::sqrt(state_.squares[q]);
+    if (H == 0.0) continue;  // the square of a gradient so small is 0
     if (current_.empty()) {
       move(q, -settings_.rate * g / H);
       continue;

@@ -71,7 +71,7 @@ FrankWolfeReport frank_wolfe_pass(WorkingSets& sets, std::span<const std::int64_
     SimplexPoint point{set.alpha, &set.rest, score, set.gold_cost};
     gap[i] = std::max(0.0, C * (found.loss - point.mean()));
     report.gap += gap[i];
-    if (found.changed && found.loss > point.best()) {
+    if (found.other && found.loss > point.best()) {
       const std::size_t before = set.atoms.size();
       sets.add(i, layout, r, found.cost, scratch.data());
       // Another atom may have gone for it, or two may have become one.

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include "learners/newton_system.hpp"
 
@@ -203,39 +204,48 @@ void Run::residuals() {
 }
 
 double Run::look(BlockSolution& best) const {
+  // The weights, inside of what bounds them: rows that share no column are settled one by one.
+  Vector w = w_, dot = dot_;
+  bool moved = false;
+  for (std::size_t r = p_.block.back(); r < n_; ++r) {
+    if (!(dot[r] > 0.0)) continue;
+    double square = 0.0;
+    for (std::size_t k = p_.rows.ptr[r]; k < p_.rows.ptr[r + 1]; ++k) {
+      square += p_.rows.value[k] * p_.rows.value[k];
+    }
+    p_.rows.add(r, -dot[r] / square, w.data());
+    moved = true;
+  }
+  for (std::size_t r = 0; moved && r < n_; ++r) dot[r] = p_.rows.dot(r, w.data());
   // The point of the simplices that b stands for.
   Point b = b_;
-  Vector away = w_;
+  Vector away = w;
   double gap = 0.0, primal = 0.0;
   for (std::size_t i = 0; i < blocks_; ++i) {
     double sum = b.gold[i], most = p_.gold[i];
     for (std::size_t r = begin_of(i); r < begin_of(i + 1); ++r) {
       sum += b.row[r];
-      most = std::max(most, p_.cost[r] + dot_[r]);
+      most = std::max(most, p_.cost[r] + dot[r]);
     }
     const double scale = p_.C[i] / sum;
     b.gold[i] *= scale;
     gap += b.gold[i] * (most - p_.gold[i]);
     for (std::size_t r = begin_of(i); r < begin_of(i + 1); ++r) {
       b.row[r] *= scale;
-      gap += b.row[r] * (most - (p_.cost[r] + dot_[r]));
+      gap += b.row[r] * (most - (p_.cost[r] + dot[r]));
     }
     primal += p_.C[i] * most;
   }
   for (std::size_t r = 0; r < n_; ++r) {
     p_.rows.add(r, b.row[r], away.data());
-    if (r >= p_.block.back()) gap += b.row[r] * std::max(0.0, -dot_[r]);
+    if (r >= p_.block.back()) gap += b.row[r] * std::max(0.0, -dot[r]);
   }
-  for (std::size_t j = 0; j < w_.size(); ++j) {
+  for (std::size_t j = 0; j < w.size(); ++j) {
     gap += 0.5 * away[j] * away[j];
-    primal += 0.5 * w_[j] * w_[j];
-  }
-  // Weights outside of what bounds them are no answer.
-  for (std::size_t r = p_.block.back(); r < n_; ++r) {
-    if (dot_[r] > 0.0) return HUGE_VAL;
+    primal += 0.5 * w[j] * w[j];
   }
   if (gap < best.gap) {
-    best.w = w_;
+    best.w = std::move(w);
     best.b = std::move(b.row);
     best.rest = std::move(b.gold);
     best.gap = gap;

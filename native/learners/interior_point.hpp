@@ -41,7 +41,8 @@ struct SparseRows {
 
 struct BlockProgram {
   std::size_t columns = 0;
-  SparseRows rows;                    // those of the blocks, then those that bound w
+  // Those of the blocks, then those that bound w; of the latter no two share a column.
+  SparseRows rows;
   std::vector<std::size_t> block{0};  // rows of block i: [block[i], block[i + 1])
   std::vector<double> cost;           // one a row of a block
   std::vector<double> gold, C;        // one a block

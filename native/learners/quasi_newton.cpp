@@ -105,7 +105,8 @@ bool CurvatureMemory::remember(const double* w, const double* w_before, const do
                                const double* g_before, const double* v, std::size_t threads) {
   std::size_t fresh = 0;
   while (std::find(order_.begin(), order_.end(), fresh) != order_.end()) ++fresh;
-  const std::size_t width = 4 * slots_;  // of a slot: <s, y new>, <s, v>, <y, y new>, <y, v>
+  // Of a slot: <s, y new>, <s, v>, <y, y new>, <y, v>; and <s, s> of the new one.
+  const std::size_t width = 4 * slots_ + 1;
   std::vector<double> part(tasks() * width, 0.0);
   parallel_for(tasks(), threads, [&](std::size_t task, std::size_t) {
     double* sums = part.data() + task * width;
@@ -120,6 +121,8 @@ bool CurvatureMemory::remember(const double* w, const double* w_before, const do
         new_s[i] = static_cast<float>(w[begin + i] - w_before[begin + i]);
         new_y[i] = static_cast<float>(g[begin + i] - g_before[begin + i]);
         y[i] = static_cast<double>(new_y[i]);
+        const double s = static_cast<double>(new_s[i]);
+        sums[width - 1] += s * s;
       }
       const auto products = [&](std::size_t slot) {
         const float* s = rows + 2 * slot * kTile;
@@ -139,7 +142,8 @@ bool CurvatureMemory::remember(const double* w, const double* w_before, const do
   };
   for (const std::size_t slot : order_) take(slot);
   const double curvature = part[4 * fresh], squared = part[4 * fresh + 2];
-  if (!(curvature > 1e-14 * squared)) return false;
+  // An angle between s and y that rounding may explain tells nothing, whatever the units.
+  if (!(curvature > 1e-10 * std::sqrt(part[width - 1] * squared))) return false;
   if (order_.size() + 1 == slots_) order_.pop_back();
   order_.insert(order_.begin(), fresh);
   take(fresh);

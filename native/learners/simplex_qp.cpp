@@ -98,17 +98,16 @@ std::size_t pairwise_steps(const Gram& gram, double scale, SimplexPoint& point, 
 
 namespace {
 
-// Solves the positive semi-definite system Mx = y (rows of M one after another) by Cholesky, with
-// a ridge at the level of rounding; false where it breaks down.
+// Solves the positive semi-definite system Mx = y (rows of M one after another) by Cholesky; false
+// where it breaks down, which is where nothing but rounding is left of a pivot.
 bool cholesky(std::vector<double>& M, std::vector<double>& y, std::size_t n) {
-  double top = 0.0;
-  for (std::size_t j = 0; j < n; ++j) top = std::max(top, M[j * n + j]);
   for (std::size_t j = 0; j < n; ++j) {
+    const double whole = M[j * n + j];
     for (std::size_t i = j; i < n; ++i) {
       double sum = M[i * n + j];
       for (std::size_t k = 0; k < j; ++k) sum -= M[i * n + k] * M[j * n + k];
       if (i == j) {
-        if (!(sum > 1e-13 * top)) return false;
+        if (!(sum > 1e-13 * whole)) return false;
         M[j * n + j] = std::sqrt(sum);
       } else {
         M[i * n + j] = sum / M[j * n + j];

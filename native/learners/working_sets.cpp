@@ -5,6 +5,8 @@
 #include <string>
 #include <utility>
 
+#include "numeric/grain.hpp"
+
 namespace structlearn {
 
 double WorkingSet::mean_cost() const {
@@ -288,10 +290,30 @@ void WorkingSets::weights(double* w) const {
   }
 }
 
+double WorkingSets::release(double* gradient) {
+  constexpr double kLittle = 1e-6;  // of the heaviest: an interior point has no zeros
+  weights(gradient);
+  for (std::size_t j = 0; j < problem_->weights(); ++j) gradient[j] = -gradient[j];
+  double cost = 0.0;
+  for (std::size_t i = 0; i < sets_.size(); ++i) {
+    WorkingSet& set = sets_[i];
+    cost += scale(i) * set.mean_cost();
+    double most = 0.0;
+    for (const double a : set.alpha) most = std::max(most, a);
+    for (std::size_t a = 0; a < set.atoms.size(); ++a) {
+      set.atoms[a].idle = set.alpha[a] > kLittle * most ? 0 : set.atoms[a].idle + 1;
+      set.alpha[a] = 0.0;
+    }
+    set.rest = 1.0;
+  }
+  return cost;
+}
+
 Survey WorkingSets::survey(const double* w, double violation, bool products, std::size_t threads,
                            Interrupt& interrupt) {
-  const std::size_t n = sets_.size(), grain = 16, tasks = (n + grain - 1) / grain;
   if (!problem_->oracle().threads_allowed()) threads = 1;
+  const std::size_t n = sets_.size(), grain = grain_of(n, threads, 16);
+  const std::size_t tasks = (n + grain - 1) / grain;
   threads = std::max<std::size_t>(threads, 1);
   Survey found;
   found.loss.assign(n, 0.0);
@@ -318,7 +340,7 @@ Survey WorkingSets::survey(const double* w, double violation, bool products, std
       found.loss[i] = at.loss;
       found.slack[i] = point.best();
       found.gap[i] = scale(i) * (at.loss - point.mean());
-      if (at.changed && at.loss - found.slack[i] > violation) {
+      if (at.other && at.loss - found.slack[i] > violation) {
         const std::size_t before = set.atoms.size();
         const std::size_t place =
             add(i, layout, local.r, at.cost, products ? local.scratch.data() : nullptr);

@@ -99,6 +99,11 @@ class WorkingSets {
   // w = -sum_i C_i A_i^T r_i from the start, examples in order.
   void weights(double* w) const;
 
+  // Gives all weight back to the gold outputs; returns what the joint constraint of the mean
+  // outputs was: its cost, and sum_i C_i A^T r_i. Atoms with little weight have been idle once
+  // more.
+  double release(double* gradient);
+
   // A pass with the weights held still; outputs that score more than the working set by over
   // `violation` are added to it. The same for any number of threads.
   Survey survey(const double* w, double violation, bool products, std::size_t threads,

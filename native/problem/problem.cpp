@@ -15,6 +15,9 @@ constexpr std::size_t kTheta = 10, kDifference = 11;
 // or 1e-12 where scores are thousands of eps, leaves seven digits and more.
 constexpr double kSharpestZeroOne = 12.0;
 
+// What sums of scores may be wrong by, as a share of themselves.
+constexpr double kRounding = 1e-9;
+
 [[noreturn]] void nothing_legal(std::size_t i) {
   throw Infeasible("example " + std::to_string(i) +
                    ": no legal output is left: every output scores -inf");
@@ -28,6 +31,15 @@ Scores scores_of(const Layout& layout, const double* theta) {
     if (layout.block[b].present) scores.block[b] = theta + layout.block[b].offset;
   }
   return scores;
+}
+
+double Oracle::argmax(std::size_t, const Layout&, const double*, Output&, Workspace&) const {
+  throw std::invalid_argument("the structure is not one of the core");
+}
+
+double StructureOracle::argmax(std::size_t, const Layout& layout, const double* theta, Output& y,
+                               Workspace& ws) const {
+  return structure_->argmax(layout, scores_of(layout, theta), y, ws);
 }
 
 double StructureOracle::infer(std::size_t, const Layout& layout, const double* theta, double eps,
@@ -52,10 +64,17 @@ double StructureOracle::infer(std::size_t, const Layout& layout, const double* t
 double StructureOracle::runner_up(std::size_t, const Layout& layout, const double* theta,
                                   std::span<const std::uint32_t> excluded, PartVector& p,
                                   Workspace& ws) const {
+  // Different outputs may have the same parts (trees of a grammar without spans): of two that have
+  // those of the excluded one, at most one is it.
+  bool excluded_seen = false;
   for (const auto& [value, y] : structure_->kbest(layout, scores_of(layout, theta), 2, ws)) {
     p.clear(false);
     structure_->encode(layout, y, p.index);
-    if (std::equal(p.index.begin(), p.index.end(), excluded.begin(), excluded.end())) continue;
+    if (!excluded_seen &&
+        std::equal(p.index.begin(), p.index.end(), excluded.begin(), excluded.end())) {
+      excluded_seen = true;
+      continue;
+    }
     p.value.assign(p.index.size(), 1.0);
     return value;
   }
@@ -215,6 +234,16 @@ LossResult Problem::loss(std::size_t i, const Layout& layout, Weights w, double 
   const double constant = cost_constant(i, margin);
   result.loss = value + constant - clamp;
   result.scores = plain;
+  if (eps == 0.0 && !is_partial && result.loss < -kRounding * (1.0 + std::abs(clamp))) {
+    // Inference was not exact, or may not choose the gold output, which is better than what it
+    // found: to move away from that would be to unlearn.
+    const double own = gold_cost(i, layout, margin);
+    if (own > result.loss) {
+      result.loss = result.cost = own;
+      gradient.clear(false);
+      return result;
+    }
+  }
 
   if (eps > 0.0) {
     if (margin != 0.0 && cost_.zero_one) {
@@ -245,6 +274,9 @@ LossResult Problem::loss(std::size_t i, const Layout& layout, Weights w, double 
     plain_difference += gradient.value[n] * plain[gradient.index[n]];
   }
   result.changed = !gradient.index.empty();
+  // Without a gradient the zero-one loss is either 0 or the margin.
+  const bool twin = margin != 0.0 && cost_.zero_one && result.loss > 0.5 * margin;
+  result.other = result.changed || twin;
   result.cost = result.loss - plain_difference;
   return result;
 }
@@ -379,6 +411,27 @@ double Problem::total(const double* w, double margin, double eps, double* gradie
   }
   *complete = !interrupt.requested();
   if (cost) *cost = sum_of_costs;
+  return sum;
+}
+
+double Problem::shortfall(const double* w, double margin, std::size_t threads,
+                          Interrupt& interrupt) const {
+  if (margin != 0.0 && cost_.zero_one) return 0.0;  // second bests are exact, or refused
+  if (!oracle_->threads_allowed()) threads = 1;
+  std::vector<double> missed(examples(), 0.0);
+  std::vector<Workspace> workspace(std::max<std::size_t>(threads, 1));
+  parallel_for(examples(), threads, [&](std::size_t i, std::size_t thread) {
+    if (sample_weight(i) == 0.0 || interrupt.requested()) return;
+    const Layout layout = scorer_->layout(i);
+    double* theta = workspace[thread].real(kTheta, layout.parts);
+    scorer_->score(i, layout, w, 1.0, theta);
+    if (margin != 0.0) add_cost(i, layout, margin, theta);
+    missed[i] = oracle_->missed(i, layout, theta, workspace[thread]);
+  });
+  double sum = 0.0;
+  for (std::size_t i = 0; i < examples(); ++i) {
+    if (missed[i] > 0.0) sum += sample_weight(i) * missed[i];
+  }
   return sum;
 }
 

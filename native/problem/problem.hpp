@@ -19,6 +19,12 @@
 
 namespace structlearn {
 
+// How many calls of inference at eps = 0 did not find a best output: one that scores no more than
+// it (`under`), or parts that score at least as much without being an output (`over`).
+struct Inexact {
+  std::size_t under = 0, over = 0;
+};
+
 // Inference for example i of a problem, whoever does it.
 class Oracle {
  public:
@@ -35,6 +41,17 @@ class Oracle {
                               std::span<const std::uint32_t> gold, const BeamSettings&,
                               Workspace&) const = 0;
   virtual bool threads_allowed() const { return true; }
+  // How often it was not exact so far, and by how much at most infer at eps = 0 is too small here;
+  // infinity where that is not known.
+  virtual Inexact inexact() const { return {}; }
+  virtual double missed(std::size_t /* example */, const Layout&, const double* /* theta */,
+                        Workspace&) const {
+    return 0.0;
+  }
+  // The best output as a row of integers, and its score, where this oracle gives such rows.
+  virtual bool gives_rows() const { return false; }
+  virtual double argmax(std::size_t example, const Layout&, const double* theta, Output& y,
+                        Workspace&) const;
 };
 
 class StructureOracle final : public Oracle {
@@ -48,6 +65,9 @@ class StructureOracle final : public Oracle {
   Violation violation(std::size_t, const Layout&, const double* theta,
                       std::span<const std::uint32_t> gold, const BeamSettings&,
                       Workspace&) const override;
+  bool gives_rows() const override { return true; }
+  double argmax(std::size_t, const Layout& layout, const double* theta, Output& y,
+                Workspace& ws) const override;
   const Structure& structure() const { return *structure_; }
 
  private:
@@ -86,6 +106,7 @@ struct LossResult {
   double loss = 0.0;
   double cost = 0.0;     // margin * cost of the output found; eps > 0: its expectation under p
   bool changed = false;  // the gradient is not zero
+  bool other = false;    // what was found is not the gold output, though its parts may be the same
   bool valid = true;     // the output found does not score less than the gold one
   // The scores without the cost, in the workspace: valid until its next use.
   const double* scores = nullptr;
@@ -152,6 +173,9 @@ class Problem {
   // the threads, and summed in order. False in `complete` if interrupted.
   double total(const double* w, double margin, double eps, double* gradient, std::size_t threads,
                Interrupt& interrupt, bool* complete, double* cost = nullptr) const;
+
+  // By how much sum_i weight_i L_i(w) at eps = 0 may be too small because inference is not exact.
+  double shortfall(const double* w, double margin, std::size_t threads, Interrupt& interrupt) const;
 
  private:
   // What remains of two vertices when what they share has cancelled: `found` less the parts of the

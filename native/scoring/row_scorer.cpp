@@ -460,4 +460,30 @@ void RowScorer::gather(std::size_t example, const Layout& layout, const PartVect
   transpose(example, layout, v, Collect{out});
 }
 
+void RowScorer::feature_squares(double* squares, double* counts, double* all) const {
+  for (std::size_t b = 0; b < blocks_.size(); ++b) {
+    const FeatureRows& f = blocks_[b].features;
+    const WeightRows& rows = blocks_[b].weights;
+    if (!rows.present) continue;
+    std::vector<double> square(f.features, 0.0), count(f.features, 0.0);
+    const bool shared = f.kind == FeatureRows::Kind::kShared;
+    const std::size_t sites = shared ? examples_ : static_cast<std::size_t>(f.site_ptr[examples_]);
+    for (std::size_t s = 0; s < sites; ++s) {
+      for_features(f, s, [&](std::size_t feature, double x) {
+        square[feature] += x * x;
+        count[feature] += 1.0;
+      });
+    }
+    for (std::size_t k = 0; k < f.features; ++k) {
+      const std::size_t begin = rows.row_ptr.empty() ? k * rows.columns : rows.row_ptr[k];
+      const std::size_t end = rows.row_ptr.empty() ? begin + rows.columns : rows.row_ptr[k + 1];
+      for (std::size_t q = begin; q < end; ++q) {
+        squares[rows.offset + q] += square[k];
+        counts[rows.offset + q] += count[k];
+        all[rows.offset + q] += static_cast<double>(sites);
+      }
+    }
+  }
+}
+
 }  // namespace structlearn

@@ -86,6 +86,7 @@ class RowScorer final : public Scorer {
   // |x|^2 of the features of the site, as many times as an outcome has columns.
   double squared_norm_of_site(std::size_t example, std::size_t block,
                               std::size_t site) const override;
+  void feature_squares(double* squares, double* counts, double* all) const override;
 
  private:
   // What the scorer adds to a block so that its loops are short.

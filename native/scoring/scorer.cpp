@@ -1,30 +1,49 @@
 #include "scoring/scorer.hpp"
 
-#include <algorithm>
+#include <bit>
 #include <cstdint>
+#include <stdexcept>
 
 namespace structlearn {
 
 void EntryMerger::operator()(WeightEntries& entries) {
+  if (sums_.empty()) {
+    add_up(entries);
+    return;
+  }
   std::size_t kept = 0;
-  if (!sums_.empty()) {
-    for (const auto& [q, x] : entries) sums_[q] += x;
-    for (std::size_t n = 0; n < entries.size(); ++n) {
-      const std::size_t q = entries[n].first;
-      if (sums_[q] != 0.0) entries[kept++] = {q, sums_[q]};
-      sums_[q] = 0.0;  // a weight that comes again has been counted
-    }
-  } else {
-    std::stable_sort(entries.begin(), entries.end(),
-                     [](const auto& a, const auto& b) { return a.first < b.first; });
-    for (std::size_t n = 0; n < entries.size();) {
-      const std::size_t q = entries[n].first;
-      double sum = 0.0;
-      for (; n < entries.size() && entries[n].first == q; ++n) sum += entries[n].second;
-      if (sum != 0.0) entries[kept++] = {q, sum};
-    }
+  for (const auto& [q, x] : entries) sums_[q] += x;
+  for (std::size_t n = 0; n < entries.size(); ++n) {
+    const std::size_t q = entries[n].first;
+    if (sums_[q] != 0.0) entries[kept++] = {q, sums_[q]};
+    sums_[q] = 0.0;  // a weight that comes again has been counted
   }
   entries.resize(kept);
+}
+
+void EntryMerger::add_up(WeightEntries& entries) {
+  if (entries.size() >= kEmpty / 2) throw std::length_error("too many entries of one example");
+  if (slots_.size() < 2 * entries.size()) slots_.assign(std::bit_ceil(2 * entries.size()), kEmpty);
+  const std::size_t mask = slots_.size() - 1;
+  // Entries move to the front, one a weight; a slot names the one of its weight.
+  std::size_t found = 0;
+  std::vector<std::size_t> used;
+  used.reserve(entries.size());
+  for (std::size_t n = 0; n < entries.size(); ++n) {
+    const auto [q, x] = entries[n];
+    std::size_t slot = (q * 0x9E3779B97F4A7C15ULL >> 32) & mask;
+    while (slots_[slot] != kEmpty && entries[slots_[slot]].first != q) slot = (slot + 1) & mask;
+    if (slots_[slot] != kEmpty) {
+      entries[slots_[slot]].second += x;
+      continue;
+    }
+    slots_[slot] = static_cast<std::uint32_t>(found);
+    used.push_back(slot);
+    entries[found++] = {q, x};
+  }
+  for (const std::size_t slot : used) slots_[slot] = kEmpty;
+  entries.resize(found);
+  std::erase_if(entries, [](const auto& entry) { return entry.second == 0.0; });
 }
 
 void Scorer::scatter(std::size_t example, const Layout& layout, const PartVector& v, double a,

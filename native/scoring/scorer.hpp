@@ -80,10 +80,16 @@ class Scorer {
                                       std::size_t /* site */) const {
     return -1.0;
   }
+
+  // By weight, added up over all sites: the squares of its feature, how often that is there, and
+  // the number of sites. Nothing where features have no values of their own.
+  virtual void feature_squares(double* /* squares */, double* /* counts */,
+                               double* /* all */) const {}
 };
 
-// Adds up entries of the same weight, in the order in which they stand, and drops zeros. By a
-// vector over all weights, or by sorting where that would be larger than the caches.
+// Adds up entries of the same weight, in the order in which they stand, and drops zeros; what is
+// left stands in the order in which the weights came first. By a vector over all weights, or by a
+// hash table where that would be larger than the caches.
 class EntryMerger {
  public:
   explicit EntryMerger(std::size_t weights) : sums_(weights <= kMostSums ? weights : 0, 0.0) {}
@@ -91,7 +97,10 @@ class EntryMerger {
 
  private:
   static constexpr std::size_t kMostSums = std::size_t{1} << 22;
-  std::vector<double> sums_;  // zeros between two calls
+  static constexpr std::uint32_t kEmpty = 0xFFFFFFFFu;
+  void add_up(WeightEntries& entries);
+  std::vector<double> sums_;          // zeros between two calls
+  std::vector<std::uint32_t> slots_;  // of the hash table: which entry, kEmpty between two calls
 };
 
 }  // namespace structlearn

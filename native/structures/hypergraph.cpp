@@ -124,6 +124,31 @@ double Hypergraph::infer(const double* theta, double eps, double* p) const {
   return eps * node.back();
 }
 
+double Hypergraph::entropy(const double* theta, double eps) const {
+  std::vector<double> edge;
+  const std::vector<double> node = inside(theta, eps, edge);
+  if (node.back() == kMinusInfinity) return kMinusInfinity;
+  // H(node) = sum_e p(e) (-log p(e) + H of its tails), every term at least 0.
+  std::vector<double> result(nodes_, 0.0);
+  for (std::size_t v = 0; v < nodes_; ++v) {
+    if (node[v] == kMinusInfinity) continue;
+    const auto first = edge.begin() + in_ptr_[v], last = edge.begin() + in_ptr_[v + 1];
+    const auto top = std::max_element(first, last);
+    double rest = 0.0, mean = 0.0;  // weights are relative to that of the top, which is 1
+    for (auto x = first; x != last; ++x) {
+      if (*x == kMinusInfinity) continue;
+      const auto e = static_cast<std::size_t>(x - edge.begin());
+      const double weight = std::exp(*x - *top);
+      double surprise = *top - *x;
+      for (std::size_t i = tail_ptr_[e]; i < tail_ptr_[e + 1]; ++i) surprise += result[tail_[i]];
+      mean += weight * surprise;
+      if (x != top) rest += weight;
+    }
+    result[v] = std::log1p(rest) + mean / (1.0 + rest);
+  }
+  return result.back();
+}
+
 struct Hypergraph::Forest {
   const Hypergraph& graph;
   const double* theta;

@@ -36,6 +36,10 @@ class Hypergraph {
   // eps log sum exp(score / eps) over derivations, its gradient added up in p (parts() values).
   double infer(const double* theta, double eps, double* p) const;
 
+  // The entropy, in nats, of P(derivation) ~ exp(score / eps); -inf if there is none. The sum over
+  // nodes of how open the choice of an edge is there: no difference of large numbers.
+  double entropy(const double* theta, double eps) const;
+
   std::vector<std::pair<double, Edges>> kbest(const double* theta, std::size_t k) const;
 
   std::vector<Edges> sample(const double* theta, double eps, std::size_t n,

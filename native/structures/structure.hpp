@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <limits>
+#include <memory>
 #include <span>
 #include <stdexcept>
 #include <utility>
@@ -26,6 +27,12 @@ struct Block {
   std::size_t size() const { return sites * outcomes; }
 };
 
+// What an example is like where a few integers do not say it: a structure that needs more derives
+// from this.
+struct Shape {
+  virtual ~Shape() = default;
+};
+
 // The parts of one example.
 struct Layout {
   std::array<Block, kMaxBlocks> block;
@@ -33,6 +40,7 @@ struct Layout {
   // What the example says of its own shape (parents, edges, sides), as its structure reads it;
   // borrowed. Empty where the structure needs none.
   std::span<const std::int64_t> topology;
+  std::shared_ptr<const Shape> shape;  // made by the scorer; null where the structure needs none
 
   void add(std::size_t b, std::size_t sites, std::size_t outcomes, bool anchored) {
     block[b] = {sites, outcomes, parts, true, anchored};

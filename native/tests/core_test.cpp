@@ -9,12 +9,14 @@
 #include "tests/problem/problem_test.hpp"
 #include "tests/structures/chains/semimarkov_test.hpp"
 #include "tests/structures/graphs/elimination_test.hpp"
+#include "tests/structures/graphs/pair_search_test.hpp"
 #include "tests/structures/graphs/pairwise_test.hpp"
 #include "tests/structures/hypergraph_test.hpp"
 #include "tests/structures/structures_test.hpp"
 #include "tests/structures/trees/constituency_test.hpp"
 #include "tests/structures/trees/labelled_tree_test.hpp"
 #include "tests/structures/trees/trees_test.hpp"
+#include "tests/tasks/constituents/span_trees_test.hpp"
 #include "tests/tasks/dependencies/parsing_test.hpp"
 #include "tests/tasks/segments/segment_text_test.hpp"
 #include "tests/tasks/tagging/integer_perceptron_test.hpp"
@@ -44,10 +46,16 @@ int main() {
   test::test_second_order_trees();
   test::test_second_order_certificates();
   test::test_projective_chart();
+  test::test_span_trees();
   test::test_label_sets();
+  test::test_parser_operator();
+  test::test_merged_entries();
   test::test_pairwise();
   test::test_cliques();
   test::test_elimination();
+  test::test_pair_search();
+  test::test_assignments();
+  test::test_pairwise_examples();
   test::test_weight_cone();
   test::test_segment_texts();
   test::test_hypergraphs();
@@ -72,7 +80,6 @@ int main() {
   test::test_labeller();
   test::test_trees_of_spans();
   test::test_trees_of_grammars();
-  test::test_tree_learner();
   std::printf("%zu checks, %d failed\n", test::checks, test::failures);
   return test::failures == 0 ? 0 : 1;
 }

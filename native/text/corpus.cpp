@@ -179,6 +179,40 @@ void Corpus::add_sentence(const std::vector<std::vector<std::string_view>>& colu
   sentence_.push_back(tokens());
 }
 
+Corpus Corpus::subset(std::span<const std::size_t> sentences) const {
+  Corpus out(format_);
+  out.separator_ = separator_;
+  out.kept_ = kept_;
+  out.columns_.resize(columns_.size());
+  for (const std::size_t s : sentences) {
+    const auto before = [](const Aside& aside, std::size_t sentence) {
+      return aside.sentence < sentence;
+    };
+    for (auto a = std::lower_bound(asides_.begin(), asides_.end(), s, before);
+         a != asides_.end() && a->sentence == s; ++a) {
+      out.asides_.push_back({out.line_.size() + a->token - sentence_[s], out.sentences(),
+                             out.aside_text_.add(aside_text_[a->text])});
+    }
+    for (std::size_t t = sentence_[s]; t < sentence_[s + 1]; ++t) out.line_.push_back(line_[t]);
+    out.sentence_.push_back(out.line_.size());
+  }
+  std::vector<std::uint32_t> number;  // of each string in its new table
+  for (std::size_t c = 0; c < columns_.size(); ++c) {
+    const Column& from = columns_[c];
+    if (from.cell.empty()) continue;  // not kept
+    number.assign(from.strings.size(), StringTable::kAbsent);
+    for (const std::size_t s : sentences) {
+      for (std::size_t t = sentence_[s]; t < sentence_[s + 1]; ++t) {
+        std::uint32_t& at = number[from.cell[t]];
+        if (at == StringTable::kAbsent)
+          at = out.columns_[c].strings.add(from.strings[from.cell[t]]);
+        out.columns_[c].cell.push_back(at);
+      }
+    }
+  }
+  return out;
+}
+
 ChunkLabel chunk_label(std::string_view label) {
   const std::size_t hyphen = label.find('-');
   const std::string_view prefix = label.substr(0, hyphen);

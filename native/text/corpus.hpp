@@ -6,6 +6,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <span>
 #include <stdexcept>
 #include <string>
 #include <string_view>
@@ -101,6 +102,9 @@ class Corpus {
   void clear_tokens();
   // Forgets the strings too.
   void clear();
+
+  // The sentences with these numbers, as if nothing else had been read; lines stay what they were.
+  Corpus subset(std::span<const std::size_t> sentences) const;
 
   // Adds a sentence, column by column; every column as long as the first.
   void add_sentence(const std::vector<std::vector<std::string_view>>& columns);

@@ -19,10 +19,8 @@ std::string boundary_name(std::ptrdiff_t distance) {
 // -- phrases ------------------------------------------------------------------------------------
 
 std::size_t Gazetteer::place(std::uint64_t path) const {
-  const std::size_t mask = node_.size() - 1;
-  std::size_t at = path & mask;
-  while (node_[at].used && node_[at].path != path) at = (at + 1) & mask;
-  return at;
+  return probe(path, node_.size() - 1,
+               [&](std::size_t at) { return !node_[at].used || node_[at].path == path; });
 }
 
 void Gazetteer::put(std::uint64_t path, std::uint32_t name) {
@@ -34,11 +32,8 @@ void Gazetteer::put(std::uint64_t path, std::uint32_t name) {
   }
   if (name != StringTable::kAbsent && node.name == StringTable::kAbsent) node.name = name;
   if (2 * used_ <= node_.size()) return;
-  std::vector<Node> old(2 * node_.size());
-  old.swap(node_);
-  for (const Node& n : old) {
-    if (n.used) node_[place(n.path)] = n;
-  }
+  double_table(
+      node_, Node{}, [](const Node& n) { return n.used; }, [](const Node& n) { return n.path; });
 }
 
 void Gazetteer::add(const std::vector<std::string_view>& words, std::string_view name) {
@@ -440,37 +435,27 @@ FeatureIndex::FeatureIndex(std::size_t expected) {
 }
 
 std::uint32_t FeatureIndex::add(std::uint64_t key) {
-  std::size_t at = key & mask_;
-  while (slot_[at].key != key) {
-    if (slot_[at].key == 0) {
-      slot_[at] = {key, static_cast<std::uint32_t>(size_++), 1};
-      const std::uint32_t id = slot_[at].id;
-      if (4 * size_ > 3 * slot_.size()) grow();
-      return id;
-    }
-    at = (at + 1) & mask_;
+  Slot& slot = slot_[place(key)];
+  if (slot.key == key) {
+    ++slot.count;
+    return slot.id;
   }
-  ++slot_[at].count;
-  return slot_[at].id;
+  const auto id = static_cast<std::uint32_t>(size_++);
+  slot = {key, id, 1};
+  if (4 * size_ > 3 * slot_.size()) grow();
+  return id;
 }
 
 void FeatureIndex::count_often(std::uint64_t key) {
   add(key);
-  std::size_t at = key & mask_;
-  while (slot_[at].key != key) at = (at + 1) & mask_;
-  slot_[at].count = 1u << 31;
+  slot_[place(key)].count = 1u << 31;
 }
 
 void FeatureIndex::grow() {
-  std::vector<Slot> old(2 * slot_.size());
-  old.swap(slot_);
+  double_table(
+      slot_, Slot{}, [](const Slot& slot) { return slot.key != 0; },
+      [](const Slot& slot) { return slot.key; });
   mask_ = slot_.size() - 1;
-  for (const Slot& slot : old) {
-    if (slot.key == 0) continue;
-    std::size_t at = slot.key & mask_;
-    while (slot_[at].key != 0) at = (at + 1) & mask_;
-    slot_[at] = slot;
-  }
 }
 
 std::vector<std::uint32_t> FeatureIndex::keep(std::uint32_t min_count) {

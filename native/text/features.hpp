@@ -14,6 +14,7 @@
 #include <string_view>
 #include <vector>
 
+#include "numeric/probing.hpp"
 #include "text/corpus.hpp"
 
 namespace structlearn::text {
@@ -236,12 +237,8 @@ class FeatureIndex {
   // Counts a key so often that it is kept for sure.
   void count_often(std::uint64_t key);
   std::uint32_t find(std::uint64_t key) const {
-    std::size_t at = key & mask_;
-    while (slot_[at].key != key) {
-      if (slot_[at].key == 0) return kAbsent;
-      at = (at + 1) & mask_;
-    }
-    return slot_[at].id;
+    const Slot& slot = slot_[place(key)];
+    return slot.key == 0 ? kAbsent : slot.id;
   }
   void prefetch(std::uint64_t key) const { __builtin_prefetch(&slot_[key & mask_]); }
   const std::vector<Slot>& slots() const { return slot_; }
@@ -253,6 +250,10 @@ class FeatureIndex {
 
  private:
   void grow();
+  std::size_t place(std::uint64_t key) const {
+    return probe(key, mask_,
+                 [&](std::size_t at) { return slot_[at].key == key || slot_[at].key == 0; });
+  }
   std::vector<Slot> slot_;
   std::size_t mask_, size_ = 0;
 };

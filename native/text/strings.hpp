@@ -5,6 +5,7 @@
 #include <string_view>
 #include <vector>
 
+#include "numeric/probing.hpp"
 #include "text/hash.hpp"
 
 namespace structlearn::text {
@@ -43,24 +44,17 @@ class StringTable {
  private:
   // Where s is, or where it belongs.
   std::size_t place(std::string_view s, std::uint64_t h) const {
-    const std::size_t mask = slot_.size() - 1;
-    std::size_t at = h & mask;
-    while (slot_[at] != kAbsent && !holds(slot_[at], s, h)) at = (at + 1) & mask;
-    return at;
+    return probe(h, slot_.size() - 1,
+                 [&](std::size_t at) { return slot_[at] == kAbsent || holds(slot_[at], s, h); });
   }
   bool holds(std::uint32_t id, std::string_view s, std::uint64_t h) const {
     return hash_[id] == h && begin_[id + 1] - begin_[id] == s.size() &&
            same_text(text_.data() + begin_[id], s.data(), s.size());
   }
   void grow() {
-    std::vector<std::uint32_t> larger(2 * slot_.size(), kAbsent);
-    const std::size_t mask = larger.size() - 1;
-    for (std::uint32_t id = 0; id < hash_.size(); ++id) {
-      std::size_t at = hash_[id] & mask;
-      while (larger[at] != kAbsent) at = (at + 1) & mask;
-      larger[at] = id;
-    }
-    slot_.swap(larger);
+    double_table(
+        slot_, kAbsent, [](std::uint32_t id) { return id != kAbsent; },
+        [&](std::uint32_t id) { return hash_[id]; });
   }
 
   std::vector<char> text_;

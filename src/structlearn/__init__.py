@@ -31,6 +31,7 @@ if TYPE_CHECKING:
         StructuredSVM,
     )
     from .exceptions import CapabilityError, ConvergenceWarning, InfeasibleError
+    from .loading import load
 
 _HOMES = {
     "AROW": "estimators",
@@ -45,6 +46,7 @@ _HOMES = {
     "CapabilityError": "exceptions",
     "ConvergenceWarning": "exceptions",
     "InfeasibleError": "exceptions",
+    "load": "loading",
 }
 _MODULES = (
     "constraints",
@@ -77,6 +79,7 @@ __all__ = [
     "StructuredPerceptron",
     "StructuredSVM",
     "__version__",
+    "load",
 ]
 
 

@@ -311,15 +311,26 @@ def _add_train_constituency(p: argparse.ArgumentParser, commands: Commands) -> N
     p.add_argument("--dev", metavar="FILE", help="scored after each pass; the best pass is kept")
     p.add_argument(
         "--learner",
-        choices=("svm", "perceptron", "crf", "pcfg"),
-        default="svm",
-        help="svm; crf: probabilities, slower; pcfg: a counted grammar",
+        choices=(*_LEARNERS, "pcfg"),
+        default="adagrad",
+        help="adagrad; svm, crf: convex, for small treebanks; pcfg: a counted grammar",
     )
+    p.add_argument(
+        "--C", metavar="X", type=_amount, help="weight of the losses (svm, crf 1), longest step"
+    )
+    p.add_argument("--eta0", metavar="X", type=_amount, help="size of adagrad's steps (0.1)")
+    p.add_argument(
+        "--temperature",
+        metavar="X",
+        type=_amount,
+        help="1: the log loss, with --cost 0 for probabilities (0; crf 1)",
+    )
+    p.add_argument("--tol", metavar="X", type=_amount, help="gap of svm (0.01) and crf (0.001)")
     p.add_argument("--gold-tags", action="store_true", help="learn with the tags of the trees")
     p.add_argument(
         "--folds", metavar="N", type=_count(2), default=5, help="parts for tags to learn from (5)"
     )
-    p.add_argument("--max-iter", metavar="N", type=_count(1), help="passes (4)")
+    p.add_argument("--max-iter", metavar="N", type=_count(1), help="passes (adagrad 4)")
     p.add_argument(
         "--patience",
         metavar="N",
@@ -328,7 +339,11 @@ def _add_train_constituency(p: argparse.ArgumentParser, commands: Commands) -> N
         help="with --dev: stop after N passes without a better score (5)",
     )
     p.add_argument(
-        "--cost", metavar="X", type=_amount, default=1.0, help="of a wrong span in training (1)"
+        "--cost",
+        "--margin",
+        metavar="X",
+        type=_amount,
+        help="of a wrong span in training (adagrad 1; crf 0)",
     )
     p.add_argument(
         "--min-count", metavar="N", type=_count(1), default=2, help="of a feature in gold trees (2)"
@@ -348,6 +363,11 @@ def _add_train_constituency(p: argparse.ArgumentParser, commands: Commands) -> N
         "--n-models", metavar="N", type=_count(1), default=1, help="average the weights of N seeds"
     )
     p.add_argument("--random-state", metavar="S", type=_count(0), default=0, help="seed (0)")
+    p.add_argument(
+        "--checkpoint",
+        metavar="FILE",
+        help="written while training; where it exists, training goes on from there",
+    )
     p.add_argument("--quiet", action="store_true", help="no progress")
     _add_threads(p)
     p.set_defaults(command=commands["train"], task="constituency")
@@ -405,7 +425,7 @@ def _add_train_segmenter(p: argparse.ArgumentParser, commands: Commands) -> None
         default=5,
         help="with --dev: stop after N passes without a better score (5)",
     )
-    p.add_argument("--margin", metavar="X", type=_amount, help="what a wrong pixel costs (1)")
+    p.add_argument("--margin", metavar="X", type=_amount, help="adagrad: cost of a wrong pixel (1)")
     p.add_argument("--C", metavar="X", type=_amount, help="weight of the data (by the learner)")
     p.add_argument("--random-state", metavar="S", type=_count(0), default=0, help="seed (0)")
     p.add_argument("--quiet", action="store_true", help="no progress")
@@ -424,7 +444,7 @@ def _add_train_parser(p: argparse.ArgumentParser, commands: Commands) -> None:
         help="2: siblings and grandparents too (2; with --learner crf 1)",
     )
     p.add_argument("--projective", action="store_true", help="only trees without crossing arcs")
-    p.add_argument("--learner", choices=("svm", "perceptron", "crf"), default="svm")
+    p.add_argument("--learner", choices=_LEARNERS, default="passive-aggressive")
     p.add_argument(
         "--gold-tags", action="store_true", help="learn on the tags of the file, without taggers"
     )
@@ -436,7 +456,7 @@ def _add_train_parser(p: argparse.ArgumentParser, commands: Commands) -> None:
         help="for predicting tags to learn on (5)",
     )
     p.add_argument("--lemmas", action="store_true", help="read lemmas too")
-    p.add_argument("--max-iter", metavar="N", type=_count(1), default=10, help="passes (10)")
+    p.add_argument("--max-iter", metavar="N", type=_count(1), help="passes (10; svm, crf 100)")
     p.add_argument(
         "--patience",
         metavar="N",
@@ -444,11 +464,35 @@ def _add_train_parser(p: argparse.ArgumentParser, commands: Commands) -> None:
         default=3,
         help="with --dev: stop after N passes without a better score (3)",
     )
-    p.add_argument("--C", metavar="X", type=_amount, help="the longest step (svm 0.002; crf 0.02)")
+    p.add_argument(
+        "--C",
+        metavar="X",
+        type=_amount,
+        help="passive-aggressive: the longest step (0.002); svm, crf: weight of the losses (0.1)",
+    )
+    p.add_argument(
+        "--eta0", metavar="X", type=_amount, help="adagrad: the first step of a weight (0.02)"
+    )
+    p.add_argument("--delta", metavar="X", type=_amount, help="adagrad: shortens first steps (0)")
+    p.add_argument("--r", metavar="X", type=_amount, help="arow: its regulariser (10)")
+    p.add_argument("--margin", metavar="X", type=_amount, help="crf, adagrad: of the loss")
+    p.add_argument(
+        "--temperature", metavar="X", type=_amount, help="crf, adagrad: of the loss (order 1)"
+    )
+    p.add_argument(
+        "--tol", metavar="X", type=_amount, help="svm, crf, adagrad: end at this relative gap"
+    )
     p.add_argument(
         "--n-models", metavar="N", type=_count(1), default=1, help="average the weights of N seeds"
     )
-    p.add_argument("--hash-bits", metavar="B", type=_count(10), default=24, help="2^B weights (24)")
+    p.add_argument(
+        "--hash-bits", metavar="B", type=_count(10), help="2^B weights (24; svm, crf 20)"
+    )
+    p.add_argument(
+        "--checkpoint",
+        metavar="FILE",
+        help="written while training; where it exists, training goes on from there",
+    )
     p.add_argument("--random-state", metavar="S", type=_count(0), default=0, help="seed (0)")
     p.add_argument("--quiet", action="store_true", help="no progress")
     _add_threads(p)

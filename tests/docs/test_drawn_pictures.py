@@ -5,7 +5,8 @@ import sys
 import xml.etree.ElementTree as ElementTree
 
 import pytest
-from page_blocks import ROOT
+
+from tests.docs.page_blocks import ROOT
 
 sys.path.insert(0, str(ROOT / "docs" / "_extensions"))
 import drawn
@@ -36,6 +37,6 @@ def test_pages_and_pictures_know_each_other():
 def test_map_has_every_layer():
     from drawn.layers import LAYERS
 
-    from test_layers import LAYERS as ORDER
+    from tests.test_layers import LAYERS as ORDER
 
     assert [layer for layer, _ in LAYERS] == ORDER

@@ -4,7 +4,8 @@ import importlib
 import re
 
 import pytest
-from page_blocks import FENCE, ROOT
+
+from tests.docs.page_blocks import FENCE, ROOT
 
 DOCS = ROOT / "docs"
 PAGES = sorted(

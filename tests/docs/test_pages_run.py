@@ -6,8 +6,9 @@ import subprocess
 import sys
 
 import pytest
-from page_blocks import ROOT, blocks_of, run_python, tidy
-from site_files import HAS_IMAGES, write_files
+
+from tests.docs.page_blocks import ROOT, blocks_of, run_python, tidy
+from tests.docs.site_files import HAS_IMAGES, write_files
 
 PAGES = sorted(
     path

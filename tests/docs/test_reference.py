@@ -4,9 +4,9 @@ import importlib
 import re
 
 import pytest
-from page_blocks import ROOT
 
 import structlearn
+from tests.docs.page_blocks import ROOT
 
 REFERENCE = ROOT / "docs" / "reference"
 #: Besides those that ``structlearn`` itself offers.

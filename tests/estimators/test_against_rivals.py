@@ -4,12 +4,12 @@ import warnings
 
 import numpy as np
 import pytest
-from estimator_data import points, sentences, sequences
 from sklearn.linear_model import LogisticRegression
 from sklearn.svm import LinearSVC
 
 from structlearn.estimators import CRF, StructuredSVM
 from structlearn.structures import Chain
+from tests.estimators.estimator_data import points, sentences, sequences
 
 
 def logistic(X, y, C, **options):

@@ -4,7 +4,6 @@ import pickle
 
 import numpy as np
 import pytest
-from estimator_data import points, quietly, same_coef, same_outputs, sequences
 from scipy import sparse
 from sklearn.base import clone
 from sklearn.exceptions import DataConversionWarning, NotFittedError
@@ -17,6 +16,7 @@ from structlearn.estimators import (
     StructuredPerceptron,
     StructuredSVM,
 )
+from tests.estimators.estimator_data import points, quietly, same_coef, same_outputs, sequences
 
 
 class ArrayLike:

@@ -2,7 +2,6 @@
 
 import numpy as np
 import pytest
-from estimator_data import points, quietly, sentences, sequences
 from sklearn.base import clone
 
 from structlearn.estimators import CRF, StructuredPerceptron, StructuredSVM
@@ -12,6 +11,7 @@ from structlearn.features.tokens import TokenEncoder
 from structlearn.features.vocabulary import Vocabulary
 from structlearn.scoring import SparseWeights
 from structlearn.structures import Chain
+from tests.estimators.estimator_data import points, quietly, sentences, sequences
 
 
 def pieces(model):

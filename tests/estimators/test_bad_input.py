@@ -4,13 +4,13 @@ import itertools
 
 import numpy as np
 import pytest
-from estimator_data import points, quietly, same_outputs, sentences, sequences
 from scipy import sparse
 from sklearn.base import clone
 
 from structlearn.estimators import CRF, StructuredModel, StructuredPerceptron, StructuredSVM
 from structlearn.exceptions import InfeasibleError
 from structlearn.structures import Chain, Lattice
+from tests.estimators.estimator_data import points, quietly, same_outputs, sentences, sequences
 
 
 def refused(model, X, y, message, error=ValueError, **options):

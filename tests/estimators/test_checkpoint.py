@@ -8,17 +8,19 @@ import sys
 
 import numpy as np
 import pytest
-from estimator_data import points, quietly, sequences
 from sklearn.base import clone
 from sklearn.model_selection import GridSearchCV
 
+import structlearn
 from structlearn import CRF, StructuredModel, StructuredPerceptron
 from structlearn.estimators import checkpoint as module
 from structlearn.exceptions import CheckpointWarning, FileError
+from structlearn.io.container import Tensor, read_container, write_container
 from structlearn.learners.frank_wolfe import FrankWolfe
 from structlearn.learners.snapshot import STATES, pack, unpack
 from structlearn.learners.solvers import SOLVERS
 from structlearn.problem import Problem
+from tests.estimators.estimator_data import points, quietly, sequences
 
 SMOOTH = {"margin": 0.0, "temperature": 1.0}
 HINGE = {"margin": 1.0, "temperature": 0.0}
@@ -438,21 +440,74 @@ def test_a_flipped_bit(left, where):
     content = bytearray(model.checkpoint.read_bytes())
     content[int(where * len(content))] ^= 4
     model.checkpoint.write_bytes(content)
-    refused(model, X, y, "not a checkpoint, or damaged")
+    refused(model, X, y, "damaged")
 
 
 @pytest.mark.parametrize("size", [0, 3, 24, 40, 200, -1])
 def test_a_file_cut_short(left, size):
     model, X, y = left
     model.checkpoint.write_bytes(model.checkpoint.read_bytes()[:size])
-    refused(model, X, y, "not a checkpoint, or damaged")
+    refused(model, X, y, "not a structlearn checkpoint, or damaged")
 
 
 def test_another_version(left):
     model, X, y = left
     content = model.checkpoint.read_bytes()
-    model.checkpoint.write_bytes(content.replace(b"checkpoint 1\n", b"checkpoint 2\n", 1))
-    refused(model, X, y, "another version")
+    model.checkpoint.write_bytes(content.replace(b'"version":"1"', b'"version":"2"', 1))
+    refused(model, X, y, "a checkpoint file of version '2'")
+
+
+def test_a_model_is_not_a_checkpoint(left):
+    model, X, y = left
+    write_container(model.checkpoint, {"task": "tagger"}, {})
+    refused(model, X, y, "a model for the task 'tagger', not a checkpoint")
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"state": "{"}, "damaged"),
+        ({"state": "[1, []]"}, "its parts are not"),
+        ({"state": "[" * 99_999}, "damaged"),
+        ({"state": '[{"$array": 99}, []]'}, "there is no array 99"),
+        ({"state": '[{"$state": "Popen", "args": "ls"}, []]'}, "no class that is known"),
+        ({"state": None}, "damaged"),
+        ({"belongs_to": []}, "its parts are not"),
+        ({"records": [3]}, "its parts are not"),
+        ({"seconds": "soon"}, "damaged"),
+    ],
+)
+def test_content_that_makes_no_sense(left, changes, message):
+    """The checksum is right; what it is of is not."""
+    model, X, y = left
+    description, tensors = read_container(model.checkpoint)
+    copies = {name: Tensor(t.dtype, bytes(t.data), t.shape) for name, t in tensors.items()}
+    write_container(model.checkpoint, {**description, **changes}, copies)
+    refused(model, X, y, message)
+
+
+def test_missing_and_misshapen_arrays(left):
+    model, X, y = left
+    description, tensors = read_container(model.checkpoint)
+    copies = {name: Tensor(t.dtype, bytes(t.data), t.shape) for name, t in tensors.items()}
+    copies["other"] = copies.pop("array0")
+    write_container(model.checkpoint, description, copies)
+    refused(model, X, y, "damaged: 'array0'")
+
+
+def test_other_programs_read_checkpoints(left):
+    library = pytest.importorskip("safetensors.numpy")
+    model, _, _ = left
+    arrays = library.load_file(model.checkpoint)
+    assert arrays
+    assert all(np.isfinite(a).all() for a in arrays.values())
+
+
+def test_a_checkpoint_is_not_a_model(left):
+    model, _, _ = left
+    for load in (structlearn.load, CRF.load):
+        with pytest.raises(FileError, match="the checkpoint of a training that has not ended"):
+            load(model.checkpoint)
 
 
 def test_places_that_cannot_hold_a_file(tmp_path):
@@ -477,10 +532,10 @@ def test_what_cannot_be_written_is_known_at_once(tmp_path):
 def test_a_full_disk_does_not_end_the_training(tmp_path, monkeypatch):
     X, y = DATA["chain"]
 
-    def full(path):
+    def full(path, *content):
         raise FileError(path, "cannot be written: No space left on device")
 
-    monkeypatch.setattr(module, "replaced", full)
+    monkeypatch.setattr(module, "write_container", full)
     model = CRF(checkpoint=tmp_path / "training")
     with pytest.warns(CheckpointWarning, match="No space left on device; the training goes on"):
         model.fit(X, y)

@@ -5,7 +5,6 @@ import warnings
 
 import numpy as np
 import pytest
-from estimator_data import points, quietly, same_coef, same_outputs, sequences
 from sklearn.base import clone
 from sklearn.model_selection import GridSearchCV
 from sklearn.naive_bayes import GaussianNB
@@ -21,6 +20,7 @@ from structlearn.estimators import (
     StructuredPerceptron,
     StructuredSVM,
 )
+from tests.estimators.estimator_data import points, quietly, same_coef, same_outputs, sequences
 
 NAMES = ["a", "b", "c", "d"]
 

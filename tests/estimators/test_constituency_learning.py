@@ -2,12 +2,12 @@
 
 import numpy as np
 import pytest
-from estimator_data import quietly
 from scipy import sparse
 from sklearn.base import clone
 
 from structlearn.estimators import CRF, StructuredPerceptron, StructuredSVM
 from structlearn.structures.trees.spans import read_spans
+from tests.estimators.estimator_data import quietly
 
 
 def draw_trees(n, seed=0, flat=False):

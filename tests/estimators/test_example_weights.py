@@ -2,10 +2,10 @@
 
 import numpy as np
 import pytest
-from estimator_data import points, quietly, same_coef, sequences
 
 from structlearn.estimators import CRF, StructuredModel, StructuredPerceptron, StructuredSVM
 from structlearn.exceptions import ConvergenceWarning
+from tests.estimators.estimator_data import points, quietly, same_coef, sequences
 
 
 def blocks(model):

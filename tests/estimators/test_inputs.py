@@ -4,13 +4,20 @@ import itertools
 
 import numpy as np
 import pytest
-from estimator_data import points, quietly, same_coef, same_outputs, sentences, sequences
 from scipy import sparse
 from scipy.special import logsumexp
 
 from structlearn.estimators import CRF, StructuredModel, StructuredPerceptron, StructuredSVM
 from structlearn.features import ExampleEncoder
 from structlearn.structures import Chain, Exhaustive
+from tests.estimators.estimator_data import (
+    points,
+    quietly,
+    same_coef,
+    same_outputs,
+    sentences,
+    sequences,
+)
 
 VOCABULARY = ["a", "b", "c", "d"]
 

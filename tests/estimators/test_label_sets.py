@@ -4,11 +4,11 @@ import itertools
 
 import numpy as np
 import pytest
-from estimator_data import NAMES, points, quietly, same_coef, sentences, sequences
-from segment_data import draw_segments
 
 from structlearn.estimators import CRF, HMM, StructuredModel, StructuredPerceptron, StructuredSVM
 from structlearn.structures import Chain, SemiMarkov
+from tests.estimators.estimator_data import NAMES, points, quietly, same_coef, sentences, sequences
+from tests.estimators.segment_data import draw_segments
 
 MODELS = {
     "crf": lambda: CRF(max_iter=30, random_state=0),

@@ -5,7 +5,6 @@ import pickle
 
 import numpy as np
 import pytest
-from estimator_data import quietly
 from scipy import sparse
 from scipy.special import logsumexp
 from sklearn.base import clone, is_classifier
@@ -21,6 +20,7 @@ from sklearn.utils import get_tags
 from structlearn import CRF, MultiLabelClassifier, StructuredPerceptron, StructuredSVM
 from structlearn.estimators.label_graph import as_tree, chow_liu_tree, mutual_information
 from structlearn.structures import Graph, Tree
+from tests.estimators.estimator_data import quietly
 
 
 def documents(n=200, seed=0, n_labels=5):

@@ -4,7 +4,6 @@ import re
 
 import numpy as np
 import pytest
-from estimator_data import points, quietly, same_coef, same_outputs, sentences, sequences
 
 from structlearn.estimators import (
     AROW,
@@ -14,6 +13,14 @@ from structlearn.estimators import (
     StructuredModel,
     StructuredPerceptron,
     StructuredSVM,
+)
+from tests.estimators.estimator_data import (
+    points,
+    quietly,
+    same_coef,
+    same_outputs,
+    sentences,
+    sequences,
 )
 
 LEARNERS = {

@@ -4,10 +4,10 @@ import itertools
 
 import numpy as np
 import pytest
-from estimator_data import points, quietly, same_outputs, sequences
 
-from structlearn.estimators import CRF, StructuredPerceptron, StructuredSVM
+from structlearn.estimators import CRF, HMM, StructuredPerceptron, StructuredSVM
 from structlearn.structures import Chain, Lattice
+from tests.estimators.estimator_data import points, quietly, same_outputs, sequences
 
 NAMES = ["D", "N", "V"]
 
@@ -159,3 +159,10 @@ def test_latent_labels_are_filled_in():
     assert model.duality_gap_ is None
     perceptron = StructuredPerceptron(random_state=0).fit(X, hidden)
     assert perceptron.score(X, y) > 0.7
+
+
+def test_more_threads_than_machines_have():
+    X, y = sequences()
+    for model in (CRF().fit(X, y), HMM().fit(X, y)):
+        expected = model.predict(X)
+        assert same_outputs(model.set_params(n_jobs=2**40).predict(X), expected)

@@ -2,9 +2,9 @@
 
 import numpy as np
 import pytest
-from estimator_data import quietly, same_coef, sequences
 
 from structlearn.estimators import CRF, StructuredPerceptron, StructuredSVM
+from tests.estimators.estimator_data import quietly, same_coef, sequences
 
 MODELS = [
     StructuredPerceptron(max_iter=6, random_state=0),

@@ -2,7 +2,6 @@
 
 import numpy as np
 import pytest
-from estimator_data import points, quietly, same_coef, same_outputs, sentences, sequences
 from sklearn.base import clone
 
 from structlearn.estimators import (
@@ -12,6 +11,14 @@ from structlearn.estimators import (
     PassiveAggressive,
     StructuredPerceptron,
     StructuredSVM,
+)
+from tests.estimators.estimator_data import (
+    points,
+    quietly,
+    same_coef,
+    same_outputs,
+    sentences,
+    sequences,
 )
 
 ESTIMATORS = [

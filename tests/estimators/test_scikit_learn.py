@@ -4,7 +4,6 @@ import pickle
 
 import numpy as np
 import pytest
-from estimator_data import points, quietly, same_coef, same_outputs, sentences, sequences
 from sklearn.base import BaseEstimator, TransformerMixin, clone, is_classifier
 from sklearn.exceptions import NotFittedError
 from sklearn.model_selection import (
@@ -30,6 +29,14 @@ from structlearn.estimators import (
     StructuredSVM,
 )
 from structlearn.structures import Chain, Multiclass
+from tests.estimators.estimator_data import (
+    points,
+    quietly,
+    same_coef,
+    same_outputs,
+    sentences,
+    sequences,
+)
 
 ESTIMATORS = [
     StructuredPerceptron(max_iter=3, random_state=0),

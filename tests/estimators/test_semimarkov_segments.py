@@ -5,14 +5,14 @@ import pickle
 
 import numpy as np
 import pytest
-from estimator_data import quietly, same_coef
 from scipy import sparse
-from segment_data import NAMES, chunking, draw_segments
 from sklearn.base import clone
 from sklearn.model_selection import cross_val_score
 
 from structlearn.estimators import CRF, StructuredPerceptron, StructuredSVM
 from structlearn.structures import Exhaustive, SemiMarkov
+from tests.estimators.estimator_data import quietly, same_coef
+from tests.estimators.segment_data import NAMES, chunking, draw_segments
 
 
 @pytest.mark.parametrize(

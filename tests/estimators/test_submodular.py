@@ -2,12 +2,12 @@
 
 import numpy as np
 import pytest
-from estimator_data import quietly
 from sklearn.base import clone
 
 from structlearn import CRF, PassiveAggressive, StructuredPerceptron, StructuredSVM
 from structlearn.exceptions import CapabilityError
 from structlearn.structures import Grid
+from tests.estimators.estimator_data import quietly
 
 
 def boards(n=6, seed=0, potts=False, labels=2, size=24):

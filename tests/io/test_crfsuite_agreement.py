@@ -4,10 +4,10 @@ import itertools
 
 import numpy as np
 import pytest
-from crfsuite_files import model_bytes, small_model
 
 from structlearn.datasets import make_treebank
 from structlearn.io import read_crfsuite
+from tests.io.crfsuite_files import model_bytes, small_model
 
 pycrfsuite = pytest.importorskip("pycrfsuite")
 

@@ -6,9 +6,9 @@ import tracemalloc
 
 import numpy as np
 import pytest
-from crfsuite_files import LABELS, model_bytes, small_model
 
 from structlearn.io import read_crfsuite
+from tests.io.crfsuite_files import LABELS, model_bytes, small_model
 
 SMALL = small_model()
 PLACES = dict(

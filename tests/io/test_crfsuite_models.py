@@ -6,7 +6,6 @@ import struct
 
 import numpy as np
 import pytest
-from crfsuite_files import ATTRIBUTES, LABELS, STATE, TRANSITION, model_bytes, small_model
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.base import clone
@@ -14,6 +13,7 @@ from sklearn.base import clone
 import structlearn
 from structlearn import CRF
 from structlearn.io import read_crfsuite
+from tests.io.crfsuite_files import ATTRIBUTES, LABELS, STATE, TRANSITION, model_bytes, small_model
 
 REPEATABLE = settings(derandomize=True, deadline=None, database=None)
 

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import numpy as np
-from convex_reference import Enumerated
 from scipy.optimize import LinearConstraint, minimize
 
 from structlearn.problem import PartVector
 from structlearn.structures.base import flatten
+from tests.learners.convex_reference import Enumerated
 
 
 def checkered(n=5, seed=0, potts=False, graph=False, labels=2):

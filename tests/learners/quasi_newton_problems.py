@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 from scipy.optimize import minimize
-from test_certificates import cost_for, data
 
 from structlearn.estimators import StructuredModel
 from structlearn.learners.base import Progress, Settings
 from structlearn.structures import Chain
+from tests.learners.test_certificates import cost_for, data
 
 
 def problem_of(kind, seed=0, sample_weight=None, **options):

@@ -2,12 +2,12 @@
 
 import numpy as np
 import pytest
-from learner_transcripts import adagrad, adagrad_log_loss, arow, passive_aggressive
-from test_online_transcripts import KINDS, chain_data, check, fit_quietly
 
 from structlearn.estimators import AROW, AdaGrad, PassiveAggressive, StructuredModel
 from structlearn.exceptions import CapabilityError
 from structlearn.structures import Chain, Exhaustive
+from tests.learners.learner_transcripts import adagrad, adagrad_log_loss, arow, passive_aggressive
+from tests.learners.test_online_transcripts import KINDS, chain_data, check, fit_quietly
 
 # A few passes, of which the weights count, not where they end.
 pytestmark = pytest.mark.filterwarnings("ignore::structlearn.exceptions.ConvergenceWarning")

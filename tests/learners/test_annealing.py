@@ -2,15 +2,15 @@
 
 import numpy as np
 import pytest
-from convex_reference import Enumerated
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from quasi_newton_problems import learn, problem_of, words_problem
-from test_certificates import KINDS, data
 
 from structlearn.estimators import StructuredModel, StructuredSVM
 from structlearn.learners import Annealing
 from structlearn.learners.base import Settings
+from tests.learners.convex_reference import Enumerated
+from tests.learners.quasi_newton_problems import learn, problem_of, words_problem
+from tests.learners.test_certificates import KINDS, data
 
 
 def svm(**options):

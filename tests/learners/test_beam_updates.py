@@ -1,19 +1,14 @@
 """Learning with a beam: where the update is made, step by step, against a slow beam."""
 
-import sys
-from pathlib import Path
-
 import numpy as np
 import pytest
-from learner_transcripts import ChainModel
-from test_online_transcripts import chain_data, check
-
-sys.path.append(str(Path(__file__).parent.parent / "structures"))
-from beam_structures import SteppedChain
-from test_beam import prefix_score, slow_beam
 
 from structlearn.estimators import AROW, PassiveAggressive, StructuredPerceptron
 from structlearn.structures import Chain
+from tests.learners.learner_transcripts import ChainModel
+from tests.learners.test_online_transcripts import chain_data, check
+from tests.structures.beam_structures import SteppedChain
+from tests.structures.test_beam import prefix_score, slow_beam
 
 WAYS = pytest.mark.parametrize("update_at", ["early", "max-violation", "end"])
 K, D = 3, 4

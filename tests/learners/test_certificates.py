@@ -6,10 +6,8 @@ import warnings
 
 import numpy as np
 import pytest
-from convex_reference import Enumerated
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from learner_transcripts import ChainModel, MulticlassModel
 
 from structlearn.estimators import (
     AROW,
@@ -23,6 +21,8 @@ from structlearn.estimators import (
 from structlearn.exceptions import ConvergenceWarning
 from structlearn.losses import Cost
 from structlearn.structures import Chain, Exhaustive, Lattice
+from tests.learners.convex_reference import Enumerated
+from tests.learners.learner_transcripts import ChainModel, MulticlassModel
 
 
 def data(kind, seed=0):

@@ -5,16 +5,8 @@ import warnings
 
 import numpy as np
 import pytest
-from convex_reference import Enumerated
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from smooth_problems import (
-    PROBLEMS,
-    logistic_regression,
-    same_bits_on_every_instruction_set,
-    sequences,
-)
-from test_certificates import KINDS, check, cost_for, data, quietly
 
 from structlearn.estimators import CRF
 from structlearn.exceptions import ConvergenceWarning
@@ -23,6 +15,14 @@ from structlearn.learners.base import Progress, Settings
 from structlearn.learners.dual_ascent import largest_eigenvalue
 from structlearn.problem import PartVector
 from structlearn.structures import Chain
+from tests.learners.convex_reference import Enumerated
+from tests.learners.smooth_problems import (
+    PROBLEMS,
+    logistic_regression,
+    same_bits_on_every_instruction_set,
+    sequences,
+)
+from tests.learners.test_certificates import KINDS, check, cost_for, data, quietly
 
 
 def run(problem, *, C=0.7, tol=1e-9, max_iter=200, start=None, seed=0, n_jobs=1, **options):

@@ -5,10 +5,8 @@ import warnings
 
 import numpy as np
 import pytest
-from convex_reference import Enumerated
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from test_certificates import MissedEdges, check, data, quietly
 
 from structlearn import _core
 from structlearn.estimators import CRF, StructuredModel, StructuredPerceptron, StructuredSVM
@@ -17,6 +15,8 @@ from structlearn.learners import DualState, FrankWolfe, NSlack, OneSlack
 from structlearn.learners.base import Progress, Settings
 from structlearn.structures import Chain, Exhaustive, Solution, Structure
 from structlearn.structures.base import Block
+from tests.learners.convex_reference import Enumerated
+from tests.learners.test_certificates import MissedEdges, check, data, quietly
 
 SOLVERS = ["frank-wolfe", "n-slack", "one-slack"]
 

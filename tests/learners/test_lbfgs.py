@@ -4,12 +4,18 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from quasi_newton_problems import crf, learn, problem_of, scipy_optimum, words_problem
-from test_certificates import KINDS, data
 
 from structlearn import _core
 from structlearn.estimators import StructuredModel
 from structlearn.learners import LBFGS, OWLQN
+from tests.learners.quasi_newton_problems import (
+    crf,
+    learn,
+    problem_of,
+    scipy_optimum,
+    words_problem,
+)
+from tests.learners.test_certificates import KINDS, data
 
 
 def learner_for(settings, **options):

@@ -2,7 +2,9 @@
 
 import numpy as np
 import pytest
-from learner_transcripts import (
+
+from structlearn.estimators import CRF, StructuredModel, StructuredPerceptron, StructuredSVM
+from tests.learners.learner_transcripts import (
     ChainModel,
     MulticlassModel,
     algorithm_41,
@@ -10,8 +12,6 @@ from learner_transcripts import (
     decaying_log_loss,
     perceptron,
 )
-
-from structlearn.estimators import CRF, StructuredModel, StructuredPerceptron, StructuredSVM
 
 K, D = 3, 4
 

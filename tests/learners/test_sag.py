@@ -4,21 +4,21 @@ import itertools
 
 import numpy as np
 import pytest
-from convex_reference import Enumerated
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from smooth_problems import (
-    PROBLEMS,
-    logistic_regression,
-    same_bits_on_every_instruction_set,
-    sequences,
-)
-from test_certificates import KINDS, cost_for, data
 
 from structlearn.estimators import CRF
 from structlearn.learners import LBFGS, SAG
 from structlearn.learners.base import Progress, Settings
 from structlearn.structures import Chain, Exhaustive
+from tests.learners.convex_reference import Enumerated
+from tests.learners.smooth_problems import (
+    PROBLEMS,
+    logistic_regression,
+    same_bits_on_every_instruction_set,
+    sequences,
+)
+from tests.learners.test_certificates import KINDS, cost_for, data
 
 
 def run(problem, *, start=None, seed=0, n_jobs=None, callbacks=None, **options):

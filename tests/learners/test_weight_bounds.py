@@ -4,10 +4,10 @@ import math
 
 import numpy as np
 import pytest
-from cone_problems import checkered
 
 from structlearn import StructuredModel
 from structlearn.estimators.learning import Parameters, learn
+from tests.learners.cone_problems import checkered
 
 pytestmark = pytest.mark.filterwarnings(
     "ignore::structlearn.exceptions.InexactInferenceWarning",

@@ -5,7 +5,6 @@ import warnings
 
 import numpy as np
 import pytest
-from cone_problems import ConeReference, checkered
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.optimize import LinearConstraint, minimize
@@ -14,6 +13,7 @@ from structlearn import StructuredModel
 from structlearn.exceptions import ConvergenceWarning
 from structlearn.problem import WeightCone
 from structlearn.scoring import WeightBlock, WeightLayout
+from tests.learners.cone_problems import ConeReference, checkered
 
 KINDS = {"tables": {}, "potts": {"potts": True}, "graph": {"graph": True}}
 HINGE = {"margin": 1.0, "temperature": 0.0}

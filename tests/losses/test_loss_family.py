@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
-from loss_reference import AtMostOne, EnumeratedLoss, score
 
 from structlearn.losses import (
     Hamming,
@@ -17,6 +16,7 @@ from structlearn.losses import (
 )
 from structlearn.structures import Chain, Exhaustive, Multiclass
 from structlearn.testing import check_structure
+from tests.losses.loss_reference import AtMostOne, EnumeratedLoss, score
 
 REPEATABLE = settings(derandomize=True, deadline=None, database=None)
 STRUCTURES = {

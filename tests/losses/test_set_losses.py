@@ -4,11 +4,11 @@ import itertools
 
 import numpy as np
 import pytest
-from loss_reference import AtMostOne, EnumeratedLoss
 
 from structlearn.estimators import StructuredModel
 from structlearn.losses import Hamming, LabelCost, StructuredLoss
 from structlearn.structures import Chain, Exhaustive, Multiclass, SemiMarkov
+from tests.losses.loss_reference import AtMostOne, EnumeratedLoss
 
 TABLE = np.array([[0.0, 2.0, 0.5], [1.5, 0.0, 3.0], [0.25, 1.0, 0.0]])
 WEIGHTS = {0: 3.0, 2: 0.5}

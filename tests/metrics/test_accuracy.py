@@ -7,7 +7,6 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from metric_strategies import REPEATABLE, paired
 from sklearn import metrics as sklearn_metrics
 
 from structlearn.metrics import (
@@ -21,6 +20,7 @@ from structlearn.metrics import (
     token_accuracy,
     token_counts,
 )
+from tests.metrics.metric_strategies import REPEATABLE, paired
 
 GOLD = [["D", "N", "V"], ["N"], ["D", "N"]]
 PREDICTED = [["D", "N", "N"], ["N"], ["N", "D"]]

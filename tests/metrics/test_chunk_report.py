@@ -7,11 +7,11 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from chunk_reference import running_counts, write
 from hypothesis import given
-from metric_strategies import REPEATABLE, labels, paired, segmentations
 
 from structlearn.metrics import Scores, chunk_counts, chunk_f1, chunk_report, to_bio, to_iobes
+from tests.metrics.chunk_reference import running_counts, write
+from tests.metrics.metric_strategies import REPEATABLE, labels, paired, segmentations
 
 GOLD = [["B-NP", "I-NP", "B-VP", "O", "B-NP"], ["I-PP", "B-NP", "I-NP", "O"], [], ["O"]]
 PREDICTED = [["B-NP", "I-NP", "B-NP", "O", "I-NP"], ["B-PP", "B-NP", "O", "O"], [], ["B-ADJP"]]

@@ -3,12 +3,12 @@
 import itertools
 
 import pytest
-from chunk_reference import begins, ends, write
 from hypothesis import given
 from hypothesis import strategies as st
-from metric_strategies import REPEATABLE, labels, segmentations
 
 from structlearn.metrics import chunks, split_label
+from tests.metrics.chunk_reference import begins, ends, write
+from tests.metrics.metric_strategies import REPEATABLE, labels, segmentations
 
 SCHEMES = ["iob1", "iob2", "ioe1", "ioe2", "iobes", "bilou"]
 

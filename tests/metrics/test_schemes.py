@@ -4,13 +4,13 @@ import itertools
 
 import numpy as np
 import pytest
-from chunk_reference import write
 from hypothesis import given
 from hypothesis import strategies as st
-from metric_strategies import REPEATABLE, labels, segmentations
 
 from structlearn import StructuredPerceptron
 from structlearn.metrics import chunks, legal_transitions, to_bio, to_iobes
+from tests.metrics.chunk_reference import write
+from tests.metrics.metric_strategies import REPEATABLE, labels, segmentations
 
 
 @REPEATABLE

@@ -2,9 +2,9 @@
 
 import numpy as np
 import pytest
-from edge_structures import TwoBlocks
 
 from structlearn.structures import Chain, Multiclass
+from tests.structures.edge_structures import TwoBlocks
 
 RNG = np.random.default_rng(0)
 LABEL = np.round(RNG.normal(size=(4, 3)), 2)

@@ -4,12 +4,12 @@ import itertools
 
 import numpy as np
 import pytest
-from beam_structures import SteppedChain
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from structlearn.exceptions import InfeasibleError
 from structlearn.structures import Chain
+from tests.structures.beam_structures import SteppedChain
 
 
 def draw_scores(seed, length, n_labels, order, *, whole=False, masked=0.0, anchored=False):

@@ -6,10 +6,10 @@ those with enumeration.
 
 import numpy as np
 import pytest
-from query_cases import CASES, QUERIES, same
 
 from structlearn.exceptions import CapabilityError, InfeasibleError
 from structlearn.structures import Arborescence, Lattice, Matching, Multiclass, SpanningTree
+from tests.structures.query_cases import CASES, QUERIES, same
 
 EVERY = pytest.mark.parametrize(
     ("case", "query"), [(case, query) for case in CASES for query in QUERIES]

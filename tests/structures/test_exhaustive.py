@@ -5,11 +5,11 @@ import itertools
 import numpy as np
 import pytest
 from hypothesis import given, settings
-from score_strategies import REPEATABLE, chain_scores
 
 from structlearn.exceptions import InfeasibleError
 from structlearn.structures import Chain, Exhaustive, Lattice, Multiclass
 from structlearn.testing import check_structure, enumerate_outputs
+from tests.structures.score_strategies import REPEATABLE, chain_scores
 
 
 @settings(REPEATABLE, max_examples=25)

@@ -2,14 +2,21 @@
 
 import numpy as np
 import pytest
-from edge_structures import Bracketing, EdgeChain
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from score_strategies import REPEATABLE, chain_scores, draw_array, forbid, seeds, styles
 
 from structlearn.exceptions import InfeasibleError
 from structlearn.structures import Chain, Hyperedges
 from structlearn.testing import check_structure
+from tests.structures.edge_structures import Bracketing, EdgeChain
+from tests.structures.score_strategies import (
+    REPEATABLE,
+    chain_scores,
+    draw_array,
+    forbid,
+    seeds,
+    styles,
+)
 
 
 @pytest.mark.parametrize("order", [0, 1, 2])

@@ -4,11 +4,18 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from score_strategies import REPEATABLE, draw_array, forbid, forbidden_shares, seeds, styles
 
 from structlearn.exceptions import InfeasibleError
 from structlearn.structures import Chain, Lattice
 from structlearn.testing import check_structure
+from tests.structures.score_strategies import (
+    REPEATABLE,
+    draw_array,
+    forbid,
+    forbidden_shares,
+    seeds,
+    styles,
+)
 
 DIAMOND = [(0, 1), (0, 2), (1, 3), (2, 3), (1, 2), (0, 3)]
 

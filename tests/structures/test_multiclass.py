@@ -3,11 +3,11 @@
 import numpy as np
 import pytest
 from hypothesis import given
-from score_strategies import REPEATABLE, label_scores
 
 from structlearn.exceptions import InfeasibleError
 from structlearn.structures import Multiclass
 from structlearn.testing import check_structure
+from tests.structures.score_strategies import REPEATABLE, label_scores
 
 
 def test_conforms():

@@ -5,7 +5,6 @@ import pickle
 
 import numpy as np
 import pytest
-from edge_structures import Assignment, Bracketing
 
 from structlearn.structures import (
     Block,
@@ -16,6 +15,7 @@ from structlearn.structures import (
     SemiMarkov,
     Solution,
 )
+from tests.structures.edge_structures import Assignment, Bracketing
 
 LABEL = np.array([[0.0, 1.0], [3.0, 0.0], [0.0, 0.5]])
 #: How to make a structure (made in the test, so that no module holds one to the end), and scores.

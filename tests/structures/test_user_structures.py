@@ -4,14 +4,21 @@ import itertools
 
 import numpy as np
 import pytest
-from edge_structures import Assignment, Bracketing, TwoBlocks
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from score_strategies import REPEATABLE, draw_array, forbid, forbidden_shares, seeds, styles
 
 from structlearn.exceptions import CapabilityError, InfeasibleError
 from structlearn.structures import Block, Structure
 from structlearn.testing import check_structure
+from tests.structures.edge_structures import Assignment, Bracketing, TwoBlocks
+from tests.structures.score_strategies import (
+    REPEATABLE,
+    draw_array,
+    forbid,
+    forbidden_shares,
+    seeds,
+    styles,
+)
 
 SUMS = ["infer", "log_partition", "marginals", "entropy", "sample"]
 

@@ -42,7 +42,7 @@ CASES = {
         ConstituencyParser(gold_tags=True, max_iter=1),
         [s.brackets for s in BANK],
         ([parse_brackets(s.brackets)[0] for s in BANK], [s.brackets for s in BANK]),
-        {"cost": [0.5, 1.0]},
+        {"margin": [0.5, 1.0]},
     ),
 }
 

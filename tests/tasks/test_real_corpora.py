@@ -2,11 +2,10 @@
 
 import gzip
 
-from tagger_data import corpus_folder
-
 from structlearn.cli import run
 from structlearn.tasks import ConstituencyParser, Tagger
 from structlearn.text.trees import read_trees
+from tests.tasks.tagging.tagger_data import corpus_folder
 
 
 def test_chunks_of_conll2000():

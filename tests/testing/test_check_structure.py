@@ -5,12 +5,12 @@ import subprocess
 import sys
 
 import numpy as np
-import planted_structures as planted
 import pytest
 
 from structlearn.exceptions import CapabilityError
 from structlearn.structures import Block, Chain, Lattice, Multiclass, Solution, Structure
 from structlearn.testing import Report, check_structure, enumerate_outputs
+from tests.testing import planted_structures as planted
 
 
 def chain_scores(rng):

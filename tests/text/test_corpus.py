@@ -9,7 +9,13 @@ import tempfile
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from text_strategies import (
+
+from structlearn import _core
+from structlearn.exceptions import FileError, LineError
+from structlearn.metrics import to_iobes
+from structlearn.text import Corpus, read_corpus
+from structlearn.text.corpus import CONLLU_COLUMNS, column_names, find_column, guess_format
+from tests.text.text_strategies import (
     CELLS,
     REPEATABLE,
     column_files,
@@ -18,12 +24,6 @@ from text_strategies import (
     conllu_tokens,
     sentences,
 )
-
-from structlearn import _core
-from structlearn.exceptions import FileError, LineError
-from structlearn.metrics import to_iobes
-from structlearn.text import Corpus, read_corpus
-from structlearn.text.corpus import CONLLU_COLUMNS, column_names, find_column, guess_format
 
 BLANKS = " \t\r\f\v"
 
@@ -497,3 +497,25 @@ def test_comments_at_the_end_of_a_file_are_written_again(tmp_path):
     again = tmp_path / "out.conllu"
     read_corpus(path).write(again)
     assert again.read_text(encoding="utf-8") == text
+
+
+@pytest.mark.parametrize("numbers", [[1], [2, 0], [0, 1, 2], []])
+def test_a_subset_is_what_its_sentences_would_be_read_as(tmp_path, numbers):
+    blocks = [
+        "# one\n1\ta\tA\tX\t_\t_\t0\troot\t_\t_\n",
+        "# two\n1-2\tbc\t_\t_\t_\t_\t_\t_\t_\t_\n1\tb\tB\tY\t_\t_\t0\troot\t_\t_\n"
+        "2\tc\tC\tX\t_\t_\t1\tx\t_\t_\n",
+        "1\ta\tA\tZ\t_\t_\t0\troot\t_\t_\n# three\n",
+    ]
+    whole, part, again = (tmp_path / f"{name}.conllu" for name in ("whole", "part", "again"))
+    whole.write_text("\n".join(blocks) + "\n")
+    subset = read_corpus(whole).subset(numbers)
+    part.write_text("".join(blocks[i] + "\n" for i in numbers))
+    subset.write(again)
+    assert again.read_text() == part.read_text()
+    if numbers:
+        read = read_corpus(part)
+        assert [list(s) for s in subset] == [list(s) for s in read]
+        assert subset._core.cell_numbers(3) == read._core.cell_numbers(3)
+    with pytest.raises(IndexError):
+        read_corpus(whole).subset([3])

@@ -12,11 +12,11 @@ import zlib
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
-from text_strategies import REPEATABLE, column_files
 
 from structlearn.exceptions import FileError
 from structlearn.text import read_corpus
 from structlearn.text.files import open_bytes, pieces, read_bytes, replaced
+from tests.text.text_strategies import REPEATABLE, column_files
 
 TEXT = b"fish N\n\nsleep V\n"
 PACKED = gzip.compress(TEXT, mtime=0)

@@ -11,16 +11,16 @@ import tracemalloc
 import unicodedata
 
 import pytest
-from feature_reference import feature_names, letter_kind
 from hypothesis import given
 from hypothesis import strategies as st
-from text_strategies import REPEATABLE
 
 from structlearn import _core
 from structlearn.exceptions import FileError, LineError
 from structlearn.text import Corpus, FeatureTemplates, load_templates
 from structlearn.text.corpus import column_names
 from structlearn.text.presets import PRESETS
+from tests.text.feature_reference import feature_names, letter_kind
+from tests.text.text_strategies import REPEATABLE
 
 FUNCTIONS = {
     "half": lambda s: s[: len(s) // 2],

@@ -64,7 +64,8 @@ nb::object part_pointers(const PyProblem& self) {
   return nb::cast(to_numpy(std::move(ptr)));
 }
 
-// The mean of |x|^2 over the sites that have features of their own; infinity where sites have none.
+// The mean of |x|^2 over the sites that have features of their own; negative where the parts of a
+// site do not share one norm, so that there is no dual ascent by sites.
 double mean_squared_norm(const PyProblem& self) {
   const Scorer& scorer = self.problem->scorer();
   double sum = 0.0, sites = 0.0;
@@ -74,7 +75,7 @@ double mean_squared_norm(const PyProblem& self) {
       if (!layout.block[b].present || !layout.block[b].anchored) continue;
       for (std::size_t s = 0; s < layout.block[b].sites; ++s) {
         const double norm = scorer.squared_norm_of_site(i, b, s);
-        if (norm < 0.0) return HUGE_VAL;  // this scorer's sites have no norm of their own
+        if (norm < 0.0) return -1.0;
         sum += norm;
         sites += 1.0;
       }
@@ -89,6 +90,16 @@ void bind_dual_ascent(nb::module_& m) {
   m.def("dual_ascent_pass", &pass, nb::arg("problem"), nb::arg("order"), nb::arg("settings"),
         nb::arg("state"), nb::arg("threads"));
   m.def("mean_squared_norm", &mean_squared_norm, nb::arg("problem"));
+  m.def(
+      "feature_squares",
+      [](const PyProblem& self) {
+        const std::size_t n = self.problem->weights();
+        std::vector<double> squares(n, 0.0), counts(n, 0.0), all(n, 0.0);
+        self.problem->scorer().feature_squares(squares.data(), counts.data(), all.data());
+        return nb::make_tuple(to_numpy(std::move(squares)), to_numpy(std::move(counts)),
+                              to_numpy(std::move(all)));
+      },
+      nb::arg("problem"));
   m.def("part_pointers", &part_pointers, nb::arg("problem"));
 }
 

@@ -105,28 +105,34 @@ nb::dict solve(WorkingSets& sets, OutVector w, double gap, double share, std::si
   return result;
 }
 
-// The restricted problem by Newton steps alone, which need no products; None where they would take
-// too much memory.
-nb::object solve_at_once(WorkingSets& sets, OutVector w, double gap, double share, nb::object cone,
-                         OutVector multipliers) {
+// The joint constraint of the mean outputs that solve the restricted problem, by Newton steps
+// alone, which need no products: its cost, with `gradient` and the solution's weights in place.
+// None where that would take too much memory.
+nb::object mean_constraint(WorkingSets& sets, OutVector w, OutVector gradient, double gap,
+                           double share, nb::object cone) {
   check_size(w.size(), sets.problem().weights(), "w");
-  const ConePoint point = read_cone(cone, multipliers);
+  check_size(gradient.size(), sets.problem().weights(), "gradient");
+  const WeightCone* bounds = cone.is_none() ? nullptr : &nb::cast<const WeightCone&>(cone);
   bool possible = false;
+  double cost = 0.0;
   Signals signals;
   {
     nb::gil_scoped_release release;
     Interrupt interrupt(signals.poll());
+    std::vector<double> multipliers(bounds == nullptr ? 0 : bounds->rows());
+    const ConePoint point{bounds, multipliers.data()};
     const RestrictedProgram program(sets, point);
-    possible = program.small_enough();
-    if (possible) {
+    if (program.small_enough()) {
       const BlockSolution found = program.solve({gap, share}, interrupt);
-      gap = found.gap;
       possible = !found.w.empty();
-      if (possible) program.take(found, sets, w.data(), point);
+      if (possible) {
+        program.take(found, sets, w.data(), point);
+        cost = sets.release(gradient.data());
+      }
     }
   }
   signals.rethrow();
-  return possible ? nb::cast(gap) : nb::none();
+  return possible ? nb::cast(cost) : nb::none();
 }
 
 // Everything, as flat arrays. The products follow from the rest, up to the last bit.
@@ -369,8 +375,8 @@ void bind_working_sets(nb::module_& m) {
            nb::arg("options"), nb::arg("cone").none(), nb::arg("multipliers"))
       .def("solve", &solve, nb::arg("w"), nb::arg("gap"), nb::arg("share"), nb::arg("most_passes"),
            nb::arg("cone").none(), nb::arg("multipliers"))
-      .def("solve_at_once", &solve_at_once, nb::arg("w"), nb::arg("gap"), nb::arg("share"),
-           nb::arg("cone").none(), nb::arg("multipliers"))
+      .def("mean_constraint", &mean_constraint, nb::arg("w"), nb::arg("gradient"), nb::arg("gap"),
+           nb::arg("share"), nb::arg("cone").none())
       .def("dump", &dump)
       .def("load", &load, nb::arg("state"));
   m.def(

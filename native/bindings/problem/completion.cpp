@@ -9,6 +9,7 @@
 #include "bindings/bindings.hpp"
 #include "bindings/problem/py_problem.hpp"
 #include "bindings/signals.hpp"
+#include "numeric/grain.hpp"
 #include "numeric/parallel.hpp"
 
 namespace structlearn::python {
@@ -27,9 +28,9 @@ nb::tuple complete_all(const PyProblem& self, Input<double, nb::ndim<1>> w, doub
     nb::gil_scoped_release release;
     Interrupt interrupt(signals.poll());
     std::vector<Workspace> workspace(std::max<std::size_t>(threads, 1));
-    constexpr std::size_t kGrain = 16;
-    parallel_for((n + kGrain - 1) / kGrain, threads, [&](std::size_t task, std::size_t thread) {
-      for (std::size_t i = task * kGrain; i < std::min(n, (task + 1) * kGrain); ++i) {
+    const std::size_t grain = grain_of(n, threads, 16);
+    parallel_for((n + grain - 1) / grain, threads, [&](std::size_t task, std::size_t thread) {
+      for (std::size_t i = task * grain; i < std::min(n, (task + 1) * grain); ++i) {
         if (interrupt.requested()) return;
         PartVector& p = found[i];
         problem.complete(i, problem.scorer().layout(i), w.data(), eps, p, workspace[thread]);

@@ -11,21 +11,24 @@
 #include <string>
 
 #include "bindings/bindings.hpp"
+#include "bindings/problem/graph_inference.hpp"
 #include "bindings/problem/py_problem.hpp"
 #include "bindings/problem/python_scorer.hpp"
 #include "bindings/signals.hpp"
 #include "bindings/structures/native_structure.hpp"
+#include "numeric/grain.hpp"
 #include "scoring/row_scorer.hpp"
 
 namespace structlearn::python {
 namespace {
 
-// Inference by a structure that is written in Python: one call an example, the interpreter held.
+// Inference by a structure that is written in Python: one call an example, the interpreter held
+// unless the structure lets go of it.
 class PythonOracle final : public Oracle {
  public:
   explicit PythonOracle(nb::object inference)
       : inference_(std::move(inference)),
-        threads_(nb::cast<bool>(nb::getattr(inference_, "thread_safe", nb::bool_(false)))) {}
+        threads_allowed_(nb::cast<bool>(inference_.attr("threads_allowed"))) {}
 
   double infer(std::size_t i, const Layout& layout, const double* theta, double eps, PartVector& p,
                Workspace&) const override {
@@ -64,7 +67,19 @@ class PythonOracle final : public Oracle {
     return result;
   }
 
-  bool threads_allowed() const override { return threads_; }
+  bool threads_allowed() const override { return threads_allowed_; }
+
+  double missed(std::size_t i, const Layout& layout, const double* theta,
+                Workspace&) const override {
+    nb::gil_scoped_acquire gil;
+    return nb::cast<double>(inference_.attr("missed")(i, copy(layout, theta)));
+  }
+
+  Inexact inexact() const override {
+    nb::gil_scoped_acquire gil;
+    const nb::object count = inference_.attr("inexact");
+    return {nb::cast<std::size_t>(count.attr("under")), nb::cast<std::size_t>(count.attr("over"))};
+  }
 
  private:
   static std::vector<std::uint32_t> part_list(nb::object given, const Layout& layout) {
@@ -100,7 +115,7 @@ class PythonOracle final : public Oracle {
   }
 
   nb::object inference_;
-  bool threads_;
+  bool threads_allowed_;
 };
 
 // Reads optional arrays out of a dictionary and keeps them alive.
@@ -253,6 +268,12 @@ PyProblem::PyProblem(const PyProblem& bare, nb::object structure, nb::dict gold,
 
 std::shared_ptr<const Oracle> PyProblem::inference(nb::object structure) {
   keep.push_back(structure);
+  if (nb::isinstance<GraphInference>(structure)) {
+    const auto& graph = nb::cast<GraphInference&>(structure);
+    const auto behind = std::make_shared<PythonOracle>(graph.behind);
+    if (!graph.pairwise) return std::make_shared<MatchingOracle>(behind);
+    return std::make_shared<PairwiseOracle>(behind, *graph.pairwise, *scorer);
+  }
   if (!nb::isinstance<NativeStructure>(structure)) {
     return std::make_shared<PythonOracle>(structure);
   }
@@ -318,10 +339,25 @@ nb::tuple total(const PyProblem& self, Vector w, double margin, double eps, nb::
   return nb::make_tuple(value, complete, cost);
 }
 
+double shortfall(const PyProblem& self, Vector w, double margin, std::size_t threads) {
+  const double* weights = self.weights(w);
+  Signals signals;
+  double found;
+  {
+    nb::gil_scoped_release release;
+    Interrupt interrupt(signals.poll());
+    found = self.problem->shortfall(weights, margin, threads, interrupt);
+  }
+  signals.rethrow();
+  return found;
+}
+
 nb::tuple argmax_all(const PyProblem& self, Vector w, std::size_t threads, std::size_t beam) {
-  if (!self.native) throw std::invalid_argument("the structure is not a native one");
-  const auto* search = dynamic_cast<const BeamSearch*>(&self.native->structure());
+  const Oracle& oracle = self.problem->oracle();
+  const auto* search =
+      self.native ? dynamic_cast<const BeamSearch*>(&self.native->structure()) : nullptr;
   if (beam > 0 && !search) throw std::invalid_argument("this structure has no beam search");
+  if (!oracle.threads_allowed()) threads = 1;
   const double* weights = self.weights(w);
   const std::size_t n = self.problem->examples();
   const Scorer& scorer = self.problem->scorer();
@@ -332,7 +368,7 @@ nb::tuple argmax_all(const PyProblem& self, Vector w, std::size_t threads, std::
     nb::gil_scoped_release release;
     Interrupt interrupt(signals.poll());
     std::vector<Workspace> workspace(std::max<std::size_t>(threads, 1));
-    const std::size_t grain = 16, tasks = (n + grain - 1) / grain;
+    const std::size_t grain = grain_of(n, threads, 16), tasks = (n + grain - 1) / grain;
     parallel_for(tasks, threads, [&](std::size_t task, std::size_t thread) {
       Workspace& ws = workspace[thread];
       std::vector<double> theta;
@@ -343,7 +379,7 @@ nb::tuple argmax_all(const PyProblem& self, Vector w, std::size_t threads, std::
         scorer.score(i, layout, weights, 1.0, theta.data());
         const Scores scores = scores_of(layout, theta.data());
         value[i] = beam > 0 ? search->beam(layout, scores, beam, y[i], ws).value
-                            : self.native->structure().argmax(layout, scores, y[i], ws);
+                            : oracle.argmax(i, layout, theta.data(), y[i], ws);
       }
     });
   }
@@ -503,6 +539,16 @@ void bind_problem(nb::module_& m) {
           nb::arg("i"), nb::arg("index").none(), nb::arg("value"))
       .def("total", &total, nb::arg("w"), nb::arg("margin"), nb::arg("temperature"),
            nb::arg("gradient").none(), nb::arg("threads"))
+      .def("shortfall", &shortfall, nb::arg("w"), nb::arg("margin"), nb::arg("threads"))
+      .def_prop_ro("inexact",
+                   [](const PyProblem& s) {
+                     const Inexact count = s.problem->oracle().inexact();
+                     return nb::make_tuple(count.under, count.over);
+                   })
+      .def_prop_ro("threads_allowed",
+                   [](const PyProblem& s) { return s.problem->oracle().threads_allowed(); })
+      .def_prop_ro("gives_rows",
+                   [](const PyProblem& s) { return s.problem->oracle().gives_rows(); })
       .def("argmax_all", &argmax_all, nb::arg("w"), nb::arg("threads"), nb::arg("beam") = 0)
       .def("encode_all", &encode_all, nb::arg("flat"), nb::arg("ptr"));
   m.def("observed_pairs", &observed_pairs, nb::arg("indptr"), nb::arg("indices"), nb::arg("rows"),

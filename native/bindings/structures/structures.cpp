@@ -17,6 +17,7 @@
 #include "bindings/bindings.hpp"
 #include "bindings/signals.hpp"
 #include "bindings/structures/native_structure.hpp"
+#include "numeric/grain.hpp"
 #include "numeric/kernels.hpp"
 #include "numeric/parallel.hpp"
 #include "structures/chains/chain.hpp"
@@ -402,7 +403,10 @@ nb::tuple beam(const NativeStructure& s, nb::dict scores, std::size_t width) {
   if (search == nullptr) throw std::invalid_argument("this structure has no beam search");
   Workspace& ws = local_workspace();
   const Parsed p = parse(s, scores);
-  const BeamOutput found = search->beam(p.layout, p.scores, width, ws.other, ws);
+  const BeamOutput found = [&] {
+    nb::gil_scoped_release release;
+    return search->beam(p.layout, p.scores, width, ws.other, ws);
+  }();
   if (found.value == kMinusInfinity) nothing_legal(-1);
   return nb::make_tuple(to_python(s, p.layout, ws.other), found.value, found.pruned);
 }
@@ -416,7 +420,7 @@ auto argmax_batch(const NativeStructure& s, nb::dict scores, std::size_t n, std:
     nb::gil_scoped_release release;
     Interrupt interrupt(signals.poll());
     std::vector<Workspace> ws(std::max<std::size_t>(threads, 1));
-    const std::size_t grain = 64, tasks = (n + grain - 1) / grain;
+    const std::size_t grain = grain_of(n, threads, 64), tasks = (n + grain - 1) / grain;
     parallel_for(tasks, threads, [&](std::size_t task, std::size_t thread) {
       for (std::size_t i = task * grain; i < std::min(n, (task + 1) * grain); ++i) {
         if (interrupt.requested()) return;
@@ -511,7 +515,10 @@ auto sample(const NativeStructure& s, nb::dict scores, std::size_t n, double eps
             std::uint64_t seed) {
   const Parsed p = parse(s, scores);
   std::vector<std::int64_t> flat;
-  const auto drawn = s.structure->sample(p.layout, p.scores, eps, n, seed, local_workspace());
+  const auto drawn = [&] {
+    nb::gil_scoped_release release;
+    return s.structure->sample(p.layout, p.scores, eps, n, seed, local_workspace());
+  }();
   if (drawn.empty() && n > 0) nothing_legal(-1);
   for (const Output& y : drawn) flat.insert(flat.end(), y.begin(), y.end());
   return to_numpy(std::move(flat));
@@ -672,6 +679,12 @@ void bind_structures(nb::module_& m) {
             std::vector<double> p(h.parts());
             const double value = h.infer(scores_for(h, theta), eps, p.data());
             return nb::make_tuple(value, to_numpy(std::move(p)));
+          },
+          nb::arg("theta"), nb::arg("temperature"))
+      .def(
+          "entropy",
+          [](const Hypergraph& h, Input<double, nb::ndim<1>> theta, double eps) {
+            return h.entropy(scores_for(h, theta), eps);
           },
           nb::arg("theta"), nb::arg("temperature"))
       .def(

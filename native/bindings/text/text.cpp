@@ -73,6 +73,13 @@ void bind_text(nb::module_& m) {
           },
           nb::arg("text"))
       .def("copy", [](const Corpus& c) { return Corpus(c); })
+      .def(
+          "subset",
+          [](const Corpus& c, const std::vector<std::size_t>& sentences) {
+            for (const std::size_t i : sentences) check_sentence(c, i);
+            return c.subset(sentences);
+          },
+          nb::arg("sentences"))
       .def("set_line", &Corpus::set_line, nb::arg("lines"))
       .def(
           "to_iobes",

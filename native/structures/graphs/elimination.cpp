@@ -56,6 +56,7 @@ Elimination::Elimination(std::size_t nodes, std::size_t labels,
       }
       step.members.push_back(std::move(member));
     }
+    width_ = std::max(width_, step.others.size());
     for (std::size_t a = 0; a < step.others.size(); ++a) step.rows *= labels;
     joined_size_ += step.rows * labels;
     message_size_ += step.rows;
@@ -134,26 +135,31 @@ double Elimination::best(const double* label, const double* table, std::int64_t*
 }
 
 double Elimination::sums(const double* label, const double* table, double temperature, double* node,
-                         double* edge) const {
-  // What is kept of a step: P(label of the node | labels of its neighbours).
-  std::vector<double> messages(message_size_), conditional(joined_size_);
+                         double* edge, double* entropy) const {
+  // What is kept of a step: P(label of the node | labels of its neighbours), and its entropy.
+  std::vector<double> messages(message_size_), conditional(joined_size_), open(message_size_);
   double value = 0.0;
   for (const Step& step : steps_) {
     double* joined = conditional.data() + step.joined;
     join(step, label, table, messages.data(), joined);
     for (std::size_t row = 0; row < step.rows; ++row) {
       double* p = joined + row * labels_;
-      const double top = *std::max_element(p, p + labels_);
-      double total = 0.0;
+      const double* const best = std::max_element(p, p + labels_);
+      const double top = *best;
+      double total = 0.0, rest = 0.0, mean = 0.0;
       if (top == kNothing) {  // no such labelling: it gets no mass from above either
         std::fill(p, p + labels_, 0.0);
         messages[step.message + row] = kNothing;
         continue;
       }
       for (std::size_t k = 0; k < labels_; ++k) {
-        total += p[k] = std::exp((p[k] - top) / temperature);
+        const double lag = (top - p[k]) / temperature;
+        total += p[k] = std::exp(-lag);
+        if (p[k] > 0.0) mean += p[k] * lag;
+        if (p + k != best) rest += p[k];
       }
       for (std::size_t k = 0; k < labels_; ++k) p[k] /= total;
+      open[step.message + row] = std::log1p(rest) + mean / total;
       messages[step.message + row] = top + temperature * std::log(total);
     }
     if (step.others.empty()) value += messages[step.message];
@@ -162,12 +168,14 @@ double Elimination::sums(const double* label, const double* table, double temper
   // Back again: the mass of the neighbours' labels, handed down to all tables of a step.
   std::vector<double>& mass = messages;
   std::fill(mass.begin(), mass.end(), 0.0);
+  *entropy = 0.0;
   for (std::size_t s = steps_.size(); s-- > 0;) {
     const Step& step = steps_[s];
     double* joint = conditional.data() + step.joined;
-    for (std::size_t row = 0; row < step.rows && !step.others.empty(); ++row) {
-      for (std::size_t k = 0; k < labels_; ++k)
-        joint[row * labels_ + k] *= mass[step.message + row];
+    for (std::size_t row = 0; row < step.rows; ++row) {
+      const double above = step.others.empty() ? 1.0 : mass[step.message + row];
+      *entropy += above * open[step.message + row];
+      for (std::size_t k = 0; k < labels_; ++k) joint[row * labels_ + k] *= above;
     }
     for (const Member& member : step.members) {
       double* to = begin(member, node, edge, mass.data());

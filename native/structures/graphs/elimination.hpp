@@ -20,15 +20,17 @@ class Elimination {
   std::size_t nodes() const { return nodes_; }
   std::size_t labels() const { return labels_; }
   std::size_t edges() const { return edges_; }
+  // The most neighbours that a node has when it is eliminated.
+  std::size_t width() const { return width_; }
 
   // The maximum over all labellings of label (N, K) and table (E, K, K) scores, with a labelling
   // that has it; -inf where none is legal.
   double best(const double* label, const double* table, std::int64_t* y) const;
 
-  // t log sum exp(score / t), and the marginals of nodes (N, K) and edges (E, K, K), zero on entry.
-  // Without marginals where the value is -inf.
+  // t log sum exp(score / t), the marginals of nodes (N, K) and edges (E, K, K), zero on entry, and
+  // the entropy in nats. Without the last three where the value is -inf.
   double sums(const double* label, const double* table, double temperature, double* node,
-              double* edge) const;
+              double* edge, double* entropy) const;
 
  private:
   enum class Source { kLabel, kTable, kMessage };
@@ -52,7 +54,7 @@ class Elimination {
   void join(const Step& step, const double* label, const double* table, const double* messages,
             double* joined) const;
 
-  std::size_t nodes_, labels_, edges_;
+  std::size_t nodes_, labels_, edges_, width_ = 0;
   std::size_t joined_size_ = 0, message_size_ = 0;
   std::vector<Step> steps_;
 };

@@ -74,6 +74,13 @@ struct Pairwise {
   double score(const std::int32_t* y) const;
   double clique_score(const std::int32_t* y) const;
   bool anything_forbidden() const;
+  // Whether any pair, or larger group, is scored.
+  bool has_pairs() const {
+    const auto scored = [](const PairScores& s) {
+      return s.count > 0 && (s.table != nullptr || s.strength != nullptr);
+    };
+    return cliques.count > 0 || scored(pairs[0]) || scored(pairs[1]);
+  }
   // More than all finite scores together: what a forbidden part costs in a cut.
   double forbidding_cost() const;
 };

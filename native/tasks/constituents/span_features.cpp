@@ -1,6 +1,7 @@
 #include "tasks/constituents/span_features.hpp"
 
 #include <algorithm>
+#include <array>
 #include <string>
 
 namespace structlearn::text {
@@ -25,14 +26,6 @@ std::uint64_t shape_of(std::string_view word) {
     if (n < 12) shape.push_back(kind);
   }
   return hash_string(shape, 0x54A9Eull);
-}
-
-std::uint64_t length_class(std::size_t n) {
-  if (n <= 6) return n;
-  if (n <= 8) return 7;
-  if (n <= 12) return 8;
-  if (n <= 20) return 9;
-  return 10;
 }
 
 bool begins(std::string_view s, std::string_view with) {
@@ -238,16 +231,46 @@ void TreeFeatures::child(Place place, std::size_t begin, std::size_t end,
   add(9, tb, tf, tl);
 }
 
-void TreeFeatures::split(std::size_t begin, std::size_t middle, std::size_t end,
+std::uint64_t TreeFeatures::seen(std::size_t family, std::size_t place, std::size_t at) const {
+  const auto t = static_cast<std::ptrdiff_t>(at);
+  switch (3 * family + place) {
+    case 1:
+      return combine(combine(0, x_.tag(t - 1)), x_.tag(t));  // not the same the other way round
+    case 2:
+    case 6:
+      return x_.tag(t - 1);
+    case 4:
+      return x_.word(t);
+    default:
+      return x_.tag(t);
+  }
+}
+
+std::uint64_t TreeFeatures::split_key(std::size_t family, std::uint64_t i, std::uint64_t k,
+                                      std::uint64_t j) {
+  static const std::array seeds = {hash_string({}, 21), hash_string({}, 22), hash_string({}, 23)};
+  static_assert(seeds.size() == kSplitFamilies);
+  return nonzero(combine(combine(combine(seeds[family], i), k), j));
+}
+
+std::uint64_t TreeFeatures::split_lengths(std::uint64_t left, std::uint64_t right) {
+  return nonzero(combine(combine(hash_string({}, 20), left), right));
+}
+
+void TreeFeatures::split(std::size_t i, std::size_t k, std::size_t j,
                          std::vector<std::uint64_t>& keys) const {
-  const auto i = static_cast<std::ptrdiff_t>(begin), k = static_cast<std::ptrdiff_t>(middle),
-             j = static_cast<std::ptrdiff_t>(end);
-  const Adder add(4, keys);
-  const std::uint64_t tf = x_.tag(i), tl = x_.tag(j - 1), before = x_.tag(k - 1), after = x_.tag(k);
-  add(0, length_class(middle - begin), length_class(end - middle));
-  add(1, tf, before, after, tl);
-  add(2, tf, x_.word(k), x_.tag(j));
-  add(3, x_.tag(i - 1), after, x_.tag(j));
+  keys.push_back(split_lengths(length_class(k - i), length_class(j - k)));
+  for (std::size_t f = 0; f < kSplitFamilies; ++f) {
+    keys.push_back(split_key(f, seen(f, 0, i), seen(f, 1, k), seen(f, 2, j)));
+  }
+}
+
+std::uint64_t TreeFeatures::length_class(std::size_t n) {
+  if (n <= 6) return n;
+  if (n <= 8) return 7;
+  if (n <= 12) return 8;
+  if (n <= 20) return 9;
+  return 10;
 }
 
 }  // namespace structlearn::text

@@ -53,8 +53,17 @@ class TreeFeatures {
   // A child over i..j, with respect to its parent: the first, one in the middle, the last.
   enum class Place : std::uint64_t { kFirst = 11, kMiddle = 12, kLast = 13 };
   void child(Place place, std::size_t i, std::size_t j, std::vector<std::uint64_t>& keys) const;
-  // A node, or a rest, over i..j whose first child ends at k.
+  // A node, or a rest, over i..j whose first child ends at k: one feature of the lengths of the two
+  // and a few families, which see something of i, of k and of j each.
+  static constexpr std::size_t kSplitFamilies = 3;
   void split(std::size_t i, std::size_t k, std::size_t j, std::vector<std::uint64_t>& keys) const;
+  static std::uint64_t split_lengths(std::uint64_t left, std::uint64_t right);
+  // What a family sees at i, at k or at j (place 0, 1, 2), and the feature that the three make.
+  std::uint64_t seen(std::size_t family, std::size_t place, std::size_t t) const;
+  static std::uint64_t split_key(std::size_t family, std::uint64_t i, std::uint64_t k,
+                                 std::uint64_t j);
+  static constexpr std::size_t kLengthClasses = 11;
+  static std::uint64_t length_class(std::size_t n);
 
  private:
   const TreeTokens& x_;

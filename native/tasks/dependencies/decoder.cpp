@@ -18,16 +18,17 @@ constexpr double kLeastGap = 1e-9;  // for the length of a step
 
 // The most that the magnitudes of a tree's parts can add up to: an arc and a grandparent a word,
 // and a sibling before it, or an end on either side of a head.
-double magnitude(const Parts& parts) {
-  const auto largest = [](const std::vector<double>& scores) {
+double magnitude(const Parts& parts, const PartScores& scores) {
+  const auto largest = [](const double* score, std::size_t size) {
     double most = 0.0;
-    for (const double x : scores) {
-      if (std::isfinite(x)) most = std::max(most, std::fabs(x));
+    for (std::size_t i = 0; i < size; ++i) {
+      if (std::isfinite(score[i])) most = std::max(most, std::fabs(score[i]));
     }
     return most;
   };
   const double n = parts.n;
-  return n * (largest(parts.arc) + largest(parts.grand)) + (3 * n + 2) * largest(parts.sibling);
+  return n * (largest(scores.arc, parts.arcs()) + largest(scores.grand, parts.grands())) +
+         (3 * n + 2) * largest(scores.sibling, parts.siblings());
 }
 
 }  // namespace
@@ -50,7 +51,7 @@ double TreeSearch::best(std::vector<std::int32_t>& heads) {
   return value;
 }
 
-double TreeSearch::log_partition(std::vector<double>& marginals) {
+double TreeSearch::log_partition(double eps, std::vector<double>& marginals) {
   Layout layout;
   layout.add(Arborescence::kArc, width_ * width_, 1, true);
   Scores scores;
@@ -58,11 +59,11 @@ double TreeSearch::log_partition(std::vector<double>& marginals) {
   marginals.assign(width_ * width_, 0.0);
   Marginals out;
   out.block[Arborescence::kArc] = marginals.data();
-  return trees_.infer(layout, scores, 1.0, out, workspace_);
+  return trees_.infer(layout, scores, eps, out, workspace_);
 }
 
 // The best choice of a head for h and of modifiers on both sides, given the multipliers.
-double Decoder::automaton(const Parts& parts, int h) {
+double Decoder::automaton(const Parts& parts, const PartScores& scores, int h) {
   const auto at = static_cast<std::size_t>(h);
   const std::uint32_t first_up = parts.begin[at], ups = parts.ups(h);
   const std::size_t width = parts.down_begin[2 * at + 2] - parts.down_begin[2 * at];
@@ -82,8 +83,8 @@ double Decoder::automaton(const Parts& parts, int h) {
     if (ups > 0) {
       const std::uint32_t a = first_up + u;
       g = parts.head[a];
-      total = parts.arc[a] * kShare - dual_up_[a];
-      grand = parts.grand.data() + parts.grand_begin[at] + u * width;
+      total = scores.arc[a] * kShare - dual_up_[a];
+      grand = scores.grand + parts.grand_begin[at] + u * width;
     }
     std::size_t end_from[2] = {0, 0};
     for (int after = 0; after < 2; ++after) {
@@ -91,7 +92,7 @@ double Decoder::automaton(const Parts& parts, int h) {
       const std::size_t k = list.size();
       const std::size_t first = after ? width - k : 0;
       const double* sibling =
-          parts.sibling.data() + parts.sibling_begin[2 * at + static_cast<std::size_t>(after)];
+          scores.sibling + parts.sibling_begin[2 * at + static_cast<std::size_t>(after)];
       for (std::size_t j = 0; j <= k; ++j) {
         double value = sibling[j];
         std::uint32_t from = 0;  // 0: none before; i + 1: modifier i
@@ -108,7 +109,7 @@ double Decoder::automaton(const Parts& parts, int h) {
           break;
         }
         const std::uint32_t a = list[j];
-        value += parts.arc[a] * kShare - dual_down_[a];
+        value += scores.arc[a] * kShare - dual_down_[a];
         if (grand) value += grand[first + j];
         if (parts.word[a] == g) value = kMinusInfinity;
         f_[first + j] = value;
@@ -133,17 +134,18 @@ double Decoder::automaton(const Parts& parts, int h) {
   return best;
 }
 
-Decoded Decoder::decode(const Parts& parts, std::vector<std::int32_t>& heads) {
+Decoded Decoder::decode(const Parts& parts, const PartScores& scores,
+                        std::vector<std::int32_t>& heads) {
   const std::size_t arcs = parts.head.size();
   Decoded result;
   if (parts.second_order && projective_) {
-    result.value = result.bound = chart_.best(parts, heads);
+    result.value = result.bound = chart_.best(parts, scores, heads);
     result.exact = true;
     return result;
   }
   tree_.begin(parts.n);
   if (!parts.second_order) {
-    for (std::size_t a = 0; a < arcs; ++a) tree_.at(parts.head[a], parts.word[a]) = parts.arc[a];
+    for (std::size_t a = 0; a < arcs; ++a) tree_.at(parts.head[a], parts.word[a]) = scores.arc[a];
     result.value = result.bound = tree_.best(heads);
     result.exact = true;
     return result;
@@ -158,13 +160,13 @@ Decoded Decoder::decode(const Parts& parts, std::vector<std::int32_t>& heads) {
   value_.assign(n + 1, 0.0);
   result.value = kMinusInfinity;
   result.bound = std::numeric_limits<double>::infinity();
-  const double size = magnitude(parts);
+  const double size = magnitude(parts, scores);
   double rate = kFirstRate;
   int stalled = 0;
   for (int iteration = 0; iteration < max_iterations_; ++iteration) {
     result.iterations = iteration + 1;
     for (std::size_t a = 0; a < arcs; ++a) {
-      tree_.at(parts.head[a], parts.word[a]) = parts.arc[a] * kShare + dual_up_[a] + dual_down_[a];
+      tree_.at(parts.head[a], parts.word[a]) = scores.arc[a] * kShare + dual_up_[a] + dual_down_[a];
     }
     double dual = tree_.best(candidate_);
     if (dual == kMinusInfinity) {
@@ -172,15 +174,15 @@ Decoded Decoder::decode(const Parts& parts, std::vector<std::int32_t>& heads) {
       return result;
     }
     for (std::size_t h = 0; h <= n; ++h) {
-      if (dirty_[h]) value_[h] = automaton(parts, static_cast<int>(h));
+      if (dirty_[h]) value_[h] = automaton(parts, scores, static_cast<int>(h));
       dirty_[h] = 0;
       dual += value_[h];
     }
     // A tree that was looked at before brings nothing new.
     if (iteration == 0 || candidate_ != tried_) {
       tried_ = candidate_;
-      search_.improve(parts, candidate_);
-      const double primal = parts.score(candidate_);
+      search_.improve(parts, scores, candidate_);
+      const double primal = parts.score(candidate_, scores);
       if (primal > result.value) {
         result.value = primal;
         heads = candidate_;
@@ -207,7 +209,7 @@ Decoded Decoder::decode(const Parts& parts, std::vector<std::int32_t>& heads) {
     }
     if (differ == 0) {  // they agree: the tree is the best
       heads = candidate_;
-      result.value = parts.score(candidate_);
+      result.value = parts.score(candidate_, scores);
       result.bound = std::max(result.bound, result.value);
       result.exact = true;
       return result;

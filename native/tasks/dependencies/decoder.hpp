@@ -24,8 +24,9 @@ class TreeSearch {
   }
   // heads[1..n]; -inf if there is no tree.
   double best(std::vector<std::int32_t>& heads);
-  // log of the sum over all trees of exp(score), and the probabilities of the arcs.
-  double log_partition(std::vector<double>& marginals);
+  // eps * log of the sum over all trees of exp(score / eps), and the probabilities of the arcs, the
+  // head's row by row.
+  double log_partition(double eps, std::vector<double>& marginals);
 
  private:
   Arborescence trees_;
@@ -53,11 +54,10 @@ class Decoder {
         search_(projective),
         projective_(projective),
         max_iterations_(max_iterations) {}
-  void set_max_iterations(int n) { max_iterations_ = n; }
-  Decoded decode(const Parts& parts, std::vector<std::int32_t>& heads);
+  Decoded decode(const Parts& parts, const PartScores& scores, std::vector<std::int32_t>& heads);
 
  private:
-  double automaton(const Parts&, int h);
+  double automaton(const Parts&, const PartScores&, int h);
 
   TreeSearch tree_;
   LocalSearch search_;

@@ -30,8 +30,8 @@ bool is_projective(const std::vector<std::int32_t>& heads) {
   return true;
 }
 
-double LocalSearch::attached(const Parts& parts, const std::vector<std::int32_t>& heads,
-                             std::uint32_t arc) const {
+double LocalSearch::attached(const Parts& parts, const PartScores& scores,
+                             const std::vector<std::int32_t>& heads, std::uint32_t arc) const {
   const int h = parts.head[arc], m = parts.word[arc];
   const auto at = static_cast<std::size_t>(h);
   const int after = m > h ? 1 : 0;
@@ -46,24 +46,25 @@ double LocalSearch::attached(const Parts& parts, const std::vector<std::int32_t>
   while (previous > 0 && !is_child(previous - 1)) --previous;
   while (next < k && !is_child(next)) ++next;
   const double* sibling =
-      parts.sibling.data() + parts.sibling_begin[2 * at + static_cast<std::size_t>(after)];
+      scores.sibling + parts.sibling_begin[2 * at + static_cast<std::size_t>(after)];
   const double* row = sibling + previous * (k + 1);
   double value = row[j] + sibling[(j + 1) * (k + 1) + next] - row[next];
   if (h > 0) {
     const std::size_t width = parts.down_begin[2 * at + 2] - parts.down_begin[2 * at];
-    value += parts.grand[parts.grand_begin[at] + (current_[at] - parts.begin[at]) * width + column];
+    value +=
+        scores.grand[parts.grand_begin[at] + (current_[at] - parts.begin[at]) * width + column];
   }
-  return value + parts.arc[arc];
+  return value + scores.arc[arc];
 }
 
 // Of giving m the head of another arc, which must not lie below m.
-double LocalSearch::gain(const Parts& parts, std::vector<std::int32_t>& heads, int m,
-                         std::uint32_t arc) const {
+double LocalSearch::gain(const Parts& parts, const PartScores& scores,
+                         std::vector<std::int32_t>& heads, int m, std::uint32_t arc) const {
   const auto at = static_cast<std::size_t>(m);
-  double value = attached(parts, heads, arc) - attached(parts, heads, current_[at]);
+  double value = attached(parts, scores, heads, arc) - attached(parts, scores, heads, current_[at]);
   const std::size_t first = parts.down_begin[2 * at], width = parts.down_begin[2 * at + 2] - first;
   if (width > 0) {
-    const double* grand = parts.grand.data() + parts.grand_begin[at];
+    const double* grand = scores.grand + parts.grand_begin[at];
     const double* now = grand + (current_[at] - parts.begin[at]) * width;
     const double* then = grand + (arc - parts.begin[at]) * width;
     for (std::size_t j = 0; j < width; ++j) {
@@ -73,15 +74,16 @@ double LocalSearch::gain(const Parts& parts, std::vector<std::int32_t>& heads, i
   return value;
 }
 
-double LocalSearch::improve(const Parts& parts, std::vector<std::int32_t>& heads) {
+double LocalSearch::improve(const Parts& parts, const PartScores& scores,
+                            std::vector<std::int32_t>& heads) {
   const auto n = static_cast<std::size_t>(parts.n);
   current_.resize(n + 1);
   for (std::size_t m = 1; m <= n; ++m) {
     current_[m] = parts.find(heads[m], static_cast<int>(m));
   }
   double largest = 0.0;
-  for (const double x : parts.arc) {
-    if (std::isfinite(x)) largest = std::max(largest, std::fabs(x));
+  for (std::size_t a = 0; a < parts.arcs(); ++a) {
+    if (std::isfinite(scores.arc[a])) largest = std::max(largest, std::fabs(scores.arc[a]));
   }
   double total = 0.0;
   for (int sweep = 0; sweep < kMostSweeps; ++sweep) {
@@ -94,7 +96,7 @@ double LocalSearch::improve(const Parts& parts, std::vector<std::int32_t>& heads
       for (std::uint32_t a = parts.begin[i]; a < parts.begin[i + 1]; ++a) {
         const int h = parts.head[a];
         if (h == 0 || a == current_[i] || above(heads, m, h)) continue;
-        const double x = gain(parts, heads, m, a);
+        const double x = gain(parts, scores, heads, m, a);
         if (x <= best) continue;
         if (projective_) {
           heads[i] = h;

@@ -13,12 +13,14 @@ class LocalSearch {
  public:
   explicit LocalSearch(bool projective) : projective_(projective) {}
   // Changes the tree; the gain in score, at least 0.
-  double improve(const Parts& parts, std::vector<std::int32_t>& heads);
+  double improve(const Parts& parts, const PartScores& scores, std::vector<std::int32_t>& heads);
 
  private:
-  double gain(const Parts&, std::vector<std::int32_t>& heads, int m, std::uint32_t arc) const;
+  double gain(const Parts&, const PartScores&, std::vector<std::int32_t>& heads, int m,
+              std::uint32_t arc) const;
   // What m adds to the modifiers of its head, were it one of them.
-  double attached(const Parts&, const std::vector<std::int32_t>& heads, std::uint32_t arc) const;
+  double attached(const Parts&, const PartScores&, const std::vector<std::int32_t>& heads,
+                  std::uint32_t arc) const;
 
   bool projective_;
   std::vector<std::uint32_t> current_;  // arc of each word

@@ -46,16 +46,25 @@ SentenceParser::SentenceParser(const ParserModel& model)
       scorer_(model.table(), model.sets(), model.labels().size()),
       decoder_(model.options().projective, model.options().iterations) {}
 
+void SentenceParser::score(const Sentence& s) {
+  pruner_.prune(s, candidates_);
+  parts_.set(candidates_, model_.options().order > 1);
+  const std::size_t width = label_width(model_.labels().size());
+  scores_.resize(parts_.arcs() * width + parts_.siblings() + parts_.grands());
+  scorer_.score(s, parts_, 1.0, scores_.data());
+}
+
 Decoded SentenceParser::parse(const Sentence& s, std::vector<std::int32_t>& heads,
                               std::vector<std::uint16_t>& labels) {
-  pruner_.prune(s, candidates_);
-  parts_.set(candidates_);
-  scorer_.arcs(s, parts_);
-  if (model_.options().order > 1) scorer_.second_order(s, parts_);
-  const Decoded found = decoder_.decode(parts_, heads);
+  score(s);
+  const std::size_t width = label_width(model_.labels().size());
+  best_labels(scores_.data(), parts_.arcs(), width, arc_, label_);
+  const double* siblings = scores_.data() + parts_.arcs() * width;
+  const Decoded found =
+      decoder_.decode(parts_, {arc_.data(), siblings, siblings + parts_.siblings()}, heads);
   labels.assign(heads.size(), 0);
   for (std::size_t m = 1; m < heads.size(); ++m) {
-    labels[m] = parts_.label[parts_.find(heads[m], static_cast<int>(m))];
+    labels[m] = label_[parts_.find(heads[m], static_cast<int>(m))];
   }
   return found;
 }
@@ -63,7 +72,7 @@ Decoded SentenceParser::parse(const Sentence& s, std::vector<std::int32_t>& head
 std::vector<SentenceParser::Reason> SentenceParser::reasons(const Sentence& s, int h, int m,
                                                             std::size_t label) const {
   std::vector<Reason> found;
-  const Table t = model_.table();
+  const Table<float> t = model_.table();
   const auto add = [&](std::uint16_t id, float weight) {
     // Templates that make several features count once.
     if (found.empty() || found.back().id != id) found.push_back({id, 0.0});

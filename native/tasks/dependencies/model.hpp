@@ -9,8 +9,8 @@
 #include "tasks/dependencies/decoder.hpp"
 #include "tasks/dependencies/label_sets.hpp"
 #include "tasks/dependencies/large_array.hpp"
+#include "tasks/dependencies/part_scorer.hpp"
 #include "tasks/dependencies/pruner.hpp"
-#include "tasks/dependencies/scorer.hpp"
 
 namespace structlearn::parsing {
 
@@ -31,8 +31,8 @@ class ParserModel {
   const std::vector<std::string>& labels() const { return labels_; }
   const ParserOptions& options() const { return options_; }
   const LabelSets& sets() const { return sets_; }
-  Table table() const { return {weight_.data(), weight_.size() / kLine - 1}; }
-  Table pruner_table() const { return {pruner_.data(), pruner_.size() / kLine - 1}; }
+  Table<float> table() const { return {weight_.data(), weight_.size()}; }
+  Table<float> pruner_table() const { return {pruner_.data(), pruner_.size()}; }
 
  private:
   std::vector<std::string> labels_;
@@ -48,7 +48,13 @@ class SentenceParser {
   // heads[1..n] and labels[1..n].
   Decoded parse(const Sentence&, std::vector<std::int32_t>& heads,
                 std::vector<std::uint16_t>& labels);
+  // The parts of a sentence and their scores, as PartScorer orders them.
+  void score(const Sentence&);
   const Parts& parts() const { return parts_; }
+  const std::vector<double>& scores() const { return scores_; }
+  // Of each arc that was parsed over: its best label, and its score with that.
+  const std::vector<double>& arc_scores() const { return arc_; }
+  const std::vector<std::uint16_t>& arc_labels() const { return label_; }
 
   // What speaks for an arc with its label, template by template.
   struct Reason {
@@ -60,10 +66,12 @@ class SentenceParser {
  private:
   const ParserModel& model_;
   Pruner pruner_;
-  PartScorer scorer_;
+  PartScorer<float> scorer_;
   Decoder decoder_;
   Candidates candidates_;
   Parts parts_;
+  std::vector<double> scores_, arc_;
+  std::vector<std::uint16_t> label_;
 };
 
 }  // namespace structlearn::parsing

@@ -4,7 +4,7 @@
 
 namespace structlearn::parsing {
 
-void Parts::set(const Candidates& candidates) {
+void Parts::set(const Candidates& candidates, bool pairs) {
   n = static_cast<int>(candidates.words());
   begin = candidates.begin;
   head = candidates.head;
@@ -13,9 +13,8 @@ void Parts::set(const Candidates& candidates) {
     const auto i = static_cast<std::size_t>(m);
     for (std::uint32_t a = begin[i]; a < begin[i + 1]; ++a) word[a] = static_cast<std::uint16_t>(m);
   }
-  arc.assign(head.size(), 0.0);
-  label.assign(head.size(), 0);
-  second_order = false;
+  second_order = pairs;
+  if (pairs) list_modifiers();
 }
 
 void Parts::list_modifiers() {
@@ -49,9 +48,6 @@ void Parts::list_modifiers() {
     const auto i = static_cast<std::size_t>(h);
     grand_begin[i + 1] = grand_begin[i] + ups(h) * (down_begin[2 * i + 2] - down_begin[2 * i]);
   }
-  sibling.assign(sibling_begin.back(), 0.0);
-  grand.assign(grand_begin.back(), 0.0);
-  second_order = true;
 }
 
 std::uint32_t Parts::find(int h, int m) const {
@@ -62,13 +58,13 @@ std::uint32_t Parts::find(int h, int m) const {
   return kNone;
 }
 
-double Parts::score(std::span<const std::int32_t> heads) const {
+double Parts::score(std::span<const std::int32_t> heads, const PartScores& scores) const {
   double sum = 0.0;
-  for (int m = 1; m <= n; ++m) sum += arc[find(heads[static_cast<std::size_t>(m)], m)];
+  for (int m = 1; m <= n; ++m) sum += scores.arc[find(heads[static_cast<std::size_t>(m)], m)];
   if (second_order) {
     for_second_order(
-        heads, [&](int, int, int, std::size_t i) { sum += sibling[i]; },
-        [&](int, int, int, std::size_t i) { sum += grand[i]; });
+        heads, [&](int, int, int, std::size_t i) { sum += scores.sibling[i]; },
+        [&](int, int, int, std::size_t i) { sum += scores.grand[i]; });
   }
   return sum;
 }

@@ -1,6 +1,7 @@
-// The parts of one sentence that a parser looks at, and their scores.
+// The parts of one sentence that a parser looks at.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <span>
 #include <vector>
@@ -15,27 +16,31 @@ struct Candidates {
   std::size_t words() const { return begin.size() - 2; }
 };
 
+// The scores of parts, in their order; those of arcs with the best label of each.
+struct PartScores {
+  const double *arc = nullptr, *sibling = nullptr, *grand = nullptr;
+};
+
 // Arcs are numbered as in the candidates. Modifiers of a head are listed by side (2 h: before it,
 // 2 h + 1: after it), from the nearest to the farthest.
 struct Parts {
   int n = 0;
   std::vector<std::uint32_t> begin;       // arcs of each word
   std::vector<std::uint16_t> head, word;  // of each arc
-  std::vector<double> arc;                // scores with the best label
-  std::vector<std::uint16_t> label;       // the best one of each arc
   std::vector<std::uint32_t> down_begin;  // by side
   std::vector<std::uint32_t> down;        // arcs
   std::vector<std::uint32_t> rank;        // of an arc among the modifiers of its head
   // Of a side with k modifiers a square of k + 1: [before: none, 1st, ...][next: 1st, ..., none].
   std::vector<std::uint32_t> sibling_begin;
-  std::vector<double> sibling;
   // Of a head with u possible heads and d modifiers (before, then after it) u rows of d.
   std::vector<std::uint32_t> grand_begin;
-  std::vector<double> grand;
   bool second_order = false;
 
-  void set(const Candidates&);
-  void list_modifiers();
+  // `pairs`: with those of arcs, siblings and grandparents.
+  void set(const Candidates&, bool pairs);
+  std::size_t arcs() const { return head.size(); }
+  std::size_t siblings() const { return second_order ? sibling_begin.back() : 0; }
+  std::size_t grands() const { return second_order ? grand_begin.back() : 0; }
 
   std::uint32_t ups(int h) const {
     const auto i = static_cast<std::size_t>(h);
@@ -49,11 +54,14 @@ struct Parts {
   static constexpr std::uint32_t kNone = 0xFFFFFFFFu;
   std::uint32_t find(int h, int m) const;
   // The score of a tree, all of whose arcs are candidates. heads[m], m = 1..n.
-  double score(std::span<const std::int32_t> heads) const;
+  double score(std::span<const std::int32_t> heads, const PartScores& scores) const;
   // Calls sibling(h, before, next, index) and grand(g, h, m, index) for the parts of a tree.
   template <class Sibling, class Grand>
   void for_second_order(std::span<const std::int32_t> heads, Sibling&& sibling_part,
                         Grand&& grand_part) const;
+
+ private:
+  void list_modifiers();
 };
 
 template <class Sibling, class Grand>

@@ -29,8 +29,8 @@ void ProjectiveSearch::begin() {
   right_.assign(arcs * width_, kMinusInfinity);
   left_.assign(arcs * width_, kMinusInfinity);
   left_by_end_.assign(arcs * width_, kMinusInfinity);
-  linked_.assign(parts_->sibling.size(), kMinusInfinity);
-  attached_.assign(parts_->grand.size(), kMinusInfinity);
+  linked_.assign(parts_->siblings(), kMinusInfinity);
+  attached_.assign(parts_->grands(), kMinusInfinity);
 }
 
 // The best split between two neighbouring modifiers of one head.
@@ -65,7 +65,7 @@ double ProjectiveSearch::inner(int h, int after, std::uint32_t arc) const {
 void ProjectiveSearch::link(int h, int after, std::size_t j) {
   const auto list = parts_->side(h, after);
   const std::size_t size = list.size() + 1;
-  const double* sibling = parts_->sibling.data() + square(h, after);
+  const double* sibling = scores_.sibling + square(h, after);
   double* linked = linked_.data() + square(h, after);
   linked[j] = inner(h, after, list[j]) + sibling[j];
   for (std::size_t i = 0; i < j; ++i) {
@@ -99,7 +99,7 @@ void ProjectiveSearch::attach(int h, int after, std::size_t j) {
     std::size_t from;
     const double inside = before(h, after, up, j, &from);
     const std::size_t at = row(h, after, up) + j;
-    attached_[at] = inside + (parts_->arc[arc] + parts_->grand[at]);
+    attached_[at] = inside + (scores_.arc[arc] + scores_.grand[at]);
   }
 }
 
@@ -107,7 +107,7 @@ void ProjectiveSearch::attach(int h, int after, std::size_t j) {
 double ProjectiveSearch::ended(int h, int after, std::uint32_t up, std::size_t j) const {
   const std::size_t size = parts_->side(h, after).size() + 1;
   return attached_[row(h, after, up) + j] +
-         parts_->sibling[square(h, after) + (j + 1) * size + size - 1];
+         scores_.sibling[square(h, after) + (j + 1) * size + size - 1];
 }
 
 // The right halves of a word: all it needs lies to its right.
@@ -122,7 +122,7 @@ void ProjectiveSearch::fill_right(int h) {
     const std::uint32_t arc = parts_->begin[at] + up;
     const std::size_t g = parts_->head[arc], end = g > at ? g : width_;
     double* out = right_.data() + arc * width_;
-    out[at] = parts_->sibling[square(h, 1) + list.size()];
+    out[at] = scores_.sibling[square(h, 1) + list.size()];
     for (std::size_t j = 0; j < list.size(); ++j) {
       const double x = ended(h, 1, up, j);
       if (x == kMinusInfinity) continue;
@@ -139,7 +139,7 @@ void ProjectiveSearch::fill_left(int end) {
   const auto at = static_cast<std::size_t>(end);
   const std::size_t arcs = parts_->head.size();
   double* by_end = left_by_end_.data() + at * arcs;
-  const double alone = parts_->sibling[square(end, 0) + parts_->side(end, 0).size()];
+  const double alone = scores_.sibling[square(end, 0) + parts_->side(end, 0).size()];
   std::uint32_t arc = parts_->begin[at];
   for (std::uint32_t a = arc; a < parts_->begin[at + 1]; ++a) {
     left_[a * width_ + at] = by_end[a] = alone;
@@ -161,7 +161,7 @@ void ProjectiveSearch::fill_left(int end) {
       if (!may_have(a, at)) continue;
       double best = kMinusInfinity;
       const double* attached = attached_.data() + row(head, 0, up);
-      const double* last = parts_->sibling.data() + square(head, 0) + list.size();
+      const double* last = scores_.sibling + square(head, 0) + list.size();
       for (std::size_t j = 0; j < count; ++j) {
         last += list.size() + 1;
         best = std::max(best, attached[j] + *last + by_end[list[j]]);
@@ -171,8 +171,10 @@ void ProjectiveSearch::fill_left(int end) {
   }
 }
 
-double ProjectiveSearch::best(const Parts& parts, std::vector<std::int32_t>& heads) {
+double ProjectiveSearch::best(const Parts& parts, const PartScores& scores,
+                              std::vector<std::int32_t>& heads) {
   parts_ = &parts;
+  scores_ = scores;
   width_ = static_cast<std::size_t>(parts.n) + 1;
   begin();
   for (int i = parts.n; i > 0; --i) {
@@ -181,13 +183,13 @@ double ProjectiveSearch::best(const Parts& parts, std::vector<std::int32_t>& hea
   }
   // One word below the root, none before it.
   const auto list = parts.side(0, 1);
-  const double* sibling = parts.sibling.data() + square(0, 1);
-  const double none = parts.sibling[square(0, 0)];
+  const double* sibling = scores.sibling + square(0, 1);
+  const double none = scores.sibling[square(0, 0)];
   double best = kMinusInfinity;
   std::uint32_t top = Parts::kNone;
   for (std::size_t j = 0; j < list.size(); ++j) {
     const std::uint32_t a = list[j];
-    const double x = none + parts.arc[a] + sibling[j] +
+    const double x = none + scores.arc[a] + sibling[j] +
                      sibling[(j + 1) * (list.size() + 1) + list.size()] + left(a)[1] +
                      right(a)[width_ - 1];
     if (x > best) {

@@ -18,7 +18,7 @@ class ProjectiveSearch {
  public:
   // The score of the best tree, whose heads[1..n] it sets; where the candidates have no projective
   // tree with one root, -inf, and the heads stay.
-  double best(const Parts& parts, std::vector<std::int32_t>& heads);
+  double best(const Parts& parts, const PartScores& scores, std::vector<std::int32_t>& heads);
 
  private:
   // Half of a constituent, from its head to `end`; or, with a rank, the arc to that modifier and
@@ -50,6 +50,7 @@ class ProjectiveSearch {
   const double* left(std::uint32_t arc) const { return left_.data() + arc * width_; }
 
   const Parts* parts_ = nullptr;
+  PartScores scores_;
   std::size_t width_ = 0;
   std::vector<double> right_, left_;  // of each arc, by the end
   std::vector<double> left_by_end_;   // the same, of each end, by arc

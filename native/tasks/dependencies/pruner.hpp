@@ -7,13 +7,29 @@
 #include <span>
 #include <vector>
 
-#include "numeric/parallel.hpp"
 #include "tasks/dependencies/decoder.hpp"
+#include "tasks/dependencies/features.hpp"
 #include "tasks/dependencies/parts.hpp"
 #include "tasks/dependencies/tokens.hpp"
 #include "tasks/dependencies/weights.hpp"
 
 namespace structlearn::parsing {
+
+// Scores of the heads 0..n of a word, -inf for the word itself.
+template <class Real>
+class HeadScorer {
+ public:
+  explicit HeadScorer(Table<Real> table) : table_(table) {}
+  void score(const Sentence&, int m, double scale, double* out);
+
+ private:
+  Table<Real> table_;
+  std::vector<std::uint64_t> keys_;
+  std::vector<std::size_t> end_;
+};
+
+extern template class HeadScorer<float>;
+extern template class HeadScorer<double>;
 
 struct PruneOptions {
   std::uint32_t most = 10;  // heads a word
@@ -22,30 +38,20 @@ struct PruneOptions {
 
 class Pruner {
  public:
-  Pruner(Table table, PruneOptions options, bool projective)
-      : table_(table), options_(options), tree_(projective) {}
+  Pruner(Table<float> table, PruneOptions options, bool projective)
+      : heads_(table), options_(options), tree_(projective) {}
 
   // The candidates of a sentence. Those of the best tree are always among them, so that there is
   // one; and the gold ones where given.
   void prune(const Sentence&, Candidates&, std::span<const std::int32_t> gold = {});
-  // Log-probabilities of the heads 0..n of a word.
-  void score(const Sentence&, int m, double* out);
 
  private:
-  Table table_;
+  HeadScorer<float> heads_;
   PruneOptions options_;
   TreeSearch tree_;
-  std::vector<double> log_p_;
+  std::vector<double> score_;
   std::vector<std::int32_t> best_;
   std::vector<std::pair<double, int>> ranked_;
-  std::vector<std::uint64_t> keys_;
-  std::vector<std::uint32_t> end_;
 };
-
-// Learns the weights by AdaGrad, sentence by sentence in the order given; false: interrupted.
-bool learn_pruner(std::span<const Sentence> sentences,
-                  std::span<const std::vector<std::int32_t>> heads,
-                  std::span<const std::uint32_t> order, std::span<float> weight,
-                  std::span<float> squares, double rate, Interrupt&);
 
 }  // namespace structlearn::parsing

@@ -1,4 +1,4 @@
-// Weights of hashed features, sixteen to a cache line.
+// Weights of hashed features, sixteen to a line.
 //
 // A key names a line; what goes with it (direction and distance, or a label) names a place in the
 // line. One read from memory so serves a feature with and without its distance, or sixteen labels.
@@ -7,8 +7,8 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <span>
-#include <vector>
 
 #include "text/hash.hpp"
 
@@ -16,14 +16,27 @@ namespace structlearn::parsing {
 
 inline constexpr std::uint32_t kLine = 16;
 
-struct Table {
-  const float* weight = nullptr;
-  std::uint64_t mask = 0;  // lines - 1, a power of two of lines
+// Where the line of a key begins, in a table of a power of two of weights.
+struct Lines {
+  std::uint64_t mask = 0;  // lines - 1
+  explicit Lines(std::size_t weights) : mask(weights / kLine - 1) {}
 
   std::uint32_t line(std::uint64_t key) const {
     return static_cast<std::uint32_t>(key & mask) * kLine;
   }
-  void prefetch(std::uint64_t key) const { __builtin_prefetch(weight + line(key)); }
+};
+
+// A line of floats is a line of the cache where the table begins at one.
+template <class Real>
+struct Table : Lines {
+  const Real* weight = nullptr;
+  Table(const Real* w, std::size_t weights) : Lines(weights), weight(w) {}
+
+  void prefetch(std::uint64_t key) const {
+    const Real* at = weight + line(key);
+    __builtin_prefetch(at);
+    if constexpr (sizeof(Real) > 4) __builtin_prefetch(at + kLine / 2);
+  }
 };
 
 // A place in a line; turned by bits of the key, so that no place is fuller than others.
@@ -40,22 +53,23 @@ inline std::uint64_t group_key(std::uint64_t key, std::uint32_t group) {
 }
 
 // Keys of one part, collected so that memory is asked for ahead of time.
+template <class Real>
 class KeyList {
  public:
-  explicit KeyList(Table table) : table_(table), key_(kMost) {}
+  explicit KeyList(Table<Real> table) : table_(table), key_(new std::uint64_t[kMost]) {}
   void clear() { size_ = 0; }
   void operator()(std::uint64_t key) {
     table_.prefetch(key);
     key_[size_++] = key;
   }
-  std::span<const std::uint64_t> keys() const { return {key_.data(), size_}; }
+  std::span<const std::uint64_t> keys() const { return {key_.get(), size_}; }
 
  private:
   // No part has more: some hundred templates, one key for each kind of tag between two words, and a
   // key a group of labels.
   static constexpr std::size_t kMost = 8192;
-  Table table_;
-  std::vector<std::uint64_t> key_;
+  Table<Real> table_;
+  std::unique_ptr<std::uint64_t[]> key_;  // not set to 0: a scorer is made for each sentence
   std::size_t size_ = 0;
 };
 

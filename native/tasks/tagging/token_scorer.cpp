@@ -150,11 +150,9 @@ std::uint64_t TokenScorer::key(const ScoringPlan::Member& member, const std::uin
 
 std::size_t TokenScorer::Memory::add(std::uint64_t code) {
   if (code != 0 && 2 * ++used > place.size()) {
-    std::vector<Place> old(2 * place.size());
-    old.swap(place);
-    for (const Place& p : old) {
-      if (p.code != 0) place[find(p.code)] = p;
-    }
+    double_table(
+        place, Place{}, [](const Place& p) { return p.code != 0; },
+        [&](const Place& p) { return (p.code * kHashA) >> 32; });
   }
   const std::size_t row = rows.add();
   if (code != 0) place[find(code)] = {code, row};

@@ -117,10 +117,8 @@ class TokenScorer {
       return (code * kHashA) >> 32 & (place.size() - 1);
     }
     std::size_t find(std::uint64_t code) const {
-      const std::size_t mask = place.size() - 1;
-      std::size_t at = home(code);
-      while (place[at].code != code && place[at].code != 0) at = (at + 1) & mask;
-      return at;
+      return probe(home(code), place.size() - 1,
+                   [&](std::size_t at) { return place[at].code == code || place[at].code == 0; });
     }
     // Makes a row for a code that has none; where it is.
     std::size_t add(std::uint64_t code);

@@ -106,8 +106,8 @@ WeightArrays pack(std::span<const std::uint64_t> keys, std::span<const std::uint
   out.slots.assign(2 * n, 0);
   std::vector<std::uint32_t> owner(n, FeatureIndex::kAbsent);
   for (const std::uint32_t f : alive) {
-    std::size_t at = hashed ? f : keys[f] & mask;
-    while (!hashed && out.slots[2 * at] != 0) at = (at + 1) & mask;
+    const std::size_t at =
+        hashed ? f : probe(keys[f], mask, [&](std::size_t n) { return out.slots[2 * n] == 0; });
     std::size_t count = 0;
     std::uint32_t only = 0;
     for (std::uint32_t q = row_ptr[f]; q < row_ptr[f + 1]; ++q) {

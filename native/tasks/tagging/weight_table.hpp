@@ -11,6 +11,7 @@
 #include <span>
 #include <vector>
 
+#include "numeric/probing.hpp"
 #include "text/features.hpp"
 
 namespace structlearn::text {
@@ -50,13 +51,10 @@ struct WeightTable {
   // The second word of a key's slot; 0 (an empty list) where the key is not there.
   std::uint64_t find(std::uint64_t key) const {
     const std::size_t mask = slots.size() / 2 - 1;
-    std::size_t at = key & mask;
-    if (hashed) return slots[2 * at + 1];
-    while (slots[2 * at] != key) {
-      if (slots[2 * at] == 0) return 0;
-      at = (at + 1) & mask;
-    }
-    return slots[2 * at + 1];
+    if (hashed) return slots[2 * (key & mask) + 1];
+    const std::size_t at =
+        probe(key, mask, [&](std::size_t n) { return slots[2 * n] == key || slots[2 * n] == 0; });
+    return slots[2 * at] == 0 ? 0 : slots[2 * at + 1];
   }
   // Asks for the weights of a slot ahead of time.
   void prefetch_weights(std::uint64_t word) const {

@@ -47,7 +47,8 @@ inline void test_working_sets() {
       CHECK(seen.complete);
       optimum = sets.dual(w.data());
       if (primal(sets, w, seen) - optimum < 1e-8) break;
-      const RestrictedReport report = solve_restricted(sets, w.data(), {1e-10}, 1000, {}, interrupt);
+      const RestrictedReport report =
+          solve_restricted(sets, w.data(), {1e-10}, 1000, {}, interrupt);
       CHECK(report.solved);
       CHECK(report.gap <= 1e-10);
       check_dual_point(sets, w);

@@ -93,13 +93,17 @@ inline void check_hypergraph(std::size_t nodes, std::size_t parts, const std::ve
   for (const double eps : {0.3, 1.0, 5.0}) {
     std::vector<double> p(parts), right(parts, 0.0), ignored(parts);
     const double value = graph.infer(theta.data(), eps, p.data());
+    const double entropy = graph.entropy(theta.data(), eps);
     if (sorted.empty()) {
       CHECK(value == kMinusInfinity);
+      CHECK(entropy == kMinusInfinity);
       continue;
     }
-    double sum = 0.0;
+    double sum = 0.0, lag = 0.0;
     for (const double x : values) sum += std::exp((x - sorted[0]) / eps);
+    for (const double x : sorted) lag += std::exp((x - sorted[0]) / eps) * (sorted[0] - x) / eps;
     CHECK_NEAR(value, sorted[0] + eps * std::log(sum), 1e-11);
+    CHECK_NEAR(entropy, std::log(sum) + lag / sum, 1e-11);
     for (std::size_t d = 0; d < all.size(); ++d) {
       for (const std::uint32_t e : all[d]) {
         for (const std::uint32_t j : edges[e].parts) {

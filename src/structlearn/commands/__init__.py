@@ -1,12 +1,13 @@
-"""What the command line does for each task: a module a task, with five functions.
+"""What the command line does for each task: a module a task, with four functions.
 
-``train(o)`` fits and returns what saves it, ``load(path, description, tensors)`` an
-estimator from a model file; ``predict(model, o, progress)``, ``evaluate(model, o)`` and
-``inspect(model, o)`` do the commands of these names. ``o`` are the parsed arguments. Imported when
-the task is asked for, because a start should not wait for the other tasks.
+``train(o)`` fits and returns what saves it; ``predict(model, o, progress)``, ``evaluate(model, o)``
+and ``inspect(model, o)`` do the commands of these names. ``o`` are the parsed arguments. Imported
+when the task is asked for, because a start should not wait for the other tasks.
 """
 
 from __future__ import annotations
+
+from ..loading import TASKS as HOMES
 
 TYPE_CHECKING = False  # importing typing costs more than labelling a sentence
 if TYPE_CHECKING:
@@ -14,15 +15,15 @@ if TYPE_CHECKING:
 
 __all__ = ["TASKS", "commands_of", "read_model", "read_rival"]
 
-#: Tasks of ``structlearn train``, as model files name them.
-TASKS = ("tagger", "segments", "parser", "constituency", "segmenter")
+#: Tasks of ``structlearn train``, as model files name them; arrays are for Python alone.
+TASKS = tuple(task for task in HOMES if task != "estimator")
 
 
 def commands_of(task: str) -> Any:
-    """Return the module of a task; model files that name none are taggers'."""
+    """Return the module of a task."""
     from importlib import import_module
 
-    return import_module(f"{__name__}.{task if task in TASKS else 'tagger'}")
+    return import_module(f"{__name__}.{task}")
 
 
 def read_rival(path: str | None, evaluate: Any) -> Any:
@@ -38,8 +39,13 @@ def read_rival(path: str | None, evaluate: Any) -> Any:
 
 def read_model(path: str) -> tuple[Any, Any]:
     """Return the estimator of a model file, and the module of its task."""
-    from ..io.container import read_container
+    from ..exceptions import FileError
+    from ..io.container import kind_of_file, read_container
+    from ..loading import from_container
 
     description, tensors = read_container(path)
-    commands = commands_of(description.get("task", "tagger"))
-    return commands.load(path, description, tensors), commands
+    task = description.get("task")
+    if task not in TASKS:
+        told = f"{kind_of_file(description)}; commands are for {', '.join(TASKS)}"
+        raise FileError(path, f"{told}. In Python: structlearn.load")
+    return from_container(path, description, tensors), commands_of(task)

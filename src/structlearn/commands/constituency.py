@@ -9,7 +9,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import Any
 
-__all__ = ["evaluate", "inspect", "load", "predict", "train"]
+__all__ = ["evaluate", "inspect", "predict", "train"]
 
 
 def train(o: Any) -> Callable[[], None]:
@@ -18,9 +18,13 @@ def train(o: Any) -> Callable[[], None]:
 
     parser = ConstituencyParser(
         o.learner,
+        C=o.C,
+        eta0=o.eta0,
+        margin=o.cost,
+        temperature=o.temperature,
+        tol=o.tol,
         max_iter=o.max_iter,
         patience=o.patience,
-        cost=o.cost,
         min_count=o.min_count,
         gold_tags=o.gold_tags,
         folds=o.folds,
@@ -32,20 +36,11 @@ def train(o: Any) -> Callable[[], None]:
         n_models=o.n_models,
         n_jobs=o.threads,
         random_state=o.random_state,
+        checkpoint=o.checkpoint,
         verbose=0 if o.quiet else 1,
     )
     parser.fit(o.train, dev=o.dev)
     return lambda: parser.save(o.model)
-
-
-def load(path: str, description: Any, tensors: Any) -> Any:
-    """Return the parser of a model file."""
-    from ..tasks.constituents.model import ConstituencyModel
-    from ..tasks.constituents.parser import ConstituencyParser
-
-    return ConstituencyParser.from_model(
-        ConstituencyModel.from_container(path, description, tensors)
-    )
 
 
 def predict(parser: Any, o: Any, progress: Any) -> int:

@@ -9,7 +9,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import Any
 
-__all__ = ["evaluate", "inspect", "load", "predict", "train"]
+__all__ = ["evaluate", "inspect", "predict", "train"]
 
 
 def train(o: Any) -> Callable[[], None]:
@@ -17,31 +17,30 @@ def train(o: Any) -> Callable[[], None]:
     from ..tasks.dependencies.parser import DependencyParser
 
     parser = DependencyParser(
-        o.order or (1 if o.learner == "crf" else 2),
+        o.order or (1 if o.learner == "crf" or o.temperature else 2),
         o.learner,
         projective=o.projective,
         max_iter=o.max_iter,
         patience=o.patience,
         C=o.C,
+        eta0=o.eta0,
+        delta=o.delta,
+        r=o.r,
+        margin=o.margin,
+        temperature=o.temperature,
+        tol=o.tol,
         gold_tags=o.gold_tags,
         folds=o.folds,
         lemmas=o.lemmas,
         n_models=o.n_models,
         hash_bits=o.hash_bits,
+        checkpoint=o.checkpoint,
         n_jobs=o.threads,
         random_state=o.random_state,
         verbose=0 if o.quiet else 1,
     )
     parser.fit(o.train, dev=o.dev)
     return lambda: parser.save(o.model)
-
-
-def load(path: str, description: Any, tensors: Any) -> Any:
-    """Return the parser of a model file."""
-    from ..tasks.dependencies.model import ParserModel
-    from ..tasks.dependencies.parser import DependencyParser
-
-    return DependencyParser.from_model(ParserModel.from_container(path, description, tensors))
 
 
 def predict(parser: Any, o: Any, progress: Any) -> int:

@@ -9,7 +9,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import Any
 
-__all__ = ["UNIT", "evaluate", "inspect", "load", "predict", "train"]
+__all__ = ["UNIT", "evaluate", "inspect", "predict", "train"]
 
 #: What progress counts.
 UNIT = "pixels"
@@ -36,14 +36,6 @@ def train(o: Any) -> Callable[[], None]:
     )
     segmenter.fit(o.train, dev=o.dev)
     return lambda: segmenter.save(o.model)
-
-
-def load(path: str, description: Any, tensors: Any) -> Any:
-    """Return the segmenter of a model file."""
-    from ..tasks.images.model import SegmenterModel
-    from ..tasks.images.segmenter import ImageSegmenter
-
-    return ImageSegmenter.from_model(SegmenterModel.from_container(path, description, tensors))
 
 
 def predict(segmenter: Any, o: Any, progress: Any) -> int:

@@ -9,7 +9,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import Any
 
-__all__ = ["evaluate", "inspect", "load", "predict", "train"]
+__all__ = ["evaluate", "inspect", "predict", "train"]
 
 
 def train(o: Any) -> Callable[[], None]:
@@ -35,14 +35,6 @@ def train(o: Any) -> Callable[[], None]:
     )
     tagger.fit(o.train, dev=o.dev, format=o.format)
     return lambda: tagger.save(o.model)
-
-
-def load(path: str, description: Any, tensors: Any) -> Any:
-    """Return the tagger of a model file."""
-    from ..tasks.segments.model import SegmentModel
-    from ..tasks.segments.tagger import SegmentTagger
-
-    return SegmentTagger.from_model(SegmentModel.from_container(path, description, tensors))
 
 
 def inspect(tagger: Any, o: Any) -> int:

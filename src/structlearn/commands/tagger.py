@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import Any
 
-__all__ = ["evaluate", "inspect", "load", "predict", "train"]
+__all__ = ["evaluate", "inspect", "predict", "train"]
 
 
 def train(o: Any) -> Callable[[], None]:
@@ -48,14 +48,6 @@ def train(o: Any) -> Callable[[], None]:
     else:
         tagger.fit(o.train, dev=o.dev, start=start, format=o.format)
     return lambda: tagger.save(o.model, o.precision)
-
-
-def load(path: str, description: Any, tensors: Any) -> Any:
-    """Return the tagger of a model file."""
-    from ..tasks.tagging.model import TaggerModel
-    from ..tasks.tagging.tagger import Tagger
-
-    return Tagger.from_model(TaggerModel.from_container(path, description, tensors))
 
 
 def predict(tagger: Any, o: Any, progress: Any) -> int:

@@ -150,13 +150,13 @@ class Constrained(Delegating):
 
     def argmax(self, *, n_jobs: int | None = None, **scores: Any) -> Any:
         """Return the best output that keeps to the constraints; a list of them for a batch."""
-        found = self.solve(**scores)
+        found = self.solve(n_jobs=n_jobs, **scores)
         return [one.output for one in found] if isinstance(found, list) else found.output
 
     def solve(self, *, n_jobs: int | None = None, **scores: Any) -> Any:
         """Return the best output with its value and a certificate: a :class:`Solution`."""
         if is_batch(scores):
-            return ask_each(self.solve, unbatch(scores))
+            return self._each(self.solve, unbatch(scores), n_jobs)
         theta, topology, compiled = self._compiled(scores)
         masked: dict[str, Any] = compiled.mask(theta)
         try:
@@ -173,13 +173,19 @@ class Constrained(Delegating):
         """Return (ε log Σ exp(score/ε), its gradient by block) over the outputs that are left."""
         check_temperature(temperature)
         if is_batch(scores):
-            return ask_each(self.infer, unbatch(scores), temperature=temperature)
+            query = partial(self.infer, temperature=temperature)
+            return self._each(query, unbatch(scores), n_jobs)
         if temperature == 0:
             best = self.solve(**scores)
             return best.value, self.structure.encode(best.output, **scores)
         theta, topology, masked = self._masked(scores, "log_partition and marginals")
         value, p = self.structure.infer(temperature=temperature, **masked, **topology)
-        return value, {
+        return value, self._shaped(p, theta, scores)
+
+    @staticmethod
+    def _shaped(p: Parts, theta: Parts, scores: Mapping[str, Any]) -> Parts:
+        """Return expected counts in the shapes of the scores that were given."""
+        return {
             name: p[name].sum(axis=tuple(range(p[name].ndim - a.ndim)))
             for name, a in theta.items()
             if scores.get(name) is not None
@@ -191,7 +197,8 @@ class Constrained(Delegating):
         """Return the probability of each part, position by position."""
         check_temperature(temperature)
         if is_batch(scores):
-            return ask_each(self.marginals, unbatch(scores), temperature=temperature)
+            query = partial(self.marginals, temperature=temperature)
+            return self._each(query, unbatch(scores), n_jobs)
         if temperature == 0:
             return self.structure.encode_by_position(self.argmax(**scores), **scores)
         theta, topology, masked = self._masked(scores, "marginals")
@@ -202,7 +209,7 @@ class Constrained(Delegating):
         """Return up to n outputs that keep to the constraints as (score, output), best first."""
         check_count(n)
         if is_batch(scores):
-            return ask_each(partial(self.kbest, n), unbatch(scores))
+            return self._each(partial(self.kbest, n), unbatch(scores), n_jobs)
         theta, topology, compiled = self._compiled(scores)
         masked: dict[str, Any] = compiled.mask(theta)
         try:
@@ -212,6 +219,21 @@ class Constrained(Delegating):
             return program.kbest(n, **self.structure.program_scores(masked, **topology))
         except InfeasibleError as error:
             raise self._explained(compiled, theta, topology, error) from None
+
+    def infer_others(
+        self, y: Any, *, temperature: float = 1.0, **scores: Any
+    ) -> tuple[float, Parts]:
+        """Return the sums over the outputs that are left but for y, as :meth:`infer` does."""
+        theta, topology, masked = self._masked(scores, "sums over all outputs but one")
+        value, p = self.structure.infer_others(y, temperature=temperature, **masked, **topology)
+        return value, self._shaped(p, theta, scores) if p else {}
+
+    def _entropy(
+        self, theta: dict[str, Any], topology: Mapping[str, Any], temperature: float
+    ) -> float:
+        _, topology, masked = self._masked({**theta, **topology}, "entropy")
+        found: float = self.structure.entropy(temperature=temperature, **masked, **topology)
+        return found
 
     def sample(
         self,
@@ -226,7 +248,7 @@ class Constrained(Delegating):
         check_count(n)
         check_temperature(temperature)
         if is_batch(scores):
-            return sample_batch(self, n, temperature, random_state, unbatch(scores))
+            return sample_batch(self, n, temperature, random_state, unbatch(scores), n_jobs)
         if temperature == 0:
             return [self.argmax(**scores)] * n
         _, topology, masked = self._masked(scores, "sample")
@@ -237,7 +259,7 @@ class Constrained(Delegating):
     def count(self, *, n_jobs: int | None = None, **scores: Any) -> Any:
         """Return the number of outputs with a finite score that keep to the constraints."""
         if is_batch(scores):
-            return ask_each(self.count, unbatch(scores))
+            return self._each(self.count, unbatch(scores), n_jobs)
         _, topology, masked = self._masked(scores, "count")
         return self.structure.count(**masked, **topology)
 

@@ -1,8 +1,7 @@
 """Checkpoints: a training that was killed goes on, and ends as if nothing had happened.
 
-The file: a line with the format's version, a digest of all that follows, the length of a header,
-the header (JSON), the arrays one after another, little-endian. It is written under another name and
-renamed when whole, so that there is a whole one at any moment; nothing in it is ever run.
+The file is a container as models are (:mod:`structlearn.io.container`), of the kind "checkpoint":
+there is a whole one at any moment, damage is found, and nothing in it is ever run.
 """
 
 from __future__ import annotations
@@ -14,17 +13,16 @@ import os
 import time
 import warnings
 from contextlib import suppress
-from math import prod
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from ..exceptions import CheckpointWarning, FileError
+from ..io.arrays import array_of, tensor_of
+from ..io.container import kind_of_file, read_container, write_container
 from ..learners.base import Progress, Settings, Snapshot
 from ..learners.snapshot import pack, unpack
 from ..problem import Problem, problem_digest
-from ..text.files import replaced
 
 __all__ = ["Checkpoint", "check_path", "identity"]
 
@@ -33,8 +31,6 @@ EVERY = 30.0
 #: and the most of the time that writing them may take.
 SHARE = 0.05
 
-_FORMAT = b"structlearn checkpoint "
-_FIRST = _FORMAT + b"1\n"
 _DIGEST = 16
 
 
@@ -72,7 +68,7 @@ class Checkpoint:
         trial = f"{os.path.realpath(self.path)}.{os.getpid()}.part"
         try:
             with open(trial, "wb") as file:
-                file.write(_FIRST)
+                file.write(b"structlearn")
         except OSError as error:
             raise FileError(self.path, f"cannot be written: {error.strerror or error}") from None
         finally:
@@ -85,15 +81,7 @@ class Checkpoint:
         progress.keep = self._keep
         if not os.path.exists(self.path):
             return False
-        header, arrays = _read(self.path)
-        try:
-            whose = header["belongs_to"]
-            state, watching = unpack(header["state"], arrays)
-            records, seconds = header["records"], float(header["seconds"])
-            if not (isinstance(whose, dict) and isinstance(state, dict)):
-                raise ValueError("its header is another program's")
-        except (KeyError, TypeError, ValueError) as error:
-            raise _damaged(self.path, str(error)) from None
+        whose, state, watching, records, seconds = _read(self.path)
         # By way of JSON, as the other one was: the same numbers, lists for tuples.
         own = json.loads(json.dumps(self._belongs_to))
         others = [key for key in {**whose, **own} if whose.get(key) != own.get(key)]
@@ -143,25 +131,16 @@ class Checkpoint:
             return
         text, arrays = pack([kept, watching])
         records, _ = pack(self._progress.records[:done])
-        little = [a.astype(a.dtype.newbyteorder("<"), copy=False) for a in arrays]
-        header = json.dumps(
-            {
-                "belongs_to": self._belongs_to,
-                "records": json.loads(records),
-                "seconds": self._progress.seconds,
-                "state": text,
-                "arrays": [[a.dtype.str, list(a.shape)] for a in little],
-            }
-        ).encode()
-        length = len(header).to_bytes(8, "little")
-        content: list[Any] = [_flat(a) for a in little]
-        digest = hashlib.blake2b(digest_size=_DIGEST)
-        for piece in (length, header, *content):
-            digest.update(piece)
+        description = {
+            "kind": "checkpoint",
+            "belongs_to": self._belongs_to,
+            "records": json.loads(records),
+            "seconds": self._progress.seconds,
+            "state": text,
+        }
+        tensors = {f"array{i}": tensor_of(array) for i, array in enumerate(arrays)}
         try:
-            with replaced(self.path) as file:
-                for part in (_FIRST, digest.digest(), length, header, *content):
-                    file.write(part)
+            write_container(self.path, description, tensors)
         except FileError as error:  # a full disk, say: what was learned is worth more than the file
             warnings.warn(
                 f"no checkpoint after iteration {done}: {error}; the training goes on",
@@ -171,47 +150,25 @@ class Checkpoint:
         self._late = None
 
 
-def _flat(array: npt.NDArray[Any]) -> Any:
-    """Return the bytes of an array."""
-    return np.ascontiguousarray(array).reshape(-1).view(np.uint8)
-
-
-def _damaged(path: str, reason: str) -> FileError:
-    return FileError(path, f"not a checkpoint, or damaged: {reason}; delete the file to begin anew")
-
-
-def _read(path: str) -> tuple[dict[str, Any], list[npt.NDArray[Any]]]:
-    """Return header and arrays of a file, all of it checked."""
+def _read(path: str) -> tuple[dict[str, Any], dict[str, Any], list[Any], list[Any], float]:
+    """Return whose it is, the state, those of the callbacks, the records and the seconds."""
     try:
-        with open(path, "rb") as file:
-            whole = memoryview(file.read())
-    except OSError as error:
-        raise FileError(path, f"cannot be read: {error.strerror or error}") from None
-    if whole[: len(_FORMAT)] != _FORMAT or len(whole) < len(_FIRST):
-        raise _damaged(path, "it does not begin as one")
-    if whole[: len(_FIRST)] != _FIRST:
-        raise FileError(
-            path, "a checkpoint of another version of structlearn; delete the file to begin anew"
-        )
-    begin = len(_FIRST) + _DIGEST
-    stored, rest = whole[len(_FIRST) : begin], whole[begin:]
-    if hashlib.blake2b(rest, digest_size=_DIGEST).digest() != stored:
-        raise _damaged(path, "its digest does not agree with its content")
-    try:
-        at = 8 + int.from_bytes(rest[:8], "little")
-        header = json.loads(bytes(rest[8:at]))
-        arrays = []
-        for name, shape in header["arrays"]:
-            kind = np.dtype(name)
-            size = prod(shape) * kind.itemsize
-            if kind.kind not in "fiub" or size < 0 or at + size > len(rest):
-                raise ValueError("an array lies outside of it")
-            flat = np.frombuffer(rest[at : at + size], dtype=kind)
-            arrays.append(flat.astype(kind.newbyteorder("="), copy=True).reshape(shape))
-            at += size
-    except (KeyError, TypeError, ValueError, OverflowError, RecursionError) as error:
-        raise _damaged(path, str(error)) from None
-    return header, arrays
+        description, tensors = read_container(path, "checkpoint")
+        if description.get("kind") != "checkpoint":
+            raise FileError(path, f"{kind_of_file(description)}, not a checkpoint")
+        arrays = [array_of(tensors[f"array{i}"]) for i in range(len(tensors))]
+        state, watching = unpack(description["state"], arrays)
+        whose, records = description["belongs_to"], description["records"]
+        seconds = float(description["seconds"])
+        plain = isinstance(whose, dict) and isinstance(state, dict) and isinstance(watching, list)
+        if not (plain and isinstance(records, list) and all(isinstance(r, dict) for r in records)):
+            raise ValueError("its parts are not what they should be")
+    except FileError as error:
+        raise FileError(path, f"{error.reason}; delete the file to begin anew") from None
+    except (LookupError, TypeError, ValueError, OverflowError, RecursionError) as error:
+        reason = f"not a structlearn checkpoint, or damaged: {error}"
+        raise FileError(path, f"{reason}; delete the file to begin anew") from None
+    return whose, state, watching, records, seconds
 
 
 def identity(
@@ -227,7 +184,7 @@ def identity(
     digest.update(text.encode())
     for array in arrays:
         digest.update(f"{array.dtype.str}{array.shape}".encode())
-        digest.update(_flat(array))
+        digest.update(tensor_of(array).data)
     return {
         "solver": solver,
         **vars(settings),

@@ -15,6 +15,10 @@ __all__ = ["CategoricalEmissions", "GaussianEmissions", "Moments", "WordCounts"]
 Array = npt.NDArray[np.float64]
 Indices = npt.NDArray[np.int64]
 
+#: A feature whose standard deviation is this share of its mean, or less, is constant but for
+#: rounding.
+_ROUNDING = 64 * np.finfo(np.float64).eps
+
 #: Keeps logarithms finite where a product of tiny probabilities underflows.
 _SMALLEST = 1e-300
 
@@ -244,8 +248,11 @@ class Moments:
                 continue
             x, w = values[mine], weights[mine]
             found.weight[k] = w.sum()
-            found.mean[k] = w @ x / w.sum()
-            centred = x - found.mean[k]  # before squaring: large means would swallow variances
+            mean = w @ x / w.sum()
+            centred = x - mean  # before squaring: large means would swallow variances
+            rounding = w @ centred / w.sum()  # of the mean; none is left of a constant feature
+            found.mean[k] = mean + rounding
+            centred -= rounding
             found.scatter[k] = (centred * w[:, np.newaxis]).T @ centred
         return found
 
@@ -265,14 +272,15 @@ class Moments:
 class GaussianEmissions:
     """P(x | label) = Normal(mean_k, Σ_k), with covariances that lean on each other.
 
-    With n_k vectors of label k, S_k their scatter, d dimensions, N vectors in all and T the
-    variances of the data as a whole:
+    With n_k vectors of label k, S_k their scatter, d features that are not constant, N vectors in
+    all and T the variances of the data as a whole:
 
         W   = (Σ_k S_k + diag(T)) / (N + 1)                   (what the labels share)
         Σ_k = (1 − ρ)·(S_k + d·W) / (n_k + d) + ρ·diag(W).
 
-    A label seen once gets the shared covariance, one seen often its own. Scaling a feature changes
-    no posterior. A constant feature counts as one of variance 1, and so tells nothing.
+    A label seen once gets the shared covariance, one seen often its own. Scaling a feature, or
+    adding a constant to it, changes no posterior. A constant feature (one that varies by no more
+    than its rounding) has variance 1 and the same mean for every label, and so tells nothing.
 
     Parameters
     ----------
@@ -287,19 +295,23 @@ class GaussianEmissions:
     """
 
     def __init__(self, moments: Moments, *, shrinkage: float) -> None:
-        weight, d = moments.weight, moments.mean.shape[1]
+        weight, size = moments.weight, moments.mean.shape[1]
         total = weight.sum()
         self._origin = weight @ moments.mean / total
         self.means = np.where(weight[:, np.newaxis] > 0, moments.mean, self._origin)
         within = moments.scatter.sum(axis=0)
         between = weight @ (self.means - self._origin) ** 2
         variance = (np.diag(within) + between) / total
-        constant = variance <= 1e-20 * self._origin**2  # nothing but rounding
-        variance = np.where(constant, 1.0, variance)
+        constant = np.sqrt(variance) <= _ROUNDING * np.abs(self._origin)
+        self.means[:, constant] = self._origin[constant]
+        d = max(1, int((~constant).sum()))
         shared = (within + np.diag(variance)) / (total + 1.0)
-        size = weight[:, np.newaxis, np.newaxis] + d
-        self.covariances: Array = (1.0 - shrinkage) * (moments.scatter + d * shared) / size
+        seen = weight[:, np.newaxis, np.newaxis] + d
+        self.covariances: Array = (1.0 - shrinkage) * (moments.scatter + d * shared) / seen
         self.covariances += shrinkage * np.diag(np.diag(shared))
+        self.covariances[:, constant, :] = 0.0
+        self.covariances[:, :, constant] = 0.0
+        self.covariances[:, constant, constant] = 1.0
         if not np.isfinite(self.covariances).all():
             raise ValueError("the features of X are too large: their squares overflow")
         try:
@@ -311,7 +323,7 @@ class GaussianEmissions:
         self._whiten = np.linalg.inv(factors)
         self._centres = np.einsum("kij,kj->ki", self._whiten, self.means - self._origin)
         half_log_det = np.log(np.diagonal(factors, axis1=1, axis2=2)).sum(axis=1)
-        self._constant: Array = -half_log_det - 0.5 * d * np.log(2.0 * np.pi)
+        self._constant: Array = -half_log_det - 0.5 * size * np.log(2.0 * np.pi)
 
     def scores(self, values: Array) -> Array:
         """Return log P(x | label), one row a vector."""

@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ..structures.chains.chain import Chain
-from ..structures.native import n_threads
+from ..structures.threads import n_threads
 from .columns import Columns, read_tables
 from .emissions import (
     CategoricalEmissions,
@@ -229,14 +229,46 @@ class HMM(Predictor):
             )
         else:
             emissions = GaussianEmissions(emitted, shrinkage=float(self.shrinkage))
-        blocks, transition = labels.scores(float(self.alpha))
+        scores = labels.scores(float(self.alpha))
+        self._hold(classes, labels, scores, columns, reader, emitted, emissions)
+
+    def _hold(
+        self,
+        classes: npt.NDArray[Any],
+        labels: _LabelCounts,
+        scores: tuple[dict[str, Array], Array],
+        columns: Columns,
+        reader: Reader,
+        emitted: Any,
+        emissions: Any,
+    ) -> None:
+        """Be fitted: the one place where what was learned becomes the estimator's state."""
+        blocks, transition = scores
         self._reader, self._blocks = reader, blocks
         self._label_counts, self._emission_counts = labels, emitted
-        self.structure_, self.classes_, self.emissions_ = Chain(int(self.order)), classes, emissions
+        self.structure_ = Chain(len(labels.initial))
+        self.classes_, self.emissions_ = classes, emissions
         self.start_, self.end_, self.transition_ = blocks["start"], blocks["end"], transition
         self.n_iter_ = 1
         vectors = isinstance(emitted, Moments)
         self._hold_columns(columns, "label", emitted.mean.shape[1] if vectors else None)
+
+    # -- files ----------------------------------------------------------------------------------
+
+    def _learned(self, writer: Any) -> tuple[dict[str, Any], list[str]]:
+        from .stored.hidden_markov import write_emissions, write_labels
+
+        learned = write_labels(self, writer)
+        return {**learned, "emissions": write_emissions(self, writer)}, []
+
+    def _relearn(self, description: dict[str, Any], reader: Any) -> None:
+        from .stored.hidden_markov import read_emissions, read_labels
+
+        found = read_labels(description, reader)
+        counts = _LabelCounts(found["windows"], found["initial"], found["last"])
+        scores = (found["blocks"], found["transition"])
+        emissions = read_emissions(description["emissions"], len(found["classes"]), reader)
+        self._hold(found["classes"], counts, scores, *emissions)
 
     def _new_reader(self, X: Any) -> Reader:
         vectors = self.emission == "gaussian" or (self.emission == "auto" and has_vectors(X))

@@ -19,7 +19,7 @@ from ..learners.online import Beam, OnlineState
 from ..learners.solvers import Options, best_solver, check_solver, find_solver, generator
 from ..problem import Problem, problem_digest
 from ..structures.beam import UPDATE_AT, check_width
-from ..structures.native import n_threads
+from ..structures.threads import n_threads
 from .checkpoint import Checkpoint, check_path, identity
 from .latent import LATENT, around, fills_in, random_start
 
@@ -240,6 +240,7 @@ def learn(
         checkpoint.attach(progress)
     from threadpoolctl import threadpool_limits
 
+    problem.check_threads(parameters.n_jobs)
     # BLAS on one thread: its sums would depend on the number of threads, and its own threads get in
     # the way of ours.
     with threadpool_limits(limits=1, user_api="blas"):
@@ -250,7 +251,8 @@ def learn(
         checkpoint.remove()
     training.solver = name
     training.key = key if solver.keeps else ""
-    warn_of_inexact_inference(problem, training, settings)
+    if solver.minimises:  # learners that move after mistakes have no guarantee to lose
+        warn_of_inexact_inference(problem, training, settings, parameters.n_jobs)
     return training
 
 

@@ -35,6 +35,7 @@ from .preparation import (
     prepare,
 )
 from .rounds import CuttingPlaneRound, read_rounds
+from .stored.models import read_model, write_model
 from .summary import summary_html
 
 __all__ = ["StructuredModel"]
@@ -153,7 +154,9 @@ class StructuredModel(Predictor):
         one that has such a method returns (numbers, strings, arrays, lists and dictionaries of
         them) is part of the checkpoints, and given to its ``load`` when training goes on.
     n_jobs : int, optional
-        Threads. The result does not depend on it.
+        Threads. The result does not depend on it. Online learners take one example after another:
+        there it is for their certificates, and for predictions. A structure written in Python runs
+        on one thread, with a warning, unless it says ``runs_on_threads``.
     random_state : int, Generator or RandomState, optional
         For the order of the examples and, where labels are sets, for the first weights.
     verbose : int, default=0
@@ -403,6 +406,14 @@ class StructuredModel(Predictor):
         self.n_iter_ = len(history)
         self.objective_ = objective
         self.duality_gap_ = gap
+
+    # -- files ----------------------------------------------------------------------------------
+
+    def _learned(self, writer: Any) -> tuple[dict[str, Any], list[str]]:
+        return write_model(self, writer)
+
+    def _relearn(self, description: dict[str, Any], reader: Any) -> None:
+        read_model(self, description, reader)
 
     # -- preparing ------------------------------------------------------------------------------
 

@@ -20,6 +20,7 @@ from .crf import CRF
 from .label_graph import as_tree, label_edges
 from .model import StructuredModel
 from .outputs import check_sample_weight, refuse_no_weight
+from .stored.files import StoredEstimator
 
 __all__ = ["MultiLabelClassifier"]
 
@@ -27,7 +28,7 @@ Array = npt.NDArray[np.float64]
 Integers = npt.NDArray[np.int64]
 
 
-class MultiLabelClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+class MultiLabelClassifier(ClassifierMixin, StoredEstimator, BaseEstimator):  # type: ignore[misc]
     """Several yes-or-no labels an example, predicted together: score(y) = Σ_l ⟨w_l, x⟩ y_l + pairs.
 
     Each label is a node with weights of its own for every feature, each edge has a 2 × 2 table of
@@ -117,6 +118,24 @@ class MultiLabelClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc
         if hasattr(probe, "feature_names_in_"):
             self.feature_names_in_ = probe.feature_names_in_
         return self
+
+    # -- files ----------------------------------------------------------------------------------
+
+    def _learned(self, writer: Any) -> tuple[dict[str, Any], list[str]]:
+        from .stored.multi_label import write_classifier
+
+        return write_classifier(self, writer)
+
+    def _relearn(self, description: dict[str, Any], reader: Any) -> None:
+        from .stored.multi_label import read_classifier
+
+        read_classifier(self, description, reader)
+
+    def _check_parameters(self) -> None:
+        if not (self.estimator is None or isinstance(self.estimator, StructuredModel)):
+            raise ValueError(f"estimator must be a StructuredModel, got {self.estimator!r}")
+
+    # -- examples -------------------------------------------------------------------------------
 
     def as_examples(self, X: Any) -> list[dict[str, Any]]:
         """Return the examples of the learner: the features of each node in a place of its own.

@@ -17,6 +17,7 @@ from ..structures.base import Structure, check_count, is_open
 from ..structures.multiclass import Multiclass
 from .columns import Columns, read_labels
 from .outputs import check_sample_weight, read_outputs
+from .stored.files import StoredEstimator
 
 __all__ = ["Predictor"]
 
@@ -24,7 +25,7 @@ __all__ = ["Predictor"]
 _CHUNK = 1024
 
 
-class Predictor(BaseEstimator):  # type: ignore[misc]
+class Predictor(StoredEstimator, BaseEstimator):  # type: ignore[misc]
     """What a fitted estimator can be asked. A subclass gives ``_score_chunks``."""
 
     structure_: Structure
@@ -92,9 +93,9 @@ class Predictor(BaseEstimator):  # type: ignore[misc]
         if is_empty(X):
             return []
         return [
-            [(value, self._name(y)) for value, y in self.structure_.kbest(n, **scores)]
+            [(value, self._name(y)) for value, y in best]
             for chunk in self._score_chunks(self._read(X))
-            for scores in chunk
+            for best in self.structure_.kbest(n, n_jobs=self.n_jobs, **_columns(chunk))
         ]
 
     def sample(

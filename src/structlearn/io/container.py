@@ -13,11 +13,12 @@ import json
 import mmap
 import os
 from collections import namedtuple
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from math import prod
 
 from .. import _core
-from ..exceptions import FileError
+from ..exceptions import FileError, MissingFunctionError
 from ..text.files import replaced
 
 TYPE_CHECKING = False  # importing typing costs more than labelling a sentence
@@ -26,16 +27,19 @@ if TYPE_CHECKING:
 
 __all__ = [
     "Tensor",
+    "check_dtype",
     "container_pieces",
+    "kind_of_file",
     "parse_container",
     "read_container",
+    "refused_as_file",
     "write_container",
 ]
 
 FORMAT = "structlearn"
 VERSION = 1
 _SIZES = {"F64": 8, "I64": 8, "U64": 8, "F32": 4, "I32": 4, "U32": 4}
-_SIZES.update({"F16": 2, "I16": 2, "U16": 2, "I8": 1, "U8": 1})
+_SIZES.update({"F16": 2, "I16": 2, "U16": 2, "I8": 1, "U8": 1, "BOOL": 1})
 _NO_CHECKSUM = "0" * 16
 
 
@@ -84,7 +88,9 @@ def container_pieces(description: Mapping[str, Any], tensors: Mapping[str, Tenso
     for name in order:
         tensor = tensors[name]
         view = memoryview(tensor.data).cast("B")
-        shape = tensor.shape or (len(view) // _SIZES[tensor.dtype],)
+        shape = tensor.shape
+        if shape is None:
+            shape = (len(view) // _SIZES[tensor.dtype],)
         entries[name] = {
             "dtype": tensor.dtype,
             "shape": list(shape),
@@ -110,9 +116,14 @@ def container_pieces(description: Mapping[str, Any], tensors: Mapping[str, Tenso
 
 
 def read_container(
-    path: str | os.PathLike[str],
+    path: str | os.PathLike[str], what: str = "model"
 ) -> tuple[dict[str, Any], dict[str, Tensor]]:
     """Map a model file into memory and check all of it.
+
+    Parameters
+    ----------
+    what : str
+        What the file ought to be, for messages.
 
     Returns
     -------
@@ -130,20 +141,22 @@ def read_container(
         with open(name, "rb") as file:
             size = os.fstat(file.fileno()).st_size
             if size < 8:
-                raise FileError(name, _foreign(f"it has {size} bytes"))
+                raise FileError(name, _foreign(f"it has {size} bytes", what))
             mapped = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
     except OSError as error:
         reason = error.strerror or str(error)
         raise FileError(name, reason[0].lower() + reason[1:]) from None
-    return parse_container(name, memoryview(mapped))
+    return parse_container(name, memoryview(mapped), what)
 
 
-def parse_container(name: str, whole: memoryview) -> tuple[dict[str, Any], dict[str, Tensor]]:
-    """Check the content of a model file; ``name`` is for messages."""
+def parse_container(
+    name: str, whole: memoryview, what: str = "model"
+) -> tuple[dict[str, Any], dict[str, Tensor]]:
+    """Check the content of a model file; ``name`` and ``what`` are for messages."""
     size = len(whole)
     length = int.from_bytes(whole[:8], "little")
     if length > size - 8 or length < 2:
-        raise FileError(name, _foreign("its header does not fit in it, or it was cut short"))
+        raise FileError(name, _foreign("its header does not fit in it, or it was cut short", what))
     raw = bytes(whole[8 : 8 + length])
     try:
         header = json.loads(raw)
@@ -151,15 +164,15 @@ def parse_container(name: str, whole: memoryview) -> tuple[dict[str, Any], dict[
         ours = metadata["format"] == FORMAT
         version, stored, model = metadata["version"], metadata["checksum"], metadata["model"]
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
-        raise FileError(name, _foreign("its header cannot be read")) from None
+        raise FileError(name, _foreign("its header cannot be read", what)) from None
     if not ours:
-        raise FileError(name, _foreign("its header is another program's"))
+        raise FileError(name, _foreign("its header is another program's", what))
     if version != str(VERSION):
         raise FileError(
-            name, f"a model file of version {version!r}; this structlearn reads version {VERSION}"
+            name, f"a {what} file of version {version!r}; this structlearn reads version {VERSION}"
         )
     payload = whole[8 + length :]
-    tensors = _tensors(name, header, payload)
+    tensors = _tensors(name, header, payload, what)
     blank = raw.replace(f'"checksum":"{stored}"'.encode(), f'"checksum":"{_NO_CHECKSUM}"'.encode())
     found = _core.checksum([whole[:8], blank, *(tensor.data for tensor in tensors.values())])
     if f"{found:016x}" != stored:
@@ -167,17 +180,48 @@ def parse_container(name: str, whole: memoryview) -> tuple[dict[str, Any], dict[
     try:
         description = json.loads(model)
     except (ValueError, TypeError, RecursionError):
-        raise FileError(name, _foreign("its description cannot be read")) from None
+        raise FileError(name, _foreign("its description cannot be read", what)) from None
     if not isinstance(description, dict):
-        raise FileError(name, _foreign("its description is not a dictionary"))
+        raise FileError(name, _foreign("its description is not a dictionary", what))
     return description, tensors
 
 
-def _foreign(reason: str) -> str:
-    return f"not a structlearn model, or damaged: {reason}"
+def kind_of_file(description: Mapping[str, Any]) -> str:
+    """Say what a file is, for messages to whoever expected something else."""
+    if description.get("kind") == "checkpoint":
+        return "the checkpoint of a training that has not ended, not a model"
+    if description.get("task") == "estimator":
+        return f"the model of {description.get('class')!r}"
+    return f"a model for the task {description.get('task')!r}"
 
 
-def _tensors(name: str, header: Any, payload: memoryview) -> dict[str, Tensor]:
+@contextmanager
+def refused_as_file(name: str) -> Iterator[None]:
+    """Turn whatever the content of a model file makes go wrong into an error that names it."""
+    try:
+        yield
+    except MissingFunctionError:
+        raise  # the user's to mend, not the file's
+    except ValueError as error:
+        if isinstance(error, FileError) and error.path == name:
+            raise
+        raise FileError(name, f"the model cannot be used: {error}") from None
+    except (LookupError, TypeError, AttributeError, ArithmeticError, RecursionError) as error:
+        reason = f"{type(error).__name__}: {error}"
+        raise FileError(name, f"the model cannot be used: {reason}") from None
+
+
+def check_dtype(name: str, tensor: Tensor, expected: str) -> None:
+    """Refuse an array of another type than the core reads it as."""
+    if tensor.dtype != expected:
+        raise ValueError(f"the array {name!r} is {tensor.dtype}, not {expected}")
+
+
+def _foreign(reason: str, what: str) -> str:
+    return f"not a structlearn {what}, or damaged: {reason}"
+
+
+def _tensors(name: str, header: Any, payload: memoryview, what: str) -> dict[str, Tensor]:
     """Return views of the arrays, none of which overlaps another or leaves the file."""
     tensors: dict[str, Tensor] = {}
     reached = 0
@@ -189,15 +233,16 @@ def _tensors(name: str, header: Any, payload: memoryview) -> dict[str, Tensor]:
             dtype = entry["dtype"]
             whole_numbers = all(type(n) is int and n >= 0 for n in (begin, end, *shape))
             if not whole_numbers or begin != reached or end > len(payload):
-                raise FileError(name, _foreign(f"the array {key!r} lies outside of it"))
+                raise FileError(name, _foreign(f"the array {key!r} lies outside of it", what))
             if prod(shape) * _SIZES[dtype] != end - begin:
-                raise FileError(name, _foreign(f"the array {key!r} has another size than it says"))
+                reason = f"the array {key!r} has another size than it says"
+                raise FileError(name, _foreign(reason, what))
             tensors[key] = Tensor(dtype, payload[begin:end], shape)
             reached = end
     except FileError:
         raise
     except (KeyError, TypeError, ValueError, AttributeError, OverflowError):
-        raise FileError(name, _foreign("its list of arrays cannot be read")) from None
+        raise FileError(name, _foreign("its list of arrays cannot be read", what)) from None
     if reached != len(payload):
-        raise FileError(name, _foreign("there is more in it than its header says"))
+        raise FileError(name, _foreign("there is more in it than its header says", what))
     return tensors

@@ -44,8 +44,8 @@ class Annealing:
     settings : Settings
         Temperature 0, the objective's own; l1 must be 0, and all labels known. ``max_iter`` counts
         the iterations of all stages together.
-    memory : int
-        Number of gradient differences kept.
+    memory : int, optional
+        Number of gradient differences kept; default: as L-BFGS.
     hottest : float
         The first temperature, in units of the margin.
     cooling : float
@@ -58,7 +58,12 @@ class Annealing:
     """
 
     def __init__(
-        self, settings: Settings, *, memory: int = 10, hottest: float = 1.0, cooling: float = 0.3
+        self,
+        settings: Settings,
+        *,
+        memory: int | None = None,
+        hottest: float = 1.0,
+        cooling: float = 0.3,
     ) -> None:
         if settings.temperature != 0:
             raise ValueError(

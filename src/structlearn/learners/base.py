@@ -122,7 +122,9 @@ def check_finite(value: float) -> None:
         )
 
 
-def warn_of_inexact_inference(problem: Problem, training: Training, settings: Settings) -> None:
+def warn_of_inexact_inference(
+    problem: Problem, training: Training, settings: Settings, n_jobs: int | None = None
+) -> None:
     """Say which guarantee is lost where inference did not find the best outputs.
 
     Under-generating inference (greedy, local search) may miss the most violated output: losses,
@@ -136,7 +138,7 @@ def warn_of_inexact_inference(problem: Problem, training: Training, settings: Se
     inexact = problem.inexact
     missing = math.inf
     if inexact.under and training.gap is not None and not training.interrupted:
-        missing = settings.C * problem.shortfall(training.weights, settings.margin)
+        missing = settings.C * problem.shortfall(training.weights, settings.margin, n_jobs)
     if math.isfinite(missing):
         assert training.gap is not None
         training.gap += missing

@@ -18,8 +18,6 @@ Vector = npt.NDArray[np.float64]
 FLAT = 1e-12
 #: or where a step gains no more than this share of it.
 NO_PROGRESS = 1e-15
-#: A gap that rounding errors alone may explain.
-ROUNDING = 1e-9
 
 
 class Descent(Protocol):
@@ -137,7 +135,7 @@ def descend(descent: Descent, settings: Settings, progress: Progress, n_examples
                 break
             before = descent.objective
             if not descent.step():
-                found.converged = not s.convex or gap() <= ROUNDING * abs(descent.objective)
+                found.converged = not s.convex or s.as_good_as_it_gets(gap(), descent.objective)
                 break
             found.converged = good_enough() or (
                 not s.convex and before - descent.objective <= NO_PROGRESS * abs(before)

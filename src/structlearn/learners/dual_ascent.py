@@ -35,6 +35,7 @@ import numpy as np
 import numpy.typing as npt
 
 from .. import _core
+from ..exceptions import CapabilityError
 from ..problem import PartVector, Problem
 from .base import Progress, Settings, Training, check_finite
 
@@ -169,6 +170,11 @@ class DualAscent:
         had never ended.
         """
         s = self.settings
+        if _core.mean_squared_norm(problem.native) < 0:
+            raise CapabilityError(
+                f"solver='dual' needs one norm for the features of all parts of a site, which "
+                f"{problem.name} does not have: use solver='lbfgs' or 'sag'"
+            )
         saved = progress.saved
         start = start if saved is None else saved["state"]
         state = AscentState.zero(problem) if start is None else start.copy()
@@ -207,7 +213,7 @@ class DualAscent:
                     state.oracle_calls += problem.n_examples
                     training.converged = s.good_enough(training.gap, training.objective)
                     if rise <= 1e-14 * abs(dual):  # the last digits: no pass can do better
-                        training.converged |= training.gap <= 1e-9 * training.objective
+                        training.converged |= s.as_good_as_it_gets(training.gap, training.objective)
                     if not training.converged:  # wait until the rise is as much smaller
                         below = min(below, 0.8 * rise / training.gap)
                 ended = training.interrupted or training.converged or k == s.max_iter

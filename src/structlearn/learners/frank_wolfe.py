@@ -111,6 +111,9 @@ class FrankWolfe:
                 "judged": 0,
                 "judged_gap": np.inf,
                 "corrective": False,
+                "best": np.zeros(problem.n_weights),
+                "best_objective": np.inf,
+                "bound": -np.inf,
             }
         w, gap, cone = state.weights, state.more["gap"], native_cone(problem)
         try:
@@ -187,8 +190,9 @@ class FrankWolfe:
             "estimated_gap": gap,  # of the last visits, each at the weights that it met
             "oracle_calls": state.oracle_calls,
         }
-        if training.objective is not None:
-            record |= {"objective": training.objective, "gap": training.gap}
+        if training.objective is not None and training.gap is not None:
+            bound = training.objective - training.gap
+            record |= {"objective": training.objective, "gap": training.gap, "dual": bound}
         return record
 
     def _measure(
@@ -203,17 +207,23 @@ class FrankWolfe:
     ) -> None:
         """Prove the gap in a pass with the weights held still; with ``learn``, keep what it finds.
 
-        The gaps add up to primal − dual; the difference is taken of the sums themselves.
+        The gaps add up to primal − dual; the difference is taken of the sums themselves. The best
+        weights and the best bound so far make it, which need not be the last ones.
         """
-        s, w = self.settings, state.weights
+        s, w, more = self.settings, state.weights, state.more
         found = sets.survey(w, 0.0 if learn else np.inf, True, threads)
         state.oracle_calls += problem.n_examples
-        bound = sets.bound(native_cone(problem), state.multipliers)
-        best = prove(problem, s, sets, state, found["loss"], bound, threads)
-        training.weights, training.objective, training.gap = best.weights, best.objective, best.gap
+        bound = max(more["bound"], sets.bound(native_cone(problem), state.multipliers))
+        here = prove(problem, s, sets, state, found["loss"], bound, threads)
+        better = here.objective < more["best_objective"]
+        training.weights = here.weights if better else more["best"]
+        training.objective = min(here.objective, more["best_objective"])
+        training.gap = max(0.0, training.objective - bound)
         if learn:
-            state.more["gap"][:] = np.maximum(found["gap"], 0.0)
-            state.more["measured"] = state.iteration
+            more["gap"][:] = np.maximum(found["gap"], 0.0)
+            more["measured"], more["bound"] = state.iteration, bound
+            if better:
+                more["best"], more["best_objective"] = here.weights.copy(), here.objective
             self._judge(state, training.gap)
 
     def _judge(self, state: DualState, gap: float) -> None:

@@ -84,8 +84,17 @@ class JointConstraints:
         left = self.gap(w, cone)
         if left > max(gap, share * self.dual(cone)):
             w = self._by_interior_point(w, left, cone, gap, share)
+        self._prefer_newest(cone)
         self.idle = np.where(self.alpha > _USED * self.alpha.max(), 0, self.idle + 1)
         return w
+
+    def _prefer_newest(self, cone: WeightCone | None) -> None:
+        """Take the newest constraint alone, where rounding kept α from being as good as that."""
+        alpha, rest, value = self.alpha, self.rest, self.dual(cone)
+        self.alpha, self.rest = np.zeros(len(self)), 0.0
+        self.alpha[-1] = 1.0
+        if not self.dual(cone) > value:
+            self.alpha, self.rest = alpha, rest
 
     def _forget(self) -> None:
         keep = self.idle <= _PATIENCE

@@ -1,7 +1,10 @@
 """L-BFGS for ε > 0, over the core's threaded gradient.
 
 The certificate costs nothing: at the dual point p(w) the gap is ½‖∇f(w)‖², for every structure (the
-dual weights of p(w) are w − ∇f(w)).
+dual weights of p(w) are w − ∇f(w)). It asks for much where features are large: an error e of the
+objective makes a gap of up to e times the largest curvature. Few weights can afford a long memory,
+which finds that curvature; and where dense features have very different sizes, the memory sees the
+weights in units of their own.
 """
 
 from __future__ import annotations
@@ -18,9 +21,16 @@ from .base import Progress, Settings, Training, check_finite
 from .descent import descend
 from .line_search import wolfe_search
 
-__all__ = ["LBFGS", "SmoothDescent", "check_smooth"]
+__all__ = ["LBFGS", "SmoothDescent", "check_smooth", "memory_for"]
 
 Vector = npt.NDArray[np.float64]
+
+#: Gradient differences kept, for many weights and for few; and how many numbers are few.
+_MEMORY, _LONG_MEMORY, _FEW = 10, 100, 1_000_000
+#: Features whose sizes differ by more than this factor have different units, where in the mean they
+#: are at half of all places: with units of their own, sparse features of different sizes take up to
+#: six times as many steps.
+_SAME_UNITS, _DENSE = 30.0, 0.5
 
 
 class LBFGS:
@@ -33,8 +43,8 @@ class LBFGS:
     ----------
     settings : Settings
         The temperature must be above 0, l1 must be 0.
-    memory : int
-        Number of gradient differences kept.
+    memory : int, optional
+        Number of gradient differences kept; default: 10, up to 100 where there are few weights.
 
     References
     ----------
@@ -42,7 +52,7 @@ class LBFGS:
     (2014), Large-scale L-BFGS using MapReduce.
     """
 
-    def __init__(self, settings: Settings, *, memory: int = 10) -> None:
+    def __init__(self, settings: Settings, *, memory: int | None = None) -> None:
         check_smooth(settings, "L-BFGS")
         if settings.l1:
             raise ValueError("L-BFGS needs a smooth objective: for l1 > 0 use OWL-QN")
@@ -70,6 +80,30 @@ def check_smooth(settings: Settings, name: str) -> None:
         )
 
 
+def memory_for(n_weights: int) -> int:
+    """Return how many gradient differences to keep: as many as cost next to nothing."""
+    return max(_MEMORY, min(_LONG_MEMORY, _FEW // max(1, n_weights)))
+
+
+def _units(problem: Problem, settings: Settings) -> Vector | None:
+    """Return a unit for each weight, from its likely curvature; None where one suits all.
+
+    A weight's curvature is at most 1 + C/(4ε) times the sum of squares of its feature. How often a
+    feature is there makes bad units: it counts as often as features do in the mean.
+    """
+    squares, counts, places = _core.feature_squares(problem.native)
+    there = squares > 0
+    if not there.any() or float((counts[there] / places[there]).mean()) < _DENSE:
+        return None
+    size = np.sqrt(squares[there] / counts[there])
+    if size.max() <= _SAME_UNITS * size.min():
+        return None
+    unit = np.ones(problem.n_weights)
+    times = float(counts[there].mean())
+    unit[there] = 1.0 / np.sqrt(1.0 + settings.C / (4.0 * settings.temperature) * times * size**2)
+    return unit
+
+
 class _Point(NamedTuple):
     loss: float
     objective: float
@@ -89,7 +123,7 @@ class SmoothDescent:
         settings: Settings,
         start: Vector | None = None,
         *,
-        memory: int = 10,
+        memory: int | None = None,
         n_jobs: int | None = None,
     ) -> None:
         n = problem.n_weights
@@ -98,7 +132,8 @@ class SmoothDescent:
         self.w = np.zeros(n) if start is None else start.copy()
         self._point = _NOWHERE
         self.evaluations = 0
-        self._memory = _core.CurvatureMemory(n, memory)
+        self._memory = _core.CurvatureMemory(n, memory or memory_for(n))
+        self._unit = _units(problem, settings)
         # A trial point and its gradient; a step swaps them with the current ones.
         self._trial, self._gradient, self._trial_gradient = np.empty(n), np.empty(n), np.empty(n)
         self._direction = np.zeros(n)
@@ -143,31 +178,27 @@ class SmoothDescent:
         self.settings = settings
         self.begin()
         # No move, no pair: only the products with the new gradient.
-        g = self._gradient
-        self._memory.remember(self.w, self.w, g, g, g, self._threads)
+        self._remember(self.w, self._gradient)
 
     def step(self) -> bool:
         """Go to a lower point; False where there is none to be found."""
-        slope = self._memory.direction(self._gradient, self._direction, False, self._threads)
         first = self._memory.pairs == 0
-        moved = self._search(slope, self._first_step() if first else 1.0)
+        slope = self._aim()
+        moved = self._search(slope, self._first_step(slope) if first else 1.0)
         if not moved and not first:  # the memory misleads: without it
             self._memory.forget()
-            slope = self._memory.direction(self._gradient, self._direction, False, self._threads)
-            moved = self._search(slope, self._first_step())
+            slope = self._aim()
+            moved = self._search(slope, self._first_step(slope))
+        if not moved and self._unit is not None:
+            self._unit = None
+            slope = self._aim()
+            moved = self._search(slope, self._first_step(slope))
         if not moved:
             return False
         self.w, self._trial = self._trial, self.w
         self._gradient, self._trial_gradient = self._trial_gradient, self._gradient
         self._point = self._found
-        self._memory.remember(
-            self.w,
-            self._trial,
-            self._gradient,
-            self._trial_gradient,
-            self._gradient,
-            self._threads,
-        )
+        self._remember(self._trial, self._trial_gradient)
         return True
 
     def dump(self) -> dict[str, Any]:
@@ -178,6 +209,7 @@ class SmoothDescent:
             "point": list(self._point),
             "evaluations": self.evaluations,
             "memory": self._memory.dump(),
+            "unit": self._unit,
         }
 
     def load(self, state: dict[str, Any]) -> None:
@@ -186,10 +218,27 @@ class SmoothDescent:
         self._point = _Point(*state["point"])
         self.evaluations = int(state["evaluations"])
         self._memory.load(state["memory"])
+        self._unit = state["unit"]
 
-    def _first_step(self) -> float:
+    def _aim(self) -> float:
+        """Choose a direction; return the slope along it."""
+        unit, g = self._unit, self._gradient
+        if unit is None:
+            return self._memory.direction(g, self._direction, False, self._threads)
+        slope = self._memory.direction(unit * g, self._direction, False, self._threads)
+        self._direction *= unit
+        return slope
+
+    def _remember(self, w_before: Vector, g_before: Vector) -> None:
+        """Take note of the move to the present point."""
+        w, g, unit = self.w, self._gradient, self._unit
+        if unit is not None:
+            w, w_before, g, g_before = w / unit, w_before / unit, unit * g, unit * g_before
+        self._memory.remember(w, w_before, g, g_before, g, self._threads)
+
+    def _first_step(self, slope: float) -> float:
         """Return a step along the gradient, of which only the order of magnitude is known."""
-        return min(1.0, 1.0 / math.sqrt(2.0 * self.gap)) if self.gap else 1.0
+        return min(1.0, 1.0 / math.sqrt(-slope)) if slope < 0.0 else 1.0
 
     def _search(self, slope: float, step: float) -> bool:
         def phi(t: float) -> tuple[float, float]:

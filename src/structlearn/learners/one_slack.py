@@ -43,7 +43,7 @@ __all__ = ["OneSlack"]
 Vector = npt.NDArray[np.float64]
 
 #: Outputs that an example keeps, and constraints that a round may make of them.
-_MOST_OUTPUTS, _MOST_CACHED = 50, 10
+_MOST_OUTPUTS, _MOST_CACHED = 200, 10
 #: A constraint without inference is taken where it is violated by this share of the last gap.
 _CACHED_SHARE = 0.3
 #: A violation that rounding errors may explain, as a share of the objective.
@@ -170,12 +170,10 @@ class OneSlack:
         if self.violation_tol is None:
             precision = (_SHARE * last, _OF_TOLERANCE * self.settings.tol)
         if state.more["at_once"]:
-            best = np.zeros_like(w)
-            solved = sets.solve_at_once(best, *precision, native_cone(problem), state.multipliers)
-            if solved is not None:
-                pull = np.zeros_like(w)
-                sets.weights(pull)
-                joint.add(-pull, sets.dual(np.zeros_like(w)), cone)
+            best, g = np.zeros_like(w), np.zeros_like(w)
+            b = sets.mean_constraint(best, g, *precision, native_cone(problem))
+            if b is not None:
+                joint.add(g, b, cone)
                 joint.solve(cone, *precision)
                 return best
             state.more["at_once"], state.more["too_large"] = False, True

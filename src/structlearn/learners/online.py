@@ -57,6 +57,8 @@ Vector = npt.NDArray[np.float64]
 _MISTAKE_DRIVEN = ("unit", "passive-aggressive", "passive-aggressive squared", "arow")
 #: Steps that remember the sum of squared gradients of each weight.
 _WITH_SQUARES = ("adagrad", "arow")
+#: Bytes of a line of the cache.
+_LINE = 64
 
 
 @dataclass(frozen=True)
@@ -103,7 +105,7 @@ class OnlineState:
 
     def copy(self) -> OnlineState:
         """Return a state that shares nothing with this one."""
-        return self.moved(np.copy)
+        return self.moved(_aligned_copy)
 
     def moved(self, move: Callable[[Vector], Vector]) -> OnlineState:
         """Return the state in another layout of the weights."""
@@ -223,6 +225,7 @@ class Online:
         try:
             for epoch in range(len(progress.records) + 1, self.settings.max_iter + 1):
                 order = self.rng.permutation(n) if self.shuffle else np.arange(n)
+                inexact = problem.inexact.under
                 state, report = self._pass(problem, state, order.astype(np.int64))
                 training.interrupted = not report["complete"]
                 check_finite(report["loss"])
@@ -236,6 +239,8 @@ class Online:
                 }
                 if self.beam is not None:
                     record["invalid_updates"] = report["invalid"]
+                if problem.inexact.under > inexact:
+                    record["inexact"] = problem.inexact.under - inexact
                 last = epoch == self.settings.max_iter
                 if self.certifies and not training.interrupted:
                     certificate.look(state)
@@ -282,7 +287,9 @@ class Online:
             training.objective, training.gap = best.objective, best.gap
             training.converged = self._good_enough(best) or not self.certifies
         # The constant step hovers for ever, and mistakes come to no end: passes are all there is.
-        if self.step in ("decaying", "adagrad") and not self.certifies:
+        # Without a regulariser the best weights may be infinite: there is nothing to come close to.
+        minimises = self.step in ("decaying", "adagrad") and np.isfinite(self.settings.C)
+        if minimises and not self.certifies:
             change = _last_change(training.history)
             training.converged = change <= self.settings.tol
             training.unfinished = (
@@ -391,6 +398,15 @@ def _last_change(history: list[dict[str, Any]]) -> float:
         return 0.0 if history and history[-1]["loss"] == 0.0 else np.inf
     before, loss = history[-2]["loss"], history[-1]["loss"]
     return abs(before - loss) / abs(loss) if loss else float(before != loss)
+
+
+def _aligned_copy(x: Vector) -> Vector:
+    """Return a copy that begins at a line of the cache: tables are read in lines, at random."""
+    room = np.empty(x.nbytes + _LINE, np.uint8)
+    begin = -room.ctypes.data % _LINE
+    out: Vector = room[begin : begin + x.nbytes].view(x.dtype)
+    out[:] = x
+    return out
 
 
 def _is_power_of_two(n: int) -> bool:

@@ -19,7 +19,7 @@ from .. import _core
 from ..problem import Problem
 from .base import Progress, Settings, Training, check_finite
 from .descent import descend
-from .lbfgs import check_smooth
+from .lbfgs import check_smooth, memory_for
 
 __all__ = ["OWLQN", "OrthantDescent"]
 
@@ -39,15 +39,15 @@ class OWLQN:
     ----------
     settings : Settings
         The temperature must be above 0; l1 ≥ 0.
-    memory : int
-        Number of gradient differences kept.
+    memory : int, optional
+        Number of gradient differences kept; default: 10, up to 100 where there are few weights.
 
     References
     ----------
     G. Andrew & J. Gao (2007), Scalable training of L1-regularized log-linear models.
     """
 
-    def __init__(self, settings: Settings, *, memory: int = 10) -> None:
+    def __init__(self, settings: Settings, *, memory: int | None = None) -> None:
         check_smooth(settings, "OWL-QN")
         self.settings = settings
         self.memory = memory
@@ -74,7 +74,7 @@ class OrthantDescent:
         settings: Settings,
         start: Vector | None = None,
         *,
-        memory: int = 10,
+        memory: int | None = None,
         n_jobs: int | None = None,
     ) -> None:
         n = problem.n_weights
@@ -83,7 +83,7 @@ class OrthantDescent:
         self.w = np.zeros(n) if start is None else start.copy()
         self.loss = self.objective = self.gap = self.flatness = math.inf
         self.evaluations = 0
-        self._memory = _core.CurvatureMemory(n, memory)
+        self._memory = _core.CurvatureMemory(n, memory or memory_for(n))
         # A trial point, its gradient and pseudo-gradient; a step swaps them with the current ones.
         self._trial, self._gradient, self._trial_gradient = np.empty(n), np.empty(n), np.empty(n)
         self._pseudo, self._trial_pseudo = np.zeros(n), np.empty(n)

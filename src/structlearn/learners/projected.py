@@ -34,8 +34,9 @@ Vector = npt.NDArray[np.float64]
 
 #: Objectives that a step is compared with.
 _REMEMBERED = 10
-#: Sufficient decrease, and the bounds of the spectral step.
-_DECREASE, _SHORTEST, _LONGEST = 1e-4, 1e-12, 1e12
+#: Sufficient decrease; and how much longer a step may be than the last one where that showed no
+#: curvature.
+_DECREASE, _STRETCH = 1e-4, 1e3
 _MOST_TRIALS = 40
 
 
@@ -137,9 +138,8 @@ class _Point:
             return False
         s, y = trial - self.w, gradient - g
         curvature = float(s @ y)
-        self._spectral = (
-            min(max(float(s @ s) / curvature, _SHORTEST), _LONGEST) if curvature > 0 else _LONGEST
-        )
+        longest = _STRETCH * (self._spectral or min(1.0, 1.0 / scale))
+        self._spectral = float(s @ s) / curvature if curvature > 0.0 else longest
         self.w, self.loss, self.objective, self._gradient = trial, loss, objective, gradient
         self._recent = [*self._recent[1 - _REMEMBERED :], objective]
         return True

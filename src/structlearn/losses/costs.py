@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from ..features.arrays import as_floats
 from ..structures.base import Parts, Structure, allowed_labels, is_open
 
 __all__ = ["Cost", "Hamming", "LabelCost", "ZeroOne", "as_cost"]
@@ -93,7 +94,7 @@ class _SiteCost(Cost):
             values = [self._weight_of(k) for k in labels]
         else:
             values = self.weights[example]
-        weights = np.asarray(values, dtype=np.float64)
+        weights = as_floats(values, "the weights of the positions")
         if weights.shape != (len(labels),) or not (np.isfinite(weights) & (weights >= 0)).all():
             raise ValueError(
                 f"example {example}: position weights must be {len(labels)} finite numbers >= 0"
@@ -195,7 +196,7 @@ class LabelCost(_SiteCost):
 
     def __init__(self, table: Any, *, normalize: bool = False, weights: Any = None) -> None:
         super().__init__(weights, normalize)
-        self.table = np.asarray(table, dtype=np.float64)
+        self.table = as_floats(table, "the label cost")
         shape = self.table.shape
         if self.table.ndim != 2 or shape[0] != shape[1]:
             raise ValueError(f"a label cost is a square table, got shape {shape}")
@@ -222,9 +223,13 @@ class LabelCost(_SiteCost):
 class ZeroOne(Cost):
     """1 for any output but the gold one. Exists where a second-best output does.
 
-    At ε > 0 it is computed from log Z and the gold score, whose difference vanishes in rounding
-    once the gold output is ahead by more than some 36 ε: the loss is then 0. For temperatures that
-    low, use ε = 0.
+    At ε > 0 the loss is ε log(1 + exp(γ/ε) R), with R the odds against the gold output. In
+    :class:`~structlearn.losses.StructuredLoss` it has an error of some 1e-9 ε at most, whatever
+    γ/ε, up to what the rounding of the scores costs: where R is too small for the difference of
+    log Z and the gold score, it is summed over the other outputs alone, which takes a pass for each
+    place of the output, or one over its dynamic program. Sums that are themselves inexact (loopy
+    messages) have the error of their difference. Learners know the difference alone and refuse
+    ε < γ/12, where its rounding errors would show.
     """
 
     zero_one = True

@@ -23,8 +23,10 @@ from typing import Any
 
 import numpy as np
 
+from ..features.arrays import as_floats
 from ..structures.base import Parts, Structure, check_temperature, is_open
 from .costs import as_cost
+from .zero_one import zero_one_sums
 
 __all__ = [
     "StructuredLoss",
@@ -74,7 +76,7 @@ class StructuredLoss:
     def __call__(self, structure: Structure, y: Any, **scores: Any) -> tuple[float, Parts]:
         """Return (loss, gradient by block) of the scores for the gold output y."""
         theta: dict[str, Any] = {
-            name: value if name in structure.topology else np.asarray(value, dtype=np.float64)
+            name: value if name in structure.topology else as_floats(value, name)
             for name, value in scores.items()
         }
         unknown = structure.has_labels and any(map(is_open, structure.labels_of(y)))
@@ -89,35 +91,27 @@ class StructuredLoss:
         if self.margin and self.cost.zero_one:
             if unknown:
                 raise ValueError("the zero-one cost needs every label of the gold output")
-            value, p = self._zero_one(structure, y, theta, clamp, known)
-        else:
-            constant = 0.0
-            if self.margin:
-                c, constant = self.cost.parts(structure, y, **theta)
-                theta = {n: a + self.margin * c[n] if n in c else a for n, a in theta.items()}
-            value, p = structure.infer(temperature=self.temperature, **theta)
-            value += self.margin * constant
+            return self._zero_one(structure, y, theta, clamp, known)
+        constant = 0.0
+        if self.margin:
+            c, constant = self.cost.parts(structure, y, **theta)
+            theta = {n: a + self.margin * c[n] if n in c else a for n, a in theta.items()}
+        value, p = structure.infer(temperature=self.temperature, **theta)
+        value += self.margin * constant
         return value - clamp, {name: p[name] - known[name] for name in p}
 
     def _zero_one(
         self, structure: Structure, y: Any, theta: Any, gold: float, known: Parts
     ) -> tuple[float, Parts]:
-        eps, margin = self.temperature, self.margin
-        if eps == 0:
+        if self.temperature == 0:
             other = structure.runner_up(y, **theta)
-            if other is None or other[0] + margin <= gold:
-                return gold, known
-            return other[0] + margin, structure.encode(other[1], **theta)
-        value, p = structure.infer(temperature=eps, **theta)
-        # The gold output keeps its weight, every other one gains the factor exp(γ/ε).
-        share = min(1.0, math.exp((gold - value) / eps))
-        rest = max(0.0, -math.expm1((gold - value) / eps))
-        damped = share * math.exp(-margin / eps)
-        total = damped + rest
-        if rest == 0.0:
-            return gold, known
-        p = {n: np.maximum(0.0, (a + (damped - share) * known[n]) / total) for n, a in p.items()}
-        return value + margin + eps * math.log(total), p
+            if other is None or other[0] + self.margin <= gold:
+                return 0.0, {name: np.zeros_like(a) for name, a in known.items()}
+            p = structure.encode(other[1], **theta)
+            return other[0] + self.margin - gold, {name: p[name] - known[name] for name in p}
+        return zero_one_sums(
+            structure, y, theta, gold, known, margin=self.margin, temperature=self.temperature
+        )
 
     def __repr__(self) -> str:
         return (

@@ -6,7 +6,7 @@ neither the structure nor the features.
 """
 
 from ..scoring.cone import WeightCone as WeightCone
-from ..structures.native import n_threads
+from ..structures.threads import n_threads
 from .array_problem import ArrayProblem
 from .digest import problem_digest
 from .gold import GoldOutputs

@@ -17,17 +17,21 @@ from ..scoring.cone import WeightCone
 from ..scoring.layout import WeightLayout
 from ..structures.base import Parts, Structure, flatten, unflatten_values
 from ..structures.beam import BeamSearch
-from ..structures.native import NativeStructure, n_threads
+from ..structures.native import NativeStructure
+from ..structures.threads import n_threads, warn_of_one_thread
 from .approximate_inference import LIKELIHOODS
 from .gold import GoldOutputs
 from .parts import PartVector, Shaped
 from .problem import Problem
-from .python_inference import Inexact, PythonInference
+from .python_inference import PythonInference
 from .reader import OutputReader
 
 __all__ = ["ArrayProblem"]
 
 Vector = npt.NDArray[np.float64]
+
+#: Examples whose scores are held at once for a structure that predicts by batches.
+_BATCH = 1024
 
 
 class ArrayProblem(Problem):
@@ -106,9 +110,13 @@ class ArrayProblem(Problem):
         return structure if native else None  # type: ignore[return-value]
 
     def _make_inference(self) -> Any:
-        if self.likelihood in LIKELIHOODS:
-            return LIKELIHOODS[self.likelihood](self)
-        return self.structure.native or PythonInference(self)
+        if self._native is not None and self.likelihood not in LIKELIHOODS:
+            return self.structure.native
+        behind = LIKELIHOODS.get(self.likelihood, PythonInference)(self)
+        gold = None
+        if self.likelihood == "pseudo" and self.gold is not None:
+            gold = self.gold.ptr, self.gold.labels
+        return self.structure.core_inference(behind, self.likelihood, gold) or behind
 
     def _label(self, gold: dict[str, Any], cost: dict[str, Any]) -> None:
         """Give the core gold outputs and costs; features and their layout stay what they are."""
@@ -117,8 +125,25 @@ class ArrayProblem(Problem):
     def _topology_specification(self) -> dict[str, Any]:
         """Return what the examples say of their shapes, for the core."""
         native = self._native
-        found = None if native is None else native.topology_rows(self.examples.topology)
-        return {} if found is None else {"ptr": found[0], "value": found[1]}
+        if native is not None:
+            found = native.topology_rows(self.examples.topology)
+            return {} if found is None else {"ptr": found[0], "value": found[1]}
+        labels = self.examples.blocks.get(self.structure.label_block)
+        if labels is None:
+            return {}
+        given = self.examples.topology
+        sites = [labels.sites(i) for i in range(self.examples.n)]
+        alike = not any(given) and len(set(sites)) <= 1
+        rows = [
+            self.structure.core_topology(given[i] if given else {}, sites[i])
+            for i in range(min(1, self.examples.n) if alike else self.examples.n)
+        ]
+        if not rows or rows[0] is None:
+            return {}
+        if alike:
+            return {"value": rows[0]}
+        ptr = np.concatenate(([0], np.cumsum([len(row) for row in rows]))).astype(np.int64)
+        return {"ptr": ptr, "value": np.concatenate(rows)}
 
     def specification(self) -> dict[str, Any]:
         """Return all that the core was given, features, gold parts and costs, as plain arrays."""
@@ -278,12 +303,25 @@ class ArrayProblem(Problem):
     ) -> list[Any]:
         """Return the best output of every example, labels as indices; or what a beam finds."""
         native = self._native
-        if native is None and beam and isinstance(self.structure, BeamSearch):
-            search = self.structure.beam
-            return [search(beam, **self.scores(i, w)).output for i in range(self.n_examples)]
-        if native is None:
-            return [self.structure.argmax(**self.scores(i, w)) for i in range(self.n_examples)]
+        if not self._core.gives_rows:
+            outputs: list[Any] = []
+            for begin in range(0, self.n_examples, _BATCH):
+                each = range(begin, min(begin + _BATCH, self.n_examples))
+                batch = [self.scores(i, w) for i in each]
+                columns = {name: [one[name] for one in batch] for name in batch[0]}
+                if beam and isinstance(self.structure, BeamSearch):
+                    found = self.structure.beam(beam, n_jobs=n_jobs, **columns)
+                    outputs += [solution.output for solution in found]
+                else:
+                    outputs += self.structure.argmax(n_jobs=n_jobs, **columns)
+            return outputs
         flat, ptr = self._core.argmax_all(w, n_threads(n_jobs), int(beam or 0))
+        if native is None:
+            labels = self.examples.blocks[self.structure.label_block]
+            return [
+                self.structure.from_core(flat[ptr[i] : ptr[i + 1]], labels.sites(i))
+                for i in range(self.n_examples)
+            ]
         block = self.layout.blocks[native.label_block]
         assert block is not None
         return native._read_outcomes(flat, ptr, block.outcomes)
@@ -295,29 +333,10 @@ class ArrayProblem(Problem):
         topology = list(self.examples.topology) if self.examples.topology else None
         return OutputReader(self.structure, self.gold.outputs, shapes, topology)
 
-    @property
-    def inexact(self) -> Inexact:
-        """How often inference was not exact so far; native structures are always."""
-        inference = self._inference
-        return inference.inexact if isinstance(inference, PythonInference) else Inexact()
-
-    def shortfall(self, w: Vector, margin: float) -> float:
-        """Return by how much Σ_i weight_i · L_i(w) at ε = 0 may be too small.
-
-        One pass in which inference gives bounds as well; ∞ where the structure has none.
-        """
-        inference = self._inference
-        if not isinstance(inference, PythonInference):
-            return 0.0
-        inference.missed = {}
-        try:
-            self.total_loss(w, margin, 0.0, gradient=False, n_jobs=1)
-            missed = inference.missed
-        finally:
-            inference.missed = None
-        values = np.array([missed.get(i, 0.0) for i in range(self.n_examples)])
-        weight = np.ones(len(values)) if self.sample_weight is None else self.sample_weight
-        return float((weight[weight > 0] * values[weight > 0]).sum())
+    def check_threads(self, n_jobs: int | None) -> None:
+        """Warn where ``n_jobs`` asks for threads and inference runs on one."""
+        if n_threads(n_jobs) > 1 and not self._core.threads_allowed:
+            warn_of_one_thread(self.name, n_jobs, stacklevel=4)
 
     # -- building -------------------------------------------------------------------------------
 

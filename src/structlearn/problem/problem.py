@@ -9,7 +9,7 @@ import numpy.typing as npt
 
 from ..exceptions import CapabilityError
 from ..scoring.cone import WeightCone
-from ..structures.native import n_threads
+from ..structures.threads import n_threads
 from .gold import GoldOutputs
 from .parts import PartVector
 from .python_inference import Inexact
@@ -142,11 +142,18 @@ class Problem:
     @property
     def inexact(self) -> Inexact:
         """How often inference was not exact so far."""
-        return Inexact()
+        return Inexact(*self._core.inexact)
 
-    def shortfall(self, w: Vector, margin: float) -> float:
-        """Return by how much Σ_i weight_i · L_i(w) at ε = 0 may be too small."""
-        return 0.0
+    def shortfall(self, w: Vector, margin: float, n_jobs: int | None = None) -> float:
+        """Return by how much Σ_i weight_i · L_i(w) at ε = 0 may be too small.
+
+        One pass in which inference gives bounds as well; ∞ where the structure has none.
+        """
+        w = np.ascontiguousarray(w, dtype=np.float64)
+        return float(self._core.shortfall(w, float(margin), n_threads(n_jobs)))
+
+    def check_threads(self, n_jobs: int | None) -> None:
+        """Warn where ``n_jobs`` asks for threads and inference runs on one."""
 
     # -- the four operations --------------------------------------------------------------------
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import threading
 import weakref
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -10,7 +11,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from ..structures.base import Parts, Structure, flatten, unflatten_values
+from ..exceptions import InfeasibleError
+from ..structures.base import Parts, Structure, flatten, named_example, unflatten_values
 from ..structures.beam import BeamSearch, find_violation
 from .parts import Shaped
 
@@ -49,29 +51,43 @@ class PythonInference:
         self._solves = kind.solve is not Structure.solve and (
             kind.infer is Structure.infer or kind.certifies
         )
+        #: Whether the core may call from several threads at once.
+        self.threads_allowed = problem.structure.runs_on_threads
         self.inexact = Inexact()
-        #: Where bounds are asked for: how much more the best outputs may score, example by example.
-        self.missed: dict[int, float] | None = None
+        self._lock = threading.Lock()
 
     def infer(self, i: int, theta: Vector, temperature: float) -> tuple[float, Any, Vector]:
         """Return (value, parts or None, values) of infer(θ, ε) for example i."""
         scores = self._problem.as_arguments(i, theta)
         structure = self._problem.structure
-        if temperature == 0 and self._solves:
-            if self.missed is None:
+        exact = True
+        try:
+            if temperature == 0 and self._solves:
                 solution = structure.solve_without_bound(**scores)
-                self.inexact.under += not solution.exact
+                exact = solution.exact
+                value, p = solution.value, structure.encode(solution.output, **scores)
             else:
-                solution = structure.solve(**scores)
-                missed = solution.bound - solution.value
-                self.missed[i] = 0.0 if solution.exact else missed if missed > 0 else math.inf
-            value, p = solution.value, structure.encode(solution.output, **scores)
-        else:
-            value, p = structure.infer(temperature=temperature, **scores)
+                value, p = structure.infer(temperature=temperature, **scores)
+        except InfeasibleError as error:
+            raise named_example(error, i) from None
         found = self._flat(i, p, sparse=temperature == 0)
         if temperature == 0:
-            self.inexact.over += bool((found[1] != np.rint(found[1])).any())
+            with self._lock:
+                self.inexact.under += not exact
+                # Parts of an output that is proven may count in part: those of robust cliques.
+                fractional = not self._solves and (found[1] != np.rint(found[1])).any()
+                self.inexact.over += bool(fractional)
         return value, *found
+
+    def missed(self, i: int, theta: Vector) -> float:
+        """Return by how much the best output may score more than what :meth:`infer` finds."""
+        if not self._solves:
+            return 0.0
+        solution = self._problem.structure.solve(**self._problem.as_arguments(i, theta))
+        if solution.exact:
+            return 0.0
+        missed = float(solution.bound - solution.value)
+        return missed if missed > 0 else math.inf
 
     def runner_up(
         self, i: int, theta: Vector, gold: npt.NDArray[np.uint32]

@@ -14,7 +14,8 @@ The author of a new structure writes, in one class:
 * ``argmax(**scores)`` — or ``edges(**scores)``, its dynamic program as hyperedges, which gives
   argmax and every other query at once;
 * optionally ``outputs(**scores)``, every legal output, so that
-  :func:`structlearn.testing.check_structure` can prove the rest against enumeration.
+  :func:`structlearn.testing.check_structure` can prove the rest against enumeration;
+* optionally ``runs_on_threads = True``, where several threads may ask at the same time.
 """
 
 from __future__ import annotations
@@ -22,15 +23,19 @@ from __future__ import annotations
 import functools
 import math
 from collections.abc import Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 from ..exceptions import CapabilityError, InfeasibleError
+from .entropies import entropy_by_difference, entropy_by_others
 from .fallback import exclude_parts, second_best
 from .hypergraph import Hyperedges
+from .others import sum_classes, without_output
 from .score_arrays import as_scores
+from .threads import n_threads, warn_of_one_thread
 
 if TYPE_CHECKING:
     from .programs.program import Program
@@ -128,14 +133,19 @@ class Structure:
         # An author writes these for one example; batches come with them.
         for name, widen in (
             ("argmax", _argmax_of_batches),
+            ("kbest", _kbest_of_batches),
             ("encode", _encode_of_batches),
             ("decode", _decode_of_batches),
         ):
             if name in vars(cls) and not cls._batches_itself:
                 setattr(cls, name, widen(vars(cls)[name]))
 
-    #: Whether argmax, encode and decode, where a subclass defines them, take batches by themselves.
+    #: Whether argmax, kbest, encode and decode take batches where a subclass defines them.
     _batches_itself = False
+
+    #: Whether several threads may ask at the same time, and the interpreter is let go of meanwhile.
+    #: Batches, and training, run on ``n_jobs`` threads then.
+    runs_on_threads = False
 
     # -- what an author writes ------------------------------------------------------------------
 
@@ -183,7 +193,7 @@ class Structure:
         writes ``solve`` too, and says there that it is not.
         """
         if is_batch(scores):
-            return ask_each(self.argmax, unbatch(scores))
+            return self._each(self.argmax, unbatch(scores), n_jobs)
         theta = self._scores(scores)
         program = self._program(theta, scores, "argmax")
         value, _, parts = program.best(flatten(theta))
@@ -194,7 +204,7 @@ class Structure:
     def solve(self, *, n_jobs: int | None = None, **scores: Any) -> Any:
         """Return the best output with its value and a certificate: a :class:`Solution`."""
         if is_batch(scores):
-            return ask_each(self.solve, unbatch(scores))
+            return self._each(self.solve, unbatch(scores), n_jobs)
         y = self.argmax(**scores)
         value = self.score(y, **scores)
         return Solution(y, value, True, value, self.method)
@@ -213,7 +223,8 @@ class Structure:
         """Return (ε log Σ exp(score/ε), its gradient by block); ε = 0: (max, parts of argmax)."""
         check_temperature(temperature)
         if is_batch(scores):
-            return ask_each(self.infer, unbatch(scores), temperature=temperature)  # type: ignore[return-value]
+            infer = functools.partial(self.infer, temperature=temperature)
+            return self._each(infer, unbatch(scores), n_jobs)  # type: ignore[return-value]
         theta = self._scores(scores)
         if temperature == 0:
             y = self.argmax(**scores)
@@ -229,7 +240,8 @@ class Structure:
     ) -> Any:
         """Return ε log Σ_y exp(score(y)/ε); the maximum where ε = 0."""
         if is_batch(scores):
-            return ask_each(self.log_partition, unbatch(scores), temperature=temperature)
+            query = functools.partial(self.log_partition, temperature=temperature)
+            return self._each(query, unbatch(scores), n_jobs)
         return self.infer(temperature=temperature, **scores)[0]
 
     def marginals(
@@ -241,17 +253,15 @@ class Structure:
         (:meth:`encode_by_position`); otherwise a shared block's counts are summed.
         """
         if is_batch(scores):
-            return ask_each(self.marginals, unbatch(scores), temperature=temperature)
+            query = functools.partial(self.marginals, temperature=temperature)
+            return self._each(query, unbatch(scores), n_jobs)
         return self.infer(temperature=temperature, **scores)[1]
 
     def kbest(self, n: int, *, n_jobs: int | None = None, **scores: Any) -> Any:
-        """Return up to n legal outputs as (score, output), best first, no repeats.
-
-        ``n_jobs`` is taken, as everywhere; this query runs on one thread.
-        """
+        """Return up to n legal outputs as (score, output), best first, no repeats."""
         check_count(n)
         if is_batch(scores):
-            return ask_each(functools.partial(self.kbest, n), unbatch(scores))
+            return self._each(functools.partial(self.kbest, n), unbatch(scores), n_jobs)
         theta = self._scores(scores)
         edges = self._edges_for(theta, scores)
         if edges is None:
@@ -278,7 +288,7 @@ class Structure:
         check_count(n)
         check_temperature(temperature)
         if is_batch(scores):
-            return sample_batch(self, n, temperature, random_state, unbatch(scores))
+            return sample_batch(self, n, temperature, random_state, unbatch(scores), n_jobs)
         theta = self._scores(scores)
         if temperature == 0:
             return [self.argmax(**scores)] * n
@@ -304,22 +314,41 @@ class Structure:
     def entropy(self, *, temperature: float = 1.0, n_jobs: int | None = None, **scores: Any) -> Any:
         """Return the entropy of P(y) ∝ exp(score(y)/ε) in nats; 0 where ε = 0.
 
-        H = (value − ⟨θ, p⟩) / ε with (value, p) = infer(θ, ε).
+        It keeps its digits where scores are large: a constant added to all of them costs no more
+        than it costs the scores.
         """
+        check_temperature(temperature)
         if is_batch(scores):
-            return [self.entropy(temperature=temperature, **one) for one in unbatch(scores)]
+            query = functools.partial(self.entropy, temperature=temperature)
+            return self._each(query, unbatch(scores), n_jobs)
         if temperature == 0:
             self.argmax(**scores)
             return 0.0
-        theta = self._scores(scores)
-        value, p = self.infer(temperature=temperature, **scores)
-        mean = sum(dot_counts(theta[name], p[name]) for name in theta)
-        return max(0.0, float(value - mean) / temperature)
+        return self._entropy(self._scores(scores), self._topology(scores), float(temperature))
+
+    def _entropy(
+        self, theta: dict[str, Any], topology: Mapping[str, Any], temperature: float
+    ) -> float:
+        """Return the entropy of one example, ε > 0."""
+        program = type(self).infer is Structure.infer
+        edges = self._edges_for(theta, topology) if program else None
+        if edges is None:
+            # The core is faster than hyperedges made for one call, and most often good enough.
+            found, trusted = entropy_by_difference(self, theta, topology, temperature)
+            if trusted or self.native is None:  # an author's own sums are all there is
+                return found
+            edges = self.edges(**theta, **topology)
+        if edges is None:
+            return entropy_by_others(self, theta, topology, temperature)
+        entropy: float = edges.compile(n_parts(theta)).entropy(flatten(theta), temperature)
+        if entropy == -math.inf:
+            raise nothing_legal()
+        return entropy
 
     def count(self, *, n_jobs: int | None = None, **scores: Any) -> Any:
         """Return the number of outputs with a finite score, as an exact integer."""
         if is_batch(scores):
-            return ask_each(self.count, unbatch(scores))
+            return self._each(self.count, unbatch(scores), n_jobs)
         theta = self._scores(scores)
         edges = self._edges_for(theta, scores)
         if edges is None:
@@ -478,12 +507,105 @@ class Structure:
         """Return the best output other than y with its score, or None if there is none."""
         return second_best(self, y, self._scores(scores), self._topology(scores))
 
+    def infer_others(
+        self, y: Any, *, temperature: float = 1.0, **scores: Any
+    ) -> tuple[float, Parts]:
+        """Return (ε log Σ exp(score/ε), its gradient by block) over all outputs but y, ε > 0.
+
+        (−∞, {}) where there is no other. As exact where y has nearly all of the mass as anywhere:
+        nothing is subtracted.
+        """
+        theta, topology = self._scores(scores), self._topology(scores)
+        check_temperature(temperature)
+        if temperature == 0:
+            raise ValueError("temperature must be above 0 here; runner_up is for temperature 0")
+        classes = self._others(y, theta, topology)
+        if classes is not None:
+            return sum_classes(self, classes, float(temperature), topology)
+        edges = self.edges(**theta, **topology)
+        if edges is None:
+            raise CapabilityError(
+                f"{type(self).__name__} has no sums over all outputs but one: it has no dynamic "
+                "program (edges). What works: runner_up, and infer where it is defined"
+            )
+        counts = self.encode(y, **theta, **topology)
+        flat = flatten({name: counts[name] for name in theta})
+        program = without_output(edges, flat, self).compile(n_parts(theta))
+        value, p = program.infer(flatten(theta), float(temperature))
+        return (value, unflatten_values(p, theta)) if value > -math.inf else (value, {})
+
+    def _others(
+        self, y: Any, theta: Parts, topology: Mapping[str, Any]
+    ) -> Iterator[dict[str, Any]] | None:
+        """Return scores with parts forbidden, whose outputs are all but y, each once; or None."""
+        return None
+
     @property
     def native(self) -> Any:
         """The core's twin of this structure, or None for one written in Python."""
         return None
 
+    def core_inference(self, behind: Any, likelihood: str, gold: Any) -> Any:
+        """Return what the core needs to do the inference of a learner, or None where it cannot.
+
+        Parameters
+        ----------
+        behind : object
+            Does in Python what the core does not.
+        likelihood : {"exact", "pseudo", "loopy"}
+            What losses above temperature 0 are made of.
+        gold : (array, array) or None
+            Pointers and labels of the gold outputs.
+        """
+        return None
+
+    def core_topology(self, example: Mapping[str, Any], sites: tuple[int, ...]) -> Any:
+        """Return what the core has to know of an example's shape: whole numbers, None: nothing.
+
+        Parameters
+        ----------
+        example : dict
+            What it says of its topology.
+        sites : tuple of int
+            Shape of the sites of the label block.
+        """
+        return None
+
+    def from_core(self, row: npt.NDArray[np.int64], sites: tuple[int, ...]) -> Any:
+        """Return the output that a row of whole numbers of the core stands for."""
+        return row
+
     # -- helpers --------------------------------------------------------------------------------
+
+    def _each(
+        self,
+        query: Any,
+        batch: list[dict[str, Any]],
+        n_jobs: int | None,
+        *,
+        on_threads: bool = True,
+    ) -> list[Any]:
+        """Return what a query answers about each example of a batch, on threads where it can.
+
+        Parameters
+        ----------
+        on_threads : bool
+            Whether this query lets go of the interpreter, where the others do.
+        """
+        threads = min(n_threads(n_jobs), len(batch))
+        if threads > 1 and not (on_threads and self.runs_on_threads):
+            name = type(self).__name__
+            if self.runs_on_threads:
+                name += "." + getattr(query, "func", query).__name__
+            warn_of_one_thread(name, n_jobs, structure=not self.runs_on_threads, stacklevel=3)
+            threads = 1
+        if threads <= 1:
+            return ask_each(query, batch)
+        with ThreadPoolExecutor(threads) as pool:
+            singly = pool.map(
+                lambda i: ask_each(query, batch[i : i + 1], first=i), range(len(batch))
+            )
+            return [answer for (answer,) in singly]
 
     def _scores(self, scores: Mapping[str, Any]) -> Parts:
         """Return the scores as arrays, in the order of :meth:`blocks` whatever that of the call."""
@@ -551,8 +673,21 @@ def _argmax_of_batches(argmax: Any) -> Any:
     @functools.wraps(argmax)
     def either(self: Structure, *, n_jobs: int | None = None, **scores: Any) -> Any:
         if is_batch(scores):
-            return ask_each(functools.partial(argmax, self), unbatch(scores))
+            return self._each(functools.partial(argmax, self), unbatch(scores), n_jobs)
         return argmax(self, **scores)
+
+    return either
+
+
+def _kbest_of_batches(kbest: Any) -> Any:
+    """Let a kbest for one example take a batch as well."""
+
+    @functools.wraps(kbest)
+    def either(self: Structure, n: int, *, n_jobs: int | None = None, **scores: Any) -> Any:
+        check_count(n)
+        if is_batch(scores):
+            return self._each(functools.partial(kbest, self, n), unbatch(scores), n_jobs)
+        return kbest(self, n, **scores)
 
     return either
 
@@ -738,6 +873,9 @@ def sample_batch(
     temperature: float,
     random_state: Any,
     examples: list[dict[str, Any]],
+    n_jobs: int | None,
+    *,
+    on_threads: bool = True,
 ) -> list[Any]:
     """Draw n outputs for each example of a batch, each with a seed of its own."""
     seeds = np.random.SeedSequence(seed_of(random_state)).generate_state(len(examples), np.uint64)
@@ -745,7 +883,8 @@ def sample_batch(
         {"random_state": int(seed >> np.uint64(1)), **one}
         for seed, one in zip(seeds, examples, strict=True)
     ]
-    return ask_each(functools.partial(structure.sample, n), seeded, temperature=temperature)
+    query = functools.partial(structure.sample, n, temperature=temperature)
+    return structure._each(query, seeded, n_jobs, on_threads=on_threads)
 
 
 def seed_of(random_state: Any) -> int:

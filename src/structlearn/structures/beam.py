@@ -17,7 +17,6 @@ from .base import (
     Parts,
     Solution,
     Structure,
-    ask_each,
     dot_counts,
     is_batch,
     nothing_legal,
@@ -74,7 +73,7 @@ class BeamSearch(Structure):
         """
         check_width(width)
         if is_batch(scores):
-            return ask_each(partial(self.beam, width), unbatch(scores))
+            return self._each(partial(self.beam, width), unbatch(scores), n_jobs)
         while True:
             search = _Search(self, width, scores)
             while search.step():

@@ -16,7 +16,6 @@ __all__ = [
     "largest_of",
     "magnitude",
     "magnitudes",
-    "offsets_of",
     "power_of_two",
     "proves",
     "rounding",
@@ -76,10 +75,3 @@ def power_of_two(largest: float, target: float = 1.0) -> float:
         return 1.0
     exponent = math.frexp(target)[1] - math.frexp(largest)[1]
     return math.ldexp(1.0, max(-1000, min(exponent, 1000)))
-
-
-def offsets_of(scores: Array, axes: int) -> Array:
-    """Return the largest score over the last axes, which are kept; 0 where all are forbidden."""
-    top = scores.max(axis=tuple(range(-axes, 0)), keepdims=True)
-    offsets: Array = np.where(np.isfinite(top), top, 0.0)
-    return offsets

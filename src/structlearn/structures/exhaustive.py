@@ -16,7 +16,6 @@ from .base import (
     Parts,
     Solution,
     Structure,
-    ask_each,
     check_count,
     check_temperature,
     flatten,
@@ -27,7 +26,9 @@ from .base import (
     unbatch,
     unflatten_values,
 )
+from .canonical import canonical
 from .chains.chain import Chain
+from .entropies import entropy_of_choices
 from .multiclass import Multiclass
 
 __all__ = ["Exhaustive"]
@@ -137,13 +138,13 @@ class Exhaustive(Structure):
     def argmax(self, *, n_jobs: int | None = None, **scores: Any) -> Any:
         """Return the best output, the first one where several are."""
         if is_batch(scores):
-            return ask_each(self.argmax, unbatch(scores))
+            return self._each(self.argmax, unbatch(scores), n_jobs)
         return self.solve(**scores).output
 
     def solve(self, *, n_jobs: int | None = None, **scores: Any) -> Any:
         """Return the best output with its value."""
         if is_batch(scores):
-            return ask_each(self.solve, unbatch(scores))
+            return self._each(self.solve, unbatch(scores), n_jobs)
         outputs, values, _ = self._table(scores)
         best = int(np.argmax(values))
         if values[best] == -math.inf:
@@ -155,7 +156,8 @@ class Exhaustive(Structure):
         """Return (ε log Σ exp(score/ε), its gradient), by adding up."""
         check_temperature(temperature)
         if is_batch(scores):
-            return ask_each(self.infer, unbatch(scores), temperature=temperature)
+            query = partial(self.infer, temperature=temperature)
+            return self._each(query, unbatch(scores), n_jobs)
         theta = self._scores(scores)
         _, values, matrix = self._table(scores)
         value, p = _softmax(values, temperature)
@@ -167,7 +169,8 @@ class Exhaustive(Structure):
         """Return the probability of each part, position by position where the structure can."""
         check_temperature(temperature)
         if is_batch(scores):
-            return ask_each(self.marginals, unbatch(scores), temperature=temperature)
+            query = partial(self.marginals, temperature=temperature)
+            return self._each(query, unbatch(scores), n_jobs)
         outputs, values, _ = self._table(scores)
         _, p = _softmax(values, temperature)
         total: Parts = {}
@@ -180,7 +183,7 @@ class Exhaustive(Structure):
         """Return up to n legal outputs as (score, output), best first."""
         check_count(n)
         if is_batch(scores):
-            return ask_each(partial(self.kbest, n), unbatch(scores))
+            return self._each(partial(self.kbest, n), unbatch(scores), n_jobs)
         outputs, values, _ = self._table(scores)
         order = np.argsort(-values, kind="stable")
         found = [(float(values[i]), outputs[i]) for i in order[:n] if values[i] > -math.inf]
@@ -201,16 +204,34 @@ class Exhaustive(Structure):
         check_count(n)
         check_temperature(temperature)
         if is_batch(scores):
-            return sample_batch(self, n, temperature, random_state, unbatch(scores))
+            return sample_batch(self, n, temperature, random_state, unbatch(scores), n_jobs)
         outputs, values, _ = self._table(scores)
         _, p = _softmax(values, temperature)
         rng = np.random.default_rng(seed_of(random_state))
         return [outputs[i] for i in rng.choice(len(outputs), size=n, p=p)]
 
+    def infer_others(
+        self, y: Any, *, temperature: float = 1.0, **scores: Any
+    ) -> tuple[float, Parts]:
+        """Return (ε log Σ exp(score/ε), its gradient by block) over all outputs but y."""
+        theta = self._scores(scores)
+        outputs, values, matrix = self._table(scores)
+        others = [i for i, z in enumerate(outputs) if canonical(z) != canonical(y)]
+        if not others or values[others].max() == -math.inf:
+            return -math.inf, {}
+        value, p = _softmax(values[others], temperature)
+        return value, unflatten_values(p @ matrix[others], theta)
+
+    def _entropy(
+        self, theta: dict[str, Any], topology: Mapping[str, Any], temperature: float
+    ) -> float:
+        _, p = _softmax(self._table({**theta, **topology})[1], temperature)
+        return entropy_of_choices(p[np.newaxis])
+
     def count(self, *, n_jobs: int | None = None, **scores: Any) -> Any:
         """Return the number of outputs with a finite score."""
         if is_batch(scores):
-            return ask_each(self.count, unbatch(scores))
+            return self._each(self.count, unbatch(scores), n_jobs)
         return int(np.isfinite(self._table(scores)[1]).sum())
 
     def __repr__(self) -> str:

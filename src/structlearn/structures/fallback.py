@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..exceptions import InfeasibleError
+from .canonical import canonical
 
 if TYPE_CHECKING:
     from .base import Parts, Structure
@@ -66,14 +67,20 @@ def exclude_parts(
 def second_best(
     structure: Structure, y: Any, theta: dict[str, Any], topology: dict[str, Any]
 ) -> tuple[float, Any] | None:
-    """Return the best (score, output) whose parts differ from y's, or None."""
+    """Return the best (score, output) other than y, or None if there is none."""
     gold = structure.encode(y, **theta, **topology)
     try:
         candidates = structure.kbest(2, **theta, **topology)
     except InfeasibleError:
         return None
+    alike = []
     for value, other in candidates:
         counts = structure.encode(other, **theta, **topology)
         if any(not np.array_equal(counts[name], gold[name]) for name in theta):
             return float(value), other
-    return None
+        alike.append((float(value), other))
+    # Outputs may have the same parts (trees of a grammar without spans). One of them is y, perhaps
+    # written in another way; of two, at most one is.
+    if len(alike) < 2:
+        return None
+    return alike[0] if canonical(alike[0][1]) != canonical(y) else alike[1]

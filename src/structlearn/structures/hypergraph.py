@@ -64,9 +64,12 @@ class Hyperedges:
             self._compiled[n_parts] = self._compile(n_parts)
         return self._compiled[n_parts]
 
-    def _compile(self, n_parts: int) -> Any:
+    def _sorted(self) -> list[tuple[int, tuple[int, ...], tuple[int, ...]]]:
         # A stable sort: the order in which edges were added settles ties.
-        edges = sorted(self._edges, key=lambda edge: edge[0])
+        return sorted(self._edges, key=lambda edge: edge[0])
+
+    def _compile(self, n_parts: int) -> Any:
+        edges = self._sorted()
         if any(min((head, *tails, *parts)) < 0 for head, tails, parts in edges):
             raise ValueError("nodes and parts are numbered from 0")
 
@@ -80,6 +83,56 @@ class Hyperedges:
         tail_ptr, tail = ragged([edge[1] for edge in edges])
         part_ptr, part = ragged([edge[2] for edge in edges])
         return _core.Hypergraph(self.n_nodes, n_parts, head, tail_ptr, tail, part_ptr, part)
+
+    def without(self, derivation: list[int]) -> Hyperedges:
+        """Return a dynamic program of the same derivations but for one.
+
+        Beside each node of that derivation stands one more, for all derivations of the node but the
+        one used: by another edge, or by the same edge with another derivation of a tail. Of the
+        tails before the first that differs there is only the one derivation, whose parts go to the
+        edge.
+
+        Parameters
+        ----------
+        derivation : list of int
+            Its edges, as the compiled program's ``kbest`` gives them: from the goal down, later
+            tails first.
+        """
+        edges = self._sorted()
+        into: list[list[int]] = [[] for _ in range(self.n_nodes)]
+        for e, (head, _, _) in enumerate(edges):
+            into[head].append(e)
+        # The places of the derivation, each with those of its tails, first to last.
+        tails: list[list[int]] = [[] for _ in derivation]
+        waiting: list[int] = []
+        for place, e in enumerate(derivation):
+            if waiting:
+                tails[waiting.pop()].insert(0, place)
+            waiting += [place] * len(edges[e][1])
+        below = [list(edges[e][2]) for e in derivation]  # the parts of a place and all below it
+        for place in reversed(range(len(derivation))):
+            for tail in tails[place]:
+                below[place] += below[tail]
+        heads = [edges[e][0] for e in derivation]
+        names = [(v, -1) for v in range(self.n_nodes)]
+        names += [(v, place) for place, v in enumerate(heads)]
+        number = {name: i for i, name in enumerate(sorted(names))}
+        result = Hyperedges(len(number))
+        for head, sources, parts in edges:
+            result.add(number[head, -1], [number[v, -1] for v in sources], parts)
+        for place, e in enumerate(derivation):
+            head = number[heads[place], place]
+            for other in into[heads[place]]:
+                if other != e:
+                    _, sources, parts = edges[other]
+                    result.add(head, [number[v, -1] for v in sources], parts)
+            before = list(edges[e][2])
+            sources = edges[e][1]
+            for i, tail in enumerate(tails[place]):
+                rest = [number[v, -1] for v in sources[i + 1 :]]
+                result.add(head, [number[sources[i], tail], *rest], before)
+                before = before + below[tail]
+        return result
 
     def program_rows(self, shapes: Mapping[str, tuple[int, ...]]) -> RowBuilder:
         """Return the dynamic program as rows: a helper column an edge; what enters a node leaves.
@@ -137,7 +190,7 @@ class Hyperedges:
     def count(self, theta: npt.NDArray[np.float64]) -> int:
         """Return the number of derivations whose parts all have finite scores."""
         ways = [0] * self.n_nodes
-        for head, tails, parts in sorted(self._edges, key=lambda edge: edge[0]):
+        for head, tails, parts in self._sorted():
             if any(theta[part] == -np.inf for part in parts):
                 continue
             product = 1

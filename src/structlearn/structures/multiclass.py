@@ -10,7 +10,9 @@ import numpy.typing as npt
 
 from .. import _core
 from .base import Block, Parts, ask_each, part_of
+from .entropies import centred, entropy_of_choices
 from .native import NativeStructure, examples_of
+from .others import differing_labels
 from .programs.rows import RowBuilder
 
 __all__ = ["Multiclass"]
@@ -88,6 +90,17 @@ class Multiclass(NativeStructure):
         """Iterate over the labels."""
         return iter(range(len(scores["label"])))
 
+    def _others(
+        self, y: Any, theta: Parts, topology: Mapping[str, Any]
+    ) -> Iterator[dict[str, Any]]:
+        return differing_labels(theta, "label", self.labels_of(y))
+
+    def _local_entropy(
+        self, theta: dict[str, Any], topology: Mapping[str, Any], temperature: float
+    ) -> float:
+        p = self.marginals(temperature=temperature, **centred(theta, {"label": 1}))
+        return entropy_of_choices(p["label"][np.newaxis])
+
     def program_rows(self, theta: Parts, **topology: Any) -> RowBuilder:
         """Return the one row: exactly one label."""
         build = RowBuilder({"label": theta["label"].shape})
@@ -98,6 +111,6 @@ class Multiclass(NativeStructure):
         """Return the number of labels with a finite score."""
         batch, theta, n = self._convert(scores)
         if batch:
-            return ask_each(self.count, examples_of(theta, n))
+            return self._each(self.count, examples_of(theta, n), n_jobs, on_threads=False)
         self._core.check(theta)
         return int(np.isfinite(theta["label"]).sum())

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+import functools
 import itertools
-import os
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -21,24 +21,14 @@ from .base import (
     sample_batch,
     seed_of,
 )
+from .entropies import entropy_by_difference
 from .score_arrays import as_scores, rank_of
+from .threads import n_threads
 
 if TYPE_CHECKING:
     from .programs.program import Program
 
 __all__ = ["NativeStructure", "n_threads"]
-
-
-def n_threads(n_jobs: int | None) -> int:
-    """Return the number of threads that ``n_jobs`` asks for (None: 1, −1: all cores)."""
-    if n_jobs is None:
-        return 1
-    if isinstance(n_jobs, bool) or not isinstance(n_jobs, (int, np.integer)) or n_jobs == 0:
-        raise ValueError(f"n_jobs must be None or a whole number other than 0, got {n_jobs!r}")
-    if n_jobs > 0:
-        return int(n_jobs)
-    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
-    return max(1, (cores or 1) + 1 + int(n_jobs))
 
 
 class NativeStructure(Structure):
@@ -51,6 +41,7 @@ class NativeStructure(Structure):
 
     _core: Any
     _batches_itself = True
+    runs_on_threads = True
 
     #: Rank of the label block of one example.
     _label_rank: int
@@ -184,7 +175,8 @@ class NativeStructure(Structure):
         check_temperature(temperature)
         batch, theta, size = self._convert(scores)
         if batch:
-            return sample_batch(self, n, temperature, random_state, examples_of(theta, size))
+            examples = examples_of(theta, size)
+            return sample_batch(self, n, temperature, random_state, examples, n_jobs)
         if temperature == 0:
             return self._stack([self.argmax(**theta)] * int(n))
         flat = self._core.sample(theta, int(n), float(temperature), seed_of(random_state))
@@ -192,10 +184,27 @@ class NativeStructure(Structure):
 
     def entropy(self, *, temperature: float = 1.0, n_jobs: int | None = None, **scores: Any) -> Any:
         """Return the entropy of P(y) ∝ exp(score(y)/ε) in nats; 0 where ε = 0."""
+        check_temperature(temperature)
         batch, theta, n = self._convert(scores)
         if batch:
-            return [self.entropy(temperature=temperature, **one) for one in examples_of(theta, n)]
+            query = functools.partial(self.entropy, temperature=temperature)
+            return self._each(query, examples_of(theta, n), n_jobs)
+        self._core.check(theta)
         return super().entropy(temperature=temperature, **theta)
+
+    def _entropy(
+        self, theta: dict[str, Any], topology: Mapping[str, Any], temperature: float
+    ) -> float:
+        if type(self).infer is NativeStructure.infer:
+            return self._local_entropy(theta, topology, temperature)
+        # A subclass with sums of its own.
+        return entropy_by_difference(self, theta, topology, temperature)[0]
+
+    def _local_entropy(
+        self, theta: dict[str, Any], topology: Mapping[str, Any], temperature: float
+    ) -> float:
+        """Return the entropy as a sum over choices, where the marginals tell it."""
+        return super()._entropy(theta, topology, temperature)
 
     def _read_samples(self, rows: npt.NDArray[np.int64]) -> Any:
         return rows

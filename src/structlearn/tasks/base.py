@@ -6,13 +6,17 @@ import os
 from collections.abc import Callable, Iterator, Mapping
 
 from ..exceptions import FileError, LineError
+from ..io.container import Tensor, read_container
 from ..text.corpus import Corpus, guess_format, read_corpus, split_sentence
 from ..text.files import pieces
 from .parameters import Parameters, check_number, check_whole
+from .stored_model import StoredModel
 
 TYPE_CHECKING = False  # importing typing costs more than labelling a sentence
 if TYPE_CHECKING:
-    from typing import IO, Any
+    from typing import IO, Any, TypeVar
+
+    Task = TypeVar("Task", bound="FileTagger")
 
 __all__ = [
     "FileTagger",
@@ -36,6 +40,53 @@ class FileTagger(Parameters):
     learner: str
     n_jobs: int | None
     l1: float
+    functions: Any
+    model_: Any
+
+    #: The class of ``model_``.
+    _model_kind: type[StoredModel]
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the model, all that it needs included, to one file; the same bytes if it is the
+        same model.
+        """
+        self._fitted().save(path)
+
+    @classmethod
+    def load(
+        cls: type[Task],
+        path: str | os.PathLike[str],
+        functions: Mapping[str, Callable[[str], Any]] | None = None,
+    ) -> Task:
+        """Read a model from a file, with the parameters that it was trained with.
+
+        Parameters
+        ----------
+        functions : dict of str to callable, optional
+            What ``call(…)`` in the feature templates of taggers names: functions are not stored.
+        """
+        return cls.from_container(os.fspath(path), *read_container(path), functions)
+
+    @classmethod
+    def from_container(
+        cls: type[Task],
+        name: str,
+        description: dict[str, Any],
+        tensors: dict[str, Tensor],
+        functions: Mapping[str, Callable[[str], Any]] | None = None,
+    ) -> Task:
+        """Return the estimator of a model file that has been read already."""
+        kind = cls._model_kind
+        model = kind.from_container(name, description, tensors, functions)
+        task: Task = cls.from_model(model)
+        if kind.calls_functions:
+            task.functions = functions
+        return task
+
+    @classmethod
+    def from_model(cls: type[Task], model: Any) -> Any:
+        """Return an estimator with this model; of its parameters those that the model file has."""
+        raise AssertionError
 
     def _check_parameters(
         self, learners: tuple[str, ...], whole: Mapping[str, tuple[int, int | None]]

@@ -18,10 +18,11 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from ..estimators.learning import Parameters, learn, warn_unless_converged
+from ..estimators.learning import Parameters, check_parameters, learn, warn_unless_converged
 from ..problem import Problem
+from .parameters import check_number
 
-__all__ = ["LEARNERS", "Learned", "Watch", "learn_task", "learner_parameters"]
+__all__ = ["LEARNERS", "Learned", "Watch", "check_learner", "learn_task", "learner_parameters"]
 
 Vector = npt.NDArray[Any]
 Score = Callable[[Vector], float]
@@ -36,12 +37,23 @@ LEARNERS: dict[str, dict[str, Any]] = {
     "adagrad": {"solver": "adagrad", "tol": 1e-2, "max_iter": 20},
     "arow": {"solver": "arow", "tol": 0.0, "_rate": 10.0, "max_iter": 10},
 }
+#: The learners that have a parameter, where not all have it.
+_WHOSE: dict[str, tuple[str, ...]] = {
+    "C": ("svm", "crf", "passive-aggressive", "adagrad"),
+    "tol": ("svm", "crf", "adagrad"),
+    "solver": ("svm", "crf"),
+    "margin": ("crf", "adagrad"),
+    "temperature": ("crf", "adagrad"),
+    "eta0": ("adagrad",),
+    "delta": ("adagrad",),
+    "r": ("arow",),
+}
 #: What a line of progress tells of a pass.
-_SHOWN = ("loss", "objective", "gap", "updates")
-#: What the rate of a learner is called.
-_RATES = {"adagrad": "eta0", "arow": "r"}
+_SHOWN = ("loss", "objective", "gap", "updates", "inexact")
 #: Parameters of estimators that a task may have.
-_SHARED = ("C", "l1", "average", "shuffle", "margin", "temperature", "tol", "solver", "delta")
+_SHARED = ("C", "l1", "average", "shuffle", "margin", "temperature", "tol", "solver", "max_iter")
+#: Parameters of one learner alone, and what they are called within.
+_OWN = {"eta0": ("adagrad", "_rate"), "delta": ("adagrad", "delta"), "r": ("arow", "_rate")}
 
 
 def learner_parameters(task: Any, seed: int, **preset: Any) -> Parameters:
@@ -56,16 +68,43 @@ def learner_parameters(task: Any, seed: int, **preset: Any) -> Parameters:
         Of this run.
     **preset
         What the task does otherwise than the estimator where its user says nothing.
+
+    Raises
+    ------
+    ValueError
+        For values that make no sense, and parameters of another learner.
     """
     chosen = {**LEARNERS[task.learner], **preset}
-    for name in (*_SHARED, "max_iter"):
+    for name in _SHARED:
         value = getattr(task, name, None)
         if value is not None:
             chosen[name] = value
-    rate = getattr(task, _RATES.get(task.learner, ""), None)
-    if rate is not None:
-        chosen["_rate"] = rate
-    return Parameters(random_state=seed, n_jobs=task.n_jobs, **chosen)
+    for name, (learner, inner) in _OWN.items():
+        value = getattr(task, name, None)
+        if value is None:
+            continue
+        if task.learner != learner:
+            raise ValueError(f"{name} is for learner={learner!r}, not {task.learner!r}")
+        chosen[inner] = check_number(name, value, above=name != "delta")
+    parameters = Parameters(random_state=seed, n_jobs=task.n_jobs, **chosen)
+    check_parameters(parameters)
+    return parameters
+
+
+def check_learner(task: Any) -> None:
+    """Refuse unknown learners, parameters of other learners, and values that make no sense.
+
+    For tasks whose parameters are None where their user says nothing.
+    """
+    if task.learner not in LEARNERS:
+        raise ValueError(f"learner must be one of {', '.join(LEARNERS)}, got {task.learner!r}")
+    for name, learners in _WHOSE.items():
+        if getattr(task, name, None) is not None and task.learner not in learners:
+            raise ValueError(
+                f"learner={task.learner!r} has no parameter {name}; those that have: "
+                f"{', '.join(learners)}"
+            )
+    learner_parameters(task, 0)
 
 
 @dataclass
@@ -105,7 +144,7 @@ class Watch:
     score : callable or None
         Gives the dev score of weights.
     measure : str
-        What the score is called.
+        What the score is called; records have it as dev_...
     patience : int
         Stop after this many passes without a better dev score; 0: never.
     say : callable or None
@@ -137,7 +176,7 @@ class Watch:
         """Take note of where learning begins: pass 0, which a dev set may find the best."""
         if self.score is not None:
             self.best, self.best_score = weights.copy(), self.score(weights)
-            noted = {"run": self.run, "pass": 0, self.measure: self.best_score}
+            noted = {"run": self.run, "pass": 0, f"dev_{self.measure}": self.best_score}
             self._note(noted)
 
     def __call__(self, record: dict[str, Any]) -> bool:
@@ -147,7 +186,7 @@ class Watch:
         stop = False
         if self.score is not None:
             reached = record["weights"]()
-            noted[self.measure] = score = self.score(reached)
+            noted[f"dev_{self.measure}"] = score = self.score(reached)
             if score > self.best_score:
                 self.best, self.best_score = reached.copy(), score
                 self.best_pass = noted["pass"]
@@ -167,14 +206,15 @@ class Watch:
         for key in _SHOWN:
             if noted.get(key) is not None:
                 words.append(f"{key} {noted[key]:.6g}")
-        if self.measure in noted:
-            words.append(f"dev {self.measure} {noted[self.measure]:.4f}")
+        if self.score is not None:
+            words.append(f"dev {self.measure} {noted[f'dev_{self.measure}']:.4f}")
         return "  ".join([*words, f"{noted['seconds']:.2f} s"])
 
     def dump(self) -> dict[str, Any]:
         """Return what was seen so far."""
-        names = ("history", "best", "best_score", "best_pass", "total")
-        return {name: getattr(self, name) for name in names}
+        names = ("best", "best_score", "best_pass", "total")
+        # The history goes on while this waits to be written.
+        return {"history": list(self.history), **{name: getattr(self, name) for name in names}}
 
     def load(self, state: dict[str, Any]) -> None:
         """Go on with what another one had seen."""
@@ -224,6 +264,7 @@ def learn_task(
             watch.start(start)
         parameters = learner_parameters(task, int(task.random_state) + run - 1, **(preset or {}))
         parameters.callbacks = [watch, *more]
+        check_parameters(parameters)
         if path is not None:
             parameters.checkpoint = _checkpoint(path, run)
         training = learn(parameters, problem, weights=start)

@@ -1,37 +1,96 @@
-"""Models as bytes: what files hold is what is pickled."""
+"""Models in files: what is the same for every task."""
 
 from __future__ import annotations
 
 import os
 from collections.abc import Callable, Mapping
 
-from ..io.container import Tensor, container_pieces, parse_container, write_container
+from ..exceptions import FileError
+from ..io.container import (
+    Tensor,
+    container_pieces,
+    kind_of_file,
+    parse_container,
+    read_container,
+    refused_as_file,
+    write_container,
+)
 
 TYPE_CHECKING = False  # importing typing costs more than labelling a sentence
 if TYPE_CHECKING:
-    from typing import Any
+    from typing import Any, TypeVar
+
+    Model = TypeVar("Model", bound="StoredModel")
 
 __all__ = ["StoredModel"]
 
 
 class StoredModel:
-    """A model with a file format: a subclass says what a file holds, and reads it again.
+    """A model with a file format: a subclass says what a file holds, and builds itself from it.
 
-    It gives ``_content()`` and the class method ``from_container(name, description, tensors)``,
-    which takes functions too where templates may call them.
+    It gives ``_content()`` and the class method ``_build()``. What files hold is what is pickled.
     """
 
+    #: The task, as files name it,
+    task: str
+    #: what a model of it is called in messages,
+    called: str
+    #: and whether its templates may call functions, which are not stored.
+    calls_functions = False
+
     def _content(self) -> tuple[dict[str, Any], dict[str, Tensor]]:
-        """Return what a file holds: the description and the arrays."""
+        """Return what a file holds: the description, with its "task", and the arrays."""
+        raise AssertionError
+
+    @classmethod
+    def _build(
+        cls: type[Model],
+        name: str,
+        d: dict[str, Any],
+        tensors: dict[str, Tensor],
+        functions: Mapping[str, Callable[[str], Any]] | None,
+    ) -> Model:
+        """Return the model of a file's content; what is wrong with it raises anything."""
         raise AssertionError
 
     def _functions(self) -> Mapping[str, Callable[[str], Any]] | None:
-        """Return functions that are not stored; None: the model has no place for any."""
+        """Return the functions that the templates call, which are not stored."""
         return None
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the model file."""
         write_container(path, *self._content())
+
+    @classmethod
+    def load(
+        cls: type[Model],
+        path: str | os.PathLike[str],
+        functions: Mapping[str, Callable[[str], Any]] | None = None,
+    ) -> Model:
+        """Map a model file and check it.
+
+        Parameters
+        ----------
+        functions : dict of str to callable, optional
+            What ``call(…)`` in the templates names: functions are not stored.
+        """
+        return cls.from_container(os.fspath(path), *read_container(path), functions)
+
+    @classmethod
+    def from_container(
+        cls: type[Model],
+        name: str,
+        description: dict[str, Any],
+        tensors: dict[str, Tensor],
+        functions: Mapping[str, Callable[[str], Any]] | None = None,
+    ) -> Model:
+        """Return the model of a file that has been read already; ``name`` is for messages."""
+        if description.get("task") != cls.task:
+            raise FileError(name, f"{kind_of_file(description)}, not {cls.called}")
+        if functions is not None and not cls.calls_functions:
+            raise ValueError(f"{name}: {cls.called} calls no functions; load it without any")
+        with refused_as_file(name):
+            return cls._build(name, description, tensors, functions)
 
     def __reduce__(self) -> Any:
         # As in a file: native objects are made again. Functions go along as they are.
@@ -39,7 +98,6 @@ class StoredModel:
         return _unpickle, (type(self), content, self._functions())
 
 
-def _unpickle(kind: Any, content: bytes, functions: Any) -> Any:
+def _unpickle(kind: type[Model], content: bytes, functions: Any) -> Model:
     name = "the pickled model"
-    more = () if functions is None else (functions,)
-    return kind.from_container(name, *parse_container(name, memoryview(content)), *more)
+    return kind.from_container(name, *parse_container(name, memoryview(content)), functions)

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping
 
 from .. import _core
-from ..exceptions import FileError, MissingFunctionError
-from ..io.container import Tensor
+from ..io.container import Tensor, check_dtype
 from ..text.templates import FeatureTemplates
 
 TYPE_CHECKING = False  # importing typing costs more than labelling a sentence
@@ -16,7 +14,7 @@ if TYPE_CHECKING:
 
     Templates = TypeVar("Templates", bound=FeatureTemplates)
 
-__all__ = ["check_dtype", "read_templates", "refused_as_file", "stored_templates"]
+__all__ = ["read_templates", "stored_templates"]
 
 
 def stored_templates(templates: FeatureTemplates) -> tuple[dict[str, Any], dict[str, Tensor]]:
@@ -61,23 +59,3 @@ def read_templates(
         templates.vectors[name] = (list(words), tensor.data, tensor.shape[1])
     made: Templates = templates
     return made
-
-
-@contextmanager
-def refused_as_file(name: str) -> Iterator[None]:
-    """Turn whatever the content of a model file makes go wrong into an error that names it."""
-    try:
-        yield
-    except MissingFunctionError:
-        raise  # the user's to mend, not the file's
-    except ValueError as error:
-        raise FileError(name, f"the model cannot be used: {error}") from None
-    except (KeyError, TypeError, IndexError, AttributeError, OverflowError) as error:
-        reason = f"{type(error).__name__}: {error}"
-        raise FileError(name, f"the model cannot be used: {reason}") from None
-
-
-def check_dtype(name: str, tensor: Tensor, expected: str) -> None:
-    """Refuse an array of another type than the core reads it as."""
-    if tensor.dtype != expected:
-        raise ValueError(f"the array {name!r} is {tensor.dtype}, not {expected}")

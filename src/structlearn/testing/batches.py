@@ -9,7 +9,7 @@ import numpy as np
 
 from ..exceptions import CapabilityError
 from ..structures import Structure
-from .canonical import canonical
+from ..structures.canonical import canonical
 from .report import Report, describe
 from .trial import MISSING, Trial
 

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from ..structures import Solution
-from .canonical import canonical
+from ..structures.canonical import canonical
 from .trial import MISSING, Trial
 
 __all__ = ["check_argmax", "check_kbest", "is_exact"]

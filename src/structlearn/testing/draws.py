@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from ..structures.canonical import canonical
 from .best import is_exact
-from .canonical import canonical
 from .trial import MISSING, Trial
 
 __all__ = ["check_sample"]

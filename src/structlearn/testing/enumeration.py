@@ -12,7 +12,7 @@ import numpy.typing as npt
 
 from ..exceptions import CapabilityError, InfeasibleError
 from ..structures import Structure
-from .canonical import canonical
+from ..structures.canonical import canonical
 
 __all__ = ["Enumeration", "Outputs", "enumerate_outputs", "split_scores"]
 

@@ -9,7 +9,7 @@ import numpy.typing as npt
 
 from ..exceptions import CapabilityError
 from ..structures.base import flatten
-from .canonical import canonical
+from ..structures.canonical import canonical
 from .trial import MISSING, Trial
 
 __all__ = ["check_count", "check_outputs"]

@@ -194,6 +194,10 @@ class Corpus(Sequence[Sentence]):
         index = name if isinstance(name, int) else self.find_column(name)
         return [list(self._core.cells(i, index)) for i in range(len(self))]
 
+    def subset(self, sentences: Iterable[int]) -> Corpus:
+        """Return a corpus of the sentences with these numbers, as if it had been read by itself."""
+        return Corpus(self._core.subset(list(sentences)), self.format, self.path)
+
     def __len__(self) -> int:
         return int(self._core.n_sentences)
 

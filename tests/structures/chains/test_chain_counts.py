@@ -3,10 +3,10 @@
 import numpy as np
 import pytest
 from hypothesis import given, settings
-from score_strategies import REPEATABLE, chain_scores
 
 from structlearn.structures import Chain, Lattice, Multiclass
 from structlearn.testing import enumerate_outputs
+from tests.structures.score_strategies import REPEATABLE, chain_scores
 
 
 @pytest.mark.parametrize("order", [0, 1, 2, 3])

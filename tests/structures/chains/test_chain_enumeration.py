@@ -4,11 +4,11 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from score_strategies import REPEATABLE, chain_scores
 
 from structlearn.exceptions import InfeasibleError
 from structlearn.structures import Chain
 from structlearn.testing import check_structure, enumerate_outputs
+from tests.structures.score_strategies import REPEATABLE, chain_scores
 
 
 @pytest.mark.parametrize("order", [0, 1, 2, 3])

@@ -2,10 +2,10 @@
 
 import numpy as np
 import pytest
-from chain_reference import best_value, forward_backward, summed
-from score_strategies import draw_array
 
 from structlearn.structures import Chain
+from tests.structures.chains.chain_reference import best_value, forward_backward, summed
+from tests.structures.score_strategies import draw_array
 
 
 def check(order, scores, temperature):

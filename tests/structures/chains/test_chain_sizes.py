@@ -2,9 +2,9 @@
 
 import numpy as np
 import pytest
-from chain_reference import best_value, forward_backward, summed, viterbi
 
 from structlearn.structures import Chain
+from tests.structures.chains.chain_reference import best_value, forward_backward, summed, viterbi
 
 WIDTHS = [1, 2, 3, 5, 7, 8, 9, 15, 16, 17, 23, 24, 25, 31, 32, 33, 45, 47, 48, 49, 64, 65, 70]
 

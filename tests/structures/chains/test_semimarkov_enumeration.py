@@ -2,13 +2,13 @@
 
 import numpy as np
 import pytest
-from edge_structures import EdgeSegments
 from hypothesis import given, settings
-from score_strategies import REPEATABLE, segment_scores
 
 from structlearn.exceptions import InfeasibleError
 from structlearn.structures import Exhaustive, SemiMarkov
 from structlearn.testing import check_structure, enumerate_outputs
+from tests.structures.edge_structures import EdgeSegments
+from tests.structures.score_strategies import REPEATABLE, segment_scores
 
 
 def made(rng, width, length=None, n_labels=None, by_position=None):

@@ -4,12 +4,18 @@ import pickle
 
 import numpy as np
 import pytest
-from pair_references import as_graph, best_by_enumeration, random_graph, random_potts_grid, total
 
 from structlearn.exceptions import CapabilityError, InexactInferenceWarning
 from structlearn.structures import Graph, Grid, Tree
 from structlearn.structures.graphs.elimination import Elimination, find_order
 from structlearn.testing import check_structure
+from tests.structures.graphs.pair_references import (
+    as_graph,
+    best_by_enumeration,
+    random_graph,
+    random_potts_grid,
+    total,
+)
 
 
 def test_every_query_against_enumeration():
@@ -117,9 +123,10 @@ def test_loopy_sums_come_close():
         scores = as_graph(random_potts_grid(rng, labels=3))
         scores["edge"] = scores["edge"] * 0.2
         model = Graph()._model(Graph()._read(scores))
-        value, node, pair = loopy_sums(model, 1.0, damping)
+        value, node, pair, entropy = loopy_sums(model, 1.0, damping)
         exact, p = Graph().infer(**scores)
         assert value == pytest.approx(exact, abs=0.05)
+        assert entropy == pytest.approx(Graph().entropy(**scores), abs=0.05)
         np.testing.assert_allclose(node, p["label"], atol=0.05)
         np.testing.assert_allclose(pair, p["edge"], atol=0.05)
 

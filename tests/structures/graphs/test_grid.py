@@ -2,7 +2,6 @@
 
 import numpy as np
 import pytest
-from pair_references import as_graph, best_by_enumeration, random_potts_grid, total
 
 from structlearn.exceptions import (
     CapabilityError,
@@ -12,6 +11,12 @@ from structlearn.exceptions import (
 )
 from structlearn.structures import Graph, Grid
 from structlearn.testing import check_structure
+from tests.structures.graphs.pair_references import (
+    as_graph,
+    best_by_enumeration,
+    random_potts_grid,
+    total,
+)
 
 
 @pytest.mark.parametrize("whole", [False, True])

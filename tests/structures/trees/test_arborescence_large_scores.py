@@ -2,10 +2,10 @@
 
 import numpy as np
 import pytest
-from tree_references import log_sum_projective, nested_cycles
 
 from structlearn.structures import Arborescence
 from structlearn.structures.trees.heads import all_heads
+from tests.structures.trees.tree_references import log_sum_projective, nested_cycles
 
 KINDS = [(projective, single) for projective in (False, True) for single in (False, True)]
 

@@ -2,10 +2,10 @@
 
 import numpy as np
 import pytest
-from tree_references import best_by_program, nested_cycles
 
 from structlearn.structures import Arborescence, SpanningTree
 from structlearn.structures.trees.heads import check_tree, inner_siblings, is_projective
+from tests.structures.trees.tree_references import best_by_program, nested_cycles
 
 KINDS = [(projective, single) for projective in (False, True) for single in (False, True)]
 

@@ -5,14 +5,21 @@ import pickle
 
 import numpy as np
 import pytest
-from edge_trees import EdgeTrees
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from score_strategies import REPEATABLE, draw_array, forbid, forbidden_shares, seeds, styles
 
 from structlearn.exceptions import InfeasibleError
 from structlearn.structures import Constituency
 from structlearn.testing import check_structure, enumerate_outputs
+from tests.structures.score_strategies import (
+    REPEATABLE,
+    draw_array,
+    forbid,
+    forbidden_shares,
+    seeds,
+    styles,
+)
+from tests.structures.trees.edge_trees import EdgeTrees
 
 CKY = Constituency()
 

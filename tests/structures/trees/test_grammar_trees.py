@@ -4,11 +4,11 @@ import pickle
 
 import numpy as np
 import pytest
-from edge_trees import EdgeTrees
 
 from structlearn.exceptions import InfeasibleError
 from structlearn.structures import Constituency, Grammar
 from structlearn.testing import check_structure
+from tests.structures.trees.edge_trees import EdgeTrees
 
 #: S → NP VP, VP → V NP, NP → NP NP, V → V V; unary NP → N, VP → V, S → VP.
 S, NP, VP, V, N = range(5)

@@ -2,11 +2,11 @@
 
 import numpy as np
 import pytest
-from tree_references import nested_cycles
 
 from structlearn.exceptions import InfeasibleError
 from structlearn.structures import Arborescence, SpanningTree
 from structlearn.structures.base import flatten
+from tests.structures.trees.tree_references import nested_cycles
 
 KINDS = [(projective, single) for projective in (False, True) for single in (False, True)]
 

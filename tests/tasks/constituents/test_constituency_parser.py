@@ -60,9 +60,12 @@ def test_the_result_does_not_depend_on_threads(parser, trees):
         parser.n_jobs = 1
 
 
-@pytest.mark.parametrize("learner", ["perceptron", "pcfg"])
+@pytest.mark.parametrize(
+    "learner", ["perceptron", "passive-aggressive", "arow", "svm", "crf", "pcfg"]
+)
 def test_other_learners(learner, trees, tmp_path):
-    parser = ConstituencyParser(learner, max_iter=3, gold_tags=True).fit(trees[:150])
+    passes = 30 if learner == "crf" else 3
+    parser = ConstituencyParser(learner, max_iter=passes, gold_tags=True).fit(trees[:150])
     found = parser.evaluate(trees[200:])
     assert found["f1"] > 0.7
     parser.save(tmp_path / "m")
@@ -121,7 +124,21 @@ def test_bad_treebanks(tmp_path, content, message):
 
 @pytest.mark.parametrize(
     "wrong",
-    [{"learner": "magic"}, {"max_iter": 0}, {"folds": 1}, {"cost": 0.0}, {"vertical": 0}],
+    [
+        {"learner": "magic"},
+        {"max_iter": 0},
+        {"folds": 1},
+        {"margin": -1.0},
+        {"vertical": 0},
+        {"eta0": 0.0},
+        {"delta": -1.0},
+        {"C": 0.0},
+        {"tol": float("nan")},
+        {"r": 1.0},
+        {"C": float("inf"), "learner": "svm"},
+        {"delta": 0.5, "learner": "perceptron"},
+        {"margin": 0.0, "learner": "arow"},
+    ],
 )
 def test_bad_parameters(wrong, trees):
     with pytest.raises(ValueError, match=next(iter(wrong))):

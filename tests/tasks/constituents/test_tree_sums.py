@@ -20,7 +20,7 @@ FEW = [
 ]
 
 
-@pytest.fixture(scope="module", params=["svm", "perceptron", "crf"])
+@pytest.fixture(scope="module", params=["adagrad", "svm", "perceptron", "crf"])
 def parser(request):
     return ConstituencyParser(
         request.param, gold_tags=True, min_count=1, max_iter=3, random_state=1
@@ -121,8 +121,8 @@ def test_the_best_of_the_list_is_the_prediction():
 
 def test_the_log_loss_learns_probabilities():
     hinge, log = (
-        ConstituencyParser(name, gold_tags=True, max_iter=3).fit(TREES[:120])
-        for name in ("svm", "crf")
+        ConstituencyParser(gold_tags=True, max_iter=3, **loss).fit(TREES[:120])
+        for loss in ({}, {"margin": 0.0, "temperature": 1.0})
     )
     assert log.evaluate(TREES[120:])["f1"] > 0.7
     gold = [parse_brackets(tree)[0] for tree in TREES[120:]]

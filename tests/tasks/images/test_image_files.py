@@ -4,7 +4,6 @@ import json
 
 import numpy as np
 import pytest
-from image_folders import folder, save, shapes
 from PIL import Image
 
 from structlearn.exceptions import FileError
@@ -12,6 +11,7 @@ from structlearn.tasks import ImageSegmenter
 from structlearn.tasks.images.folders import find_images, find_pairs, read_examples
 from structlearn.tasks.images.images import as_image, read_image
 from structlearn.tasks.images.masks import MaskCoding, read_mask, read_names
+from tests.tasks.images.image_folders import folder, save, shapes
 
 
 def test_images_of_every_kind(tmp_path):

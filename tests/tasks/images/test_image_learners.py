@@ -4,7 +4,6 @@ import warnings
 
 import numpy as np
 import pytest
-from image_folders import shapes
 from sklearn.base import clone
 from sklearn.model_selection import GridSearchCV, cross_val_score
 
@@ -13,7 +12,7 @@ from structlearn.estimators import checkpoint
 from structlearn.exceptions import InexactInferenceWarning
 from structlearn.tasks import ImageSegmenter
 from structlearn.tasks.images.segmenter import LEARNERS
-from structlearn.tasks.learning import learner_parameters
+from tests.tasks.images.image_folders import shapes
 
 pytestmark = pytest.mark.filterwarnings(
     "ignore::structlearn.exceptions.InexactInferenceWarning",
@@ -69,7 +68,7 @@ def test_a_broken_training_goes_on(learner, tmp_path, monkeypatch):
     segmenter.set_params(callbacks=None).fit(pairs, dev=pairs[:2])
     assert not path.exists()
     same(straight, segmenter)
-    passes = [[(r["pass"], r["iou"]) for r in s.history_] for s in (straight, segmenter)]
+    passes = [[(r["pass"], r["dev_iou"]) for r in s.history_] for s in (straight, segmenter)]
     assert passes[0] == passes[1]
 
 
@@ -162,17 +161,13 @@ def test_callbacks_see_and_end_passes(learner):
     assert seen == [(1, n_weights), (2, n_weights)]
 
 
-@pytest.mark.parametrize("learner", ["perceptron", "crf"])
-def test_margins_of_learners_without_one(learner):
-    with pytest.raises(ValueError, match=f"learner='{learner}' has no margin; 'adagrad'"):
-        ImageSegmenter(learner, margin=1.0).fit(shapes(1))
-
-
-def test_rates_belong_to_their_learners():
-    """The confidence of AROW is no step size of AdaGrad, where both are set."""
-    for learner, rate in (("adagrad", 0.2), ("arow", 7.0), ("perceptron", 1.0)):
-        segmenter = ImageSegmenter(learner, eta0=0.2, r=7.0)
-        assert learner_parameters(segmenter, 0)._rate == rate
+@pytest.mark.parametrize(
+    ("learner", "given"),
+    [("perceptron", "margin"), ("crf", "margin"), ("svm", "eta0"), ("adagrad", "r"), ("arow", "C")],
+)
+def test_parameters_of_other_learners(learner, given):
+    with pytest.raises(ValueError, match=f"{given} is for learner|has no parameter {given}"):
+        ImageSegmenter(learner, **{given: 1.0}).fit(shapes(1))
 
 
 def test_the_former_name():

@@ -210,6 +210,8 @@ class _Scorer:
 
 
 class _NoInference:
+    threads_allowed = False
+
     def infer(self, i, theta, temperature):
         raise AssertionError
 

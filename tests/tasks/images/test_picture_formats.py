@@ -5,7 +5,6 @@ import zlib
 
 import numpy as np
 import pytest
-from image_folders import save, shapes
 from PIL import Image
 
 from structlearn.exceptions import FileError
@@ -13,6 +12,7 @@ from structlearn.tasks import ImageSegmenter
 from structlearn.tasks.images.folders import read_examples
 from structlearn.tasks.images.images import read_image
 from structlearn.tasks.images.masks import read_mask
+from tests.tasks.images.image_folders import save, shapes
 
 RNG = np.random.default_rng(0)
 COLOUR = RNG.integers(0, 256, (6, 9, 3), dtype=np.uint8)

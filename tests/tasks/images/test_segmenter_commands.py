@@ -4,10 +4,10 @@ import json
 
 import numpy as np
 import pytest
-from image_folders import folder, save, shapes
 from PIL import Image
 
 from structlearn.cli import run
+from tests.tasks.images.image_folders import folder, save, shapes
 
 PALETTE = [0, 0, 0, 200, 0, 0, 0, 0, 200]
 

@@ -5,7 +5,8 @@ import subprocess
 import sys
 
 import pytest
-from segment_sentences import chunked, write
+
+from tests.tasks.segments.segment_sentences import chunked, write
 
 SENTENCES = chunked(120)
 

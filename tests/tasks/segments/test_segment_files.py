@@ -5,11 +5,11 @@ import os
 import random
 
 import pytest
-from segment_sentences import chunked
 
 from structlearn.exceptions import FileError
 from structlearn.io.container import read_container, write_container
 from structlearn.tasks import SegmentTagger, Tagger
+from tests.tasks.segments.segment_sentences import chunked
 
 SENTENCES = chunked(60)
 

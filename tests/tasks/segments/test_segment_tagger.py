@@ -2,7 +2,6 @@
 
 import numpy as np
 import pytest
-from segment_sentences import chunked, write
 
 from structlearn import _core
 from structlearn.exceptions import FileError
@@ -10,6 +9,7 @@ from structlearn.metrics import to_iobes
 from structlearn.structures import SemiMarkov
 from structlearn.tasks import SegmentTagger, Tagger
 from structlearn.text import Corpus, FeatureTemplates, SegmentTemplates
+from tests.tasks.segments.segment_sentences import chunked, write
 
 SENTENCES = chunked(220)
 TRAIN, TEST = SENTENCES[:160], SENTENCES[160:]

@@ -5,7 +5,12 @@ from html.parser import HTMLParser
 
 import numpy as np
 import pytest
-from tagger_data import (
+
+from structlearn.structures import Chain
+from structlearn.tasks import Tagger
+from structlearn.tasks.tagging.inspection import explain, inspect_html, inspect_text, summarise
+from structlearn.text import FeatureTemplates
+from tests.tasks.tagging.tagger_data import (
     TEMPLATES,
     chunked,
     feature_lists,
@@ -16,11 +21,6 @@ from tagger_data import (
     tagged,
     weights_by_name,
 )
-
-from structlearn.structures import Chain
-from structlearn.tasks import Tagger
-from structlearn.tasks.tagging.inspection import explain, inspect_html, inspect_text, summarise
-from structlearn.text import FeatureTemplates
 
 
 def templates(more=""):

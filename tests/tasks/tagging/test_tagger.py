@@ -10,7 +10,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.base import clone
-from tagger_data import (
+
+from structlearn.exceptions import FileError
+from structlearn.metrics import chunk_f1, chunks, token_accuracy
+from structlearn.structures import Chain, Exhaustive
+from structlearn.tasks import Tagger
+from structlearn.text import FeatureTemplates, read_corpus
+from tests.tasks.tagging.tagger_data import (
     TEMPLATES,
     chunked,
     column_text,
@@ -27,12 +33,6 @@ from tagger_data import (
     unlabelled,
     weights_by_name,
 )
-
-from structlearn.exceptions import FileError
-from structlearn.metrics import chunk_f1, chunks, token_accuracy
-from structlearn.structures import Chain, Exhaustive
-from structlearn.tasks import Tagger
-from structlearn.text import FeatureTemplates, read_corpus
 
 #: Four coarse labels: few enough to enumerate.
 COARSE = {"N": "N", "V": "V", "D": "D", "P": "D", "J": "N"}

@@ -1,12 +1,12 @@
 """Training a tagger goes on from a checkpoint, dev scores and all."""
 
 import pytest
-from tagger_data import chunked, tagged
 
 from structlearn import cli
 from structlearn.estimators import checkpoint as module
 from structlearn.tasks import Tagger
 from structlearn.tasks.tagging.estimation import Watch
+from tests.tasks.tagging.tagger_data import chunked, tagged
 
 
 class Killed(Exception):

@@ -4,7 +4,13 @@ import math
 
 import numpy as np
 import pytest
-from tagger_data import (
+
+from structlearn.metrics import chunk_f1, to_iobes, token_accuracy
+from structlearn.structures import Chain
+from structlearn.tasks import Tagger
+from structlearn.tasks.tagging.training import Monitor
+from structlearn.text import FeatureTemplates
+from tests.tasks.tagging.tagger_data import (
     TEMPLATES,
     chunked,
     feature_lists,
@@ -13,12 +19,6 @@ from tagger_data import (
     score_blocks,
     tagged,
 )
-
-from structlearn.metrics import chunk_f1, to_iobes, token_accuracy
-from structlearn.structures import Chain
-from structlearn.tasks import Tagger
-from structlearn.tasks.tagging.training import Monitor
-from structlearn.text import FeatureTemplates
 
 
 def templates():

@@ -4,7 +4,13 @@ import itertools
 
 import numpy as np
 import pytest
-from tagger_data import (
+
+from structlearn import CRF, HMM, StructuredPerceptron, StructuredSVM
+from structlearn.metrics import legal_transitions
+from structlearn.structures import Chain
+from structlearn.tasks import Tagger
+from structlearn.text import FeatureTemplates
+from tests.tasks.tagging.tagger_data import (
     TEMPLATES,
     chunked,
     feature_lists,
@@ -16,12 +22,6 @@ from tagger_data import (
     unlabelled,
     weights_by_name,
 )
-
-from structlearn import CRF, HMM, StructuredPerceptron, StructuredSVM
-from structlearn.metrics import legal_transitions
-from structlearn.structures import Chain
-from structlearn.tasks import Tagger
-from structlearn.text import FeatureTemplates
 
 
 def templates():

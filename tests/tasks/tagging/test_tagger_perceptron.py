@@ -8,7 +8,13 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tagger_data import (
+
+from structlearn import StructuredPerceptron
+from structlearn.metrics import legal_transitions, to_iobes
+from structlearn.tasks import Tagger
+from structlearn.tasks.tagging import fitting, training
+from structlearn.text import FeatureTemplates, read_corpus
+from tests.tasks.tagging.tagger_data import (
     TEMPLATES,
     chunked,
     column_text,
@@ -19,12 +25,6 @@ from tagger_data import (
     tagged,
     weights_by_name,
 )
-
-from structlearn import StructuredPerceptron
-from structlearn.metrics import legal_transitions, to_iobes
-from structlearn.tasks import Tagger
-from structlearn.tasks.tagging import fitting, training
-from structlearn.text import FeatureTemplates, read_corpus
 
 
 def templates():

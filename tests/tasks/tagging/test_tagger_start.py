@@ -2,7 +2,12 @@
 
 import numpy as np
 import pytest
-from tagger_data import (
+
+from structlearn import StructuredPerceptron
+from structlearn.structures import Chain
+from structlearn.tasks import Tagger
+from structlearn.text import FeatureTemplates
+from tests.tasks.tagging.tagger_data import (
     TEMPLATES,
     chunked,
     feature_lists,
@@ -12,11 +17,6 @@ from tagger_data import (
     tagged,
     weights_by_name,
 )
-
-from structlearn import StructuredPerceptron
-from structlearn.structures import Chain
-from structlearn.tasks import Tagger
-from structlearn.text import FeatureTemplates
 
 
 def templates(more=""):

@@ -7,7 +7,12 @@ import sys
 import textwrap
 
 import pytest
-from tagger_data import (
+
+from structlearn.exceptions import FileError
+from structlearn.tasks import Tagger
+from structlearn.tasks.tagging import streaming
+from structlearn.text import FeatureTemplates
+from tests.tasks.tagging.tagger_data import (
     TEMPLATES,
     chunked,
     column_text,
@@ -16,11 +21,6 @@ from tagger_data import (
     tagged,
     weights_by_name,
 )
-
-from structlearn.exceptions import FileError
-from structlearn.tasks import Tagger
-from structlearn.tasks.tagging import streaming
-from structlearn.text import FeatureTemplates
 
 
 def templates():

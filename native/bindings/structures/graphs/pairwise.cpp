@@ -1,13 +1,18 @@
 // Labels on grids and graphs, for Python.
 #include "structures/graphs/pairwise.hpp"
 
-#include <limits>
+#include <nanobind/stl/string.h>
+
 #include <stdexcept>
 #include <string>
 
 #include "bindings/bindings.hpp"
 #include "bindings/signals.hpp"
-#include "structures/graphs/elimination.hpp"
+#include "structures/graphs/assignment.hpp"
+#include "structures/graphs/elimination_plans.hpp"
+#include "structures/graphs/pair_search.hpp"
+#include "structures/graphs/pair_sums.hpp"
+#include "structures/graphs/standard_pairwise.hpp"
 
 namespace structlearn::python {
 namespace {
@@ -134,18 +139,6 @@ auto undisturbed(Body&& body) {
   return result;
 }
 
-// Without a value where none is wanted and it cannot be -inf: NaN.
-nb::tuple cut(const PyPairwise& self, bool with_value) {
-  if (self.model.labels != 2) throw std::invalid_argument("a cut needs two labels");
-  std::vector<std::int32_t> y;
-  const CutResult r = undisturbed([&](Interrupt* i) { return binary_cut(self.model, y, i); });
-  double value = std::numeric_limits<double>::quiet_NaN();
-  if (r.not_submodular < 0 && (with_value || self.model.anything_forbidden())) {
-    value = self.model.score(y.data());
-  }
-  return nb::make_tuple(to_numpy(widened(y)), value, r.not_submodular);
-}
-
 nb::tuple climb(const PyPairwise& self, Input<std::int64_t, nb::ndim<1>> start, bool swap,
                 std::size_t max_cycles) {
   std::vector<std::int32_t> y = self.labels(start);
@@ -159,11 +152,96 @@ double score(const PyPairwise& self, Input<std::int64_t, nb::ndim<1>> y) {
   return self.model.score(self.labels(y).data());
 }
 
-nb::tuple roof(const PyPairwise& self) {
+// The labels that roof duality proves, -1 for the others, and an upper bound.
+nb::tuple partial_labels(const PyPairwise& self) {
   if (self.model.labels != 2) throw std::invalid_argument("roof duality needs two labels");
   std::vector<std::int32_t> y;
-  const double bound = undisturbed([&](Interrupt* i) { return roof_dual(self.model, y, i); });
+  const double bound = undisturbed([&](Interrupt* i) {
+    const StandardPairwise standard(self.model);
+    return standard.offset() + roof_dual(standard.model(), y, i) / standard.scale();
+  });
   return nb::make_tuple(to_numpy(widened(y)), bound);
+}
+
+// Why a method does not take a model, as Python's messages tell them apart.
+const char* refusal_name(PairRefusal refusal) {
+  switch (refusal) {
+    case PairRefusal::kNone:
+      return "";
+    case PairRefusal::kNoLabel:
+      return "no label";
+    case PairRefusal::kTooWide:
+      return "too wide";
+    case PairRefusal::kNotTwoLabels:
+      return "not two labels";
+    case PairRefusal::kNotSubmodular:
+      return "not submodular";
+    case PairRefusal::kCliques:
+      return "cliques";
+    case PairRefusal::kNegativeClique:
+      return "negative clique";
+  }
+  return "";
+}
+
+// For calls from Python, whose examples come back as those of a learner do.
+EliminationPlans& shared_plans() {
+  static EliminationPlans plans;
+  return plans;
+}
+
+// (labels, value, bound, method, why it was refused, where).
+nb::tuple search(const PyPairwise& self, const std::string& name, bool with_bound) {
+  const auto method = pair_method(name);
+  if (!method) throw std::invalid_argument("there is no method " + name);
+  const PairFound found = undisturbed([&](Interrupt* i) {
+    return search_labels(self.model, *method, with_bound, shared_plans(), i);
+  });
+  return nb::make_tuple(to_numpy(widened(found.y)), found.value, found.bound, found.method,
+                        refusal_name(found.refusal), found.place);
+}
+
+// (label, scores of both groups of pairs, rewards, scale): see StandardPairwise.
+nb::tuple standard(const PyPairwise& self) {
+  const StandardPairwise s(self.model);
+  return nb::make_tuple(to_numpy(s.label()), to_numpy(s.pairs(0)), to_numpy(s.pairs(1)),
+                        to_numpy(s.reward()), s.scale());
+}
+
+double given_bound(const PyPairwise& self, double value, double bound, double given_value) {
+  return StandardPairwise(self.model).given_bound(value, bound, given_value);
+}
+
+// Every node once, or None where the tables of elimination would be too large.
+nb::object order(const PyPairwise& self) {
+  const auto plan = shared_plans().find(self.model);
+  if (plan == nullptr) return nb::none();
+  auto found = elimination_order(self.model);
+  return nb::cast(to_numpy(std::move(*found)));
+}
+
+nb::tuple read_sums(PairSums&& sums) {
+  return nb::make_tuple(sums.value, to_numpy(std::move(sums.node)), to_numpy(std::move(sums.pair)),
+                        sums.entropy);
+}
+
+// (value, (N, K) of nodes, (E, K, K) of edges, entropy), or None where there are no exact sums.
+nb::object sums(const PyPairwise& self, double temperature) {
+  if (!(temperature > 0.0)) throw std::invalid_argument("the temperature must be above 0");
+  PairSums sums;
+  bool exact = false;
+  {
+    nb::gil_scoped_release release;
+    exact = exact_sums(self.model, temperature, shared_plans(), sums);
+  }
+  return exact ? nb::object(read_sums(std::move(sums))) : nb::object(nb::none());
+}
+
+nb::tuple loopy(const PyPairwise& self, double temperature, double damping) {
+  if (!(temperature > 0.0)) throw std::invalid_argument("the temperature must be above 0");
+  PairSums sums;
+  undisturbed([&](Interrupt* i) { return loopy_sums(self.model, temperature, damping, sums, i); });
+  return read_sums(std::move(sums));
 }
 
 // Value, conditionals (N, K) and counts of pairs (E, K, K); see pseudo_likelihood.
@@ -197,77 +275,48 @@ nb::tuple messages(const PyPairwise& self, double temperature, bool reweighted, 
                         to_numpy(std::move(pairs)), r.converged, r.rounds, r.bound);
 }
 
-// The scores of an elimination, checked.
-void check_scores(const Elimination& self, const Input<double, nb::ndim<2>>& label,
-                  const Input<double, nb::ndim<3>>& table) {
-  const std::size_t K = self.labels();
-  if (label.shape(0) != self.nodes() || label.shape(1) != K || table.shape(0) != self.edges() ||
-      table.shape(1) != K || table.shape(2) != K) {
-    throw std::invalid_argument("scores that do not fit the order of elimination");
+// The order in which the nodes of a graph are eliminated, or None where one is too wide.
+nb::object min_fill(std::size_t nodes, Input<std::int64_t, nb::ndim<2>> edges, std::size_t most) {
+  if (edges.shape(1) != 2) throw std::invalid_argument("edges must have shape (E, 2)");
+  for (std::size_t i = 0; i < edges.size(); ++i) {
+    if (edges.data()[i] < 0 || static_cast<std::size_t>(edges.data()[i]) >= nodes) {
+      throw std::invalid_argument("an edge to a node that does not exist");
+    }
   }
+  auto found = min_fill_order(nodes, edges.data(), edges.shape(0), most);
+  if (!found) return nb::none();
+  return nb::cast(to_numpy(std::move(*found)));
 }
 
-nb::tuple best(const Elimination& self, Input<double, nb::ndim<2>> label,
-               Input<double, nb::ndim<3>> table) {
-  check_scores(self, label, table);
-  std::vector<std::int64_t> y(self.nodes());
+// (score, the column of each row, -1 where it has none).
+nb::tuple assign(Input<double, nb::ndim<2>> score) {
+  Output y;
   double value = 0.0;
   {
     nb::gil_scoped_release release;
-    value = self.best(label.data(), table.data(), y.data());
+    value = best_assignment(score.data(), score.shape(0), score.shape(1), y);
   }
-  return nb::make_tuple(value, to_numpy(std::move(y)));
-}
-
-nb::tuple sums(const Elimination& self, Input<double, nb::ndim<2>> label,
-               Input<double, nb::ndim<3>> table, double temperature) {
-  check_scores(self, label, table);
-  const std::size_t K = self.labels();
-  std::vector<double> node(self.nodes() * K), edge(self.edges() * K * K);
-  double value = 0.0;
-  {
-    nb::gil_scoped_release release;
-    value = self.sums(label.data(), table.data(), temperature, node.data(), edge.data());
-  }
-  return nb::make_tuple(value, to_numpy(std::move(node)), to_numpy(std::move(edge)));
+  return nb::make_tuple(value, to_numpy(widened(y)));
 }
 
 }  // namespace
 
 void bind_pairwise(nb::module_& m) {
-  nb::class_<Elimination>(m, "Elimination")
-      .def(
-          "__init__",
-          [](Elimination* self, std::size_t nodes, std::size_t labels,
-             Input<std::int64_t, nb::ndim<2>> edges, Integers order) {
-            std::vector<unsigned char> seen(nodes, 0);
-            bool right = labels > 0 && edges.shape(1) == 2 && order.size() == nodes;
-            const auto known = [nodes](std::int64_t v) {
-              return v >= 0 && static_cast<std::size_t>(v) < nodes;
-            };
-            for (std::size_t k = 0; right && k < order.size(); ++k) {
-              const std::int64_t v = order.data()[k];
-              right = known(v) && seen[static_cast<std::size_t>(v)]++ == 0;
-            }
-            for (std::size_t e = 0; right && e < edges.shape(0); ++e) {
-              const std::int64_t p = edges.data()[2 * e], q = edges.data()[2 * e + 1];
-              right = known(p) && known(q) && p != q;
-            }
-            if (!right) throw std::invalid_argument("an order of elimination has every node once");
-            new (self) Elimination(nodes, labels, {edges.data(), edges.data() + edges.size()},
-                                   {order.data(), order.data() + order.size()});
-          },
-          nb::arg("nodes"), nb::arg("labels"), nb::arg("edges"), nb::arg("order"))
-      .def("best", &best, nb::arg("label"), nb::arg("table"))
-      .def("sums", &sums, nb::arg("label"), nb::arg("table"), nb::arg("temperature"));
+  m.def("min_fill_order", &min_fill, nb::arg("nodes"), nb::arg("edges"), nb::arg("most"));
+  m.def("best_assignment", &assign, nb::arg("score"));
   nb::class_<PyPairwise>(m, "Pairwise")
       .def(nb::init<Input<double, nb::ndim<2>>, std::size_t, std::size_t,
                     Input<std::int64_t, nb::ndim<2>>, nb::list, nb::object>(),
            nb::arg("label"), nb::arg("height"), nb::arg("width"), nb::arg("edges"),
            nb::arg("pairs"), nb::arg("cliques").none())
-      .def("cut", &cut, nb::arg("with_value") = true)
+      .def("search", &search, nb::arg("method"), nb::arg("with_bound"))
+      .def("standard", &standard)
+      .def("given_bound", &given_bound, nb::arg("value"), nb::arg("bound"), nb::arg("given_value"))
+      .def("order", &order)
+      .def("sums", &sums, nb::arg("temperature"))
+      .def("loopy_sums", &loopy, nb::arg("temperature"), nb::arg("damping"))
       .def("climb", &climb, nb::arg("start"), nb::arg("swap"), nb::arg("max_cycles"))
-      .def("roof_dual", &roof)
+      .def("partial_labels", &partial_labels)
       .def("messages", &messages, nb::arg("temperature"), nb::arg("reweighted"), nb::arg("damping"),
            nb::arg("max_rounds"), nb::arg("tolerance"), nb::arg("with_pairs"))
       .def("pseudo_likelihood", &pseudo, nb::arg("y"), nb::arg("temperature"))

@@ -13,10 +13,11 @@
 
 #include "bindings/bindings.hpp"
 #include "bindings/buffers.hpp"
+#include "bindings/problem/py_problem.hpp"
 #include "bindings/signals.hpp"
 #include "numeric/parallel.hpp"
-#include "tasks/constituents/learner.hpp"
-#include "tasks/constituents/sums.hpp"
+#include "tasks/constituents/span_scorer.hpp"
+#include "tasks/constituents/span_trees.hpp"
 
 namespace structlearn::python {
 namespace {
@@ -76,28 +77,23 @@ std::vector<T> copied(nb::handle buffer, const char* what) {
   return {items.begin(), items.end()};
 }
 
-template <class T>
-void check_finite(std::span<const T> values, const char* what) {
-  for (const T x : values) {
-    if (!std::isfinite(x)) throw std::invalid_argument(std::string(what) + " are not finite");
-  }
-}
-
-using Spans = std::vector<std::tuple<std::uint32_t, std::uint32_t, std::uint32_t>>;
+using Spans = std::vector<std::tuple<std::int32_t, std::int32_t, std::int32_t>>;
+using Sentence = std::pair<Words, Words>;
 using Example = std::tuple<Words, Words, Spans>;
 
-std::vector<TreeSpan> read_tree(const Spans& given, std::size_t n, std::size_t labels) {
-  std::vector<TreeSpan> spans;
+std::vector<LabelledSpan> read_tree(const Spans& given, std::int32_t n, std::size_t labels) {
+  std::vector<LabelledSpan> spans;
   for (const auto& [begin, end, label] : given) {
-    if (begin >= end || end > n || label == 0 || label >= labels) {
+    if (begin < 0 || begin >= end || end > n || label < 1 ||
+        static_cast<std::size_t>(label) >= labels) {
       throw std::invalid_argument("a span outside the sentence, or without a label");
     }
     spans.push_back({begin, end, label});
   }
-  std::sort(spans.begin(), spans.end(), [](const TreeSpan& a, const TreeSpan& b) {
+  std::sort(spans.begin(), spans.end(), [](const LabelledSpan& a, const LabelledSpan& b) {
     return a.begin != b.begin ? a.begin < b.begin : a.end > b.end;
   });
-  std::vector<std::uint32_t> open;
+  std::vector<std::int32_t> open;
   for (std::size_t s = 0; s < spans.size(); ++s) {
     while (!open.empty() && open.back() <= spans[s].begin) open.pop_back();
     const bool twice =
@@ -113,158 +109,161 @@ std::vector<TreeSpan> read_tree(const Spans& given, std::size_t n, std::size_t l
   return spans;
 }
 
-TreeWeights sizes_of(std::size_t labels, const TreeReader& reader) {
+TreeSizes sizes_of(std::size_t labels, const TreeReader& reader) {
   if (labels < 2) throw std::invalid_argument("a parser has at least one label");
-  TreeWeights sizes;
-  sizes.labels = labels;
-  sizes.tags = reader.n_tags();
-  return sizes;
+  return {labels, reader.n_tags()};
 }
 
-class PyTreeLearner {
+// Sentences with their gold trees, and all that a problem borrows.
+class PyTreeExamples {
  public:
-  PyTreeLearner(std::size_t labels, const Words& tags, nb::object known,
-                const std::vector<Example>& examples, std::size_t min_count, double cost,
-                double rate, bool log_loss)
-      : reader_(tags, copied<std::uint64_t>(known, "known")), n_examples_(examples.size()) {
-    const TreeWeights sizes = sizes_of(labels, reader_);
-    std::vector<TreeExample> read;
+  PyTreeExamples(std::size_t labels, const Words& tags, nb::object known,
+                 const std::vector<Example>& examples, std::size_t min_count) {
+    const TreeReader reader(tags, copied<std::uint64_t>(known, "known"));
+    const TreeSizes sizes = sizes_of(labels, reader);
+    std::vector<TreeInput> inputs;
+    std::vector<Output> gold;
     for (const auto& [words, tag, spans] : examples) {
-      TreeExample example{reader_.read(words, tag), {}};
-      example.gold = binary_tree(read_tree(spans, words.size(), labels), words.size());
-      read.push_back(std::move(example));
+      inputs.push_back(reader.read(words, tag));
+      const std::size_t n = words.size();
+      const auto tree = read_tree(spans, static_cast<std::int32_t>(n), labels);
+      gold.push_back(tree_of_spans(tree, n));
+      add_cost(tree, n);
     }
     nb::gil_scoped_release release;
-    learner_ =
-        std::make_unique<TreeLearner>(sizes, std::move(read), min_count, cost, rate, log_loss);
-  }
-
-  std::pair<bool, std::size_t> epoch(nb::object order) {
-    const auto numbers = copied<std::uint32_t>(order, "order");
-    for (const std::uint32_t e : numbers) {
-      if (e >= n_examples_) throw nb::index_error("no such sentence");
+    keys_ = frequent_features(inputs, gold, min_count);
+    scorer_ =
+        std::make_shared<SpanScorer>(sizes, std::make_shared<KeyIndex>(keys_), std::move(inputs));
+    for (std::size_t e = 0; e < gold.size(); ++e) {
+      trees_->encode(scorer_->layout(e), gold[e], part_);
+      part_ptr_.push_back(static_cast<std::int64_t>(part_.size()));
     }
-    Signals signals;
-    std::size_t wrong = 0;
-    bool complete = false;
-    {
-      nb::gil_scoped_release release;
-      Interrupt interrupt(signals.poll());
-      complete = learner_->epoch(numbers, interrupt, &wrong);
-    }
-    signals.rethrow_unless_keyboard();
-    return {complete, wrong};
+    // A labelled span costs 1 unless it is in the gold tree, and one that is missing does too:
+    // those that are there earn it.
+    delta_.assign(labels * labels, 1.0);
+    for (std::size_t x = 0; x < labels; ++x) delta_[x * labels + x] = -1.0;
+    for (std::size_t x = 0; x < labels; ++x) delta_[x * labels] = 0.0;
   }
 
-  nb::tuple average() const {
-    std::vector<float> rows;
-    std::vector<double> table;
-    learner_->average(rows, table);
-    return nb::make_tuple(to_bytes(rows), to_bytes(table));
+  PyProblem problem(nb::object self, nb::object sample_weight) const {
+    Gold gold;
+    gold.ptr = part_ptr_;
+    gold.part = part_.data();
+    Cost cost;
+    cost.delta = delta_.data();
+    cost.label = label_.data();
+    cost.site_ptr = site_ptr_;
+    cost.constant = constant_.data();
+    return {self, scorer_, std::make_shared<StructureOracle>(trees_), gold, cost, sample_weight};
   }
 
-  nb::bytes keys() const { return to_bytes(learner_->keys()); }
-  std::size_t features() const { return learner_->features(); }
+  nb::bytes keys() const { return to_bytes(keys_); }
+  std::size_t features() const { return keys_.size(); }
 
  private:
-  TreeReader reader_;
-  std::size_t n_examples_;
-  std::unique_ptr<TreeLearner> learner_;
+  // The gold label of every span, 0 where there is none.
+  void add_cost(const std::vector<LabelledSpan>& tree, std::size_t n) {
+    const std::size_t begin = label_.size();
+    label_.resize(begin + spans_of(n), 0);
+    for (const LabelledSpan& s : tree) {
+      label_[begin + span_site(n, static_cast<std::size_t>(s.begin),
+                               static_cast<std::size_t>(s.end))] = s.label;
+    }
+    site_ptr_.push_back(static_cast<std::int64_t>(label_.size()));
+    constant_.push_back(static_cast<double>(tree.size()));
+  }
+
+  std::shared_ptr<const SpanTrees> trees_ = std::make_shared<SpanTrees>();
+  std::shared_ptr<const SpanScorer> scorer_;
+  std::vector<std::uint64_t> keys_;
+  std::vector<std::int64_t> part_ptr_ = {0}, site_ptr_ = {0};
+  std::vector<std::uint32_t> part_;
+  std::vector<std::int32_t> label_;
+  std::vector<double> delta_, constant_;
 };
 
+// Learned weights, for new sentences.
 class PyTreeParser {
  public:
   PyTreeParser(std::size_t labels, const Words& tags, nb::object known, nb::object keys,
-               nb::object weights, nb::object table)
+               nb::object weights)
       : reader_(tags, copied<std::uint64_t>(known, "known")),
         sizes_(sizes_of(labels, reader_)),
         held_weights_(weights),
-        weights_(held_weights_.as<float>("weights")),
-        table_(copied<double>(table, "table")) {
+        weights_(held_weights_.as<float>("weights")) {
     const auto rows = copied<std::uint64_t>(keys, "keys");
-    if (weights_.size() != rows.size() * labels || table_.size() != sizes_.table_size()) {
+    if (weights_.size() != rows.size() * labels + sizes_.table()) {
       throw std::invalid_argument("the weights do not fit the labels, tags and features");
     }
     if (std::find(rows.begin(), rows.end(), 0) != rows.end()) {
       throw std::invalid_argument("a feature without a key");
     }
-    check_finite(weights_, "the weights");
-    check_finite(std::span<const double>(table_), "the weights of pairs");
-    index_ = KeyIndex(rows);
+    for (const float x : weights_) {
+      if (!std::isfinite(x)) throw std::invalid_argument("the weights are not finite");
+    }
+    index_ = std::make_shared<KeyIndex>(rows);
   }
 
   // The spans of each sentence, outer before inner.
-  nb::list parse(const std::vector<std::pair<Words, Words>>& sentences, std::size_t threads) const {
-    std::vector<TreeInput> inputs;
-    for (const auto& [words, tags] : sentences) inputs.push_back(reader_.read(words, tags));
-    std::vector<std::vector<TreeSpan>> found(inputs.size());
+  nb::list parse(const std::vector<Sentence>& sentences, std::size_t threads) const {
+    std::vector<Output> found(sentences.size());
+    const SpanScorer scorer = score(sentences);
     Signals signals;
     {
       nb::gil_scoped_release release;
       Interrupt interrupt(signals.poll());
-      std::vector<std::unique_ptr<TreeChart>> charts(std::max<std::size_t>(threads, 1));
-      parallel_for(inputs.size(), threads, [&](std::size_t s, std::size_t thread) {
+      std::vector<Workspace> workspaces(std::max<std::size_t>(threads, 1));
+      parallel_for(sentences.size(), threads, [&](std::size_t s, std::size_t thread) {
         if (interrupt.requested()) return;
-        if (!charts[thread]) {
-          charts[thread] =
-              std::make_unique<TreeChart>(sizes_, index_, weights_.data(), table_.data());
-        }
-        BinaryTree tree;
-        charts[thread]->parse(inputs[s], tree);
-        labelled_spans(tree, found[s]);
+        const Scored scored(scorer, s, weights_.data(), workspaces[thread]);
+        trees_.argmax(scored.layout, scored.scores, found[s], workspaces[thread]);
       });
     }
     signals.rethrow();
     nb::list out;
-    for (const auto& spans : found) {
-      nb::list one;
-      for (const TreeSpan& s : spans) one.append(nb::make_tuple(s.begin, s.end, s.label));
-      out.append(one);
-    }
+    for (const Output& y : found) out.append(spans_of_output(y));
     return out;
   }
 
   // (score, spans) of the k best trees of a sentence.
   nb::list kbest(const Words& words, const Words& tags, std::size_t k) const {
-    const TreeInput input = reader_.read(words, tags);
-    std::vector<std::pair<double, BinaryTree>> found;
+    const SpanScorer scorer = score({{words, tags}});
+    std::vector<std::pair<double, Output>> found;
     {
       nb::gil_scoped_release release;
-      TreeChart chart(sizes_, index_, weights_.data(), table_.data());
-      found = chart.kbest(input, k);
+      Workspace ws;
+      const Scored scored(scorer, 0, weights_.data(), ws);
+      found = trees_.kbest(scored.layout, scored.scores, k, ws);
     }
     nb::list out;
-    std::vector<TreeSpan> spans;
-    for (const auto& [score, tree] : found) {
-      labelled_spans(tree, spans);
-      nb::list one;
-      for (const TreeSpan& s : spans) one.append(nb::make_tuple(s.begin, s.end, s.label));
-      out.append(nb::make_tuple(score, one));
-    }
+    for (const auto& [value, y] : found) out.append(nb::make_tuple(value, spans_of_output(y)));
     return out;
   }
 
   // log of the sum over all trees, and (begin, end, label, probability) of labelled spans.
   nb::tuple marginals(const Words& words, const Words& tags, double least) const {
-    const TreeInput input = reader_.read(words, tags);
+    const SpanScorer scorer = score({{words, tags}});
     const std::size_t n = words.size(), R = sizes_.labels;
-    if (TreeSums::bytes(n, R) > kMostBytes) {
+    // Scores and marginals of five blocks and eight charts.
+    if (18 * text::spans_of(n) * R * sizeof(double) > kMostBytes) {
       throw std::invalid_argument("a sentence of " + std::to_string(n) +
                                   " words: sums over its trees would take gigabytes");
     }
-    TreeSums sums(sizes_, index_, weights_.data(), table_.data());
+    PartVector p;
     double total = 0.0;
     {
       nb::gil_scoped_release release;
-      total = sums.inside(input);
-      sums.outside(input);
+      Workspace ws;
+      const Scored scored(scorer, 0, weights_.data(), ws);
+      total = StructureOracle(std::make_shared<SpanTrees>())
+                  .infer(0, scored.layout, scored.scores.block[kNode], 1.0, p, ws);
     }
     nb::list out;
     for (std::size_t i = 0; i < n; ++i) {
       for (std::size_t j = n; j > i; --j) {
         for (std::size_t x = 1; x < R; ++x) {
-          const double p = std::min(1.0, sums.node(i, j)[x]);
-          if (p >= least && p > 0.0) out.append(nb::make_tuple(i, j, x, p));
+          const double q = std::min(1.0, p.value[span_site(n, i, j) * R + x]);
+          if (q >= least && q > 0.0) out.append(nb::make_tuple(i, j, x, q));
         }
       }
     }
@@ -272,30 +271,61 @@ class PyTreeParser {
   }
 
  private:
+  // A sentence with its scores, which lie in the workspace.
+  struct Scored {
+    Scored(const SpanScorer& scorer, std::size_t s, const float* weights, Workspace& ws)
+        : layout(scorer.layout(s)) {
+      constexpr std::size_t kSlot = 10;  // above those that structures use
+      double* theta = ws.real(kSlot, layout.parts);
+      scorer.score(s, layout, weights, 1.0, theta);
+      scores = scores_of(layout, theta);
+    }
+    Layout layout;
+    Scores scores;
+  };
+
+  SpanScorer score(const std::vector<Sentence>& sentences) const {
+    std::vector<TreeInput> inputs;
+    for (const auto& [words, tags] : sentences) inputs.push_back(reader_.read(words, tags));
+    return {sizes_, index_, std::move(inputs)};
+  }
+
+  nb::list spans_of_output(const Output& y) const {
+    std::vector<LabelledSpan> spans;
+    trees_.spans(y, spans);
+    nb::list out;
+    for (const LabelledSpan& s : spans) out.append(nb::make_tuple(s.begin, s.end, s.label));
+    return out;
+  }
+
   TreeReader reader_;
-  TreeWeights sizes_;
+  TreeSizes sizes_;
   Bytes held_weights_;
   std::span<const float> weights_;
-  std::vector<double> table_;
-  KeyIndex index_;
+  std::shared_ptr<const KeyIndex> index_;
+  SpanTrees trees_;
 };
 
 }  // namespace
 
 void bind_trees(nb::module_& m) {
-  nb::class_<PyTreeLearner>(m, "TreeLearner")
-      .def(nb::init<std::size_t, const Words&, nb::object, const std::vector<Example>&, std::size_t,
-                    double, double, bool>(),
+  nb::class_<PyTreeExamples>(m, "TreeExamples")
+      .def(nb::init<std::size_t, const Words&, nb::object, const std::vector<Example>&,
+                    std::size_t>(),
            nb::arg("labels"), nb::arg("tags"), nb::arg("known"), nb::arg("examples"),
-           nb::arg("min_count"), nb::arg("cost"), nb::arg("rate"), nb::arg("log_loss") = false)
-      .def("epoch", &PyTreeLearner::epoch, nb::arg("order"))
-      .def("average", &PyTreeLearner::average)
-      .def("keys", &PyTreeLearner::keys)
-      .def_prop_ro("n_features", &PyTreeLearner::features);
+           nb::arg("min_count"))
+      .def(
+          "problem",
+          [](nb::object self, nb::object sample_weight) {
+            return nb::cast<const PyTreeExamples&>(self).problem(self, sample_weight);
+          },
+          nb::arg("sample_weight").none())
+      .def("keys", &PyTreeExamples::keys)
+      .def_prop_ro("n_features", &PyTreeExamples::features);
   nb::class_<PyTreeParser>(m, "TreeParser")
-      .def(nb::init<std::size_t, const Words&, nb::object, nb::object, nb::object, nb::object>(),
+      .def(nb::init<std::size_t, const Words&, nb::object, nb::object, nb::object>(),
            nb::arg("labels"), nb::arg("tags"), nb::arg("known"), nb::arg("keys"),
-           nb::arg("weights"), nb::arg("table"))
+           nb::arg("weights"))
       .def("parse", &PyTreeParser::parse, nb::arg("sentences"), nb::arg("threads"))
       .def("kbest", &PyTreeParser::kbest, nb::arg("words"), nb::arg("tags"), nb::arg("k"))
       .def("marginals", &PyTreeParser::marginals, nb::arg("words"), nb::arg("tags"),

@@ -8,98 +8,21 @@
 
 #include <algorithm>
 #include <array>
-#include <cmath>
 
 #include "bindings/bindings.hpp"
 #include "bindings/buffers.hpp"
 #include "bindings/signals.hpp"
+#include "bindings/tasks/dependencies/py_tags.hpp"
 #include "bindings/tasks/tagging/labelling.hpp"
 #include "bindings/tasks/tagging/py_tagger.hpp"
-#include "numeric/random.hpp"
 #include "tasks/dependencies/feature_names.hpp"
 #include "tasks/dependencies/labeller.hpp"
-#include "tasks/dependencies/training.hpp"
 
 namespace structlearn::python {
 namespace {
 
 using namespace structlearn::parsing;
 using text::Corpus;
-
-// The corpus, if it has the columns of CoNLL-U: one without any sentence has none.
-const Corpus& conllu(const Corpus& corpus) {
-  if (corpus.columns().size() <= kDeprel) {
-    throw std::invalid_argument("a corpus of CoNLL-U with sentences is needed");
-  }
-  return corpus;
-}
-
-// Tags as Python gives them: for each of UPOS, XPOS and FEATS None (the corpus's own column), or
-// numbers of the tokens' tags and the names.
-TagColumn read_tags(const Corpus& corpus, nb::handle given, std::size_t column) {
-  if (given.is_none()) return tag_column(corpus, column);
-  const nb::tuple pair = nb::cast<nb::tuple>(given);
-  const Bytes bytes(pair[0]);
-  const auto cells = bytes.as<std::uint32_t>("tags");
-  if (cells.size() != corpus.tokens()) throw std::invalid_argument("one tag a token");
-  return tag_column(nb::cast<std::vector<std::string>>(pair[1]),
-                    std::vector<std::uint32_t>(cells.begin(), cells.end()));
-}
-
-struct Tags {
-  TagColumn upos, xpos, feats;
-  Tags(const Corpus& corpus, nb::list given) {
-    conllu(corpus);
-    if (given.size() != 3) throw std::invalid_argument("tags: UPOS, XPOS and FEATS");
-    upos = read_tags(corpus, given[0], kUpos);
-    xpos = read_tags(corpus, given[1], kXpos);
-    feats = read_tags(corpus, given[2], kFeats);
-  }
-};
-
-// Sentences, trees, the pruner and the learner.
-struct PyTrainer {
-  PyTrainer(const PyTrainer&) = delete;
-  std::vector<std::string> labels;
-  Treebank treebank;
-  LabelSets sets;
-  ParserOptions options;
-  TrainingOptions training;
-  unsigned bits;
-  LargeArray<float> pruner, squares;
-  std::vector<Candidates> candidates;
-  std::unique_ptr<ParserLearner> learner;
-
-  PyTrainer(const Corpus& corpus, nb::list tags, bool lemmas, ParserOptions given,
-            TrainingOptions how, unsigned table_bits, unsigned pruner_bits)
-      : labels(relation_names(conllu(corpus))),
-        sets(labels.size()),
-        options(given),
-        training(how),
-        bits(table_bits),
-        pruner(std::size_t{1} << pruner_bits),
-        squares(pruner.size()) {
-    const Tags columns(corpus, tags);
-    treebank = read_treebank(corpus, columns.upos, columns.xpos, columns.feats, labels, lemmas);
-    for (std::size_t i = 0; i < treebank.sentence.size(); ++i) {
-      for (std::size_t m = 1; m < treebank.heads[i].size(); ++m) {
-        sets.add(treebank.sentence[i], treebank.heads[i][m], static_cast<int>(m),
-                 treebank.labels[i][m]);
-      }
-    }
-  }
-
-  std::vector<std::uint32_t> shuffled(std::uint64_t seed, std::uint64_t stream) const {
-    std::vector<std::uint32_t> order(treebank.sentence.size());
-    for (std::size_t i = 0; i < order.size(); ++i) order[i] = static_cast<std::uint32_t>(i);
-    Random random(seed, stream);
-    for (std::size_t i = order.size(); i > 1; --i) {
-      std::swap(order[i - 1],
-                order[static_cast<std::size_t>(random.uniform() * static_cast<double>(i))]);
-    }
-    return order;
-  }
-};
 
 struct PyParser {
   explicit PyParser(std::unique_ptr<ParserModel> m) : model(std::move(m)) {}
@@ -146,38 +69,45 @@ nb::tuple predict(const PyParser& self, const Corpus& corpus, nb::list tags, boo
                         static_cast<std::size_t>(std::count(exact.begin(), exact.end(), 1)));
 }
 
-// Word by word: the arc of the best tree, the best other arc, and what speaks for the one rather
-// than the other, template by template.
-nb::list explain(const PyParser& self, const Corpus& corpus, nb::list tags, bool lemmas,
-                 std::size_t sentence) {
+Sentence read_sentence(const Corpus& corpus, nb::list tags, bool lemmas, std::size_t sentence) {
   check_sentence(corpus, sentence);
   const Tags columns(corpus, tags);
   TokenReader reader(corpus, kForm, lemmas ? kLemma : TokenReader::kNone);
   Sentence s;
   reader.read(sentence, columns.upos, columns.xpos, columns.feats, s);
+  return s;
+}
+
+// Word by word: the arc of the best tree, the best other arc, and what speaks for the one rather
+// than the other, template by template.
+nb::list explain(const PyParser& self, const Corpus& corpus, nb::list tags, bool lemmas,
+                 std::size_t sentence) {
+  const Sentence s = read_sentence(corpus, tags, lemmas, sentence);
   SentenceParser parser(*self.model);
   std::vector<std::int32_t> heads;
   std::vector<std::uint16_t> labels;
   parser.parse(s, heads, labels);
   const Parts& parts = parser.parts();
+  const auto& scores = parser.arc_scores();
   nb::list out;
   for (int m = 1; m <= s.size(); ++m) {
     const auto i = static_cast<std::size_t>(m);
     const std::uint32_t chosen = parts.find(heads[i], m);
     std::uint32_t rival = Parts::kNone;
     for (std::uint32_t a = parts.begin[i]; a < parts.begin[i + 1]; ++a) {
-      if (a != chosen && (rival == Parts::kNone || parts.arc[a] > parts.arc[rival])) rival = a;
+      if (a != chosen && (rival == Parts::kNone || scores[a] > scores[rival])) rival = a;
     }
     auto reasons = parser.reasons(s, heads[i], m, labels[i]);
     nb::dict word;
     word["head"] = heads[i];
     word["label"] = self.model->labels()[labels[i]];
-    word["score"] = parts.arc[chosen];
+    word["score"] = scores[chosen];
     if (rival != Parts::kNone) {
       word["rival_head"] = parts.head[rival];
-      word["rival_label"] = self.model->labels()[parts.label[rival]];
-      word["rival_score"] = parts.arc[rival];
-      for (const auto& other : parser.reasons(s, parts.head[rival], m, parts.label[rival])) {
+      word["rival_label"] = self.model->labels()[parser.arc_labels()[rival]];
+      word["rival_score"] = scores[rival];
+      for (const auto& other :
+           parser.reasons(s, parts.head[rival], m, parser.arc_labels()[rival])) {
         const auto at = std::find_if(reasons.begin(), reasons.end(),
                                      [&](const auto& r) { return r.id == other.id; });
         if (at == reasons.end()) {
@@ -197,38 +127,21 @@ nb::list explain(const PyParser& self, const Corpus& corpus, nb::list tags, bool
   return out;
 }
 
-// The arcs that the pruner leaves of a sentence: heads, words, scores without labels, and scores of
-// all labels (-inf where one is not allowed).
+// The arcs that the pruner leaves of a sentence: heads, words, and scores with each label (-inf
+// where one is not allowed).
 nb::tuple arcs(const PyParser& self, const Corpus& corpus, nb::list tags, bool lemmas,
                std::size_t sentence) {
-  check_sentence(corpus, sentence);
-  const Tags columns(corpus, tags);
-  TokenReader reader(corpus, kForm, lemmas ? kLemma : TokenReader::kNone);
-  Sentence s;
-  reader.read(sentence, columns.upos, columns.xpos, columns.feats, s);
-  const ParserModel& model = *self.model;
-  const std::size_t labels = model.labels().size();
-  Pruner pruner(model.pruner_table(), model.options().pruning, model.options().projective);
-  PartScorer scorer(model.table(), model.sets(), labels);
-  Candidates candidates;
-  Parts parts;
-  std::vector<float> wide;
-  pruner.prune(s, candidates);
-  parts.set(candidates);
-  scorer.soft_arcs(s, parts, wide);
-  std::vector<double> own(parts.head.size()), by_label;
-  for (std::size_t a = 0; a < own.size(); ++a) {
-    const float* row = wide.data() + a * scorer.width();
-    const double most = row[parts.label[a]];
-    double sum = 0.0;
-    for (std::size_t l = 0; l < labels; ++l) {
-      by_label.push_back(row[l]);
-      sum += std::exp(row[l] - most);
-    }
-    own[a] = parts.arc[a] - most - std::log(sum);
+  const Sentence s = read_sentence(corpus, tags, lemmas, sentence);
+  SentenceParser parser(*self.model);
+  parser.score(s);
+  const Parts& parts = parser.parts();
+  const std::size_t labels = self.model->labels().size(), width = label_width(labels);
+  std::vector<double> by_label;
+  for (std::size_t a = 0; a < parts.arcs(); ++a) {
+    const double* row = parser.scores().data() + a * width;
+    by_label.insert(by_label.end(), row, row + labels);
   }
-  return nb::make_tuple(to_bytes(parts.head), to_bytes(parts.word), to_bytes(own),
-                        to_bytes(by_label));
+  return nb::make_tuple(to_bytes(parts.head), to_bytes(parts.word), to_bytes(by_label));
 }
 
 // What speaks for given arcs with their labels, template by template: for each word a list of
@@ -236,11 +149,7 @@ nb::tuple arcs(const PyParser& self, const Corpus& corpus, nb::list tags, bool l
 nb::list reasons(const PyParser& self, const Corpus& corpus, nb::list tags, bool lemmas,
                  std::size_t sentence, const std::vector<int>& heads,
                  const std::vector<std::size_t>& labels) {
-  check_sentence(corpus, sentence);
-  const Tags columns(corpus, tags);
-  TokenReader reader(corpus, kForm, lemmas ? kLemma : TokenReader::kNone);
-  Sentence s;
-  reader.read(sentence, columns.upos, columns.xpos, columns.feats, s);
+  const Sentence s = read_sentence(corpus, tags, lemmas, sentence);
   const int n = s.size();
   if (heads.size() != static_cast<std::size_t>(n) || labels.size() != heads.size()) {
     throw std::invalid_argument("a head and a label a word");
@@ -264,118 +173,6 @@ nb::list reasons(const PyParser& self, const Corpus& corpus, nb::list tags, bool
 }  // namespace
 
 void bind_parser(nb::module_& m) {
-  nb::class_<PyTrainer>(m, "ParserTrainer")
-      .def(
-          "__init__",
-          [](PyTrainer* self, const Corpus& corpus, nb::list tags, bool lemmas, int order,
-             bool projective, std::uint32_t most, double least, unsigned bits, unsigned pruner_bits,
-             const std::string& learner, double rate, int iterations) {
-            if (bits < 4 || bits > 30 || pruner_bits < 4 || pruner_bits > 30) {
-              throw std::invalid_argument("bits must be from 4 to 30");
-            }
-            ParserOptions options;
-            options.order = order;
-            options.projective = projective;
-            options.pruning = {most, least};
-            TrainingOptions training;
-            training.order = order;
-            training.projective = projective;
-            if (learner == "perceptron") {
-              training.loss = ParserLoss::kPerceptron;
-            } else if (learner == "svm") {
-              training.loss = ParserLoss::kHinge;
-            } else if (learner == "crf" && order == 1) {
-              training.loss = ParserLoss::kLog;
-            } else {
-              throw std::invalid_argument("learner must be perceptron, svm, or crf of order 1");
-            }
-            training.rate = rate;
-            training.iterations = iterations;
-            new (self) PyTrainer(corpus, tags, lemmas, options, training, bits, pruner_bits);
-          },
-          nb::arg("corpus"), nb::arg("tags"), nb::arg("lemmas"), nb::arg("order"),
-          nb::arg("projective"), nb::arg("most"), nb::arg("least"), nb::arg("bits"),
-          nb::arg("pruner_bits"), nb::arg("learner"), nb::arg("rate"), nb::arg("iterations"))
-      .def_prop_ro("labels", [](const PyTrainer& t) { return t.labels; })
-      .def(
-          "pruner_epoch",
-          [](PyTrainer& t, double rate, std::uint64_t seed, std::uint64_t stream) {
-            bool complete;
-            Signals signals;
-            {
-              nb::gil_scoped_release release;
-              Interrupt interrupt(signals.poll());
-              const auto order = t.shuffled(seed, stream);
-              complete = learn_pruner(t.treebank.sentence, t.treebank.heads, order, t.pruner,
-                                      t.squares, rate, interrupt);
-            }
-            signals.rethrow_unless_keyboard();
-            return complete;
-          },
-          nb::arg("rate"), nb::arg("seed"), nb::arg("stream"))
-      .def("prune",
-           [](PyTrainer& t) {
-             // Candidates of all sentences; how many a word, on average.
-             nb::gil_scoped_release release;
-             Pruner pruner({t.pruner.data(), t.pruner.size() / kLine - 1}, t.options.pruning,
-                           t.options.projective);
-             t.candidates.resize(t.treebank.sentence.size());
-             std::size_t arcs = 0, words = 0;
-             for (std::size_t i = 0; i < t.candidates.size(); ++i) {
-               pruner.prune(t.treebank.sentence[i], t.candidates[i], t.treebank.heads[i]);
-               arcs += t.candidates[i].head.size();
-               words += t.candidates[i].words();
-             }
-             return static_cast<double>(arcs) /
-                    static_cast<double>(std::max<std::size_t>(words, 1));
-           })
-      .def("begin",
-           [](PyTrainer& t) {
-             t.learner.reset();  // its memory first
-             t.learner = std::make_unique<ParserLearner>(t.treebank, t.sets, t.labels.size(),
-                                                         t.candidates, t.bits, t.training);
-           })
-      .def(
-          "epoch",
-          [](PyTrainer& t, std::uint64_t seed, std::uint64_t stream) {
-            if (!t.learner) throw std::logic_error("call begin() first");
-            ParseEpoch report;
-            Signals signals;
-            {
-              nb::gil_scoped_release release;
-              Interrupt interrupt(signals.poll());
-              report = t.learner->epoch(t.shuffled(seed, stream), interrupt);
-            }
-            signals.rethrow_unless_keyboard();
-            nb::dict out;
-            out["complete"] = report.complete;
-            out["updates"] = report.updates;
-            out["wrong"] = report.wrong;
-            out["inexact"] = report.inexact;
-            out["tokens"] = report.tokens;
-            return out;
-          },
-          nb::arg("seed"), nb::arg("stream"))
-      .def("mean",
-           [](const PyTrainer& t) {
-             if (!t.learner) throw std::logic_error("call begin() first");
-             nb::bytes out = nb::steal<nb::bytes>(PyBytes_FromStringAndSize(
-                 nullptr, static_cast<Py_ssize_t>(sizeof(float) << t.bits)));
-             auto* data = reinterpret_cast<float*>(PyBytes_AS_STRING(out.ptr()));
-             t.learner->mean({data, std::size_t{1} << t.bits});
-             return out;
-           })
-      .def("pruner_weights",
-           [](const PyTrainer& t) {
-             return nb::bytes(reinterpret_cast<const char*>(t.pruner.data()),
-                              t.pruner.size() * sizeof(float));
-           })
-      .def("label_sets", [](const PyTrainer& t) {
-        std::vector<std::uint64_t> keys, masks;
-        t.sets.store(keys, masks);
-        return nb::make_tuple(to_bytes(keys), to_bytes(masks));
-      });
-
   nb::class_<PyParser>(m, "ParserModel")
       .def(
           "__init__",

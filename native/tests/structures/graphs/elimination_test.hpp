@@ -28,13 +28,16 @@ inline void test_elimination() {
     CHECK_NEAR(m.score(y.data()), best_labelling(m), 1e-9);
     std::vector<double> node(m.nodes * K, 0.0), edge(m.n_edges * K * K, 0.0);
     const double t = 0.5 + static_cast<double>(draw.below(100)) / 50.0;
-    const double value = plan.sums(c.label.data(), c.first.data(), t, node.data(), edge.data());
-    double total = 0.0;
+    double entropy = 0.0;
+    const double value =
+        plan.sums(c.label.data(), c.first.data(), t, node.data(), edge.data(), &entropy);
+    double total = 0.0, surprise = 0.0;
     std::vector<double> mass(m.nodes * K, 0.0), pairs(m.n_edges * K * K, 0.0);
     y.assign(m.nodes, 0);
     for (;;) {
       const double p = std::exp((m.score(y.data()) - value) / t);
       total += p;
+      surprise -= p > 0.0 ? p * std::log(p) : 0.0;
       const auto label = [&](std::size_t v) { return static_cast<std::size_t>(y[v]); };
       for (std::size_t v = 0; v < m.nodes; ++v) mass[v * K + label(v)] += p;
       for (std::size_t e = 0; e < m.n_edges; ++e) {
@@ -46,6 +49,7 @@ inline void test_elimination() {
       if (v == m.nodes) break;
     }
     CHECK_NEAR(total, 1.0, 1e-9);
+    CHECK_NEAR(entropy, surprise, 1e-9);
     for (std::size_t i = 0; i < mass.size(); ++i) CHECK_NEAR(node[i], mass[i], 1e-9);
     for (std::size_t i = 0; i < pairs.size(); ++i) CHECK_NEAR(edge[i], pairs[i], 1e-9);
 
@@ -74,7 +78,8 @@ inline void test_elimination() {
   std::vector<std::int64_t> y(2);
   std::vector<double> node(4), edge(4);
   CHECK(plan.best(label.data(), table.data(), y.data()) == none);
-  CHECK(plan.sums(label.data(), table.data(), 1.0, node.data(), edge.data()) == none);
+  double entropy = 0.0;
+  CHECK(plan.sums(label.data(), table.data(), 1.0, node.data(), edge.data(), &entropy) == none);
 }
 
 inline void test_weight_cone() {

@@ -4,14 +4,11 @@
 #include <algorithm>
 #include <cmath>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "numeric/random.hpp"
 #include "structures/trees/constituency.hpp"
 #include "structures/trees/grammar_trees.hpp"
-#include "tasks/constituents/learner.hpp"
-#include "tasks/constituents/sums.hpp"
 #include "tests/check.hpp"
 
 namespace test {
@@ -120,92 +117,6 @@ inline void test_trees_of_grammars() {
   }
   grammar.binary.push_back({0, 0, 3});
   CHECK_THROWS(std::invalid_argument, GrammarTrees{grammar});
-}
-
-// Sums and the k best trees of one sentence: the best first, no more probability than there is, all
-// trees where they are few.
-inline void check_sums(structlearn::text::TreeChart& chart, structlearn::text::TreeSums& sums,
-                       const structlearn::text::TreeInput& input, std::size_t labels) {
-  using namespace structlearn::text;
-  const std::size_t n = input.tokens.size();
-  const double total = sums.inside(input);
-  sums.outside(input);
-  for (std::size_t t = 0; t < n; ++t) {
-    double words = 0.0;
-    for (std::size_t x = 0; x < labels; ++x) words += sums.node(t, t + 1)[x];
-    CHECK(std::abs(words - 1.0) < 1e-9);
-  }
-  BinaryTree best;
-  const double top = chart.parse(input, best);
-  const std::size_t k = n <= 3 ? 100000 : 50;
-  const auto ranked = chart.kbest(input, k);
-  CHECK(std::abs(ranked.front().first - top) < 1e-9);
-  CHECK(ranked.front().second.size() == best.size());
-  double sum = 0.0;
-  for (std::size_t r = 0; r < ranked.size(); ++r) {
-    CHECK(ranked[r].second.size() == 2 * n - 1);
-    CHECK(r == 0 || ranked[r].first <= ranked[r - 1].first + 1e-12);
-    sum += std::exp(ranked[r].first - total);
-  }
-  CHECK(sum < 1.0 + 1e-9);
-  CHECK(ranked.size() == k || std::abs(sum - 1.0) < 1e-9);
-}
-
-// Learns a handful of sentences by heart.
-inline void test_tree_learner() {
-  using namespace structlearn::text;
-  TreeWeights sizes;
-  sizes.labels = 4;
-  sizes.tags = 3;
-  const std::vector<std::string_view> words{"the", "cat", "saw", "the", "dog", "."};
-  const std::vector<std::string_view> tags{"D", "N", "V", "D", "N", "."};
-  std::vector<TreeExample> examples;
-  std::vector<std::vector<TreeSpan>> gold;
-  for (std::uint32_t n = 1; n <= words.size(); ++n) {
-    TreeExample e;
-    e.input.tokens.assign({words.data(), n}, {tags.data(), n}, {});
-    for (std::uint32_t t = 0; t < n; ++t) e.input.tag.push_back(t % 3);
-    std::vector<TreeSpan> spans;
-    if (n > 1) spans.push_back({0, n, 1});
-    if (n > 2) spans.push_back({0, 2, 2});
-    if (n > 4) spans.push_back({3, 5, 3});
-    e.gold = binary_tree(spans, n);
-    CHECK(e.gold.size() == 2 * n - 1);
-    std::vector<TreeSpan> again;
-    labelled_spans(e.gold, again);
-    CHECK(again.size() == spans.size());
-    examples.push_back(e);
-    gold.push_back(spans);
-  }
-  struct How {
-    double rate;
-    bool log_loss;
-  };
-  for (const auto& [rate, log_loss] : {How{0.0, false}, How{0.1, false}, How{0.1, true}}) {
-    TreeLearner learner(sizes, examples, 1, 1.0, rate, log_loss);
-    std::vector<std::uint32_t> order;
-    for (std::uint32_t e = 0; e < examples.size(); ++e) order.push_back(e);
-    structlearn::Interrupt interrupt;
-    std::size_t wrong = 0;
-    for (int pass = 0; pass < 30; ++pass) CHECK(learner.epoch(order, interrupt, &wrong));
-    CHECK(wrong == 0);
-    std::vector<float> rows;
-    std::vector<double> table;
-    learner.average(rows, table);
-    const KeyIndex index(learner.keys());
-    TreeChart chart(sizes, index, rows.data(), table.data());
-    BinaryTree tree;
-    std::vector<TreeSpan> spans;
-    for (std::size_t e = 0; e < examples.size(); ++e) {
-      chart.parse(examples[e].input, tree);
-      labelled_spans(tree, spans);
-      CHECK(spans.size() == gold[e].size());
-    }
-    TreeSums sums(sizes, index, rows.data(), table.data());
-    for (const TreeExample& e : examples) {
-      check_sums(chart, sums, e.input, sizes.labels);
-    }
-  }
 }
 
 }  // namespace test

@@ -3,13 +3,18 @@
 #pragma once
 
 #include <algorithm>
+#include <cmath>
+#include <memory>
 #include <string>
 #include <vector>
 
 #include "numeric/random.hpp"
+#include "tasks/dependencies/arc_scorer.hpp"
 #include "tasks/dependencies/decoder.hpp"
+#include "tasks/dependencies/examples.hpp"
 #include "tasks/dependencies/label_sets.hpp"
 #include "tasks/dependencies/parts.hpp"
+#include "tasks/dependencies/pruner_scorer.hpp"
 #include "tests/check.hpp"
 
 namespace test {
@@ -48,8 +53,19 @@ inline std::vector<std::vector<std::int32_t>> all_trees(const structlearn::parsi
   }
 }
 
+struct ScoredParts {
+  structlearn::parsing::Parts parts;
+  std::vector<double> arc, sibling, grand;
+  structlearn::parsing::PartScores scores() const {
+    return {arc.data(), sibling.data(), grand.data()};
+  }
+  double score(const std::vector<std::int32_t>& heads) const {
+    return parts.score(heads, scores());
+  }
+};
+
 // Candidates of n words, all of them or some, and scores at random: of what kind, the seed says.
-inline structlearn::parsing::Parts random_parts(int n, std::uint64_t seed) {
+inline ScoredParts random_parts(int n, std::uint64_t seed) {
   const double share = n > 6 ? 0.35 : 0.7;  // of all arcs
   using namespace structlearn;
   using namespace structlearn::parsing;
@@ -66,18 +82,20 @@ inline structlearn::parsing::Parts random_parts(int n, std::uint64_t seed) {
     }
     candidates.begin.push_back(static_cast<std::uint32_t>(candidates.head.size()));
   }
-  Parts parts;
-  parts.set(candidates);
-  parts.list_modifiers();
+  ScoredParts scored;
+  scored.parts.set(candidates, true);
+  scored.arc.resize(scored.parts.arcs());
+  scored.sibling.resize(scored.parts.siblings());
+  scored.grand.resize(scored.parts.grands());
   // Whole numbers make ties.
   const auto draw = [&] {
     const double x = 6.0 * random.uniform() - 3.0;
     return seed % 4 == 0 ? std::floor(x) : x;
   };
-  for (double& x : parts.arc) x = draw();
-  for (double& x : parts.sibling) x = draw();
-  for (double& x : parts.grand) x = draw();
-  return parts;
+  for (double& x : scored.arc) x = draw();
+  for (double& x : scored.sibling) x = draw();
+  for (double& x : scored.grand) x = draw();
+  return scored;
 }
 
 inline void test_second_order_trees() {
@@ -87,15 +105,16 @@ inline void test_second_order_trees() {
   for (std::uint64_t seed = 0; seed < 240; ++seed) {
     const int n = 1 + static_cast<int>(seed % 5);
     const bool projective = seed % 2 == 1;
-    const Parts parts = random_parts(n, seed);
+    const ScoredParts scored = random_parts(n, seed);
+    const Parts& parts = scored.parts;
     context = "second-order trees, seed " + std::to_string(seed);
 
     const auto trees = all_trees(parts, projective);
     double best = kMinusInfinity;
-    for (const auto& tree : trees) best = std::max(best, parts.score(tree));
+    for (const auto& tree : trees) best = std::max(best, scored.score(tree));
     Decoder decoder(projective, 200);
     std::vector<std::int32_t> heads;
-    const Decoded found = decoder.decode(parts, heads);
+    const Decoded found = decoder.decode(parts, scored.scores(), heads);
     if (trees.empty()) {
       CHECK(found.value == kMinusInfinity);
       continue;
@@ -103,7 +122,7 @@ inline void test_second_order_trees() {
     ++all;
     exact += found.exact;
     CHECK(std::find(trees.begin(), trees.end(), heads) != trees.end());
-    CHECK_NEAR(parts.score(heads), found.value, 1e-9);
+    CHECK_NEAR(scored.score(heads), found.value, 1e-9);
     CHECK(found.bound >= best - 1e-9);
     CHECK(found.value <= best + 1e-9);
     if (found.exact) CHECK_NEAR(found.value, best, 1e-6);
@@ -112,9 +131,9 @@ inline void test_second_order_trees() {
     LocalSearch search(projective);
     for (const auto& tree : trees) {
       std::vector<std::int32_t> improved = tree;
-      const double gain = search.improve(parts, improved);
+      const double gain = search.improve(parts, scored.scores(), improved);
       CHECK(std::find(trees.begin(), trees.end(), improved) != trees.end());
-      CHECK_NEAR(parts.score(improved) - parts.score(tree), gain, 1e-9);
+      CHECK_NEAR(scored.score(improved) - scored.score(tree), gain, 1e-9);
     }
   }
   context = "second-order trees, proven " + std::to_string(exact) + " of " + std::to_string(all);
@@ -131,27 +150,28 @@ inline void test_second_order_certificates() {
     std::size_t exact = 0, all = 0;
     for (std::uint64_t seed = 0; seed < 400; ++seed) {
       const bool near_ties = seed % 4 == 0, offset = seed % 8 == 5;
-      Parts parts = random_parts(2 + static_cast<int>(seed % 4), seed);
+      ScoredParts scored = random_parts(2 + static_cast<int>(seed % 4), seed);
+      const Parts& parts = scored.parts;
       Random random(seed, 7);
-      for (auto* scores : {&parts.arc, &parts.sibling, &parts.grand}) {
+      for (auto* scores : {&scored.arc, &scored.sibling, &scored.grand}) {
         for (double& x : *scores) {
           if (near_ties) x += 1e-10 * random.uniform();
           x *= scale;
         }
       }
       if (offset) {
-        for (double& x : parts.arc) x += 1e8 * scale;
+        for (double& x : scored.arc) x += 1e8 * scale;
       }
       context = "certificates of second-order trees, scale " + std::to_string(scale) + ", seed " +
                 std::to_string(seed);
       const auto trees = all_trees(parts, false);
       if (trees.empty()) continue;
       double best = kMinusInfinity;
-      for (const auto& tree : trees) best = std::max(best, parts.score(tree));
+      for (const auto& tree : trees) best = std::max(best, scored.score(tree));
       std::vector<std::int32_t> heads;
-      const Decoded found = Decoder(false, 200).decode(parts, heads);
+      const Decoded found = Decoder(false, 200).decode(parts, scored.scores(), heads);
       const double rounding = (offset ? 1e-5 : 1e-12) * scale;
-      CHECK_NEAR(parts.score(heads), found.value, rounding);
+      CHECK_NEAR(scored.score(heads), found.value, rounding);
       CHECK(found.bound >= best - rounding);
       CHECK(found.bound >= found.value);
       if (found.exact) CHECK_NEAR(found.value, best, rounding);
@@ -172,18 +192,19 @@ inline void test_projective_chart() {
   ProjectiveSearch search;  // one for all: nothing of the sentence before may stay
   for (std::uint64_t seed = 0; seed < 400; ++seed) {
     const int n = seed >= 360 ? 8 : 1 + static_cast<int>(seed % 6);
-    Parts parts = random_parts(n, seed);
+    ScoredParts scored = random_parts(n, seed);
+    const Parts& parts = scored.parts;
     Random random(seed, 6);
     const double forbidden = seed % 5 == 0 ? 0.3 : seed % 5 == 1 ? 0.1 : 0.0;
     const double scale = seed % 7 == 0 ? 1e6 : seed % 7 == 1 ? 0.0 : 1.0;
-    for (auto* scores : {&parts.arc, &parts.sibling, &parts.grand}) {
+    for (auto* scores : {&scored.arc, &scored.sibling, &scored.grand}) {
       for (double& x : *scores) x = random.uniform() < forbidden ? kMinusInfinity : scale * x;
     }
     context = "projective chart, seed " + std::to_string(seed);
     double best = kMinusInfinity;
-    for (const auto& tree : all_trees(parts, true)) best = std::max(best, parts.score(tree));
+    for (const auto& tree : all_trees(parts, true)) best = std::max(best, scored.score(tree));
     std::vector<std::int32_t> heads{7};
-    const double found = search.best(parts, heads);
+    const double found = search.best(parts, scored.scores(), heads);
     if (best == kMinusInfinity) {
       CHECK(found == kMinusInfinity);
       CHECK(heads == std::vector<std::int32_t>{7});
@@ -191,7 +212,7 @@ inline void test_projective_chart() {
     }
     CHECK(is_projective(heads));
     CHECK_NEAR(found, best, 1e-9 * (1.0 + scale));
-    CHECK_NEAR(parts.score(heads), best, 1e-9 * (1.0 + scale));
+    CHECK_NEAR(scored.score(heads), best, 1e-9 * (1.0 + scale));
   }
 }
 
@@ -220,6 +241,103 @@ inline void test_label_sets() {
   const LabelSets again(3, keys, masks);
   CHECK(again.find(s, 0, 3)[0] == 0b001);
   CHECK(again.find(s, 1, 3)[0] == 0b110);
+}
+
+// Every sentence with all arcs: w of 32 and of 64 bits give the same scores, and what gather and
+// scatter add up, over parts one by one and all together, is the transpose of that.
+inline void test_parser_operator() {
+  using namespace structlearn;
+  using namespace structlearn::parsing;
+  text::Corpus corpus(text::Format::kConllu);
+  corpus.read(
+      "1\tdogs\t_\tN\tN\t_\t2\ts\t_\t_\n2\tsee\t_\tV\tV\t_\t0\troot\t_\t_\n"
+      "3\tbig\t_\tJ\tJ\t_\t4\tm\t_\t_\n4\tcats\t_\tN\tN\t_\t2\to\t_\t_\n"
+      "5\tnow\t_\tR\tR\t_\t2\tm\t_\t_\n\n1\tgo\t_\tV\tV\t_\t0\troot\t_\t_\n\n");
+  const LabelledTreebank treebank(corpus, tag_column(corpus, kUpos), tag_column(corpus, kXpos),
+                                  tag_column(corpus, kFeats), false);
+  constexpr unsigned kBits = 9;
+  std::vector<float> none(std::size_t{1} << kBits, 0.0f), narrow(none.size());
+  std::vector<double> wide(none.size());
+  Random random(1, 7);
+  for (std::size_t q = 0; q < wide.size(); ++q) {
+    narrow[q] = static_cast<float>(random.uniform() - 0.5);
+    wide[q] = narrow[q];
+  }
+  Pruner pruner({none.data(), none.size()}, {100, 1e-300}, false);
+  for (const bool pairs : {false, true}) {
+    const auto examples = std::make_shared<ParseExamples>(treebank, pruner, pairs);
+    const ArcScorer arcs(examples, kBits);
+    const PrunerScorer heads(treebank.trees, kBits);
+    for (const Scorer* scorer :
+         {static_cast<const Scorer*>(&arcs), static_cast<const Scorer*>(&heads)}) {
+      for (std::size_t i = 0; i < scorer->examples(); ++i) {
+        context = "the parser's operator, sentence " + std::to_string(i);
+        const Layout layout = scorer->layout(i);
+        std::vector<double> theta(layout.parts), other(layout.parts);
+        scorer->score(i, layout, wide.data(), 0.5, theta.data());
+        scorer->score(i, layout, narrow.data(), 0.5, other.data());
+        PartVector all;
+        all.dense = true;
+        double sum = 0.0;
+        for (std::size_t j = 0; j < layout.parts; ++j) {
+          all.value.push_back(theta[j] == kMinusInfinity ? 0.0 : random.uniform() - 0.5);
+          CHECK((theta[j] == kMinusInfinity) == (other[j] == kMinusInfinity));
+          if (theta[j] == kMinusInfinity) continue;
+          CHECK_NEAR(theta[j], other[j], 1e-4);
+          sum += all.value[j] * theta[j];
+          PartVector one;
+          one.add(j, 2.0);
+          CHECK_NEAR(scorer->dot(i, layout, one, wide.data()), 4.0 * theta[j], 1e-9);
+        }
+        CHECK_NEAR(scorer->dot(i, layout, all, wide.data()), 2.0 * sum, 1e-9);
+        std::vector<double> added(wide.size(), 0.0);
+        scorer->scatter(i, layout, all, 1.0, added.data());
+        double product = 0.0, seen = 0.0;
+        for (std::size_t q = 0; q < wide.size(); ++q) product += added[q] * wide[q];
+        CHECK_NEAR(product, 2.0 * sum, 1e-9);
+        // Whatever scores depend on is among the rows.
+        std::vector<std::pair<std::size_t, std::size_t>> rows;
+        scorer->rows(i, layout, rows);
+        for (const auto& [first, count] : rows) {
+          for (std::size_t q = first; q < first + count; ++q) added[q] = 0.0;
+        }
+        for (const double x : added) seen += x * x;
+        CHECK(seen == 0.0);
+        // Parts of little weight are left out, and no others.
+        WeightEntries entries;
+        PartVector few;
+        few.add(layout.parts - 1, 1e-4);
+        scorer->gather(i, layout, few, entries, 1e-3);
+        CHECK(entries.empty());
+      }
+    }
+  }
+}
+
+// Entries that meet add up in their order, by a vector or by a hash table.
+inline void test_merged_entries() {
+  using namespace structlearn;
+  context = "merged entries";
+  EntryMerger by_vector(64), by_table(SIZE_MAX);
+  Random random(2, 3);
+  for (std::size_t size = 0; size < 300; size += 7) {
+    WeightEntries entries;
+    for (std::size_t n = 0; n < size; ++n) {
+      const auto q = static_cast<std::size_t>(random.uniform() * 64.0);
+      entries.emplace_back(q, std::floor(3.0 * random.uniform()) - 1.0);
+    }
+    std::vector<double> expected(64, 0.0);
+    for (const auto& [q, x] : entries) expected[q] += x;
+    WeightEntries other = entries;
+    by_vector(entries);
+    by_table(other);
+    CHECK(entries == other);
+    for (const auto& [q, x] : other) {
+      CHECK(x == expected[q] && x != 0.0);
+      expected[q] = 0.0;
+    }
+    for (const double x : expected) CHECK(x == 0.0);
+  }
 }
 
 }  // namespace test

@@ -13,7 +13,9 @@ import numpy.typing as npt
 from ... import _core
 from ..base import Block, Parts, ask_each, part_of
 from ..beam import BeamSearch, beam_solution, check_width
+from ..entropies import centred, entropy_of_choices
 from ..native import NativeStructure, examples_of
+from ..others import differing_labels
 from ..programs.rows import RowBuilder
 from .chain_program import chain_rows
 
@@ -191,6 +193,26 @@ class Chain(NativeStructure, BeamSearch):
         """Return the rows: windows that follow each other agree on the labels they share."""
         return chain_rows(self, {name: self._positions(name, theta) for name in theta})
 
+    def _others(
+        self, y: Any, theta: Parts, topology: Mapping[str, Any]
+    ) -> Iterator[dict[str, Any]]:
+        return differing_labels(theta, "label", self.labels_of(y))
+
+    def _local_entropy(
+        self, theta: dict[str, Any], topology: Mapping[str, Any], temperature: float
+    ) -> float:
+        axes = {name: len(block.outcomes) for name, block in self.blocks(1).items()}
+        p = self.marginals(temperature=temperature, **centred(theta, axes))
+        length, n_labels = theta["label"].shape
+        orders = [self._transition_order(name) for name in theta if name.startswith("transition")]
+        order = max((j for j in orders if j < length), default=0)
+        if order == 0:
+            return entropy_of_choices(p["label"])
+        # Windows: the first one's labels, and then a label after those before it.
+        windows = p[self._transition_name(order)].reshape(length - order, -1, n_labels)
+        first = entropy_of_choices(windows[:1].sum(axis=2))
+        return first + entropy_of_choices(windows.reshape(-1, n_labels))
+
     # -- beam search ----------------------------------------------------------------------------
 
     def beam(self, width: int, *, n_jobs: int | None = None, **scores: Any) -> Any:
@@ -203,7 +225,7 @@ class Chain(NativeStructure, BeamSearch):
         check_width(width)
         batch, theta, n = self._convert(scores)
         if batch:
-            return ask_each(partial(self.beam, width), examples_of(theta, n))
+            return self._each(partial(self.beam, width), examples_of(theta, n), n_jobs)
         return beam_solution(*self._core.beam(theta, int(width)))
 
     # -- counting -------------------------------------------------------------------------------
@@ -212,7 +234,7 @@ class Chain(NativeStructure, BeamSearch):
         """Return the number of label sequences with a finite score, as an exact integer."""
         batch, theta, n = self._convert(scores)
         if batch:
-            return ask_each(self.count, examples_of(theta, n))
+            return self._each(self.count, examples_of(theta, n), n_jobs, on_threads=False)
         self._core.check(theta)
         with np.errstate(over="ignore", invalid="ignore"):
             approximate = self._count_paths(theta, np.float64)

@@ -11,7 +11,9 @@ import numpy.typing as npt
 
 from ... import _core
 from ..base import Block, Parts, allowed_labels, ask_each, part_of
+from ..entropies import entropy_of_choices
 from ..native import NativeStructure, examples_of
+from ..others import differing
 from ..programs.rows import RowBuilder
 from ..score_arrays import as_scores
 from .segment_program import segment_rows
@@ -233,13 +235,42 @@ class SemiMarkov(NativeStructure):
         """Return the rows: where a segment ends, another starts."""
         return segment_rows({name: self._positions(name, theta) for name in theta})
 
+    def _others(
+        self, y: Any, theta: Parts, topology: Mapping[str, Any]
+    ) -> Iterator[dict[str, Any]]:
+        shape = theta["segment"].shape
+        starts = np.arange(theta["segment"].size).reshape(shape)
+        places = (
+            (starts[start:end].ravel(), int(starts[start, end - start - 1, int(k)]))
+            for start, end, k in read_segments(y)
+        )
+        return differing(theta, "segment", places)
+
+    def _local_entropy(
+        self, theta: dict[str, Any], topology: Mapping[str, Any], temperature: float
+    ) -> float:
+        # A constant a position: a segment of length d has d of them, exact in so few bits.
+        best = self.solve(**theta)
+        rate = np.float64(np.float32(best.value / len(theta["segment"])))
+        lengths = np.arange(1, theta["segment"].shape[1] + 1)
+        centred = theta["segment"] - (rate * lengths)[:, np.newaxis]
+        p = self.marginals(temperature=temperature, **{**theta, "segment": centred})
+        segment = p["segment"]
+        # The first label; after each label that starts, its length; after each that ends, the next.
+        arrived = segment.sum(axis=1)
+        found = entropy_of_choices(arrived[:1])
+        found += entropy_of_choices(segment.transpose(0, 2, 1).reshape(-1, segment.shape[1]))
+        if "transition" in theta:
+            return found + entropy_of_choices(p["transition"].reshape(-1, segment.shape[2]))
+        return found + entropy_of_choices(arrived[1:])
+
     # -- counting -------------------------------------------------------------------------------
 
     def count(self, *, n_jobs: int | None = None, **scores: Any) -> Any:
         """Return the number of segmentations with a finite score, as an exact integer."""
         batch, theta, n = self._convert(scores)
         if batch:
-            return ask_each(self.count, examples_of(theta, n))
+            return self._each(self.count, examples_of(theta, n), n_jobs, on_threads=False)
         self._core.check(theta)
         with np.errstate(over="ignore", invalid="ignore"):
             approximate = self._count_paths(theta, np.float64)

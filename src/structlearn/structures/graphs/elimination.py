@@ -1,8 +1,8 @@
-"""Exact maxima and sums on graphs of small treewidth: one node after another is eliminated.
+"""Counts and samples on graphs of small treewidth: one node after another is eliminated.
 
-Eliminating a node joins all tables that mention it and maximises, or sums, over its labels; what
-is left is a table over its neighbours. With the widest such table of w + 1 nodes, the cost is
-O(N · K^(w + 1)). On trees this is message passing.
+Maxima and marginals are the core's. Eliminating a node joins all tables that mention it and sums
+over its labels; what is left is a table over its neighbours. With the widest such table of w + 1
+nodes, the cost is O(N · K^(w + 1)). On trees this is message passing.
 
 References: R. Dechter (1999), Bucket elimination; D. Rose (1974) on orders that fill in little.
 """
@@ -31,43 +31,8 @@ def find_order(n_nodes: int, edges: Integers, max_width: int) -> list[int] | Non
     max_width : int
         The most neighbours that a node may have when it is eliminated.
     """
-    near: list[set[int]] = [set() for _ in range(n_nodes)]
-    for a, b in edges.tolist():
-        if a != b:
-            near[a].add(b)
-            near[b].add(a)
-    # Nodes by their degree, so that only the least connected are looked at.
-    by_degree: dict[int, dict[int, None]] = {}
-    for v, others in enumerate(near):
-        by_degree.setdefault(len(others), {})[v] = None
-    order: list[int] = []
-    while len(order) < n_nodes:
-        degree = min(d for d, nodes in by_degree.items() if nodes)
-        if degree > max_width:
-            return None
-        if degree <= 1:
-            v = next(iter(by_degree[degree]))
-        else:
-            candidates = [u for d in (degree, degree + 1) for u in list(by_degree.get(d, ()))[:32]]
-            candidates = [u for u in candidates if len(near[u]) <= max_width]
-            v = min(candidates, key=lambda u: (_fill(near, u), u))
-        order.append(v)
-        del by_degree[len(near[v])][v]
-        for u in near[v]:
-            before = len(near[u])
-            near[u] |= near[v]
-            near[u] -= {u, v}
-            if len(near[u]) != before:
-                del by_degree[before][u]
-                by_degree.setdefault(len(near[u]), {})[u] = None
-        near[v] = set()
-    return order
-
-
-def _fill(near: list[set[int]], v: int) -> int:
-    """Return how many pairs of a node's neighbours are not joined yet."""
-    others = near[v]
-    return sum(len(others) - 1 - len(others & near[u]) for u in others)
+    order = _core.min_fill_order(n_nodes, np.ascontiguousarray(edges, np.int64), max_width)
+    return None if order is None else list(order.tolist())
 
 
 class Elimination:
@@ -86,8 +51,6 @@ class Elimination:
     def __init__(self, n_nodes: int, edges: Integers, order: list[int]) -> None:
         self.n_nodes = n_nodes
         self.order = order
-        self._edges = np.ascontiguousarray(edges, dtype=np.int64)
-        self._native: dict[int, Any] = {}
         position = np.empty(n_nodes, dtype=np.int64)
         position[order] = np.arange(n_nodes)
         #: Edges whose tables have to be transposed: those eliminated first come last.
@@ -117,30 +80,6 @@ class Elimination:
     def _factors(self, label: Table, tables: Table) -> list[Any]:
         turned = [t.T if flip else t for t, flip in zip(tables, self.turned, strict=True)]
         return [*label, *turned]
-
-    def native(self, n_labels: int) -> Any:
-        """Return the core's plan for a number of labels, made once."""
-        if n_labels not in self._native:
-            order = np.array(self.order, dtype=np.int64)
-            self._native[n_labels] = _core.Elimination(self.n_nodes, n_labels, self._edges, order)
-        return self._native[n_labels]
-
-    def best(self, label: Array, tables: Array) -> tuple[float, Integers]:
-        """Return the maximum and a labelling that has it; −∞ where none is legal."""
-        found: tuple[float, Integers] = self.native(label.shape[1]).best(
-            np.ascontiguousarray(label), np.ascontiguousarray(tables)
-        )
-        return found
-
-    def all_marginals(
-        self, label: Array, tables: Array, temperature: float
-    ) -> tuple[float, Array, Array]:
-        """Return ε log Σ exp(score/ε) and the marginals of nodes (N, K) and edges (E, K, K)."""
-        n_labels = label.shape[1]
-        value, node, pair = self.native(n_labels).sums(
-            np.ascontiguousarray(label), np.ascontiguousarray(tables), temperature
-        )
-        return value, node.reshape(-1, n_labels), pair.reshape(-1, n_labels, n_labels)
 
     def sums(self, label: Array, tables: Array, temperature: float) -> tuple[float, list[Any]]:
         """Return ε log Σ exp(score/ε), and for samples of each step ε·log P(node | neighbours)."""

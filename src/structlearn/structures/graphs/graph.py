@@ -137,7 +137,7 @@ class Graph(PairwiseStructure):
         if batch is None or groups is None:
             return batch
         # Ragged lists: one for all, or one an example.
-        if isinstance(groups, Cliques) or not len(groups) or np.ndim(groups[0][0]) == 0:
+        if isinstance(groups, Cliques) or not len(groups) or any(map(_is_clique, groups)):
             return [{**one, "cliques": groups} for one in batch]
         return [{**one, "cliques": mine} for one, mine in zip(batch, groups, strict=True)]
 
@@ -184,6 +184,18 @@ class Graph(PairwiseStructure):
             raise ValueError(f"edge has shape {table.shape}, expected {shapes[0]} or {shapes[1]}")
         group = PairGroup(len(edges), table, None)
         return PairModel(label, [group], edges, cliques=self._read_cliques(theta))
+
+    def core_topology(self, example: Mapping[str, Any], sites: tuple[int, ...]) -> Integers:
+        """Return edges, and cliques where there are any, each with its number in front."""
+        try:
+            edges = self._edges_of(example)
+            row = [np.array([len(edges)]), edges.ravel()]
+            if example.get("cliques") is not None:
+                cliques = self._cliques_of(example)
+                row += [np.array([len(cliques)]), cliques.start, cliques.members]
+        except ValueError:  # said where the example is read
+            return np.empty(0, dtype=np.int64)
+        return np.concatenate(row).astype(np.int64)
 
     def _encoded(self, y: Any, theta: dict[str, Any]) -> Parts:
         parts = super()._encoded(y, theta)
@@ -249,6 +261,11 @@ class Graph(PairwiseStructure):
                     name="clique with label {0}",
                 )
         return build
+
+
+def _is_clique(group: Any) -> bool:
+    """Tell whether this is one group of nodes, not the groups of an example, which may be none."""
+    return not isinstance(group, Cliques) and len(group) > 0 and np.ndim(group[0]) == 0
 
 
 def _as_edges(edges: Any) -> Integers:

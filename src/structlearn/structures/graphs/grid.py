@@ -71,6 +71,7 @@ class Grid(PairwiseStructure):
     """
 
     _label_axes = ("H", "W", "K")
+    _is_grid = True
 
     def __init__(self, method: str = "auto", damping: float = 0.0) -> None:
         super().__init__(method, damping)
@@ -183,6 +184,14 @@ class Grid(PairwiseStructure):
         return build
 
     # -- for learners ---------------------------------------------------------------------------
+
+    def core_topology(self, example: Mapping[str, Any], sites: tuple[int, ...]) -> Integers:
+        """Return (height, width)."""
+        return np.array(sites if len(sites) == 2 else (), dtype=np.int64)
+
+    def from_core(self, row: Integers, sites: tuple[int, ...]) -> Integers:
+        """Return the labels, row by row."""
+        return row.reshape(sites)
 
     def labels_of(self, y: Any) -> list[Any]:
         """Return the labels row by row; None is unknown."""

@@ -12,13 +12,13 @@ from typing import Any, NoReturn
 import numpy as np
 import numpy.typing as npt
 
+from ... import _core
 from ...exceptions import CapabilityError
 from ..base import (
     Block,
     Parts,
     Solution,
     Structure,
-    ask_each,
     check_count,
     is_batch,
     nothing_legal,
@@ -61,6 +61,7 @@ class Matching(Structure):
     has_labels = False
     label_block = "pair"
     judges_outputs = True
+    runs_on_threads = True
 
     def blocks(self, n_labels: int) -> dict[str, Block]:
         """Return the one block: a site is a pair, with one outcome."""
@@ -75,20 +76,12 @@ class Matching(Structure):
     def solve(self, *, n_jobs: int | None = None, **scores: Any) -> Any:
         """Return the best matching with its value and a certificate: a :class:`Solution`."""
         if is_batch(scores):
-            return ask_each(self.solve, unbatch(scores))
+            return self._each(self.solve, unbatch(scores), n_jobs)
         value, y = self._best(self._pair(scores))
         return Solution(y, value, True, value, self.method)
 
     def _best(self, pair: Array) -> tuple[float, Integers]:
-        from scipy.optimize import linear_sum_assignment
-
-        try:
-            rows, columns = linear_sum_assignment(pair, maximize=True)
-        except ValueError:  # "cost matrix is infeasible"
-            raise nothing_legal() from None
-        y = np.full(len(pair), -1, dtype=np.int64)
-        y[rows] = columns
-        value = float(pair[rows, columns].sum())
+        value, y = _core.best_assignment(pair)
         if value == -math.inf:
             raise nothing_legal()
         return value, y
@@ -101,7 +94,7 @@ class Matching(Structure):
         """
         check_count(n)
         if is_batch(scores):
-            return ask_each(partial(self.kbest, n), unbatch(scores))
+            return self._each(partial(self.kbest, n), unbatch(scores), n_jobs)
         pair = self._pair(scores)
         tie = itertools.count()
         heap: list[tuple[float, int, Integers, Array, int]] = []
@@ -142,7 +135,7 @@ class Matching(Structure):
         """Return (maximum, parts of argmax) at temperature 0; there are no sums."""
         if temperature != 0:
             self._no_sums()
-        return super().infer(temperature=temperature, **scores)
+        return super().infer(temperature=temperature, n_jobs=n_jobs, **scores)
 
     def sample(
         self,
@@ -156,7 +149,9 @@ class Matching(Structure):
         """Return n times the argmax at temperature 0; there are no sums to draw from."""
         if temperature != 0:
             self._no_sums()
-        return super().sample(n, temperature=temperature, random_state=random_state, **scores)
+        return super().sample(
+            n, temperature=temperature, random_state=random_state, n_jobs=n_jobs, **scores
+        )
 
     def _no_sums(self) -> NoReturn:
         raise CapabilityError(
@@ -240,6 +235,16 @@ class Matching(Structure):
         return build
 
     # -- for learners ---------------------------------------------------------------------------
+
+    def core_inference(self, behind: Any, likelihood: str, gold: Any) -> Any:
+        """Return the core's assignments, with second bests behind them."""
+        if type(self) is not Matching:
+            return None  # a subclass may search in other ways
+        return _core.matching_inference(behind)
+
+    def core_topology(self, example: Mapping[str, Any], sites: tuple[int, ...]) -> Integers:
+        """Return (rows, columns)."""
+        return np.array(sites if len(sites) == 2 else (), dtype=np.int64)
 
     def n_places(self, n_sites: int) -> int:
         """Return the number of rows where nothing tells it: as many as columns."""

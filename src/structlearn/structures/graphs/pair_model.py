@@ -9,16 +9,12 @@ import numpy as np
 import numpy.typing as npt
 
 from ... import _core
-from .elimination import Elimination, find_order
+from .elimination import Elimination
 
 __all__ = ["Cliques", "PairGroup", "PairModel"]
 
 Array = npt.NDArray[np.float64]
 Integers = npt.NDArray[np.int64]
-
-#: The most entries of one table, and of all of them, that elimination may make.
-_LARGEST_TABLE = 2**16
-_MOST_ENTRIES = 2**25
 
 _NO_EDGES = np.empty((0, 2), dtype=np.int64)
 
@@ -185,36 +181,9 @@ class PairModel:
     @functools.cached_property
     def elimination(self) -> Elimination | None:
         """The steps of exact elimination, or None where its tables would be too large."""
-        if self.cliques is not None:
-            return None
-        most = _LARGEST_TABLE if self.n_labels > 1 else 2
-        width = 0
-        while self.n_labels ** (width + 2) <= most and width < 24:
-            width += 1
-        if self.shape is not None:
-            if min(self.shape) > width:
-                return None
-            node = np.arange(self.n_nodes).reshape(self.shape)
-            order = tuple((node if self.shape[0] > self.shape[1] else node.T).ravel().tolist())
-            found = _plan(self.n_nodes, self.edges.tobytes(), width, order)
-        else:
-            found = _plan(self.n_nodes, self.edges.tobytes(), width, None)
-        if found is None or self.n_nodes * self.n_labels ** (found.width + 1) > _MOST_ENTRIES:
-            return None
-        return found
+        order = self.native.order()
+        return None if order is None else Elimination(self.n_nodes, self.edges, order.tolist())
 
     def replaced(self, label: Array) -> PairModel:
         """Return the same with other scores of labels."""
-        other = PairModel(label, self.groups, self._edges, self.shape, self.cliques)
-        for name in ("edges", "tables", "elimination"):
-            if name in self.__dict__:
-                other.__dict__[name] = self.__dict__[name]
-        return other
-
-
-@functools.lru_cache(maxsize=256)
-def _plan(n: int, edges: bytes, width: int, order: tuple[int, ...] | None) -> Elimination | None:
-    """Return the steps for a graph; examples come back many times while a learner runs."""
-    pairs = np.frombuffer(edges, dtype=np.int64).reshape(-1, 2)
-    found = find_order(n, pairs, width) if order is None else list(order)
-    return None if found is None else Elimination(n, pairs, found)
+        return PairModel(label, self.groups, self._edges, self.shape, self.cliques)

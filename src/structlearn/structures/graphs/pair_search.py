@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -23,6 +22,23 @@ Integers = npt.NDArray[np.int64]
 _BOUND_ROUNDS = 50
 #: They end where one takes no more than this share off what is between bound and value.
 _LEAST_GAIN = 1e-3
+
+#: How to search. Those that are no programs are the core's.
+METHODS = (
+    "auto",
+    "elimination",
+    "cut",
+    "expansion",
+    "swap",
+    "max-product",
+    "trws",
+    "qpbo",
+    "lp",
+    "ilp",
+)
+_PROGRAMS = ("lp", "ilp")
+#: What can take groups of nodes.
+_WITH_CLIQUES = ("auto", "cut", "expansion", "swap", "lp", "ilp")
 
 
 class Found(NamedTuple):
@@ -49,108 +65,74 @@ def search(model: PairModel, method: str, *, bound: bool = True) -> Found:
     """
     if method not in METHODS:
         raise ValueError(f"method must be one of {sorted(METHODS)}, got {method!r}")
-    dead = np.flatnonzero(~np.isfinite(model.label).any(axis=1))
-    if len(dead):  # no search, and no program, could find a label there
-        raise InfeasibleError(
-            f"no legal output is left: every label of {model.place(dead[0])} scores -inf"
-        )
-    if model.cliques is not None:
-        _check_cliques(model, method)
-    standard = StandardModel(model)
-    found = METHODS[method](standard, bound)
-    if found.value == -math.inf and method != "ilp":
-        found = _by_program(standard, integer=True)  # a search may miss the few that are legal
+    if method in _PROGRAMS:
+        _check_labels(model)
+        return _given(_by_program(StandardModel(model), integer=method == "ilp"), model)
+    *found, refusal, place = model.native.search(method, bound)
+    if refusal:
+        raise _refused(model, method, refusal, place)
+    if found[1] == -math.inf:  # a search may miss the few that are legal
+        return _given(_by_program(StandardModel(model), integer=True), model)
+    return Found(*found)
+
+
+def _given(found: Found, model: PairModel) -> Found:
+    """Return what was found for the standard model in the units of the given one."""
     if found.value == -math.inf:
         raise nothing_legal()
-    if math.isnan(found.value):  # a cut whose value nobody asked for
-        return found
     value = model.native.score(found.labels)
-    return found._replace(value=value, bound=standard.given_bound(found.value, found.bound, value))
+    bound = model.native.given_bound(found.value, found.bound, value)
+    return found._replace(value=value, bound=bound)
 
 
-#: What can take groups of nodes.
-_WITH_CLIQUES = ("auto", "cut", "expansion", "swap", "lp", "ilp")
+def _check_labels(model: PairModel) -> None:
+    dead = np.flatnonzero(~np.isfinite(model.label).any(axis=1))
+    if len(dead):  # no search, and no program, could find a label there
+        raise _no_label(model, int(dead[0]))
 
 
-def _check_cliques(model: PairModel, method: str) -> None:
-    assert model.cliques is not None
-    if method not in _WITH_CLIQUES:
-        raise CapabilityError(f"{method} does not take cliques. What works: {_WITH_CLIQUES}")
-    negative = np.argwhere(model.cliques[1] < 0)
-    if len(negative) and method not in ("lp", "ilp"):
-        c, k = negative[0].tolist()
-        raise CapabilityError(
+def _no_label(model: PairModel, node: int) -> InfeasibleError:
+    return InfeasibleError(
+        f"no legal output is left: every label of {model.place(node)} scores -inf"
+    )
+
+
+def _refused(model: PairModel, method: str, refusal: str, place: int) -> ValueError:
+    """Return the error that says why the core's method does not take a model."""
+    if refusal == "no label":
+        return _no_label(model, place)
+    if refusal == "cliques":
+        return CapabilityError(f"{method} does not take cliques. What works: {_WITH_CLIQUES}")
+    if refusal == "negative clique":
+        c, k = divmod(place, model.n_labels)
+        return CapabilityError(
             f"clique {c} loses by agreeing on label {k}; cuts need scores >= 0. What works: "
             'method="ilp"'
         )
-
-
-def _auto(model: StandardModel, bound: bool) -> Found:
-    if not model.has_pairs or model.n_labels == 1:
-        return _independent(model)
-    if model.n_labels == 2:
-        labels, value, refused = model.native.cut(with_value=bound)
-        if refused < 0:
-            return Found(labels, value, value, "minimum cut")
-    if model.elimination is not None:
-        return _eliminate(model, bound)
-    if model.n_labels == 2 and model.cliques is None:
-        return _roof_dual(model, bound)
-    found, truncated = _moves(model, swap=False)
-    if (model.cliques is None and truncated) or found.value == -math.inf:
-        other = _reweighted(model, bound)
-        if other.value > found.value:
-            found = found._replace(labels=other.labels, value=other.value, method=other.method)
-        return found._replace(bound=other.bound)
-    return _bounded(model, found) if bound else found
-
-
-def _independent(model: StandardModel) -> Found:
-    labels: Integers = model.label.argmax(axis=1)
-    value = model.native.score(labels)
-    return Found(labels, value, value, "maximum of each label")
-
-
-def _eliminate(model: StandardModel, bound: bool) -> Found:
-    if model.elimination is None:
-        raise CapabilityError(
+    if refusal == "too wide":
+        return CapabilityError(
             "elimination needs a graph of small treewidth, and this one's tables would be too "
             'large. What works: method="auto", "expansion", "trws", "lp", "ilp"'
         )
-    value, labels = model.elimination.best(model.label, model.tables)
-    if value > -math.inf:
-        value = model.native.score(labels)
-    return Found(labels, value, value, "elimination")
-
-
-def _cut(model: StandardModel, bound: bool) -> Found:
-    if model.n_labels == 1:
-        return _independent(model)
-    if model.n_labels != 2:
-        raise CapabilityError(
-            f"one cut finds the best of two labels, here are {model.n_labels}. What works: "
-            'method="expansion" or "swap", whose every move is a cut'
-        )
-    labels, value, refused = model.native.cut(with_value=bound)
-    if refused >= 0:
-        p, q = model.edges[refused].tolist()
-        table = model.given.tables[refused].tolist()
-        raise NotSubmodularError(
-            f"edge {refused}, between {model.place(p)} and {model.place(q)}, is not submodular: "
-            f"s[0, 0] + s[1, 1] < s[0, 1] + s[1, 0] with s = {table}, "
+    if refusal == "not submodular":
+        p, q = model.edges[place].tolist()
+        return NotSubmodularError(
+            f"edge {place}, between {model.place(p)} and {model.place(q)}, is not submodular: "
+            f"s[0, 0] + s[1, 1] < s[0, 1] + s[1, 0] with s = {model.tables[place].tolist()}, "
             'which no cut can represent; method="qpbo", "auto" or "ilp" take it'
         )
-    return Found(labels, value, value, "minimum cut")
+    if method == "qpbo":
+        return CapabilityError(
+            f"roof duality (qpbo) is for two labels, here are {model.n_labels}. What works: "
+            'method="trws", "lp", "ilp"'
+        )
+    return CapabilityError(
+        f"one cut finds the best of two labels, here are {model.n_labels}. What works: "
+        'method="expansion" or "swap", whose every move is a cut'
+    )
 
 
-def _moves(
-    model: StandardModel, *, swap: bool, start: Integers | None = None
-) -> tuple[Found, bool]:
-    if start is None:
-        start = model.label.argmax(axis=1)
-    labels, value, _, truncated = model.native.climb(start, swap, 1000)
-    name = "alpha-beta-swap" if swap else "alpha-expansion"
-    return Found(labels, value, math.inf, name), truncated
+# -- programs -----------------------------------------------------------------------------------
 
 
 def _bounded(model: StandardModel, found: Found) -> Found:
@@ -158,51 +140,6 @@ def _bounded(model: StandardModel, found: Found) -> Found:
     if model.cliques is not None:  # messages do not see them: each earns its most
         bound += float(np.maximum(model.cliques[1].max(axis=1), 0.0).sum())
     return found._replace(bound=max(found.value, bound))
-
-
-def _expansion(model: StandardModel, bound: bool) -> Found:
-    found, _ = _moves(model, swap=False)
-    return _bounded(model, found) if bound else found
-
-
-def _swap(model: StandardModel, bound: bool) -> Found:
-    found, _ = _moves(model, swap=True)
-    return _bounded(model, found) if bound else found
-
-
-def _reweighted(model: StandardModel, bound: bool) -> Found:
-    labels, value, _, _, _, _, limit = model.native.messages(
-        0.0, True, 0.0, 200, _LEAST_GAIN / 10, False
-    )
-    return Found(labels, value, max(value, limit), "tree-reweighted messages")
-
-
-def _max_product(model: StandardModel, bound: bool) -> Found:
-    sizes = np.abs(model.label[np.isfinite(model.label) & (model.label < 0)])
-    rest = 1e-6 * float(np.median(sizes)) if len(sizes) else 1e-6  # beside most scores
-    labels, value, *_ = model.native.messages(0.0, False, 0.3, 200, rest, False)
-    found = Found(labels, value, math.inf, "loopy max-product")
-    return _bounded(model, found) if bound else found
-
-
-def _roof_dual(model: StandardModel, bound: bool) -> Found:
-    if model.n_labels != 2:
-        raise CapabilityError(
-            f"roof duality (qpbo) is for two labels, here are {model.n_labels}. What works: "
-            'method="trws", "lp", "ilp"'
-        )
-    labels, limit = model.native.roof_dual()
-    open_ones = labels < 0
-    if not open_ones.any():
-        value = model.native.score(labels)
-        return Found(labels, value, value, "roof duality")
-    # What is known stays; the rest is searched.
-    guess, _, *_ = model.native.messages(0.0, True, 0.0, 100, _LEAST_GAIN, False)
-    start = np.where(open_ones, guess, labels)
-    found, _ = _moves(model, swap=False, start=start)
-    return found._replace(
-        bound=max(found.value, limit), method="roof duality, the open labels by expansion"
-    )
 
 
 def _by_program(model: StandardModel, *, integer: bool) -> Found:
@@ -246,19 +183,21 @@ def _relaxed(model: StandardModel, program: Any, time_limit: float | None) -> Fo
     if _loses_by_agreeing(model):
         value = model.native.score(start)
         return Found(start, value, max(value, relaxed.value), "linear program, rounded")
-    found, _ = _moves(model, swap=False, start=start)
-    return found._replace(
-        bound=max(found.value, relaxed.value), method="linear program, rounded and improved by cuts"
+    labels, value, _, _ = model.native.climb(start, False, 1000)
+    return Found(
+        labels, value, max(value, relaxed.value), "linear program, rounded and improved by cuts"
     )
 
 
 def _quickly(model: StandardModel) -> Found:
     """Return a labelling that takes no program, for those that are out of time."""
+    start: Integers = model.label.argmax(axis=1)
     if _loses_by_agreeing(model):
-        return _independent(model)._replace(bound=math.inf)
-    found = _moves(model, swap=False)[0]
+        return Found(start, model.native.score(start), math.inf, "maximum of each label")
+    labels, value, _, _ = model.native.climb(start, False, 1000)
+    found = Found(labels, value, math.inf, "alpha-expansion")
     if model.cliques is None:
-        other = _reweighted(model, bound=True)
+        other = Found(*model.native.search("trws", True)[:4])
         if other.value > found.value:
             return other
     return found
@@ -268,34 +207,10 @@ def _loses_by_agreeing(model: StandardModel) -> bool:
     return model.cliques is not None and bool((model.cliques[1] < 0).any())
 
 
-def _integer_program(model: StandardModel, bound: bool) -> Found:
-    return _by_program(model, integer=True)
-
-
-def _linear_program(model: StandardModel, bound: bool) -> Found:
-    return _by_program(model, integer=False)
-
-
-METHODS: dict[str, Callable[[StandardModel, bool], Found]] = {
-    "auto": _auto,
-    "elimination": _eliminate,
-    "cut": _cut,
-    "expansion": _expansion,
-    "swap": _swap,
-    "max-product": _max_product,
-    "trws": _reweighted,
-    "qpbo": _roof_dual,
-    "lp": _linear_program,
-    "ilp": _integer_program,
-}
-
-
 def partial_labels(model: PairModel) -> Any:
     """Return the labels that roof duality proves, −1 for the others, and an upper bound."""
     if model.n_labels != 2 or model.cliques is not None:
         raise CapabilityError(
             f"roof duality is for two labels and pairs, here are {model.n_labels}"
         )
-    standard = StandardModel(model)
-    labels, bound = standard.native.roof_dual()
-    return labels, standard.offset + bound / standard.scale
+    return model.native.partial_labels()

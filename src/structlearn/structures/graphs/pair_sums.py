@@ -1,6 +1,9 @@
-"""Sums over labellings without elimination: of independent labels, and loopy messages."""
+"""Sums over labellings: exact ones, and loopy messages."""
 
 from __future__ import annotations
+
+import math
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -8,42 +11,36 @@ import numpy.typing as npt
 from ..base import nothing_legal
 from .pair_model import PairModel
 
-__all__ = ["independent_sums", "loopy_sums"]
+__all__ = ["Sums", "exact_sums", "loopy_sums"]
 
 Array = npt.NDArray[np.float64]
 
-
-def independent_sums(model: PairModel, temperature: float) -> tuple[float, Array, Array]:
-    """Return ε log Σ exp(score/ε) and the marginals where no pair is scored."""
-    top = model.label.max(axis=1, keepdims=True)
-    if np.isneginf(top).any():
-        raise nothing_legal()
-    p = np.exp((model.label - top) / temperature)
-    total = p.sum(axis=1, keepdims=True)
-    node = p / total
-    first, second = model.edges.T
-    pair = node[first][:, :, np.newaxis] * node[second][:, np.newaxis, :]
-    return float((top + temperature * np.log(total)).sum()), node, pair
+#: ε log Σ exp(score/ε), marginals of nodes (N, K) and edges (E, K, K), entropy in nats.
+Sums = tuple[float, Array, Array, float]
 
 
-def loopy_sums(model: PairModel, temperature: float, damping: float) -> tuple[float, Array, Array]:
-    """Return Bethe's value and the beliefs of sum-product message passing.
+def exact_sums(model: PairModel, temperature: float) -> Sums | None:
+    """Return the sums by elimination, or of independent labels; None: the treewidth is too large.
+
+    The value is −∞ where nothing is legal.
+    """
+    found = model.native.sums(temperature)
+    return None if found is None else _shaped(model, found)
+
+
+def loopy_sums(model: PairModel, temperature: float, damping: float) -> Sums:
+    """Return Bethe's value and entropy, and the beliefs of sum-product message passing.
 
     value = ⟨θ, b⟩ + ε (Σ_e H(b_e) − Σ_v (degree_v − 1) H(b_v)). See J. Yedidia, W. Freeman &
-    Y. Weiss (2005), Constructing free-energy approximations.
+    Y. Weiss (2005), Constructing free-energy approximations. Exact where no pair is scored.
     """
-    found = model.native.messages(temperature, False, damping, 500, 1e-9, True)
-    n_labels = model.n_labels
-    node = found[2].reshape(-1, n_labels)
-    pair = found[3].reshape(-1, n_labels, n_labels)
-    degree = np.bincount(model.edges.ravel(), minlength=model.n_nodes)
-    entropy = _entropies(pair).sum() - ((degree - 1) * _entropies(node)).sum()
-    mean = node[node > 0] @ model.label[node > 0] + pair[pair > 0] @ model.tables[pair > 0]
-    return float(mean + temperature * entropy), node, pair
+    found = model.native.loopy_sums(temperature, damping)
+    if found[0] == -math.inf:
+        raise nothing_legal()
+    return _shaped(model, found)
 
 
-def _entropies(p: Array) -> Array:
-    with np.errstate(divide="ignore", invalid="ignore"):
-        terms = np.where(p > 0, -p * np.log(p), 0.0)
-    total: Array = terms.reshape(len(p), -1).sum(axis=1)
-    return total
+def _shaped(model: PairModel, found: Any) -> Sums:
+    value, node, pair, entropy = found
+    k = model.n_labels
+    return value, node.reshape(-1, k), pair.reshape(-1, k, k), entropy

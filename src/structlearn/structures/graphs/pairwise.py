@@ -7,14 +7,14 @@ import itertools
 import math
 import warnings
 from abc import abstractmethod
-from collections.abc import Callable, Iterator, Mapping
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Iterator, Mapping
 from functools import partial
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
+from ... import _core
 from ...exceptions import CapabilityError, InexactInferenceWarning, InfeasibleError
 from ..base import (
     Parts,
@@ -30,11 +30,12 @@ from ..base import (
     seed_of,
     unbatch,
 )
-from ..native import n_threads
+from ..entropies import centred
+from ..others import differing_labels
 from ..programs.solvers import seconds_of
 from .pair_model import PairModel
 from .pair_search import METHODS, Found, search
-from .pair_sums import independent_sums, loopy_sums
+from .pair_sums import Sums, exact_sums, loopy_sums
 
 __all__ = ["PairwiseStructure"]
 
@@ -59,6 +60,7 @@ class PairwiseStructure(Structure):
     """
 
     _batches_itself = True
+    runs_on_threads = True
     #: The axes of the label block.
     _label_axes: tuple[str, ...]
     #: ``infer`` at temperature 0 is what ``solve`` finds, with its certificate.
@@ -116,19 +118,6 @@ class PairwiseStructure(Structure):
 
     # -- maxima ---------------------------------------------------------------------------------
 
-    def _each(
-        self, query: Callable[..., Any], batch: list[dict[str, Any]], n_jobs: int | None
-    ) -> list[Any]:
-        """Return the answers of a batch, on threads: the searches let go of the interpreter."""
-        threads = min(n_threads(n_jobs), len(batch))
-        if threads <= 1:
-            return ask_each(query, batch)
-        with ThreadPoolExecutor(threads) as pool:
-            singly = pool.map(
-                lambda i: ask_each(query, batch[i : i + 1], first=i), range(len(batch))
-            )
-            return [answer for (answer,) in singly]
-
     def argmax(
         self,
         *,
@@ -185,11 +174,7 @@ class PairwiseStructure(Structure):
         Their fifty sweeps cost more than the search; learners ask for them once, at the end.
         """
         model = self._model(self._read(scores))
-        found = search(model, self.method, bound=False)
-        if math.isnan(found.value):  # a cut whose value nobody asked for
-            value = model.native.score(found.labels)
-            found = found._replace(value=value, bound=value)
-        return self._solution(model, found)
+        return self._solution(model, search(model, self.method, bound=False))
 
     def _solution(self, model: PairModel, found: Found) -> Solution:
         output = self._shaped(found.labels, model)
@@ -271,7 +256,7 @@ class PairwiseStructure(Structure):
         if temperature == 0:
             solution = self.solve(**scores)
             return solution.value, self.encode(solution.output, **scores)
-        value, node, pair = self._sums(self._model(theta), float(temperature))
+        value, node, pair, _ = self._sums(self._model(theta), float(temperature))
         return value, self._summed(self._spread(node, pair, theta), theta)
 
     def marginals(
@@ -285,13 +270,36 @@ class PairwiseStructure(Structure):
         theta = self._read(scores)
         if temperature == 0:
             return self.encode_by_position(self.argmax(**scores), **scores)
-        _, node, pair = self._sums(self._model(theta), float(temperature))
+        _, node, pair, _ = self._sums(self._model(theta), float(temperature))
         return self._spread(node, pair, theta)
+
+    # -- in the core ----------------------------------------------------------------------------
+
+    #: Whether the core's examples are grids.
+    _is_grid = False
+    #: The share of a clique's nodes whose other labels leave it nothing.
+    tolerance = 0.0
+
+    def core_inference(self, behind: Any, likelihood: str, gold: Any) -> Any:
+        """Return the core's searches and sums, with programs and messages of errors behind them."""
+        if type(self).__module__.split(".")[0] != __name__.split(".")[0]:
+            return None  # a subclass may search in other ways
+        ptr, labels = (None, None) if gold is None else gold
+        return _core.pairwise_inference(
+            behind,
+            self._is_grid,
+            self.method,
+            self.damping,
+            self.tolerance,
+            likelihood,
+            ptr,
+            labels,
+        )
 
     def sums_are_exact(self, **scores: Any) -> bool:
         """Tell whether log-partition and marginals of these scores are exact (elimination)."""
         model = self._model(self._read(scores))
-        return not model.has_pairs or model.elimination is not None  # cliques have neither
+        return not model.has_pairs or model.native.order() is not None  # cliques have neither
 
     def loopy_infer(self, *, temperature: float = 1.0, **scores: Any) -> tuple[float, Parts]:
         """Return Bethe's approximation of the log-partition and the beliefs of loopy messages.
@@ -304,11 +312,7 @@ class PairwiseStructure(Structure):
         model = self._model(theta)
         if model.cliques is not None or temperature == 0:
             raise CapabilityError("loopy sums are for pairs, not cliques, and temperature > 0")
-        value, node, pair = (
-            loopy_sums(model, float(temperature), self.damping)
-            if model.has_pairs
-            else independent_sums(model, float(temperature))
-        )
+        value, node, pair, _ = loopy_sums(model, float(temperature), self.damping)
         return value, self._summed(self._spread(node, pair, theta), theta)
 
     def pseudo_infer(
@@ -339,20 +343,17 @@ class PairwiseStructure(Structure):
         )
         return value, self._summed(spread, theta)
 
-    def _sums(self, model: PairModel, temperature: float) -> tuple[float, Array, Array]:
-        plan = model.elimination
-        if plan is not None:
-            value, node, pair = plan.all_marginals(model.label, model.tables, temperature)
-            if value == -math.inf:
+    def _sums(self, model: PairModel, temperature: float) -> Sums:
+        exact = exact_sums(model, temperature)
+        if exact is not None:
+            if exact[0] == -math.inf:
                 raise nothing_legal()
-            return value, node, pair
+            return exact
         if model.cliques is not None:
             raise CapabilityError(
                 "there are no sums over labellings with cliques. What works: argmax, solve, and "
                 "the learners that need no more (perceptron, structured SVM)"
             )
-        if not model.has_pairs:
-            return independent_sums(model, temperature)
         warnings.warn(
             "the treewidth is too large for exact sums: loopy message passing gives approximate "
             "marginals, and Bethe's approximation of the log-partition",
@@ -375,7 +376,7 @@ class PairwiseStructure(Structure):
         check_temperature(temperature)
         batch = self._batch(scores)
         if batch is not None:
-            return sample_batch(self, n, temperature, random_state, batch)
+            return sample_batch(self, n, temperature, random_state, batch, n_jobs, on_threads=False)
         model = self._model(self._read(scores))
         if temperature == 0:
             return np.array([self.argmax(**scores)] * n)
@@ -395,7 +396,7 @@ class PairwiseStructure(Structure):
         """Return the number of labellings with a finite score; needs a small treewidth."""
         batch = self._batch(scores)
         if batch is not None:
-            return ask_each(self.count, batch)
+            return self._each(self.count, batch, n_jobs, on_threads=False)
         model = self._model(self._read(scores))
         if model.elimination is not None:
             return model.elimination.count(model.label, model.tables)
@@ -409,6 +410,21 @@ class PairwiseStructure(Structure):
         if batch is not None:
             return self._each(partial(self.entropy, temperature=temperature), batch, n_jobs)
         return super().entropy(temperature=temperature, **scores)
+
+    def _entropy(
+        self, theta: dict[str, Any], topology: Mapping[str, Any], temperature: float
+    ) -> float:
+        scores = centred(theta, {"label": 1, "edge": 2, "right": 2, "down": 2})
+        return self._sums(self._model({**scores, **topology}), temperature)[3]
+
+    def _others(
+        self, y: Any, theta: Parts, topology: Mapping[str, Any]
+    ) -> Iterator[dict[str, Any]]:
+        if not self.sums_are_exact(**theta, **topology):
+            raise CapabilityError(
+                "the treewidth is too large for exact sums over all labellings but one"
+            )
+        return differing_labels(theta, "label", self._labels(y, theta))
 
     # -- outputs and parts ----------------------------------------------------------------------
 

@@ -22,7 +22,8 @@ __all__ = ["HighsModel"]
 
 Vector = npt.NDArray[np.float64]
 
-#: What is taken for 0, and what if the solver gives up: the first is not far from rounding.
+#: What is taken for 0, and what where the solver then gives up or finds nothing: the first is not
+#: far from rounding.
 _TOLERANCES = (1e-10, 1e-7)
 
 #: Where costs change by more than this share, the old basis is further away than none.
@@ -154,13 +155,17 @@ class _Kept:
             # It asks for the time only when it is done.
             jump = self._presolve and math.isinf(time_limit)
             highs.setOptionValue("mip_heuristic_run_feasibility_jump", jump)
-        unknown = (statuses.kNotset, statuses.kUnknown, statuses.kSolveError)
+        # That nothing is left is believed at the wider tolerance only: at the narrow one the solver
+        # may call a program infeasible because rounding is all that its solutions lack.
+        doubtful = {statuses.kNotset, statuses.kUnknown, statuses.kSolveError}
+        doubtful |= {statuses.kInfeasible, statuses.kUnboundedOrInfeasible}
         for tolerance in _TOLERANCES:
             self._set_tolerance(tolerance)
             self._run()
             status = highs.getModelStatus()
-            if status not in unknown:
+            if status not in doubtful:
                 break
+            highs.clearSolver()
         info = highs.getInfo()
         if status == statuses.kUnboundedOrInfeasible:
             # Without costs nothing is unbounded.

@@ -278,7 +278,7 @@ class Program(ProgramSearch):
         self, *, time_limit: float | None = None, n_jobs: int | None = None, **scores: Any
     ) -> Any:
         """Return the best output; a list of them for a batch."""
-        found = self.solve(time_limit=time_limit, **scores)
+        found = self.solve(time_limit=time_limit, n_jobs=n_jobs, **scores)
         return [one.output for one in found] if isinstance(found, list) else found.output
 
     def solve(
@@ -304,7 +304,8 @@ class Program(ProgramSearch):
         if method not in ("auto", "ilp", "lp"):
             raise ValueError(f'method must be "auto", "ilp" or "lp", got {method!r}')
         if is_batch(scores):
-            return ask_each(self.solve, unbatch(scores), time_limit=time_limit, method=method)
+            query = partial(self.solve, time_limit=time_limit, method=method)
+            return self._each(query, unbatch(scores), n_jobs)
         theta = self._flat(scores)
         limit = seconds_of(self.time_limit if time_limit is None else time_limit)
         with self._lock:
@@ -337,7 +338,7 @@ class Program(ProgramSearch):
         """
         check_count(n)
         if is_batch(scores):
-            return ask_each(partial(self.kbest, n), unbatch(scores))
+            return self._each(partial(self.kbest, n), unbatch(scores), n_jobs)
         size = self.n_parts
         low, high = self.rows.column_lower[:size], self.rows.column_upper[:size]
         other = np.flatnonzero(

@@ -14,9 +14,11 @@ from ... import _core
 from ...exceptions import CapabilityError
 from ..base import Array, Block, Parts, allowed_labels, ask_each, is_open, part_of
 from ..hypergraph import Hyperedges
-from ..native import NativeStructure, examples_of, n_threads
+from ..native import NativeStructure, examples_of
+from ..others import differing
 from ..programs.rows import RowBuilder
 from ..score_arrays import as_scores, rank_of
+from ..threads import n_threads
 from .heads import all_heads, check_tree, inner_siblings, read_heads
 from .projective_edges import projective_edges
 from .tree_counts import count_arborescences, count_projective
@@ -308,6 +310,30 @@ class Arborescence(NativeStructure):
         for heads in trees:
             for labels in itertools.product(range(shape[2]), repeat=len(heads)):
                 yield heads, np.array(labels)
+
+    def _others(
+        self, y: Any, theta: Parts, topology: Mapping[str, Any]
+    ) -> Iterator[dict[str, Any]] | None:
+        if self.projective:
+            return None
+        arc = theta["arc"]
+        index = np.arange(arc.size).reshape(*arc.shape[:2], -1)
+        chosen = np.flatnonzero(self.encode(y, **theta)["arc"])
+        word = chosen // index.shape[2] % len(arc)
+        return differing(
+            theta, "arc", ((index[:, m].ravel(), int(k)) for m, k in zip(word, chosen, strict=True))
+        )
+
+    def _local_entropy(
+        self, theta: dict[str, Any], topology: Mapping[str, Any], temperature: float
+    ) -> float:
+        # A word has one arc: measured against that of the best tree, whose score is then 0.
+        arc = theta["arc"]
+        chosen = np.nonzero(self.encode(self.argmax(**theta), **theta)["arc"])
+        best = np.zeros(len(arc))
+        best[chosen[1]] = arc[chosen]
+        shift = best[:, np.newaxis] if arc.ndim == 3 else best
+        return super()._local_entropy({**theta, "arc": arc - shift}, topology, temperature)
 
     def edges(self, **scores: Any) -> Hyperedges | None:
         """Return Eisner's chart for projective trees; others have no dynamic program."""

@@ -239,6 +239,19 @@ class Constituency(NativeStructure):
         """Iterate over all trees."""
         return self._trees.outputs(self._one(scores))
 
+    def infer_others(
+        self, y: Any, *, temperature: float = 1.0, **scores: Any
+    ) -> tuple[float, Parts]:
+        """Return (ε log Σ exp(score/ε), its gradient by block) over all trees but y, ε > 0."""
+        theta = self._scores(scores)
+        if self.grammar is None or "span" in theta:
+            return super().infer_others(y, temperature=temperature, **theta)
+        # Without spans the parts do not tell trees apart.
+        n = len(theta["word"])
+        span = np.zeros((n, n + 1, self.grammar.n_symbols))
+        value, p = super().infer_others(y, temperature=temperature, span=span, **theta)
+        return value, {name: a for name, a in p.items() if name != "span"}
+
     def edges(self, **scores: Any) -> Hyperedges:
         """Return the chart as hyperedges: for the reference engine, and for integer programs."""
         return self._trees.edges(scores)
@@ -247,7 +260,7 @@ class Constituency(NativeStructure):
         """Return the number of trees with a finite score, as an exact integer."""
         batch, theta, n = self._convert(scores)
         if batch:
-            return ask_each(self.count, examples_of(theta, n))
+            return self._each(self.count, examples_of(theta, n), n_jobs, on_threads=False)
         self._core.check(theta)
         return self._trees.count(theta)
 

@@ -67,6 +67,8 @@ class Grammar:
             ((rule,), {parent, child}) for rule, (parent, child) in enumerate(rules)
         ]
         for _ in range(self.max_chain):
+            if not layer:
+                break  # no symbol comes twice: chains end, however long they may be
             found += [chain for chain, _ in layer]
             if len(found) > _MOST_CHAINS:
                 raise ValueError(

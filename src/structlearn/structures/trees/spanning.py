@@ -14,6 +14,7 @@ from ..base import Array, Block, Parts, ask_each, check_count, part_of
 from ..native import NativeStructure, examples_of
 from ..programs.rows import RowBuilder
 from ..score_arrays import as_scores, rank_of
+from .arborescence import Arborescence
 from .heads import all_heads
 from .tree_counts import count_arborescences
 from .tree_program import spanning_rows
@@ -208,6 +209,26 @@ class SpanningTree(NativeStructure):
             edges.sort(axis=1)
             yield edges[np.lexsort((edges[:, 1], edges[:, 0]))]
 
+    def infer_others(
+        self, y: Any, *, temperature: float = 1.0, **scores: Any
+    ) -> tuple[float, Parts]:
+        """Return (ε log Σ exp(score/ε), its gradient by block) over all trees but y, ε > 0."""
+        edge = self._scores(scores)["edge"]
+        if len(edge) == 1:
+            return -math.inf, {}
+        value, p = _BELOW_NODE_0.infer_others(
+            _heads(self._edges(y, len(edge))), temperature=temperature, arc=edge + edge.T
+        )
+        return value, {"edge": np.triu(p["arc"] + p["arc"].T)} if p else {}
+
+    def _local_entropy(
+        self, theta: dict[str, Any], topology: Mapping[str, Any], temperature: float
+    ) -> float:
+        edge = theta["edge"]
+        if len(edge) == 1:
+            return 0.0
+        return _BELOW_NODE_0.entropy(temperature=temperature, arc=edge + edge.T)  # type: ignore[no-any-return]
+
     def program_rows(self, theta: Parts, **topology: Any) -> RowBuilder:
         """Return the rows: flows from node 0 to every other."""
         return spanning_rows({name: a.shape for name, a in theta.items()})
@@ -216,7 +237,7 @@ class SpanningTree(NativeStructure):
         """Return the number of trees with a finite score, as an exact integer."""
         batch, theta, n = self._convert(scores)
         if batch:
-            return ask_each(self.count, examples_of(theta, n))
+            return self._each(self.count, examples_of(theta, n), n_jobs, on_threads=False)
         ways = np.triu(np.isfinite(self._one(theta)["edge"]), 1).astype(np.int64)
         return 1 if len(ways) == 1 else count_arborescences(ways + ways.T, single_root=False)
 
@@ -229,3 +250,24 @@ class SpanningTree(NativeStructure):
                 edge[np.tril_indices(len(edge))] = 0.0
             scores = {**scores, "edge": edge}
         return super()._scores(scores)
+
+
+#: A spanning tree is an arborescence below node 0.
+_BELOW_NODE_0 = Arborescence(single_root=False)
+
+
+def _heads(edges: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
+    """Return the head of each node but 0, where the edges are led away from node 0."""
+    near: dict[int, list[int]] = {}
+    for i, j in edges.tolist():
+        near.setdefault(i, []).append(j)
+        near.setdefault(j, []).append(i)
+    heads = np.full(len(edges) + 1, -1, dtype=np.int64)
+    open_nodes = [0]
+    while open_nodes:
+        i = open_nodes.pop()
+        for j in near[i]:
+            if j != heads[i]:
+                heads[j] = i
+                open_nodes.append(j)
+    return heads[1:]

@@ -11,7 +11,9 @@ import numpy.typing as npt
 
 from ... import _core
 from ..base import Block, Parts, ask_each, part_of
+from ..entropies import centred, entropy_of_choices
 from ..native import NativeStructure, examples_of
+from ..others import differing_labels
 from ..programs.rows import RowBuilder
 
 __all__ = ["Tree"]
@@ -183,13 +185,31 @@ class Tree(NativeStructure):
                 )
         return build
 
+    def _others(
+        self, y: Any, theta: Parts, topology: Mapping[str, Any]
+    ) -> Iterator[dict[str, Any]]:
+        return differing_labels(theta, "label", self.labels_of(y))
+
+    def _local_entropy(
+        self, theta: dict[str, Any], topology: Mapping[str, Any], temperature: float
+    ) -> float:
+        scores = {**centred(theta, {"label": 1, "edge": 2}), **topology}
+        p = self.marginals(temperature=temperature, **scores)
+        if "edge" not in theta:
+            return entropy_of_choices(p["label"])
+        # The root's label, and then each label after that of its parent.
+        _, child = self._pairs(self._one(scores))
+        root = _root(child, len(p["label"]))
+        pairs = p["edge"].reshape(-1, p["label"].shape[1])
+        return entropy_of_choices(p["label"][[root]]) + entropy_of_choices(pairs)
+
     # -- counting -------------------------------------------------------------------------------
 
     def count(self, *, n_jobs: int | None = None, **scores: Any) -> Any:
         """Return the number of labellings with a finite score, as an exact integer."""
         batch, theta, n = self._convert(scores)
         if batch:
-            return ask_each(self.count, examples_of(theta, n))
+            return self._each(self.count, examples_of(theta, n), n_jobs, on_threads=False)
         self._core.check(theta)
         with np.errstate(over="ignore", invalid="ignore"):
             approximate = self._count_labellings(theta, np.float64)

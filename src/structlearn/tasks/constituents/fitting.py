@@ -1,32 +1,52 @@
-"""Learning a parser of constituents: tags by jack-knifing, labels, passes over the trees."""
+"""Learning a parser of constituents: tags by jack-knifing, labels, a problem."""
 
 from __future__ import annotations
 
-import random
 import sys
 import time
 from array import array
 from collections import Counter
 from typing import Any
 
+import numpy as np
+import numpy.typing as npt
+
 from ... import _core
+from ...problem import Problem
 from ...text.trees import Tree
+from ..learning import check_learner, learn_task
 from ..tagging.tagger import Tagger
 from .model import ConstituencyModel
 from .scores import score_trees
 
-__all__ = ["fit_parser"]
+__all__ = ["TreeProblem", "fit_parser"]
 
 #: Chains of labels seen fewer times are learned as one of their labels.
 _LEAST_LABEL = 2
 #: Words seen fewer times are their shape and ending.
 _LEAST_WORD = 2
+#: What suits trees better than the estimators' own defaults: classic AdaGrad, not regularised.
+_PRESETS: dict[str, dict[str, Any]] = {
+    "adagrad": {"_rate": 0.1, "delta": 0.0, "C": np.inf, "max_iter": 4},
+}
+#: Expected counts that are not worth their time in a step, where steps come to no optimum anyway.
+_NEGLIGIBLE = 1e-4
+#: Learners whose gap is proven, which takes weights of 64 bits.
+_CONVEX = ("svm", "crf")
 
 
 def fit_parser(
-    parser: Any, trees: list[Tree], dev: list[Tree] | None
+    parser: Any,
+    trees: list[Tree],
+    dev: list[Tree] | None,
+    sample_weight: npt.NDArray[np.float64] | None = None,
 ) -> tuple[ConstituencyModel, list[dict[str, Any]], bool]:
     """Return the model, a record of the passes, and whether it was interrupted."""
+    preset = dict(_PRESETS.get(parser.learner, {}))
+    if parser.C in (None, np.inf):
+        preset["least"] = _NEGLIGIBLE
+    if parser.learner != "pcfg":
+        check_learner(parser)
     sentences = [(tree.words, tree.tags) for tree in trees]
     tagger = None
     tags = [tags for _, tags in sentences]
@@ -44,8 +64,42 @@ def fit_parser(
         known = sorted({tag for row in tags for tag in row})
         model = ConstituencyModel([()], known, {}, tagger, "", training, grammar)
         return model, [], False
-    run = _Fitting(parser, trees, tags, tagger, training)
-    return run.run(dev)
+    begin = time.perf_counter()
+    problem = TreeProblem(
+        trees,
+        tags,
+        min_count=parser.min_count,
+        max_length=parser.max_length,
+        sample_weight=sample_weight,
+        dtype=np.float64 if parser.learner in _CONVEX else np.float32,
+    )
+    _say(
+        parser,
+        f"{problem.n_examples} sentences, {len(problem.labels) - 1} labels, "
+        f"{problem.n_features:,} features",
+    )
+
+    def score(weights: Any) -> float:
+        model = problem.model(weights, tagger)
+        return score_trees(model, dev or [], parser.gold_tags, parser.n_threads)[0].f1
+
+    found = learn_task(
+        parser,
+        problem,
+        preset=preset,
+        score=None if dev is None else score,
+        measure="f1",
+    )
+    training.update(
+        passes=len(found.history),
+        seconds=round(time.perf_counter() - begin, 1),
+        tags=len(problem.tags),
+    )
+    if found.objective is not None:
+        training.update(objective=found.objective, gap=found.gap)
+    model = problem.model(found.weights, tagger, pruned=True)
+    model.training = training
+    return model, found.history, found.interrupted
 
 
 def _train_tagger(parser: Any, sentences: list[tuple[list[str], list[str]]]) -> Tagger:
@@ -69,20 +123,42 @@ def jackknife(parser: Any, sentences: list[tuple[list[str], list[str]]]) -> list
     return found
 
 
-class _Fitting:
-    """One training run of the discriminative learners."""
+class TreeProblem(Problem):
+    """Trees with their sentences as a learner sees them.
+
+    Parameters
+    ----------
+    trees : list of Tree
+    tags : list of list of str
+        The tags that the features read.
+    min_count : int
+        Leave out features that gold trees have fewer times.
+    max_length : int
+        Leave out longer sentences.
+    sample_weight : array of shape (n_trees,), optional
+    dtype : {"float32", "float64"}
+        Of the weights of online learners.
+
+    Attributes
+    ----------
+    labels : list of tuple of str
+        Chains of labels; the first is the empty one.
+    tags : list of str
+        The different tags.
+    """
+
+    name = "the trees of a parser"
 
     def __init__(
         self,
-        parser: Any,
         trees: list[Tree],
         tags: list[list[str]],
-        tagger: Tagger | None,
-        training: dict[str, Any],
+        *,
+        min_count: int = 1,
+        max_length: int = 100,
+        sample_weight: npt.NDArray[np.float64] | None = None,
+        dtype: npt.DTypeLike = np.float64,
     ) -> None:
-        self.parser = parser
-        self.tagger = tagger
-        self.training = training
         self.tags = sorted({tag for row in tags for tag in row})
         chains = [tree.collapsed() for tree in trees]
         counts = Counter(chain for spans in chains for _, _, chain in spans)
@@ -92,139 +168,67 @@ class _Fitting:
         words = Counter(word for tree in trees for word in tree.words)
         frequent = (word for word, times in words.items() if times >= _LEAST_WORD)
         self.known = array("Q", sorted(_core.word_key(word) for word in frequent))
-        self.examples = []
-        for tree, row, spans in zip(trees, tags, chains, strict=True):
-            given = tree.words
-            if len(given) > parser.max_length:
-                continue
-            gold = []
-            for begin, end, chain in spans:
-                label = self._label(index, counts, chain)
-                if len(given) > 1 or chain != ("",):
-                    gold.append((begin, end, label))
-            self.examples.append((given, row, gold))
-        if not self.examples:
-            raise ValueError(f"no sentence has at most {parser.max_length} words")
-
-    def _label(
-        self, index: dict[tuple[str, ...], int], counts: Counter[Any], chain: tuple[str, ...]
-    ) -> int:
-        """Return the number of a chain of labels; of a rare one that of its commonest part."""
-        if chain in index:
-            return index[chain]
-        parts = [
-            chain[a:b]
-            for a in range(len(chain))
-            for b in range(a + 1, len(chain) + 1)
-            if chain[a:b] in index
-        ]
-        if parts:
-            return index[max(parts, key=lambda part: (len(part), counts[part]))]
-        return index[max(index, key=lambda known: counts[known])]
-
-    def run(self, dev: list[Tree] | None) -> tuple[ConstituencyModel, list[dict[str, Any]], bool]:
-        parser = self.parser
-        begin = time.perf_counter()
-        history: list[dict[str, Any]] = []
-        weights: Any = None
-        interrupted = False
-        for number in range(parser.n_models):
-            learner = _core.TreeLearner(
-                len(self.labels),
-                self.tags,
-                self.known,
-                self.examples,
-                parser.min_count,
-                0.0 if parser.learner == "perceptron" else parser.cost,
-                0.0 if parser.learner == "perceptron" else parser.rate,
-                parser.learner == "crf",
+        short = [i for i, tree in enumerate(trees) if len(tree.words) <= max_length]
+        if not short:
+            raise ValueError(f"no sentence has at most {max_length} words")
+        self.examples = [
+            (
+                trees[i].words,
+                tags[i],
+                [
+                    (begin, end, _label(index, counts, chain))
+                    for begin, end, chain in chains[i]
+                    if len(trees[i].words) > 1 or chain != ("",)
+                ],
             )
-            if number == 0:
-                _say(
-                    parser,
-                    f"{len(self.examples)} sentences, {len(self.labels) - 1} labels, "
-                    f"{learner.n_features:,} features",
-                )
-            found, interrupted = self._passes(learner, number, dev, history)
-            weights = found if weights is None else _sum(weights, found)
-            if interrupted:
-                break
-        keys, rows, table = weights
-        if parser.n_models > 1:
-            used = number + 1
-            rows, table = _divided(rows, used, "f"), _divided(table, used, "d")
-        arrays = {"known": self.known, **_pruned(keys, rows, len(self.labels)), "table": table}
-        self.training.update(
-            passes=len(history), seconds=round(time.perf_counter() - begin, 1), tags=len(self.tags)
+            for i in short
+        ]
+        self._store = _core.TreeExamples(
+            len(self.labels), self.tags, self.known, self.examples, min_count
         )
-        model = ConstituencyModel(self.labels, self.tags, arrays, self.tagger, "", self.training)
-        return model, history, interrupted
+        self.n_features = int(self._store.n_features)
+        weight = None if sample_weight is None else np.ascontiguousarray(sample_weight[short])
+        super().__init__(self._store.problem(weight), sample_weight=weight, dtype=dtype)
 
-    def _passes(
-        self, learner: Any, number: int, dev: list[Tree] | None, history: list[dict[str, Any]]
-    ) -> tuple[Any, bool]:
-        """Return (keys, weights, table) of one learner, and whether it was interrupted."""
-        parser = self.parser
-        order = list(range(len(self.examples)))
-        shuffle = random.Random(f"{parser.random_state} {number}")
-        best: Any = None
-        best_f1, since = -1.0, 0
-        for i in range(1, parser.passes + 1):
-            begin = time.perf_counter()
-            shuffle.shuffle(order)
-            complete, wrong = learner.epoch(array("I", order))
-            record: dict[str, Any] = {"pass": i, "wrong": wrong}
-            record["seconds"] = round(time.perf_counter() - begin, 2)
-            if dev is not None and complete:
-                f1 = self._dev_f1(learner, dev)
-                record["dev_f1"] = f1
-                since += 1
-                if f1 > best_f1:
-                    best, best_f1, since = (learner.keys(), *learner.average()), f1, 0
-            history.append(record)
-            shown = f", dev F1 {100 * record['dev_f1']:.2f}" if "dev_f1" in record else ""
-            _say(parser, f"pass {i}: {wrong} wrong trees, {record['seconds']:.1f} s{shown}")
-            if not complete:
-                return best or (learner.keys(), *learner.average()), True
-            # The log loss goes on falling when every tree is right.
-            done = wrong == 0 and parser.learner != "crf"
-            if done or (dev is not None and parser.patience and since >= parser.patience):
-                break
-        return best or (learner.keys(), *learner.average()), False
+    def specification(self) -> dict[str, Any]:
+        """Return what the objective depends on, as plain data."""
+        keys = np.frombuffer(self._store.keys(), np.uint64)
+        return {
+            **super().specification(),
+            "labels": self.labels,
+            "tags": self.tags,
+            "keys": keys,
+            "examples": self.examples,
+        }
 
-    def _dev_f1(self, learner: Any, dev: list[Tree]) -> float:
-        rows, table = learner.average()
-        arrays = {"known": self.known, "keys": learner.keys(), "weights": rows, "table": table}
-        model = ConstituencyModel(self.labels, self.tags, arrays, self.tagger)
-        counts, _ = score_trees(model, dev, self.parser.gold_tags, self.parser.n_threads)
-        return counts.f1
+    def model(
+        self, weights: npt.NDArray[Any], tagger: Tagger | None, *, pruned: bool = False
+    ) -> ConstituencyModel:
+        """Return the model with these weights; ``pruned``: without features that have none."""
+        keys = np.frombuffer(self._store.keys(), np.uint64)
+        flat = weights.astype(np.float32, copy=False)
+        if pruned:
+            n = self.n_features * len(self.labels)
+            rows = flat[:n].reshape(self.n_features, len(self.labels))
+            used = (rows != 0).any(axis=1)
+            keys, flat = keys[used], np.concatenate([rows[used].ravel(), flat[n:]])
+        arrays = {"known": self.known, "keys": keys.tobytes(), "weights": flat.data}
+        return ConstituencyModel(self.labels, self.tags, arrays, tagger)
 
 
-def _sum(a: Any, b: Any) -> Any:
-    """Add the weights of two learners, which have the same features in the same order."""
-    import numpy as np
-
-    rows = np.frombuffer(a[1], np.float32) + np.frombuffer(b[1], np.float32)
-    table = np.frombuffer(a[2], np.float64) + np.frombuffer(b[2], np.float64)
-    return a[0], rows.tobytes(), table.tobytes()
-
-
-def _divided(values: bytes, by: int, kind: str) -> bytes:
-    import numpy as np
-
-    return bytes((np.frombuffer(values, np.dtype(kind)) / np.dtype(kind).type(by)).tobytes())
-
-
-def _pruned(keys: bytes, rows: bytes, n_labels: int) -> dict[str, Any]:
-    """Leave out features whose weights are all 0."""
-    import numpy as np
-
-    table = np.frombuffer(rows, np.float32).reshape(-1, n_labels)
-    used = (table != 0).any(axis=1)
-    return {
-        "keys": np.frombuffer(keys, np.uint64)[used].tobytes(),
-        "weights": np.ascontiguousarray(table[used]).tobytes(),
-    }
+def _label(index: dict[tuple[str, ...], int], counts: Counter[Any], chain: tuple[str, ...]) -> int:
+    """Return the number of a chain of labels; of a rare one that of its commonest part."""
+    if chain in index:
+        return index[chain]
+    parts = [
+        chain[a:b]
+        for a in range(len(chain))
+        for b in range(a + 1, len(chain) + 1)
+        if chain[a:b] in index
+    ]
+    if parts:
+        return index[max(parts, key=lambda part: (len(part), counts[part]))]
+    return index[max(index, key=lambda known: counts[known])]
 
 
 def _say(parser: Any, line: str) -> None:

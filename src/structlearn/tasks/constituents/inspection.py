@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from array import array
 from collections.abc import Sequence
 from html import escape
 from typing import Any
@@ -25,17 +24,15 @@ def _facts(model: ConstituencyModel) -> list[tuple[str, str]]:
         facts.append(("symbols", str(grammar.n_symbols)))
         facts.append(("rules", f"{len(grammar.binary)} binary, {len(grammar.unary)} unary"))
     else:
-        n = len(model.labels)
         facts.append(("labels", " ".join("+".join(chain) for chain in model.labels[1:])))
         facts.append(("features", f"{len(memoryview(model.arrays['keys']).cast('B')) // 8:,}"))
         facts.append(("weights", f"{len(memoryview(model.arrays['weights']).cast('B')) // 4:,}"))
-        assert n > 1
     return facts
 
 
 def _top_pairs(model: ConstituencyModel, top: int, only: Sequence[str] | None) -> dict[str, Any]:
     """Return, by label, the children that the model likes most and least under it."""
-    table = array("d", bytes(model.arrays["table"]))
+    table = model.table
     names = ["+".join(chain) for chain in model.labels]
     symbols = [*names, *model.tags, "other tag"]
     found: dict[str, Any] = {}

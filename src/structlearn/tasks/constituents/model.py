@@ -2,21 +2,13 @@
 
 from __future__ import annotations
 
-import os
 from array import array
 from collections.abc import Sequence
 
 from ... import _core
-from ...exceptions import FileError
-from ...io.container import (
-    Tensor,
-    container_pieces,
-    parse_container,
-    read_container,
-)
+from ...io.container import Tensor, check_dtype, container_pieces, parse_container
 from ...text.trees import Tree, tree_from_spans
 from ..stored_model import StoredModel
-from ..stored_templates import check_dtype, refused_as_file
 from ..tagging.model import TaggerModel
 from ..tagging.tagger import Tagger
 
@@ -26,14 +18,13 @@ if TYPE_CHECKING:
 
     from .pcfg import TreebankGrammar
 
-__all__ = ["TASK", "ConstituencyModel"]
+__all__ = ["ConstituencyModel"]
 
-TASK = "constituency"
 #: Words of a sentence, and bytes of a grammar's chart.
 _MOST_WORDS = 1000
 _MOST_BYTES = 2 << 30
 #: Array of the model -> what its items are.
-_DTYPES = {"known": "U64", "keys": "U64", "weights": "F32", "table": "F64"}
+_DTYPES = {"known": "U64", "keys": "U64", "weights": "F32"}
 
 
 class ConstituencyModel(StoredModel):
@@ -46,8 +37,8 @@ class ConstituencyModel(StoredModel):
     tags : list of str
         The tags of the training text.
     arrays : dict of str to buffer
-        Keys of the known words, keys of the features, their weights (a row of labels each), the
-        table of pairs of labels. Empty where a grammar was counted instead.
+        Keys of the known words, keys of the features, the weights: a row of labels for each
+        feature, then :attr:`table`. Empty where a grammar was counted instead.
     tagger : Tagger or None
         Predicts the tags; None: they come with the input.
     root : str
@@ -57,6 +48,9 @@ class ConstituencyModel(StoredModel):
     grammar : TreebankGrammar or None
         The counted rules of the generative baseline.
     """
+
+    task = "constituency"
+    called = "a parser of constituents"
 
     #: No probabilities to calibrate.
     temperature = None
@@ -85,8 +79,18 @@ class ConstituencyModel(StoredModel):
             if any(not chain for chain in labels[1:]):
                 raise ValueError("a label without a name")
             self.core = _core.TreeParser(
-                len(labels), tags, *(arrays[name] for name in ("known", "keys", "weights", "table"))
+                len(labels), tags, *(arrays[name] for name in ("known", "keys", "weights"))
             )
+
+    @property
+    def table(self) -> array[float]:
+        """Weights of (place of a child, its symbol, label above it), then of the root's symbol.
+
+        Symbols are the labels, the tags and any other tag; places first, in the middle, last.
+        """
+        symbols = len(self.labels) + len(self.tags) + 1
+        size = 4 * symbols * (3 * len(self.labels) + 1)
+        return array("f", bytes(memoryview(self.arrays["weights"]).cast("B")[-size:]))
 
     # -- parsing --------------------------------------------------------------------------------
 
@@ -142,7 +146,7 @@ class ConstituencyModel(StoredModel):
             inner = container_pieces(*self.tagger.model_._content("float32"))
             tensors["tagger"] = Tensor("U8", b"".join(bytes(piece) for piece in inner))
         description: dict[str, Any] = {
-            "task": TASK,
+            "task": self.task,
             "labels": [list(chain) for chain in self.labels],
             "tags": self.tags,
             "root": self.root,
@@ -154,31 +158,17 @@ class ConstituencyModel(StoredModel):
         return description, tensors
 
     @classmethod
-    def load(cls, path: str | os.PathLike[str]) -> ConstituencyModel:
-        """Map a model file and check it."""
-        return cls.from_container(os.fspath(path), *read_container(path))
-
-    @classmethod
-    def from_container(
-        cls, path: str, description: dict[str, Any], tensors: dict[str, Tensor]
+    def _build(
+        cls, name: str, d: dict[str, Any], tensors: dict[str, Tensor], functions: Any
     ) -> ConstituencyModel:
-        """Return the model of a file that has been read already."""
-        if description.get("task") != TASK:
-            task = description.get("task")
-            raise FileError(path, f"a model for the task {task!r}, not a parser of constituents")
-        with refused_as_file(path):
-            return cls._build(path, description, tensors)
-
-    @classmethod
-    def _build(cls, path: str, d: dict[str, Any], tensors: dict[str, Tensor]) -> ConstituencyModel:
         tagger = grammar = None
         if "tagger" in tensors:
             check_dtype("tagger", tensors["tagger"], "U8")
             # A copy: inside the file its arrays need not lie where they can be read in place.
             whole = memoryview(bytes(tensors["tagger"].data))
-            name = f"{path} (its tagger)"
+            inner = f"{name} (its tagger)"
             tagger = Tagger.from_model(
-                TaggerModel.from_container(name, *parse_container(name, whole))
+                TaggerModel.from_container(inner, *parse_container(inner, whole))
             )
         arrays: dict[str, Any] = {}
         if "grammar" in d:

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from ...text.files import written_text
 from ...text.trees import Tree
 from ..base import FileTagger
-from ..parameters import check_number, check_whole
+from ..parameters import check_whole
 from .model import ConstituencyModel
 from .treebank import Sentence, placed_trees, read_sentences, read_treebank, with_trees
 
@@ -18,8 +18,7 @@ if TYPE_CHECKING:
 
 __all__ = ["ConstituencyParser"]
 
-LEARNERS = ("svm", "perceptron", "crf", "pcfg")
-_PASSES = 4
+LEARNERS = ("adagrad", "perceptron", "passive-aggressive", "arow", "svm", "crf", "pcfg")
 #: Sentences that are parsed before they are written.
 _CHUNK = 256
 
@@ -35,19 +34,40 @@ class ConstituencyParser(FileTagger):
 
     Parameters
     ----------
-    learner : {"svm", "perceptron", "crf", "pcfg"}, default="svm"
-        The structured hinge (loss-augmented CKY) by averaged steps of AdaGrad; the averaged
-        perceptron; the log loss (inside–outside), whose probabilities are the best calibrated and
-        which takes several times longer; or the generative baseline, a grammar counted with
-        Markovisation.
+    learner : {"adagrad", "perceptron", "passive-aggressive", "arow", "svm", "crf", "pcfg"}
+        "adagrad" (the default) takes steps along the structured hinge (loss-augmented CKY), each
+        weight with a step of its own, and keeps their average; with ``margin=0, temperature=1``
+        along the log loss (inside–outside), whose probabilities are the best calibrated and which
+        takes several times longer. The others are the estimators of the same name:
+        :class:`~structlearn.StructuredPerceptron`, :class:`~structlearn.PassiveAggressive`,
+        :class:`~structlearn.AROW`, and the convex objectives of
+        :class:`~structlearn.StructuredSVM` and :class:`~structlearn.CRF`, solved up to a proven
+        gap, for treebanks of some hundred sentences. "pcfg" is the generative baseline, a grammar
+        counted with Markovisation.
+    C : float, optional
+        Weight of the losses against ½‖w‖² (svm, crf: 1; adagrad: infinite, no regulariser), or the
+        longest step (passive-aggressive: 1).
+    eta0 : float, optional
+        Size of the steps (adagrad: 0.1).
+    r : float, optional
+        How slowly confidence grows (arow: 10).
+    delta : float, optional
+        Makes the first steps of adagrad shorter (0).
+    margin : float, optional
+        What a labelled span that only one of two trees has costs in training (adagrad 1, crf 0;
+        the other learners have no choice).
+    temperature : float, optional
+        Of the loss: 0 for the best tree, 1 for sums over all trees (0; crf 1).
+    tol : float, optional
+        Stop where gap ≤ tol · objective (svm 0.01, crf 0.001).
     max_iter : int, optional
-        Passes over the data; by default 4.
+        Passes over the data, or iterations; by default those of the learner (adagrad 4).
     patience : int, default=5
         With a dev set: end after so many passes without a better score. 0: never.
-    cost : float, default=1.0
-        What a wrong or missing span costs in training (svm).
-    rate : float, default=0.1
-        Size of the steps (svm, crf).
+    average : bool, default=True
+        Online learners: the mean of the weights after all steps, not the last ones.
+    shuffle : bool, default=True
+        Online learners: a new order of the sentences for each pass.
     min_count : int, default=2
         Leave out features that gold trees have fewer times.
     gold_tags : bool, default=False
@@ -67,6 +87,10 @@ class ConstituencyParser(FileTagger):
         Threads of tagging and parsing. The result does not depend on it.
     random_state : int, default=0
         Seed of the order of the sentences.
+    callbacks : callable or list of callables, optional
+        Called after each pass with a record of it; a true result ends the training.
+    checkpoint : path, optional
+        A file that is written while training; where it exists, training goes on from there.
     verbose : int, default=0
         Above 0: a line a pass on standard error.
 
@@ -92,12 +116,19 @@ class ConstituencyParser(FileTagger):
 
     def __init__(
         self,
-        learner: str = "svm",
+        learner: str = "adagrad",
         *,
+        C: float | None = None,
+        eta0: float | None = None,
+        r: float | None = None,
+        delta: float | None = None,
+        margin: float | None = None,
+        temperature: float | None = None,
+        tol: float | None = None,
         max_iter: int | None = None,
         patience: int = 5,
-        cost: float = 1.0,
-        rate: float = 0.1,
+        average: bool = True,
+        shuffle: bool = True,
         min_count: int = 2,
         gold_tags: bool = False,
         folds: int = 5,
@@ -109,6 +140,8 @@ class ConstituencyParser(FileTagger):
         n_models: int = 1,
         n_jobs: int | None = 1,
         random_state: int = 0,
+        callbacks: Any = None,
+        checkpoint: Any = None,
         verbose: int = 0,
     ) -> None:
         for name, value in locals().items():
@@ -116,10 +149,17 @@ class ConstituencyParser(FileTagger):
                 setattr(self, name, value)
 
     learner: str
+    C: float | None
+    eta0: float | None
+    r: float | None
+    delta: float | None
+    margin: float | None
+    temperature: float | None
+    tol: float | None
     max_iter: int | None
     patience: int
-    cost: float
-    rate: float
+    average: bool
+    shuffle: bool
     min_count: int
     gold_tags: bool
     folds: int
@@ -131,6 +171,8 @@ class ConstituencyParser(FileTagger):
     n_models: int
     n_jobs: int | None
     random_state: int
+    callbacks: Any
+    checkpoint: Any
     verbose: int
 
     model_: ConstituencyModel
@@ -146,18 +188,13 @@ class ConstituencyParser(FileTagger):
         for name, bound in least.items():
             if getattr(self, name) is not None or name != "max_iter":
                 check_whole(name, getattr(self, name), bound)
-        for name in ("cost", "rate"):
-            check_number(name, getattr(self, name), above=True)
         _ = self.n_threads
-
-    @property
-    def passes(self) -> int:
-        """Passes over the data."""
-        return self.max_iter or _PASSES
 
     # -- learning -------------------------------------------------------------------------------
 
-    def fit(self, train: Any, y: Any = None, *, dev: Any = None) -> ConstituencyParser:
+    def fit(
+        self, train: Any, y: Any = None, *, dev: Any = None, sample_weight: Any = None
+    ) -> ConstituencyParser:
         """Learn from trees.
 
         Parameters
@@ -167,14 +204,20 @@ class ConstituencyParser(FileTagger):
             The trees, where ``train`` has the words of the sentences: scikit-learn's way.
         dev : as ``train``, optional
             Parsed after each pass; the best pass is kept.
+        sample_weight : array of shape (n_trees,), optional
+            Weights ≥ 0 of the trees: 2 is as having one twice.
         """
+        from ...estimators.outputs import check_sample_weight
         from .fitting import fit_parser
 
         self._check()
         keep = {"functions": self.functions, "traces": self.traces}
         trees = read_treebank(train if y is None else with_trees(train, y), **keep)
         held_out = None if dev is None else read_treebank(dev, **keep)
-        self.model_, self.history_, interrupted = fit_parser(self._plain(), trees, held_out)
+        weight = check_sample_weight(sample_weight, len(trees))
+        if weight is not None and self.learner == "pcfg":
+            raise ValueError("a counted grammar takes no sample_weight: give a tree twice")
+        self.model_, self.history_, interrupted = fit_parser(self._plain(), trees, held_out, weight)
         self.model_.training.update(keep, parameters=self._stored())
         if interrupted:
             raise KeyboardInterrupt(
@@ -184,20 +227,13 @@ class ConstituencyParser(FileTagger):
 
     # -- the model ------------------------------------------------------------------------------
 
-    def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the model to a file."""
-        self._fitted().save(path)
-
-    @classmethod
-    def load(cls, path: str | os.PathLike[str]) -> ConstituencyParser:
-        """Read a model from a file, with the parameters that it was trained with."""
-        return cls.from_model(ConstituencyModel.load(path))
+    _model_kind = ConstituencyModel
 
     @classmethod
     def from_model(cls, model: ConstituencyModel) -> ConstituencyParser:
         """Return a parser with this model; of its parameters those that the model file has."""
         parser = cls(
-            str(model.training.get("learner", "svm")),
+            str(model.training.get("learner", "adagrad")),
             gold_tags=model.tagger is None,
             functions=bool(model.training.get("functions", False)),
             traces=bool(model.training.get("traces", False)),

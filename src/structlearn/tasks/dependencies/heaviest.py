@@ -13,7 +13,6 @@ from ...text.corpus import Corpus
 from .model import ParserModel
 from .reading import gold_tree
 from .tags import TAG_COLUMNS, column_tags, predicted_tags
-from .training import as_conllu
 
 __all__ = ["ARCS", "heaviest_features"]
 
@@ -41,7 +40,7 @@ def heaviest_features(
         So many features a relation.
     """
     count = min(len(corpus), sentences)
-    part = as_conllu(list(corpus[i * len(corpus) // count]) for i in range(count))
+    part = corpus.subset(i * len(corpus) // count for i in range(count))
     tags = predicted_tags(model.taggers, part) if model.taggers else column_tags()
     index = {name: k for k, name in enumerate(model.labels)}
     found: dict[str, dict[str, float]] = {}

@@ -185,7 +185,6 @@ def _summary(parser: Any) -> str:
     ]
     for record in training.get("history", []):
         if "dev_las" in record:
-            name = f"pass {record['pass']}" if "pass" in record else f"{record['seeds']} seeds"
-            uas, las = 100 * record["dev_uas"], 100 * record["dev_las"]
-            lines.append(f"{name}: dev UAS {uas:.2f}, LAS {las:.2f}")
+            run = f"run {record['run']}, " if training.get("n_models", 1) > 1 else ""
+            lines.append(f"{run}pass {record['pass']}: dev LAS {100 * record['dev_las']:.2f}")
     return "\n".join(lines)

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import os
 from array import array
 
 from ... import _core
-from ...exceptions import FileError, LineError
-from ...io.container import Tensor, read_container
+from ...exceptions import LineError
+from ...io.container import Tensor, check_dtype
 from ...text.corpus import Corpus
 from ..stored_model import StoredModel
-from ..stored_templates import check_dtype, refused_as_file
 from ..tagging.model import TaggerModel
 
 TYPE_CHECKING = False  # importing typing costs more than labelling a sentence
@@ -19,7 +17,6 @@ if TYPE_CHECKING:
 
 __all__ = ["ParserModel"]
 
-TASK = "parser"
 #: Array of the model -> what its items are.
 _DTYPES = {"weights": "F32", "pruner": "F32", "set_keys": "U64", "set_masks": "U64"}
 
@@ -49,6 +46,9 @@ class ParserModel(StoredModel):
     training : dict
         How it came about.
     """
+
+    task = "parser"
+    called = "a parser"
 
     def __init__(
         self,
@@ -97,7 +97,7 @@ class ParserModel(StoredModel):
             described.append(description)
             tensors.update({f"tagger{number}.{name}": part for name, part in parts.items()})
         description = {
-            "task": TASK,
+            "task": self.task,
             "labels": self.labels,
             "order": self.order,
             "projective": self.projective,
@@ -111,22 +111,9 @@ class ParserModel(StoredModel):
         return description, tensors
 
     @classmethod
-    def load(cls, path: str | os.PathLike[str]) -> ParserModel:
-        """Map a model file and check it."""
-        return cls.from_container(os.fspath(path), *read_container(path))
-
-    @classmethod
-    def from_container(
-        cls, name: str, description: dict[str, Any], tensors: dict[str, Tensor]
+    def _build(
+        cls, name: str, d: dict[str, Any], tensors: dict[str, Tensor], functions: Any
     ) -> ParserModel:
-        """Return the model of a file that has been read already."""
-        if description.get("task") != TASK:
-            raise FileError(name, f"a model for the task {description.get('task')!r}, not a parser")
-        with refused_as_file(name):
-            return cls._build(name, description, tensors)
-
-    @classmethod
-    def _build(cls, name: str, d: dict[str, Any], tensors: dict[str, Tensor]) -> ParserModel:
         taggers = []
         for number, described in enumerate(d["taggers"]):
             prefix = f"tagger{number}."

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 __all__ = ["DependencyParser"]
 
-LEARNERS = ("perceptron", "svm", "crf")
+LEARNERS = ("passive-aggressive", "perceptron", "svm", "crf", "adagrad", "arow")
 
 
 class DependencyParser(FileTagger):
@@ -46,19 +46,31 @@ class DependencyParser(FileTagger):
     ----------
     order : {1, 2}, default=2
         1: arcs alone.
-    learner : {"svm", "perceptron", "crf"}, default="svm"
-        The structured hinge with one unit of cost for each wrong head and relation, learned by
-        passive-aggressive steps; the perceptron; or, of order 1, the log loss with marginals by the
-        matrix-tree theorem (projective: inside–outside), learned by AdaGrad. Weights are averaged
-        over all steps.
+    learner : {"passive-aggressive", "perceptron", "svm", "crf", "adagrad", "arow"}
+        The estimator that learns the weights, by default
+        :class:`~structlearn.estimators.PassiveAggressive`. The cost is half a unit for each wrong
+        head and half for each wrong relation. "svm" and "crf" minimise ½‖w‖² + C·Σ loss to a proven
+        gap and take many times as long; the log loss ("crf", or temperature=1 with "adagrad") needs
+        order 1, where sums over trees are exact.
     projective : bool, default=False
         Only trees without crossing arcs.
-    max_iter : int, default=10
-        Passes over the sentences.
+    max_iter : int, optional
+        Passes over the sentences, or iterations: 10; svm and crf 100.
     patience : int, default=3
         With a dev set: end after so many passes without a better LAS. 0: never.
     C : float, optional
-        The longest step: svm 0.002, crf 0.02. The perceptron's are of length 1.
+        passive-aggressive: the longest step, 0.002. svm, crf: the weight of the losses against
+        ½‖w‖², 0.1. adagrad: the same; by default infinite, no regulariser.
+    eta0, delta : float, optional
+        Of adagrad: the first step of a weight is eta0·g / (delta + abs(g)); 0.02 and 0.
+    r : float, optional
+        Of arow: 10.
+    margin, temperature : float, optional
+        Of crf and adagrad: which loss, see :class:`~structlearn.estimators.StructuredModel`.
+    tol : float, optional
+        Of svm, crf and adagrad: end at a gap of so much of the objective.
+    average, shuffle : bool, default=True
+        Average the weights over all steps; a new order of the sentences for each pass.
     gold_tags : bool, default=False
         Learn on the tags in the treebank, and have no taggers. By default UPOS, XPOS and FEATS are
         predicted by taggers of the parser's own, jack-knifed for learning.
@@ -69,14 +81,20 @@ class DependencyParser(FileTagger):
     n_models : int, default=1
         Average the weights of so many runs with different seeds: slower to learn, no slower to
         parse with.
-    hash_bits : int, default=24
-        The table has 2^bits weights of four bytes.
+    hash_bits : int, optional
+        The table has 2^bits weights: 24, of four bytes. svm and crf, whose solvers keep some thirty
+        vectors of eight bytes a weight, have 20: more need the memory, fewer share weights more.
     most_heads, least_share : int, float
         What the pruner leaves: so many heads a word, of at least this share of the most probable
         one's probability.
     iterations, training_iterations : int
         At most so many rounds of dual decomposition a sentence, in parsing and in learning (order
         2, not projective).
+    callbacks : callable or list of callable, optional
+        Called with a record of each pass; one that returns True ends the learning.
+    checkpoint : str or path, optional
+        A file from which ``fit`` goes on after it was killed, see
+        :class:`~structlearn.estimators.StructuredModel`. Taggers and pruner are learned again.
     n_jobs : int or None, default=1
         Threads. The result does not depend on it.
     random_state : int, default=0
@@ -109,21 +127,31 @@ class DependencyParser(FileTagger):
     def __init__(
         self,
         order: int = 2,
-        learner: str = "svm",
+        learner: str = "passive-aggressive",
         *,
         projective: bool = False,
-        max_iter: int = 10,
+        max_iter: int | None = None,
         patience: int = 3,
         C: float | None = None,
+        eta0: float | None = None,
+        delta: float | None = None,
+        r: float | None = None,
+        margin: float | None = None,
+        temperature: float | None = None,
+        tol: float | None = None,
+        average: bool = True,
+        shuffle: bool = True,
         gold_tags: bool = False,
         folds: int = 5,
         lemmas: bool = False,
         n_models: int = 1,
-        hash_bits: int = 24,
+        hash_bits: int | None = None,
         most_heads: int = 10,
         least_share: float = 1e-3,
         iterations: int = 60,
         training_iterations: int = 20,
+        callbacks: Any = None,
+        checkpoint: str | os.PathLike[str] | None = None,
         n_jobs: int | None = 1,
         random_state: int = 0,
         verbose: int = 0,
@@ -135,18 +163,28 @@ class DependencyParser(FileTagger):
     order: int
     learner: str
     projective: bool
-    max_iter: int
+    max_iter: int | None
     patience: int
     C: float | None
+    eta0: float | None
+    delta: float | None
+    r: float | None
+    margin: float | None
+    temperature: float | None
+    tol: float | None
+    average: bool
+    shuffle: bool
     gold_tags: bool
     folds: int
     lemmas: bool
     n_models: int
-    hash_bits: int
+    hash_bits: int | None
     most_heads: int
     least_share: float
     iterations: int
     training_iterations: int
+    callbacks: Any
+    checkpoint: str | os.PathLike[str] | None
     n_jobs: int | None
     random_state: int
     verbose: int
@@ -154,8 +192,8 @@ class DependencyParser(FileTagger):
     history_: list[dict[str, Any]]
 
     def _check(self) -> None:
-        if self.learner not in LEARNERS:
-            raise ValueError(f"learner must be one of {', '.join(LEARNERS)}, got {self.learner!r}")
+        from ..learning import check_learner
+
         bounds = {
             "order": (1, 2),
             "max_iter": (1, 10**6),
@@ -169,24 +207,31 @@ class DependencyParser(FileTagger):
             "random_state": (0, 2**62),
         }
         for name, (least, most) in bounds.items():
-            check_whole(name, getattr(self, name), least, most)
-        if self.learner == "crf" and self.order != 1:
+            if getattr(self, name) is not None or name not in ("max_iter", "hash_bits"):
+                check_whole(name, getattr(self, name), least, most)
+        check_learner(self)
+        if self.order != 1 and (self.learner == "crf" or self.temperature):
             from ...exceptions import CapabilityError
 
             raise CapabilityError(
-                "the log loss (learner 'crf') needs order 1: sums over pairs of arcs do not exist "
-                "for non-projective trees and are not built for projective ones. What works at "
-                "order 2: 'perceptron' and 'svm'"
+                "the log loss (learner 'crf', or temperature > 0) needs order 1: sums over pairs "
+                "of arcs do not exist for non-projective trees and are not built for projective "
+                "ones. What works at order 2: "
+                + ", ".join(repr(learner) for learner in LEARNERS if learner != "crf")
             )
-        for name in ("C", "least_share"):
-            if getattr(self, name) is not None or name != "C":
-                check_number(name, getattr(self, name), above=True)
+        check_number("least_share", self.least_share, above=True)
         _ = self.n_threads
 
     # -- learning -------------------------------------------------------------------------------
 
     def fit(
-        self, train: Any, y: Any = None, *, dev: Any = None, format: str | None = None
+        self,
+        train: Any,
+        y: Any = None,
+        *,
+        dev: Any = None,
+        sample_weight: Any = None,
+        format: str | None = None,
     ) -> DependencyParser:
         """Learn from sentences with their trees.
 
@@ -200,7 +245,11 @@ class DependencyParser(FileTagger):
             ``train`` are words or (form, tag) alone: scikit-learn's way.
         dev : as ``train``, optional
             Scored after each pass (LAS); the best pass is kept.
+        sample_weight : array of shape (n_sentences,), optional
+            Weights ≥ 0 of the losses of the sentences, the pruner's too. Taggers learn from all
+            sentences alike.
         """
+        from ...estimators.outputs import check_sample_weight
         from .heaviest import heaviest_features
         from .training import ParserFitting
 
@@ -213,10 +262,11 @@ class DependencyParser(FileTagger):
             for given in (corpus, held_out):
                 if given is not None:
                     check_tags(given)
-        run = ParserFitting(self._plain(), corpus, held_out)
-        self.model_, self.history_, interrupted = run.run()
+        weights = check_sample_weight(sample_weight, len(corpus))
+        self.model_, learned = ParserFitting(self._plain(), corpus, held_out, weights).run()
+        self.history_ = learned.history
         self.model_.training["parameters"] = self._stored()
-        if interrupted:
+        if learned.interrupted:
             raise KeyboardInterrupt(
                 "training was interrupted; the model holds the weights reached so far"
             )
@@ -230,14 +280,7 @@ class DependencyParser(FileTagger):
         """The relations, the most frequent in training first."""
         return list(self._fitted().labels)
 
-    def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the model, taggers included, to one file."""
-        self._fitted().save(path)
-
-    @classmethod
-    def load(cls, path: str | os.PathLike[str]) -> DependencyParser:
-        """Read a model from a file, with the parameters that it was trained with."""
-        return cls.from_model(ParserModel.load(path))
+    _model_kind = ParserModel
 
     @classmethod
     def from_model(cls, model: ParserModel) -> DependencyParser:
@@ -245,7 +288,7 @@ class DependencyParser(FileTagger):
         training = model.training
         parser = cls(
             model.order,
-            str(training.get("learner", "svm")),
+            str(training.get("learner", "passive-aggressive")),
             projective=model.projective,
             gold_tags=not model.taggers,
             lemmas=model.lemmas,

@@ -6,8 +6,9 @@ import os
 from bisect import bisect_right
 from collections.abc import Iterator
 
-from ...exceptions import FileError
-from ...text.corpus import Corpus, guess_format, read_corpus, split_sentence
+from ... import _core
+from ...exceptions import FileError, LineError
+from ...text.corpus import Corpus, add_tokens, guess_format, read_corpus, split_sentence
 from ...text.files import pieces
 from ..base import check_source, label_pieces, paired
 
@@ -16,8 +17,10 @@ if TYPE_CHECKING:
     from typing import Any
 
 __all__ = [
+    "as_conllu",
     "check_tags",
     "gold_tree",
+    "gold_trees",
     "label_text",
     "read_treebank",
     "settled_format",
@@ -42,8 +45,6 @@ def read_treebank(source: Any, format: str | None = None) -> Corpus:
                 "are read",
             )
         return source
-    from .training import as_conllu
-
     return as_conllu(_sentences(source))
 
 
@@ -56,6 +57,44 @@ def _sentences(source: Any) -> Iterator[list[Any]]:
                 f"{sentence!r:.60}"
             )
         yield tokens
+
+
+def as_conllu(sentences: Any) -> Corpus:
+    """Return a corpus of CoNLL-U made from Python.
+
+    A token is a tuple of the ten columns, or (form, tag), or (form, tag, head, relation); a string
+    is a form. The tag is UPOS and XPOS.
+    """
+    core = _core.Corpus("conllu")
+    for number, sentence in enumerate(sentences):
+        add_tokens(core, [_row(token, i, number) for i, token in enumerate(sentence, 1)], number)
+    return Corpus(core, "conllu")
+
+
+def _row(token: Any, i: int, number: int) -> tuple[str, ...]:
+    cells = (token,) if isinstance(token, str) else tuple(token)
+    if len(cells) == 10:
+        return tuple(map(str, cells))
+    if len(cells) not in (1, 2, 4):
+        raise ValueError(
+            f"sentence {number}, word {i}: {len(cells)} cells; give (form,), (form, tag), "
+            "(form, tag, head, relation) or the ten columns of CoNLL-U"
+        )
+    form, tag, head, label = (*map(str, cells), "_", "_", "_")[:4]
+    return (str(i), form, "_", tag, tag, "_", head, label, "_", "_")
+
+
+def gold_trees(corpus: Corpus) -> list[list[tuple[int, str]]]:
+    """Return the trees of a corpus of CoNLL-U; a bad one is an error that names file and line."""
+    try:
+        _core.check_trees(corpus._core)
+    except LineError as error:
+        raise error.in_file(corpus.path or "the corpus") from None
+    heads, labels = corpus.column("head"), corpus.column("deprel")
+    return [
+        [(int(h), label) for h, label in zip(*pair, strict=True)]
+        for pair in zip(heads, labels, strict=True)
+    ]
 
 
 def with_trees(X: Any, y: Any) -> list[list[tuple[Any, ...]]]:

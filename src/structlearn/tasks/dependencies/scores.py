@@ -9,9 +9,8 @@ from ...metrics import confusion
 from ...metrics.attachment import attachment_interval, attachment_report
 from ...text.corpus import Corpus
 from ..significance import significance
-from .reading import tag_accuracies
+from .reading import gold_trees, tag_accuracies
 from .tags import TAG_COLUMNS
-from .training import gold_trees
 
 __all__ = ["Comparison"]
 

@@ -39,12 +39,11 @@ class ArcScores:
                 "exact sums of them, and over projective ones they are not built. What works: "
                 "predict, and with order=1 marginals and the k best trees"
             )
-        heads, words, own, labels = model.core.arcs(corpus._core, tags, model.lemmas, sentence)
+        heads, words, labels = model.core.arcs(corpus._core, tags, model.lemmas, sentence)
         n = corpus._core.length(sentence) + 1
         self.head = np.frombuffer(heads, np.uint16).astype(np.intp)
         self.word = np.frombuffer(words, np.uint16).astype(np.intp)
-        by_label = np.frombuffer(labels, np.float64).reshape(len(self.head), -1)
-        self.label = by_label + np.frombuffer(own, np.float64)[:, np.newaxis]
+        self.label = np.frombuffer(labels, np.float64).reshape(len(self.head), -1)
         self.arc = np.full((n, n), -np.inf)
         top = self.label.max(axis=1)
         sums = np.exp(self.label - top[:, np.newaxis]).sum(axis=1)

@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from ...text.corpus import Corpus
+from ..jackknife import jackknife
 from ..tagging.model import TaggerModel
 from ..tagging.tagger import Tagger
 
@@ -26,25 +27,22 @@ _NOTHING_UNKNOWN = "\x00"
 
 
 def make_tagger(
-    sentences: Sequence[tuple[list[str], list[str]]] | Corpus,
-    column: str,
-    n_jobs: int,
-    random_state: int,
-    n_models: int | None = None,
-) -> Tagger:
-    """Return a tagger of one column, learned from words and their tags, or from a corpus."""
-    tagger = Tagger(
-        "pos",
-        target=2 if not isinstance(sentences, Corpus) else column,
-        names=False,
-        n_models=n_models,
-        n_jobs=n_jobs,
-        random_state=random_state,
-        unknown=_NOTHING_UNKNOWN,
+    corpus: Corpus, column: str, n_jobs: int, random_state: int, n_models: int | None = None
+) -> TaggerModel:
+    """Return a tagger of one column of a corpus of CoNLL-U."""
+    return (
+        Tagger(
+            "pos",
+            target=column,
+            names=False,
+            n_models=n_models,
+            n_jobs=n_jobs,
+            random_state=random_state,
+            unknown=_NOTHING_UNKNOWN,
+        )
+        .fit(corpus)
+        .model_
     )
-    if isinstance(sentences, Corpus):
-        return tagger.fit(sentences)
-    return tagger.fit([list(zip(*pair, strict=True)) for pair in sentences])
 
 
 def column_tags() -> Tags:
@@ -69,29 +67,25 @@ def jackknifed_tags(
     report : callable, optional
         Called with a line of text now and then.
     """
-    n = len(corpus)
-    folds = min(folds, n)
-    words = corpus.column("form")
-    bounds = [k * n // folds for k in range(folds + 1)]
     out: Tags = []
     for column in TAG_COLUMNS:
-        gold = corpus.column(column)
-        pairs = list(zip(words, gold, strict=True))
         names: dict[str, int] = {}
-        cells = array("I")
-        wrong = 0
-        for k in range(folds):
-            held_out = slice(bounds[k], bounds[k + 1])
-            rest = pairs[: bounds[k]] + pairs[bounds[k + 1] :]
-            if not rest:  # a single sentence: nothing to hold out
-                rest = pairs
-            tagger = make_tagger(rest, column, n_jobs, random_state, n_models=1)
-            found = tagger.predict(words[held_out])
-            for tags, truth in zip(found, gold[held_out], strict=True):
-                cells.extend(names.setdefault(tag, len(names)) for tag in tags)
-                wrong += sum(a != b for a, b in zip(tags, truth, strict=True))
-        out.append((cells.tobytes(), list(names)))
+
+        def learn(rest: Sequence[int], column: str = column) -> TaggerModel:
+            return make_tagger(corpus.subset(rest), column, n_jobs, random_state, n_models=1)
+
+        def predict(
+            tagger: TaggerModel, held_out: Sequence[int], names: dict[str, int] = names
+        ) -> list[int]:
+            ((cells, own),) = predicted_tags([tagger], corpus.subset(held_out), n_jobs)
+            numbers = [names.setdefault(name, len(names)) for name in own]
+            return [numbers[cell] for cell in array("I", cells)]
+
+        cells = jackknife(len(corpus), folds, learn, predict)
+        out.append((array("I", cells).tobytes(), list(names)))
         if report is not None:
-            accuracy = 1 - wrong / max(1, corpus.n_tokens)
-            report(f"tags of {column} in {folds} folds: accuracy {accuracy:.4f}")
+            gold = [tag for tags in corpus.column(column) for tag in tags]
+            right = sum(names.get(tag) == cell for tag, cell in zip(gold, cells, strict=True))
+            folded = min(folds, len(corpus))
+            report(f"tags of {column} in {folded} folds: accuracy {right / len(gold):.4f}")
     return out

@@ -40,18 +40,17 @@ _STEPS = 40
 _TOL = 1e-7
 #: Pixels whose features are multiplied by weights at once.
 _GROUP = 4096
-#: C is this divided by the number of images.
+#: C of log losses is this divided by the number of images.
 _DATA = 1e4
 #: What pairs weigh where the data tells nothing, as scribbles of a few pixels do.
 _PRIOR = np.array([4.0, 4.0, 12.0])
-#: What the learners of all weights together do otherwise than their estimators. They begin near
-#: the end, at the weights of single pixels and of pairs.
+#: What the learners of all weights together do otherwise than their estimators. Those that make
+#: steps begin near the end, at the weights of single pixels and of pairs.
 _PRESETS: dict[str, dict[str, Any]] = {
     "adagrad": {"C": math.inf, "_rate": 0.03, "delta": 0.05, "max_iter": 4},
     "perceptron": {"max_iter": 6},
     "passive-aggressive": {"C": 0.3, "max_iter": 6},
     "arow": {"_rate": 100.0, "max_iter": 6},
-    "svm": {},
 }
 
 
@@ -113,9 +112,9 @@ class _Fitting:
 
     @property
     def C(self) -> float:
-        """The weight of an image's mean loss against ½‖w‖²."""
-        C = self.segmenter.C
-        return _DATA / len(self.scenes) if C is None else float(C)
+        """The weight of an image's mean log loss against ½‖w‖²."""
+        given = self.segmenter.C if self.segmenter.learner == "crf" else None
+        return _DATA / len(self.scenes) if given is None else float(given)
 
     # -- the stages -----------------------------------------------------------------------------
 
@@ -161,7 +160,7 @@ class _Fitting:
             with warnings.catch_warnings():
                 if segmenter.learner != "svm":  # nothing is proven that α-expansion would spoil
                     warnings.simplefilter("ignore", InexactInferenceWarning)
-                preset = {"C": self.C, **_PRESETS[segmenter.learner]}
+                preset = _PRESETS.get(segmenter.learner, {})
                 learned = learn_task(segmenter, problem, start=start, preset=preset, **watched)
         made = model(learned.weights)
         made.training = {

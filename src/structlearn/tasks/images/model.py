@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any, TypeVar
@@ -10,17 +9,13 @@ from typing import Any, TypeVar
 import numpy as np
 import numpy.typing as npt
 
-from ...exceptions import FileError
-from ...io.container import Tensor, read_container
+from ...io.container import Tensor, check_dtype
 from ..stored_model import StoredModel
-from ..stored_templates import check_dtype, refused_as_file
 from .features import Basis, PixelFeatures
 from .masks import MaskCoding
 from .sites import N_PAIR, Contrast, Sites, superpixels
 
-__all__ = ["TASK", "SegmenterModel", "in_parallel", "one_blas_thread"]
-
-TASK = "segmenter"
+__all__ = ["SegmenterModel", "in_parallel", "one_blas_thread"]
 
 Floats = npt.NDArray[np.float32]
 Array = npt.NDArray[np.float64]
@@ -84,6 +79,9 @@ class SegmenterModel(StoredModel):
     training : dict
         How it came about.
     """
+
+    task = "segmenter"
+    called = "a segmenter"
 
     #: No probabilities to calibrate.
     temperature = None
@@ -181,7 +179,7 @@ class SegmenterModel(StoredModel):
             for name, a in arrays.items()
         }
         description = {
-            "task": TASK,
+            "task": self.task,
             "classes": self.coding.to_json(),
             "scales": list(self.features.scales),
             "place": self.features.place,
@@ -191,31 +189,17 @@ class SegmenterModel(StoredModel):
         return description, tensors
 
     @classmethod
-    def load(cls, path: str | os.PathLike[str]) -> SegmenterModel:
-        """Map a model file and check it."""
-        return cls.from_container(os.fspath(path), *read_container(path))
-
-    @classmethod
-    def from_container(
-        cls, path: str, description: dict[str, Any], tensors: dict[str, Tensor]
+    def _build(
+        cls, name: str, d: dict[str, Any], tensors: dict[str, Tensor], functions: Any
     ) -> SegmenterModel:
-        """Return the model of a file that has been read already."""
-        if description.get("task") != TASK:
-            task = description.get("task")
-            raise FileError(path, f"a model for the task {task!r}, not a segmenter")
-        with refused_as_file(path):
-            return cls._build(description, tensors)
-
-    @classmethod
-    def _build(cls, d: dict[str, Any], tensors: dict[str, Tensor]) -> SegmenterModel:
         arrays: dict[str, Any] = {}
-        for name, (dtype, dimensions) in _ARRAYS.items():
-            tensor = tensors[name]
-            check_dtype(name, tensor, dtype)
+        for key, (dtype, dimensions) in _ARRAYS.items():
+            tensor = tensors[key]
+            check_dtype(key, tensor, dtype)
             if tensor.shape is None or len(tensor.shape) != dimensions:
-                raise ValueError(f"the array {name!r} has the shape {tensor.shape}")
+                raise ValueError(f"the array {key!r} has the shape {tensor.shape}")
             kind = np.float32 if dtype == "F32" else np.float64
-            arrays[name] = np.frombuffer(tensor.data, dtype=kind).reshape(tensor.shape)
+            arrays[key] = np.frombuffer(tensor.data, dtype=kind).reshape(tensor.shape)
         c = d["classes"]
         scales = [float(s) for s in d["scales"]]
         if not all(0 < s <= 64 for s in scales):

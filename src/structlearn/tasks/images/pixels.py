@@ -9,6 +9,7 @@ import numpy.typing as npt
 
 from ... import _core
 from ...problem import Problem
+from ...problem.python_inference import Inexact
 from ...scoring import WeightCone
 
 __all__ = ["PixelProblem", "Pixels"]
@@ -92,16 +93,18 @@ class _Scorer:
         """Return the sums over parts of their features times these values."""
         features, fixed = self._groups[i].features, self._groups[i].fixed
         if index is not None:
-            value = np.bincount(index, value, minlength=fixed.size)
+            value = np.bincount(index, value, minlength=fixed.size).astype(np.float64)
         if features.ndim == 2:
             return (features.T @ value.reshape(fixed.shape)).ravel()
-        return value @ features.reshape(fixed.size, -1)
+        sums: Array = value @ features.reshape(fixed.size, -1)
+        return sums
 
 
 class _Softmax:
     """The classes of each pixel by itself; what no weight changes is in its values."""
 
-    thread_safe = True
+    threads_allowed = True
+    inexact = Inexact()
 
     def __init__(self, groups: list[Pixels]) -> None:
         self._groups = groups

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import math
+import threading
 from collections.abc import Sequence
 from typing import Any
 
@@ -88,15 +89,6 @@ class ImageProblem(Problem):
         """Which images have void sites."""
         return self._partial
 
-    @property
-    def inexact(self) -> Inexact:
-        """How often the search was α-expansion, which may miss the best segmentation."""
-        return Inexact(under=self._search.expansions)
-
-    def shortfall(self, w: Array, margin: float) -> float:
-        """Return ∞ where segmentations were found by α-expansion: it has no bound."""
-        return math.inf if self._n_classes > 2 else 0.0
-
     def random_weights(self, rng: np.random.Generator) -> Array:
         """Return standard normal weights, those of pairs without their sign."""
         w = super().random_weights(rng)
@@ -161,7 +153,8 @@ class _Scorer:
             label = np.zeros((len(at), n_classes))
             np.add.at(label, (row, outcome), value[is_label])
             edges = index[~is_label].astype(np.int64) - n_labels
-            pair = np.bincount(edges, value[~is_label], minlength=len(scene.sites.ends))
+            n_pairs = len(scene.sites.ends)
+            pair = np.bincount(edges, value[~is_label], minlength=n_pairs).astype(np.float64)
         sums = scene.feature_sums(label, at).ravel()
         return np.concatenate((sums, PAIR_SCALE * (pair @ scene.sites.pairs)))
 
@@ -169,11 +162,13 @@ class _Scorer:
 class _Search:
     """The best segmentation of an image, as the core asks for it."""
 
-    thread_safe = True
+    threads_allowed = True
 
     def __init__(self, scenes: Sequence[Scene], n_classes: int) -> None:
         self._scenes, self._n_classes = scenes, n_classes
-        self.expansions = 0
+        #: How often the search was α-expansion, which may miss the best segmentation.
+        self.inexact = Inexact()
+        self._lock = threading.Lock()
 
     def infer(self, i: int, theta: Array, temperature: float) -> tuple[float, Parts, Array]:
         """Return (score, parts, their counts) of the best segmentation; costs are in the scores."""
@@ -186,9 +181,14 @@ class _Search:
         n_labels = sites.n_sites * n_classes
         label = theta[:n_labels].reshape(-1, n_classes)
         labels = sites.best(label, theta[n_labels:])
-        self.expansions += n_classes > 2
+        with self._lock:
+            self.inexact.under += n_classes > 2
         index, counts = sites.parts(labels, n_classes)
         return float(theta[index] @ counts), index, counts
+
+    def missed(self, i: int, theta: Array) -> float:
+        """Return by how much a segmentation may score more than that of :meth:`infer`."""
+        return math.inf if self._n_classes > 2 else 0.0  # α-expansion has no bound
 
 
 def _gold(

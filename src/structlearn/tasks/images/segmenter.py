@@ -13,7 +13,7 @@ import numpy.typing as npt
 from ...exceptions import FileError
 from ...text.files import replaced
 from ..base import FileTagger
-from ..parameters import check_number, check_whole
+from ..parameters import check_whole
 from .folders import Example, check_images, find_images, read_examples
 from .images import as_image, png_bytes, read_image
 from .masks import read_names
@@ -70,13 +70,14 @@ class ImageSegmenter(FileTagger):
         and do not count in evaluation. "auto": 255, except in grey masks with two values only,
         and #e0e0c0 in masks of colours. −1 in arrays is always void.
     C : float, optional
-        Weight of the images, each by its mean loss over pixels, against ½‖w‖²; by default 10⁴
-        divided by their number. For "passive-aggressive" the longest step, by default 0.3; for
-        "adagrad" without a limit by default.
+        Weight of the images, each by its mean loss over pixels, against ½‖w‖²: by default 1 for
+        "svm", 10⁴ divided by the number of images for "crf", and for "adagrad" infinite, which is
+        no regulariser. For "passive-aggressive" the longest step, by default 0.3.
     margin : float, optional
-        What a wrong pixel costs in training; by default 1, and 0 for "perceptron" and "crf".
-    eta0 : float, optional
-        Step size of "adagrad"; by default 0.03.
+        Of "adagrad": what a wrong pixel costs in training; by default 1.
+    eta0, delta : float, optional
+        Of "adagrad": the first step of a weight is eta0·g / (delta + abs(g)); by default 0.03 and
+        0.05.
     r : float, optional
         Of "arow": how slowly it becomes confident; by default 100.
     max_iter : int, optional
@@ -84,6 +85,9 @@ class ImageSegmenter(FileTagger):
         "crf", otherwise 6.
     tol : float, optional
         "svm" and "crf" stop at a gap of ``tol`` times the objective; by default 10⁻² and 10⁻⁷.
+    average, shuffle : bool, default=True
+        Average the weights over all steps; a new order of the images for each pass. Not for "svm"
+        and "crf".
     n_models : int, default=1
         Average the weights of this many runs with different seeds.
     patience : int, default=5
@@ -142,9 +146,12 @@ class ImageSegmenter(FileTagger):
         C: float | None = None,
         margin: float | None = None,
         eta0: float | None = None,
+        delta: float | None = None,
         r: float | None = None,
         max_iter: int | None = None,
         tol: float | None = None,
+        average: bool = True,
+        shuffle: bool = True,
         n_models: int = 1,
         patience: int = 5,
         class_weight: Any = None,
@@ -167,9 +174,12 @@ class ImageSegmenter(FileTagger):
     C: float | None
     margin: float | None
     eta0: float | None
+    delta: float | None
     r: float | None
     max_iter: int | None
     tol: float | None
+    average: bool
+    shuffle: bool
     n_models: int
     patience: int
     class_weight: Any
@@ -183,20 +193,14 @@ class ImageSegmenter(FileTagger):
     history_: list[dict[str, Any]]
 
     def _check(self) -> None:
-        if self.learner not in LEARNERS:
-            raise ValueError(f"learner must be one of {', '.join(LEARNERS)}, got {self.learner!r}")
-        least = {"superpixels": 0, "max_iter": 1, "n_models": 1, "patience": 0, "random_state": 0}
+        from ..learning import check_learner
+
+        check_learner(self)
+        least = {"superpixels": 0, "n_models": 1, "patience": 0, "random_state": 0}
         for name, bound in least.items():
-            if getattr(self, name) is not None or name != "max_iter":
-                check_whole(name, getattr(self, name), bound)
-        for name in ("C", "margin", "eta0", "r", "tol"):
-            if getattr(self, name) is not None:
-                check_number(name, getattr(self, name), above=name in ("C", "eta0", "r"))
-        if self.margin and self.learner in ("perceptron", "crf"):
-            raise ValueError(
-                f"learner={self.learner!r} has no margin; 'adagrad', 'svm', 'passive-aggressive' "
-                "and 'arow' have one"
-            )
+            check_whole(name, getattr(self, name), bound)
+        if self.margin is not None and self.learner == "crf":
+            raise ValueError("margin is for learner='adagrad': a pseudo-likelihood has none")
         if self.class_weight is not None and self.learner == "perceptron":
             raise ValueError("learner='perceptron' has no cost for class_weight; the others have")
         try:
@@ -251,14 +255,7 @@ class ImageSegmenter(FileTagger):
 
     # -- the model ------------------------------------------------------------------------------
 
-    def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the model to a file."""
-        self._fitted().save(path)
-
-    @classmethod
-    def load(cls, path: str | os.PathLike[str]) -> ImageSegmenter:
-        """Read a model from a file."""
-        return cls.from_model(SegmenterModel.load(path))
+    _model_kind = SegmenterModel
 
     @classmethod
     def from_model(cls, model: SegmenterModel) -> ImageSegmenter:

@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-import os
 from array import array
 from collections.abc import Callable, Mapping
 
 from ... import _core
-from ...exceptions import FileError, LineError
-from ...io.container import Tensor, read_container
+from ...exceptions import LineError
+from ...io.container import Tensor, check_dtype
 from ...text.corpus import Corpus, column_names
 from ...text.segment_templates import SegmentTemplates
 from ..stored_model import StoredModel
-from ..stored_templates import check_dtype, read_templates, refused_as_file, stored_templates
+from ..stored_templates import read_templates, stored_templates
 
 TYPE_CHECKING = False  # importing typing costs more than labelling a sentence
 if TYPE_CHECKING:
@@ -22,7 +21,6 @@ if TYPE_CHECKING:
 
 __all__ = ["SegmentModel"]
 
-TASK = "segments"
 #: Array of the model -> what its items are.
 _DTYPES = {
     "segment.slots": "U64",
@@ -55,6 +53,10 @@ class SegmentModel(StoredModel):
     training : dict
         How it came about.
     """
+
+    task = "segments"
+    called = "for segments"
+    calls_functions = True
 
     def __init__(
         self,
@@ -116,7 +118,7 @@ class SegmentModel(StoredModel):
         for name, data in self.arrays.items():
             tensors[name] = Tensor(_DTYPES[name], data)
         description.update(
-            task=TASK,
+            task=self.task,
             format=self.format,
             n_columns=self.n_columns,
             target=self.target,
@@ -131,46 +133,17 @@ class SegmentModel(StoredModel):
         return self.templates.functions
 
     @classmethod
-    def load(
-        cls,
-        path: str | os.PathLike[str],
-        functions: Mapping[str, Callable[[str], Any]] | None = None,
-    ) -> SegmentModel:
-        """Map a model file and check it.
-
-        Parameters
-        ----------
-        functions : dict of str to callable, optional
-            What ``call(…)`` in the templates names: functions are not stored.
-        """
-        return cls.from_container(os.fspath(path), *read_container(path), functions)
-
-    @classmethod
-    def from_container(
-        cls,
-        path: str,
-        description: dict[str, Any],
-        tensors: dict[str, Tensor],
-        functions: Mapping[str, Callable[[str], Any]] | None = None,
-    ) -> SegmentModel:
-        """Return the model of a file that has been read already."""
-        if description.get("task") != TASK:
-            task = description.get("task")
-            raise FileError(path, f"a model for the task {task!r}, not for segments")
-        with refused_as_file(path):
-            return cls._build(description, tensors, functions)
-
-    @classmethod
     def _build(
         cls,
+        name: str,
         d: dict[str, Any],
         tensors: dict[str, Tensor],
         functions: Mapping[str, Callable[[str], Any]] | None,
     ) -> SegmentModel:
         arrays: dict[str, Any] = {}
-        for name, dtype in _DTYPES.items():
-            check_dtype(name, tensors[name], dtype)
-            arrays[name] = tensors[name].data
+        for key, dtype in _DTYPES.items():
+            check_dtype(key, tensors[key], dtype)
+            arrays[key] = tensors[key].data
         temperature = d["temperature"]
         return cls(
             templates=read_templates(SegmentTemplates, d, tensors, functions),

@@ -192,27 +192,13 @@ class SegmentTagger(FileTagger):
 
     history_: list[dict[str, Any]]
     model_: SegmentModel
+    _model_kind = SegmentModel
     n_cut_: int
 
     @property
     def classes_(self) -> list[str]:
         """ "O" and the types of segments."""
         return list(self._fitted().labels)
-
-    def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the model to a file."""
-        self._fitted().save(path)
-
-    @classmethod
-    def load(
-        cls,
-        path: str | os.PathLike[str],
-        functions: Mapping[str, Callable[[str], Any]] | None = None,
-    ) -> SegmentTagger:
-        """Read a model from a file, with the parameters that it was trained with."""
-        tagger = cls.from_model(SegmentModel.load(path, functions))
-        tagger.functions = functions
-        return tagger
 
     @classmethod
     def from_model(cls, model: SegmentModel) -> SegmentTagger:

@@ -8,12 +8,12 @@ from array import array
 from collections.abc import Callable, Mapping
 
 from ... import _core
-from ...exceptions import FileError, LineError
-from ...io.container import Tensor, read_container, write_container
+from ...exceptions import LineError
+from ...io.container import Tensor, check_dtype, write_container
 from ...text.corpus import Corpus, column_names
 from ...text.templates import FeatureTemplates
 from ..stored_model import StoredModel
-from ..stored_templates import check_dtype, read_templates, refused_as_file, stored_templates
+from ..stored_templates import read_templates, stored_templates
 
 TYPE_CHECKING = False  # importing typing costs more than labelling a sentence
 if TYPE_CHECKING:
@@ -23,7 +23,6 @@ if TYPE_CHECKING:
 
 __all__ = ["TaggerModel"]
 
-TASK = "tagger"
 _MOST_ORDER = 4
 _MOST_COLUMNS = 1 << 15  # of a line as long as lines may be
 #: Tensor of a model -> what its items are.
@@ -60,6 +59,10 @@ class TaggerModel(StoredModel):
     emissions : (options, tensors) or None
         Of a hidden Markov model: what scores its words.
     """
+
+    task = "tagger"
+    called = "a tagger"
+    calls_functions = True
 
     def __init__(
         self,
@@ -166,7 +169,7 @@ class TaggerModel(StoredModel):
         resources, resource_tensors = stored_templates(self.templates)
         tensors.update(resource_tensors)
         description = {
-            "task": TASK,
+            "task": self.task,
             "format": self.format,
             "n_columns": self.n_columns,
             "target": self.target,
@@ -188,37 +191,9 @@ class TaggerModel(StoredModel):
         return self.templates.functions
 
     @classmethod
-    def load(
-        cls,
-        path: str | os.PathLike[str],
-        functions: Mapping[str, Callable[[str], Any]] | None = None,
-    ) -> TaggerModel:
-        """Map a model file and check it.
-
-        Parameters
-        ----------
-        functions : dict of str to callable, optional
-            What ``call(…)`` in the templates names: functions are not stored.
-        """
-        return cls.from_container(os.fspath(path), *read_container(path), functions)
-
-    @classmethod
-    def from_container(
-        cls,
-        name: str,
-        description: dict[str, Any],
-        tensors: dict[str, Tensor],
-        functions: Mapping[str, Callable[[str], Any]] | None = None,
-    ) -> TaggerModel:
-        """Return the model of a file that has been read already."""
-        if description.get("task") != TASK:
-            raise FileError(name, f"a model for the task {description.get('task')!r}, not a tagger")
-        with refused_as_file(name):
-            return cls._build(description, tensors, functions)
-
-    @classmethod
     def _build(
         cls,
+        name: str,
         d: dict[str, Any],
         tensors: dict[str, Tensor],
         functions: Mapping[str, Callable[[str], Any]] | None,
@@ -232,13 +207,13 @@ class TaggerModel(StoredModel):
             from .hidden_markov import load_emissions
 
             templates.emission = (load_emissions(d["emissions"], tensors), len(labels))
-            kept = {name: t for name, t in tensors.items() if name.startswith("emission.")}
+            kept = {key: t for key, t in tensors.items() if key.startswith("emission.")}
             emissions = (dict(d["emissions"]), kept)
         arrays: dict[str, Any] = {}
-        for name in ("start", "end", *(f"transition{m}" for m in range(1, order + 1))):
-            check_dtype(name, tensors[name], "F64")
-            arrays[name] = tensors[name].data
-        has_pairs = any(name.startswith("pair.") for name in tensors)
+        for key in ("start", "end", *(f"transition{m}" for m in range(1, order + 1))):
+            check_dtype(key, tensors[key], "F64")
+            arrays[key] = tensors[key].data
+        has_pairs = any(key.startswith("pair.") for key in tensors)
         tables = ("state", "pair") if has_pairs else ("state",)
         if d["precision"] not in ("float32", "float16", "int8"):
             raise ValueError(f"the precision {d['precision']!r}")

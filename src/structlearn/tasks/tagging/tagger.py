@@ -253,17 +253,6 @@ class Tagger(FileTagger):
         self._fitted().save(path, precision)
 
     @classmethod
-    def load(
-        cls,
-        path: str | os.PathLike[str],
-        functions: Mapping[str, Callable[[str], Any]] | None = None,
-    ) -> Tagger:
-        """Read a model from a file, with the parameters that it was trained with."""
-        tagger = cls.from_model(TaggerModel.load(path, functions))
-        tagger.functions = functions
-        return tagger
-
-    @classmethod
     def from_model(cls, model: TaggerModel) -> Tagger:
         """Return a tagger with this model; of its parameters those that the model file has."""
         training = model.training
@@ -282,6 +271,7 @@ class Tagger(FileTagger):
 
     history_: list[dict[str, Any]]
     model_: TaggerModel
+    _model_kind = TaggerModel
 
     # -- labelling ------------------------------------------------------------------------------
 

@@ -1,0 +1,262 @@
+#include "structures/graphs/pair_search.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <utility>
+
+#include "structures/graphs/pair_sums.hpp"
+#include "structures/graphs/standard_pairwise.hpp"
+
+namespace structlearn {
+namespace {
+
+constexpr double kInfinity = std::numeric_limits<double>::infinity();
+// Sweeps of tree-reweighted messages for a bound. They end where one takes no more than this share
+// off what is between bound and value.
+constexpr std::size_t kBoundRounds = 50;
+constexpr double kLeastGain = 1e-3;
+
+constexpr std::array<std::pair<std::string_view, PairMethod>, 8> kMethods{{
+    {"auto", PairMethod::kAuto},
+    {"elimination", PairMethod::kElimination},
+    {"cut", PairMethod::kCut},
+    {"expansion", PairMethod::kExpansion},
+    {"swap", PairMethod::kSwap},
+    {"max-product", PairMethod::kMaxProduct},
+    {"trws", PairMethod::kReweighted},
+    {"qpbo", PairMethod::kRoofDual},
+}};
+
+PairFound refused(PairRefusal why, std::int64_t place = -1) {
+  PairFound found;
+  found.refusal = why;
+  found.place = place;
+  return found;
+}
+
+// The searches of one model, in standard units.
+class Searcher {
+ public:
+  Searcher(const Pairwise& m, bool with_bound, EliminationPlans& plans, Interrupt* interrupt)
+      : m_(m), with_bound_(with_bound), plans_(plans), interrupt_(interrupt) {}
+
+  PairFound run(PairMethod method) {
+    switch (method) {
+      case PairMethod::kElimination:
+        return eliminate();
+      case PairMethod::kCut:
+        return m_.labels == 1 ? independent() : cut();
+      case PairMethod::kExpansion:
+        return bounded(climb(false).first);
+      case PairMethod::kSwap:
+        return bounded(climb(true).first);
+      case PairMethod::kMaxProduct:
+        return max_product();
+      case PairMethod::kReweighted:
+        return reweighted(200, kLeastGain / 10);
+      case PairMethod::kRoofDual:
+        return roof();
+      case PairMethod::kAuto:
+        break;
+    }
+    return automatic();
+  }
+
+ private:
+  PairFound automatic() {
+    if (!m_.has_pairs() || m_.labels == 1) return independent();
+    if (m_.labels == 2) {
+      PairFound found = cut();
+      if (found.refusal == PairRefusal::kNone) return found;
+    }
+    if (const auto plan = plans_.find(m_)) return eliminate(*plan);
+    if (m_.labels == 2 && m_.cliques.count == 0) return roof();
+    auto [found, truncated] = climb(false);
+    if (!found.complete) return found;
+    if ((m_.cliques.count == 0 && truncated) || found.value == kMinusInfinity) {
+      PairFound other = reweighted(200, kLeastGain / 10);
+      if (!other.complete || other.value > found.value) return other;
+      found.bound = other.bound;
+      return found;
+    }
+    return bounded(std::move(found));
+  }
+
+  // A labelling that is the best there is.
+  PairFound proven(std::vector<std::int32_t> y, const char* method) const {
+    PairFound found;
+    found.value = found.bound = m_.score(y.data());
+    found.y = std::move(y);
+    found.method = method;
+    return found;
+  }
+  PairFound interrupted() const {
+    PairFound found;
+    found.complete = false;
+    return found;
+  }
+
+  std::vector<std::int32_t> best_alone() const {
+    std::vector<std::int32_t> y(m_.nodes);
+    for (std::size_t v = 0; v < m_.nodes; ++v) {
+      const double* row = m_.label + v * m_.labels;
+      y[v] = static_cast<std::int32_t>(std::max_element(row, row + m_.labels) - row);
+    }
+    return y;
+  }
+  PairFound independent() const { return proven(best_alone(), "maximum of each label"); }
+
+  PairFound eliminate() {
+    const auto plan = plans_.find(m_);
+    return plan == nullptr ? refused(PairRefusal::kTooWide) : eliminate(*plan);
+  }
+  PairFound eliminate(const Elimination& plan) const {
+    std::vector<std::int64_t> wide(m_.nodes);
+    const double value = plan.best(m_.label, all_tables(m_).data(), wide.data());
+    PairFound found = proven({wide.begin(), wide.end()}, "elimination");
+    if (value == kMinusInfinity) found.value = found.bound = value;
+    return found;
+  }
+
+  PairFound cut() const {
+    if (m_.labels != 2) return refused(PairRefusal::kNotTwoLabels);
+    std::vector<std::int32_t> y;
+    const CutResult r = binary_cut(m_, y, interrupt_);
+    if (!r.complete) return interrupted();
+    if (r.not_submodular >= 0) return refused(PairRefusal::kNotSubmodular, r.not_submodular);
+    return proven(std::move(y), "minimum cut");
+  }
+
+  // With whether some pairs were no metric on the way.
+  std::pair<PairFound, bool> climb(bool swap) const { return climb(swap, best_alone()); }
+  std::pair<PairFound, bool> climb(bool swap, std::vector<std::int32_t> y) const {
+    const MoveResult r = climb_by_cuts(m_, {swap, 1000}, y, interrupt_);
+    if (!r.complete) return {interrupted(), false};
+    PairFound found;
+    found.value = m_.score(y.data());
+    found.y = std::move(y);
+    found.method = swap ? "alpha-beta-swap" : "alpha-expansion";
+    return {std::move(found), r.truncated};
+  }
+
+  PairFound reweighted(std::size_t rounds, double least_gain) const {
+    PairFound found;
+    const MessageResult r = pass_messages(m_, {0.0, true, 0.0, rounds, least_gain}, found.y,
+                                          nullptr, nullptr, interrupt_);
+    if (!r.complete) return interrupted();
+    found.value = m_.score(found.y.data());
+    found.bound = std::max(found.value, r.bound);
+    found.method = "tree-reweighted messages";
+    return found;
+  }
+
+  // The same with a bound by tree-reweighted messages, where one is wanted.
+  PairFound bounded(PairFound found) const {
+    if (!with_bound_ || !found.complete) return found;
+    const PairFound other = reweighted(kBoundRounds, kLeastGain);
+    if (!other.complete) return interrupted();
+    double bound = other.bound;
+    for (std::size_t c = 0; c < m_.cliques.count; ++c) {  // messages do not see them
+      const double* row = m_.cliques.reward + c * m_.labels;
+      bound += std::max(0.0, *std::max_element(row, row + m_.labels));
+    }
+    found.bound = std::max(found.value, bound);
+    return found;
+  }
+
+  PairFound max_product() const {
+    PairFound found;
+    const MessageResult r =
+        pass_messages(m_, {0.0, false, 0.3, 200, rest()}, found.y, nullptr, nullptr, interrupt_);
+    if (!r.complete) return interrupted();
+    found.value = m_.score(found.y.data());
+    found.method = "loopy max-product";
+    return bounded(std::move(found));
+  }
+
+  // What is small beside most scores: a millionth of the median of those that are not the largest.
+  double rest() const {
+    std::vector<double> sizes;
+    for (std::size_t i = 0; i < m_.nodes * m_.labels; ++i) {
+      if (std::isfinite(m_.label[i]) && m_.label[i] < 0.0) sizes.push_back(-m_.label[i]);
+    }
+    if (sizes.empty()) return 1e-6;
+    const auto middle = sizes.begin() + static_cast<std::ptrdiff_t>(sizes.size() / 2);
+    std::nth_element(sizes.begin(), middle, sizes.end());
+    const double below = sizes.size() % 2 == 0 ? *std::max_element(sizes.begin(), middle) : *middle;
+    return 1e-6 * (0.5 * (below + *middle));
+  }
+
+  PairFound roof() const {
+    if (m_.labels != 2) return refused(PairRefusal::kNotTwoLabels);
+    // The flow is not told apart from one that was interrupted: who was, is asked.
+    std::vector<std::int32_t> known;
+    const double bound = roof_dual(m_, known, interrupt_);
+    if (interrupt_ != nullptr && interrupt_->requested()) return interrupted();
+    if (std::find(known.begin(), known.end(), -1) == known.end()) {
+      return proven(std::move(known), "roof duality");
+    }
+    // What is known stays; the rest is searched.
+    const PairFound guess = reweighted(100, kLeastGain);
+    if (!guess.complete) return interrupted();
+    for (std::size_t v = 0; v < m_.nodes; ++v) {
+      if (known[v] < 0) known[v] = guess.y[v];
+    }
+    PairFound found = climb(false, std::move(known)).first;
+    if (!found.complete) return found;
+    found.bound = std::max(found.value, bound);
+    found.method = "roof duality, the open labels by expansion";
+    return found;
+  }
+
+  const Pairwise& m_;
+  bool with_bound_;
+  EliminationPlans& plans_;
+  Interrupt* interrupt_;
+};
+
+// What can take groups of nodes.
+bool takes_cliques(PairMethod method) {
+  return method == PairMethod::kAuto || method == PairMethod::kCut ||
+         method == PairMethod::kExpansion || method == PairMethod::kSwap;
+}
+
+}  // namespace
+
+std::optional<PairMethod> pair_method(std::string_view name) {
+  for (const auto& [known, method] : kMethods) {
+    if (known == name) return method;
+  }
+  return std::nullopt;
+}
+
+PairFound search_labels(const Pairwise& given, PairMethod method, bool with_bound,
+                        EliminationPlans& plans, Interrupt* interrupt) {
+  for (std::size_t v = 0; v < given.nodes; ++v) {  // no search could find a label there
+    const double* row = given.label + v * given.labels;
+    if (std::all_of(row, row + given.labels, [](double x) { return x == kMinusInfinity; })) {
+      return refused(PairRefusal::kNoLabel, static_cast<std::int64_t>(v));
+    }
+  }
+  if (given.cliques.count > 0) {
+    if (!takes_cliques(method)) return refused(PairRefusal::kCliques);
+    const double* reward = given.cliques.reward;
+    for (std::size_t i = 0; i < given.cliques.count * given.labels; ++i) {
+      if (reward[i] < 0.0) {
+        return refused(PairRefusal::kNegativeClique, static_cast<std::int64_t>(i));
+      }
+    }
+  }
+  const StandardPairwise standard(given);
+  PairFound found = Searcher(standard.model(), with_bound, plans, interrupt).run(method);
+  if (!found.complete || found.refusal != PairRefusal::kNone || found.value == kMinusInfinity) {
+    return found;
+  }
+  const double value = given.score(found.y.data());
+  found.bound = standard.given_bound(found.value, found.bound, value);
+  found.value = value;
+  return found;
+}
+
+}  // namespace structlearn

@@ -1,0 +1,109 @@
+#include "tasks/dependencies/oracle.hpp"
+
+#include <cmath>
+#include <stdexcept>
+
+#include "tasks/dependencies/part_scorer.hpp"
+
+namespace structlearn::parsing {
+
+DependencyOracle::Borrowed DependencyOracle::borrow() const {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  if (free_.empty()) {
+    return std::make_unique<Scratch>(
+        Scratch{Decoder(projective_, iterations_), TreeSearch(projective_), {}, {}, {}, {}});
+  }
+  Borrowed scratch = std::move(free_.back());
+  free_.pop_back();
+  return scratch;
+}
+
+void DependencyOracle::give_back(Borrowed scratch) const {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  free_.push_back(std::move(scratch));
+}
+
+Decoded DependencyOracle::best(std::size_t i, const Layout& layout, const double* theta,
+                               Scratch& scratch) const {
+  const Parts& parts = examples_->parts(i);
+  best_labels(theta, parts.arcs(), examples_->width(), scratch.arc, scratch.label);
+  const PartScores scores{scratch.arc.data(), theta + layout.block[ParseExamples::kSibling].offset,
+                          theta + layout.block[ParseExamples::kGrand].offset};
+  return scratch.decoder.decode(parts, scores, scratch.heads);
+}
+
+double DependencyOracle::infer(std::size_t i, const Layout& layout, const double* theta, double eps,
+                               PartVector& p, Workspace&) const {
+  Borrowed scratch = borrow();
+  double value;
+  if (eps > 0.0) {
+    value = sums(i, theta, eps, p, *scratch);
+  } else {
+    const Decoded found = best(i, layout, theta, *scratch);
+    value = found.value;
+    p.clear(false);
+    if (value != kMinusInfinity) {
+      if (!found.exact) ++inexact_;
+      examples_->encode(i, scratch->heads, scratch->label, p.index);
+      p.value.assign(p.index.size(), 1.0);
+    }
+  }
+  give_back(std::move(scratch));
+  return value;
+}
+
+double DependencyOracle::sums(std::size_t i, const double* theta, double eps, PartVector& p,
+                              Scratch& scratch) const {
+  const Parts& parts = examples_->parts(i);
+  if (parts.second_order) {
+    throw std::invalid_argument(
+        "temperature > 0 needs a parser of order 1: there are no exact sums over trees with scores "
+        "of pairs of arcs");
+  }
+  const std::size_t width = examples_->width(), arcs = parts.arcs();
+  best_labels(theta, arcs, width, scratch.arc, scratch.label);
+  p.clear(true);
+  p.value.assign(arcs * width, 0.0);
+  scratch.trees.begin(parts.n);
+  for (std::size_t a = 0; a < arcs; ++a) {
+    const double most = scratch.arc[a];
+    if (most == kMinusInfinity) continue;
+    double sum = 0.0;
+    for (std::size_t j = a * width; j < (a + 1) * width; ++j) {
+      if (theta[j] == kMinusInfinity) continue;
+      p.value[j] = std::exp((theta[j] - most) / eps);
+      sum += p.value[j];
+    }
+    for (std::size_t j = a * width; j < (a + 1) * width; ++j) p.value[j] /= sum;
+    scratch.trees.at(parts.head[a], parts.word[a]) = most + eps * std::log(sum);
+  }
+  const double value = scratch.trees.log_partition(eps, scratch.marginals);
+  const std::size_t side = static_cast<std::size_t>(parts.n) + 1;
+  for (std::size_t a = 0; a < arcs; ++a) {
+    const double share = scratch.marginals[parts.head[a] * side + parts.word[a]];
+    for (std::size_t j = a * width; j < (a + 1) * width; ++j) p.value[j] *= share;
+  }
+  return value;
+}
+
+double DependencyOracle::missed(std::size_t i, const Layout& layout, const double* theta,
+                                Workspace&) const {
+  Borrowed scratch = borrow();
+  const Decoded found = best(i, layout, theta, *scratch);
+  give_back(std::move(scratch));
+  return found.exact ? 0.0 : found.bound - found.value;
+}
+
+double DependencyOracle::runner_up(std::size_t, const Layout&, const double*,
+                                   std::span<const std::uint32_t>, PartVector&, Workspace&) const {
+  throw std::invalid_argument(
+      "a parser does not look for the second best tree, which the zero-one cost needs");
+}
+
+Violation DependencyOracle::violation(std::size_t, const Layout&, const double*,
+                                      std::span<const std::uint32_t>, const BeamSettings&,
+                                      Workspace&) const {
+  throw std::invalid_argument("a parser has no beam search");
+}
+
+}  // namespace structlearn::parsing

@@ -1,0 +1,190 @@
+"""Objects of the library that parameters may be: by the name of a class and its arguments.
+
+They are built again by calling the class, so that whatever it refuses is refused in a file too.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ...constraints import Constrained
+from ...constraints.language import Count, EachAtMostOnce, IfThen, Label, Part
+from ...losses.costs import Hamming, LabelCost, ZeroOne
+from ...structures.base import Structure
+from ...structures.chains.chain import Chain
+from ...structures.chains.semimarkov import SemiMarkov
+from ...structures.exhaustive import Exhaustive, _Listed
+from ...structures.graphs.graph import Graph
+from ...structures.graphs.grid import Grid
+from ...structures.graphs.matching import Matching
+from ...structures.lattice import Lattice
+from ...structures.multiclass import Multiclass
+from ...structures.programs.program import Program
+from ...structures.trees.arborescence import Arborescence
+from ...structures.trees.constituency import Constituency
+from ...structures.trees.grammar import Grammar
+from ...structures.trees.spanning import SpanningTree
+from ...structures.trees.tree import Tree
+
+__all__ = ["KINDS", "Kind", "Unstorable"]
+
+#: More symbols than any grammar has; each takes memory before its rules are looked at.
+_MOST_SYMBOLS = 1 << 20
+
+
+class Unstorable(TypeError):
+    """A file cannot hold this; the message says what it is."""
+
+
+class Kind(NamedTuple):
+    """How objects of one class are stored.
+
+    Attributes
+    ----------
+    arguments : callable
+        Gives the arguments that make the same object again, by name.
+    make : callable
+        Takes them.
+    """
+
+    arguments: Callable[[Any], dict[str, Any]]
+    make: Callable[..., Any]
+
+
+def _named(kind: Callable[..., Any], *names: str) -> Kind:
+    """Return the kind whose arguments are attributes of the same names."""
+    return Kind(lambda one: {name: getattr(one, name) for name in names}, kind)
+
+
+# -- constraints ----------------------------------------------------------------------------------
+
+
+def _selections(parts: Any) -> tuple[Label | Part, ...]:
+    if not isinstance(parts, tuple) or not parts:
+        raise ValueError("a constraint without parts")
+    if not all(isinstance(part, (Label, Part)) for part in parts):
+        raise ValueError(f"a constraint on {parts!r}, which are no parts")
+    return parts
+
+
+def _count(parts: Any, lower: Any, upper: Any) -> Count:
+    for bound in (lower, upper):
+        if isinstance(bound, bool) or not isinstance(bound, (int, float)) or bound != bound:
+            raise ValueError(f"a constraint with the bound {bound!r}")
+    return Count(_selections(parts), lower, upper)
+
+
+def _if_then(condition: Any, consequence: Any) -> IfThen:
+    return IfThen(_selections(condition), _selections(consequence))
+
+
+def _each_at_most_once(labels: Any) -> EachAtMostOnce:
+    if labels is not None and not isinstance(labels, tuple):
+        raise ValueError(f"a constraint on {labels!r}, which are no labels")
+    return EachAtMostOnce(labels)
+
+
+def _constrained(structure: Any, constraints: Any, classes: Any, time_limit: Any) -> Constrained:
+    if not isinstance(structure, Structure):
+        raise ValueError(f"constraints on {structure!r}, which is no structure")
+    return Constrained(structure, constraints, classes, time_limit)
+
+
+# -- structures -----------------------------------------------------------------------------------
+
+
+def _grammar(n_symbols: Any, binary: Any, unary: Any, max_chain: Any) -> Grammar:
+    if type(n_symbols) is not int or n_symbols > _MOST_SYMBOLS:
+        raise ValueError(f"a grammar of {n_symbols!r} symbols")
+    return Grammar(n_symbols, binary, unary, max_chain=max_chain)
+
+
+def _listed(one: Exhaustive) -> dict[str, Any]:
+    outputs = one._outputs
+    if isinstance(outputs, _Listed):
+        return {"outputs": outputs.outputs, "structure": one.structure}
+    of = getattr(outputs, "__self__", None)
+    if not isinstance(of, Structure) or outputs != of.outputs:
+        raise Unstorable("an Exhaustive whose outputs a function gives")
+    return {"outputs": of, "structure": one.structure}
+
+
+def _exhaustive(outputs: Any, structure: Any) -> Exhaustive:
+    if not isinstance(structure, Structure) or not isinstance(outputs, (list, Structure)):
+        raise ValueError("an Exhaustive of neither outputs nor a structure")
+    return Exhaustive(outputs, structure)
+
+
+def _program_arguments(one: Program) -> dict[str, Any]:
+    if one.structure is not None or one.given or one.given_topology or list(one.shapes) != ["part"]:
+        raise Unstorable("the Program of another structure")
+    rows = one.rows
+    return {
+        "indptr": np.asarray(rows.matrix.indptr, dtype=np.int64),
+        "indices": np.asarray(rows.matrix.indices, dtype=np.int64),
+        "values": rows.matrix.data,
+        "lower": rows.lower,
+        "upper": rows.upper,
+        "n_parts": one.n_parts,
+        "integer": rows.integer,
+        "column_lower": rows.column_lower,
+        "column_upper": rows.column_upper,
+        "names": None if rows._names is None else [str(name) for name in rows._names],
+        "solver": one.solver,
+        "time_limit": one.time_limit,
+    }
+
+
+def _program(
+    indptr: Any, indices: Any, values: Any, lower: Any, upper: Any, **rest: Any
+) -> Program:
+    from scipy import sparse
+
+    shape = (len(lower), len(rest["column_lower"]))
+    matrix = sparse.csr_array((values, indices, indptr), shape=shape)
+    matrix.check_format(full_check=True)
+    return Program(matrix, lower, upper, **rest)
+
+
+def _graph_arguments(one: Graph) -> dict[str, Any]:
+    names = ("method", "damping", "tolerance")
+    return {"edges": one._ends, **{name: getattr(one, name) for name in names}}
+
+
+#: Class -> how its objects are stored. Subclasses are not these classes: they are their authors'.
+KINDS: Mapping[type, Kind] = {
+    Multiclass: _named(Multiclass),
+    Chain: _named(Chain, "order"),
+    SemiMarkov: _named(SemiMarkov, "max_length"),
+    Tree: _named(Tree, "parents"),
+    Arborescence: _named(Arborescence, "projective", "single_root", "labelled"),
+    SpanningTree: _named(SpanningTree),
+    Matching: _named(Matching),
+    Constituency: _named(Constituency, "grammar"),
+    Grammar: Kind(_named(Grammar, "n_symbols", "binary", "unary", "max_chain").arguments, _grammar),
+    Grid: _named(Grid, "method", "damping"),
+    Graph: Kind(_graph_arguments, Graph),
+    Lattice: Kind(
+        lambda one: {"edges": one.table, "source": one.source, "target": one.target}, Lattice
+    ),
+    Exhaustive: Kind(_listed, _exhaustive),
+    Program: Kind(_program_arguments, _program),
+    Constrained: Kind(
+        _named(Constrained, "structure", "constraints", "classes", "time_limit").arguments,
+        _constrained,
+    ),
+    Label: _named(Label, "label", "at"),
+    Part: Kind(
+        _named(Part, "block", "outcome", "at").arguments,
+        lambda block, outcome, at: Part(block, *outcome, at=at),
+    ),
+    Count: Kind(_named(Count, "parts", "lower", "upper").arguments, _count),
+    IfThen: Kind(_named(IfThen, "condition", "consequence").arguments, _if_then),
+    EachAtMostOnce: Kind(_named(EachAtMostOnce, "labels").arguments, _each_at_most_once),
+    Hamming: _named(Hamming, "normalize", "weights"),
+    LabelCost: _named(LabelCost, "table", "normalize", "weights"),
+    ZeroOne: _named(ZeroOne),
+}

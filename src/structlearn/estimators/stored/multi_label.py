@@ -1,0 +1,77 @@
+"""What a file holds of a :class:`~structlearn.estimators.MultiLabelClassifier`."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from ...structures.graphs.graph import Graph
+from ...structures.trees.tree import Tree
+from ..columns import Columns
+from ..label_graph import as_tree, label_edges
+from .files import read_estimator, write_estimator
+from .frames import read_columns, whole_number, write_columns
+from .values import Reader, Writer
+
+__all__ = ["read_classifier", "write_classifier"]
+
+
+def write_classifier(classifier: Any, writer: Writer) -> tuple[dict[str, Any], list[str]]:
+    """Return the graph over the labels and the fitted learner, and what was left out."""
+    learner, _ = write_estimator(classifier.estimator_, writer)  # told of by the parameter
+    learned, left_out = classifier.estimator_._learned(writer)
+    return {
+        "n_labels": len(classifier.classes_),
+        "n_features": classifier.n_features_in_,
+        "names": write_columns(_names(classifier), writer),
+        "edges": writer.array(classifier.edges_),
+        "learner": {**learner, **learned},
+    }, left_out
+
+
+def read_classifier(classifier: Any, d: dict[str, Any], reader: Reader) -> None:
+    """Make a classifier what was stored; graph, features and learner must belong together."""
+    n_labels = whole_number(d["n_labels"], "the number of labels")
+    n_features = whole_number(d["n_features"], "the number of features")
+    edges = reader.array(d["edges"], "I64", (-1, 2))
+    label_edges(edges, np.empty((0, n_labels), dtype=np.int64))  # refuses what is no graph
+    learner = read_estimator(d["learner"], reader)
+    learner._relearn(d["learner"], reader)
+    width = n_features + bool(classifier.intercept)
+    if not n_labels or not n_features or _columns(learner, "label") != n_labels * width:
+        raise ValueError(f"a learner of other features than {n_labels} labels with {width} each")
+    _check_graph(learner, edges, n_labels)
+    names = read_columns(d["names"], {"X": n_features}, reader)
+    if names:
+        classifier.feature_names_in_ = names["X"]
+    classifier.edges_ = edges
+    classifier.classes_ = np.arange(n_labels)
+    classifier.n_features_in_ = n_features
+    classifier.estimator_ = learner
+
+
+def _names(classifier: Any) -> Columns:
+    names = getattr(classifier, "feature_names_in_", None)
+    return {} if names is None else {"X": names}
+
+
+def _columns(learner: Any, block: str) -> int | None:
+    encoder = learner._encoder.encoders.get(block)
+    return None if encoder is None else int(encoder.n_features)
+
+
+def _check_graph(learner: Any, edges: npt.NDArray[np.int64], n_labels: int) -> None:
+    """Refuse a learner whose structure is not the one that the edges make."""
+    tree, kind = as_tree(edges, n_labels), type(learner.structure_)
+    if tree is None:
+        expected = len(edges)
+        same = kind is Graph and np.array_equal(learner.structure_._ends, edges)
+    else:
+        expected = max(len(edges), 1)
+        same = kind is Tree and np.array_equal(learner.structure_.parents, tree.parents)
+    if not same or _columns(learner, "edge") != (None if n_labels == 1 else expected):
+        raise ValueError("a learner of another graph over the labels")
+    if not set(learner.classes_.tolist()) <= {0, 1}:
+        raise ValueError("labels other than 0 and 1")

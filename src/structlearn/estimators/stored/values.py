@@ -1,0 +1,267 @@
+"""Values of Python as JSON and arrays, and back: nothing that is stored is ever run.
+
+Numbers, strings, None and lists are what they are in JSON, which keeps every bit of a float.
+Everything else is an object with the entry "$", the name of its kind. Arrays of numbers are arrays
+of the file.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from ...exceptions import FileError
+from ...io.arrays import array_of, tensor_of
+from ...io.container import Tensor
+from ...structures.base import Structure
+from .kinds import KINDS, Unstorable
+
+__all__ = ["Reader", "Writer"]
+
+_BY_NAME = {kind.__name__: (kind, stored.make) for kind, stored in KINDS.items()}
+#: Characters that an array may have room for although none of its strings is as long.
+_MOST_WIDTH = 1024
+_COLLECTIONS: dict[str, Any] = {"tuple": tuple, "set": set, "frozenset": frozenset}
+
+
+class Writer:
+    """Collects what a file holds.
+
+    Attributes
+    ----------
+    tensors : dict of str to Tensor
+        The arrays written so far.
+    """
+
+    def __init__(self) -> None:
+        self.tensors: dict[str, Tensor] = {}
+
+    def array(self, array: npt.NDArray[Any]) -> str:
+        """Add an array; return its name."""
+        name = f"array{len(self.tensors)}"
+        self.tensors[name] = tensor_of(array)
+        return name
+
+    def strings(self, strings: list[str]) -> dict[str, str]:
+        """Add many strings as two arrays: all of them one after another, and where each ends."""
+        whole = "".join(strings).encode("utf-8", "surrogatepass")
+        ends = np.cumsum([len(one) for one in strings], dtype=np.uint64)
+        text = np.frombuffer(whole, dtype=np.uint8)
+        return {"text": self.array(text), "ends": self.array(ends)}
+
+    def value(self, value: Any) -> Any:
+        """Return a value as JSON can hold it.
+
+        Raises
+        ------
+        Unstorable
+            Where it, or something in it, is of a kind that files do not hold.
+        """
+        if value is None or type(value) in (bool, int, float, str):
+            return value
+        if type(value) is list:
+            return [self.value(item) for item in value]
+        if isinstance(value, Structure):
+            return self._structure(value)
+        if type(value) in KINDS:
+            return self._object(value)
+        if isinstance(value, np.ndarray):
+            return self._array(value)
+        if isinstance(value, np.generic) and value.dtype.kind in "fiub" and value.itemsize <= 8:
+            return {"$": "number", "type": value.dtype.name, "value": value.item()}
+        return self._collection(value)
+
+    def _object(self, value: Any) -> dict[str, Any]:
+        arguments = KINDS[type(value)].arguments(value)
+        named = {name: self.value(argument) for name, argument in arguments.items()}
+        return {"$": type(value).__name__, **named}
+
+    def _structure(self, structure: Structure) -> dict[str, Any]:
+        if type(structure) in KINDS:
+            with suppress(Unstorable), self.whole_or_nothing():
+                return self._object(structure)
+        # Its author's, or with something of its author's in it.
+        return {"$": "own structure", "class": type(structure).__name__}
+
+    @contextmanager
+    def whole_or_nothing(self) -> Iterator[None]:
+        """Forget the arrays of what turns out not to be storable."""
+        before = len(self.tensors)
+        try:
+            yield
+        except Unstorable:
+            for name in list(self.tensors)[before:]:
+                del self.tensors[name]
+            raise
+
+    def _array(self, array: npt.NDArray[Any]) -> Any:
+        if array.dtype.kind in "fiub":
+            try:
+                return {"$": "array", "name": self.array(array)}
+            except TypeError as error:
+                raise Unstorable(str(error)) from None
+        if array.dtype.kind not in "UO":
+            raise Unstorable(f"an array of {array.dtype}")
+        items = [self.value(item) for item in array.ravel().tolist()]
+        return {"$": "items", "type": array.dtype.str, "shape": list(array.shape), "items": items}
+
+    def _collection(self, value: Any) -> Any:
+        if type(value) is tuple:
+            return {"$": "tuple", "items": [self.value(item) for item in value]}
+        if type(value) in (set, frozenset):
+            items = sorted((self.value(item) for item in value), key=json.dumps)
+            return {"$": type(value).__name__, "items": items}
+        if type(value) is dict:
+            items = [[self.value(key), self.value(item)] for key, item in value.items()]
+            return {"$": "dict", "items": items}
+        if isinstance(value, os.PathLike) and isinstance(os.fspath(value), str):
+            return {"$": "path", "path": os.fspath(value)}
+        if isinstance(value, str):  # of a class of its own: NumPy's, or an enumeration
+            return str.__str__(value)
+        if isinstance(value, (int, float)):
+            return int(value) if isinstance(value, int) else float(value)
+        raise Unstorable(f"a {type(value).__name__}")
+
+
+class Reader:
+    """Gives back what a :class:`Writer` has collected; whatever does not fit raises.
+
+    Parameters
+    ----------
+    name : str
+        Of the file, for messages.
+    tensors : dict of str to Tensor
+        Its arrays.
+    structure : Structure, optional
+        Stands for the structure of the user's own, which is not stored.
+    """
+
+    def __init__(
+        self, name: str, tensors: dict[str, Tensor], structure: Structure | None = None
+    ) -> None:
+        self.name = name
+        self._tensors = dict(tensors)
+        self._structure = structure
+        self._asked = False
+
+    def array(
+        self, name: Any, dtype: str | None = None, shape: tuple[int, ...] | None = None
+    ) -> Any:
+        """Return an array, each once, as a copy.
+
+        Parameters
+        ----------
+        dtype : str, optional
+            What its items must be, as files name it.
+        shape : tuple of int, optional
+            What its shape must be, −1 for any length.
+        """
+        tensor = self._tensors.pop(name)
+        if dtype is not None and tensor.dtype != dtype:
+            raise ValueError(f"the array {name!r} is {tensor.dtype}, not {dtype}")
+        array = array_of(tensor)
+        if shape is not None:
+            alike = len(shape) == array.ndim
+            if not alike or any(n not in (-1, m) for n, m in zip(shape, array.shape, strict=True)):
+                raise ValueError(f"the array {name!r} has the shape {array.shape}, not {shape}")
+        return array
+
+    def numbers(self, name: Any, shape: tuple[int, ...], least: float = -np.inf) -> Any:
+        """Return an array of finite floats, none below ``least``."""
+        array = self.array(name, "F64", shape)
+        if not np.isfinite(array).all() or array.min(initial=0.0) < least:
+            raise ValueError(f"the array {name!r} has numbers that cannot be")
+        return array
+
+    def strings(self, stored: Any) -> list[str]:
+        """Return strings, which must differ."""
+        text = self.array(stored["text"], "U8", (-1,)).tobytes().decode("utf-8", "surrogatepass")
+        ends = self.array(stored["ends"], "U64", (-1,)).tolist()
+        bounds = [0, *ends]
+        if bounds != sorted(bounds) or bounds[-1] != len(text):
+            raise ValueError("strings that do not fit together")
+        strings = [text[a:b] for a, b in zip(bounds, ends, strict=False)]
+        if len(set(strings)) != len(strings):
+            raise ValueError("a name stands twice")
+        return strings
+
+    def value(self, stored: Any) -> Any:
+        """Return the value that :meth:`Writer.value` was given."""
+        if isinstance(stored, list):
+            return [self.value(item) for item in stored]
+        if not isinstance(stored, dict):
+            return stored
+        entries = dict(stored)
+        kind = entries.pop("$")
+        if kind in _BY_NAME:
+            named = {name: self.value(argument) for name, argument in entries.items()}
+            return _BY_NAME[kind][1](**named)
+        if kind == "own structure":
+            return self._own(str(entries["class"]))
+        if kind == "array":
+            return self.array(entries["name"])
+        if kind == "number":
+            dtype = np.dtype(str(entries["type"]))
+            if dtype.kind not in "fiub" or not isinstance(entries["value"], (bool, int, float)):
+                raise ValueError(f"{entries['value']!r} is no number")
+            return dtype.type(entries["value"])
+        if kind == "path":
+            return Path(entries["path"])
+        return self._collection(kind, entries)
+
+    def _collection(self, kind: Any, entries: dict[str, Any]) -> Any:
+        items = entries["items"]
+        if not isinstance(items, list):
+            raise ValueError("items that are no list")
+        if kind == "dict":
+            return {self.value(key): self.value(item) for key, item in items}
+        if kind == "items":
+            return self._items(str(entries["type"]), entries["shape"], items)
+        return _COLLECTIONS[kind](self.value(item) for item in items)
+
+    def _items(self, dtype: str, shape: Any, items: list[Any]) -> npt.NDArray[Any]:
+        """Return an array of strings, or of objects."""
+        array = np.empty(len(items), dtype=object)
+        for i, item in enumerate(items):
+            array[i] = self.value(item)
+        if np.dtype(dtype).kind == "U":
+            if not all(isinstance(item, str) for item in array):
+                raise ValueError("an array of strings has something else in it")
+            longest, width = max(map(len, array), default=0), np.dtype(dtype).itemsize // 4
+            if not longest <= width <= max(longest, _MOST_WIDTH):
+                raise ValueError(
+                    f"an array for strings of {width} characters, with one of {longest}"
+                )
+            array = array.astype(dtype)
+        elif dtype != "|O":
+            raise ValueError(f"an array of {dtype}")
+        return array.reshape([int(n) for n in shape])
+
+    def _own(self, kind: str) -> Structure:
+        self._asked = True
+        if self._structure is None:
+            raise FileError(
+                self.name,
+                f"it was fitted with a structure of your own, {kind}, which files do not hold: "
+                f"give it, load(path, structure={kind}(...))",
+            )
+        given = type(self._structure).__name__
+        if given != kind:
+            raise FileError(self.name, f"its structure is {kind}; structure is {given}")
+        return self._structure
+
+    def finish(self) -> None:
+        """Refuse what is left over: arrays that nothing reads, a structure that has no place."""
+        if self._tensors:
+            raise ValueError(f"arrays that nothing reads: {', '.join(sorted(self._tensors))}")
+        if self._structure is not None and not self._asked:
+            raise FileError(
+                self.name, "it holds its structure; structure= is for those of your own alone"
+            )

@@ -1,0 +1,93 @@
+"""Any model file: which class reads it, found by what its header says."""
+
+from __future__ import annotations
+
+import os
+from importlib import import_module
+
+from .exceptions import FileError
+from .io.container import Tensor, kind_of_file, read_container
+
+TYPE_CHECKING = False  # importing typing costs more than labelling a sentence
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+    from typing import Any
+
+__all__ = ["TASKS", "from_container", "load"]
+
+#: Task, as model files name it -> module and name of its class, imported when first needed.
+TASKS = {
+    "tagger": ("tasks.tagging.tagger", "Tagger"),
+    "segments": ("tasks.segments.tagger", "SegmentTagger"),
+    "parser": ("tasks.dependencies.parser", "DependencyParser"),
+    "constituency": ("tasks.constituents.parser", "ConstituencyParser"),
+    "segmenter": ("tasks.images.segmenter", "ImageSegmenter"),
+    "estimator": ("estimators.stored.files", "StoredEstimator"),
+}
+
+
+def load(
+    path: str | os.PathLike[str],
+    *,
+    functions: Mapping[str, Callable[[str], Any]] | None = None,
+    structure: Any = None,
+) -> Any:
+    """Read any model file.
+
+    Parameters
+    ----------
+    path : str or path
+        What ``save`` of an estimator, a tagger, a parser or a segmenter has written.
+    functions : dict of str to callable, optional
+        What ``call(…)`` in the feature templates of a tagger names: functions are not stored.
+    structure : Structure, optional
+        The structure of an estimator that was fitted with one of your own, which is not stored.
+
+    Returns
+    -------
+    object
+        Of the class that was saved, ready to predict: :class:`~structlearn.estimators.CRF`,
+        :class:`~structlearn.tasks.Tagger`, …
+
+    Raises
+    ------
+    FileError
+        Where the file is missing, damaged, or not a model.
+
+    Examples
+    --------
+    >>> import os, tempfile
+    >>> from structlearn import CRF, load
+    >>> crf = CRF().fit([[["w=fish"], ["w=sleep"]]], [["N", "V"]])
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = os.path.join(folder, "tags.model")
+    ...     crf.save(path)
+    ...     load(path).predict([[["w=fish"], ["w=sleep"]]])
+    [array(['N', 'V'], dtype='<U1')]
+    """
+    given = {"functions": functions, "structure": structure}
+    given = {name: value for name, value in given.items() if value is not None}
+    return from_container(os.fspath(path), *read_container(path), **given)
+
+
+def from_container(
+    name: str, description: dict[str, Any], tensors: dict[str, Tensor], **given: Any
+) -> Any:
+    """Return the object of a model file that has been read already.
+
+    Parameters
+    ----------
+    name : str
+        Of the file, for messages.
+    given : dict
+        What files do not hold: ``functions`` of tasks, ``structure`` of estimators.
+    """
+    task = description.get("task")
+    if not isinstance(task, str) or task not in TASKS:
+        raise FileError(name, f"{kind_of_file(description)}, which this structlearn cannot load")
+    wrong = set(given) - {"structure" if task == "estimator" else "functions"}
+    if wrong:
+        raise ValueError(f"{name}: {kind_of_file(description)} takes no {wrong.pop()}")
+    module, kind = TASKS[task]
+    home = getattr(import_module(f".{module}", __package__), kind)
+    return home.from_container(name, description, tensors, **given)

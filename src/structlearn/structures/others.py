@@ -1,0 +1,98 @@
+"""Sums over all outputs but one, as sums of positive terms.
+
+What is left of log Z without one output is lost in rounding where that output has nearly all of the
+mass. Here the output is taken out before anything is added up: by a dynamic program without its
+derivation, or by masks that cut the other outputs into classes, those that differ from it at the
+first place, those that agree there and differ at the second, and so on (Lawler 1972).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Iterator, Mapping
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from ..exceptions import CapabilityError, InfeasibleError
+
+if TYPE_CHECKING:
+    from .base import Parts, Structure
+    from .hypergraph import Hyperedges
+
+__all__ = ["differing", "differing_labels", "sum_classes", "without_output"]
+
+Integers = npt.NDArray[np.int64]
+#: How many derivations of the parts of an output are looked at for one that has all of them.
+_MOST_DERIVATIONS = 256
+
+
+def differing(
+    theta: Parts, block: str, places: Iterable[tuple[Integers, int]]
+) -> Iterator[dict[str, Any]]:
+    """Iterate over scores with parts forbidden, whose outputs are all but one, each once.
+
+    Parameters
+    ----------
+    block : str
+        The block that tells outputs apart.
+    places : iterable of (indices, index)
+        For each place of the output to leave out: the parts that are possible there, and the one
+        that it has, as flat indices into the block. An output with none of the others has that one.
+    """
+    fixed = theta[block].copy()
+    for possible, chosen in places:
+        masked = fixed.copy()
+        masked.flat[chosen] = -np.inf
+        yield {**theta, block: masked}
+        kept = fixed.flat[chosen]
+        fixed.flat[possible] = -np.inf
+        fixed.flat[chosen] = kept
+
+
+def differing_labels(theta: Parts, block: str, labels: Iterable[Any]) -> Iterator[dict[str, Any]]:
+    """Iterate over masked scores whose outputs are all but one: a label a row of the block."""
+    rows = np.arange(theta[block].size).reshape(-1, theta[block].shape[-1])
+    places = ((row, int(row[int(k)])) for row, k in zip(rows, labels, strict=True))
+    return differing(theta, block, places)
+
+
+def sum_classes(
+    structure: Structure,
+    classes: Iterable[Mapping[str, Any]],
+    temperature: float,
+    topology: Mapping[str, Any],
+) -> tuple[float, Parts]:
+    """Return ε log Σ exp(score/ε) over classes of outputs that have none in common, and ∇."""
+    found: list[tuple[float, Parts]] = []
+    for scores in classes:
+        try:
+            found.append(structure.infer(temperature=temperature, **scores, **topology))
+        except InfeasibleError:  # nothing is in this class
+            continue
+    if not found:
+        return -math.inf, {}
+    values = np.array([value for value, _ in found])
+    weights = np.exp((values - values.max()) / temperature)
+    total = float(weights.sum())
+    p = {
+        name: sum(w * parts[name] for w, (_, parts) in zip(weights / total, found, strict=True))
+        for name in found[0][1]
+    }
+    return float(values.max() + temperature * math.log(total)), p
+
+
+def without_output(
+    edges: Hyperedges, counts: npt.NDArray[np.float64], structure: Structure
+) -> Hyperedges:
+    """Return the dynamic program of all outputs but one that has these parts."""
+    used = np.where(counts > 0, 1.0, -np.inf)
+    program = edges.compile(len(counts))
+    for n in (1, 16, _MOST_DERIVATIONS):
+        for _, derivation, parts in program.kbest(used, n):
+            if np.array_equal(np.bincount(parts, minlength=len(counts)), counts):
+                return edges.without(derivation.tolist())
+    raise CapabilityError(
+        f"the dynamic program of {structure!r} has no derivation with the parts of this output"
+    )

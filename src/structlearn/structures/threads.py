@@ -1,0 +1,50 @@
+"""How many threads ``n_jobs`` asks for, and who runs on them."""
+
+from __future__ import annotations
+
+import os
+import warnings
+
+import numpy as np
+
+__all__ = ["n_threads", "warn_of_one_thread"]
+
+#: More than machines have.
+_MOST_THREADS = 1024
+
+
+def n_threads(n_jobs: int | None) -> int:
+    """Return the number of threads that ``n_jobs`` asks for (None: 1, −1: all cores).
+
+    At most 1024: each takes memory before it has anything to do.
+    """
+    if n_jobs is None:
+        return 1
+    if isinstance(n_jobs, bool) or not isinstance(n_jobs, (int, np.integer)) or n_jobs == 0:
+        raise ValueError(f"n_jobs must be None or a whole number other than 0, got {n_jobs!r}")
+    if n_jobs > 0:
+        return min(int(n_jobs), _MOST_THREADS)
+    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
+    return max(1, (cores or 1) + 1 + int(n_jobs))
+
+
+def warn_of_one_thread(
+    who: str, n_jobs: int | None, *, structure: bool = True, stacklevel: int
+) -> None:
+    """Say that ``n_jobs`` asks for threads that make no difference.
+
+    Parameters
+    ----------
+    structure : bool
+        Whether it is a whole structure that runs on one thread, not one query of it.
+    """
+    help_ = (
+        ". A structure that may be asked by several threads at once, and lets go of the "
+        "interpreter while it searches, says so by runs_on_threads = True"
+    )
+    warnings.warn(
+        f"n_jobs={n_jobs} makes no difference here: {who} is written in Python, and runs on one "
+        f"thread{help_ if structure else ''}",
+        UserWarning,
+        stacklevel=stacklevel + 1,
+    )

@@ -1,0 +1,262 @@
+"""No file makes the reader of estimators crash: damaged, cut short, forged with a right checksum.
+
+Forgeries are drawn at random: an entry of the description or an array becomes another one. What is
+loaded all the same has to work.
+"""
+
+import contextlib
+import copy
+import random
+
+import numpy as np
+import pytest
+
+import structlearn
+from structlearn.exceptions import FileError
+from structlearn.io.container import Tensor, read_container, write_container
+from tests.io.saved_cases import CASES, fitted
+
+#: Forgeries a case.
+FORGERIES = 40
+
+
+def load(path):
+    """Return the model, or None where the one error there is says that it cannot be used."""
+    try:
+        return structlearn.load(path)
+    except FileError as error:
+        return None if str(error).startswith(f"{path}: ") else pytest.fail(str(error))
+
+
+@pytest.fixture(scope="module")
+def small(tmp_path_factory):
+    model, _, _ = fitted("multiclass names")
+    path = tmp_path_factory.mktemp("small") / "small.model"
+    model.save(path)
+    return path, path.read_bytes()
+
+
+def test_flipped_bits_are_found(small, tmp_path):
+    """Of any one byte in nine; the tests of containers flip every bit."""
+    _, data = small
+    path = tmp_path / "x"
+    rng = np.random.default_rng(0)
+    for at in range(0, len(data), 9):
+        changed = bytearray(data)
+        changed[at] ^= 1 << int(rng.integers(8))
+        path.write_bytes(changed)
+        assert load(path) is None
+
+
+def test_files_cut_short_are_refused(small, tmp_path):
+    _, data = small
+    path = tmp_path / "x"
+    for size in range(0, len(data), 9):
+        path.write_bytes(data[:size])
+        assert load(path) is None
+    path.write_bytes(data + b" ")
+    assert load(path) is None
+
+
+# -- forgeries -------------------------------------------------------------------------------------
+
+OTHERS = [
+    None, True, False, 0, 1, -1, 2, 7, 2**31, 2**32, 2**63, -(2**40), 10**30, 0.5, -1.5, 1e308,
+    float("inf"), float("nan"), "", "x", "label", "F64", "array0", "array1", [], {}, [0], [[]],
+    {"$": "array", "name": "array0"}, {"$": "tuple", "items": []}, {"$": "dict", "items": []},
+    {"$": "Chain", "order": 2}, {"$": "Multiclass"}, ["a", "b", "c"],
+    {"$": "Grid", "method": "auto", "damping": 0.0},
+]  # fmt: skip
+
+
+def places(node, found):
+    """All containers of a description, with the keys of what they hold."""
+    for key in node if isinstance(node, dict) else range(len(node)):
+        found.append((node, key))
+        if isinstance(node[key], (dict, list)):
+            places(node[key], found)
+    return found
+
+
+def forge_description(rng, description):
+    node, key = rng.choice(places(description, []))
+    action = rng.choice(["replace", "replace", "delete", "copy", "nudge"])
+    if action == "replace":
+        node[key] = copy.deepcopy(rng.choice(OTHERS))
+    elif action == "delete":
+        del node[key]
+    elif action == "copy":
+        other, place = rng.choice(places(description, []))
+        node[key] = copy.deepcopy(other[place])
+    elif isinstance(node[key], bool) or not isinstance(node[key], (int, float, str, list)):
+        node[key] = [node[key]]
+    elif isinstance(node[key], list):
+        node[key] = node[key] * 2
+    elif isinstance(node[key], str):
+        node[key] = node[key] + "1"
+    else:
+        node[key] = node[key] + rng.choice([-1, 1, 255])
+
+
+def forge_arrays(rng, tensors):
+    name = rng.choice(sorted(tensors))
+    dtype, data, shape = tensors[name]
+    data = bytearray(data)
+    action = rng.choice(["value", "value", "value", "shape", "dtype", "drop", "extra", "swap"])
+    if action == "value" and data:
+        width = {"U32": 4, "F64": 8, "I64": 8, "U64": 8}.get(dtype, 1)
+        at = rng.randrange(len(data) // width) * width
+        new = rng.choice([b"\0" * 8, b"\xff" * 8, rng.randbytes(8), b"\1" + b"\0" * 7,
+                          np.float64(np.nan).tobytes(), np.float64(-np.inf).tobytes(),
+                          np.float64(1e300).tobytes()])  # fmt: skip
+        data[at : at + width] = new[:width]
+    elif action == "shape":
+        data, shape = data[: len(data) // 2 // 8 * 8], None
+    elif action == "dtype":
+        dtype, shape = rng.choice(["U8", "I8"] if len(data) % 8 else ["F64", "I64", "U64"]), None
+    elif action == "drop":
+        del tensors[name]
+        return
+    elif action == "extra":
+        tensors["array999"] = Tensor("U8", b"x")
+        return
+    elif action == "swap":
+        other = rng.choice(sorted(tensors))
+        tensors[name], tensors[other] = tensors[other], tensors[name]
+        return
+    tensors[name] = Tensor(dtype, bytes(data), shape)
+
+
+def changed_array(path, change, of="values"):
+    """Give one array of the weights another content; "values" are the weights themselves."""
+    description, tensors = read_container(path)
+    arrays = {k: Tensor(t.dtype, bytes(t.data), t.shape) for k, t in tensors.items()}
+    weights = description["weights"]
+    name = weights["values"] if of == "values" else weights["blocks"]["label"][of]
+    dtype = {"F64": "<f8", "U32": "<u4", "U8": "u1"}[arrays[name].dtype]
+    found = change(np.frombuffer(arrays[name].data, dtype=dtype).copy())
+    arrays[name] = Tensor(arrays[name].dtype, found.tobytes())
+    write_container(path, description, arrays)
+
+
+def put(at, value):
+    def change(array):
+        array[at] = value
+        return array
+
+    return change
+
+
+@pytest.mark.parametrize(
+    ("of", "change", "message"),
+    [
+        ("values", put(3, np.nan), "numbers that cannot be"),
+        ("values", put(0, -np.inf), "numbers that cannot be"),
+        ("values", lambda a: a[:-1], "not as many weights"),
+        ("values", lambda a: np.append(a, 0.0), "weights, where the blocks have"),
+        ("row_ptr", put(1, 2**31), "go back"),
+        ("row_ptr", put(-1, 10**6), "must go from 0 to"),
+        ("row_ptr", put(0, 1), "must go from 0 to"),
+        ("row_ptr", lambda a: a[:-1], "has the shape"),
+        ("column", put(0, 3), "a weight is for another one"),
+        ("column", put(0, 2**32 - 1), "a weight is for another one"),
+        ("column", lambda a: np.append(a, 0).astype("<u4"), "has the shape"),
+        ("real", put(0, 2), "marks other than 0 and 1"),
+        ("real", lambda a: np.zeros_like(a), "weights where there are none"),
+    ],
+)
+def test_arrays_that_the_core_must_not_see(tmp_path, of, change, message):
+    path = tmp_path / "x"
+    model, _, _ = fitted("strings")
+    model.save(path)
+    changed_array(path, change, of)
+    with pytest.raises(FileError, match=message) as error:
+        structlearn.load(path)
+    assert str(error.value).startswith(f"{path}: the model cannot be used: ")
+
+
+def put_in(*keys, value):
+    def change(description):
+        for key in keys[:-1]:
+            description = description[key]
+        description[keys[-1]] = value
+
+    return change
+
+
+@pytest.mark.parametrize(
+    ("name", "change", "message"),
+    [
+        ("crf", put_in("labels", "items", 0, value="N"), "a label stands twice"),
+        ("crf", put_in("labels", "items", value=["N", "V"]), "shape|size"),
+        ("crf", put_in("structure", "order", value=2), "blocks"),
+        ("crf", put_in("structure", value={"$": "Tree", "parents": None}), "blocks"),
+        ("crf", put_in("structure", value=3), "is no structure"),
+        ("crf", put_in("features", "blocks", "label", "columns", value=5), "not those of its feat"),
+        ("crf", put_in("features", "blocks", "label", "columns", value=2**70), "number of columns"),
+        ("crf", put_in("features", "blocks", "label", "columns", value=True), "number of columns"),
+        ("crf", put_in("features", "blocks", "label", "kind", value="odd"), "KeyError: 'odd'"),
+        ("crf", put_in("features", "blocks", value={}), "not those of its features"),
+        ("crf", put_in("weights", "blocks", "label", value=None), "the block 'label' has no weig"),
+        ("crf", put_in("weights", "blocks", "label", "features", value=2**31 - 1), "not those of"),
+        ("crf", put_in("weights", "blocks", "start", "shared", value=False), "not those of"),
+        ("crf", put_in("training", "history", value=[{}]), "KeyError: 'loss'"),
+        ("crf", put_in("parameters", "C", value=-1), "C must be > 0"),
+        ("crf", put_in("parameters", "gamma", value=1), "unexpected keyword argument 'gamma'"),
+        ("crf", put_in("parameters", "n_jobs", value="many"), "n_jobs must be None or a whole"),
+        ("crf", put_in("class", value="LossCurve"), "a class that structlearn does not have"),
+        ("crf", put_in("class", value="Popen"), "a class that structlearn does not have"),
+        ("strings", put_in("features", "blocks", "label", "separator", value=3), "no string"),
+        ("perceptron", put_in("training", "online", "state", value="{}"), "no online learner"),
+        ("perceptron", put_in("training", "online", "state", value="3"), "no online learner"),
+        ("constraints", put_in("structure", "constraints", "items", 0, "parts", "items", 0, "label",
+                               value="X"), "a constraint on the label 'X', which there is not"),
+        ("hierarchy", put_in("weights", "blocks", "label", "hierarchy", "nodes", value=["a"]),
+         "a hierarchy of other classes"),
+        ("hmm", put_in("order", value=2), "counts of|scores of"),
+        ("hmm", put_in("emissions", "suffix_length", value=-1), "suffix_length is -1"),
+        ("hmm", put_in("emissions", "kind", value="gaussian"), "KeyError"),
+        ("hmm gaussian", put_in("emissions", "columns", value=7), "has the shape"),
+        ("labels tree", put_in("n_labels", value=4), "other features"),
+        ("labels tree", put_in("n_features", value=0), "other features"),
+        ("labels tree", put_in("parameters", "intercept", value=False), "other features"),
+        ("labels tree", put_in("learner", "class", value="HMM"), "unexpected keyword argument"),
+    ],
+)  # fmt: skip
+def test_descriptions_that_do_not_fit(tmp_path, name, change, message):
+    path = tmp_path / "x"
+    model, _, _ = fitted(name)
+    model.save(path)
+    description, tensors = read_container(path)
+    change(description)
+    arrays = {k: Tensor(t.dtype, bytes(t.data), t.shape) for k, t in tensors.items()}
+    write_container(path, description, arrays)
+    with pytest.raises(FileError, match=message) as error:
+        structlearn.load(path)
+    assert str(error.value).startswith(f"{path}: ")
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("name", CASES)
+def test_forgeries(name, tmp_path):
+    model, X, _ = fitted(name)
+    path = tmp_path / "x"
+    model.save(path)
+    description, tensors = read_container(path)
+    tensors = {k: Tensor(t.dtype, bytes(t.data), t.shape) for k, t in tensors.items()}
+    rng = random.Random(name)
+    refused = 0
+    for _ in range(FORGERIES):
+        forged, arrays = copy.deepcopy(description), dict(tensors)
+        if rng.random() < 0.6:
+            forge_description(rng, forged)
+        else:
+            forge_arrays(rng, arrays)
+        write_container(path, forged, arrays)
+        found = load(path)
+        if found is None:
+            refused += 1
+            continue
+        with contextlib.suppress(ValueError):  # of another structure, say, than X has
+            found.predict(X)
+    assert refused > FORGERIES // 5

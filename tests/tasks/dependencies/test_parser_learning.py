@@ -1,0 +1,194 @@
+"""Learners of a dependency parser: the same bits again, checkpoints, threads, weights, tags."""
+
+import warnings
+from collections import Counter
+
+import numpy as np
+import pytest
+
+from structlearn.datasets import make_treebank
+from structlearn.exceptions import CapabilityError, ConvergenceWarning, FileError
+from structlearn.tasks import DependencyParser
+from structlearn.tasks.dependencies.parser import LEARNERS
+from structlearn.tasks.dependencies.reading import read_treebank
+from structlearn.tasks.dependencies.tags import jackknifed_tags, make_tagger, predicted_tags
+from structlearn.tasks.jackknife import jackknife
+
+TREES = [
+    list(zip(s.words, s.tags, s.heads, s.deprels, strict=True))
+    for s in make_treebank(80, random_state=0)
+]
+TRAIN, TEST = TREES[:60], TREES[60:]
+SMALL = {"gold_tags": True, "hash_bits": 12, "max_iter": 3}
+
+
+def made(learner, order=1, **options):
+    return DependencyParser(order, learner, **{**SMALL, **options})
+
+
+def weights(parser):
+    return np.frombuffer(parser.model_.arrays["weights"], np.float32)
+
+
+@pytest.mark.parametrize("learner", LEARNERS)
+def test_a_killed_run_goes_on_to_the_same_bits(learner, tmp_path, monkeypatch):
+    monkeypatch.setattr("structlearn.estimators.checkpoint.EVERY", 0.0)
+    path = tmp_path / "checkpoint"
+
+    def kill(record):
+        if record["iteration"] == 2:
+            raise KeyboardInterrupt
+
+    whole = made(learner).fit(TRAIN)
+    with pytest.raises(KeyboardInterrupt):
+        made(learner, checkpoint=path, callbacks=kill).fit(TRAIN)
+    assert path.exists()
+    with pytest.raises(FileError, match="another training"):
+        made(learner, checkpoint=path).fit(TRAIN[:-1])
+    resumed = made(learner, checkpoint=path).fit(TRAIN)
+    assert not path.exists()
+    np.testing.assert_array_equal(weights(resumed), weights(whole))
+    assert len(resumed.history_) == len(whole.history_)
+
+
+@pytest.mark.parametrize(("learner", "order"), [(name, 1) for name in LEARNERS] + [("svm", 2)])
+def test_threads_and_files(learner, order, tmp_path):
+    """The same bits for one thread and two; a file holds nothing that a second run would change."""
+    files = []
+    options = {"projective": order == 2}
+    for n_jobs in (1, 2):
+        parser = made(learner, order, n_jobs=n_jobs, **options).fit(TRAIN)
+        files.append(tmp_path / str(n_jobs))
+        parser.save(files[-1])
+    assert files[0].read_bytes() == files[1].read_bytes()
+    again = DependencyParser.load(files[0])
+    assert again.predict(TEST) == parser.predict(TEST)
+    assert again.get_params()["learner"] == learner
+    assert again.get_params()["max_iter"] == 3
+
+
+@pytest.mark.parametrize("learner", LEARNERS)
+def test_weights_of_sentences(learner):
+    """Weight 1 changes nothing, another one something, and weight 0 is as if not there."""
+    w = np.ones(len(TRAIN))
+    plain = made(learner).fit(TRAIN)
+    ones = made(learner).fit(TRAIN, sample_weight=w)
+    np.testing.assert_array_equal(weights(plain), weights(ones))
+    w[::2] = 0.25
+    other = made(learner).fit(TRAIN, sample_weight=w)
+    assert not np.array_equal(weights(plain), weights(other))
+    # Nothing is pruned, so that the arcs are the same; the relations are, in the same order.
+    options = {"shuffle": False, "average": False, "most_heads": 100, "least_share": 1e-300}
+    trees = TRAIN[:10]
+    if learner in ("svm", "crf"):
+        options |= {"tol": 1e-4, "max_iter": 500, "hash_bits": 10, "C": 0.02}
+    left_out = made(learner, **options).fit(trees)
+    zero = made(learner, **options).fit(trees + trees, sample_weight=np.repeat([1.0, 0.0], 10))
+    assert zero.classes_ == left_out.classes_
+    if learner in ("svm", "crf"):
+        optima = [parser.history_[-1]["objective"] for parser in (left_out, zero)]
+        assert optima[0] == pytest.approx(optima[1], rel=2e-4)
+    else:
+        np.testing.assert_array_equal(weights(zero), weights(left_out))
+
+
+@pytest.mark.parametrize("bad", [[1.0], -np.ones(60), np.full(60, np.nan)])
+def test_bad_weights_of_sentences(bad):
+    with pytest.raises(ValueError, match="sample_weight"):
+        made("perceptron").fit(TRAIN, sample_weight=bad)
+
+
+def test_parameters_of_other_learners_are_refused():
+    for learner, options in [
+        ("perceptron", {"C": 1.0}),
+        ("svm", {"eta0": 0.1}),
+        ("passive-aggressive", {"r": 1.0}),
+        ("crf", {"delta": 0.1}),
+        ("arow", {"temperature": 1.0}),
+    ]:
+        (name,) = options
+        with pytest.raises(ValueError, match=f"no parameter {name}"):
+            made(learner, **options).fit(TRAIN)
+    with pytest.raises(ValueError, match="learner must be one of"):
+        made("hmm").fit(TRAIN)
+    with pytest.raises(ValueError, match="eta0"):
+        made("adagrad", eta0=0.0).fit(TRAIN)
+    with pytest.raises(ValueError, match="C must be"):
+        made("svm", C=-1.0).fit(TRAIN)
+    for options in ({"learner": "crf"}, {"learner": "adagrad", "temperature": 1.0}):
+        with pytest.raises(CapabilityError, match="needs order 1"):
+            made(order=2, **options).fit(TRAIN)
+
+
+def test_parameters_reach_the_learner():
+    base = weights(made("adagrad").fit(TRAIN))
+    for options in (
+        {"eta0": 0.1},
+        {"delta": 1.0},
+        {"C": 10.0},
+        {"margin": 0.5},
+        {"temperature": 1.0},
+        {"average": False},
+        {"shuffle": False},
+    ):
+        assert not np.array_equal(weights(made("adagrad", **options).fit(TRAIN)), base), options
+    steps = [weights(made("passive-aggressive", C=C, max_iter=1).fit(TRAIN)) for C in (1e-4, 1.0)]
+    assert np.abs(steps[0]).max() < np.abs(steps[1]).max()
+
+
+def test_convex_learners_warn_unless_they_converge():
+    with warnings.catch_warnings(record=True) as told:
+        warnings.simplefilter("always")
+        made("adagrad", max_iter=None).fit(TRAIN[:20])  # nothing to converge to
+        made("crf", max_iter=None).fit(TRAIN[:20])
+    assert not [w for w in told if w.category is ConvergenceWarning]
+    parser = made("crf", max_iter=None, tol=1e-3).fit(TRAIN[:20])
+    last = parser.history_[-1]
+    assert last["gap"] <= 1e-3 * last["objective"]
+
+
+def test_crossing_arcs_have_no_projective_sum():
+    """Their trees are none of those that the sum is over: such sentences are left out."""
+    crossing = [("a", "A", 3, "x"), ("b", "B", 4, "x"), ("c", "C", 0, "root"), ("d", "D", 3, "x")]
+    options = {"projective": True, "tol": 1e-6, "max_iter": 200}
+    both = made("crf", **options).fit([*TRAIN[:10], crossing], sample_weight=np.ones(11))
+    without = np.append(np.ones(10), 0.0)
+    alone = made("crf", **options).fit([*TRAIN[:10], crossing], sample_weight=without)
+    # The pruner learns from it, the parser does not: what is left to choose may differ.
+    assert both.history_[0]["loss"] == pytest.approx(alone.history_[0]["loss"], rel=0.05)
+    assert np.isfinite(weights(both)).all()
+
+
+def test_jackknife():
+    seen = []
+
+    def learn(rest):
+        seen.append(list(rest))
+        return set(rest)
+
+    def predict(model, held_out):
+        assert not model & set(held_out)
+        return [(i, len(model)) for i in held_out]
+
+    assert jackknife(7, 3, learn, predict) == [
+        (0, 5), (1, 5), (2, 5), (3, 5), (4, 4), (5, 4), (6, 4),
+    ]  # fmt: skip
+    assert sorted(i for rest in seen for i in rest) == sorted([*range(7)] * 2)
+    assert jackknife(1, 5, lambda rest: list(rest), lambda m, held: [m, list(held)]) == [[0], [0]]
+    assert len(jackknife(3, 10, learn, predict)) == 3
+
+
+def test_tags_come_from_taggers_that_have_not_seen_them():
+    corpus = read_treebank(TREES)
+    found = jackknifed_tags(corpus, 4, 1, 0)
+    cells, names = found[0]
+    tags = [names[k] for k in np.frombuffer(cells, np.uint32)]
+    held_out = range(20, 40)
+    rest = [tree for i, tree in enumerate(TREES) if i not in held_out]
+    tagger = make_tagger(read_treebank(rest), "upos", 1, 0, n_models=1)
+    ((own, shown),) = predicted_tags([tagger], read_treebank(TREES[20:40]))
+    first = sum(len(tree) for tree in TREES[:20])
+    expected = [shown[k] for k in np.frombuffer(own, np.uint32)]
+    assert tags[first : first + len(expected)] == expected
+    right = Counter(a == b[1] for a, b in zip(tags, [t for s in TREES for t in s], strict=True))
+    assert right[True] > 0.7 * len(tags)
