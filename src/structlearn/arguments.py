@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import argparse
 import os
-from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+
+TYPE_CHECKING = False  # importing typing costs more than labelling a sentence
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+    from typing import Any
+
+    Commands = Mapping[str, Callable[[Any], int]]
 
 __all__ = ["make_parser"]
 
 _LEARNERS = ("perceptron", "svm", "crf", "passive-aggressive", "arow", "adagrad")
-
-Commands = Mapping[str, Callable[[Any], int]]
 
 
 class _Version(argparse.Action):
@@ -461,8 +464,8 @@ def _add_train_parser(p: argparse.ArgumentParser, commands: Commands) -> None:
         "--patience",
         metavar="N",
         type=_count(0),
-        default=3,
-        help="with --dev: stop after N passes without a better score (3)",
+        default=5,
+        help="with --dev: stop after N passes without a better score (5)",
     )
     p.add_argument(
         "--C",

@@ -18,7 +18,8 @@ from structlearn import (
     StructuredPerceptron,
     StructuredSVM,
 )
-from structlearn.constraints import Constraint, Label, at_most
+from structlearn.constraints import Label, at_most
+from structlearn.constraints.language import Constraint
 from structlearn.estimators import __all__ as NAMES
 from structlearn.estimators.stored.kinds import KINDS
 from structlearn.exceptions import FileError

@@ -17,8 +17,10 @@ from structlearn import _core
 from structlearn.datasets import make_treebank
 from structlearn.estimators import CRF, StructuredSVM
 from structlearn.exceptions import ConvergenceWarning
-from structlearn.learners import FrankWolfe, NSlack, OneSlack
 from structlearn.learners.base import Progress, Settings
+from structlearn.learners.cutting_planes import NSlack
+from structlearn.learners.frank_wolfe import FrankWolfe
+from structlearn.learners.one_slack import OneSlack
 
 SOLVERS = ["frank-wolfe", "n-slack", "one-slack"]
 TABLES = ["iris", "wine", "breast_cancer"]

@@ -117,17 +117,8 @@ void ParseLabeller::read(std::string_view text, std::size_t line) {
 
 // A parser that learned on tags would guess without a word of warning where there are none.
 void ParseLabeller::check_tags() const {
-  const auto has = [&](std::size_t column, std::size_t t) {
-    const text::Column& c = corpus_.columns()[column];
-    return c.strings[c.cell[t]] != "_";
-  };
-  for (std::size_t s = 0; s < corpus_.sentences(); ++s) {
-    bool any = false;
-    for (std::size_t t = corpus_.sentence(s); t < corpus_.sentence(s + 1) && !any; ++t) {
-      any = has(kUpos, t) || has(kXpos, t);
-    }
-    if (any) continue;
-    throw text::BadLine(corpus_.line_number(corpus_.sentence(s)),
+  if (const auto s = untagged_sentence(corpus_)) {
+    throw text::BadLine(corpus_.line_number(corpus_.sentence(*s)),
                         "no word of this sentence has a tag (UPOS or XPOS), and tags are to be "
                         "read: tag the text first, or take a parser that was trained without "
                         "--gold-tags and leave that option out");

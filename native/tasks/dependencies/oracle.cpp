@@ -1,7 +1,6 @@
 #include "tasks/dependencies/oracle.hpp"
 
 #include <cmath>
-#include <stdexcept>
 
 #include "tasks/dependencies/part_scorer.hpp"
 
@@ -56,9 +55,9 @@ double DependencyOracle::sums(std::size_t i, const double* theta, double eps, Pa
                               Scratch& scratch) const {
   const Parts& parts = examples_->parts(i);
   if (parts.second_order) {
-    throw std::invalid_argument(
+    throw Incapable(
         "temperature > 0 needs a parser of order 1: there are no exact sums over trees with scores "
-        "of pairs of arcs");
+        "of pairs of arcs. What works at order 2: temperature 0");
   }
   const std::size_t width = examples_->width(), arcs = parts.arcs();
   best_labels(theta, arcs, width, scratch.arc, scratch.label);
@@ -96,14 +95,15 @@ double DependencyOracle::missed(std::size_t i, const Layout& layout, const doubl
 
 double DependencyOracle::runner_up(std::size_t, const Layout&, const double*,
                                    std::span<const std::uint32_t>, PartVector&, Workspace&) const {
-  throw std::invalid_argument(
-      "a parser does not look for the second best tree, which the zero-one cost needs");
+  throw Incapable(
+      "a parser does not look for the second best tree, which the zero-one cost needs. What works: "
+      "its own cost, of wrong heads and relations");
 }
 
 Violation DependencyOracle::violation(std::size_t, const Layout&, const double*,
                                       std::span<const std::uint32_t>, const BeamSettings&,
                                       Workspace&) const {
-  throw std::invalid_argument("a parser has no beam search");
+  throw Incapable("a parser has no beam search. What works: exact inference");
 }
 
 }  // namespace structlearn::parsing

@@ -44,7 +44,7 @@ def train(o: Any) -> Callable[[], None]:
 
 
 def predict(parser: Any, o: Any, progress: Any) -> int:
-    """Write the trees of a file, one a line."""
+    """Write the trees of a file, each on a line."""
     refuse(o, "nbest", "confidence", "marginals", "known")
     gold_tags = o.gold_tags or None
     parser.label_file(
@@ -56,12 +56,11 @@ def predict(parser: Any, o: Any, progress: Any) -> int:
 def evaluate(parser: Any, o: Any) -> int:
     """Print the scores of the file's trees."""
     refuse(o, "confidence", "confusions", "against")
-    if o.format not in (None, "brackets"):
-        raise ValueError(f"gold trees are read from brackets, not from the format {o.format!r}")
+    gold_tags = o.gold_tags or None
     if o.json:
-        print_json(parser.evaluate(o.gold, gold_tags=o.gold_tags or None))
+        print_json(parser.evaluate(o.gold, o.format, gold_tags=gold_tags))
     else:
-        print(parser.report(o.gold, gold_tags=o.gold_tags or None))
+        print(parser.report(o.gold, o.format, gold_tags=gold_tags))
     return 0
 
 

@@ -46,8 +46,9 @@ def train(o: Any) -> Callable[[], None]:
 def predict(parser: Any, o: Any, progress: Any) -> int:
     """Write the file with its heads and relations."""
     refuse(o, "nbest", "confidence", "marginals", "known")
+    gold_tags = o.gold_tags or None
     parser.label_file(
-        o.input, output_of(o), format=o.format, gold_tags=o.gold_tags, progress=progress
+        o.input, output_of(o), format=o.format, gold_tags=gold_tags, progress=progress
     )
     return 0
 
@@ -57,7 +58,7 @@ def evaluate(parser: Any, o: Any) -> int:
     from . import read_rival
 
     other = read_rival(o.against, evaluate)
-    options = {"confidence": o.confidence, "against": other, "gold_tags": o.gold_tags}
+    options = {"confidence": o.confidence, "against": other, "gold_tags": o.gold_tags or None}
     if o.json:
         print_json(parser.evaluate(o.gold, o.format, **options))
     else:

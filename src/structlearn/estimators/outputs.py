@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ..features.arrays import as_floats
-from ..problem import GoldOutputs
+from ..problem.gold import GoldOutputs
 from ..structures.base import Structure
 
 __all__ = [

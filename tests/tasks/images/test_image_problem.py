@@ -10,7 +10,7 @@ from structlearn import _core
 from structlearn.estimators.learning import Parameters, learn
 from structlearn.exceptions import CapabilityError
 from structlearn.problem import PartVector
-from structlearn.scoring import WeightFloor
+from structlearn.scoring.cone import WeightFloor
 from structlearn.tasks.images.features import Basis, PixelFeatures
 from structlearn.tasks.images.pixels import PixelProblem, Pixels
 from structlearn.tasks.images.problem import PAIR_SCALE, ImageProblem

@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
-from array import array
+from collections.abc import Iterator
 
 from ... import _core
 from ...exceptions import LineError
 from ...io.container import Tensor, check_dtype
 from ...text.corpus import Corpus
+from ...text.dependency_tree import DependencyTree
 from ..stored_model import StoredModel
 from ..tagging.model import TaggerModel
 
 TYPE_CHECKING = False  # importing typing costs more than labelling a sentence
 if TYPE_CHECKING:
     from typing import Any
+
+    from .sums import ArcSums
 
 __all__ = ["ParserModel"]
 
@@ -33,10 +36,10 @@ class ParserModel(StoredModel):
     projective : bool
         Only trees without crossing arcs.
     iterations : int
-        At most so many of dual decomposition a sentence (order 2, not projective).
+        The most rounds of dual decomposition for a sentence (order 2, not projective).
     most, least : int, float
-        What the pruner leaves: so many heads a word, of at least this probability relative to the
-        most probable one's.
+        What the pruner leaves of the heads of a word: at most this many, of at least this
+        probability relative to the most probable one's.
     lemmas : bool
         Whether lemmas are read.
     arrays : dict of str to buffer
@@ -44,7 +47,7 @@ class ParserModel(StoredModel):
     taggers : list of TaggerModel
         Of UPOS, XPOS and FEATS; empty where the parser learned on gold tags.
     training : dict
-        How it came about.
+        How it was trained.
     """
 
     task = "parser"
@@ -140,6 +143,11 @@ class ParserModel(StoredModel):
 
     # -- parsing --------------------------------------------------------------------------------
 
+    @property
+    def has_taggers(self) -> bool:
+        """Whether it predicts tags."""
+        return bool(self.taggers)
+
     def parse_corpus(
         self, corpus: Corpus, tags: list[Any], threads: int = 1
     ) -> tuple[list[list[tuple[int, str]]], int]:
@@ -147,22 +155,33 @@ class ParserModel(StoredModel):
         if not len(corpus):
             return [], 0
         try:
-            raw_heads, raw_labels, exact = self.core.predict(
-                corpus._core, tags, self.lemmas, threads
-            )
+            trees, exact = self.core.predict(corpus._core, tags, self.lemmas, threads)
         except LineError as error:
             raise error.in_file(corpus.path or "the corpus") from None
-        heads, numbers = array("i", raw_heads), array("I", raw_labels)
-        labels = self.labels
-        flat = [(h, labels[k]) for h, k in zip(heads, numbers, strict=True)]
-        trees, at = [], 0
-        for s in range(len(corpus)):
-            n = corpus._core.length(s)
-            trees.append(flat[at : at + n])
-            at += n
         return trees, exact
 
-    def labeller(self, format: str, gold_tags: bool) -> _core.ParseLabeller:
+    def parse(self, tagged: tuple[Corpus, list[Any]], threads: int = 1) -> list[DependencyTree]:
+        """Return the trees of sentences with their tags."""
+        from .tags import tag_names
+
+        corpus, _ = tagged
+        trees, _ = self.parse_corpus(*tagged, threads)
+        rows = (
+            zip(trees, corpus.column("form"), tag_names(*tagged, 0), strict=True) if trees else ()
+        )
+        return [DependencyTree(*row) for row in rows]
+
+    def sums(self, tagged: tuple[Corpus, list[Any]]) -> Iterator[ArcSums]:
+        """Return sums over the trees of each sentence."""
+        from .sums import ArcSums
+        from .tags import tag_names
+
+        corpus, tags = tagged
+        if len(corpus):
+            for s, upos in enumerate(tag_names(corpus, tags, 0)):
+                yield ArcSums(self, corpus, tags, s, upos)
+
+    def labeller(self, format: str, reads_tags: bool) -> _core.ParseLabeller:
         """Return what parses text natively."""
-        taggers = [] if gold_tags else [t.core for t in self.taggers]
+        taggers = [] if reads_tags else [t.core for t in self.taggers]
         return _core.ParseLabeller(self.core, taggers, format, self.lemmas)

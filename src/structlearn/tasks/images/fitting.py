@@ -14,7 +14,7 @@ import numpy.typing as npt
 from ...estimators.learning import Parameters, learn
 from ...estimators.outputs import check_sample_weight, class_weight_table, refuse_no_weight
 from ...exceptions import InexactInferenceWarning
-from ...scoring import WeightFloor
+from ...scoring.cone import WeightFloor
 from ..learning import Learned, learn_task
 from .features import Basis, PixelFeatures
 from .folders import Example

@@ -10,7 +10,7 @@ import numpy.typing as npt
 from ... import _core
 from ...problem import Problem
 from ...problem.python_inference import Inexact
-from ...scoring import WeightCone
+from ...scoring.cone import WeightCone
 
 __all__ = ["PixelProblem", "Pixels"]
 
@@ -94,10 +94,12 @@ class _Scorer:
         features, fixed = self._groups[i].features, self._groups[i].fixed
         if index is not None:
             value = np.bincount(index, value, minlength=fixed.size).astype(np.float64)
+        sums: Array
         if features.ndim == 2:
-            return (features.T @ value.reshape(fixed.shape)).ravel()
-        sums: Array = value @ features.reshape(fixed.size, -1)
-        return sums
+            sums = features.T @ value.reshape(fixed.shape)
+        else:
+            sums = value @ features.reshape(fixed.size, -1)
+        return sums.ravel()
 
 
 class _Softmax:

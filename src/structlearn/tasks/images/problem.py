@@ -15,7 +15,8 @@ from ... import _core
 from ...exceptions import CapabilityError
 from ...problem import Problem
 from ...problem.python_inference import Inexact
-from ...scoring import WeightBlock, WeightCone, WeightLayout
+from ...scoring.cone import WeightCone
+from ...scoring.layout import WeightBlock, WeightLayout
 from .scenes import Scene
 from .sites import N_PAIR
 
