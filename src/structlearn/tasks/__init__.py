@@ -13,7 +13,8 @@ if TYPE_CHECKING:
 
     from .constituents.parser import ConstituencyParser
     from .dependencies.parser import DependencyParser
-    from .images.segmenter import ImageSegmenter, Segmenter
+    from .images.segmenter import ImageSegmenter
+    from .images.segmenter import Segmenter as Segmenter
     from .segments.tagger import SegmentTagger
     from .tagging.tagger import Tagger
 
@@ -31,7 +32,6 @@ __all__ = [
     "DependencyParser",
     "ImageSegmenter",
     "SegmentTagger",
-    "Segmenter",
     "Tagger",
 ]
 
