@@ -40,7 +40,7 @@ class DependencyOracle final : public Oracle {
   struct Scratch {
     Decoder decoder;
     TreeSearch trees;
-    std::vector<double> arc, marginals;
+    std::vector<double> arc;
     std::vector<std::uint16_t> label;
     std::vector<std::int32_t> heads;
   };

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 
 from ..text.files import written_text
 from .base import FileTagger
-from .parameters import check_whole
+from .parameters import LearnerParameters, check_whole
 
 TYPE_CHECKING = False  # importing typing costs more than parsing a sentence
 if TYPE_CHECKING:
@@ -18,17 +18,13 @@ if TYPE_CHECKING:
 __all__ = ["TreeParser"]
 
 
-class TreeParser(FileTagger):
-    """Finds trees; learns from a treebank. A subclass reads the files and has the model."""
+class _Hooks(FileTagger):
+    """What a parser brings."""
 
-    gold_tags: bool
-    class_weight: Any
-    history_: list[dict[str, Any]]
-
-    # What a subclass brings. Parameters that are whole numbers, with the least and the most;
+    #: Parameters that are whole numbers, with the least and the most;
     _whole: tuple[tuple[str, int, int | None], ...]
     #: those that may be None; which of the scores of ``evaluate`` is that of ``score``;
-    _optional: tuple[str, ...] = ("max_iter",)
+    _optional: tuple[str, ...] = ("max_iter", "n_models")
     _measure: str
     #: (X, y, format, name) -> sentences with their trees, of which there is at least one;
     _treebank: Callable[..., Any]
@@ -44,6 +40,10 @@ class TreeParser(FileTagger):
     #: what ``label_file`` does, and the scores.
     _label: Callable[..., int]
     evaluate: Callable[..., dict[str, Any]]
+
+
+class TreeParser(LearnerParameters, _Hooks):
+    """Finds trees; learns from a treebank. A subclass reads the files and has the model."""
 
     def _check(self) -> None:
         """Refuse parameters that make no sense."""
@@ -244,7 +244,7 @@ def _mean_weights(class_weight: Any, labels: list[list[str]]) -> Any:
     import numpy as np
 
     from ..estimators.outputs import class_weights
-    from ..problem import GoldOutputs
+    from ..problem.gold import GoldOutputs
 
     classes, numbers = np.unique([k for row in labels for k in row], return_inverse=True)
     ptr = np.cumsum([0, *map(len, labels)])

@@ -94,6 +94,14 @@ Sentence read_sentence(const Corpus& corpus, nb::list tags, bool lemmas, std::si
   return s;
 }
 
+nb::list named(const std::map<std::uint16_t, double>& reasons) {
+  nb::list out;
+  for (const auto& [id, weight] : reasons) {
+    out.append(nb::make_tuple(text_of(feature_name(id)), weight));
+  }
+  return out;
+}
+
 // Word by word: the arc of the best tree, the best other arc, and what speaks for the one rather
 // than the other, template by template.
 nb::list explain(const PyParser& self, const Corpus& corpus, nb::list tags, bool lemmas,
@@ -122,29 +130,19 @@ nb::list explain(const PyParser& self, const Corpus& corpus, nb::list tags, bool
       word["rival_head"] = parts.head[rival];
       word["rival_label"] = self.model->labels()[parser.arc_labels()[rival]];
       word["rival_score"] = scores[rival];
-      for (const auto& other :
+      for (const auto& [id, weight] :
            parser.reasons(s, parts.head[rival], m, parser.arc_labels()[rival])) {
-        const auto at = std::find_if(reasons.begin(), reasons.end(),
-                                     [&](const auto& r) { return r.id == other.id; });
-        if (at == reasons.end()) {
-          reasons.push_back({other.id, -other.weight});
-        } else {
-          at->weight -= other.weight;
-        }
+        reasons[id] -= weight;
       }
     }
-    nb::list named;
-    for (const auto& r : reasons) {
-      named.append(nb::make_tuple(text_of(feature_name(r.id)), r.weight));
-    }
-    word["reasons"] = named;
+    word["reasons"] = named(reasons);
     out.append(word);
   }
   return out;
 }
 
-// The arcs that the pruner leaves of a sentence: heads, words, and scores with each label (-inf
-// where one is not allowed).
+// The arcs that the pruner leaves of a sentence: heads, words, scores with each label (-inf where
+// one is not allowed), the log of the sum over all trees, and probabilities.
 nb::tuple arcs(const PyParser& self, const Corpus& corpus, nb::list tags, bool lemmas,
                std::size_t sentence) {
   const Sentence s = read_sentence(corpus, tags, lemmas, sentence);
@@ -152,12 +150,18 @@ nb::tuple arcs(const PyParser& self, const Corpus& corpus, nb::list tags, bool l
   parser.score(s);
   const Parts& parts = parser.parts();
   const std::size_t labels = self.model->labels().size(), width = label_width(labels);
-  std::vector<double> by_label;
-  for (std::size_t a = 0; a < parts.arcs(); ++a) {
-    const double* row = parser.scores().data() + a * width;
-    by_label.insert(by_label.end(), row, row + labels);
-  }
-  return nb::make_tuple(to_bytes(parts.head), to_bytes(parts.word), to_bytes(by_label));
+  std::vector<double> p;
+  const double total = TreeSearch(self.model->options().projective)
+                           .labelled_sums(parts, width, parser.scores().data(), 1.0, p);
+  const auto by_label = [&](const std::vector<double>& of) {  // without what fills the lines
+    std::vector<double> out;
+    for (std::size_t a = 0; a < parts.arcs(); ++a) {
+      out.insert(out.end(), of.data() + a * width, of.data() + a * width + labels);
+    }
+    return to_bytes(out);
+  };
+  return nb::make_tuple(to_bytes(parts.head), to_bytes(parts.word), by_label(parser.scores()),
+                        total, by_label(p));
 }
 
 // What speaks for given arcs with their labels, template by template: for each word a list of
@@ -177,11 +181,7 @@ nb::list reasons(const PyParser& self, const Corpus& corpus, nb::list tags, bool
     if (heads[i] < 0 || heads[i] > n || heads[i] == m || labels[i] >= self.model->labels().size()) {
       throw std::invalid_argument("a head or a label that there is not");
     }
-    nb::list named;
-    for (const auto& r : parser.reasons(s, heads[i], m, labels[i])) {
-      named.append(nb::make_tuple(text_of(feature_name(r.id)), r.weight));
-    }
-    out.append(named);
+    out.append(named(parser.reasons(s, heads[i], m, labels[i])));
   }
   return out;
 }

@@ -91,6 +91,7 @@ def fit_parser(
         n_models=learned.n_models,
         passes=len(learned.history),
         tags=len(problem.tags),
+        learner_parameters=learned.parameters,
         history=[{k: v for k, v in r.items() if k != "seconds"} for r in learned.history],
     )
     if learned.objective is not None:
@@ -114,7 +115,8 @@ def _unseen_tags(parser: Any, corpus: Corpus) -> list[list[str]]:
     """Return tags as taggers predict them for sentences that they have not seen."""
 
     def learn(part: Corpus) -> TaggerModel:
-        return _make_tagger(parser, part, n_models=1).model_
+        model: TaggerModel = _make_tagger(parser, part, n_models=1).model_
+        return model
 
     numbers, names = jackknifed_tags(corpus, parser.folds, learn, parser.n_threads)
     flat = iter(numbers)

@@ -8,6 +8,7 @@ from typing import Any
 
 from ...text.trees import Tree
 from ..html_page import facts_list, html_page
+from ..learning import learner_facts
 from .model import ConstituencyModel
 
 __all__ = ["inspect_parser_html", "inspect_parser_text"]
@@ -16,11 +17,9 @@ _PLACES = ("first", "in the middle", "last")
 
 
 def _facts(model: ConstituencyModel) -> list[tuple[str, str]]:
-    facts = [
-        (name, str(v))
-        for name, v in model.training.items()
-        if name not in ("parameters", "history")
-    ]
+    told = ("parameters", "learner_parameters", "objective", "gap", "history")
+    shown = {k: v for k, v in model.training.items() if k not in told}
+    facts = [*((name, str(v)) for name, v in shown.items()), *learner_facts(model.training)]
     facts.append(("tags from", "its own tagger" if model.tagger is not None else "the input"))
     if model.grammar is not None:
         grammar = model.grammar.grammar

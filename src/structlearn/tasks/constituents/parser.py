@@ -6,6 +6,7 @@ import os
 from collections.abc import Callable
 
 from ...text.trees import Tree
+from ..parameters import parameter
 from ..tree_parser import TreeParser
 from .model import ConstituencyModel
 from .treebank import Sentence, placed_trees, read_sentences, with_trees
@@ -16,7 +17,6 @@ if TYPE_CHECKING:
 
 __all__ = ["ConstituencyParser"]
 
-LEARNERS = ("adagrad", "perceptron", "passive-aggressive", "arow", "svm", "crf", "pcfg")
 #: Sentences that are parsed before they are written.
 _CHUNK = 256
 
@@ -47,40 +47,14 @@ class ConstituencyParser(TreeParser):
         :class:`~structlearn.AROW`, and the convex objectives of
         :class:`~structlearn.StructuredSVM` and :class:`~structlearn.CRF`, solved up to a proven
         gap, for treebanks of some hundred sentences. "pcfg" is the generative baseline, a grammar
-        counted with Markovisation.
-    C : float, optional
-        Weight of the losses against ½‖w‖² (svm, crf: 1; adagrad: infinite, no regulariser), or the
-        longest step (passive-aggressive: 1).
-    eta0 : float, optional
-        Size of the steps (adagrad: 0.1).
-    r : float, optional
-        How slowly confidence grows (arow: 10).
-    delta : float, optional
-        Makes the first steps of adagrad shorter (0).
-    margin : float, optional
-        What a labelled span that only one of two trees has costs in training (adagrad 1, crf 0;
-        the other learners have no choice).
-    temperature : float, optional
-        Of the loss: 0 for the best tree, 1 for sums over all trees (0; crf 1).
-    tol : float, optional
-        Stop where gap ≤ tol · objective (svm 0.01, crf 0.001).
-    max_iter : int, optional
-        Passes over the data, or iterations; by default those of the learner (adagrad 4).
-    patience : int, default=5
-        With a dev set: stop after this many passes without a better F1. 0: never.
-    average : bool, default=True
-        Online learners: the mean of the weights after all steps, not the last ones.
-    shuffle : bool, default=True
-        Online learners: a new order of the sentences for each pass.
+        counted with Markovisation. A labelled span that only one of two trees has costs 1.
+        Presets: adagrad eta0 0.1, delta 0, C infinite (no regulariser), 4 passes.
     min_count : int, default=2
         Leave out features that gold trees have fewer times.
     gold_tags : bool, default=False
         Learn, and parse, with the tags of the trees; without a tagger.
     folds : int, default=5
         Of jack-knifing.
-    class_weight : dict or "balanced", optional
-        Weights of the labels: multiplies the loss of a sentence (pcfg: the counts of its rules) by
-        the mean weight of the labels in its tree, as for the estimators.
     max_length : int, default=100
         Longer sentences are not learned from.
     functions, traces : bool, default=False
@@ -88,18 +62,7 @@ class ConstituencyParser(TreeParser):
     vertical, horizontal : int, default=2
         Markovisation of the grammar (pcfg): 2 annotates the category above, and remembers two
         sisters.
-    n_models : int, default=1
-        Average the weights of this many runs with different seeds.
-    n_jobs : int or None, default=1
-        Threads of tagging and parsing. The result does not depend on it.
-    random_state : int, default=0
-        Seed of the order of the sentences.
-    callbacks : callable or list of callables, optional
-        Called after each pass with a record of it; a true result ends the training.
-    checkpoint : path, optional
-        A file that is written while training; where it exists, training goes on from there.
-    verbose : int, default=0
-        Above 0: report each pass on standard error.
+    {learning}
 
     Attributes
     ----------
@@ -118,71 +81,15 @@ class ConstituencyParser(TreeParser):
     True
     """
 
-    def __init__(
-        self,
-        learner: str = "adagrad",
-        *,
-        C: float | None = None,
-        eta0: float | None = None,
-        r: float | None = None,
-        delta: float | None = None,
-        margin: float | None = None,
-        temperature: float | None = None,
-        tol: float | None = None,
-        max_iter: int | None = None,
-        patience: int = 5,
-        average: bool = True,
-        shuffle: bool = True,
-        min_count: int = 2,
-        gold_tags: bool = False,
-        folds: int = 5,
-        class_weight: Any = None,
-        max_length: int = 100,
-        functions: bool = False,
-        traces: bool = False,
-        vertical: int = 2,
-        horizontal: int = 2,
-        n_models: int = 1,
-        n_jobs: int | None = 1,
-        random_state: int = 0,
-        callbacks: Any = None,
-        checkpoint: Any = None,
-        verbose: int = 0,
-    ) -> None:
-        for name, value in locals().items():
-            if name != "self":
-                setattr(self, name, value)
-
-    learner: str
-    C: float | None
-    eta0: float | None
-    r: float | None
-    delta: float | None
-    margin: float | None
-    temperature: float | None
-    tol: float | None
-    max_iter: int | None
-    patience: int
-    average: bool
-    shuffle: bool
-    min_count: int
-    gold_tags: bool
-    folds: int
-    class_weight: Any
-    max_length: int
-    functions: bool
-    traces: bool
-    vertical: int
-    horizontal: int
-    n_models: int
-    n_jobs: int | None
-    random_state: int
-    callbacks: Any
-    checkpoint: Any
-    verbose: int
-
-    model_: ConstituencyModel
-    history_: list[dict[str, Any]]
+    learner: str = parameter(default="adagrad", kw_only=False)
+    min_count: int = 2
+    gold_tags: bool = False
+    folds: int = 5
+    max_length: int = 100
+    functions: bool = False
+    traces: bool = False
+    vertical: int = 2
+    horizontal: int = 2
 
     _whole = (
         ("max_iter", 1, None),
@@ -201,11 +108,8 @@ class ConstituencyParser(TreeParser):
     def _check(self) -> None:
         from ..learning import check_learner
 
-        if self.learner not in LEARNERS:
-            raise ValueError(f"learner must be one of {', '.join(LEARNERS)}, got {self.learner!r}")
         super()._check()
-        if self.learner != "pcfg":
-            check_learner(self)
+        check_learner(self, also=("pcfg",))
 
     # -- learning -------------------------------------------------------------------------------
 

@@ -8,6 +8,7 @@ from typing import Any
 
 from ...text.corpus import Corpus
 from ..html_page import html_page
+from ..learning import learner_facts
 from .heaviest import ARCS, heaviest_features
 from .reading import gold_tree, read_treebank
 
@@ -168,6 +169,7 @@ def _summary(parser: Any) -> str:
     lines = [
         f"order {model.order}, {kind} trees, learned by {training.get('learner')}"
         f" from {training.get('sentences')} sentences, {training.get('tokens')} words",
+        *(f"{name}: {value}" for name, value in learner_facts(training)),
         f"at most {model.most} heads a word, of at least {model.least:g} of the best one's"
         " probability",
         f"{used} of {len(weights)} weights are not 0",

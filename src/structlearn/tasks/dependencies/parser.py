@@ -8,7 +8,7 @@ from functools import partial
 
 from ...text.corpus import Corpus
 from ..base import label_pieces, not_empty
-from ..parameters import check_number
+from ..parameters import check_number, parameter
 from ..tree_parser import TreeParser
 from .model import ParserModel
 from .reading import (
@@ -64,39 +64,17 @@ class DependencyParser(TreeParser):
         :class:`~structlearn.estimators.PassiveAggressive`. The cost is half a unit for each wrong
         head and half for each wrong relation. "svm" and "crf" minimise ½‖w‖² + C·Σ loss to a proven
         gap and take many times as long; the log loss ("crf", or temperature=1 with "adagrad") needs
-        order 1, where sums over trees are exact.
+        order 1, where sums over trees are exact. Presets: passive-aggressive C 0.002; svm, crf C
+        0.1; adagrad eta0 0.02, delta 0, C infinite (no regulariser), 10 passes.
     projective : bool, default=False
         Only trees without crossing arcs.
-    max_iter : int, optional
-        Passes over the sentences, or iterations: 10; svm and crf 100.
-    patience : int, default=5
-        With a dev set: stop after this many passes without a better LAS. 0: never.
-    C : float, optional
-        passive-aggressive: the longest step, 0.002. svm, crf: the weight of the losses against
-        ½‖w‖², 0.1. adagrad: the same; by default infinite, no regulariser.
-    eta0, delta : float, optional
-        Of adagrad: the first step of a weight is eta0·g / (delta + abs(g)); 0.02 and 0.
-    r : float, optional
-        Of arow: 10.
-    margin, temperature : float, optional
-        Of crf and adagrad: which loss, see :class:`~structlearn.estimators.StructuredModel`.
-    tol : float, optional
-        Of svm, crf and adagrad: stop where the gap is at most this share of the objective.
-    average, shuffle : bool, default=True
-        Average the weights over all steps; a new order of the sentences for each pass.
     gold_tags : bool, default=False
         Learn on the tags in the treebank, and have no taggers. By default UPOS, XPOS and FEATS are
         predicted by taggers of the parser's own, jack-knifed for learning.
     folds : int, default=5
         Of jack-knifing.
-    class_weight : dict or "balanced", optional
-        Weights of the relations: multiplies the loss of a sentence by the mean weight of the
-        relations in its tree, as for the estimators.
     lemmas : bool, default=False
         Read lemmas too; they have to be in every file then.
-    n_models : int, default=1
-        Average the weights of this many runs with different seeds: slower to learn, no slower to
-        parse with.
     hash_bits : int, optional
         The table has 2^bits weights: 24, of four bytes; for svm and crf, whose solvers keep some
         thirty vectors of eight bytes for each weight, 20. More bits need more memory; with fewer
@@ -107,17 +85,7 @@ class DependencyParser(TreeParser):
     iterations, training_iterations : int
         The most rounds of dual decomposition for a sentence, in parsing and in learning (order 2,
         not projective).
-    callbacks : callable or list of callable, optional
-        Called with a record of each pass; one that returns True ends the learning.
-    checkpoint : str or path, optional
-        A file from which ``fit`` goes on after it was killed, see
-        :class:`~structlearn.estimators.StructuredModel`. Taggers and pruner are learned again.
-    n_jobs : int or None, default=1
-        Threads. The result does not depend on it.
-    random_state : int, default=0
-        Seed of the order of the sentences.
-    verbose : int, default=0
-        Above 0: report each pass on standard error.
+    {learning}
 
     Attributes
     ----------
@@ -141,74 +109,17 @@ class DependencyParser(TreeParser):
     True
     """
 
-    def __init__(
-        self,
-        order: int = 2,
-        learner: str = "passive-aggressive",
-        *,
-        projective: bool = False,
-        max_iter: int | None = None,
-        patience: int = 5,
-        C: float | None = None,
-        eta0: float | None = None,
-        delta: float | None = None,
-        r: float | None = None,
-        margin: float | None = None,
-        temperature: float | None = None,
-        tol: float | None = None,
-        average: bool = True,
-        shuffle: bool = True,
-        gold_tags: bool = False,
-        folds: int = 5,
-        class_weight: Any = None,
-        lemmas: bool = False,
-        n_models: int = 1,
-        hash_bits: int | None = None,
-        most_heads: int = 10,
-        least_share: float = 1e-3,
-        iterations: int = 60,
-        training_iterations: int = 20,
-        callbacks: Any = None,
-        checkpoint: str | os.PathLike[str] | None = None,
-        n_jobs: int | None = 1,
-        random_state: int = 0,
-        verbose: int = 0,
-    ) -> None:
-        for name, value in locals().items():
-            if name != "self":
-                setattr(self, name, value)
-
-    order: int
-    learner: str
-    projective: bool
-    max_iter: int | None
-    patience: int
-    C: float | None
-    eta0: float | None
-    delta: float | None
-    r: float | None
-    margin: float | None
-    temperature: float | None
-    tol: float | None
-    average: bool
-    shuffle: bool
-    gold_tags: bool
-    folds: int
-    class_weight: Any
-    lemmas: bool
-    n_models: int
-    hash_bits: int | None
-    most_heads: int
-    least_share: float
-    iterations: int
-    training_iterations: int
-    callbacks: Any
-    checkpoint: str | os.PathLike[str] | None
-    n_jobs: int | None
-    random_state: int
-    verbose: int
-    model_: ParserModel
-    history_: list[dict[str, Any]]
+    order: int = parameter(default=2, kw_only=False)
+    learner: str = parameter(default="passive-aggressive", kw_only=False)
+    projective: bool = False
+    gold_tags: bool = False
+    folds: int = 5
+    lemmas: bool = False
+    hash_bits: int | None = None
+    most_heads: int = 10
+    least_share: float = 1e-3
+    iterations: int = 60
+    training_iterations: int = 20
 
     _whole = (
         ("order", 1, 2),
@@ -222,7 +133,7 @@ class DependencyParser(TreeParser):
         ("training_iterations", 1, 10**6),
         ("random_state", 0, 2**62),
     )
-    _optional = ("max_iter", "hash_bits")
+    _optional = ("max_iter", "n_models", "hash_bits")
     _measure = "las"
     _joined = staticmethod(with_trees)
 

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from functools import cached_property
 
 import numpy as np
 import numpy.typing as npt
@@ -46,40 +45,29 @@ class ArcSums:
                 "exact sums of them, and over projective ones they are not built. What works: "
                 "predict, and with order=1 marginals and the k best trees"
             )
-        heads, words, labels = model.core.arcs(corpus._core, tags, model.lemmas, sentence)
+        found = model.core.arcs(corpus._core, tags, model.lemmas, sentence)
         self.words, self.tags = corpus.cells(sentence, "form"), upos
         self.names = model.labels
-        n = len(self.words) + 1
-        self.head = np.frombuffer(heads, np.uint16).astype(np.intp)
-        self.word = np.frombuffer(words, np.uint16).astype(np.intp)
-        self.label = np.frombuffer(labels, np.float64).reshape(len(self.head), -1)
-        self.arc = np.full((n, n), -np.inf)
-        top = self.label.max(axis=1)
-        sums = np.exp(self.label - top[:, np.newaxis]).sum(axis=1)
-        self.arc[self.head, self.word] = top + np.log(sums)
+        self.head, self.word = (np.frombuffer(x, np.uint16).astype(np.intp) for x in found[:2])
+        self.label, self.p = (
+            np.frombuffer(found[k], np.float64).reshape(len(self.head), -1) for k in (2, 4)
+        )
+        self.log_partition: float = found[3]
         self.structure = Arborescence(model.projective)
 
     def dense(self) -> npt.NDArray[np.float64]:
         """Return the scores of all arcs with all relations: (n + 1, n + 1, R), −∞ for others."""
-        out = np.full((*self.arc.shape, self.label.shape[1]), -np.inf)
+        n = len(self.words) + 1
+        out = np.full((n, n, len(self.names)), -np.inf)
         out[self.head, self.word] = self.label
         return out
-
-    @cached_property
-    def _joint(self) -> npt.NDArray[np.float64]:
-        """Return P(h → m, r) = P(h → m) · softmax over relations of the arc's scores."""
-        p = self.structure.marginals(arc=self.arc)["arc"][self.head, self.word]
-        shares = np.exp(self.label - self.arc[self.head, self.word][:, np.newaxis])
-        joint: npt.NDArray[np.float64] = np.minimum(p[:, np.newaxis] * shares, 1.0)
-        return joint
 
     def marginals(self, least: float) -> list[dict[tuple[int, str], float]]:
         """Return P(head, relation) of each word, those of at least ``least``."""
         found: list[dict[tuple[int, str], float]] = [{} for _ in self.words]
-        joint = self._joint
-        for arc, label in np.argwhere(joint >= max(least, 1e-300)).tolist():
+        for arc, label in np.argwhere(self.p >= max(least, 1e-300)).tolist():
             place = (int(self.head[arc]), self.names[label])
-            found[self.word[arc] - 1][place] = float(joint[arc, label])
+            found[self.word[arc] - 1][place] = min(1.0, float(self.p[arc, label]))
         return found
 
     def kbest(self, n: int) -> list[tuple[float, DependencyTree]]:
@@ -89,11 +77,6 @@ class ArcSums:
             arcs = [(int(h), self.names[r]) for h, r in zip(heads, labels, strict=True)]
             found.append((value, DependencyTree(arcs, self.words, self.tags)))
         return found
-
-    @cached_property
-    def log_partition(self) -> float:
-        """The log of the sum over all trees."""
-        return float(self.structure.log_partition(arc=self.arc))
 
     def probability(self, tree: Sequence[tuple[int, str]] | None = None) -> float:
         """Return P(tree | sentence); by default of the best tree."""

@@ -29,19 +29,17 @@ def make_tagger(
     corpus: Corpus, column: str, n_jobs: int, random_state: int, n_models: int | None = None
 ) -> TaggerModel:
     """Return a tagger of one column of a corpus of CoNLL-U."""
-    return (
-        Tagger(
-            "pos",
-            target=column,
-            names=False,
-            n_models=n_models,
-            n_jobs=n_jobs,
-            random_state=random_state,
-            unknown=_NOTHING_UNKNOWN,
-        )
-        .fit(corpus)
-        .model_
+    tagger = Tagger(
+        "pos",
+        target=column,
+        names=False,
+        n_models=n_models,
+        n_jobs=n_jobs,
+        random_state=random_state,
+        unknown=_NOTHING_UNKNOWN,
     )
+    model: TaggerModel = tagger.fit(corpus).model_
+    return model
 
 
 def column_tags() -> Tags:

@@ -140,6 +140,7 @@ class ParserFitting:
         kept = ({k: v for k, v in record.items() if k != "seconds"} for record in learned.history)
         model.training = {
             "learner": p.learner,
+            "learner_parameters": learned.parameters,
             "n_models": learned.n_models,
             "random_state": p.random_state,
             "gold_tags": p.gold_tags,
