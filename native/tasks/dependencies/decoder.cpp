@@ -186,7 +186,6 @@ Decoded Decoder::decode(const Parts& parts, const PartScores& scores,
   double rate = kFirstRate;
   int stalled = 0;
   for (int iteration = 0; iteration < max_iterations_; ++iteration) {
-    result.iterations = iteration + 1;
     for (std::size_t a = 0; a < arcs; ++a) {
       tree_.at(parts.head[a], parts.word[a]) = scores.arc[a] * kShare + dual_up_[a] + dual_down_[a];
     }
