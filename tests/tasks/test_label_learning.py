@@ -1,12 +1,8 @@
-"""Taggers of tokens and of segments by every learner: files, checkpoints, threads, weights.
+"""Taggers of tokens and of segments by every learner, with a dev set and several models.
 
 Their objectives are those of the estimators on the same features.
 """
 
-import os
-import signal
-import subprocess
-import sys
 import warnings
 
 import numpy as np
@@ -52,7 +48,7 @@ def quietly(tagger, *data, **more):
         return tagger.fit(*data, **more)
 
 
-# -- the matrix -----------------------------------------------------------------------------------
+# -- with a dev set, which test_matrix does without ----------------------------------------------
 
 
 @pytest.mark.parametrize(("task", "learner"), EVERY)
@@ -76,90 +72,27 @@ def test_threads_and_files(task, learner, tmp_path):
     }
 
 
-@pytest.mark.parametrize("dev", [False, True])
 @pytest.mark.parametrize(("task", "learner"), EVERY)
-def test_a_run_that_ended_goes_on_to_the_same_bits(task, learner, dev, tmp_path, monkeypatch):
+def test_a_run_that_ended_goes_on_to_the_same_bits(task, learner, tmp_path, monkeypatch):
     monkeypatch.setattr("structlearn.estimators.checkpoint.EVERY", 0.0)
     make, train, test = TASKS[task]
-    path, held_out = tmp_path / "checkpoint", test if dev else None
+    path = tmp_path / "checkpoint"
 
     def end(record):
         if record["iteration"] == 3:
             raise KeyboardInterrupt
 
-    whole = make(learner, max_iter=4).fit(train, dev=held_out)
+    whole = make(learner, max_iter=4).fit(train, dev=test)
     with pytest.raises(KeyboardInterrupt):
-        make(learner, max_iter=4, checkpoint=path, callbacks=end).fit(train, dev=held_out)
+        make(learner, max_iter=4, checkpoint=path, callbacks=end).fit(train, dev=test)
     assert path.exists()
     with pytest.raises(FileError, match="another training"):
-        make(learner, max_iter=4, checkpoint=path).fit(train[:-1], dev=held_out)
-    resumed = make(learner, max_iter=4, checkpoint=path, n_jobs=2).fit(train, dev=held_out)
+        make(learner, max_iter=4, checkpoint=path).fit(train[:-1], dev=test)
+    resumed = make(learner, max_iter=4, checkpoint=path, n_jobs=2).fit(train, dev=test)
     assert not path.exists()
     assert arrays(resumed) == arrays(whole)
     assert resumed.model_.temperature == whole.model_.temperature
     assert len(resumed.history_) == len(whole.history_)
-
-
-KILLED = """
-import os, signal, sys
-from structlearn.estimators import checkpoint
-from tests.tasks import test_label_learning as here
-checkpoint.EVERY, checkpoint.SHARE = 0.0, 1e9
-def kill(record):
-    if record["iteration"] == 3:
-        os.kill(os.getpid(), signal.SIGKILL)
-make, train, test = here.TASKS[sys.argv[1]]
-make(sys.argv[2], max_iter=5, checkpoint=sys.argv[3], callbacks=kill).fit(train)
-"""
-
-
-@pytest.mark.parametrize(
-    ("task", "learner"), [("tokens", "perceptron"), ("tokens", "crf"), ("segments", "svm")]
-)
-def test_killed_by_the_system(task, learner, tmp_path):
-    path = tmp_path / "checkpoint"
-    done = subprocess.run(
-        [sys.executable, "-c", KILLED, task, learner, str(path)],
-        check=False,
-        cwd=os.path.dirname(os.path.dirname(os.path.dirname(__file__))),
-    )
-    assert done.returncode == -signal.SIGKILL
-    make, train, _ = TASKS[task]
-    resumed = make(learner, max_iter=5, checkpoint=path).fit(train)
-    assert arrays(resumed) == arrays(make(learner, max_iter=5).fit(train))
-
-
-@pytest.mark.parametrize(("task", "learner"), EVERY)
-def test_weights_of_sentences(task, learner):
-    """Weight 1 changes nothing, another one something."""
-    make, train, _ = TASKS[task]
-    w = np.ones(len(train))
-    plain = make(learner).fit(train)
-    assert arrays(make(learner).fit(train, sample_weight=w)) == arrays(plain)
-    w[::2] = 0.001  # below the longest step that a sentence asks for
-    assert arrays(make(learner).fit(train, sample_weight=w)) != arrays(plain)
-    with pytest.raises(ValueError, match="sample_weight"):
-        make(learner).fit(train, sample_weight=w[1:])
-
-
-@pytest.mark.parametrize("task", TASKS)
-@pytest.mark.parametrize("learner", CONVEX)
-def test_weight_two_is_the_sentence_twice_at_the_optimum(task, learner):
-    make, train, _ = TASKS[task]
-    w = np.ones(20)
-    w[:5] = 2.0
-    options = {"tol": 1e-4, "max_iter": 1000, "C": 0.5}
-    weighted = make(learner, **options).fit(train[:20], sample_weight=w)
-    twice = make(learner, **options).fit([*train[:20], *train[:5]])
-    (first, one), (second, two) = (
-        (t.model_.training["objective"], t.model_.training["gap"]) for t in (weighted, twice)
-    )
-    assert first == pytest.approx(second, rel=3e-4)
-    # Strong convexity: weights are no farther from the optimum than √(2 · gap).
-    for name in weighted.model_.arrays:
-        if "." not in name:
-            a, b = (np.frombuffer(t.model_.arrays[name]) for t in (weighted, twice))
-            assert np.linalg.norm(a - b) <= np.sqrt(2 * one) + np.sqrt(2 * two)
 
 
 @pytest.mark.parametrize("task", TASKS)
@@ -254,14 +187,6 @@ def test_a_learner_of_ones_own(task):
     objectives = [record["objective"] for record in tagger.history_]
     assert objectives == sorted(objectives, reverse=True)
     assert tagger.model_.training["learner_parameters"]["solver"] == "Steepest"
-
-
-@pytest.mark.parametrize("task", TASKS)
-def test_callbacks_end_the_learning(task):
-    make, train, _ = TASKS[task]
-    tagger = make("perceptron", max_iter=8, callbacks=lambda r: r["iteration"] == 2).fit(train)
-    assert len(tagger.history_) == 2
-    assert arrays(tagger) == arrays(make("perceptron", max_iter=2).fit(train))
 
 
 @pytest.mark.parametrize("task", TASKS)

@@ -16,9 +16,11 @@ from structlearn.estimators import checkpoint
 from structlearn.tasks import (
     ConstituencyParser,
     DependencyParser,
-    Segmenter as ImageSegmenter,
     SegmentTagger,
     Tagger,
+)
+from structlearn.tasks import (
+    Segmenter as ImageSegmenter,
 )
 
 pytestmark = pytest.mark.filterwarnings(

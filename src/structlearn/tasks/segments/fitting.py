@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from array import array
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -45,6 +46,7 @@ class SegmentFitting(Fitting):
     """
 
     presets = SEGMENT_PRESETS
+    other_learners: Mapping[str, Any] = {"n_models": 1}
 
     def __init__(self, tagger: Any, corpus: Corpus, sample_weight: Vector | None = None) -> None:
         self.corpus, self.sample_weight = corpus, sample_weight

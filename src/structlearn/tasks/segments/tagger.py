@@ -44,8 +44,8 @@ class SegmentTagger(LabelTagger):
         training, at most 8. Time and memory grow with it.
     all_possible_states : bool, optional
         Weights for every feature with every label; otherwise for the pairs seen in training. None:
-        as the preset has it for the perceptron, else False. Features that no segment of the
-        training text has get no weights either way.
+        as the preset has it, else False. Features that no segment of the training text has get
+        no weights either way.
     min_count : int, default=0
         Leave out features that fewer segments of the training text have.
     prune : float, default=0.0

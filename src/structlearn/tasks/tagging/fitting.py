@@ -6,6 +6,7 @@ import copy
 import itertools
 import sys
 from array import array
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -50,8 +51,10 @@ class Fitting:
 
     #: What a dev set is judged by.
     measure = "f1"
-    #: The presets of features, with their settings.
+    #: The presets of features, with their settings, and what learners other than the perceptron
+    #: have in their place.
     presets: dict[str, tuple[str, dict[str, Any]]]
+    other_learners: Mapping[str, Any]
 
     tagger: Any
     corpus: Corpus
@@ -95,8 +98,7 @@ class Fitting:
             settings.update(self.presets[features][1])
         settings.update(before)
         if tagger.learner != "perceptron":
-            # The others learn what a pair that was not seen is worth from the regulariser.
-            settings.update(n_models=1, all_possible_states=False)
+            settings.update(self.other_learners)
         settled = copy.copy(tagger)
         for name, value in settings.items():
             if getattr(settled, name) is None:
@@ -183,6 +185,8 @@ class TokenFitting(Fitting):
     """
 
     presets = PRESETS
+    # They learn what a pair that was not seen is worth from the regulariser.
+    other_learners: Mapping[str, Any] = {"n_models": 1, "all_possible_states": False}
 
     def __init__(
         self,
