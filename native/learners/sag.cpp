@@ -124,7 +124,7 @@ class Visitor {
   }
 
  private:
-  enum Slot { kTheta, kOther, kAugmented };
+  enum Scratch { kTheta, kOther, kAugmented };
 
   static std::vector<double> weighted(const Problem& problem, const SagState& state) {
     std::vector<double> weights(problem.examples());

@@ -46,6 +46,8 @@ void Chain::check(const Layout& layout) const {
 
 namespace {
 
+enum Scratch { kAlpha, kArrived, kRow };
+
 // Labels of the window s at position t into y[..t].
 void unpack(std::size_t s, std::size_t t, std::size_t count, std::size_t K, Output& y) {
   for (std::size_t i = 0; i < count; ++i) {
@@ -61,8 +63,8 @@ struct Trellis {
 };
 
 Trellis viterbi(const ChainView& v, Workspace& ws) {
-  double* alpha = ws.real(0, v.L * v.states);
-  double* arrived = ws.real(1, v.L * v.states);
+  double* alpha = ws.real(kAlpha, v.L * v.states);
+  double* arrived = ws.real(kArrived, v.L * v.states);
   std::fill(alpha, alpha + v.states, 0.0);
   v.add_node(0, alpha);
   const Kernels& kernel = kernels();
@@ -83,7 +85,7 @@ Trellis viterbi(const ChainView& v, Workspace& ws) {
 }
 
 double argmax_independent(const ChainView& v, Output& y, Workspace& ws) {
-  double* row = ws.real(0, v.K);
+  double* row = ws.real(kRow, v.K);
   double value = 0.0;
   for (std::size_t t = 0; t < v.L; ++t) {
     std::fill(row, row + v.K, 0.0);
@@ -150,7 +152,7 @@ std::vector<std::pair<double, Output>> Chain::kbest(const Layout& layout, const 
   }
   using List = std::vector<Ranked>;
   std::vector<std::vector<List>> lists(v.L);
-  double* node = ws.real(1, v.states);
+  double* node = ws.real(kRow, v.states);
   const auto worse = [](const Ranked& a, const Ranked& b) {
     return a.score < b.score || (a.score == b.score && a.state > b.state);
   };

@@ -30,7 +30,18 @@ struct Forward {
   const double* E;     // exp of the shared top table, shifted; null where it is not shared
 };
 
-enum Slot { kAlpha, kNode, kScale, kTable, kBeta, kBack, kBackBefore, kState };
+enum Scratch {
+  kAlpha,
+  kNode,
+  kScale,
+  kTable,
+  kBeta,
+  kBack,
+  kBackBefore,
+  kState,
+  kReached,
+  kReachedBefore
+};
 
 double largest(const double* x, std::size_t n) {
   return kernels().largest(x, n);
@@ -91,8 +102,8 @@ bool forward_scaled(const ChainView& v, double eps, Forward& f, double* shared_s
     }
     f.E = E;
   }
-  std::uint8_t* before = ws.flag(0, v.states);
-  std::uint8_t* now = ws.flag(1, v.states);
+  std::uint8_t* before = ws.flag(kReachedBefore, v.states);
+  std::uint8_t* now = ws.flag(kReached, v.states);
   bool all_reachable = true;  // every window with a legal label so far had weight
   for (std::size_t t = 0; t < v.L; ++t) {
     const std::size_t n = v.states_at(t);

@@ -69,9 +69,10 @@ double SemiMarkov::argmax(const Layout& layout, const Scores& scores, Output& y,
   const std::size_t K = v.K;
   // best[j][k]: of the segmentations of 0..j whose last label is k; arrived[i][k]: of those of 0..i
   // with the transition to label k.
-  double* best = ws.real(0, (v.L + 1) * K);
-  double* arrived = ws.real(1, v.L * K);
-  double* tiled = ws.real(2, v.D * K);
+  enum Scratch { kBest, kArrived, kTiled, kLast };
+  double* best = ws.real(kBest, (v.L + 1) * K);
+  double* arrived = ws.real(kArrived, v.L * K);
+  double* tiled = ws.real(kTiled, v.D * K);
   std::fill(best, best + (v.L + 1) * K, kMinusInfinity);
   for (std::size_t i = 0; i < v.L; ++i) {
     double* now = arrived + i * K;
@@ -88,7 +89,7 @@ double SemiMarkov::argmax(const Layout& layout, const Scores& scores, Output& y,
     }
     kernels().max_sum(tiled, v.row(i, 1), best + (i + 1) * K, n);
   }
-  double* last = ws.real(3, K);
+  double* last = ws.real(kLast, K);
   for (std::size_t k = 0; k < K; ++k) last[k] = best[v.L * K + k] + v.end_of(k);
   std::size_t k = first_max(last, K), j = v.L;
   const double value = last[k];

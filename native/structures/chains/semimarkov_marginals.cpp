@@ -20,7 +20,7 @@ namespace {
 
 constexpr double kTooSmall = 1e-250;
 
-enum Slot { kArrived, kTop, kMass, kTerms, kWeight, kSum, kRows, kProbability, kBack };
+enum Scratch { kArrived, kTop, kMass, kTerms, kWeight, kSum, kRows, kProbability, kBack };
 
 // eps log sum exp(x(i) / eps) over i < n.
 template <class Term>
@@ -37,7 +37,7 @@ double log_sum(std::size_t n, double eps, Term&& x) {
 class Tables {
  public:
   Tables(const SegmentView& v, double eps, Workspace& ws)
-      : v_(v), eps_(eps), own_(ws.real(kTables, 3 * v.K * v.K) + v.K * v.K) {
+      : v_(v), eps_(eps), own_(ws.real(SegmentScratch::kTables, 3 * v.K * v.K) + v.K * v.K) {
     if (v.stride == 0) shared_ = shared_exponentials(v.transition, v.K * v.K, eps, ws);
   }
   Exponentials at(std::size_t i) const {

@@ -48,9 +48,10 @@ double Constituency::argmax(const Layout& layout, const Scores& scores, Output& 
   const SpanView v(layout, scores);
   const std::size_t n = v.n, m = n + 1;
   // Rows i of follow and body, columns j; child(i, j) is used as soon as it is known.
-  double* follow = ws.real(0, m * m);
-  double* body = ws.real(1, m * m);
-  double* child = ws.real(2, m * m);
+  enum Scratch { kFollow, kBody, kChild };
+  double* follow = ws.real(kFollow, m * m);
+  double* body = ws.real(kBody, m * m);
+  double* child = ws.real(kChild, m * m);
   const Kernels& k = kernels();
   for (std::size_t i = n; i-- > 0;) {
     double* now = body + i * m;

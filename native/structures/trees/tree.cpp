@@ -94,7 +94,8 @@ double Tree::argmax(const Layout& layout, const Scores& scores, Output& y, Works
   const std::size_t K = v.K;
   // best[u][k]: of the labellings of the tree below u with label k there; sent[u][k]: the best of
   // these for label k of u's parent, the edge included.
-  double *best = ws.real(0, v.N * K), *sent = ws.real(1, v.N * K);
+  enum Scratch { kBest, kSent };
+  double *best = ws.real(kBest, v.N * K), *sent = ws.real(kSent, v.N * K);
   std::copy(v.label, v.label + v.N * K, best);
   for (std::size_t i = v.N; i-- > 1;) {
     const std::size_t u = v.order[i];

@@ -15,13 +15,13 @@ namespace {
 
 constexpr double kTooSmall = 1e-250;
 
-enum Slot { kBelow, kSent, kWeight, kSum, kProbability, kBack, kRow };
+enum Scratch { kBelow, kSent, kWeight, kSum, kProbability, kBack, kRow };
 
 // The exponentials of the edges, one by one or the same for all.
 class EdgeTables {
  public:
   EdgeTables(const TreeView& v, double eps, Workspace& ws)
-      : v_(v), eps_(eps), own_(ws.real(kTreeTables, 3 * v.K * v.K) + v.K * v.K) {
+      : v_(v), eps_(eps), own_(ws.real(TreeScratch::kTables, 3 * v.K * v.K) + v.K * v.K) {
     if (v.stride == 0) shared_ = shared_exponentials(v.edge, v.K * v.K, eps, ws);
   }
   Exponentials at(std::size_t node) const {
