@@ -16,8 +16,8 @@
 #include "bindings/problem/python_scorer.hpp"
 #include "bindings/signals.hpp"
 #include "bindings/structures/native_structure.hpp"
-#include "numeric/grain.hpp"
 #include "scoring/row_scorer.hpp"
+#include "structures/examples.hpp"
 
 namespace structlearn::python {
 namespace {
@@ -327,29 +327,21 @@ nb::tuple total(const PyProblem& self, Vector w, double margin, double eps, nb::
     self.weights(Vector(out));
     g = out.data();
   }
-  Signals signals;
   bool complete = true;
-  double value, cost = 0.0;
-  {
-    nb::gil_scoped_release release;
-    Interrupt interrupt(signals.poll());
-    value = self.problem->total(weights, margin, eps, g, threads, interrupt, &complete, &cost);
-  }
-  signals.rethrow_unless_keyboard();
+  double cost = 0.0;
+  const double value = interruptible(
+      [&](Interrupt& interrupt) {
+        return self.problem->total(weights, margin, eps, g, threads, interrupt, &complete, &cost);
+      },
+      OnInterrupt::kReturn);
   return nb::make_tuple(value, complete, cost);
 }
 
 double shortfall(const PyProblem& self, Vector w, double margin, std::size_t threads) {
   const double* weights = self.weights(w);
-  Signals signals;
-  double found;
-  {
-    nb::gil_scoped_release release;
-    Interrupt interrupt(signals.poll());
-    found = self.problem->shortfall(weights, margin, threads, interrupt);
-  }
-  signals.rethrow();
-  return found;
+  return interruptible([&](Interrupt& interrupt) {
+    return self.problem->shortfall(weights, margin, threads, interrupt);
+  });
 }
 
 nb::tuple argmax_all(const PyProblem& self, Vector w, std::size_t threads, std::size_t beam) {
@@ -363,27 +355,17 @@ nb::tuple argmax_all(const PyProblem& self, Vector w, std::size_t threads, std::
   const Scorer& scorer = self.problem->scorer();
   std::vector<Output> y(n);
   std::vector<double> value(n);
-  Signals signals;
-  {
-    nb::gil_scoped_release release;
-    Interrupt interrupt(signals.poll());
-    std::vector<Workspace> workspace(std::max<std::size_t>(threads, 1));
-    const std::size_t grain = grain_of(n, threads, 16), tasks = (n + grain - 1) / grain;
-    parallel_for(tasks, threads, [&](std::size_t task, std::size_t thread) {
-      Workspace& ws = workspace[thread];
-      std::vector<double> theta;
-      for (std::size_t i = task * grain; i < std::min(n, (task + 1) * grain); ++i) {
-        if (interrupt.requested()) return;
-        const Layout layout = scorer.layout(i);
-        theta.resize(layout.parts);
-        scorer.score(i, layout, weights, 1.0, theta.data());
-        const Scores scores = scores_of(layout, theta.data());
-        value[i] = beam > 0 ? search->beam(layout, scores, beam, y[i], ws).value
-                            : oracle.argmax(i, layout, theta.data(), y[i], ws);
-      }
+  interruptible([&](Interrupt& interrupt) {
+    for_examples(n, threads, 16, interrupt, [&](std::size_t i, Workspace& ws) {
+      enum Scratch { kTheta };
+      const Layout layout = scorer.layout(i);
+      double* theta = ws.real(kTheta, layout.parts);
+      scorer.score(i, layout, weights, 1.0, theta);
+      const Scores scores = scores_of(layout, theta);
+      value[i] = beam > 0 ? search->beam(layout, scores, beam, y[i], ws).value
+                          : oracle.argmax(i, layout, theta, y[i], ws);
     });
-  }
-  signals.rethrow();
+  });
   std::vector<std::int64_t> flat, ptr(1, 0);
   for (std::size_t i = 0; i < n; ++i) {
     if (value[i] == kMinusInfinity) {

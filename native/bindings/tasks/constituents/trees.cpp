@@ -275,8 +275,8 @@ class PyTreeParser {
   struct Scored {
     Scored(const SpanScorer& scorer, std::size_t s, const float* weights, Workspace& ws)
         : layout(scorer.layout(s)) {
-      constexpr std::size_t kSlot = 10;  // above those that structures use
-      double* theta = ws.real(kSlot, layout.parts);
+      enum Scratch { kTheta };
+      double* theta = ws.real(kTheta, layout.parts);
       scorer.score(s, layout, weights, 1.0, theta);
       scores = scores_of(layout, theta);
     }
