@@ -10,7 +10,7 @@ namespace {
 constexpr double kShare = 1.0 / 3.0;  // of an arc's score: tree, modifier and head each have one
 constexpr double kFirstRate = 2.0;    // of Polyak's step, and
 constexpr double kSlower = 0.9;       // what it is multiplied by
-constexpr int kPatience = 3;          // after so many rounds without a better bound
+constexpr int kPatience = 3;          // after this many rounds without a better bound
 
 // Both of the magnitude of a tree: scores have no unit.
 constexpr double kRounding = 16 * std::numeric_limits<double>::epsilon();
@@ -186,7 +186,6 @@ Decoded Decoder::decode(const Parts& parts, const PartScores& scores,
   double rate = kFirstRate;
   int stalled = 0;
   for (int iteration = 0; iteration < max_iterations_; ++iteration) {
-    result.iterations = iteration + 1;
     for (std::size_t a = 0; a < arcs; ++a) {
       tree_.at(parts.head[a], parts.word[a]) = scores.arc[a] * kShare + dual_up_[a] + dual_down_[a];
     }

@@ -41,7 +41,6 @@ struct Decoded {
   double value = 0.0;
   double bound = 0.0;
   bool exact = false;
-  int iterations = 0;
 };
 
 // First order: TreeSearch. Second order: ProjectiveSearch, always exact, where no arcs may cross;

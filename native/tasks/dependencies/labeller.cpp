@@ -168,7 +168,7 @@ void ParseLabeller::label(std::string_view text, std::size_t line, std::string& 
   std::size_t copied = 0;
   for (std::size_t s = 0; s < corpus_.sentences(); ++s) {
     reader_.read(s, tags_[0], tags_[1], tags_[2], sentence_);
-    exact_ += parser_.parse(sentence_, heads_, relations_).exact;
+    parser_.parse(sentence_, heads_, relations_);
     const std::size_t begin = corpus_.sentence(s), end = corpus_.sentence(s + 1);
     for (std::size_t t = begin; t < end; ++t) {
       if (conllu_) {
@@ -183,7 +183,6 @@ void ParseLabeller::label(std::string_view text, std::size_t line, std::string& 
   }
   if (conllu_) out.append(text.substr(copied));
   tokens_ += corpus_.tokens();
-  sentences_ += corpus_.sentences();
 }
 
 }  // namespace structlearn::parsing

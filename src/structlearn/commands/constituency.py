@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from .shared import output_of, print_json, refuse, write_page
+from .shared import make_task, output_of, print_json, refuse, write_page
 
 TYPE_CHECKING = False  # importing typing costs more than parsing a sentence
 if TYPE_CHECKING:
@@ -16,29 +16,7 @@ def train(o: Any) -> Callable[[], None]:
     """Learn a parser; return what saves it."""
     from ..tasks.constituents.parser import ConstituencyParser
 
-    parser = ConstituencyParser(
-        o.learner,
-        C=o.C,
-        eta0=o.eta0,
-        margin=o.cost,
-        temperature=o.temperature,
-        tol=o.tol,
-        max_iter=o.max_iter,
-        patience=o.patience,
-        min_count=o.min_count,
-        gold_tags=o.gold_tags,
-        folds=o.folds,
-        max_length=o.max_length,
-        functions=o.functions,
-        traces=o.traces,
-        vertical=o.vertical,
-        horizontal=o.horizontal,
-        n_models=o.n_models,
-        n_jobs=o.threads,
-        random_state=o.random_state,
-        checkpoint=o.checkpoint,
-        verbose=0 if o.quiet else 1,
-    )
+    parser = make_task(ConstituencyParser, o)
     parser.fit(o.train, dev=o.dev)
     return lambda: parser.save(o.model)
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from .shared import refuse, write_page
-from .tagger import evaluate, learner_options, predict
+from .shared import make_task, refuse, write_page
+from .tagger import evaluate, predict
 
 TYPE_CHECKING = False  # importing typing costs more than labelling a sentence
 if TYPE_CHECKING:
@@ -17,8 +17,7 @@ def train(o: Any) -> Callable[[], None]:
     """Learn a tagger of segments; return what saves it."""
     from ..tasks.segments.tagger import SegmentTagger
 
-    options = learner_options(o)
-    tagger = SegmentTagger(o.features, o.learner, max_length=o.max_length, **options)
+    tagger = make_task(SegmentTagger, o)
     tagger.fit(o.train, dev=o.dev, format=o.format)
     return lambda: tagger.save(o.model)
 

@@ -4,41 +4,21 @@ from __future__ import annotations
 
 import sys
 
-from .shared import output_of, print_json, write_page
+from .shared import make_task, output_of, print_json, write_page
 
 TYPE_CHECKING = False  # importing typing costs more than labelling a sentence
 if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import Any
 
-__all__ = ["evaluate", "inspect", "learner_options", "predict", "train"]
-
-
-def learner_options(o: Any) -> dict[str, Any]:
-    """Return what taggers of tokens and of segments are made with."""
-    names = (
-        "target", "all_possible_states", "min_count", "prune", "C", "l1", "margin", "temperature",
-        "solver", "tol", "eta0", "delta", "r", "max_iter", "patience", "n_models", "checkpoint",
-        "random_state",
-    )  # fmt: skip
-    chosen = {name: getattr(o, name) for name in names}
-    return {**chosen, "n_jobs": o.threads, "verbose": 0 if o.quiet else 1}
+__all__ = ["evaluate", "inspect", "predict", "train"]
 
 
 def train(o: Any) -> Callable[[], None]:
     """Learn a tagger; return what saves it."""
     from ..tasks.tagging.tagger import Tagger
 
-    tagger = Tagger(
-        o.features,
-        o.learner,
-        order=o.order,
-        scheme=o.scheme,
-        hash_bits=o.hash_bits,
-        unknown=o.unknown,
-        names=not o.no_names,
-        **learner_options(o),
-    )
+    tagger = make_task(Tagger, o, names=not o.no_names)
     start = None if o.start is None else Tagger.load(o.start)
     if o.stream:
         if o.dev or start:

@@ -179,7 +179,7 @@ nb::list reasons(const PyParser& self, const Corpus& corpus, nb::list tags, bool
   for (int m = 1; m <= n; ++m) {
     const auto i = static_cast<std::size_t>(m - 1);
     if (heads[i] < 0 || heads[i] > n || heads[i] == m || labels[i] >= self.model->labels().size()) {
-      throw std::invalid_argument("a head or a label that there is not");
+      throw std::invalid_argument("a head or a label out of range");
     }
     out.append(named(parser.reasons(s, heads[i], m, labels[i])));
   }

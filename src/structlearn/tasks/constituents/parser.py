@@ -258,7 +258,7 @@ class ConstituencyParser(TreeParser):
 
 
 def _pick(sentences: list[Any], number: int) -> Any:
-    """Return one of the sentences, or say that there is none."""
+    """Return one of the sentences; an error where the number is out of range."""
     if not sentences:
         raise ValueError("there are no sentences")
     if not -len(sentences) <= number < len(sentences):

@@ -22,6 +22,11 @@ __all__ = ["ParserModel"]
 
 #: Array of the model -> what its items are.
 _DTYPES = {"weights": "F32", "pruner": "F32", "set_keys": "U64", "set_masks": "U64"}
+#: What is stored beside arrays and names.
+_OPTIONS = {
+    "order": int, "projective": bool, "iterations": int, "most": int, "least": float,
+    "lemmas": bool,
+}  # fmt: skip
 
 
 class ParserModel(StoredModel):
@@ -53,36 +58,34 @@ class ParserModel(StoredModel):
     task = "parser"
     called = "a parser"
 
+    order: int
+    projective: bool
+    iterations: int
+    most: int
+    least: float
+    lemmas: bool
+
     def __init__(
         self,
         labels: list[str],
-        order: int,
-        projective: bool,
-        iterations: int,
-        most: int,
-        least: float,
-        lemmas: bool,
         arrays: dict[str, Any],
         taggers: list[TaggerModel] | None = None,
         training: dict[str, Any] | None = None,
+        **options: Any,
     ) -> None:
         self.labels = labels
-        self.order = order
-        self.projective = projective
-        self.iterations = iterations
-        self.most = most
-        self.least = least
-        self.lemmas = lemmas
         self.arrays = arrays
         self.taggers = taggers or []
         self.training = training or {}
+        for name, kind in _OPTIONS.items():
+            setattr(self, name, kind(options[name]))
         self.core = _core.ParserModel(
             labels,
-            order,
-            projective,
-            iterations,
-            most,
-            least,
+            self.order,
+            self.projective,
+            self.iterations,
+            self.most,
+            self.least,
             arrays["set_keys"],
             arrays["set_masks"],
             arrays["weights"],
@@ -102,12 +105,7 @@ class ParserModel(StoredModel):
         description = {
             "task": self.task,
             "labels": self.labels,
-            "order": self.order,
-            "projective": self.projective,
-            "iterations": self.iterations,
-            "most": self.most,
-            "least": self.least,
-            "lemmas": self.lemmas,
+            **{name: getattr(self, name) for name in _OPTIONS},
             "taggers": described,
             "training": self.training,
         }
@@ -130,15 +128,10 @@ class ParserModel(StoredModel):
             arrays[key] = tensors[key].data
         return cls(
             labels=list(map(str, d["labels"])),
-            order=int(d["order"]),
-            projective=bool(d["projective"]),
-            iterations=int(d["iterations"]),
-            most=int(d["most"]),
-            least=float(d["least"]),
-            lemmas=bool(d["lemmas"]),
             arrays=arrays,
             taggers=taggers,
             training=dict(d["training"]),
+            **{name: d[name] for name in _OPTIONS},
         )
 
     # -- parsing --------------------------------------------------------------------------------
