@@ -13,6 +13,7 @@
 #include "bindings/bindings.hpp"
 #include "bindings/problem/graph_inference.hpp"
 #include "bindings/problem/py_problem.hpp"
+#include "bindings/problem/python_scorer.hpp"
 #include "bindings/signals.hpp"
 #include "bindings/structures/native_structure.hpp"
 #include "scoring/row_scorer.hpp"
@@ -230,6 +231,15 @@ PyProblem::PyProblem(nb::object structure, std::size_t examples, std::size_t wei
   problem = std::make_unique<Problem>(scorer, oracle, Gold{}, Cost{}, std::span<const double>());
 }
 
+PyProblem::PyProblem(nb::object structure, nb::object given, std::size_t weights,
+                     nb::list layouts) {
+  auto made = std::make_shared<PythonScorer>(given, weights, layouts);
+  label_ptr = made->site_ptr();
+  scorer = made;
+  problem = std::make_unique<Problem>(scorer, inference(structure), Gold{}, Cost{},
+                                      std::span<const double>());
+}
+
 PyProblem::PyProblem(const PyProblem& bare, nb::object structure, nb::dict gold, nb::dict cost,
                      nb::object sample_weight)
     : keep(bare.keep), scorer(bare.scorer), label_ptr(bare.label_ptr) {
@@ -441,6 +451,8 @@ void bind_problem(nb::module_& m) {
       .def(nb::init<nb::object, std::size_t, std::size_t, nb::list, nb::dict>(),
            nb::arg("structure"), nb::arg("examples"), nb::arg("weights"), nb::arg("blocks"),
            nb::arg("topology"))
+      .def(nb::init<nb::object, nb::object, std::size_t, nb::list>(), nb::arg("structure"),
+           nb::arg("scorer"), nb::arg("weights"), nb::arg("layouts"))
       .def(
           "labelled",
           [](const PyProblem& s, nb::object structure, nb::dict gold, nb::dict cost,

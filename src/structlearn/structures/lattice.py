@@ -10,8 +10,9 @@ import numpy as np
 import numpy.typing as npt
 
 from ..exceptions import InfeasibleError
-from .base import Block, Parts, Structure, part_of
+from .base import Structure
 from .hypergraph import Hyperedges
+from .parts import Block, Parts, part_of
 
 __all__ = ["Lattice"]
 

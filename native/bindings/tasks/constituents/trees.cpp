@@ -161,7 +161,7 @@ class PyTreeExamples {
   std::size_t features() const { return keys_.size(); }
 
  private:
-  // The gold label of every span, 0 where there is none.
+  // The gold label of every span, 0 for spans without one.
   void add_cost(const std::vector<LabelledSpan>& tree, std::size_t n) {
     const std::size_t begin = label_.size();
     label_.resize(begin + spans_of(n), 0);
