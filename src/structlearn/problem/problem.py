@@ -129,7 +129,7 @@ class Problem:
         n_jobs: int | None = None,
     ) -> Problem:
         """Return the same problem with unknown labels filled in by the weights w."""
-        raise CapabilityError("every label of this problem is known: there is nothing to fill in")
+        raise CapabilityError("all labels of this problem are known: nothing can be filled in")
 
     def specification(self) -> dict[str, Any]:
         """Return what the objective depends on, as plain data: names the problem in a digest."""
