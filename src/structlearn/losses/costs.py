@@ -208,7 +208,9 @@ class LabelCost(_SiteCost):
     def label_table(self, n_labels: int) -> Vector:
         """Return the table."""
         if self.table.shape[0] != n_labels:
-            raise ValueError(f"the label cost is {self.table.shape}, not for {n_labels} labels")
+            raise ValueError(
+                f"the label cost is {self.table.shape}, but there are {n_labels} labels"
+            )
         return self.table
 
     def _table_of(self, names: npt.NDArray[Any]) -> Vector:
