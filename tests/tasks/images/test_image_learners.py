@@ -12,7 +12,7 @@ from structlearn.estimators import checkpoint
 from structlearn.exceptions import InexactInferenceWarning
 from structlearn.tasks import ImageSegmenter
 from structlearn.tasks.images.segmenter import LEARNERS
-from tests.tasks.images.image_folders import shapes
+from tests.io.image_folders import shapes
 
 pytestmark = pytest.mark.filterwarnings(
     "ignore::structlearn.exceptions.InexactInferenceWarning",

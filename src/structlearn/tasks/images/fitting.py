@@ -14,17 +14,17 @@ import numpy.typing as npt
 from ...estimators.learning import Parameters, learn
 from ...estimators.outputs import check_sample_weight, class_weight_table, refuse_no_weight
 from ...exceptions import InexactInferenceWarning
+from ...features.pixel_pairs import N_PAIR, Contrast
+from ...features.pixels import Basis, PixelFeatures
+from ...io.image_folders import Example
+from ...io.masks import MaskCoding
+from ...metrics.overlap import compare
 from ...scoring.cone import WeightFloor
 from ..learning import Learned, learn_task
-from .features import Basis, PixelFeatures
-from .folders import Example
-from .masks import MaskCoding
 from .model import SegmenterModel, in_parallel, make_sites, one_blas_thread
 from .pixels import PixelProblem, Pixels
 from .problem import PAIR_SCALE, ImageProblem
 from .scenes import Scene
-from .scores import compare
-from .sites import N_PAIR, Contrast
 
 __all__ = ["fit_segmenter"]
 

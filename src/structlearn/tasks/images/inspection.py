@@ -10,13 +10,13 @@ from typing import Any
 
 import numpy as np
 
+from ...drawing.overlay import overlay
+from ...features.pixel_pairs import PAIR_NAMES
+from ...io.image_folders import find_images, find_pairs, read_examples
+from ...io.images import png_bytes, read_image
+from ...metrics.overlap import compare
 from ..html_page import html_page
-from .folders import find_images, find_pairs, read_examples
-from .images import png_bytes, read_image
 from .model import SegmenterModel
-from .overlay import overlay
-from .scores import compare
-from .sites import PAIR_NAMES
 
 __all__ = ["inspect_segmenter_html", "inspect_segmenter_text"]
 

@@ -10,16 +10,16 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from ...drawing.overlay import overlay
 from ...exceptions import FileError
+from ...io.image_folders import Example, check_images, find_images, read_examples
+from ...io.images import as_image, png_bytes, read_image
+from ...io.masks import read_names
+from ...metrics.overlap import Overlap, compare
 from ...text.files import replaced
 from ..base import FileTagger
 from ..parameters import check_whole
-from .folders import Example, check_images, find_images, read_examples
-from .images import as_image, png_bytes, read_image
-from .masks import read_names
 from .model import SegmenterModel
-from .overlay import overlay
-from .scores import Overlap, compare
 
 __all__ = ["ImageSegmenter", "Segmenter"]
 

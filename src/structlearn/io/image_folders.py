@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from ...exceptions import FileError
+from ..exceptions import FileError
 from .images import SUFFIXES, as_image
 from .masks import RawMask, mask_of_array, read_mask
 
