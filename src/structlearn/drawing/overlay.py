@@ -34,4 +34,5 @@ def overlay(
     border[:, 1:] |= labels[:, 1:] != labels[:, :-1]
     border[1:] |= labels[1:] != labels[:-1]
     shown[border] = 255.0
-    return (shown + 0.5).clip(0, 255).astype(np.uint8)
+    tinted: npt.NDArray[np.uint8] = (shown + 0.5).clip(0, 255).astype(np.uint8)
+    return tinted

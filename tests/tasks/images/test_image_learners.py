@@ -134,10 +134,6 @@ def test_weights_of_images():
 
 def test_weights_of_classes(learner):
     pairs = shapes(6, 2, noise=0.4)
-    if learner == "perceptron":
-        with pytest.raises(ValueError, match="has no cost for class_weight"):
-            ImageSegmenter(learner, class_weight="balanced").fit(pairs)
-        return
     found = {}
     for heavy in ("0", "1"):
         segmenter = ImageSegmenter(learner, class_weight={heavy: 20.0}, **SMALL).fit(pairs)
