@@ -12,7 +12,7 @@ from structlearn.estimators import checkpoint
 from structlearn.exceptions import InexactInferenceWarning
 from structlearn.tasks import ImageSegmenter
 from structlearn.tasks.images.segmenter import LEARNERS
-from tests.tasks.images.image_folders import shapes
+from tests.io.image_folders import shapes
 
 pytestmark = pytest.mark.filterwarnings(
     "ignore::structlearn.exceptions.InexactInferenceWarning",
@@ -134,10 +134,6 @@ def test_weights_of_images():
 
 def test_weights_of_classes(learner):
     pairs = shapes(6, 2, noise=0.4)
-    if learner == "perceptron":
-        with pytest.raises(ValueError, match="has no cost for class_weight"):
-            ImageSegmenter(learner, class_weight="balanced").fit(pairs)
-        return
     found = {}
     for heavy in ("0", "1"):
         segmenter = ImageSegmenter(learner, class_weight={heavy: 20.0}, **SMALL).fit(pairs)

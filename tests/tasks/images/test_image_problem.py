@@ -9,13 +9,14 @@ from sklearn.linear_model import LogisticRegression
 from structlearn import _core
 from structlearn.estimators.learning import Parameters, learn
 from structlearn.exceptions import CapabilityError
+from structlearn.features.pixel_pairs import N_PAIR, Contrast
+from structlearn.features.pixels import Basis, PixelFeatures
 from structlearn.problem import PartVector
 from structlearn.scoring.cone import WeightFloor
-from structlearn.tasks.images.features import Basis, PixelFeatures
 from structlearn.tasks.images.pixels import PixelProblem, Pixels
 from structlearn.tasks.images.problem import PAIR_SCALE, ImageProblem
 from structlearn.tasks.images.scenes import Scene
-from structlearn.tasks.images.sites import N_PAIR, Contrast, Sites
+from structlearn.tasks.images.sites import Sites
 from structlearn.testing import check_scorer
 
 

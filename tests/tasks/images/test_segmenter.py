@@ -7,12 +7,13 @@ import numpy as np
 import pytest
 
 from structlearn.exceptions import FileError, InexactInferenceWarning
+from structlearn.features.pixel_pairs import Contrast
 from structlearn.structures import Grid
 from structlearn.tasks import ImageSegmenter
 from structlearn.tasks.images.model import SegmenterModel
 from structlearn.tasks.images.segmenter import LEARNERS
-from structlearn.tasks.images.sites import Contrast, Sites
-from tests.tasks.images.image_folders import folder, shapes
+from structlearn.tasks.images.sites import Sites
+from tests.io.image_folders import folder, shapes
 
 
 def quietly(segmenter, *data, **more):

@@ -14,17 +14,17 @@ import numpy.typing as npt
 from ...estimators.learning import Parameters, learn
 from ...estimators.outputs import check_sample_weight, class_weight_table, refuse_no_weight
 from ...exceptions import InexactInferenceWarning
+from ...features.pixel_pairs import N_PAIR, Contrast
+from ...features.pixels import Basis, PixelFeatures
+from ...io.image_folders import Example
+from ...io.masks import MaskCoding
+from ...metrics.overlap import compare
 from ...scoring.cone import WeightFloor
 from ..learning import Learned, learn_task
-from .features import Basis, PixelFeatures
-from .folders import Example
-from .masks import MaskCoding
 from .model import SegmenterModel, in_parallel, make_sites, one_blas_thread
 from .pixels import PixelProblem, Pixels
 from .problem import PAIR_SCALE, ImageProblem
 from .scenes import Scene
-from .scores import compare
-from .sites import N_PAIR, Contrast
 
 __all__ = ["fit_segmenter"]
 
@@ -155,7 +155,7 @@ class _Fitting:
             learned = learn_task(segmenter, pairs, preset=preset, **watched)
         else:
             problem = ImageProblem(
-                self.scenes, len(self.basis), self.n_classes, self.image_weight, self.class_weight
+                self.scenes, len(self.basis), self.n_classes, self.image_weights, self.class_weight
             )
             with warnings.catch_warnings():
                 if segmenter.learner != "svm":  # nothing is proven that α-expansion would spoil
@@ -164,11 +164,9 @@ class _Fitting:
                 learned = learn_task(segmenter, problem, start=start, preset=preset, **watched)
         made = model(learned.weights)
         made.training = {
-            "learner": segmenter.learner,
+            **learned.record(segmenter.learner),
             "images": len(self.scenes),
             "pixels": int(sum(s.n_pixels for s in self.scenes)),
-            "passes": learned.passes,
-            "random_state": segmenter.random_state,
             "parameters": segmenter._stored(),
         }
         return made, learned
@@ -182,6 +180,18 @@ class _Fitting:
         """Return the weights of pixels of an image, by their classes."""
         weight = np.ones(len(gold)) if self.class_weight is None else self.class_weight[gold]
         return weight if self.image_weight is None else weight * self.image_weight[image]
+
+    @property
+    def image_weights(self) -> Array | None:
+        """The weights of images; for the perceptron those of their classes are in them."""
+        if self.class_weight is None or self.segmenter.learner != "perceptron":
+            return self.image_weight
+        return np.array(
+            [
+                self.weights(i, scene.gold[scene.known]).sum() / max(1, scene.known.sum())
+                for i, scene in enumerate(self.scenes)
+            ]
+        )
 
     def learn_alone(self) -> Array:
         """Return the (F, K) weights of the model of single pixels, from a sample of known ones."""

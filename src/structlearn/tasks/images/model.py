@@ -9,11 +9,12 @@ from typing import Any, TypeVar
 import numpy as np
 import numpy.typing as npt
 
+from ...features.pixel_pairs import N_PAIR, Contrast, superpixels
+from ...features.pixels import Basis, PixelFeatures
 from ...io.container import Tensor, check_dtype
+from ...io.masks import MaskCoding
 from ..stored_model import StoredModel
-from .features import Basis, PixelFeatures
-from .masks import MaskCoding
-from .sites import N_PAIR, Contrast, Sites, superpixels
+from .sites import Sites
 
 __all__ = ["SegmenterModel", "in_parallel", "one_blas_thread"]
 

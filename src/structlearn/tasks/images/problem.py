@@ -13,12 +13,12 @@ import numpy.typing as npt
 
 from ... import _core
 from ...exceptions import CapabilityError
+from ...features.pixel_pairs import N_PAIR
 from ...problem import Problem
 from ...problem.python_inference import Inexact
 from ...scoring.cone import WeightCone
 from ...scoring.layout import WeightBlock, WeightLayout
 from .scenes import Scene
-from .sites import N_PAIR
 
 __all__ = ["PAIR_SCALE", "ImageProblem"]
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import numpy as np
 import numpy.typing as npt
 
-from .features import Basis, PixelFeatures
+from ...features.pixels import Basis, PixelFeatures
 from .sites import Sites
 
 __all__ = ["Scene"]

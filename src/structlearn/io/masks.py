@@ -10,8 +10,8 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from ...exceptions import FileError
-from ...text.files import read_bytes
+from ..exceptions import FileError
+from ..text.files import read_bytes
 from .images import converted, open_picture, pillow, png_bytes
 
 __all__ = ["MaskCoding", "RawMask", "read_mask", "read_names"]

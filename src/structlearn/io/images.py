@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from ...exceptions import CapabilityError, FileError
-from ...text.files import read_bytes
+from ..exceptions import CapabilityError, FileError
+from ..text.files import read_bytes
 
 __all__ = [
     "SUFFIXES",
@@ -182,7 +182,9 @@ def as_image(value: Any, name: str) -> Floats:
 
 
 def png_bytes(picture: Any) -> bytes:
-    """Return a picture as the content of a PNG file."""
+    """Return a picture, Pillow's or an (H, W, 3) array of uint8, as the content of a PNG file."""
+    if isinstance(picture, np.ndarray):
+        picture = pillow().fromarray(picture)
     buffer = io.BytesIO()
     picture.save(buffer, format="PNG")
     return buffer.getvalue()

@@ -7,11 +7,11 @@ import pytest
 from PIL import Image
 
 from structlearn.exceptions import FileError
+from structlearn.io.image_folders import find_images, find_pairs, read_examples
+from structlearn.io.images import as_image, read_image
+from structlearn.io.masks import MaskCoding, read_mask, read_names
 from structlearn.tasks import ImageSegmenter
-from structlearn.tasks.images.folders import find_images, find_pairs, read_examples
-from structlearn.tasks.images.images import as_image, read_image
-from structlearn.tasks.images.masks import MaskCoding, read_mask, read_names
-from tests.tasks.images.image_folders import folder, save, shapes
+from tests.io.image_folders import folder, save, shapes
 
 
 def test_images_of_every_kind(tmp_path):
@@ -94,7 +94,7 @@ def test_masks_come_back_as_they_were(kind, tmp_path):
 
 def test_what_is_void():
     def values(void, *seen):
-        from structlearn.tasks.images.masks import mask_of_array
+        from structlearn.io.masks import mask_of_array
 
         raw = mask_of_array(np.array([seen]), "mask 0")
         coding = MaskCoding.fit([raw], None, void)
