@@ -241,7 +241,8 @@ def check_solver(name: str, solver: Solver, problem: Problem) -> None:
     if not keeps_in(solver):
         able = [other for other, known in SOLVERS.items() if keeps_in(known)]
         raise ValueError(
-            f"solver={name!r} cannot keep the weights submodular; those that can: {able}"
+            f"solver={name!r} cannot keep the weights submodular; those that can: {able}, and "
+            "learners of your own with the attribute in_cone = True"
         )
     if problem.likelihood != "exact" and not solver.any_loss:
         able = [other for other, known in SOLVERS.items() if known.any_loss]

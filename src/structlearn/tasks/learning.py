@@ -112,10 +112,11 @@ def check_learner(task: Any, *, also: tuple[str, ...] = ()) -> None:
         known = ", ".join((*LEARNERS, *also))
         raise ValueError(f"learner must be one of {known}, got {task.learner!r}")
     for name, learners in _WHOSE.items():
-        if getattr(task, name, None) is not None and task.learner not in learners:
+        value = getattr(task, name, None)
+        own = name == "solver" and not isinstance(value, str) and task.learner not in also
+        if value is not None and task.learner not in learners and not own:
             raise ValueError(
-                f"learner={task.learner!r} has no parameter {name}; those that have: "
-                f"{', '.join(learners)}"
+                f"{name} is a parameter of {', '.join(learners)} only; learner is {task.learner!r}"
             )
     if task.learner not in also:
         learner_parameters(task, 0)
