@@ -68,7 +68,8 @@ class StructuredModel(Predictor):
     ----------
     structure : {"chain", "multiclass", "semimarkov", "arborescence", "spanning-tree"} or \
             Structure, default="chain"
-        "semimarkov" takes ``max_length`` from the examples: their rows of features a position.
+        "semimarkov" takes ``max_length`` from the examples: their number of feature rows per
+        position.
     cost : {"hamming", "hamming-mean", "zero-one"}, (K, K) array or Cost, default="hamming"
         Δ(gold, predicted); used where the margin is not 0.
     margin : float, default=1.0
@@ -179,9 +180,9 @@ class StructuredModel(Predictor):
         Sum of the losses of each iteration; its attributes ``seconds``, ``oracle_calls``,
         ``objective`` and ``gap`` are lists of the same length.
     history_ : list of dict
-        All that was recorded, a dictionary an iteration. Always: ``iteration``, from 1; ``seconds``
-        since the beginning; ``loss``, Σ loss, as met on the way where no objective is given;
-        ``oracle_calls``, examples that inference was called for. Where it was looked at:
+        One dictionary per iteration with everything that was recorded. Always: ``iteration``, from
+        1; ``seconds`` since the beginning; ``loss``, Σ loss, as met on the way where no objective
+        is given; ``oracle_calls``, examples that inference was called for. Where it was looked at:
         ``objective``, and ``gap``, proven. Of solvers with a dual: ``dual``, a lower bound of the
         optimum, and of "frank-wolfe", "dual" and "sag" ``estimated_gap``, which proves nothing and
         is there at every pass. Of cutting planes: ``violation``, the largest found, and

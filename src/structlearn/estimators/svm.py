@@ -24,7 +24,7 @@ class StructuredSVM(StructuredModel):
         "frank-wolfe": block-coordinate Frank-Wolfe, the fastest on many examples, as sentences are
         (:mod:`~..learners.frank_wolfe`); on few large ones with few features, as images are,
         "one-slack" is faster.
-        "n-slack": cutting planes with a working set an example, as in the lectures; "one-slack":
+        "n-slack": cutting planes with one working set per example, as in the lectures; "one-slack":
         with joint constraints. Both tell their rounds in ``rounds_``. "annealing": L-BFGS on
         smoothed losses, ε → 0. "sgd": stochastic subgradient, which ``partial_fit`` needs, and the
         only one that takes unknown labels (None) as they are; for the others they are filled in
