@@ -43,6 +43,7 @@ FORMAT = {"io.container", "io.arrays"}
 #: shows itself in notebooks knows how it is drawn.
 ALSO = {
     "features.encoder": {"structures.base"},
+    "text.dependency_tree": {"drawing.arcs"},
     "text.trees": {"drawing.trees"},
     "structures.solution": {"drawing.solutions"},
     "structures.chains.trellis": {"drawing.trellis", "drawing.picture"},

@@ -15,6 +15,17 @@ if TYPE_CHECKING:
 __all__ = ["make_parser"]
 
 _LEARNERS = ("perceptron", "svm", "crf", "passive-aggressive", "arow", "adagrad")
+#: Parameters of learners: whose they are and what they mean, and the default of the estimators.
+_LEARNER_OPTIONS = {
+    "C": ("weight of the losses; passive-aggressive: longest step", "1"),
+    "l1": ("crf: weight of the L1 norm", "0"),
+    "margin": ("crf, adagrad: margin of the loss", "crf: 0; adagrad: 1"),
+    "temperature": ("crf, adagrad: temperature of the loss", "crf: 1; adagrad: 0"),
+    "tol": ("svm, crf, adagrad: relative gap to stop at", "0.01; crf: 0.001"),
+    "eta0": ("adagrad: first step of a weight", "1"),
+    "delta": ("adagrad: shortens the first steps", "1"),
+    "r": ("arow: regularisation", "10"),
+}
 
 
 class _Version(argparse.Action):
@@ -261,7 +272,7 @@ def make_parser(commands: Commands) -> argparse.ArgumentParser:
 
 
 def _add_train_tagger(p: argparse.ArgumentParser, commands: Commands) -> None:
-    _add_training(p)
+    _add_training(p, ("hmm",))
     p.add_argument(
         "--target",
         metavar="COLUMN",
@@ -272,12 +283,6 @@ def _add_train_tagger(p: argparse.ArgumentParser, commands: Commands) -> None:
         metavar="PRESET|FILE",
         default="auto",
         help="pos, chunk, ner, none, or a template file (default: chosen by the labels)",
-    )
-    p.add_argument(
-        "--learner",
-        choices=(*_LEARNERS, "hmm"),
-        default="perceptron",
-        help="learning algorithm (default: perceptron)",
     )
     p.add_argument(
         "--order", metavar="N", type=_count(1), help="order of the chain (default: 1; ner: 2)"
@@ -309,7 +314,6 @@ def _add_train_tagger(p: argparse.ArgumentParser, commands: Commands) -> None:
         "--unknown", metavar="LABEL", default="_", help="label that means unknown (default: _)"
     )
     p.add_argument("--start", metavar="MODEL", help="continue training from this model")
-    _add_checkpoint(p)
     p.add_argument(
         "--stream",
         action="store_true",
@@ -332,12 +336,6 @@ def _add_train_segments(p: argparse.ArgumentParser, commands: Commands) -> None:
         help="file with segment templates (default: the preset segments)",
     )
     p.add_argument(
-        "--learner",
-        choices=_LEARNERS,
-        default="perceptron",
-        help="learning algorithm (default: perceptron)",
-    )
-    p.add_argument(
         "--max-length",
         metavar="N",
         type=_count(1),
@@ -348,31 +346,15 @@ def _add_train_segments(p: argparse.ArgumentParser, commands: Commands) -> None:
 
 def _add_train_constituency(p: argparse.ArgumentParser, commands: Commands) -> None:
     _add_files(p, "bracketed trees; - for standard input")
-    p.add_argument(
-        "--learner",
-        choices=(*_LEARNERS, "pcfg"),
-        default="adagrad",
-        help="learning algorithm (default: adagrad); svm and crf are convex and slow on large "
-        "treebanks, pcfg counts rules",
-    )
-    p.add_argument(
-        "--C",
-        metavar="X",
-        type=_amount,
-        help="svm, crf: weight of the losses (default: 1); passive-aggressive: maximum step",
-    )
-    p.add_argument("--eta0", metavar="X", type=_amount, help="adagrad: step size (default: 0.1)")
-    p.add_argument(
-        "--temperature",
-        metavar="X",
-        type=_amount,
-        help="temperature of the loss; 1 with --cost 0 is the log loss (default: 0; crf: 1)",
-    )
-    p.add_argument(
-        "--tol",
-        metavar="X",
-        type=_amount,
-        help="stop at this relative gap (default: svm 0.01, crf 0.001)",
+    _add_learner(
+        p,
+        "adagrad",
+        "svm and crf are convex and slow on large treebanks, pcfg counts rules",
+        extra=("pcfg",),
+        C="adagrad: no regulariser",
+        eta0="0.1",
+        delta="0",
+        max_iter="adagrad: 4",
     )
     p.add_argument(
         "--gold-tags",
@@ -385,20 +367,6 @@ def _add_train_constituency(p: argparse.ArgumentParser, commands: Commands) -> N
         type=_count(2),
         default=5,
         help="number of folds for predicting the tags of the training data (default: 5)",
-    )
-    p.add_argument(
-        "--max-iter",
-        metavar="N",
-        type=_count(1),
-        help="maximum number of passes (default: adagrad 4)",
-    )
-    _add_patience(p, 5)
-    p.add_argument(
-        "--cost",
-        "--margin",
-        metavar="X",
-        type=_amount,
-        help="cost of a wrong span in training (default: adagrad 1, crf 0)",
     )
     p.add_argument(
         "--min-count",
@@ -450,11 +418,14 @@ def _scales(text: str) -> tuple[float, ...]:
 
 def _add_train_segmenter(p: argparse.ArgumentParser, commands: Commands) -> None:
     _add_files(p, "folder with images and masks", "FOLDER")
-    p.add_argument(
-        "--learner",
-        choices=("svm", "perceptron", "crf"),
-        default="svm",
-        help="learning algorithm (default: svm)",
+    _add_learner(
+        p,
+        "adagrad",
+        "crf learns by pseudo-likelihood",
+        C="depends on the learner",
+        eta0="0.03",
+        delta="0.05",
+        max_iter="adagrad: 4; others: 6",
     )
     p.add_argument(
         "--superpixels",
@@ -486,20 +457,8 @@ def _add_train_segmenter(p: argparse.ArgumentParser, commands: Commands) -> None
         help="mask value that means unknown: 0 to 255, #rrggbb, or none (default: 255, unless "
         "there are two values only)",
     )
-    p.add_argument(
-        "--max-iter", metavar="N", type=_count(1), help="maximum number of passes (default: 6)"
-    )
-    _add_patience(p, 5)
-    p.add_argument(
-        "--cost",
-        metavar="X",
-        type=_amount,
-        default=1.0,
-        help="cost of a wrong pixel in training (default: 1)",
-    )
-    p.add_argument(
-        "--C", metavar="X", type=_amount, default=1.0, help="weight of the losses (default: 1)"
-    )
+    _add_models(p)
+    _add_checkpoint(p)
     _add_running(p)
     p.set_defaults(command=commands["train"], task="segmenter")
 
@@ -515,11 +474,12 @@ def _add_train_parser(p: argparse.ArgumentParser, commands: Commands) -> None:
     p.add_argument(
         "--projective", action="store_true", help="predict trees without crossing arcs only"
     )
-    p.add_argument(
-        "--learner",
-        choices=_LEARNERS,
-        default="passive-aggressive",
-        help="learning algorithm (default: passive-aggressive)",
+    _add_learner(
+        p,
+        "passive-aggressive",
+        C="passive-aggressive: 0.002; svm, crf: 0.1; adagrad: no regulariser",
+        eta0="0.02",
+        delta="0",
     )
     p.add_argument(
         "--gold-tags",
@@ -535,38 +495,6 @@ def _add_train_parser(p: argparse.ArgumentParser, commands: Commands) -> None:
     )
     p.add_argument("--lemmas", action="store_true", help="use lemmas as features")
     p.add_argument(
-        "--max-iter",
-        metavar="N",
-        type=_count(1),
-        help="maximum number of passes (default: 10; svm, crf: 100)",
-    )
-    _add_patience(p, 3)
-    p.add_argument(
-        "--C",
-        metavar="X",
-        type=_amount,
-        help="passive-aggressive: maximum step (default: 0.002); svm, crf: weight of the losses "
-        "(default: 0.1)",
-    )
-    p.add_argument("--eta0", metavar="X", type=_amount, help="adagrad: step size (default: 0.02)")
-    p.add_argument(
-        "--delta",
-        metavar="X",
-        type=_amount,
-        help="adagrad: added to the root of the squared gradients (default: 0)",
-    )
-    p.add_argument("--r", metavar="X", type=_amount, help="arow: regularisation (default: 10)")
-    p.add_argument("--margin", metavar="X", type=_amount, help="crf, adagrad: margin of the loss")
-    p.add_argument(
-        "--temperature",
-        metavar="X",
-        type=_amount,
-        help="crf, adagrad: temperature of the loss (order 1 only)",
-    )
-    p.add_argument(
-        "--tol", metavar="X", type=_amount, help="svm, crf, adagrad: stop at this relative gap"
-    )
-    p.add_argument(
         "--hash-bits",
         metavar="B",
         type=_count(10),
@@ -578,7 +506,7 @@ def _add_train_parser(p: argparse.ArgumentParser, commands: Commands) -> None:
     p.set_defaults(command=commands["train"], task="parser")
 
 
-def _add_training(p: argparse.ArgumentParser) -> None:
+def _add_training(p: argparse.ArgumentParser, extra: tuple[str, ...] = ()) -> None:
     """Add the options of both kinds of taggers."""
     _add_files(p, "labelled file; - for standard input")
     p.add_argument(
@@ -586,25 +514,9 @@ def _add_training(p: argparse.ArgumentParser) -> None:
         choices=("columns", "conllu"),
         help="file format (default: from the file name, else from the content)",
     )
+    _add_learner(p, "perceptron", extra=extra)
     p.add_argument(
-        "--max-iter",
-        metavar="N",
-        type=_count(1),
-        help="maximum number of passes (default: 10; crf: 100, svm: 30)",
-    )
-    _add_patience(p, 5)
-    p.add_argument(
-        "--C",
-        metavar="X",
-        type=_amount,
-        default=1.0,
-        help="weight of the losses relative to the regulariser (default: 1)",
-    )
-    p.add_argument(
-        "--l1", metavar="X", type=_amount, default=0.0, help="crf: L1 regularisation (default: 0)"
-    )
-    p.add_argument(
-        "--all-states",
+        "--all-possible-states",
         metavar="N",
         type=_count(0),
         help="give a feature weights for all labels if it was seen with at least N labels; "
@@ -628,9 +540,50 @@ def _add_training(p: argparse.ArgumentParser) -> None:
         "--n-models",
         metavar="N",
         type=_count(1),
-        help="perceptron: average the weights of N models with different seeds",
+        help="average the weights of N models with different seeds",
     )
+    _add_checkpoint(p)
     _add_running(p)
+
+
+def _add_learner(
+    p: argparse.ArgumentParser,
+    default: str,
+    more: str = "",
+    extra: tuple[str, ...] = (),
+    **defaults: str,
+) -> None:
+    """Add the learner and its parameters, which have the names and the meaning of the estimators.
+
+    Parameters
+    ----------
+    more : str
+        What else to say about the learners.
+    extra : tuple of str
+        Learners that this task has and others do not.
+    **defaults
+        Default values of the task that differ from those of the estimators, as text.
+    """
+    p.add_argument(
+        "--learner",
+        choices=(*_LEARNERS, *extra),
+        default=default,
+        help=f"learning algorithm (default: {default})" + (f"; {more}" if more else ""),
+    )
+    for name, (text, usual) in _LEARNER_OPTIONS.items():
+        text = f"{text} (default: {defaults.get(name, usual)})"
+        p.add_argument(f"--{name}", metavar="X", type=_amount, help=text)
+    p.add_argument(
+        "--solver", metavar="NAME", help="svm, crf: solver, as in the estimators (default: auto)"
+    )
+    p.add_argument(
+        "--max-iter",
+        metavar="N",
+        type=_count(1),
+        help="maximum number of passes or iterations (default: "
+        f"{defaults.get('max_iter', '10; adagrad: 20; svm, crf: 100')})",
+    )
+    _add_patience(p)
 
 
 def _add_files(p: argparse.ArgumentParser, what: str, metavar: str = "TRAIN") -> None:
@@ -643,13 +596,13 @@ def _add_files(p: argparse.ArgumentParser, what: str, metavar: str = "TRAIN") ->
     )
 
 
-def _add_patience(p: argparse.ArgumentParser, default: int) -> None:
+def _add_patience(p: argparse.ArgumentParser) -> None:
     p.add_argument(
         "--patience",
         metavar="N",
         type=_count(0),
-        default=default,
-        help=f"with --dev: stop after N passes without improvement (default: {default})",
+        default=5,
+        help="with --dev: stop after N passes without improvement (default: 5)",
     )
 
 

@@ -8,7 +8,21 @@ TYPE_CHECKING = False  # importing typing costs more than labelling a sentence
 if TYPE_CHECKING:
     from typing import Any
 
-__all__ = ["output_of", "print_json", "refuse", "write_page"]
+__all__ = ["make_task", "output_of", "print_json", "refuse", "write_page"]
+
+
+def make_task(kind: Any, o: Any, **more: Any) -> Any:
+    """Return a task with the options of the command line that are parameters of it.
+
+    Parameters
+    ----------
+    kind : class
+    o : argparse.Namespace
+    **more
+        Parameters that are not options of the same name.
+    """
+    options = {name: getattr(o, name) for name in kind._parameter_names() if hasattr(o, name)}
+    return kind(**{**options, "n_jobs": o.threads, "verbose": 0 if o.quiet else 1, **more})
 
 
 def output_of(o: Any) -> Any:

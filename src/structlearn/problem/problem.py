@@ -181,7 +181,8 @@ class Problem:
     def weighted_sum(self, values: Vector) -> float:
         """Return Σ_i weight_i · values_i, one number per example."""
         weight = self.sample_weight
-        return float(values.sum() if weight is None else weight @ values)
+        # In the same order with weights and without, so that weights of 1 change no bit.
+        return float((values if weight is None else weight * values).sum())
 
     # -- losses ---------------------------------------------------------------------------------
 

@@ -42,6 +42,7 @@ class Lattice(Structure):
 
     method = "longest path"
     has_labels = False
+    label_block = "edge"
 
     def __init__(
         self, edges: Sequence[Sequence[int]], source: int = 0, target: int | None = None

@@ -1,0 +1,38 @@
+"""Images under the colours of their classes, with borders drawn."""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+
+__all__ = ["overlay"]
+
+#: How much of the class's colour covers the image.
+_SHARE = 0.45
+
+
+def overlay(
+    image: npt.NDArray[np.float32],
+    labels: npt.NDArray[np.int64],
+    colours: npt.NDArray[np.uint8],
+) -> npt.NDArray[np.uint8]:
+    """Return (H, W, 3) colours: the image tinted by class, borders between classes in white.
+
+    Parameters
+    ----------
+    image : (H, W, 3) array
+        Colours from 0 to 1.
+    labels : (H, W) array of int
+        Class numbers; −1 (void) leaves the image as it is.
+    colours : (K, 3) array
+    """
+    shown = image * np.float32(255)
+    known = labels >= 0
+    tint = colours[labels[known]].astype(np.float32)
+    shown[known] = (1 - _SHARE) * shown[known] + _SHARE * tint
+    border = np.zeros(labels.shape, dtype=bool)
+    border[:, 1:] |= labels[:, 1:] != labels[:, :-1]
+    border[1:] |= labels[1:] != labels[:-1]
+    shown[border] = 255.0
+    tinted: npt.NDArray[np.uint8] = (shown + 0.5).clip(0, 255).astype(np.uint8)
+    return tinted

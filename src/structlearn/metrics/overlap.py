@@ -1,0 +1,79 @@
+"""How well predicted classes agree with gold ones: overlap by class, and accuracy."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+__all__ = ["Overlap", "compare"]
+
+Integers = npt.NDArray[np.int64]
+
+
+class Overlap:
+    """Counts of pixels by gold class and predicted class, and what follows from them.
+
+    IoU of a class is |gold ∩ predicted| / |gold ∪ predicted| over all images together; the mean is
+    over the classes that gold or prediction has. Void pixels count nowhere.
+
+    Parameters
+    ----------
+    counts : (K, K) array of int
+        Rows are gold.
+    """
+
+    def __init__(self, counts: Integers) -> None:
+        self.counts = counts
+        both = np.diag(counts).astype(np.float64)
+        union = counts.sum(axis=0) + counts.sum(axis=1) - both
+        #: IoU of each class, NaN where neither gold nor prediction has it.
+        self.iou = np.divide(both, union, out=np.full(len(both), np.nan), where=union > 0)
+        self.pixels = int(counts.sum())
+        self.accuracy = float(both.sum() / self.pixels) if self.pixels else 0.0
+        present = self.iou[union > 0]
+        self.mean_iou = float(present.mean()) if len(present) else 0.0
+
+    def as_dict(self, names: Sequence[str]) -> dict[str, Any]:
+        """Return accuracy, iou and iou_by_class (None where a class is absent)."""
+        by_class = {
+            name: None if np.isnan(v) else float(v) for name, v in zip(names, self.iou, strict=True)
+        }
+        return {"accuracy": self.accuracy, "iou": self.mean_iou, "iou_by_class": by_class}
+
+    def table(self, names: Sequence[str], **others: Overlap) -> str:
+        """Return a row for each class: its IoU, here and in others, and its gold pixels."""
+        width = max(len(name) for name in (*names, "class"))
+        columns = {"IoU": self, **others}
+        lines = [f"{'class':{width}} {' '.join(f'{c:>7}' for c in columns)}     pixels"]
+        for k, name in enumerate(names):
+            cells = [
+                f"{100 * one.iou[k]:7.2f}" if np.isfinite(one.iou[k]) else "      –"
+                for one in columns.values()
+            ]
+            lines.append(f"{name:{width}} {' '.join(cells)} {self.counts[k].sum():10,}")
+        return "\n".join(lines)
+
+    def confusions(self, names: Sequence[str], most: int) -> str:
+        """Return the most frequent confusions, one on each line."""
+        wrong = self.counts.copy()
+        np.fill_diagonal(wrong, 0)
+        order = np.argsort(-wrong, axis=None, kind="stable")[:most]
+        lines = []
+        for at in order.tolist():
+            gold, found = divmod(at, len(names))
+            if wrong[gold, found]:
+                lines.append(f"{wrong[gold, found]:9,}  {names[gold]} taken for {names[found]}")
+        return "\n".join(lines)
+
+
+def compare(gold: Sequence[Integers], found: Sequence[Integers], n_classes: int) -> Overlap:
+    """Return the overlap of gold classes (−1: void) and predicted ones, over all images."""
+    counts = np.zeros((n_classes, n_classes), dtype=np.int64)
+    for truth, guess in zip(gold, found, strict=True):
+        known = truth >= 0
+        keys = truth[known] * n_classes + guess[known]
+        counts += np.bincount(keys, minlength=n_classes**2).reshape(n_classes, n_classes)
+    return Overlap(counts)

@@ -1,0 +1,111 @@
+"""What is labelled: the pixels of an image on a grid, or superpixels on a graph."""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+
+from ...structures.graphs.graph import Graph
+from ...structures.graphs.grid import Grid
+
+__all__ = ["Sites"]
+
+Floats = npt.NDArray[np.float32]
+Array = npt.NDArray[np.float64]
+Integers = npt.NDArray[np.int64]
+
+
+class Sites:
+    """Pixels or superpixels of one image, with their neighbours.
+
+    Parameters
+    ----------
+    shape : (height, width)
+        Of the image.
+    pairs : (E, 3) array
+        Features of the pairs of pixels.
+    regions : (H, W) array of int, optional
+        The superpixel of each pixel, from 0 without gaps. A model of superpixels is the model of
+        pixels in which all pixels of a region have one label: scores of a region, and pair
+        features of two regions, are sums over pixels.
+    """
+
+    def __init__(
+        self, shape: tuple[int, int], pairs: Floats, regions: Integers | None = None
+    ) -> None:
+        self.shape = shape
+        self.regions = None if regions is None else regions.ravel()
+        height, width = shape
+        node = np.arange(height * width).reshape(shape) if regions is None else regions
+        ends = np.stack(
+            (
+                np.concatenate((node[:, :-1].ravel(), node[:-1].ravel())),
+                np.concatenate((node[:, 1:].ravel(), node[1:].ravel())),
+            ),
+            axis=1,
+        )
+        if self.regions is None:
+            self.n_sites = height * width
+            self.ends, self.pairs = ends, pairs
+            self.sizes = None
+        else:
+            self.n_sites = int(self.regions.max()) + 1
+            self.sizes = np.bincount(self.regions, minlength=self.n_sites).astype(np.float32)
+            self.ends, self.pairs = _merged(ends, pairs, self.n_sites)
+
+    def best(self, label: Array, strength: Array) -> Integers:
+        """Return the labels with the highest score Σ label − Σ strength·[unequal].
+
+        Exact for two labels (one minimum cut), otherwise by α-expansion.
+        """
+        n_labels = label.shape[1]
+        method = "cut" if n_labels <= 2 else "expansion"
+        if self.regions is None:
+            height, width = self.shape
+            across = height * (width - 1)
+            found = Grid().argmax(
+                method=method,
+                label=label.reshape(height, width, n_labels),
+                potts_right=strength[:across].reshape(height, width - 1),
+                potts_down=strength[across:].reshape(height - 1, width),
+            )
+            labels: Integers = np.asarray(found).ravel()
+            return labels
+        table = -strength[:, np.newaxis, np.newaxis] * (1.0 - np.eye(n_labels))
+        return np.asarray(Graph(self.ends).argmax(method=method, label=label, edge=table))
+
+    def parts(self, labels: Integers, n_labels: int) -> tuple[npt.NDArray[np.uint32], Array]:
+        """Return the parts of a labelling with their counts.
+
+        Labels come first, ``n_labels`` a site; then the pairs, of which unequal ones count −1.
+        """
+        first, second = self.ends.T
+        apart = np.flatnonzero(labels[first] != labels[second])
+        chosen = np.arange(self.n_sites) * n_labels + labels
+        index = np.concatenate((chosen, self.n_sites * n_labels + apart)).astype(np.uint32)
+        return index, np.concatenate((np.ones(self.n_sites), -np.ones(len(apart))))
+
+    def gather(self, values: npt.NDArray[np.floating]) -> npt.NDArray[np.floating]:
+        """Return (n_sites, ...) sums over the pixels of each site of (H·W, ...) values."""
+        if self.regions is None:
+            return values
+        columns = values.reshape(len(values), -1)
+        summed = np.stack(
+            [np.bincount(self.regions, c, minlength=self.n_sites) for c in columns.T], axis=1
+        )
+        return summed.reshape(self.n_sites, *values.shape[1:]).astype(values.dtype)
+
+    def spread(self, labels: Integers) -> Integers:
+        """Return the labels of sites as an (H, W) array of pixels."""
+        full = labels if self.regions is None else labels[self.regions]
+        return full.reshape(self.shape)
+
+
+def _merged(ends: Integers, pairs: Floats, n_sites: int) -> tuple[Integers, Floats]:
+    """Return one edge for all pixel pairs between two regions, with the sums of their features."""
+    apart = ends[:, 0] != ends[:, 1]
+    low, high = np.sort(ends[apart], axis=1).T
+    keys, where = np.unique(low * n_sites + high, return_inverse=True)
+    summed = np.stack([np.bincount(where, c, minlength=len(keys)) for c in pairs[apart].T], axis=1)
+    merged = np.stack((keys // n_sites, keys % n_sites), axis=1).astype(np.int64)
+    return merged, summed.reshape(-1, pairs.shape[1]).astype(np.float32)
