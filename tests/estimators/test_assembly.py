@@ -111,7 +111,7 @@ def test_rows_of_weights():
         (["A", "B"], tokens("x"), {}, "the row pointers of label must go from 0 to 3"),
         (["A", "B"], {"label": DenseEncoder()}, {}, "the row pointers of label must go"),
         (["A", "B"], None, {"label": np.zeros((2, 3))}, "label: expected weights of shape"),
-        (["A", "B"], None, {"label": rows([0, 2, 1], [0], [1.0])}, "row pointers of label decrease"),
+        (["A", "B"], None, {"label": rows([0, 2, 1], [0], [1.0])}, "pointers of label decrease"),
         (["A", "B"], None, {"label": rows([1, 1, 1], [0], [1.0])}, "row pointers of label must"),
         (["A", "B"], None, {"label": rows([0, 0, 1], [0, 1], [1.0])}, "not as many outcomes"),
         (["A", "B"], None, {"label": rows([0, 0, 1], [0], [1.0], [1, 1])}, "not as many outcomes"),

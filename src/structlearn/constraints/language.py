@@ -63,9 +63,9 @@ class Part:
     block : str
         The block's name.
     outcome : tuple
-        The labels; of a block with several sites a position, the site may come first, counted from
-        1: ``Part("segment", 2, "O")`` is a segment of length 2. Empty where parts of the block have
-        no labels: ``Part("arc", at=(0, 2))``, ``Part("pair", at=(1, 1))``.
+        The labels; of a block with several sites per position, the site may come first, counted
+        from 1: ``Part("segment", 2, "O")`` is a segment of length 2. Empty where parts of the block
+        have no labels: ``Part("arc", at=(0, 2))``, ``Part("pair", at=(1, 1))``.
     at : int, tuple, list of them, or None
         The position; None: all of them.
     """

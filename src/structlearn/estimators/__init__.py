@@ -1,4 +1,4 @@
-"""scikit-learn's face of the library: fit, predict, and everything that goes with them.
+"""The scikit-learn interface of the library: fit, predict, and everything that goes with them.
 
 Imported when first used: taggers learn by the parts of this package that need no scikit-learn.
 """

@@ -281,5 +281,5 @@ def chunks(n: int) -> Iterator[range]:
 
 
 def _columns(chunk: list[dict[str, Any]]) -> dict[str, list[Any]]:
-    """Return a batch of the structure: a list a block."""
+    """Return a batch of the structure: one list per block."""
     return {name: [scores[name] for scores in chunk] for name in chunk[0]}

@@ -13,7 +13,7 @@ from .scores import Scores
 
 __all__ = ["AttachmentReport", "attachment_interval", "attachment_report"]
 
-#: One tree a sentence: the (head, relation) of each word, head 0 being the root.
+#: One tree per sentence: the (head, relation) of each word, head 0 being the root.
 Trees = Iterable[Sequence[tuple[int, str]]]
 
 

@@ -37,7 +37,7 @@ class CountMetric:
 
     Examples
     --------
-    The errors a token, by one's own hands:
+    The number of errors per token, as a metric of one's own:
 
     >>> from structlearn.metrics import token_counts
     >>> CountMetric("error", token_counts, lambda c: 1 - c[..., 0] / c[..., 1]).name

@@ -179,7 +179,7 @@ class Problem:
         return float(self._core.sqnorm(i, v.index, v.value))
 
     def weighted_sum(self, values: Vector) -> float:
-        """Return Σ_i weight_i · values_i, a number an example."""
+        """Return Σ_i weight_i · values_i, one number per example."""
         weight = self.sample_weight
         # In the same order with weights and without, so that weights of 1 change no bit.
         return float((values if weight is None else weight * values).sum())

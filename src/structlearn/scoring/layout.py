@@ -1,7 +1,7 @@
 """The flat weight vector and what each of its entries means.
 
 A block with R outcomes and d features has weights W[f, r], stored feature by feature, so that the
-score of a site reads one row a feature. Rows are dense, or hold only the outcomes that a feature
+score of a site reads one row per feature. Rows are dense, or hold only the outcomes that a feature
 was seen with in training (``all_possible_states=False``): on text most features go with one or two
 labels, and the weights then fit in the cache.
 """
@@ -225,7 +225,7 @@ def observed_outcomes(
     rows : FeatureRows or None
         None for a shared block.
     n_outcomes : int
-        Outcomes a site.
+        Number of outcomes per site.
     sites, outcomes : int64 arrays
         The gold parts: row number and outcome.
     """

@@ -52,8 +52,8 @@ _MOST_SHAPES = 256
 class Structure(Learnable):
     """Base of all structures: the queries, built on what the author of a structure wrote.
 
-    Scores are keyword arguments, one array a block; −∞ forbids a part. A list of arrays is a batch,
-    and gives a list. Structures know no weights and learn nothing.
+    Scores are keyword arguments, one array per block; −∞ forbids a part. A list of arrays is a
+    batch, and gives a list. Structures know no weights and learn nothing.
     """
 
     #: How ``argmax`` finds its output, for :class:`Solution`.
@@ -70,7 +70,7 @@ class Structure(Learnable):
         raise CapabilityError(f"{type(self).__name__} does not define blocks()")
 
     def encode(self, y: Any, **scores: Any) -> Parts:
-        """Return μ(y), the counts of the output's parts, one array a block."""
+        """Return μ(y), the counts of the output's parts, one array per block."""
         raise CapabilityError(f"{type(self).__name__} has no encode")
 
     def decode(self, parts: Mapping[str, Any]) -> Any:
@@ -81,7 +81,7 @@ class Structure(Learnable):
         """Return the dynamic program as hyperedges, or None where there is none.
 
         May depend on the shapes of the scores (and on the topology), not on their values: −∞ is
-        honoured by itself, and the edges are built once a shape.
+        honoured by itself, and the edges are built once per shape.
         """
         return None
 
@@ -152,7 +152,7 @@ class Structure(Learnable):
     def marginals(
         self, *, temperature: float = 1.0, n_jobs: int | None = None, **scores: Any
     ) -> Any:
-        """Return the expected counts of the parts, one array a block.
+        """Return the expected counts of the parts, one array per block.
 
         Position by position where the structure says what that means
         (:meth:`encode_by_position`); otherwise a shared block's counts are summed.

@@ -87,7 +87,7 @@ class Lattice(Structure):
         return {"edge": Block(())}
 
     def _scores(self, scores: Mapping[str, Any]) -> Parts:
-        """Return the scores, one an edge."""
+        """Return the scores, one per edge."""
         theta = super()._scores(scores)
         if theta["edge"].shape != (len(self.table),):
             raise ValueError(

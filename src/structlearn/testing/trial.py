@@ -99,7 +99,7 @@ class Trial:
     def blocks(
         self, query: str, expected: Mapping[str, Array], got: Any, slack: float, **options: Any
     ) -> None:
-        """Compare one array a block; a forbidden part must have exactly nothing."""
+        """Compare one array per block; a forbidden part must have exactly nothing."""
         if not isinstance(got, Mapping) or set(got) != set(expected):
             self.fail(query, expected, got, **options)
         for name, right in expected.items():

@@ -25,7 +25,7 @@ def _lower(text: str) -> str:
 
 
 def read_phrases(path: str, lower: bool = False) -> list[tuple[list[str], str]]:
-    """Read a list of phrases: one a line, its words separated by spaces; after a tab, its name.
+    """Read a list of phrases: one per line, its words separated by spaces; after a tab, its name.
 
     Phrases without a name are named after the file.
     """
@@ -42,7 +42,8 @@ def read_phrases(path: str, lower: bool = False) -> list[tuple[list[str], str]]:
 
 
 def read_vectors(path: str) -> tuple[list[str], array[float], int]:
-    """Read word vectors as text: a word and its numbers a line (word2vec's and GloVe's format).
+    """Read word vectors as text: one word with its numbers per line (word2vec's and GloVe's
+    format).
 
     A first line of two numbers, the sizes, is passed over.
     """

@@ -1,7 +1,7 @@
 """Feature templates: a small language for what a tagger looks at.
 
-One template a line; ``#`` begins a comment. A template joins attributes of tokens at offsets; every
-combination of values that it has in training is a feature::
+One template per line; ``#`` begins a comment. A template joins attributes of tokens at offsets;
+every combination of values that it has in training is a feature::
 
     word[-1]                       the cell of a column, one token to the left
     word[-1] word[0]               both together

@@ -116,7 +116,7 @@ class Chain(NativeStructure, BeamSearch):
         return (max(length - j, 0),) + (n_labels,) * (j + 1)
 
     def _windows(self, y: npt.NDArray[np.int64], j: int) -> tuple[npt.NDArray[np.int64], ...]:
-        """Return the labels of the windows of order j, oldest first, one array a place."""
+        """Return the labels of the windows of order j, oldest first, one array per place."""
         n = max(len(y) - j, 0)
         return tuple(y[i : i + n] for i in range(j + 1))
 

@@ -36,7 +36,7 @@ class Tree(NativeStructure):
     parents : (N,) whole numbers, no scores
         The parent of each node, −1 at the root. There is exactly one root: the trees of a forest
         are examples of their own. Nodes may be numbered in any order. Where the structure was made
-        with parents, it need not be given again; in a batch it is one for all or one an example.
+        with parents, it need not be given again; in a batch it is one for all or one per example.
 
     Parameters
     ----------
