@@ -244,6 +244,15 @@ class MaskCoding:
                 own = [_COLOURS[i % len(_COLOURS)] for i in range(n)]
         return np.array([[c >> 16, c >> 8 & 255, c & 255] for c in own], dtype=np.uint8)
 
+    @classmethod
+    def from_json(cls, said: dict[str, Any]) -> MaskCoding:
+        """Return the coding that a model file describes."""
+        void = said["void"]
+        if void is not None and type(void) is not int:
+            raise ValueError("the void value is no whole number")
+        names = list(map(str, said["names"]))
+        return cls(str(said["kind"]), list(said["values"]), names, void, list(said["palette"]))
+
     def to_json(self) -> dict[str, Any]:
         """Return what a model file says."""
         return {
