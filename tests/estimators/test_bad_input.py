@@ -233,7 +233,7 @@ def test_unseen_label_at_score_time():
         model.score(X, y)
     with pytest.raises(ValueError, match=message):
         model.predict_proba(X, y)
-    with pytest.raises(ValueError, match="nothing to score"):
+    with pytest.raises(ValueError, match="at least one known label"):
         model.score(X, [[None] * len(x) for x in X])
     with pytest.raises(ValueError, match="example 0: y has 1 labels"):
         model.score(X, [["D"]] * len(X))
@@ -268,7 +268,7 @@ def test_sample_weight(model, weights, message):
 @pytest.mark.parametrize(
     ("class_weight", "message"),
     [
-        ({"X": 1.0}, r"class_weight names \['X'\], which are no classes"),
+        ({"X": 1.0}, r"class_weight names \['X'\], which are not classes"),
         ({"D": -1.0}, "class weights must be finite and >= 0"),
         ({"D": np.nan}, "class weights must be finite and >= 0"),
         ("even", "class_weight must be None, 'balanced' or a dict, got 'even'"),
@@ -369,7 +369,10 @@ def test_constraints_hold_in_predictions():
         ({"margin": 1, "cost": "f1"}, "cost must be one of .*got 'f1'"),
         ({"margin": 1, "cost": np.ones((3, 3))}, r"label cost is \(3, 3\), but there are 2 labels"),
         ({"margin": 1, "cost": np.ones((1, 1))}, r"label cost is \(1, 1\), but there are 2 labels"),
-        ({"margin": 1, "cost": -np.ones((2, 2))}, "a label cost has finite entries >= 0"),
+        (
+            {"margin": 1, "cost": -np.ones((2, 2))},
+            "the entries of a label cost must be finite and >= 0",
+        ),
     ],
 )
 def test_parameters(parameters, message):

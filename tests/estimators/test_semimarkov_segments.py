@@ -157,7 +157,7 @@ def test_unknown_labels():
     assert weights["x=1.0.0"][1] != 0
     assert not weights["x=1.0.0"][0]
     assert not weights["x=1.1.0"].any()
-    with pytest.raises(ValueError, match="the zero-one cost needs every label"):
+    with pytest.raises(ValueError, match="the zero-one cost needs all labels to be known"):
         StructuredSVM(SemiMarkov(3), cost="zero-one").fit(X, hidden)
 
 

@@ -132,7 +132,7 @@ def test_on_graphs(as_dictionaries):
         X[3]["edge"][5, 1] = -1.0
     with pytest.raises(ValueError, match="example 3: feature 1 of edge at edge 5 is -1"):
         model.fit(X, y)
-    with pytest.raises(CapabilityError, match="two labels, here are 3"):
+    with pytest.raises(CapabilityError, match="two labels, not 3"):
         model.fit(X, [labels + (labels > 0) * (np.arange(7) % 3 == 1) for labels in y])
 
 

@@ -36,7 +36,7 @@ def test_any_mixture_keeps_its_chunks(sentence):
 @pytest.mark.parametrize("label", ["X-NP", "NN", "[-NP", ".", "O-NP", "", "-NP", "b-NP", None])
 def test_labels_of_no_scheme(label):
     for convert in (to_bio, to_iobes):
-        with pytest.raises(ValueError, match=r"position 1: the label .* is none of IOB1"):
+        with pytest.raises(ValueError, match=r"position 1: the label .* is not a label of IOB1"):
             convert(["O", label])
 
 

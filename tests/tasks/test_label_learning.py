@@ -104,7 +104,7 @@ def test_class_weights(task):
     assert arrays(same) == arrays(tagger)
     for chosen in ("balanced", {label: 5.0}):
         assert arrays(make("crf", class_weight=chosen).fit(train)) != arrays(tagger)
-    with pytest.raises(ValueError, match="which are no classes"):
+    with pytest.raises(ValueError, match="which are not classes"):
         make("crf", class_weight={"nothing": 1.0}).fit(train)
 
 

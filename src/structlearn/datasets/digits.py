@@ -105,7 +105,7 @@ def load_digit_words(
         raise ValueError(f"n_words must not be negative, got {n_words}")
     shortest, longest = _length_range(length)
     if not 0.0 <= noise < float("inf"):
-        raise ValueError(f"noise must be a finite number, zero or more, got {noise!r}")
+        raise ValueError(f"noise must be a finite number >= 0, got {noise!r}")
     if subset not in ("train", "test", "all"):
         raise ValueError(f'subset must be "train", "test" or "all", got {subset!r}')
 
@@ -149,7 +149,7 @@ def _length_range(length: Any) -> tuple[int, int]:
     except (TypeError, ValueError) as error:
         raise ValueError(f"length must be an int or a pair of ints, got {length!r}") from error
     if not 1 <= shortest <= longest:
-        raise ValueError(f"length must be positive, the smaller bound first, got {length!r}")
+        raise ValueError(f"length must be positive, with the smaller bound first, got {length!r}")
     return shortest, longest
 
 

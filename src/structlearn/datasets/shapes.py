@@ -83,7 +83,7 @@ def make_shapes(
     if not 2 <= n_classes <= len(SHAPE_NAMES):
         raise ValueError(f"n_classes must be from 2 to {len(SHAPE_NAMES)}, got {n_classes}")
     if not 0.0 <= noise < float("inf"):
-        raise ValueError(f"noise must be a finite number, zero or more, got {noise!r}")
+        raise ValueError(f"noise must be a finite number >= 0, got {noise!r}")
     from sklearn.utils import Bunch  # here, so that importing the datasets stays light
 
     rng = as_generator(random_state)

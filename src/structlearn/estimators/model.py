@@ -139,7 +139,7 @@ class StructuredModel(Predictor):
     warm_start : bool, default=False
         Begin at the weights of the last call of ``fit``; where data, structure, cost, C, margin and
         temperature are what they were, "frank-wolfe", "n-slack", "one-slack", "dual" and "sag" go
-        on from their whole state. "dual" cannot begin at weights: with other data it begins anew,
+        on from their whole state. "dual" cannot start from weights: with other data it begins anew,
         and "auto" takes "lbfgs" in its place.
     checkpoint : str or path, optional
         A file for the state of ``fit``, written every half a minute or so, whole at any moment, and
@@ -341,9 +341,9 @@ class StructuredModel(Predictor):
         if not labelled:
             classes = None
         if first and labelled and (classes is None or not len(classes)):
-            raise ValueError("the first call of partial_fit needs classes: all labels there are")
+            raise ValueError("the first call of partial_fit needs classes, the list of all labels")
         if not first and classes is not None and set(classes) != set(self.classes_.tolist()):
-            raise ValueError("classes differ from those of the first call of partial_fit")
+            raise ValueError("classes must be the same in every call of partial_fit")
         known = sort_classes(classes) if first and labelled else None
         if not first:
             known = self.classes_

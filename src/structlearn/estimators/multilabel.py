@@ -260,7 +260,7 @@ def _as_indicators(Y: Any) -> Integers:
         raise ValueError(
             f"Y must have shape (n, L), 1 where an example has a label, got {dense.shape}. Only "
             "binary classification is supported, a column a label; the type of the target is "
-            f"{type_of_target(Y)!r}. For one label an example use structure='multiclass'"
+            f"{type_of_target(Y)!r}. For one label per example use structure='multiclass'"
         )
     wrong = np.argwhere((dense != 0) & (dense != 1))
     if len(wrong):

@@ -230,7 +230,7 @@ class Predictor(StoredEstimator, BaseEstimator):  # type: ignore[misc]
             right += weights[i] * float((gold.permits(i, found) & known).sum())
             total += weights[i] * float(known.sum())
         if total == 0:
-            raise ValueError("there is nothing to score: no label of y is known")
+            raise ValueError("score needs at least one known label in y")
         return float(right / total)
 
     def _read_outputs(self, X: Any, y: Any) -> GoldOutputs:

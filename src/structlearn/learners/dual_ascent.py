@@ -135,8 +135,8 @@ class DualAscent:
             raise ValueError("dual ascent has no l1 term: use solver='lbfgs'")
         if not settings.convex:
             raise ValueError(
-                "dual ascent needs every label: unknown ones make the loss non-convex. "
-                "Use solver='lbfgs'"
+                "dual ascent needs all labels to be known, because unknown ones make the loss "
+                "non-convex. Use solver='lbfgs'"
             )
         self.settings = settings
         self.rng = random_state

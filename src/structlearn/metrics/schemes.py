@@ -105,9 +105,9 @@ def legal_transitions(labels: Iterable[str], scheme: str = "bio") -> Forbidden:
     for label, (tag, _) in split.items():
         if tag not in tuple(rules.tags) or (tag == "O" and label != "O"):
             raise ValueError(
-                f"the label {label!r} is none of scheme {scheme!r}, whose labels are 'O' and "
-                f"{'-, '.join(t for t in rules.tags if t != 'O')}- with a type: convert the labels "
-                "(to_bio, to_iobes), or name their scheme"
+                f"the label {label!r} does not belong to scheme {scheme!r}, whose labels are 'O' "
+                f"and {'-, '.join(t for t in rules.tags if t != 'O')}- with a type: convert the "
+                "labels (to_bio, to_iobes), or name their scheme"
             )
 
     def allowed(a: str, b: str) -> bool:
@@ -129,8 +129,8 @@ def _write(labels: Iterable[Any], *, single: str, last: str) -> list[str]:
         tag, _ = split_label(label)
         if label is None or tag not in tuple("BIOESLU") or (tag == "O" and label != "O"):
             raise ValueError(
-                f"position {t}: the label {label!r} is none of IOB1, IOB2, IOBES and BILOU; write "
-                "'O', or B-, I-, E-, S-, L- or U- with a type"
+                f"position {t}: the label {label!r} is not a label of IOB1, IOB2, IOBES or BILOU; "
+                "write 'O', or B-, I-, E-, S-, L- or U- with a type"
             )
     written = ["O"] * len(given)
     for start, end, kind in chunks(given):

@@ -129,7 +129,7 @@ class Problem:
         n_jobs: int | None = None,
     ) -> Problem:
         """Return the same problem with unknown labels filled in by the weights w."""
-        raise CapabilityError("every label of this problem is known: there is nothing to fill in")
+        raise CapabilityError("all labels of this problem are known: nothing can be filled in")
 
     def specification(self) -> dict[str, Any]:
         """Return what the objective depends on, as plain data: names the problem in a digest."""
@@ -181,7 +181,8 @@ class Problem:
     def weighted_sum(self, values: Vector) -> float:
         """Return Σ_i weight_i · values_i, a number an example."""
         weight = self.sample_weight
-        return float(values.sum() if weight is None else weight @ values)
+        # In the same order with weights and without, so that weights of 1 change no bit.
+        return float((values if weight is None else weight * values).sum())
 
     # -- losses ---------------------------------------------------------------------------------
 

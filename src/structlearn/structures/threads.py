@@ -43,7 +43,7 @@ def warn_of_one_thread(
         "interpreter while it searches, says so by runs_on_threads = True"
     )
     warnings.warn(
-        f"n_jobs={n_jobs} makes no difference here: {who} is written in Python, and runs on one "
+        f"n_jobs={n_jobs} has no effect: {who} is written in Python, and runs on one "
         f"thread{help_ if structure else ''}",
         UserWarning,
         stacklevel=stacklevel + 1,

@@ -37,7 +37,7 @@ def read_phrases(path: str, lower: bool = False) -> list[tuple[list[str], str]]:
         if words:
             phrases.append((words, name.strip() or usual))
     if not phrases:
-        raise FileError(path, "there are no phrases in it")
+        raise FileError(path, "the file contains no phrases")
     return phrases
 
 
@@ -68,7 +68,7 @@ def read_vectors(path: str) -> tuple[list[str], array[float], int]:
             raise FileError(path, str(error), number) from None
         names[fields[0]] = None
     if not names:
-        raise FileError(path, "there are no vectors in it")
+        raise FileError(path, "the file contains no vectors")
     for i, x in enumerate(values):
         if not isfinite(x):
             raise FileError(path, f"the vector of {list(names)[i // width]!r} is not finite")

@@ -132,7 +132,7 @@ def test_a_pair_that_no_cut_can_represent_is_named():
     with pytest.raises(NotSubmodularError, match=r"row 1, column 0 and .* row 1, column 1"):
         Grid().argmax(method="cut", **scores)
     assert Grid().solve(**scores).value == 1.0
-    with pytest.raises(CapabilityError, match="two labels, here are 3"):
+    with pytest.raises(CapabilityError, match="two labels, not 3"):
         Grid().argmax(method="cut", label=np.zeros((2, 2, 3)))
 
 

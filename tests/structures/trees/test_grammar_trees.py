@@ -115,7 +115,7 @@ def test_at_a_low_temperature_the_sum_is_the_maximum():
         ([(0, 2, S)], "no symbol|two children"),
         ([(0, 2, S), (0, 1, V), (1, 2, V)], "no rule"),
         ([(0, 2, NP), (0, 2, VP), (0, 1, V), (1, 2, V)], "no rule"),
-        ([(0, 2, 9), (0, 1, V), (1, 2, V)], "no symbol of the grammar"),
+        ([(0, 2, 9), (0, 1, V), (1, 2, V)], "not a symbol of the grammar"),
     ],
 )
 def test_trees_that_the_grammar_does_not_derive(y, message):

@@ -131,7 +131,10 @@ def test_command_line(tmp_path, kill_at, capsys):
         train("resumed", "--checkpoint", str(path))
     kill_at(0)
     assert train("resumed", "--checkpoint", str(path), "--C", "0.9") != 0
-    assert f"{path}: the checkpoint of another training (C was 1.0" in capsys.readouterr().err
+    assert (
+        f"{path}: this is the checkpoint of another training run (C was 1.0"
+        in capsys.readouterr().err
+    )
     assert train("resumed", "--checkpoint", str(path)) == 0
     assert (tmp_path / "resumed").read_bytes() == (tmp_path / "straight").read_bytes()
     assert not path.exists()

@@ -64,7 +64,7 @@ class StoredEstimator:
         description, tensors, left_out = self._content()
         if left_out:
             warnings.warn(
-                f"{os.fspath(path)}: files do not hold {', '.join(left_out)}; left out",
+                f"{os.fspath(path)}: files cannot store {', '.join(left_out)}; left out",
                 UserWarning,
                 stacklevel=2,
             )
@@ -79,7 +79,7 @@ class StoredEstimator:
             learned, more = self._learned(writer)
         except Unstorable as error:
             kind = type(self).__name__
-            raise ValueError(f"this {kind} cannot be saved: files do not hold {error}") from None
+            raise ValueError(f"this {kind} cannot be saved: files cannot store {error}") from None
         description = {
             "task": "estimator",
             "class": type(self).__name__,

@@ -156,7 +156,8 @@ class Chain(NativeStructure, BeamSearch):
         label = part_of(parts, "label")
         if not (np.isin(label, (0.0, 1.0)).all() and (label.sum(axis=1) == 1).all()):
             raise ValueError(
-                "these parts are no output: each position must have exactly one label of count 1"
+                "these parts are not an output: each position must have exactly one label of "
+                "count 1"
             )
         labels: npt.NDArray[np.int64] = label.argmax(axis=1)
         return labels

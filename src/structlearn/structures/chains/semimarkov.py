@@ -203,7 +203,8 @@ class SemiMarkov(NativeStructure):
         whole = [start for start, _, _ in found] == covered[:-1] and covered[-1] == len(segment)
         if not (whole and np.isin(segment, (0.0, 1.0)).all()):
             raise ValueError(
-                "these parts are no output: each position must be in exactly one segment of count 1"
+                "these parts are not an output: each position must be in exactly one segment of "
+                "count 1"
             )
         return found
 

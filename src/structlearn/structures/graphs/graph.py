@@ -117,7 +117,7 @@ class Graph(PairwiseStructure):
         """Return what keeps cuts exact: submodular pairs of two labels, rewards ≥ 0 of cliques."""
         if n_labels > 2:
             raise CapabilityError(
-                f"submodular=True on a Graph is for two labels, here are {n_labels}: its edges "
+                f"submodular=True on a Graph is for two labels, not {n_labels}: its edges "
                 "have tables, not Potts strengths. What works: a Grid with potts_right, potts_down"
             )
         return {"edge": SUBMODULAR[np.newaxis], "clique": np.eye(n_labels)}

@@ -307,7 +307,7 @@ class PairwiseStructure(Structure):
         if model.cliques is not None:
             raise CapabilityError(
                 "there are no sums over labellings with cliques. What works: argmax, solve, and "
-                "the learners that need no more (perceptron, structured SVM)"
+                "the learners that need only these (perceptron, structured SVM)"
             )
         warnings.warn(
             "the treewidth is too large for exact sums: loopy message passing gives approximate "
@@ -415,7 +415,7 @@ class PairwiseStructure(Structure):
         label = part_of(parts, "label")
         if not (np.isin(label, (0.0, 1.0)).all() and (label.sum(axis=-1) == 1).all()):
             raise ValueError(
-                "these parts are no output: each node must have exactly one label of count 1"
+                "these parts are not an output: each node must have exactly one label of count 1"
             )
         labels: Integers = label.argmax(axis=-1)
         return labels

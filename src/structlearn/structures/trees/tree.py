@@ -145,7 +145,7 @@ class Tree(NativeStructure):
         label = part_of(parts, "label")
         if not (np.isin(label, (0.0, 1.0)).all() and (label.sum(axis=1) == 1).all()):
             raise ValueError(
-                "these parts are no output: each node must have exactly one label of count 1"
+                "these parts are not an output: each node must have exactly one label of count 1"
             )
         labels: npt.NDArray[np.int64] = label.argmax(axis=1)
         return labels

@@ -91,11 +91,12 @@ class LabelTagger(LearnerParameters, FileTagger):
         format : {"columns", "conllu"}, optional
             Of the files; by default it goes by their names, else by their content.
         """
-        from ...estimators.outputs import check_sample_weight
+        from ...estimators.outputs import check_sample_weight, refuse_no_weight
 
         self._check()
         corpus, held_out = self._read_training(X, y, dev, format)
         weight = check_sample_weight(sample_weight, len(corpus))
+        refuse_no_weight(weight)
         return self._learn(self._plain()._fitting(corpus, weight, start), held_out)
 
     def _learn(self: Kind, run: Any, dev: Corpus | None) -> Kind:

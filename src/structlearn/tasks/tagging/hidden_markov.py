@@ -39,11 +39,12 @@ class CountedFitting(TokenFitting):
     def __init__(
         self, tagger: Any, corpus: Corpus, start: None = None, sample_weight: Any = None
     ) -> None:
-        for name in (*_UNUSED, *vars(LearnerParameters)):
-            usual = getattr(type(tagger), name)
-            if name in tagger.get_params() and name not in _USED and getattr(tagger, name) != usual:
+        for name, value in tagger.get_params().items():
+            unused = name in _UNUSED or (name in vars(LearnerParameters) and name not in _USED)
+            usual = (getattr(type(tagger), name), 1 if name == "n_models" else None)
+            if unused and value not in usual:
                 raise ValueError(
-                    f"a hidden Markov model reads words only: {name} does not go with it"
+                    f"a hidden Markov model counts words and labels: {name} does not go with it"
                 )
         super().__init__(tagger, corpus, None, sample_weight)
 
