@@ -135,8 +135,8 @@ class Basis:
     """Bends features: each becomes itself and its excess over some of its quantiles.
 
     b → (z, max(0, z − q₁), ..., max(0, z − q_m)) with z = (b − mean)/deviation kept within ±4; a
-    constant comes last. A linear score of these is any sum of piecewise linear functions, one a
-    feature, with m + 1 pieces.
+    constant comes last. A linear score of these is any sum of piecewise linear functions, one for
+    each feature, with m + 1 pieces.
 
     Parameters
     ----------

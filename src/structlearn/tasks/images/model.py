@@ -68,7 +68,7 @@ class SegmenterModel(StoredModel):
     basis : Basis
     contrast : Contrast
     label : (F, K) array
-        Weights of the expanded features, a column a class.
+        Weights of the expanded features, one column for each class.
     pair : (3,) array
         Weights, at least 0, of what unequal neighbours lose.
     alone : (F, K) array

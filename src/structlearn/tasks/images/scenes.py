@@ -70,7 +70,7 @@ class Scene:
             yield part, rows.astype(np.float64)
 
     def scores(self, weights: Array, at: Integers | None = None) -> Array:
-        """Return features · weights of some sites (None: all), a row a site."""
+        """Return features · weights of some sites (None: all), one row for each site."""
         count = self.sites.n_sites if at is None else len(at)
         found = np.empty((count, weights.shape[1]))
         for part, rows in self._chunks(at):
