@@ -318,7 +318,7 @@ def _key(key: Any, colour: bool) -> int:
 
 
 def read_names(path: str | os.PathLike[str]) -> Any:
-    """Return names of classes in a file: JSON (a list, or an object by value), or one name on each line."""
+    """Return names of classes in a file: JSON (a list, or an object by value), or one per line."""
     name = os.fspath(path)
     try:
         text = read_bytes(name).decode("utf-8-sig")
