@@ -201,6 +201,9 @@ class _Bound:
 def find_solver(solver: Any) -> tuple[str, Solver]:
     """Return the name and the abilities of a solver that is named, or of a user's learner."""
     if isinstance(solver, str):
+        if solver not in SOLVERS:
+            known = ", ".join(("auto", *SOLVERS))
+            raise ValueError(f"solver must be one of {known}, or a learner, got {solver!r}")
         return solver, SOLVERS[solver]
     able = {k: bool(getattr(solver, k, False)) for k in ("needs_labels", "any_loss", "in_cone")}
     minimises = bool(getattr(solver, "minimises", True))
