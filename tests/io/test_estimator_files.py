@@ -279,7 +279,7 @@ def test_a_structure_of_ones_own_is_given(constraints, tmp_path):
         loaded = load(tmp_path / "x", structure=given)
         assert loaded.structure is given
         assert alike(loaded.predict(X), model.predict(X))
-        with pytest.raises(FileError, match=rf"{own.__name__}, which files cannot store: give it"):
+        with pytest.raises(FileError, match=rf"{own.__name__}, which files do not hold: give it"):
             load(tmp_path / "x")
         with pytest.raises(FileError, match=f"its structure is {own.__name__}; structure is Chain"):
             load(tmp_path / "x", structure=Chain())
@@ -292,7 +292,7 @@ def test_outputs_that_a_function_gives_are_ones_own(tmp_path):
         return [[0, 1], [1, 0]]
 
     StructuredPerceptron(Exhaustive(outputs), random_state=0).fit(X, y).save(tmp_path / "x")
-    with pytest.raises(FileError, match="Exhaustive, which files cannot store"):
+    with pytest.raises(FileError, match="Exhaustive, which files do not hold"):
         structlearn.load(tmp_path / "x")
     loaded = structlearn.load(tmp_path / "x", structure=Exhaustive(outputs))
     assert [row.tolist() for row in loaded.predict(X)] == y

@@ -52,7 +52,7 @@ def _sentences(source: Any) -> Iterator[list[Any]]:
         tokens = split_sentence(sentence) if hasattr(sentence, "__iter__") else [sentence]
         if not all(isinstance(token, (str, tuple, list)) for token in tokens):
             raise ValueError(
-                f"sentence {number} is no list of words, each a string or a tuple of cells: "
+                f"sentence {number} is not a list of words, each a string or a tuple of cells: "
                 f"{sentence!r:.60}"
             )
         yield tokens
