@@ -146,7 +146,7 @@ def test_a_pair_that_no_cut_can_represent_is_named():
         ({"potts_right": np.zeros((2, 2))}, "potts_right has shape"),
         ({"potts_down": -np.inf}, "potts_down contains -inf"),
         ({"potts_down": np.nan}, "potts_down contains NaN"),
-        ({"left": 1.0}, "no score blocks of Grid"),
+        ({"left": 1.0}, "not score blocks of Grid"),
         ({"label": None}, "needs label scores"),
     ],
 )
