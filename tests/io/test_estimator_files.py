@@ -279,7 +279,7 @@ def test_a_structure_of_ones_own_is_given(constraints, tmp_path):
         loaded = load(tmp_path / "x", structure=given)
         assert loaded.structure is given
         assert alike(loaded.predict(X), model.predict(X))
-        with pytest.raises(FileError, match=rf"{own.__name__}, which files do not hold: give it"):
+        with pytest.raises(FileError, match=rf"{own.__name__}, which files cannot store: pass it"):
             load(tmp_path / "x")
         with pytest.raises(FileError, match=f"its structure is {own.__name__}; structure is Chain"):
             load(tmp_path / "x", structure=Chain())

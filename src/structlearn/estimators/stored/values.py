@@ -62,7 +62,7 @@ class Writer:
         Raises
         ------
         Unstorable
-            Where it, or something in it, is of a kind that files do not hold.
+            Where it, or something in it, is of a kind that files cannot store.
         """
         if value is None or type(value) in (bool, int, float, str):
             return value
@@ -249,8 +249,8 @@ class Reader:
         if self._structure is None:
             raise FileError(
                 self.name,
-                f"it was fitted with a structure of your own, {kind}, which files do not hold: "
-                f"give it, load(path, structure={kind}(...))",
+                f"it was fitted with a structure of your own, {kind}, which files cannot store: "
+                f"pass it, load(path, structure={kind}(...))",
             )
         given = type(self._structure).__name__
         if given != kind:
