@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from ..html_page import html_page
+from ...drawing.page import html_page
 from .folders import find_images, find_pairs, read_examples
 from .images import png_bytes, read_image
 from .model import SegmenterModel

@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ...io.container import Tensor, check_dtype
-from ..stored_model import StoredModel
+from ...io.stored_model import StoredModel
 from .features import Basis, PixelFeatures
 from .masks import MaskCoding
 from .sites import N_PAIR, Contrast, Sites, superpixels

@@ -10,10 +10,10 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from ...estimators.declared import check_whole
 from ...exceptions import FileError
 from ...text.files import replaced
 from ..base import FileTagger
-from ..parameters import check_whole
 from .folders import Example, check_images, find_images, read_examples
 from .images import as_image, png_bytes, read_image
 from .masks import read_names
@@ -193,7 +193,7 @@ class ImageSegmenter(FileTagger):
     history_: list[dict[str, Any]]
 
     def _check(self) -> None:
-        from ..learning import check_learner
+        from ...estimators.named import check_learner
 
         check_learner(self)
         least = {"superpixels": 0, "n_models": 1, "patience": 0, "random_state": 0}

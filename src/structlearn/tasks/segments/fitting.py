@@ -12,6 +12,8 @@ import numpy.typing as npt
 from ... import _core
 from ...exceptions import FileError, LineError
 from ...features.rows import FeatureRows
+from ...metrics.schemes import are_chunk_labels
+from ...metrics.segments import OUTSIDE, to_segments
 from ...problem.gold import GoldOutputs
 from ...scoring.layout import observed_outcomes
 from ...structures.chains.semimarkov import SemiMarkov
@@ -19,10 +21,8 @@ from ...text.corpus import Corpus
 from ...text.segment_presets import SEGMENT_PRESETS, load_segment_templates
 from ...text.segment_templates import SegmentTemplates
 from ...text.templates import FeatureTemplates
-from ..tagging.chunk_labels import are_chunk_labels
 from ..tagging.fitting import Fitting
 from ..tagging.problem import LabelProblem, Weighted
-from .labels import OUTSIDE, to_segments
 from .model import SegmentModel
 
 __all__ = ["SegmentFitting"]

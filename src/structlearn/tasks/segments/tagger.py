@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from ... import _core
+from ...estimators.declared import check_whole, parameter
 from ...exceptions import LineError
-from ..base import read_source
-from ..parameters import check_whole, parameter
+from ...text.sources import read_source
 from ..tagging.base import LabelTagger
 from .model import SegmentModel
 

@@ -13,15 +13,15 @@ import numpy as np
 import numpy.typing as npt
 
 from ... import _core
+from ...estimators.calibration import best_temperature
 from ...exceptions import FileError, LineError
 from ...metrics import chunk_f1, token_accuracy
+from ...metrics.schemes import are_chunk_labels, file_scheme, written
 from ...text.corpus import Corpus
 from ...text.presets import PRESETS, load_templates
 from ...text.segment_templates import SegmentTemplates
 from ...text.templates import FeatureTemplates
 from ..learning import Learned, learn_task
-from .calibration import best_temperature
-from .chunk_labels import are_chunk_labels, file_scheme, written
 from .model import LabelModel, TaggerModel
 from .problem import LabelProblem, TokenProblem, scheme_masks
 
@@ -319,9 +319,20 @@ class TokenFitting(Fitting):
             return {"start": problem.weights_of(self.start)}
         if tagger.learner != "perceptron" or not problem.suits_integers:
             return {}
-        from .integer_perceptron import IntegerPerceptron
+        rows: Any = problem.examples.blocks["label"]
+        read = problem.integer_perceptron().read
+        # Laid out for the one way they are used, once for all runs.
+        batch = read(rows.site_ptr, rows.indptr, rows.indices, problem.gold_numbers)
+        return {"solver": self.integer_perceptron(problem, lambda _: [batch])}
 
-        return {"solver": IntegerPerceptron.in_memory(problem, self.masks, tagger).seeded}
+    def integer_perceptron(self, problem: TokenProblem, batches: Any) -> Any:
+        """Return a function from a seed to the perceptron in whole numbers."""
+        from ...learners.integer_perceptron import IntegerPerceptron
+
+        how = {"average": self.tagger.average, "shuffle": self.tagger.shuffle}
+        return lambda seed: IntegerPerceptron(
+            problem.integer_perceptron, batches, **how, random_state=seed
+        )
 
     def log_loss(self, model: Any, dev: Corpus) -> Any:
         """Return −Σ log P(gold label | sentence) as a function of the temperature."""

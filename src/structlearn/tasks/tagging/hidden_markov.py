@@ -9,13 +9,13 @@ from typing import Any
 import numpy as np
 
 from ... import _core
+from ...estimators.calibration import best_temperature
 from ...exceptions import FileError
 from ...io.container import Tensor
 from ...text.corpus import Corpus
 from ...text.templates import Attribute, FeatureTemplates, Template
 from ..learning import Learned
 from ..parameters import LearnerParameters
-from .calibration import best_temperature
 from .fitting import TokenFitting
 from .model import TaggerModel
 from .problem import scheme_masks

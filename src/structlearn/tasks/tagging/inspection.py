@@ -7,8 +7,8 @@ from array import array
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
+from ...estimators.named import learner_facts
 from ...text.corpus import find_column
-from ..learning import learner_facts
 
 __all__ = [
     "Decision",

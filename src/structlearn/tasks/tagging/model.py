@@ -10,10 +10,10 @@ from collections.abc import Callable, Mapping
 from ... import _core
 from ...exceptions import LineError
 from ...io.container import Tensor, check_dtype, write_container
+from ...io.stored_model import StoredModel
+from ...io.stored_templates import read_templates, stored_templates
 from ...text.corpus import Corpus, column_names
 from ...text.templates import FeatureTemplates
-from ..stored_model import StoredModel
-from ..stored_templates import read_templates, stored_templates
 
 TYPE_CHECKING = False  # importing typing costs more than labelling a sentence
 if TYPE_CHECKING:
@@ -176,7 +176,7 @@ class TaggerModel(LabelModel):
                 shape = (len(memoryview(data).cast("B")) // 16, 2) if part == "slots" else None
                 tensors[name] = Tensor(_DTYPES[part], data, shape)
         if precision != "float32":
-            from .compact import compact_tensors
+            from ...io.compact_weights import compact_tensors
 
             tensors.update(
                 compact_tensors(self.core, precision, bool(self.arrays.get("pair.slots")))
@@ -226,7 +226,7 @@ class TaggerModel(LabelModel):
                 check_dtype(key, tensors[key], dtype)
                 arrays[key] = tensors[key].data
         else:
-            from .compact import expand_tensors
+            from ...io.compact_weights import expand_tensors
 
             rounded = "F16" if d["precision"] == "float16" else "I8"
             arrays.update(expand_tensors(tensors, tables, rounded, len(labels), bool(d["hashed"])))

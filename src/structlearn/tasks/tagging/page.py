@@ -6,7 +6,7 @@ import math
 from html import escape
 from typing import TYPE_CHECKING
 
-from ..html_page import facts_list, html_page
+from ...drawing.page import facts_list, html_page
 
 if TYPE_CHECKING:
     from .inspection import Decision, Summary

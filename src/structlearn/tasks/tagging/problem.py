@@ -182,6 +182,15 @@ class TokenProblem(LabelProblem):
             and self.n_labels <= _MOST_LABELS
         )
 
+    def integer_perceptron(self) -> _core.IntegerPerceptron:
+        """Return the core's perceptron in whole numbers, with a weight for each of this problem."""
+        blocks = self.layout.present()
+        label = blocks["label"]
+        real: Any = b"" if label.real is None else label.real
+        masks = (blocks[name].mask for name in ("start", "end", "transition"))
+        tables = (b"" if mask is None else mask for mask in masks)
+        return _core.IntegerPerceptron(self.n_labels, label.row_ptr, label.column, real, *tables)
+
     def model_arrays(
         self, keys: Any, pair_keys: Any, w: Vector, prune: float
     ) -> tuple[dict[str, Any], dict[str, Any]]:

@@ -20,7 +20,6 @@ from ...text.files import pieces
 from ...text.presets import PRESETS, load_templates
 from ...text.templates import FeatureTemplates
 from .fitting import TokenFitting, check_legal, default_target, usual_features
-from .integer_perceptron import IntegerPerceptron
 from .problem import TokenProblem, scheme_masks
 
 __all__ = ["StreamFitting"]
@@ -107,8 +106,7 @@ class StreamFitting(TokenFitting):
 
     def how(self, problem: Any) -> dict[str, Any]:
         """Return the perceptron over pieces: whole numbers are all that streaming has."""
-        learner = IntegerPerceptron(problem, self.masks, self._batches, self.tagger)
-        return {"solver": learner.seeded}
+        return {"solver": self.integer_perceptron(problem, self._batches)}
 
     def _batches(self, native: _core.IntegerPerceptron) -> Iterator[_core.IntegerBatch]:
         tagger = self.tagger

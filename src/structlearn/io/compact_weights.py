@@ -10,8 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from ... import _core
-from ...io.container import Tensor
+from .. import _core
+from .container import Tensor
 
 __all__ = ["compact_tensors", "expand_tensors"]
 
