@@ -41,6 +41,7 @@ class SegmentModel(LabelModel):
     task = "segments"
     called = "for segments"
     _templates = SegmentTemplates
+    pair_table = "transition"
 
     def __init__(self, *, max_length: int, **common: Any) -> None:
         super().__init__(**common)
@@ -53,6 +54,16 @@ class SegmentModel(LabelModel):
         #: How a label is written at the first token of a segment, and at the others.
         self.first = ["O", *(f"B-{label}" for label in labels[1:])]
         self.later = ["O", *(f"I-{label}" for label in labels[1:])]
+
+    @property
+    def kind(self) -> str:
+        """What it scores."""
+        return f"segments of up to {self.max_length} tokens"
+
+    @property
+    def n_weights(self) -> int:
+        """How many of its weights are not 0."""
+        return len(memoryview(self.arrays["segment.weight"]).cast("B")) // 4
 
     # -- files ----------------------------------------------------------------------------------
 

@@ -130,6 +130,7 @@ class TaggerModel(LabelModel):
 
     task = "tagger"
     called = "a tagger"
+    pair_table = "transition1"
 
     def __init__(
         self,
@@ -149,6 +150,16 @@ class TaggerModel(LabelModel):
         self.emissions = emissions
         features = self.templates.compile(self.format, self.n_columns)
         self.core = _core.TaggerModel(features, self.labels, shown, order, hashed, self.arrays)
+
+    @property
+    def kind(self) -> str:
+        """What it scores."""
+        return f"chain of order {self.order}"
+
+    @property
+    def n_weights(self) -> int:
+        """How many of its weights are not 0."""
+        return len(self.unpacked()[3])
 
     # -- files ----------------------------------------------------------------------------------
 
