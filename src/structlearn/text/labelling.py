@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 
 from ..exceptions import FileError, LineError
 from .corpus import guess_format
-from .files import pieces
+from .files import pieces, written_text
 
 TYPE_CHECKING = False  # importing typing costs more than labelling a sentence
 if TYPE_CHECKING:
@@ -24,7 +24,7 @@ def label_pieces(
     model: Any,
     make_labeller: Callable[[str], Any],
     source: str | os.PathLike[str],
-    output: IO[bytes],
+    output: str | os.PathLike[str] | IO[bytes],
     format: str | None,
     threads: int,
     progress: Callable[[int], None] | None,
@@ -39,6 +39,8 @@ def label_pieces(
         Whose format the file must have; None: any.
     make_labeller : callable
         Makes the native labeller for files of a format.
+    output : path or binary file
+        A path is replaced only when the new file is complete.
     format : {"columns", "conllu"} or None
         None: by the file's name, else by its content.
     progress : callable or None
@@ -48,6 +50,11 @@ def label_pieces(
     guess : callable, optional
         Returns the format of the file, given its first piece.
     """
+    if isinstance(output, (str, os.PathLike)):
+        with written_text(output) as file:
+            return label_pieces(
+                model, make_labeller, source, file, format, threads, progress, read, guess
+            )
     labeller: Any = None
 
     def write(labelled: bytes, n_tokens: int) -> None:

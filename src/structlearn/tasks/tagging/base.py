@@ -6,7 +6,6 @@ import os
 from collections.abc import Callable, Mapping
 
 from ...estimators.declared import check_number, check_whole, parameter
-from ...text.files import written_text
 from ...text.labelling import label_pieces
 from ...text.sources import with_labels
 from ..base import FileTagger
@@ -171,23 +170,15 @@ class LabelTagger(LearnerParameters, FileTagger):
             Called with the number of tokens labelled so far.
         """
         options = {"confidence": confidence, "marginals": marginals, "known": known}
-        model = self._fitted()
-
-        def write(file: IO[bytes]) -> int:
-            return label_pieces(
-                model,
-                lambda chosen: self._labeller(chosen, nbest, **options),
-                source,
-                file,
-                format,
-                self.n_threads,
-                progress,
-            )
-
-        if isinstance(output, (str, os.PathLike)):
-            with written_text(output) as file:
-                return write(file)
-        return write(output)
+        return label_pieces(
+            self._fitted(),
+            lambda chosen: self._labeller(chosen, nbest, **options),
+            source,
+            output,
+            format,
+            self.n_threads,
+            progress,
+        )
 
     # -- judging --------------------------------------------------------------------------------
 
