@@ -10,8 +10,8 @@ import pytest
 
 from structlearn.exceptions import FileError
 from structlearn.tasks import Tagger
-from structlearn.text import stream as streaming
 from structlearn.text import FeatureTemplates
+from structlearn.text import stream as streaming
 from tests.tasks.tagging.tagger_data import (
     TEMPLATES,
     chunked,
