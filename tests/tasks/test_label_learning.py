@@ -9,12 +9,12 @@ import numpy as np
 import pytest
 
 from structlearn import CRF, StructuredSVM, _core
+from structlearn.estimators.named import LEARNERS, learner_facts
 from structlearn.exceptions import ConvergenceWarning, FileError
 from structlearn.learners import Training
+from structlearn.metrics.segments import to_segments
 from structlearn.structures import SemiMarkov
 from structlearn.tasks import SegmentTagger, Tagger
-from structlearn.tasks.learning import LEARNERS, learner_facts
-from structlearn.tasks.segments.labels import to_segments
 from structlearn.text import Corpus, FeatureTemplates, SegmentTemplates
 from tests.tasks.tagging.tagger_data import TEMPLATES, chunked, feature_lists, labels_of, tagged
 

@@ -8,8 +8,8 @@ from collections.abc import Iterable
 from ...exceptions import FileError
 from ...text.corpus import NO_TEXT, guess_format, is_text
 from ...text.files import read_bytes
+from ...text.sources import check_source, paired
 from ...text.trees import Tree, parse_brackets, read_tree_text
-from ..base import check_source, paired
 
 TYPE_CHECKING = False  # importing typing costs more than parsing a sentence
 if TYPE_CHECKING:

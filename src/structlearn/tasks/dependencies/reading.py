@@ -10,7 +10,8 @@ from ... import _core
 from ...exceptions import FileError, LineError
 from ...text.corpus import Corpus, add_tokens, guess_format, read_corpus, split_sentence
 from ...text.files import pieces
-from ..base import check_source, label_pieces, paired
+from ...text.labelling import label_pieces
+from ...text.sources import check_source, paired
 
 TYPE_CHECKING = False  # importing typing costs more than labelling a sentence
 if TYPE_CHECKING:

@@ -12,12 +12,13 @@ import numpy.typing as npt
 
 from ... import _core
 from ...estimators.learning import Parameters, learn
+from ...estimators.named import learner_parameters
 from ...exceptions import LineError
 from ...metrics.attachment import attachment_report
 from ...problem import Problem
 from ...text.corpus import Corpus
 from ..jackknife import jackknifed_tags
-from ..learning import Learned, learn_task, learner_parameters
+from ..learning import Learned, learn_task
 from .heaviest import heaviest_features
 from .model import ParserModel
 from .reading import gold_trees

@@ -13,7 +13,7 @@ from ...features.pixel_pairs import N_PAIR, Contrast, superpixels
 from ...features.pixels import Basis, PixelFeatures
 from ...io.container import Tensor, check_dtype
 from ...io.masks import MaskCoding
-from ..stored_model import StoredModel
+from ...io.stored_model import StoredModel
 from .sites import Sites
 
 __all__ = ["SegmenterModel", "in_parallel", "one_blas_thread"]
