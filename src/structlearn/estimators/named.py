@@ -6,42 +6,20 @@ import math
 from typing import Any
 
 from .declared import check_number
+from .learner_names import LEARNERS, PARAMETERS
 from .learning import Parameters, check_parameters
 
 __all__ = [
-    "LEARNERS",
     "check_learner",
     "effective_parameters",
     "learner_facts",
     "learner_parameters",
 ]
 
-#: What a learner's name stands for, in the terms of the estimators (StructuredPerceptron,
-#: StructuredSVM, CRF, PassiveAggressive, AdaGrad, AROW): the same defaults.
-LEARNERS: dict[str, dict[str, Any]] = {
-    "perceptron": {"solver": "perceptron", "margin": 0.0, "cost": None, "max_iter": 10},
-    "svm": {"solver": "auto", "margin": 1.0, "tol": 1e-2, "max_iter": 1000},
-    "crf": {"solver": "auto", "margin": 0.0, "temperature": 1.0, "max_iter": 1000},
-    "passive-aggressive": {"solver": "passive-aggressive", "tol": 0.0, "max_iter": 10},
-    "adagrad": {"solver": "adagrad", "tol": 1e-2, "max_iter": 20},
-    "arow": {"solver": "arow", "tol": 0.0, "_rate": 10.0, "max_iter": 10},
-}
-#: The learners that have a parameter, where not all have it.
-_WHOSE: dict[str, tuple[str, ...]] = {
-    "C": ("svm", "crf", "passive-aggressive", "adagrad"),
-    "l1": ("crf",),
-    "tol": ("svm", "crf", "adagrad"),
-    "solver": ("svm", "crf"),
-    "margin": ("crf", "adagrad"),
-    "temperature": ("crf", "adagrad"),
-    "eta0": ("adagrad",),
-    "delta": ("adagrad",),
-    "r": ("arow",),
-}
 #: Parameters of estimators that a task may have.
 _SHARED = ("C", "l1", "average", "shuffle", "margin", "temperature", "tol", "solver", "max_iter")
 #: Parameters of one learner alone, and what they are called within.
-_OWN = {"eta0": ("adagrad", "_rate"), "delta": ("adagrad", "delta"), "r": ("arow", "_rate")}
+_OWN = {"eta0": "_rate", "delta": "delta", "r": "_rate"}
 
 
 def learner_parameters(task: Any, seed: int, **preset: Any) -> Parameters:
@@ -63,20 +41,21 @@ def learner_parameters(task: Any, seed: int, **preset: Any) -> Parameters:
         For values that make no sense, and parameters of another learner.
     """
     chosen = {**LEARNERS[task.learner], **preset}
-    for name in _SHARED:
+    for name in (*_SHARED, *_OWN):
         value = getattr(task, name, None)
         if value is not None:
             chosen[name] = value
-    for name, (learner, inner) in _OWN.items():
-        value = getattr(task, name, None)
-        if value is None:
-            continue
-        if task.learner != learner:
-            raise ValueError(f"{name} is for learner={learner!r}, not {task.learner!r}")
-        chosen[inner] = check_number(name, value, above=name != "delta")
-    parameters = Parameters(random_state=seed, n_jobs=task.n_jobs, **chosen)
+    parameters = _as_parameters({**chosen, "random_state": seed, "n_jobs": task.n_jobs})
     check_parameters(parameters)
     return parameters
+
+
+def _as_parameters(chosen: dict[str, Any]) -> Parameters:
+    """Return parameters by the names that the estimators have within."""
+    for name, inner in _OWN.items():
+        if name in chosen:
+            chosen[inner] = check_number(name, chosen.pop(name), above=name != "delta")
+    return Parameters(**chosen)
 
 
 def check_learner(task: Any, *, also: tuple[str, ...] = ()) -> None:
@@ -88,7 +67,7 @@ def check_learner(task: Any, *, also: tuple[str, ...] = ()) -> None:
     if task.learner not in (*LEARNERS, *also):
         known = ", ".join((*LEARNERS, *also))
         raise ValueError(f"learner must be one of {known}, got {task.learner!r}")
-    for name, learners in _WHOSE.items():
+    for name, learners in PARAMETERS.items():
         value = getattr(task, name, None)
         own = name == "solver" and not isinstance(value, str) and task.learner not in also
         if value is not None and task.learner not in learners and not own:
@@ -102,10 +81,12 @@ def check_learner(task: Any, *, also: tuple[str, ...] = ()) -> None:
 def effective_parameters(learner: str, parameters: Parameters, solver: str) -> dict[str, Any]:
     """Return the parameters that a learner had, by the names that a task has for them."""
     values = {name: getattr(parameters, name) for name in _SHARED}
-    values.update((name, getattr(parameters, inner)) for name, (_, inner) in _OWN.items())
+    values.update((name, getattr(parameters, inner)) for name, inner in _OWN.items())
     values["solver"] = solver
-    kept = {name: v for name, v in values.items() if learner in _WHOSE.get(name, LEARNERS)}
-    if learner in _WHOSE["solver"]:  # not made of steps: nothing to average, no order that matters
+    kept = {name: v for name, v in values.items() if learner in PARAMETERS.get(name, LEARNERS)}
+    if (
+        learner in PARAMETERS["solver"]
+    ):  # not made of steps: nothing to average, no order that matters
         del kept["average"], kept["shuffle"]
     return {name: v if v != math.inf else "inf" for name, v in kept.items()}
 
@@ -118,7 +99,7 @@ def learner_facts(training: dict[str, Any]) -> list[tuple[str, str]]:
     known = training.get("learner_parameters")
     if not isinstance(known, dict):
         return []
-    usual = Parameters(**LEARNERS[training["learner"]])
+    usual = _as_parameters(dict(LEARNERS[training["learner"]]))
     default = effective_parameters(training["learner"], usual, str(known.get("solver")))
     words = [
         f"{name} {value}" + ("" if default.get(name) == value else f" (estimator {default[name]})")

@@ -19,23 +19,24 @@ class LearnerParameters(DeclaredParameters):
 
     _text = """\
     C : float, optional
-        svm, crf, adagrad: weight of the losses against ½‖w‖² (1). passive-aggressive: the longest
-        step (1).
+        svm, crf, adagrad: weight of the losses against ½‖w‖². passive-aggressive: the longest step.
+        The default of this and of the next ones depends on the task and the learner:
+        ``structlearn train TASK --help`` lists it, and ``structlearn inspect`` what a model had.
     l1 : float, optional
         crf: weight of ‖w‖₁, which makes most weights 0.
     margin, temperature : float, optional
         crf, adagrad: which loss, see :class:`~structlearn.estimators.StructuredModel`.
     solver : str or learner, optional
-        svm, crf: how the optimum is found, as the estimators have it, or a learner of your own
-        (:class:`~structlearn.learners.OwnLearner`).
+        svm, crf: how the optimum is found, as the estimators have it. With every learner: a learner
+        of your own (:class:`~structlearn.learners.OwnLearner`) for the same loss.
     tol : float, optional
-        svm, crf, adagrad: end at a gap of this share of the objective (crf 0.001, others 0.01).
+        svm, crf, adagrad: end at a gap of this share of the objective.
     eta0, delta : float, optional
-        adagrad: the first step of a weight is eta0·g / (delta + abs(g)); 1 and 1.
+        adagrad: the first step of a weight is eta0·g / (delta + abs(g)).
     r : float, optional
-        arow: how slowly confidence grows (10).
+        arow: how slowly confidence grows.
     max_iter : int, optional
-        Passes over the data, or iterations: 10; adagrad 20; svm, crf 100.
+        Passes over the data, or iterations.
     average, shuffle : bool, default=True
         Learners that take steps: average the weights over all steps; a new order of the sentences
         for each pass.

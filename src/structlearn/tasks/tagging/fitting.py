@@ -21,6 +21,7 @@ from ...text.presets import PRESETS, load_templates
 from ...text.segment_templates import SegmentTemplates
 from ...text.templates import FeatureTemplates
 from ..learning import Learned, learn_task
+from ..presets import preset_of
 from .model import LabelModel, TaggerModel, joined_names, split_names
 from .problem import LabelProblem, TokenProblem
 
@@ -28,8 +29,6 @@ __all__ = ["Fitting", "TokenFitting", "default_target", "usual_features"]
 
 Vector = npt.NDArray[np.float64]
 
-#: What taggers do otherwise than the estimators where their user says nothing.
-_PRESETS: dict[str, dict[str, Any]] = {"svm": {"max_iter": 100}, "crf": {"max_iter": 100}}
 #: Learners whose scores are logarithms of probabilities.
 _PROBABILISTIC = ("crf", "hmm")
 #: Columns of CoNLL-U in which "_" is a value like others.
@@ -142,7 +141,7 @@ class Fitting:
         found = learn_task(
             tagger,
             problem,
-            preset=_PRESETS.get(tagger.learner),
+            preset=preset_of("tagger", tagger.learner),
             score=None if dev is None else score,
             measure=self.measure,
             side_by_side=True,
