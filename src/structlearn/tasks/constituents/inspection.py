@@ -144,7 +144,7 @@ def _trees(parser: Any, source: Any, most: int) -> tuple[list[tuple[Tree, Tree |
     """Return predicted trees, each with the gold one where the source has it; and how many."""
     if source is None:
         return [], 0
-    from .treebank import read_sentences
+    from ...text.bracket_treebank import read_sentences
 
     sentences = read_sentences(source, traces=parser.traces)
     tagged = parser._tag(sentences[:most], None)

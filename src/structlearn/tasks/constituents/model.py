@@ -16,9 +16,9 @@ TYPE_CHECKING = False  # importing typing costs more than parsing a sentence
 if TYPE_CHECKING:
     from typing import Any
 
+    from ...text.bracket_treebank import Sentence
     from .pcfg import TreebankGrammar
     from .sums import SpanSums
-    from .treebank import Sentence
 
 __all__ = ["ConstituencyModel"]
 

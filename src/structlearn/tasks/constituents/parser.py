@@ -6,10 +6,10 @@ import os
 from collections.abc import Callable
 
 from ...estimators.declared import parameter
+from ...text.bracket_treebank import Sentence, placed_trees, read_sentences, with_trees
 from ...text.trees import Tree
 from ..tree_parser import TreeParser
 from .model import ConstituencyModel
-from .treebank import Sentence, placed_trees, read_sentences, with_trees
 
 TYPE_CHECKING = False  # importing typing costs more than parsing a sentence
 if TYPE_CHECKING:

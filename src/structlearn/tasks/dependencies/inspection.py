@@ -9,8 +9,8 @@ from typing import Any
 from ...drawing.page import html_page
 from ...estimators.named import learner_facts
 from ...text.corpus import Corpus
+from ...text.dependency_treebank import gold_tree, read_treebank
 from .heaviest import ARCS, heaviest_features
-from .reading import gold_tree, read_treebank
 
 __all__ = ["explain_sentence", "inspect_parser", "inspect_parser_html"]
 
