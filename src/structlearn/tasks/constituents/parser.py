@@ -226,7 +226,9 @@ class ConstituencyParser(TreeParser):
         """
         return self._evaluate(X, format, gold_tags)[0]
 
-    def _evaluate(self, X: Any, format: str | None, gold_tags: bool | None) -> tuple[Any, Any]:
+    def _evaluate(
+        self, X: Any, format: str | None, gold_tags: bool | None
+    ) -> tuple[dict[str, Any], Any]:
         from .scores import evaluate_trees
 
         model: ConstituencyModel = self._fitted()
