@@ -124,7 +124,7 @@ def test_trees_that_the_grammar_does_not_derive(y, message):
 
 
 def test_grammars_that_are_none():
-    with pytest.raises(ValueError, match="beyond"):
+    with pytest.raises(ValueError, match="outside of"):
         Grammar(2, [(0, 1, 2)])
     with pytest.raises(ValueError, match="itself"):
         Grammar(2, [], [(1, 1)])
