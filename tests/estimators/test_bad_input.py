@@ -365,7 +365,7 @@ def test_constraints_hold_in_predictions():
         ({"structure": 3}, "structure must be one of .* or a Structure, got 3"),
         ({"n_jobs": 0}, "n_jobs must be None or a whole number other than 0, got 0"),
         ({"hierarchy": ("D",)}, r"the hierarchy has no leaf for \['N'\]"),
-        ({"hierarchy": ("D", ("N", "D"))}, "class 'D' stands twice in the hierarchy"),
+        ({"hierarchy": ("D", ("N", "D"))}, "class 'D' appears twice in the hierarchy"),
         ({"margin": 1, "cost": "f1"}, "cost must be one of .*got 'f1'"),
         ({"margin": 1, "cost": np.ones((3, 3))}, r"label cost is \(3, 3\), but there are 2 labels"),
         ({"margin": 1, "cost": np.ones((1, 1))}, r"label cost is \(1, 1\), but there are 2 labels"),

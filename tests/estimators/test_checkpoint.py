@@ -420,12 +420,12 @@ def test_other_data(left):
     refused(model, X[:-1], y[:-1], "n_examples was 16 and is 15")
     other = [x.copy() for x in X]
     other[7][0, 0] += 1e-9
-    refused(model, other, y, r"another training \(data\)")
+    refused(model, other, y, r"another training run \(data\)")
     labels = [list(row) for row in y]
     labels[5][0] = "V" if labels[5][0] != "V" else "N"
-    refused(model, X, labels, r"another training \(data\)")
+    refused(model, X, labels, r"another training run \(data\)")
     weights = np.ones(len(X))
-    refused(model, X, y, r"another training \(data\)", sample_weight=weights)
+    refused(model, X, y, r"another training run \(data\)", sample_weight=weights)
 
 
 def test_what_does_not_matter(left):
@@ -512,7 +512,7 @@ def test_a_checkpoint_is_not_a_model(left):
 
 def test_places_that_cannot_hold_a_file(tmp_path):
     X, y = DATA["chain"]
-    with pytest.raises(FileError, match="no folder"):
+    with pytest.raises(FileError, match="its folder does not exist"):
         CRF(checkpoint=tmp_path / "nowhere" / "training").fit(X, y)
     with pytest.raises(FileError, match="not a regular file"):
         CRF(checkpoint=tmp_path).fit(X, y)

@@ -229,5 +229,5 @@ def test_a_length_can_be_forbidden_for_a_label():
             assert not any(b - a > 1 for a, b, k in model.predict([x])[0] if k == "O")
     with pytest.raises(ValueError, match="which a constraint forbids"):
         CRF("semimarkov", forbid={"segment": [(1, "O")]}).fit(X, y)
-    with pytest.raises(ValueError, match="lengths from 1 to 5"):
+    with pytest.raises(ValueError, match="lengths are from 1 to 5"):
         CRF("semimarkov", forbid={"segment": [(6, "O")]}).fit(X, y)

@@ -86,7 +86,7 @@ def test_more_labels_have_potts_terms_alone():
     assert model.predict(X[:1])[0].shape == (9, 9)
     for x in X:
         x["right"] = x["potts_right"]
-    with pytest.raises(CapabilityError, match="no features of right"):
+    with pytest.raises(CapabilityError, match="no features for right"):
         StructuredSVM("grid", submodular=True).fit(X, y)
     plain = [{"label": x["label"]} for x in X]
     with pytest.raises(CapabilityError, match="needs Potts terms"):

@@ -207,7 +207,7 @@ def test_unknown_labels_are_filled_in_round_by_round():
         assert model.duality_gap_ is None
         assert all(record["inner_gap"] is not None for record in model.history_)
         found.append(model.objective_)
-        with pytest.raises(ValueError, match="needs every label"):
+        with pytest.raises(ValueError, match="needs all labels"):
             StructuredSVM(structure, solver=solver, latent="direct").fit(X, y)
     assert max(found) == pytest.approx(min(found), rel=1e-3)
     StructuredSVM(structure, solver="sgd", max_iter=2, tol=1e9).fit(X, y)

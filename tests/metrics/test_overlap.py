@@ -41,6 +41,17 @@ def test_nothing_but_void():
     assert overlap.as_dict(["a", "b"])["iou_by_class"] == {"a": None, "b": None}
 
 
+def test_table():
+    gold, found = [np.array([[0, 0, 0, 1]])], [np.array([[0, 1, 1, 1]])]
+    rows = compare(gold, found, 3).table(["a", "b", "c"], alone=compare(gold, gold, 3))
+    assert [row.split() for row in rows.splitlines()] == [
+        ["class", "IoU", "alone", "pixels"],
+        ["a", "33.33", "100.00", "3"],
+        ["b", "33.33", "100.00", "1"],
+        ["c", "–", "–", "0"],
+    ]
+
+
 def test_confusions():
     overlap = compare([np.array([[0, 0, 0, 1]])], [np.array([[0, 1, 1, 0]])], 2)
     assert overlap.confusions(["sky", "sea"], 5).split("\n")[0].split() == [

@@ -240,7 +240,7 @@ def test_a_template_that_stands_twice_counts_once():
         ("match(word, a)", "a regular expression between slashes expected before 'a\\)'"),
         ("match(word, /(/)", r"the regular expression /\(/: missing \)"),
         ("match(word, /a)", "cannot read '/a\\)'"),
-        ("upper(word)", "there is no function 'upper'; there are call, digits, in, lower, m"),
+        ("upper(word)", "there is no function 'upper'; functions are call, digits, in, lower, m"),
         ("in(word, places)", "a name between double quotes expected before 'places"),
         ('in(suffix(word, 2), "x")', r"in\(\) takes a column, or lower\(\) of one"),
         ("lower(first)", r"lower\(\) cannot be applied to 'first'"),

@@ -24,7 +24,7 @@ def train(o: Any) -> Callable[[], None]:
 
 def inspect(tagger: Any, o: Any) -> int:
     """Show what is known of the model and of its training."""
-    from ..tasks.segments.inspection import inspect_html, inspect_text
+    from ..tasks.tagging.inspection import inspect_html, inspect_text
 
     refuse(o, "sentence", "input", "label")
     if o.html is not None:

@@ -23,9 +23,9 @@ _BLUR = 2.0
 class Contrast:
     """How alike neighbours are: the non-negative features that weights ≥ 0 make into strengths.
 
-    Three a pair: 1, exp(−|Δ|²/2s²) of the colours, and the same of blurred colours, where s² is the
-    mean of |Δ|² in training (Boykov & Jolly 2001). Unequal labels lose weights · features, which
-    is a submodular (Potts) term.
+    Three for each pair: 1, exp(−|Δ|²/2s²) of the colours, and the same of blurred colours, where s²
+    is the mean of |Δ|² in training (Boykov & Jolly 2001). Unequal labels lose weights · features,
+    which is a submodular (Potts) term.
 
     Parameters
     ----------

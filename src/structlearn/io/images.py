@@ -44,8 +44,8 @@ def pillow() -> Any:
 def open_picture(path: str | os.PathLike[str]) -> Any:
     """Return a file's picture as Pillow has it, decoded whole; ``-`` is standard input.
 
-    It is turned as a camera's note (EXIF) says that it was held. Its ``info["lossy"]`` tells
-    whether the file keeps pixels but about.
+    It is rotated as its EXIF orientation says. Its ``info["lossy"]`` tells whether the compression
+    changes pixels.
     """
     name = os.fspath(path)
     Image = pillow()
@@ -114,8 +114,8 @@ def read_image(path: str | os.PathLike[str]) -> Floats:
     """Return the (H, W, 3) colours of a file, from 0 to 1.
 
     Grey pictures get three equal colours, and their 16 bits are kept as far as single precision
-    goes; of 16 bits a colour Pillow reads the higher 8. A camera's note of how it was held is
-    honoured. Transparent pixels have no colour and are refused.
+    goes; of 16 bits per colour Pillow reads the higher 8. The EXIF orientation is honoured.
+    Transparent pixels have no colour and are refused.
     """
     name = os.fspath(path)
     picture = open_picture(name)

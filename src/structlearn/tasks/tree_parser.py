@@ -5,9 +5,10 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterator
 
+from ..estimators.declared import check_whole
 from ..text.files import written_text
 from .base import FileTagger
-from .parameters import LearnerParameters, check_whole
+from .parameters import LearnerParameters
 
 TYPE_CHECKING = False  # importing typing costs more than parsing a sentence
 if TYPE_CHECKING:

@@ -11,7 +11,9 @@ import structlearn.tasks
 from structlearn.estimators import checkpoint
 from structlearn.exceptions import InexactInferenceWarning
 from structlearn.tasks import ImageSegmenter
+from structlearn.tasks.images import fitting
 from structlearn.tasks.images.segmenter import LEARNERS
+from structlearn.tasks.learning import learn_task
 from tests.io.image_folders import shapes
 
 pytestmark = pytest.mark.filterwarnings(
@@ -145,6 +147,25 @@ def test_weights_of_classes(learner):
     same(balanced, ImageSegmenter(learner, class_weight=table, **SMALL).fit(pairs))
 
 
+def test_perceptron_weighs_images_by_their_classes(monkeypatch):
+    """It has no costs: as its estimator does, it takes the mean weight of the labels."""
+    pairs, seen = shapes(4, 2), {}
+
+    def capture(task, problem, **more):
+        seen[task.learner] = problem.sample_weight
+        return learn_task(task, problem, **more)
+
+    monkeypatch.setattr(fitting, "learn_task", capture)
+    for learner in ("perceptron", "adagrad"):
+        segmenter = ImageSegmenter(learner, class_weight={"0": 1.0, "1": 5.0}, **SMALL)
+        segmenter.fit(pairs, sample_weight=[1.0, 2.0, 3.0, 4.0])
+    each = np.arange(1.0, 5.0) / [mask.size for _, mask in pairs]
+    by_class = [1.0 + 4.0 * (mask == 1).mean() for _, mask in pairs]
+    np.testing.assert_allclose(seen["perceptron"], each * by_class)
+    np.testing.assert_allclose(seen["adagrad"], each)  # there they are in the costs
+    assert "by the class of a pixel" in ImageSegmenter.__doc__
+
+
 def test_callbacks_see_and_end_passes(learner):
     seen = []
 
@@ -162,7 +183,7 @@ def test_callbacks_see_and_end_passes(learner):
     [("perceptron", "margin"), ("crf", "margin"), ("svm", "eta0"), ("adagrad", "r"), ("arow", "C")],
 )
 def test_parameters_of_other_learners(learner, given):
-    with pytest.raises(ValueError, match=f"{given} is for learner|has no parameter {given}"):
+    with pytest.raises(ValueError, match=f"{given} is for learner|{given} is a parameter of"):
         ImageSegmenter(learner, **{given: 1.0}).fit(shapes(1))
 
 

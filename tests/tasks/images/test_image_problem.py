@@ -129,7 +129,7 @@ def test_void_sites_are_filled_in():
 
 def test_sums_over_segmentations_are_refused():
     problem = Small().problem()
-    with pytest.raises(CapabilityError, match=r"cannot be had. What works: learner='crf'"):
+    with pytest.raises(CapabilityError, match=r"has no fast algorithm. What works: learner='crf'"):
         problem.loss(0, np.zeros(problem.n_weights), 0.0, 1.0)
 
 

@@ -174,6 +174,8 @@ def test_parameters():
     ):  # fmt: skip
         with pytest.raises(ValueError, match=next(iter(params))):
             ImageSegmenter(**params).fit(pairs)
+    with pytest.raises(ValueError, match=r"solver must be one of auto, .* got 'x'"):
+        ImageSegmenter("svm", solver="x").fit(pairs)
     with pytest.raises(ValueError, match="call fit"):
         ImageSegmenter().predict(pairs[0][0])
     assert ImageSegmenter(superpixels=5).get_params()["superpixels"] == 5

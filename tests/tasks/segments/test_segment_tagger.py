@@ -98,7 +98,8 @@ def test_scores_are_features_times_weights(tagger):
     shared = {k: np.frombuffer(model.arrays[k]) for k in ("start", "end", "transition")}
     shared["transition"] = shared["transition"].reshape(n_labels, n_labels)
     structure = SemiMarkov(model.max_length)
-    for s, found in enumerate(model.segment_corpus(corpus)):
+    for s, named in enumerate(model.segment_corpus(corpus)):
+        found = [(a, b, model.labels.index(label)) for a, b, label in named]
         n = len(TEST[s])
         theta = np.zeros((n, model.max_length, n_labels))
         for b in range(n):

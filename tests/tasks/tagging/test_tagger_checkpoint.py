@@ -4,8 +4,8 @@ import pytest
 
 from structlearn import cli
 from structlearn.estimators import checkpoint as module
+from structlearn.learners.watch import Watch
 from structlearn.tasks import Tagger
-from structlearn.tasks.learning import Watch
 from tests.tasks.tagging.tagger_data import chunked, tagged
 
 

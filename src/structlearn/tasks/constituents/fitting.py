@@ -17,6 +17,7 @@ from ...text.corpus import Corpus
 from ...text.trees import Tree
 from ..jackknife import jackknifed_tags
 from ..learning import Learned, learn_task
+from ..presets import preset_of
 from ..tagging.model import TaggerModel
 from ..tagging.tagger import Tagger
 from .model import ConstituencyModel
@@ -28,10 +29,6 @@ __all__ = ["TreeProblem", "fit_parser"]
 _LEAST_LABEL = 2
 #: Words seen fewer times are their shape and ending.
 _LEAST_WORD = 2
-#: What suits trees better than the estimators' own defaults: classic AdaGrad, not regularised.
-_PRESETS: dict[str, dict[str, Any]] = {
-    "adagrad": {"_rate": 0.1, "delta": 0.0, "C": np.inf, "max_iter": 4},
-}
 #: Expected counts that are not worth their time in a step, where steps come to no optimum anyway.
 _NEGLIGIBLE = 1e-4
 #: Learners whose gap is proven, which takes weights of 64 bits.
@@ -81,7 +78,7 @@ def fit_parser(
         model = problem.model(weights, tagger)
         return score_trees(model, dev or [], parser.gold_tags, parser.n_threads)[0].f1
 
-    preset = dict(_PRESETS.get(parser.learner, {}))
+    preset = preset_of("constituency", parser.learner)
     if parser.C in (None, np.inf):
         preset["least"] = _NEGLIGIBLE
     learned = learn_task(

@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from html import escape
 from typing import Any
 
+from ...drawing.page import facts_list, html_page
+from ...estimators.named import learner_facts
 from ...text.trees import Tree
-from ..html_page import facts_list, html_page
-from ..learning import learner_facts
 from .model import ConstituencyModel
 
 __all__ = ["inspect_parser_html", "inspect_parser_text"]

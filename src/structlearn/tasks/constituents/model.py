@@ -7,8 +7,8 @@ from collections.abc import Iterator, Sequence
 
 from ... import _core
 from ...io.container import Tensor, check_dtype, container_pieces, parse_container
+from ...io.stored_model import StoredModel
 from ...text.trees import Tree, tree_from_spans
-from ..stored_model import StoredModel
 from ..tagging.model import TaggerModel
 from ..tagging.tagger import Tagger
 

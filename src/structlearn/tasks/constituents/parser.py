@@ -5,8 +5,8 @@ from __future__ import annotations
 import os
 from collections.abc import Callable
 
+from ...estimators.declared import parameter
 from ...text.trees import Tree
-from ..parameters import parameter
 from ..tree_parser import TreeParser
 from .model import ConstituencyModel
 from .treebank import Sentence, placed_trees, read_sentences, with_trees
@@ -106,7 +106,7 @@ class ConstituencyParser(TreeParser):
     _joined = staticmethod(with_trees)
 
     def _check(self) -> None:
-        from ..learning import check_learner
+        from ...estimators.named import check_learner
 
         super()._check()
         check_learner(self, also=("pcfg",))

@@ -8,8 +8,8 @@ from collections.abc import Iterable
 from ...exceptions import FileError
 from ...text.corpus import NO_TEXT, guess_format, is_text
 from ...text.files import read_bytes
+from ...text.sources import check_source, paired
 from ...text.trees import Tree, parse_brackets, read_tree_text
-from ..base import check_source, paired
 
 TYPE_CHECKING = False  # importing typing costs more than parsing a sentence
 if TYPE_CHECKING:
@@ -181,7 +181,7 @@ def _given_sentences(row: Any, number: int, traces: bool) -> list[Sentence]:
     if isinstance(row, Tree) or (isinstance(row, str) and _bracketed(row)):
         return [_bare(tree, Place(number), traces) for tree, _ in _given([row], number)]
     if not isinstance(row, str) and not hasattr(row, "__iter__"):
-        raise ValueError(f"sentence {number} is no list of words, string or tree: {row!r:.60}")
+        raise ValueError(f"sentence {number} is not a list of words, string or tree: {row!r:.60}")
     words: list[Any] = row.split() if isinstance(row, str) else list(row)
     if not words:
         raise place.error("is empty: it has no words")

@@ -6,9 +6,9 @@ import textwrap
 from collections.abc import Sequence
 from typing import Any
 
+from ...drawing.page import html_page
+from ...estimators.named import learner_facts
 from ...text.corpus import Corpus
-from ..html_page import html_page
-from ..learning import learner_facts
 from .heaviest import ARCS, heaviest_features
 from .reading import gold_tree, read_treebank
 

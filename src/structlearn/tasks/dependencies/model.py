@@ -7,9 +7,9 @@ from collections.abc import Iterator
 from ... import _core
 from ...exceptions import LineError
 from ...io.container import Tensor, check_dtype
+from ...io.stored_model import StoredModel
 from ...text.corpus import Corpus
 from ...text.dependency_tree import DependencyTree
-from ..stored_model import StoredModel
 from ..tagging.model import TaggerModel
 
 TYPE_CHECKING = False  # importing typing costs more than labelling a sentence

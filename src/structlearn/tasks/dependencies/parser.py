@@ -6,9 +6,10 @@ import os
 from collections.abc import Callable
 from functools import partial
 
+from ...estimators.declared import check_number, parameter
 from ...text.corpus import Corpus
-from ..base import label_pieces, not_empty
-from ..parameters import check_number, parameter
+from ...text.labelling import label_pieces
+from ...text.sources import not_empty
 from ..tree_parser import TreeParser
 from .model import ParserModel
 from .reading import (
@@ -138,7 +139,7 @@ class DependencyParser(TreeParser):
     _joined = staticmethod(with_trees)
 
     def _check(self) -> None:
-        from ..learning import check_learner
+        from ...estimators.named import check_learner
 
         super()._check()
         check_learner(self)

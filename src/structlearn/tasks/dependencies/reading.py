@@ -10,7 +10,8 @@ from ... import _core
 from ...exceptions import FileError, LineError
 from ...text.corpus import Corpus, add_tokens, guess_format, read_corpus, split_sentence
 from ...text.files import pieces
-from ..base import check_source, label_pieces, paired
+from ...text.labelling import label_pieces
+from ...text.sources import check_source, paired
 
 TYPE_CHECKING = False  # importing typing costs more than labelling a sentence
 if TYPE_CHECKING:
@@ -52,7 +53,7 @@ def _sentences(source: Any) -> Iterator[list[Any]]:
         tokens = split_sentence(sentence) if hasattr(sentence, "__iter__") else [sentence]
         if not all(isinstance(token, (str, tuple, list)) for token in tokens):
             raise ValueError(
-                f"sentence {number} is no list of words, each a string or a tuple of cells: "
+                f"sentence {number} is not a list of words, each a string or a tuple of cells: "
                 f"{sentence!r:.60}"
             )
         yield tokens

@@ -12,12 +12,14 @@ import numpy.typing as npt
 
 from ... import _core
 from ...estimators.learning import Parameters, learn
+from ...estimators.named import learner_parameters
 from ...exceptions import LineError
 from ...metrics.attachment import attachment_report
 from ...problem import Problem
 from ...text.corpus import Corpus
 from ..jackknife import jackknifed_tags
-from ..learning import Learned, learn_task, learner_parameters
+from ..learning import Learned, learn_task
+from ..presets import preset_of
 from .heaviest import heaviest_features
 from .model import ParserModel
 from .reading import gold_trees
@@ -40,13 +42,6 @@ _PRUNER = {
     "_rate": 0.1,
 }
 _PRUNER_BITS = 20
-#: What the parser does otherwise than the estimators where its user says nothing.
-_PRESETS: dict[str, dict[str, Any]] = {
-    "passive-aggressive": {"C": 0.002},
-    "adagrad": {"C": math.inf, "_rate": 0.02, "delta": 0.0, "max_iter": 10},
-    "svm": {"C": 0.1, "max_iter": 100},
-    "crf": {"C": 0.1, "max_iter": 100},
-}
 #: Learners that see all sentences before they move: their vectors have eight bytes a weight, and
 #: they have dozens of them.
 _BATCH = ("svm", "crf")
@@ -132,7 +127,7 @@ class ParserFitting:
         p = self.parser
         problem = self.problem()
         score = None if self.dev is None else self._dev_las
-        preset = _PRESETS.get(p.learner, {})
+        preset = preset_of("parser", p.learner)
         if self._temperature > 0 and p.learner not in _BATCH:
             preset = {**preset, "least": 1e-3}  # most arcs have next to no probability
         learned = learn_task(p, problem, preset=preset, score=score, measure="las")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import sys
 import warnings
 from collections.abc import Sequence
@@ -21,6 +20,7 @@ from ...io.masks import MaskCoding
 from ...metrics.overlap import compare
 from ...scoring.cone import WeightFloor
 from ..learning import Learned, learn_task
+from ..presets import preset_of
 from .model import SegmenterModel, in_parallel, make_sites, one_blas_thread
 from .pixels import PixelProblem, Pixels
 from .problem import PAIR_SCALE, ImageProblem
@@ -44,14 +44,6 @@ _GROUP = 4096
 _DATA = 1e4
 #: What pairs weigh where the data tells nothing, as scribbles of a few pixels do.
 _PRIOR = np.array([4.0, 4.0, 12.0])
-#: What the learners of all weights together do otherwise than their estimators. Those that make
-#: steps begin near the end, at the weights of single pixels and of pairs.
-_PRESETS: dict[str, dict[str, Any]] = {
-    "adagrad": {"C": math.inf, "_rate": 0.03, "delta": 0.05, "max_iter": 4},
-    "perceptron": {"max_iter": 6},
-    "passive-aggressive": {"C": 0.3, "max_iter": 6},
-    "arow": {"_rate": 100.0, "max_iter": 6},
-}
 
 
 def fit_segmenter(
@@ -151,7 +143,7 @@ class _Fitting:
 
         watched: dict[str, Any] = {"measure": "iou", "score": None if dev is None else dev_iou}
         if by_pairs:
-            preset: dict[str, Any] = {"C": self.C, "tol": _TOL}
+            preset = {"C": self.C, **preset_of("segmenter", "crf")}
             learned = learn_task(segmenter, pairs, preset=preset, **watched)
         else:
             problem = ImageProblem(
@@ -160,7 +152,7 @@ class _Fitting:
             with warnings.catch_warnings():
                 if segmenter.learner != "svm":  # nothing is proven that α-expansion would spoil
                     warnings.simplefilter("ignore", InexactInferenceWarning)
-                preset = _PRESETS.get(segmenter.learner, {})
+                preset = preset_of("segmenter", segmenter.learner)
                 learned = learn_task(segmenter, problem, start=start, preset=preset, **watched)
         made = model(learned.weights)
         made.training = {

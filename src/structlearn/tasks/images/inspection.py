@@ -11,12 +11,12 @@ from typing import Any
 import numpy as np
 
 from ...drawing.overlay import overlay
+from ...drawing.page import facts_list, html_page
+from ...estimators.named import learner_facts
 from ...features.pixel_pairs import PAIR_NAMES
 from ...io.image_folders import find_images, find_pairs, read_examples
 from ...io.images import png_bytes, read_image
 from ...metrics.overlap import compare
-from ..html_page import facts_list, html_page
-from ..learning import learner_facts
 from .model import SegmenterModel
 
 __all__ = ["inspect_segmenter_html", "inspect_segmenter_text"]

@@ -13,7 +13,7 @@ from ...features.pixel_pairs import N_PAIR, Contrast, superpixels
 from ...features.pixels import Basis, PixelFeatures
 from ...io.container import Tensor, check_dtype
 from ...io.masks import MaskCoding
-from ..stored_model import StoredModel
+from ...io.stored_model import StoredModel
 from .sites import Sites
 
 __all__ = ["SegmenterModel", "in_parallel", "one_blas_thread"]
@@ -24,8 +24,6 @@ Integers = npt.NDArray[np.int64]
 Item = TypeVar("Item")
 Result = TypeVar("Result")
 
-#: Pixels whose expanded features fit into the cache.
-_CHUNK = 2048
 #: Array of a model file -> its type and how many dimensions it has.
 _ARRAYS = {
     "mean": ("F32", 1),
@@ -70,7 +68,7 @@ class SegmenterModel(StoredModel):
     basis : Basis
     contrast : Contrast
     label : (F, K) array
-        Weights of the expanded features, a column a class.
+        Weights of the expanded features, one column for each class.
     pair : (3,) array
         Weights, at least 0, of what unequal neighbours lose.
     alone : (F, K) array
@@ -121,11 +119,11 @@ class SegmenterModel(StoredModel):
         height, width = image.shape[:2]
         single = weights.astype(np.float32)
 
-        def strip(rows: tuple[int, int]) -> Array:
-            base = self.features.rows(image, *rows).reshape(-1, len(self.features))
+        def strip(bounds: tuple[int, int]) -> Array:
+            base = self.features.rows(image, *bounds).reshape(-1, len(self.features))
             found = np.empty((len(base), single.shape[1]))
-            for at in range(0, len(base), _CHUNK):
-                found[at : at + _CHUNK] = self.basis.expand(base[at : at + _CHUNK]) @ single
+            for part, rows in self.basis.chunks(base):
+                found[part] = rows @ single
             return found
 
         return np.concatenate(in_parallel(strip, self.features.strips(height, width), threads))
@@ -201,23 +199,13 @@ class SegmenterModel(StoredModel):
                 raise ValueError(f"the array {key!r} has the shape {tensor.shape}")
             kind = np.float32 if dtype == "F32" else np.float64
             arrays[key] = np.frombuffer(tensor.data, dtype=kind).reshape(tensor.shape)
-        c = d["classes"]
         scales = [float(s) for s in d["scales"]]
         if not all(0 < s <= 64 for s in scales):
             raise ValueError(f"scales are from 0 to 64 pixels, got {scales}")
         if type(d["superpixels"]) is not int or d["superpixels"] < 0:
             raise ValueError("superpixels are to be a whole number of at least 0")
-        void = c["void"]
-        if void is not None and type(void) is not int:
-            raise ValueError("the void value is no whole number")
         return cls(
-            coding=MaskCoding(
-                str(c["kind"]),
-                list(c["values"]),
-                list(map(str, c["names"])),
-                void,
-                list(c["palette"]),
-            ),
+            coding=MaskCoding.from_json(d["classes"]),
             features=PixelFeatures(scales, bool(d["place"])),
             basis=Basis(arrays["mean"], arrays["deviation"], arrays["knots"]),
             contrast=Contrast(arrays["spread"]),

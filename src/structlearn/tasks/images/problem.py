@@ -25,7 +25,7 @@ __all__ = ["PAIR_SCALE", "ImageProblem"]
 Array = npt.NDArray[np.float64]
 Parts = npt.NDArray[np.uint32]
 
-#: A weight of pairs is worth so much: there are few of them, and their steps should be longer.
+#: Weights of pairs are multiplied by this: there are few of them, and their steps should be longer.
 PAIR_SCALE = 2.0
 
 
@@ -175,7 +175,7 @@ class _Search:
         """Return (score, parts, their counts) of the best segmentation; costs are in the scores."""
         if temperature:
             raise CapabilityError(
-                "the sum over all segmentations of an image cannot be had. What works: "
+                "the sum over all segmentations of an image has no fast algorithm. What works: "
                 "learner='crf', by pseudo-likelihood, and learners with temperature 0"
             )
         sites, n_classes = self._scenes[i].sites, self._n_classes

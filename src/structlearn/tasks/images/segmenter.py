@@ -11,13 +11,14 @@ import numpy as np
 import numpy.typing as npt
 
 from ...drawing.overlay import overlay
+from ...estimators.declared import check_whole, parameter
 from ...io.image_folders import find_images, output_files, read_examples, read_images
 from ...io.images import png_bytes, read_image
 from ...io.masks import read_names
 from ...metrics.overlap import Overlap, compare
 from ...text.files import replaced
 from ..base import FileTagger
-from ..parameters import LearnerParameters, check_whole, parameter
+from ..parameters import LearnerParameters
 from .model import SegmenterModel
 
 __all__ = ["ImageSegmenter", "Segmenter"]
@@ -109,7 +110,7 @@ class ImageSegmenter(LearnerParameters, FileTagger):
     void: Any = "auto"
 
     def _check(self) -> None:
-        from ..learning import check_learner
+        from ...estimators.named import check_learner
 
         check_learner(self)
         for name in ("superpixels", "patience", "random_state"):

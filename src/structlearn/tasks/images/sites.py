@@ -77,7 +77,7 @@ class Sites:
     def parts(self, labels: Integers, n_labels: int) -> tuple[npt.NDArray[np.uint32], Array]:
         """Return the parts of a labelling with their counts.
 
-        Labels come first, ``n_labels`` a site; then the pairs, of which unequal ones count −1.
+        Labels come first, ``n_labels`` for each site; then the pairs; unequal ones count −1.
         """
         first, second = self.ends.T
         apart = np.flatnonzero(labels[first] != labels[second])

@@ -5,9 +5,11 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Mapping
 
-from ...text.files import written_text
-from ..base import FileTagger, label_pieces, with_labels
-from ..parameters import LearnerParameters, check_number, check_whole, parameter
+from ...estimators.declared import check_number, check_whole, parameter
+from ...text.labelling import label_pieces
+from ...text.sources import with_labels
+from ..base import FileTagger
+from ..parameters import LearnerParameters
 
 TYPE_CHECKING = False  # importing typing costs more than labelling a sentence
 if TYPE_CHECKING:
@@ -47,7 +49,7 @@ class LabelTagger(LearnerParameters, FileTagger):
     _own_learners: tuple[str, ...] = ()
 
     def _check(self) -> None:
-        from ..learning import check_learner
+        from ...estimators.named import check_learner
 
         for name, (least, most) in self._WHOLE.items():
             if getattr(self, name) is not None:
@@ -168,23 +170,15 @@ class LabelTagger(LearnerParameters, FileTagger):
             Called with the number of tokens labelled so far.
         """
         options = {"confidence": confidence, "marginals": marginals, "known": known}
-        model = self._fitted()
-
-        def write(file: IO[bytes]) -> int:
-            return label_pieces(
-                model,
-                lambda chosen: self._labeller(chosen, nbest, **options),
-                source,
-                file,
-                format,
-                self.n_threads,
-                progress,
-            )
-
-        if isinstance(output, (str, os.PathLike)):
-            with written_text(output) as file:
-                return write(file)
-        return write(output)
+        return label_pieces(
+            self._fitted(),
+            lambda chosen: self._labeller(chosen, nbest, **options),
+            source,
+            output,
+            format,
+            self.n_threads,
+            progress,
+        )
 
     # -- judging --------------------------------------------------------------------------------
 

@@ -7,9 +7,9 @@ from array import array
 from collections.abc import Mapping, Sequence
 
 from ... import _core
+from ...estimators.declared import check_whole
 from ...text.corpus import Corpus
-from ..base import check_source, read_source
-from ..parameters import check_whole
+from ...text.sources import check_source, read_source
 from .base import LabelTagger
 from .model import TaggerModel
 
