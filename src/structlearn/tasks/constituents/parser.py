@@ -7,6 +7,7 @@ from collections.abc import Callable
 
 from ...estimators.declared import parameter
 from ...text.trees import Tree
+from ..parameters import refuse_unused
 from ..tree_parser import TreeParser
 from .model import ConstituencyModel
 from .treebank import Sentence, placed_trees, read_sentences, with_trees
@@ -110,6 +111,8 @@ class ConstituencyParser(TreeParser):
 
         super()._check()
         check_learner(self, also=("pcfg",))
+        if self.learner == "pcfg":
+            refuse_unused(self, "min_count", "folds", "max_length", used=("class_weight",))
 
     # -- learning -------------------------------------------------------------------------------
 
