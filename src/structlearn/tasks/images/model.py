@@ -16,13 +16,19 @@ from ...io.masks import MaskCoding
 from ...io.stored_model import StoredModel
 from .sites import Sites
 
-__all__ = ["SegmenterModel", "in_parallel", "one_blas_thread"]
+__all__ = ["NO_SUMS", "SegmenterModel", "in_parallel", "one_blas_thread"]
 
 Floats = npt.NDArray[np.float32]
 Array = npt.NDArray[np.float64]
 Integers = npt.NDArray[np.int64]
 Item = TypeVar("Item")
 Result = TypeVar("Result")
+
+#: Why losses and predictions with probabilities are refused.
+NO_SUMS = (
+    "the sum over all segmentations of an image has no fast algorithm. What works: learner='crf', "
+    "by pseudo-likelihood, and learners with temperature 0"
+)
 
 #: Array of a model file -> its type and how many dimensions it has.
 _ARRAYS = {

@@ -52,7 +52,8 @@ class LabelTagger(LearnerParameters, FileTagger):
         from ...estimators.named import check_learner
 
         for name, (least, most) in self._WHOLE.items():
-            if getattr(self, name) is not None:
+            optional = name == "n_jobs" or getattr(type(self), name) is None
+            if getattr(self, name) is not None or not optional:
                 check_whole(name, getattr(self, name), least, most)
         if not isinstance(self.all_possible_states, (bool, type(None))):
             check_whole("all_possible_states", self.all_possible_states, 0)
@@ -195,7 +196,7 @@ class LabelTagger(LearnerParameters, FileTagger):
 
     def evaluate(
         self,
-        source: Any,
+        X: Any,
         format: str | None = None,
         *,
         confidence: bool = False,
@@ -218,11 +219,11 @@ class LabelTagger(LearnerParameters, FileTagger):
         """
         from .scores import Comparison
 
-        return Comparison(self, source, format).as_dict(confidence=confidence, against=against)
+        return Comparison(self, X, format).as_dict(confidence=confidence, against=against)
 
     def report(
         self,
-        source: Any,
+        X: Any,
         format: str | None = None,
         *,
         confidence: bool = False,
@@ -242,5 +243,5 @@ class LabelTagger(LearnerParameters, FileTagger):
         """
         from .scores import Comparison
 
-        found = Comparison(self, source, format)
+        found = Comparison(self, X, format)
         return found.text(confidence=confidence, confusions=confusions, against=against)
