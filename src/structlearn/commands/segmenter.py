@@ -29,7 +29,9 @@ def predict(segmenter: Any, o: Any, progress: Any) -> int:
     """Write the masks of an image or of a folder of images."""
     import sys
 
-    refuse(o, "nbest", "confidence", "marginals", "known", "gold_tags", "format")
+    refuse(
+        "an image segmenter", o, "nbest", "confidence", "marginals", "known", "gold_tags", "format"
+    )
     output = output_of(o)
     if output is sys.stdout.buffer and sys.stdout.isatty():
         raise ValueError("a mask is no text for a terminal: name a file or folder by --output")
@@ -39,7 +41,7 @@ def predict(segmenter: Any, o: Any, progress: Any) -> int:
 
 def evaluate(segmenter: Any, o: Any) -> int:
     """Print the scores on images with masks."""
-    refuse(o, "confidence", "against", "gold_tags", "format")
+    refuse("an image segmenter", o, "confidence", "against", "gold_tags", "format")
     if o.json:
         print_json(segmenter.evaluate(o.gold))
     else:
@@ -51,7 +53,7 @@ def inspect(segmenter: Any, o: Any) -> int:
     """Show what the segmenter has learned, and its segmentations."""
     from ..tasks.images.inspection import inspect_segmenter_html, inspect_segmenter_text
 
-    refuse(o, "sentence")
+    refuse("an image segmenter", o, "sentence")
     shown = {"top": o.top, "labels": o.label, "source": o.input}
     if o.html is not None:
         write_page(o.html, inspect_segmenter_html(segmenter, **shown))

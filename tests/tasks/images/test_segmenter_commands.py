@@ -92,6 +92,7 @@ def test_no_good_file_is_lost(place, tmp_path, capfd):
     ("arguments", "message"),
     [
         (["predict", "{m}", "{root}/test/images/00.png", "--nbest", "2"], "--nbest"),
+        (["evaluate", "{m}", "{root}/test", "--gold-tags"], "--gold-tags does not work with an"),
         (["evaluate", "{m}", "{root}/test/images/00.png"], "not a folder"),
         (["evaluate", "{m}", "{root}/none"], "no such folder"),
         (["predict", "{m}", "{root}/m", "--output", "{root}/x.png"], "not a picture"),
