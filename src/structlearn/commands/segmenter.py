@@ -34,7 +34,7 @@ def predict(segmenter: Any, o: Any, progress: Any) -> int:
     )
     output = output_of(o)
     if output is sys.stdout.buffer and sys.stdout.isatty():
-        raise ValueError("a mask is no text for a terminal: name a file or folder by --output")
+        raise ValueError("a mask cannot be printed on a terminal: name a file or folder, --output")
     segmenter.label_files(o.input, output, overlays=getattr(o, "overlay", None), progress=progress)
     return 0
 

@@ -211,7 +211,7 @@ def test_brackets_in_words_are_written_as_trees_write_them(parser, tmp_path):
     for tree in [parser.predict(path)[1], parser.predict([["c", "(d)"]])[0]]:
         assert tree.words == ["c", "-LRB-d-RRB-"]
         assert parse_brackets(str(tree)) == [tree]
-    with pytest.raises(ValueError, match="sentence 2: 'b c' is no word"):
+    with pytest.raises(ValueError, match="sentence 2: 'b c' is not a word"):
         parser.predict([["a"], ["b c"]])
 
 

@@ -107,7 +107,7 @@ class SegmenterModel(StoredModel):
         if basis.mean.size != len(features) or basis.knots.shape[1:] != basis.mean.shape:
             raise ValueError("features and their basis do not agree")
         if label.shape != shape or alone.shape != shape or pair.shape != (N_PAIR,):
-            raise ValueError(f"weights are to have the shapes {shape} and {(N_PAIR,)}")
+            raise ValueError(f"weights must have the shapes {shape} and {(N_PAIR,)}")
         arrays = (basis.mean, basis.deviation, basis.knots, label, alone, pair, contrast.spread)
         if not all(np.isfinite(a).all() for a in arrays):
             raise ValueError("its numbers are not all finite")
@@ -209,7 +209,7 @@ class SegmenterModel(StoredModel):
         if not all(0 < s <= 64 for s in scales):
             raise ValueError(f"scales are from 0 to 64 pixels, got {scales}")
         if type(d["superpixels"]) is not int or d["superpixels"] < 0:
-            raise ValueError("superpixels are to be a whole number of at least 0")
+            raise ValueError("superpixels must be a whole number of at least 0")
         return cls(
             coding=MaskCoding.from_json(d["classes"]),
             features=PixelFeatures(scales, bool(d["place"])),

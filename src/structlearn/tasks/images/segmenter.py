@@ -234,8 +234,8 @@ class ImageSegmenter(LearnerParameters, FileTagger):
         Parameters
         ----------
         output : path or binary file
-            For one image a file; for a folder a folder, made where there is none, of masks with
-            the names of their images. No image is ever replaced.
+            A file for one image; a folder for a folder, which is created if it does not exist.
+            Masks have the names of their images. No image is ever overwritten.
         overlays : path, optional
             A folder for pictures of the images under their classes.
         progress : callable, optional
@@ -308,7 +308,7 @@ class ImageSegmenter(LearnerParameters, FileTagger):
         lines = [
             f"mean IoU {100 * overlap.mean_iou:.2f} (pixels alone {100 * alone.mean_iou:.2f}), "
             f"accuracy {100 * overlap.accuracy:.2f} (alone {100 * alone.accuracy:.2f}); "
-            f"{scores['images']} images, {scores['pixels_per_second']:,} pixels a second",
+            f"{scores['images']} images, {scores['pixels_per_second']:,} pixels per second",
             "",
             overlap.table(names, alone=alone),
         ]

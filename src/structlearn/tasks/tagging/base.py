@@ -45,7 +45,7 @@ class LabelTagger(LearnerParameters, FileTagger):
         "max_iter": (1, None),
         "n_models": (1, None),
     }
-    #: Learners of its own, that the estimators do not have by this way.
+    #: Learners besides those of the estimators.
     _own_learners: tuple[str, ...] = ()
 
     def _check(self) -> None:
@@ -88,11 +88,11 @@ class LabelTagger(LearnerParameters, FileTagger):
             Scored after each pass (chunk F1, or accuracy); the best pass is kept, and probabilities
             are calibrated on it.
         sample_weight : array of shape (n_sentences,), optional
-            Weights ≥ 0 of the sentences: 2 is as having one twice.
+            Weights ≥ 0 of the sentences: a weight of 2 counts as having the sentence twice.
         start : Tagger, optional
             Go on from its weights; its features and labels stay (taggers of tokens).
         format : {"columns", "conllu"}, optional
-            Of the files; by default it goes by their names, else by their content.
+            Of the files; by default it is guessed from their names, else from their content.
         """
         from ...estimators.outputs import check_sample_weight, refuse_no_weight
 
@@ -125,7 +125,7 @@ class LabelTagger(LearnerParameters, FileTagger):
 
     @staticmethod
     def _told_by(model: Any) -> dict[str, Any]:
-        """Return the parameters that a model itself tells of."""
+        """Return the parameters that can be read off a model."""
         raise AssertionError
 
     # -- labelling ------------------------------------------------------------------------------
@@ -156,7 +156,7 @@ class LabelTagger(LearnerParameters, FileTagger):
         ----------
         output : path or binary file
             The input with the column of labels filled, or appended where it is missing. A path is
-            replaced only when the new file is whole.
+            replaced only when the new file is complete.
         nbest : int
             Above 1: this many columns of labels, the best sentence's, the second best's, ...
             (taggers of tokens).
