@@ -170,8 +170,8 @@ def _summary(parser: Any) -> str:
         f"order {model.order}, {kind} trees, learned by {training.get('learner')}"
         f" from {training.get('sentences')} sentences, {training.get('tokens')} words",
         *(f"{name}: {value}" for name, value in learner_facts(training)),
-        f"at most {model.most} heads a word, of at least {model.least:g} of the best one's"
-        " probability",
+        f"candidate heads: at most {model.most} per word, each with at least {model.least:g} times "
+        "the probability of the best one",
         f"{used} of {len(weights)} weights are not 0",
         f"taggers: {', '.join(t.target_name for t in model.taggers) or 'none (gold tags)'}",
         *textwrap.wrap(
