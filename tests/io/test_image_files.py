@@ -44,7 +44,7 @@ def test_images_that_are_refused(tmp_path):
     whole = path.read_bytes()
     for content, reason in (
         (b"", "empty"),
-        (b"hello there", "not a picture"),
+        (b"hello there", "not a readable image"),
         (whole[: len(whole) // 2], "damaged"),
         (whole[:600] + b"\0" * 60 + whole[660:], "damaged"),
     ):

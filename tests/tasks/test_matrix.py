@@ -30,6 +30,7 @@ BANK = make_treebank(30, random_state=0)
 SHAPES = make_shapes(5, size=(16, 20), n_classes=2, n_shapes=6, noise=0.2, random_state=0)
 DISCRIMINATIVE = ("perceptron", "svm", "crf", "passive-aggressive", "adagrad", "arow")
 CONVEX = ("svm", "crf")
+COUNTED = ("hmm", "pcfg")
 
 
 @dataclass
@@ -51,7 +52,7 @@ class Task:
     learners: tuple[str, ...] = DISCRIMINATIVE
 
     def make(self, learner, **more):
-        options = {} if learner == "hmm" else {"max_iter": 3, **self.options}  # it has no others
+        options = {} if learner in COUNTED else {"max_iter": 3, **self.options}
         return self.kind(learner=learner, **{**options, **more})
 
 
@@ -143,7 +144,7 @@ def killed_training(task, learner, path):
     it.make(learner, checkpoint=path, callbacks=kill).fit(it.examples)
 
 
-ITERATIVE = [(task, learner) for task, learner in MATRIX if learner not in ("hmm", "pcfg")]
+ITERATIVE = [(task, learner) for task, learner in MATRIX if learner not in COUNTED]
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="needs processes that are forked")
@@ -214,3 +215,29 @@ def test_callbacks_see_and_end_a_training(task, learner):
     assert [iteration for iteration, _ in seen] == [1, 2]
     assert seen[0][1] == seen[1][1] > 0
     assert len(found.history_) == 2
+
+
+SHARED = {"callbacks": print, "checkpoint": "x", "n_models": 2, "min_count": 3, "C": 2.0}
+IGNORED = {
+    ("tagger", "hmm"): {**SHARED, "class_weight": "balanced", "features": "pos"},
+    ("constituency", "pcfg"): {**SHARED, "folds": 3, "max_length": 7},
+}
+
+
+@pytest.mark.parametrize(
+    ("task", "learner", "name"), [(*key, name) for key, it in IGNORED.items() for name in it]
+)
+def test_what_counting_would_ignore_is_refused(task, learner, name):
+    it = TASKS[task]
+    made = it.make(learner, **{name: IGNORED[task, learner][name]})
+    with pytest.raises(ValueError, match=rf"\b{name}\b.*") as error:
+        made.fit(it.examples)
+    assert learner in str(error.value)
+    assert not hasattr(made, "model_")
+
+
+def test_class_weights_count_in_a_grammar():
+    """They weigh the trees that are counted."""
+    it, plain = TASKS["constituency"], trained("constituency", "pcfg")
+    weighted = it.make("pcfg", class_weight="balanced").fit(it.examples)
+    assert not np.array_equal(weighted.model_.grammar.scores, plain.model_.grammar.scores)

@@ -160,7 +160,7 @@ def test_words_with_their_tags(tasks):
             parser.predict([mixed])
     with pytest.raises(ValueError, match=r"sentence 1 has no tags.*pairs"):
         parser.predict([["fish"]])
-    with pytest.raises(IndexError, match="there is no sentence 5: there are 1"):
+    with pytest.raises(IndexError, match="sentence 5 does not exist: there are 1"):
         parser.draw([[("fish", "N")]], 5)
 
 

@@ -26,7 +26,7 @@ def inspect(tagger: Any, o: Any) -> int:
     """Show what is known of the model and of its training."""
     from ..tasks.tagging.inspection import inspect_html, inspect_text
 
-    refuse(o, "sentence", "input", "label")
+    refuse("a segment tagger", o, "sentence", "input", "label")
     if o.html is not None:
         write_page(o.html, inspect_html(tagger))
     else:

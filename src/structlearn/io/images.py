@@ -80,7 +80,7 @@ def open_picture(path: str | os.PathLike[str]) -> Any:
             name, f"more than {_MOST_PIXELS:,} pixels: make it smaller, or cut it up"
         ) from None
     except Image.UnidentifiedImageError:
-        raise FileError(name, "not a picture that can be read (PNG and JPEG are)") from None
+        raise FileError(name, "not a readable image: PNG and JPEG files are supported") from None
     except Exception as error:  # a damaged file makes decoders raise almost anything
         reason = str(error) or type(error).__name__
         raise FileError(name, f"the picture is damaged: {reason}") from None

@@ -118,7 +118,7 @@ class FileTagger(Parameters):
         if corpus.n_columns <= model.target:
             raise FileError(
                 corpus.path or "the corpus",
-                f"it has {corpus.n_columns} columns: the gold labels are to be in column "
+                f"it has {corpus.n_columns} columns: the gold labels must be in column "
                 f"{model.target + 1}",
             )
         return corpus

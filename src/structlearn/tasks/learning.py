@@ -216,7 +216,7 @@ def _checkpoint(path: Any, run: int) -> str:
 
 
 def _run_to_go_on_with(path: Any, n_runs: int) -> int:
-    """Return the run that a checkpoint is of, 1 where there is none."""
+    """Return the run to resume, by its checkpoint file; 1 if there is no file."""
     if path is None:
         return 1
     runs = (run for run in range(n_runs, 1, -1) if glob.glob(glob.escape(_checkpoint(path, run))))

@@ -8,7 +8,7 @@ TYPE_CHECKING = False  # importing typing costs more than labelling a sentence
 if TYPE_CHECKING:
     from typing import Any
 
-__all__ = ["LearnerParameters"]
+__all__ = ["LearnerParameters", "refuse_unused"]
 
 
 class LearnerParameters(DeclaredParameters):
@@ -80,3 +80,28 @@ class LearnerParameters(DeclaredParameters):
     n_jobs: int | None = 1
     random_state: int = 0
     verbose: int = 0
+
+
+#: Parameters above that a model which is counted, not learned, makes use of or can do without.
+_WITH_COUNTS = ("average", "shuffle", "patience", "n_jobs", "random_state", "verbose", "max_iter")
+
+
+def refuse_unused(task: Any, *unused: str, used: tuple[str, ...] = ()) -> None:
+    """Refuse parameters that a learner which only counts would ignore.
+
+    Parameters
+    ----------
+    task : object
+        Its learner makes a model of counts.
+    *unused : str
+        Parameters of the task itself that the learner ignores.
+    used : tuple of str
+        Parameters of :class:`LearnerParameters` that it does use.
+    """
+    shared = [name for name in vars(LearnerParameters) if name not in (*_WITH_COUNTS, *used)]
+    for name, value in task.get_params().items():
+        usual = (getattr(type(task), name), 1 if name == "n_models" else None)
+        if (name in unused or name in shared) and value not in usual:
+            raise ValueError(
+                f"learner {task.learner!r} counts and does not use {name}: leave it at its default"
+            )

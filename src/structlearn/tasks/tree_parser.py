@@ -79,8 +79,8 @@ class TreeParser(LearnerParameters, _Hooks):
         dev : as ``X``, optional
             Scored after each pass; the best pass is kept.
         sample_weight : array of shape (n_sentences,), optional
-            Weights ≥ 0 of the losses of the sentences: 2 is as good as having one twice. Taggers
-            learn from all sentences alike.
+            Weights ≥ 0 of the losses of the sentences: 2 counts as having the sentence
+            twice. Taggers learn from all sentences alike.
         format : str, optional
             Format of the files.
         """

@@ -100,7 +100,7 @@ def read_sentences(
     """
     if format not in (None, *FORMATS):
         raise ValueError(
-            f"a parser of constituents reads the formats {' and '.join(FORMATS)}, not {format!r}"
+            f"a constituency parser reads the formats {' and '.join(FORMATS)}, not {format!r}"
         )
     if not isinstance(source, (str, os.PathLike)):
         rows = enumerate(check_source(source), 1)
@@ -152,8 +152,8 @@ def _text_sentences(path: str, text: bytes, *, sure: bool) -> list[Sentence]:
     if not sure and guess_format(path, text) == "conllu":
         raise FileError(
             path,
-            "it looks like CoNLL-U: a parser of constituents reads bracketed trees, or plain text "
-            "with a sentence a line (--format text)",
+            "it looks like CoNLL-U: a constituency parser reads bracketed trees, or plain text "
+            "with one sentence per line (--format text)",
         )
     try:
         lines = text.decode("utf-8-sig").split("\n")
@@ -164,8 +164,8 @@ def _text_sentences(path: str, text: bytes, *, sure: bool) -> list[Sentence]:
         if not sure and "\t" in row:
             raise FileError(
                 path,
-                "a tab: are these columns? A parser of constituents reads bracketed trees, or "
-                "plain text with a sentence a line; --format text says that it is that",
+                "a tab: are these columns? A constituency parser reads bracketed trees, or plain "
+                "text with one sentence per line (--format text)",
                 line,
             )
         words = [_escaped(word) for word in row.split()]
@@ -198,7 +198,7 @@ def _given_sentences(row: Any, number: int, traces: bool) -> list[Sentence]:
                 reason = NO_TEXT
             else:
                 continue
-            raise ValueError(f"sentence {number}: {cell!r:.60} is no {what}: {reason}")
+            raise ValueError(f"sentence {number}: {cell!r:.60} is not a {what}: {reason}")
     return [Sentence([_escaped(word) for word in words], tags, place)]
 
 

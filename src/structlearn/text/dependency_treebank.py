@@ -160,8 +160,8 @@ def settled_format(source: str | os.PathLike[str], text: bytes, format: str | No
         if len(words) > 1 and not line.startswith(b"#"):
             raise FileError(
                 os.fspath(source),
-                f"it has {len(words)} columns and is no CoNLL-U: --format text says that a line "
-                "is a sentence, --format columns that its first column is a word",
+                f"it has {len(words)} columns and is not CoNLL-U: use --format text if each line "
+                "is a sentence, --format columns if the first column holds the words",
                 number,
             )
         if words:
@@ -172,7 +172,7 @@ def settled_format(source: str | os.PathLike[str], text: bytes, format: str | No
 def label_text(
     make_labeller: Any, source: str | os.PathLike[str], output: Any, threads: int, progress: Any
 ) -> int:
-    """Parse plain text, a sentence a line, as a column file of it would be; return the tokens."""
+    """Parse plain text, one sentence per line; return the number of tokens."""
     starts: list[int] = []  # of each sentence: its first line in the column file
     lines: list[int] = []  # and the line where it stands
     column_line = 0

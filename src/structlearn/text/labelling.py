@@ -69,8 +69,8 @@ def label_pieces(
                 if model is not None and chosen != model.format:
                     raise FileError(
                         os.fspath(source),
-                        f"a file of format {chosen}, where the model was trained on {model.format}"
-                        + ("" if format else "; --format says otherwise"),
+                        f"the format is {chosen}, but the model was trained on {model.format}"
+                        + ("" if format else "; if that is wrong, give --format"),
                     )
                 labeller = make_labeller(chosen)
             if threads == 1:

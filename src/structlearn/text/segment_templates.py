@@ -109,7 +109,7 @@ class SegmentTemplates(FeatureTemplates):
         return SegmentTemplates(kept, self.phrases, self.vectors, self.functions)
 
     def compile_segments(self, format: str, n_columns: int) -> _core.SegmentFeatures:
-        """Return the native form, for files of a format with so many columns."""
+        """Return the native form, for files of a format and number of columns."""
         numbers: dict[Attribute, int] = {}
         specs: list[dict[str, Any]] = []
         lines: list[tuple[str, list[tuple[str, int, int]], bool]] = []

@@ -239,7 +239,7 @@ class FeatureTemplates:
         return list(dict.fromkeys(names))
 
     def compile(self, format: str, n_columns: int) -> _core.FeatureSet:
-        """Return the native form, for files of a format with so many columns."""
+        """Return the native form, for files of a format and number of columns."""
         numbers: dict[Attribute, int] = {}
         specs: list[dict[str, Any]] = []
         lines: list[tuple[str, list[tuple[int, int]], bool, bool]] = []

@@ -9,10 +9,10 @@ from sklearn.model_selection import GridSearchCV, cross_val_score
 
 import structlearn.tasks
 from structlearn.estimators import checkpoint
+from structlearn.estimators.learner_names import LEARNERS
 from structlearn.exceptions import InexactInferenceWarning
 from structlearn.tasks import ImageSegmenter
 from structlearn.tasks.images import fitting
-from structlearn.tasks.images.segmenter import LEARNERS
 from structlearn.tasks.learning import learn_task
 from tests.io.image_folders import shapes
 

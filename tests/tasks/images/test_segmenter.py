@@ -6,12 +6,12 @@ import warnings
 import numpy as np
 import pytest
 
-from structlearn.exceptions import FileError, InexactInferenceWarning
+from structlearn.estimators.learner_names import LEARNERS
+from structlearn.exceptions import CapabilityError, FileError, InexactInferenceWarning
 from structlearn.features.pixel_pairs import Contrast
 from structlearn.structures import Grid
 from structlearn.tasks import ImageSegmenter
 from structlearn.tasks.images.model import SegmenterModel
-from structlearn.tasks.images.segmenter import LEARNERS
 from structlearn.tasks.images.sites import Sites
 from tests.io.image_folders import folder, shapes
 
@@ -179,6 +179,19 @@ def test_parameters():
     with pytest.raises(ValueError, match="call fit"):
         ImageSegmenter().predict(pairs[0][0])
     assert ImageSegmenter(superpixels=5).get_params()["superpixels"] == 5
+
+
+def test_sums_over_segmentations_are_refused(trained):
+    """Before anything is learned; the message says what works."""
+    seen = []
+    with pytest.raises(CapabilityError, match=r"sum over all segmentations.*learner='crf'"):
+        ImageSegmenter(temperature=1.0, callbacks=seen.append).fit(X="never read")
+    assert not seen
+    image = shapes(1)[0][0]
+    for ask in (trained.predict_kbest, trained.predict_marginals):
+        with pytest.raises(CapabilityError, match="What works: predict"):
+            ask(X=[image])
+    assert len(trained.predict(X=[image])) == 1
 
 
 def test_folders_and_arrays_agree(tmp_path):

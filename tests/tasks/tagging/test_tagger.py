@@ -298,7 +298,7 @@ def test_evaluation_is_that_of_the_metrics(tmp_path):
     assert result["recall"] == pytest.approx(correct / sum(len(chunks(y)) for y in gold))
     assert result["tokens"] == sum(map(len, gold))
     assert "NP" in result["by_type"]
-    with pytest.raises(FileError, match="2 columns: the gold labels are to be in column 3"):
+    with pytest.raises(FileError, match="2 columns: the gold labels must be in column 3"):
         tagger.evaluate(unlabelled(test))
 
 

@@ -108,11 +108,6 @@ def test_goes_on_with_a_stream(tmp_path, kill_at):
     assert written(resumed, tmp_path / "a") == written(straight, tmp_path / "b")
 
 
-def test_what_is_counted_has_none(tmp_path):
-    with pytest.raises(ValueError, match="checkpoint does not go with it"):
-        Tagger(learner="hmm", checkpoint=tmp_path / "training").fit(tagged(10))
-
-
 def test_command_line(tmp_path, kill_at, capsys):
     text = tmp_path / "train.txt"
     sentences = ("".join(f"{' '.join(t)}\n" for t in sentence) for sentence in chunked(40))

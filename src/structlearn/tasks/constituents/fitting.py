@@ -28,7 +28,7 @@ __all__ = ["TreeProblem", "fit_parser"]
 _LEAST_LABEL = 2
 #: Words seen fewer times are their shape and ending.
 _LEAST_WORD = 2
-#: Expected counts that are not worth their time in a step, where steps come to no optimum anyway.
+#: Smaller expected counts are left out of steps, if no proven optimum is asked for: it saves time.
 _NEGLIGIBLE = 1e-4
 #: Learners whose gap is proven, which takes weights of 64 bits.
 _CONVEX = ("svm", "crf")

@@ -8,6 +8,7 @@ from collections.abc import Callable
 from ...estimators.declared import parameter
 from ...text.bracket_treebank import Sentence, placed_trees, read_sentences, with_trees
 from ...text.trees import Tree
+from ..parameters import refuse_unused
 from ..tree_parser import TreeParser
 from .model import ConstituencyModel
 
@@ -110,6 +111,8 @@ class ConstituencyParser(TreeParser):
 
         super()._check()
         check_learner(self, also=("pcfg",))
+        if self.learner == "pcfg":
+            refuse_unused(self, "min_count", "folds", "max_length", used=("class_weight",))
 
     # -- learning -------------------------------------------------------------------------------
 
@@ -245,7 +248,7 @@ class ConstituencyParser(TreeParser):
             f"labelled F1 {100 * found['f1']:.2f}, precision {100 * found['precision']:.2f}, "
             f"recall {100 * found['recall']:.2f}, exact match {100 * found['exact_match']:.2f}; "
             f"{shorter}; tags {100 * found['tag_accuracy']:.2f}; "
-            f"{found['sentences_per_second']:.0f} sentences a second"
+            f"{found['sentences_per_second']:.0f} sentences per second"
         )
         return "\n".join([head, "", *score_rows("label", "gold", by_label)])
 
@@ -255,5 +258,5 @@ def _pick(sentences: list[Any], number: int) -> Any:
     if not sentences:
         raise ValueError("there are no sentences")
     if not -len(sentences) <= number < len(sentences):
-        raise IndexError(f"there is no sentence {number}: there are {len(sentences)}")
+        raise IndexError(f"sentence {number} does not exist: there are {len(sentences)} sentences")
     return sentences[number]

@@ -123,8 +123,8 @@ def _facts(model: ParserModel) -> list[tuple[str, str]]:
         *learner_facts(training),
         (
             "pruner",
-            f"at most {model.most} heads for each word, of at least {model.least:g} of the best "
-            "one's probability",
+            f"at most {model.most} heads per word, each with at least {model.least:g} times the "
+            "probability of the best one",
         ),
         ("weights", f"{sum(map(bool, weights))} of {len(weights)} are not 0"),
         ("taggers", ", ".join(t.target_name for t in model.taggers) or "none (gold tags)"),

@@ -41,8 +41,8 @@ _PRUNER = {
     "_rate": 0.1,
 }
 _PRUNER_BITS = 20
-#: Learners that see all sentences before they move: their vectors have eight bytes a weight, and
-#: they have dozens of them.
+#: Learners that see all sentences before they move: they keep dozens of vectors of eight bytes
+#: per weight.
 _BATCH = ("svm", "crf")
 #: The bits of the table, for them and for the others.
 BATCH_BITS, ONLINE_BITS = 20, 24
@@ -150,7 +150,7 @@ class ParserFitting:
         )
         self.parser._say(
             f"{len(self.treebank.labels)} relations; "
-            f"{examples.heads_per_word:.2f} heads a word to choose from"
+            f"{examples.heads_per_word:.2f} candidate heads per word on average"
         )
         return ParserProblem(
             examples,

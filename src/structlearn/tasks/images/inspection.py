@@ -54,7 +54,7 @@ def _facts(model: SegmenterModel) -> list[tuple[str, str]]:
         ("masks", coding.kind),
         ("labelled", labelled),
         ("scales", ", ".join(f"{s:g}" for s in model.features.scales)),
-        ("features", f"{len(model.basis)} of {len(model.features)} numbers a pixel"),
+        ("features", f"{len(model.basis)} per pixel, made from {len(model.features)} measurements"),
     ]
     return facts
 
@@ -69,7 +69,7 @@ def _weights(
         unknown = [name for name in only if name not in model.coding.names]
         if unknown:
             known = ", ".join(model.coding.names)
-            raise ValueError(f"there is no class {unknown[0]!r}; there are {known}")
+            raise ValueError(f"unknown class {unknown[0]!r}; the model has {known}")
     found = {}
     for k, name in enumerate(model.coding.names):
         if only is None or name in only:

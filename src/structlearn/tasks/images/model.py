@@ -16,13 +16,19 @@ from ...io.masks import MaskCoding
 from ...io.stored_model import StoredModel
 from .sites import Sites
 
-__all__ = ["SegmenterModel", "in_parallel", "one_blas_thread"]
+__all__ = ["NO_SUMS", "SegmenterModel", "in_parallel", "one_blas_thread"]
 
 Floats = npt.NDArray[np.float32]
 Array = npt.NDArray[np.float64]
 Integers = npt.NDArray[np.int64]
 Item = TypeVar("Item")
 Result = TypeVar("Result")
+
+#: Why losses and predictions with probabilities are refused.
+NO_SUMS = (
+    "the sum over all segmentations of an image has no fast algorithm. What works: learner='crf', "
+    "by pseudo-likelihood, and learners with temperature 0"
+)
 
 #: Array of a model file -> its type and how many dimensions it has.
 _ARRAYS = {
@@ -101,7 +107,7 @@ class SegmenterModel(StoredModel):
         if basis.mean.size != len(features) or basis.knots.shape[1:] != basis.mean.shape:
             raise ValueError("features and their basis do not agree")
         if label.shape != shape or alone.shape != shape or pair.shape != (N_PAIR,):
-            raise ValueError(f"weights are to have the shapes {shape} and {(N_PAIR,)}")
+            raise ValueError(f"weights must have the shapes {shape} and {(N_PAIR,)}")
         arrays = (basis.mean, basis.deviation, basis.knots, label, alone, pair, contrast.spread)
         if not all(np.isfinite(a).all() for a in arrays):
             raise ValueError("its numbers are not all finite")
@@ -203,7 +209,7 @@ class SegmenterModel(StoredModel):
         if not all(0 < s <= 64 for s in scales):
             raise ValueError(f"scales are from 0 to 64 pixels, got {scales}")
         if type(d["superpixels"]) is not int or d["superpixels"] < 0:
-            raise ValueError("superpixels are to be a whole number of at least 0")
+            raise ValueError("superpixels must be a whole number of at least 0")
         return cls(
             coding=MaskCoding.from_json(d["classes"]),
             features=PixelFeatures(scales, bool(d["place"])),

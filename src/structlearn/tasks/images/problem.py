@@ -18,6 +18,7 @@ from ...problem import Problem
 from ...problem.python_inference import Inexact
 from ...scoring.cone import WeightCone
 from ...scoring.layout import WeightBlock, WeightLayout
+from .model import NO_SUMS
 from .scenes import Scene
 
 __all__ = ["PAIR_SCALE", "ImageProblem"]
@@ -174,10 +175,7 @@ class _Search:
     def infer(self, i: int, theta: Array, temperature: float) -> tuple[float, Parts, Array]:
         """Return (score, parts, their counts) of the best segmentation; costs are in the scores."""
         if temperature:
-            raise CapabilityError(
-                "the sum over all segmentations of an image has no fast algorithm. What works: "
-                "learner='crf', by pseudo-likelihood, and learners with temperature 0"
-            )
+            raise CapabilityError(NO_SUMS)
         sites, n_classes = self._scenes[i].sites, self._n_classes
         n_labels = sites.n_sites * n_classes
         label = theta[:n_labels].reshape(-1, n_classes)

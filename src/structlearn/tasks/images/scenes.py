@@ -44,7 +44,7 @@ class Scene:
         """Get ready for a problem; superpixels keep sums over their pixels.
 
         ``counts`` are then the (n_sites, K) numbers of known pixels of each class, and the gold
-        class of a site is the commonest; for pixels there are none.
+        class of a site is the most frequent one; single pixels have no counts.
         """
         self.sites, self._basis, self._features = sites, basis, features
         self._rows: Floats | None = None

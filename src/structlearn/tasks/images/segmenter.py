@@ -5,13 +5,14 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Callable
-from typing import Any
+from typing import Any, NoReturn
 
 import numpy as np
 import numpy.typing as npt
 
 from ...drawing.overlay import overlay
 from ...estimators.declared import check_whole, parameter
+from ...exceptions import CapabilityError
 from ...io.image_folders import find_images, output_files, read_examples, read_images
 from ...io.images import png_bytes, read_image
 from ...io.masks import read_names
@@ -19,12 +20,10 @@ from ...metrics.overlap import Overlap, compare
 from ...text.files import replaced
 from ..base import FileTagger
 from ..parameters import LearnerParameters
-from .model import SegmenterModel
+from .model import NO_SUMS, SegmenterModel
 
 __all__ = ["ImageSegmenter", "Segmenter"]
 
-#: Those of :mod:`~structlearn.tasks.learning`, the best first.
-LEARNERS = ("adagrad", "svm", "crf", "perceptron", "passive-aggressive", "arow")
 #: Images that are labelled before they are written, times the threads.
 _CHUNK = 4
 
@@ -94,8 +93,6 @@ class ImageSegmenter(LearnerParameters, FileTagger):
     (48, 48)
     """
 
-    #: What the command line tells segmenters from others by.
-    task = "segmenter"
     _text = LearnerParameters._text.replace(
         "Weights of the labels; a sentence weighs as much as its labels do on average.",
         "Multiplies, by the class of a pixel, its cost and its log loss. perceptron, which has no\n"
@@ -119,6 +116,8 @@ class ImageSegmenter(LearnerParameters, FileTagger):
             check_whole("n_models", self.n_models, 1)
         if self.margin is not None and self.learner == "crf":
             raise ValueError("margin is for learner='adagrad', a pseudo-likelihood has none")
+        if self.temperature and self.learner != "crf":
+            raise CapabilityError(NO_SUMS)
         try:
             good = all(0 < float(s) <= 64 for s in self.scales)
         except (TypeError, ValueError):
@@ -129,18 +128,18 @@ class ImageSegmenter(LearnerParameters, FileTagger):
     # -- learning -------------------------------------------------------------------------------
 
     def fit(
-        self, train: Any, y: Any = None, *, dev: Any = None, sample_weight: Any = None
+        self, X: Any, y: Any = None, *, dev: Any = None, sample_weight: Any = None
     ) -> ImageSegmenter:
         """Learn from images with masks.
 
         Parameters
         ----------
-        train : path, list of images, list of (image, mask), or an object with ``images``, ``masks``
+        X : path, list of images, list of (image, mask), or an object with ``images``, ``masks``
             A folder with ``images/`` and ``masks/``, or with ``dog.jpg`` beside ``dog_mask.png``.
             In lists, images and masks are paths or arrays.
         y : list of masks, optional
-            Where ``train`` is a list of images.
-        dev : as ``train`` with its masks, optional
+            The masks, if ``X`` is a list of images.
+        dev : as ``X`` with its masks, optional
             Segmented after each pass; the best pass is kept.
         sample_weight : array of shape (n,), optional
             Multiplies the loss of each image; ≥ 0.
@@ -151,7 +150,7 @@ class ImageSegmenter(LearnerParameters, FileTagger):
         names = self.classes
         if isinstance(names, (str, os.PathLike)):
             names = read_names(names)
-        examples = read_examples(train, y)
+        examples = read_examples(X, y)
         held_out = None if dev is None else read_examples(dev)
         self.model_, learned = fit_segmenter(
             self._plain(), examples, held_out, names, sample_weight
@@ -189,12 +188,12 @@ class ImageSegmenter(LearnerParameters, FileTagger):
 
     # -- labelling ------------------------------------------------------------------------------
 
-    def predict(self, source: Any, *, neighbours: bool = True) -> list[npt.NDArray[np.uint8]]:
+    def predict(self, X: Any, *, neighbours: bool = True) -> list[npt.NDArray[np.uint8]]:
         """Return the masks of images, written as the training masks are.
 
         Parameters
         ----------
-        source : path, or list of paths and arrays
+        X : path, or list of paths and arrays
             A file, a folder, or images.
         neighbours : bool, default=True
             False: by the model of single pixels, for comparison.
@@ -204,9 +203,23 @@ class ImageSegmenter(LearnerParameters, FileTagger):
         list of (H, W) arrays of values, or of (H, W, 3) arrays of colours
         """
         model: SegmenterModel = self._fitted()
-        images = read_images(source)
+        images = read_images(X)
         found = model.segment_all(images, neighbours=neighbours, threads=self.n_threads)
         return [model.coding.decode(labels) for labels in found]
+
+    def predict_kbest(self, X: Any, n: int = 5) -> NoReturn:
+        """Raise: the n best segmentations of an image have no fast algorithm."""
+        raise CapabilityError(
+            "the n best segmentations of an image have no fast algorithm. What works: predict, "
+            "which returns the best one"
+        )
+
+    def predict_marginals(self, X: Any) -> NoReturn:
+        """Raise: probabilities of pixels need sums over all segmentations of an image."""
+        raise CapabilityError(
+            "probabilities of pixels need the sum over all segmentations of an image, which has "
+            "no fast algorithm. What works: predict, which returns the best segmentation"
+        )
 
     def label_files(
         self,
@@ -221,8 +234,8 @@ class ImageSegmenter(LearnerParameters, FileTagger):
         Parameters
         ----------
         output : path or binary file
-            For one image a file; for a folder a folder, made where there is none, of masks with
-            the names of their images. No image is ever replaced.
+            A file for one image; a folder for a folder, which is created if it does not exist.
+            Masks have the names of their images. No image is ever overwritten.
         overlays : path, optional
             A folder for pictures of the images under their classes.
         progress : callable, optional
@@ -250,16 +263,16 @@ class ImageSegmenter(LearnerParameters, FileTagger):
 
     # -- judging --------------------------------------------------------------------------------
 
-    def score(self, source: Any, y: Any = None) -> float:
+    def score(self, X: Any, y: Any = None) -> float:
         """Return the mean IoU on images with masks."""
-        return float(self.evaluate(source, y)["iou"])
+        return float(self.evaluate(X, y)["iou"])
 
-    def evaluate(self, source: Any, y: Any = None) -> dict[str, Any]:
+    def evaluate(self, X: Any, y: Any = None) -> dict[str, Any]:
         """Compare predicted with gold masks.
 
         Parameters
         ----------
-        source, y : as :meth:`fit` takes them
+        X, y : as :meth:`fit` takes them
 
         Returns
         -------
@@ -267,11 +280,11 @@ class ImageSegmenter(LearnerParameters, FileTagger):
             accuracy of pixels, iou (the mean over classes), iou_by_class, alone (the same of the
             model of single pixels), images, pixels, pixels_per_second.
         """
-        return self._evaluate(source, y)[0]
+        return self._evaluate(X, y)[0]
 
-    def _evaluate(self, source: Any, y: Any = None) -> tuple[dict[str, Any], Overlap, Overlap]:
+    def _evaluate(self, X: Any, y: Any = None) -> tuple[dict[str, Any], Overlap, Overlap]:
         model: SegmenterModel = self._fitted()
-        examples = read_examples(source, y)
+        examples = read_examples(X, y)
         gold = [model.coding.encode(e.mask) for e in examples]
         images = [e.image for e in examples]
         begin = time.perf_counter()
@@ -288,14 +301,14 @@ class ImageSegmenter(LearnerParameters, FileTagger):
         scores["pixels_per_second"] = round(labelled / max(seconds, 1e-9))
         return scores, overlap, alone
 
-    def report(self, source: Any, *, confusions: int = 0) -> str:
+    def report(self, X: Any, *, confusions: int = 0) -> str:
         """Return the scores as text, with a table by class."""
-        scores, overlap, alone = self._evaluate(source)
+        scores, overlap, alone = self._evaluate(X)
         names = self._fitted().coding.names
         lines = [
             f"mean IoU {100 * overlap.mean_iou:.2f} (pixels alone {100 * alone.mean_iou:.2f}), "
             f"accuracy {100 * overlap.accuracy:.2f} (alone {100 * alone.accuracy:.2f}); "
-            f"{scores['images']} images, {scores['pixels_per_second']:,} pixels a second",
+            f"{scores['images']} images, {scores['pixels_per_second']:,} pixels per second",
             "",
             overlap.table(names, alone=alone),
         ]

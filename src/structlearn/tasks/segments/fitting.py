@@ -194,10 +194,10 @@ def _check_labels(corpus: Corpus, target: int, some: bool = True) -> None:
     chunked = are_chunk_labels(strings) or (not some and all(k == OUTSIDE for k in strings))
     wrong = next((k for k in strings if k != OUTSIDE and not are_chunk_labels([k])), None)
     if not chunked:
-        found = "all of them are 'O'" if wrong is None else f"{wrong!r} is none"
+        found = "all of them are 'O'" if wrong is None else f"{wrong!r} is not one"
         raise FileError(
             corpus.path or "the corpus",
-            f"column {target + 1} is to have labels of chunks, O, B-PER, I-PER, ...: {found}",
+            f"column {target + 1} must have labels of chunks (O, B-PER, I-PER, ...): {found}",
         )
     if any(k[2:] == OUTSIDE for k in strings):
         raise FileError(corpus.path or "the corpus", "a chunk's type cannot be 'O'")

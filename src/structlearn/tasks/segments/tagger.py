@@ -96,7 +96,7 @@ class SegmentTagger(LabelTagger):
         from .fitting import SegmentFitting
 
         if start is not None:
-            raise ValueError("start: training of segments begins anew; that of a Tagger can go on")
+            raise ValueError("start is for a Tagger: a SegmentTagger cannot continue from a model")
         return SegmentFitting(self, corpus, sample_weight)
 
     # -- the model ------------------------------------------------------------------------------

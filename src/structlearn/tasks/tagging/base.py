@@ -45,14 +45,15 @@ class LabelTagger(LearnerParameters, FileTagger):
         "max_iter": (1, None),
         "n_models": (1, None),
     }
-    #: Learners of its own, that the estimators do not have by this way.
+    #: Learners besides those of the estimators.
     _own_learners: tuple[str, ...] = ()
 
     def _check(self) -> None:
         from ...estimators.named import check_learner
 
         for name, (least, most) in self._WHOLE.items():
-            if getattr(self, name) is not None:
+            optional = name == "n_jobs" or getattr(type(self), name) is None
+            if getattr(self, name) is not None or not optional:
                 check_whole(name, getattr(self, name), least, most)
         if not isinstance(self.all_possible_states, (bool, type(None))):
             check_whole("all_possible_states", self.all_possible_states, 0)
@@ -87,11 +88,11 @@ class LabelTagger(LearnerParameters, FileTagger):
             Scored after each pass (chunk F1, or accuracy); the best pass is kept, and probabilities
             are calibrated on it.
         sample_weight : array of shape (n_sentences,), optional
-            Weights ≥ 0 of the sentences: 2 is as having one twice.
+            Weights ≥ 0 of the sentences: a weight of 2 counts as having the sentence twice.
         start : Tagger, optional
             Go on from its weights; its features and labels stay (taggers of tokens).
         format : {"columns", "conllu"}, optional
-            Of the files; by default it goes by their names, else by their content.
+            Of the files; by default it is guessed from their names, else from their content.
         """
         from ...estimators.outputs import check_sample_weight, refuse_no_weight
 
@@ -124,7 +125,7 @@ class LabelTagger(LearnerParameters, FileTagger):
 
     @staticmethod
     def _told_by(model: Any) -> dict[str, Any]:
-        """Return the parameters that a model itself tells of."""
+        """Return the parameters that can be read off a model."""
         raise AssertionError
 
     # -- labelling ------------------------------------------------------------------------------
@@ -155,7 +156,7 @@ class LabelTagger(LearnerParameters, FileTagger):
         ----------
         output : path or binary file
             The input with the column of labels filled, or appended where it is missing. A path is
-            replaced only when the new file is whole.
+            replaced only when the new file is complete.
         nbest : int
             Above 1: this many columns of labels, the best sentence's, the second best's, ...
             (taggers of tokens).
@@ -195,7 +196,7 @@ class LabelTagger(LearnerParameters, FileTagger):
 
     def evaluate(
         self,
-        source: Any,
+        X: Any,
         format: str | None = None,
         *,
         confidence: bool = False,
@@ -218,11 +219,11 @@ class LabelTagger(LearnerParameters, FileTagger):
         """
         from .scores import Comparison
 
-        return Comparison(self, source, format).as_dict(confidence=confidence, against=against)
+        return Comparison(self, X, format).as_dict(confidence=confidence, against=against)
 
     def report(
         self,
-        source: Any,
+        X: Any,
         format: str | None = None,
         *,
         confidence: bool = False,
@@ -242,5 +243,5 @@ class LabelTagger(LearnerParameters, FileTagger):
         """
         from .scores import Comparison
 
-        found = Comparison(self, source, format)
+        found = Comparison(self, X, format)
         return found.text(confidence=confidence, confusions=confusions, against=against)

@@ -275,7 +275,7 @@ class TokenFitting(Fitting):
             )
         if self.start is not None and labels != self.start.labels:
             new = sorted(set(labels) - set(self.start.labels))
-            raise ValueError(f"the model to go on from does not have the labels {new}")
+            raise ValueError(f"the model to continue from does not have the labels {new}")
         self.labels = labels
         self.measure = "f1" if are_chunk_labels(labels) else "accuracy"
 

@@ -14,16 +14,11 @@ from ...io.weight_tables import packed_table
 from ...text.corpus import Corpus
 from ...text.templates import Attribute, FeatureTemplates, Template
 from ..learning import Learned
-from ..parameters import LearnerParameters
+from ..parameters import refuse_unused
 from .fitting import TokenFitting
 from .model import TaggerModel
 
 __all__ = ["CountedFitting"]
-
-#: Parameters of taggers that counting has no use for, besides those of learners,
-_UNUSED = ("features", "hash_bits", "prune", "min_count", "all_possible_states")
-#: and those of learners that do not matter to it, or that it has a use for.
-_USED = ("average", "shuffle", "patience", "n_jobs", "random_state", "verbose", "max_iter")
 
 
 class CountedFitting(TokenFitting):
@@ -36,13 +31,7 @@ class CountedFitting(TokenFitting):
     def __init__(
         self, tagger: Any, corpus: Corpus, start: None = None, sample_weight: Any = None
     ) -> None:
-        for name, value in tagger.get_params().items():
-            unused = name in _UNUSED or (name in vars(LearnerParameters) and name not in _USED)
-            usual = (getattr(type(tagger), name), 1 if name == "n_models" else None)
-            if unused and value not in usual:
-                raise ValueError(
-                    f"a hidden Markov model counts words and labels: {name} does not go with it"
-                )
+        refuse_unused(tagger, "features", "hash_bits", "prune", "min_count", "all_possible_states")
         super().__init__(tagger, corpus, None, sample_weight)
 
     def run(self, dev: Corpus | None) -> tuple[TaggerModel, Learned]:

@@ -93,8 +93,11 @@ def summarise(tagger: Any, top: int = 10, labels: Sequence[str] | None = None) -
 def _strongest(model: Any, top: int, labels: Sequence[str]) -> dict[str, list[tuple[str, float]]]:
     """Return by label the features with the largest weights; none of a model of segments.
 
-    It keeps no names of features: there would be those of all segments.
+    It keeps no names of features: there would be those of all segments. A hidden Markov model has
+    words and log P(word | label) instead.
     """
+    if getattr(model, "emissions", None) is not None:
+        return _likeliest_words(model, top, labels)
     if not hasattr(model, "feature_names"):
         return {}
     names = model.feature_names()
@@ -122,19 +125,43 @@ def _strongest(model: Any, top: int, labels: Sequence[str]) -> dict[str, list[tu
     return ranked
 
 
+def _likeliest_words(
+    model: Any, top: int, labels: Sequence[str]
+) -> dict[str, list[tuple[str, float]]]:
+    """Return by label the most probable words of a hidden Markov model with log P(word | label)."""
+    scores, _ = model.templates.emission
+    words = bytes(model.emissions[1]["emission.words"].data).decode().split("\n")
+    rows = [(word, scores(word)) for word in words]
+    ranked = {}
+    for k, label in enumerate(model.labels):
+        if label in labels:
+            best = heapq.nlargest(top, ((float(row[k]), word) for word, row in rows))
+            ranked[label] = [(f"word={word}", score) for score, word in best]
+    return ranked
+
+
 def _facts(model: Any) -> list[tuple[str, str]]:
     """Return what a model is and how it was trained."""
     training = model.training
+    described = [
+        ("features", f"{training.get('features', 0):,}; {model.n_weights:,} weights are not 0"),
+        ("templates", str(len(model.templates))),
+    ]
+    passes = training.get("passes")
+    how = f", {passes} {'pass' if passes == 1 else 'passes'}"
+    if getattr(model, "emissions", None) is not None:  # counts of words, not weights of features
+        n_words = bytes(model.emissions[1]["emission.words"].data).count(b"\n") + 1
+        described = [("words", f"{n_words:,}; numbers are log P(word | label)")]
+        how = ""
     facts = [
         ("learner", f"{training.get('learner')}, {model.kind}"),
         *learner_facts(training),
         ("labels", f"{len(model.labels)}, in column {model.target + 1} ({model.target_name})"),
-        ("features", f"{training.get('features', 0):,}; {model.n_weights:,} weights are not 0"),
-        ("templates", str(len(model.templates))),
+        *described,
         (
             "trained on",
-            f"{training.get('sentences', 0):,} sentences, {training.get('tokens', 0):,} tokens, "
-            f"{training.get('passes')} passes",
+            f"{training.get('sentences', 0):,} sentences, {training.get('tokens', 0):,} tokens"
+            f"{how}",
         ),
     ]
     if training.get("n_models", 1) > 1:
@@ -202,6 +229,11 @@ def _parts(model: Any, reader: Any, s: int) -> Callable[[list[int]], dict[tuple[
     n = len(model.labels)
     named = model.labels
     features = reader.explain(s, False)
+    if model.emissions is not None:  # the j-th number of the one feature is label j's
+        features = [
+            [(f"word given {k}", row[1]) for k, row in zip(named, rows, strict=True)]
+            for rows in features
+        ]
     pairs = reader.explain(s, True) if "pair.slots" in model.arrays else []
     tables = [array("d", bytes(model.arrays[f"transition{m}"])) for m in range(1, model.order + 1)]
     start = array("d", bytes(model.arrays["start"])) or array("d", bytes(8 * n))

@@ -26,7 +26,7 @@ class Tagger(LabelTagger):
     Parameters
     ----------
     features : {"auto", "pos", "chunk", "ner", "none"}, path or FeatureTemplates, default="auto"
-        What it looks at (:mod:`structlearn.text.templates`). "auto" goes by the labels.
+        What it looks at (:mod:`structlearn.text.templates`). "auto": the labels decide.
     learner : {"perceptron", "svm", "crf", "hmm", "passive-aggressive", "arow", "adagrad"}
         The estimator that learns the weights, by default
         :class:`~structlearn.estimators.StructuredPerceptron`. "svm" and "crf" minimise
@@ -104,7 +104,9 @@ class Tagger(LabelTagger):
             from .hidden_markov import CountedFitting
 
             if start is not None:
-                raise ValueError("start: a hidden Markov model is counted, it cannot go on")
+                raise ValueError(
+                    "start: a hidden Markov model is counted, it cannot continue from a model"
+                )
             return CountedFitting(self, corpus, None, sample_weight)
         from .fitting import TokenFitting
 
