@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 __all__ = [
     "Tensor",
     "check_dtype",
+    "checked_arrays",
     "container_pieces",
     "kind_of_file",
     "parse_container",
@@ -217,6 +218,13 @@ def check_dtype(name: str, tensor: Tensor, expected: str) -> None:
     """Refuse an array of another type than the core reads it as."""
     if tensor.dtype != expected:
         raise ValueError(f"the array {name!r} is {tensor.dtype}, not {expected}")
+
+
+def checked_arrays(tensors: Mapping[str, Tensor], dtypes: Mapping[str, str]) -> dict[str, Any]:
+    """Return the arrays with these names, whose types must be these."""
+    for name, dtype in dtypes.items():
+        check_dtype(name, tensors[name], dtype)
+    return {name: tensors[name].data for name in dtypes}
 
 
 def _foreign(reason: str, what: str) -> str:

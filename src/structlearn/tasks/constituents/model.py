@@ -6,7 +6,7 @@ from array import array
 from collections.abc import Iterator, Sequence
 
 from ... import _core
-from ...io.container import Tensor, check_dtype, container_pieces, parse_container
+from ...io.container import Tensor, check_dtype, checked_arrays, container_pieces, parse_container
 from ...io.stored_model import StoredModel
 from ...text.trees import Tree, tree_from_spans
 from ..tagging.model import TaggerModel
@@ -179,9 +179,7 @@ class ConstituencyModel(StoredModel):
             scores = array("d", bytes(tensors["rules"].data))
             grammar = TreebankGrammar(**d["grammar"], scores=scores)
         else:
-            for key, dtype in _DTYPES.items():
-                check_dtype(key, tensors[key], dtype)
-                arrays[key] = tensors[key].data
+            arrays = checked_arrays(tensors, _DTYPES)
         return cls(
             labels=[tuple(map(str, chain)) for chain in d["labels"]],
             tags=list(map(str, d["tags"])),

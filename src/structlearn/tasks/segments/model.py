@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping
 
 from ... import _core
 from ...exceptions import LineError
-from ...io.container import Tensor, check_dtype
+from ...io.container import Tensor, checked_arrays
 from ...text.corpus import Corpus
 from ...text.segment_templates import SegmentTemplates
 from ..tagging.model import LabelModel
@@ -83,10 +83,7 @@ class SegmentModel(LabelModel):
         tensors: dict[str, Tensor],
         functions: Mapping[str, Callable[[str], Any]] | None,
     ) -> SegmentModel:
-        arrays: dict[str, Any] = {}
-        for key, dtype in _DTYPES.items():
-            check_dtype(key, tensors[key], dtype)
-            arrays[key] = tensors[key].data
+        arrays = checked_arrays(tensors, _DTYPES)
         common = cls._common(d, tensors, functions)
         return cls(**common, arrays=arrays, max_length=int(d["max_length"]))
 
