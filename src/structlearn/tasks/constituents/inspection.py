@@ -53,7 +53,7 @@ def _top_pairs(model: ConstituencyModel, top: int, only: Sequence[str] | None) -
 
 
 def _rules(model: ConstituencyModel, top: int, only: Sequence[str] | None) -> dict[str, Any]:
-    """Return, by category, the commonest rules of a counted grammar."""
+    """Return, by category, the most frequent rules of a counted grammar."""
     grammar = model.grammar
     assert grammar is not None
     found: dict[str, Any] = {}

@@ -77,7 +77,7 @@ def _underivable(model: ConstituencyModel, trees: Sequence[Tree]) -> int:
 
 
 def label_scores(gold: Sequence[Tree], trees: Sequence[Tree]) -> dict[str, dict[str, float]]:
-    """Return precision, recall, F1 and the number of gold brackets by label, commonest first."""
+    """Return precision, recall, F1 and number of gold brackets by label, most frequent first."""
     matched: Counter[str] = Counter()
     wanted: Counter[str] = Counter()
     found: Counter[str] = Counter()

@@ -123,7 +123,7 @@ class ParserFitting:
             print(line, file=sys.stderr, flush=True)
 
     def run(self) -> tuple[ParserModel, Learned]:
-        """Learn; return the model and what is known of the passes."""
+        """Learn; return the model and the record of the training."""
         p = self.parser
         problem = self.problem()
         score = None if self.dev is None else self._dev_las
