@@ -292,7 +292,7 @@ def test_outputs_that_a_function_gives_are_ones_own(tmp_path):
         return [[0, 1], [1, 0]]
 
     StructuredPerceptron(Exhaustive(outputs), random_state=0).fit(X, y).save(tmp_path / "x")
-    with pytest.raises(FileError, match="Exhaustive, which files do not hold"):
+    with pytest.raises(FileError, match="Exhaustive, which files cannot store"):
         structlearn.load(tmp_path / "x")
     loaded = structlearn.load(tmp_path / "x", structure=Exhaustive(outputs))
     assert [row.tolist() for row in loaded.predict(X)] == y

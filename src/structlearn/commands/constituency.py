@@ -44,14 +44,15 @@ def evaluate(parser: Any, o: Any) -> int:
 
 def inspect(parser: Any, o: Any) -> int:
     """Show what the parser has learned, and its trees."""
-    from ..tasks.constituents.inspection import inspect_parser_html, inspect_parser_text
+    from ..tasks.constituents.inspection import inspect_parser
 
-    source: Any = o.input
+    sentences: Any = o.input
     if o.sentence is not None:
-        source = [o.sentence.split()]
-    shown = {"top": o.top, "labels": o.label, "source": source, "most": o.most}
-    if o.html is not None:
-        write_page(o.html, inspect_parser_html(parser, **shown))
+        sentences = [o.sentence.split()]
+    page = o.html is not None
+    shown = inspect_parser(parser, o.top, sentences, o.label, o.most, page)
+    if page:
+        write_page(o.html, shown)
     else:
-        print(inspect_parser_text(parser, **shown))
+        print(shown)
     return 0

@@ -110,8 +110,7 @@ class StructuredModel(Predictor):
     boundaries : bool, default=True
         Whether there are weights for the first and the last label of a sequence.
     hierarchy : nested sequence or mapping, optional
-        A tree over the classes; classes share weights along their paths
-        (:class:`structlearn.features.hierarchy.ClassHierarchy`).
+        A tree over the classes; classes share weights along their paths.
     forbid : dict, optional
         Hard constraints for training and prediction: maps a block name to a list of forbidden
         outcomes, ``{"transition": [("O", "I-PER")], "start": ["I-PER"], "label": [...]}``; for

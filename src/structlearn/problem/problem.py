@@ -24,12 +24,12 @@ class Problem:
 
     With A_i the operator from weights to the scores of the parts of example i, a learner has
 
-    ===================  ==================================================
-    ``infer(i, w, γ, ε)``  value and gradient p of infer(A_i w + γc_i, ε)
+    =======================  ==============================================
+    ``infer(i, w, γ, ε)``    value and gradient p of infer(A_i w + γc_i, ε)
     ``scatter(i, v, a, w)``  w ← w + a · A_iᵀ v
-    ``dot(θ, v)``        ⟨θ, v⟩
-    ``sqnorm(i, v)``     ‖A_iᵀ v‖²
-    ===================  ==================================================
+    ``dot(θ, v)``            ⟨θ, v⟩
+    ``sqnorm(i, v)``         ‖A_iᵀ v‖²
+    =======================  ==============================================
 
     and sums of losses over all examples. It does not know where the features come from or what
     the outputs are: estimators make one of arrays and a structure

@@ -286,7 +286,7 @@ def test_inspection_says_what_decided(fitted: DependencyParser, tmp_path, capsys
 
 def test_reasons_add_up_to_the_scores(fitted: DependencyParser) -> None:
     from structlearn.tasks.dependencies.inspection import explain_sentence
-    from structlearn.tasks.dependencies.reading import as_conllu
+    from structlearn.text.dependency_treebank import as_conllu
 
     corpus = as_conllu(TEST[:5])
     for sentence in range(5):

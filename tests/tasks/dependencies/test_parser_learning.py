@@ -10,9 +10,9 @@ from structlearn.datasets import make_treebank
 from structlearn.exceptions import CapabilityError, ConvergenceWarning
 from structlearn.tasks import DependencyParser
 from structlearn.tasks.dependencies.parser import LEARNERS
-from structlearn.tasks.dependencies.reading import read_treebank
 from structlearn.tasks.dependencies.tags import make_tagger, predicted_tags
 from structlearn.tasks.jackknife import jackknife, jackknifed_tags
+from structlearn.text.dependency_treebank import read_treebank
 
 TREES = [
     list(zip(s.words, s.tags, s.heads, s.deprels, strict=True))

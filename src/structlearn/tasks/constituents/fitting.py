@@ -53,12 +53,14 @@ def fit_parser(
             tags = _unseen_tags(parser, corpus)
     training: dict[str, Any] = {"learner": parser.learner, "sentences": len(trees)}
     if parser.learner == "pcfg":
+        from ...text.tree_rules import counted_rules
         from .pcfg import TreebankGrammar
 
-        grammar = TreebankGrammar.count(trees, parser.vertical, parser.horizontal, sample_weight)
+        weights = None if sample_weight is None else sample_weight.tolist()
+        counted = counted_rules(trees, parser.vertical, parser.horizontal, weights)
         training.update(vertical=parser.vertical, horizontal=parser.horizontal)
         known = sorted({tag for row in tags for tag in row})
-        model = ConstituencyModel([()], known, {}, tagger, "", training, grammar)
+        model = ConstituencyModel([()], known, {}, tagger, "", training, TreebankGrammar(**counted))
         return model, Learned(np.zeros(0), 1)
     problem = TreeProblem(
         trees,

@@ -16,9 +16,9 @@ TYPE_CHECKING = False  # importing typing costs more than parsing a sentence
 if TYPE_CHECKING:
     from typing import Any
 
+    from ...text.bracket_treebank import Sentence
     from .pcfg import TreebankGrammar
     from .sums import SpanSums
-    from .treebank import Sentence
 
 __all__ = ["ConstituencyModel"]
 
@@ -155,7 +155,7 @@ class ConstituencyModel(StoredModel):
         }
         if self.grammar is not None:
             description["grammar"] = self.grammar.to_json()
-            tensors["rules"] = Tensor("F64", self.grammar.scores_as_bytes())
+            tensors["rules"] = Tensor("F64", self.grammar.scores.tobytes())
         return description, tensors
 
     @classmethod
@@ -177,7 +177,7 @@ class ConstituencyModel(StoredModel):
 
             check_dtype("rules", tensors["rules"], "F64")
             scores = array("d", bytes(tensors["rules"].data))
-            grammar = TreebankGrammar.from_json(d["grammar"], scores)
+            grammar = TreebankGrammar(**d["grammar"], scores=scores)
         else:
             for key, dtype in _DTYPES.items():
                 check_dtype(key, tensors[key], dtype)

@@ -10,8 +10,8 @@ from __future__ import annotations
 from typing import Any
 
 from ...text.corpus import Corpus
+from ...text.dependency_treebank import gold_tree
 from .model import ParserModel
-from .reading import gold_tree
 from .tags import column_tags, predicted_tags, tag_names
 
 __all__ = ["ARCS", "heaviest_features"]

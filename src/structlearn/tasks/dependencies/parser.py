@@ -8,11 +8,7 @@ from functools import partial
 
 from ...estimators.declared import check_number, parameter
 from ...text.corpus import Corpus
-from ...text.labelling import label_pieces
-from ...text.sources import not_empty
-from ..tree_parser import TreeParser
-from .model import ParserModel
-from .reading import (
+from ...text.dependency_treebank import (
     check_tags,
     gold_tree,
     label_text,
@@ -20,6 +16,10 @@ from .reading import (
     settled_format,
     with_trees,
 )
+from ...text.labelling import label_pieces
+from ...text.sources import not_empty
+from ..tree_parser import TreeParser
+from .model import ParserModel
 
 TYPE_CHECKING = False  # importing typing costs more than labelling a sentence
 if TYPE_CHECKING:

@@ -17,12 +17,12 @@ from ...exceptions import LineError
 from ...metrics.attachment import attachment_report
 from ...problem import Problem
 from ...text.corpus import Corpus
+from ...text.dependency_treebank import gold_trees
 from ..jackknife import jackknifed_tags
 from ..learning import Learned, learn_task
 from ..presets import preset_of
 from .heaviest import heaviest_features
 from .model import ParserModel
-from .reading import gold_trees
 from .scores import tag_accuracies
 from .tags import TAG_COLUMNS, Tags, column_tags, make_tagger, predicted_tags
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable
 
-from ...exceptions import FileError
-from ...text.corpus import NO_TEXT, guess_format, is_text
-from ...text.files import read_bytes
-from ...text.sources import check_source, paired
-from ...text.trees import Tree, parse_brackets, read_tree_text
+from ..exceptions import FileError
+from .corpus import NO_TEXT, guess_format, is_text
+from .files import read_bytes
+from .sources import check_source, paired
+from .trees import Tree, parse_brackets, read_tree_text
 
 TYPE_CHECKING = False  # importing typing costs more than parsing a sentence
 if TYPE_CHECKING:

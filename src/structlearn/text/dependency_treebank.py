@@ -6,12 +6,12 @@ import os
 from bisect import bisect_right
 from collections.abc import Iterator
 
-from ... import _core
-from ...exceptions import FileError, LineError
-from ...text.corpus import Corpus, add_tokens, guess_format, read_corpus, split_sentence
-from ...text.files import pieces
-from ...text.labelling import label_pieces
-from ...text.sources import check_source, paired
+from .. import _core
+from ..exceptions import FileError, LineError
+from .corpus import Corpus, add_tokens, guess_format, read_corpus, split_sentence
+from .files import pieces
+from .labelling import label_pieces
+from .sources import check_source, paired
 
 TYPE_CHECKING = False  # importing typing costs more than labelling a sentence
 if TYPE_CHECKING:
