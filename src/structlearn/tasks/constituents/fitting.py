@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from array import array
 from collections import Counter
 from itertools import islice
@@ -49,7 +48,7 @@ def fit_parser(
         corpus = Corpus.from_sentences(rows)
         tagger = _make_tagger(parser, corpus)
         if parser.learner != "pcfg":
-            _say(parser, f"tagging {len(trees)} sentences in {parser.folds} folds")
+            parser._say(f"tagging {len(trees)} sentences in {parser.folds} folds")
             tags = _unseen_tags(parser, corpus)
     training: dict[str, Any] = {"learner": parser.learner, "sentences": len(trees)}
     if parser.learner == "pcfg":
@@ -70,8 +69,7 @@ def fit_parser(
         sample_weight=sample_weight,
         dtype=np.float64 if parser.learner in _CONVEX else np.float32,
     )
-    _say(
-        parser,
+    parser._say(
         f"{problem.n_examples} sentences, {len(problem.labels) - 1} labels, "
         f"{problem.n_features:,} features",
     )
@@ -86,17 +84,8 @@ def fit_parser(
     learned = learn_task(
         parser, problem, preset=preset, score=None if dev is None else score, measure="f1"
     )
-    training.update(
-        n_models=learned.n_models,
-        passes=len(learned.history),
-        tags=len(problem.tags),
-        learner_parameters=learned.parameters,
-        history=[{k: v for k, v in r.items() if k != "seconds"} for r in learned.history],
-    )
-    if learned.objective is not None:
-        training.update(objective=learned.objective, gap=learned.gap)
     model = problem.model(learned.weights, tagger, pruned=True)
-    model.training = training
+    model.training = {**training, "tags": len(problem.tags)}
     return model, learned
 
 
@@ -228,8 +217,3 @@ def _label(index: dict[tuple[str, ...], int], counts: Counter[Any], chain: tuple
     if parts:
         return index[max(parts, key=lambda part: (len(part), counts[part]))]
     return index[max(index, key=lambda known: counts[known])]
-
-
-def _say(parser: Any, line: str) -> None:
-    if parser.verbose:
-        print(line, file=sys.stderr, flush=True)

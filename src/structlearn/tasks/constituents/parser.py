@@ -138,20 +138,15 @@ class ConstituencyParser(TreeParser):
 
     _model_kind = ConstituencyModel
 
-    @classmethod
-    def from_model(cls, model: ConstituencyModel) -> ConstituencyParser:
-        """Return a parser with this model; of its parameters those that the model file has."""
+    @staticmethod
+    def _told(model: ConstituencyModel) -> dict[str, Any]:
         training = model.training
-        parser = cls(
-            str(training.get("learner", "adagrad")),
-            gold_tags=model.tagger is None,
-            functions=bool(training.get("functions", False)),
-            traces=bool(training.get("traces", False)),
-        )
-        parser._restore(training)
-        parser.model_ = model
-        parser.history_ = list(training.get("history", []))
-        return parser
+        return {
+            "learner": str(training.get("learner", "adagrad")),
+            "gold_tags": model.tagger is None,
+            "functions": bool(training.get("functions", False)),
+            "traces": bool(training.get("traces", False)),
+        }
 
     # -- parsing --------------------------------------------------------------------------------
 

@@ -179,24 +179,18 @@ class DependencyParser(TreeParser):
 
     _model_kind = ParserModel
 
-    @classmethod
-    def from_model(cls, model: ParserModel) -> DependencyParser:
-        """Return a parser with this model."""
-        training = model.training
-        parser = cls(
-            model.order,
-            str(training.get("learner", "passive-aggressive")),
-            projective=model.projective,
-            gold_tags=not model.taggers,
-            lemmas=model.lemmas,
-            most_heads=model.most,
-            least_share=model.least,
-            iterations=model.iterations,
-        )
-        parser._restore(training)
-        parser.model_ = model
-        parser.history_ = list(training.get("history", []))
-        return parser
+    @staticmethod
+    def _told(model: ParserModel) -> dict[str, Any]:
+        return {
+            "order": model.order,
+            "learner": str(model.training.get("learner", "passive-aggressive")),
+            "projective": model.projective,
+            "gold_tags": not model.taggers,
+            "lemmas": model.lemmas,
+            "most_heads": model.most,
+            "least_share": model.least,
+            "iterations": model.iterations,
+        }
 
     # -- parsing --------------------------------------------------------------------------------
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import sys
 from functools import partial
 from typing import Any
 
@@ -117,11 +116,6 @@ class ParserFitting:
         if self.bits is None:
             self.bits = BATCH_BITS if parser.learner in _BATCH else ONLINE_BITS
 
-    def say(self, line: str) -> None:
-        """Write a line of progress."""
-        if self.parser.verbose:
-            print(line, file=sys.stderr, flush=True)
-
     def run(self) -> tuple[ParserModel, Learned]:
         """Learn; return the model and the record of the training."""
         p = self.parser
@@ -132,16 +126,11 @@ class ParserFitting:
             preset = {**preset, "least": 1e-3}  # most arcs have next to no probability
         learned = learn_task(p, problem, preset=preset, score=score, measure="las")
         model = self._model(learned.weights.astype(np.float32).tobytes())
-        kept = ({k: v for k, v in record.items() if k != "seconds"} for record in learned.history)
         model.training = {
-            "learner": p.learner,
-            "learner_parameters": learned.parameters,
-            "n_models": learned.n_models,
             "random_state": p.random_state,
             "gold_tags": p.gold_tags,
             "sentences": len(self.corpus),
             "tokens": self.corpus.n_tokens,
-            "history": list(kept),
         }
         if not learned.interrupted:
             model.training["features"] = heaviest_features(model, self.corpus)
@@ -159,7 +148,7 @@ class ParserFitting:
         examples = self.treebank.pruned(
             self.pruner, p.most_heads, p.least_share, p.projective, p.order
         )
-        self.say(
+        self.parser._say(
             f"{len(self.treebank.labels)} relations; "
             f"{examples.heads_per_word:.2f} candidate heads per word on average"
         )
@@ -183,7 +172,7 @@ class ParserFitting:
         fits = np.array(self.treebank.projective)
         if fits.all():
             return self.sample_weight
-        self.say(f"{np.sum(~fits)} sentences with crossing arcs are left out")
+        self.parser._say(f"{np.sum(~fits)} sentences with crossing arcs are left out")
         return fits * (1.0 if self.sample_weight is None else self.sample_weight)
 
     def _tags(self) -> tuple[Tags, Tags, list[Any]]:
@@ -198,7 +187,7 @@ class ParserFitting:
             )
             train.append(jackknifed_tags(self.corpus, p.folds, learn, threads))
         for name, accuracy in tag_accuracies(self.corpus, train).items() if p.verbose else ():
-            self.say(f"tags of {name} in {p.folds} folds: accuracy {accuracy:.4f}")
+            self.parser._say(f"tags of {name} in {p.folds} folds: accuracy {accuracy:.4f}")
         taggers = [
             make_tagger(self.corpus, column, threads, p.random_state) for column in TAG_COLUMNS
         ]
