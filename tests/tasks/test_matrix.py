@@ -13,6 +13,7 @@ import pytest
 import structlearn
 from structlearn.datasets import make_shapes, make_treebank
 from structlearn.estimators import checkpoint
+from structlearn.exceptions import FileError
 from structlearn.tasks import (
     ConstituencyParser,
     DependencyParser,
@@ -80,6 +81,13 @@ TASKS = {
         {"order": 1, "gold_tags": True, "hash_bits": 12},
         {"most_heads": 100, "least_share": 1e-300, "C": 0.02, "hash_bits": 10},
     ),
+    "parser of pairs": Task(  # as it is by default
+        DependencyParser,
+        [list(zip(s.words, s.tags, s.heads, s.deprels, strict=True)) for s in BANK],
+        [list(zip(s.words, s.tags, strict=True)) for s in BANK],
+        {"gold_tags": True, "hash_bits": 12},
+        learners=("passive-aggressive",),
+    ),
     "constituency": Task(
         ConstituencyParser,
         [s.brackets for s in BANK],
@@ -127,6 +135,7 @@ def test_files_and_threads(task, learner, tmp_path):
     again = structlearn.load(tmp_path / "one")
     assert type(again) is it.kind
     assert again.get_params()["learner"] == learner
+    assert again.get_params()["max_iter"] == one.max_iter
     found = answers(again, task)
     assert found == answers(one, task)
     assert len(found) == len(it.inputs)
@@ -161,10 +170,13 @@ def test_a_killed_training_goes_on_to_the_same_file(task, learner, tmp_path, mon
     assert process.exitcode == -signal.SIGKILL
     assert path.exists()
     it, seen = TASKS[task], []
+    with pytest.raises(FileError, match="another training"):
+        it.make(learner, checkpoint=path).fit(it.examples[:-1])
     resumed = it.make(learner, checkpoint=path, callbacks=lambda r: seen.append(r["iteration"]))
     resumed.fit(it.examples)
     assert min(seen, default=9) > 1  # the first pass was not done again
     assert not path.exists()
+    assert len(resumed.history_) == len(trained(task, learner).history_)
     assert stored(resumed, tmp_path / "a") == stored(trained(task, learner), tmp_path / "b")
 
 
@@ -185,8 +197,9 @@ def test_weights_of_examples(task, learner, tmp_path):
         assert not hasattr(fresh, "model_")
 
 
-@pytest.mark.parametrize("learner", CONVEX)
-@pytest.mark.parametrize("task", TASKS)
+@pytest.mark.parametrize(
+    ("task", "learner"), [(task, learner) for task, learner in MATRIX if learner in CONVEX]
+)
 def test_a_weight_of_two_is_the_example_twice(task, learner):
     """At the optimum of a convex objective, where repetition changes nothing else."""
     it = TASKS[task]

@@ -156,7 +156,7 @@ def test_words_with_their_tags(tasks):
     words = [[word for word, _ in sentence] for sentence in TAGGED[:5]]
     assert list(map(str, free.predict(TAGGED[:5]))) == list(map(str, free.predict(words)))
     for mixed in ([("fish", "N"), "sleep"], [("fish", "N", 1)], [("fish", 7)]):
-        with pytest.raises(ValueError, match=r"sentence 1: .* is no (word|tag): .*\(word, tag\)"):
+        with pytest.raises(ValueError, match=r"sentence 1: .* is not a (word|tag): .*\(word"):
             parser.predict([mixed])
     with pytest.raises(ValueError, match=r"sentence 1 has no tags.*pairs"):
         parser.predict([["fish"]])

@@ -23,7 +23,7 @@ def train(o: Any) -> Callable[[], None]:
 
 
 def inspect(tagger: Any, o: Any) -> int:
-    """Show what is known of the model and of its training."""
+    """Show the model and how it was trained."""
     from ..tasks.tagging.inspection import inspect_html, inspect_text
 
     refuse("a segment tagger", o, "sentence", "input", "label")

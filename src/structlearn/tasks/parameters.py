@@ -27,7 +27,7 @@ class LearnerParameters(DeclaredParameters):
     margin, temperature : float, optional
         crf, adagrad: which loss, see :class:`~structlearn.estimators.StructuredModel`.
     solver : str or learner, optional
-        svm, crf: how the optimum is found, as the estimators have it. With every learner: a learner
+        svm, crf: how the optimum is found, as in the estimators. With every learner: a learner
         of your own (:class:`~structlearn.learners.OwnLearner`) for the same loss.
     tol : float, optional
         svm, crf, adagrad: end at a gap of this share of the objective.
@@ -50,7 +50,7 @@ class LearnerParameters(DeclaredParameters):
     callbacks : callable or list of callable, optional
         Called with a record of each pass; one that returns True ends the learning.
     checkpoint : str or path, optional
-        A file from which ``fit`` goes on after it was killed, see
+        A file from which ``fit`` resumes after it was interrupted, see
         :class:`~structlearn.estimators.StructuredModel`.
     n_jobs : int or None, default=1
         Threads. The result does not depend on it.

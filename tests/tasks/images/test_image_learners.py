@@ -1,4 +1,4 @@
-"""Every learner of segmenters: bits, files, breaks; what goes into fit besides images."""
+"""Every learner of segmenters: breaks with a dev set; what goes into fit besides images."""
 
 import warnings
 
@@ -34,18 +34,12 @@ def learner(request):
     return request.param
 
 
-def test_threads_and_files_change_no_bit(learner, tmp_path):
+def test_a_loaded_segmenter_learns_the_same_again(tmp_path):
     pairs = shapes(5)
-    one, two = (ImageSegmenter(learner, n_jobs=n, **SMALL).fit(pairs) for n in (1, 2))
-    same(one, two)
-    for segmenter, name in ((one, "a"), (two, "b")):
-        segmenter.save(tmp_path / name)
-    assert (tmp_path / "a").read_bytes() == (tmp_path / "b").read_bytes()
+    one = ImageSegmenter(**SMALL).fit(pairs)
+    one.save(tmp_path / "a")
     loaded = ImageSegmenter.load(tmp_path / "a")
     assert loaded.get_params() == one.get_params()
-    images = [image for image, _ in pairs]
-    for a, b in zip(one.predict(images), loaded.predict(images), strict=True):
-        np.testing.assert_array_equal(a, b)
     same(clone(loaded).fit(pairs), one)
 
 
@@ -164,18 +158,6 @@ def test_perceptron_weighs_images_by_their_classes(monkeypatch):
     np.testing.assert_allclose(seen["perceptron"], each * by_class)
     np.testing.assert_allclose(seen["adagrad"], each)  # there they are in the costs
     assert "by the class of a pixel" in ImageSegmenter.__doc__
-
-
-def test_callbacks_see_and_end_passes(learner):
-    seen = []
-
-    def stop(record):
-        seen.append((record["iteration"], len(record["weights"]())))
-        return record["iteration"] == 2
-
-    segmenter = ImageSegmenter(learner, callbacks=stop, **SMALL).fit(shapes(3))
-    n_weights = 3 if learner == "crf" else segmenter.model_.label.size + 3
-    assert seen == [(1, n_weights), (2, n_weights)]
 
 
 @pytest.mark.parametrize(

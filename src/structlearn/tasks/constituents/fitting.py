@@ -40,7 +40,7 @@ def fit_parser(
     dev: list[Tree] | None,
     sample_weight: npt.NDArray[np.float64] | None = None,
 ) -> tuple[ConstituencyModel, Learned]:
-    """Return the model, and what is known of the passes."""
+    """Return the model and the record of the training."""
     tags = [tree.tags for tree in trees]
     tagger = None
     if not parser.gold_tags:
@@ -205,7 +205,7 @@ class TreeProblem(Problem):
 
 
 def _label(index: dict[tuple[str, ...], int], counts: Counter[Any], chain: tuple[str, ...]) -> int:
-    """Return the number of a chain of labels; of a rare one that of its commonest part."""
+    """Return the number of a chain of labels; of a rare chain that of its most frequent part."""
     if chain in index:
         return index[chain]
     parts = [

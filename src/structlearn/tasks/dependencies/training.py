@@ -117,7 +117,7 @@ class ParserFitting:
             self.bits = BATCH_BITS if parser.learner in _BATCH else ONLINE_BITS
 
     def run(self) -> tuple[ParserModel, Learned]:
-        """Learn; return the model and what is known of the passes."""
+        """Learn; return the model and the record of the training."""
         p = self.parser
         problem = self.problem()
         score = None if self.dev is None else self._dev_las

@@ -168,7 +168,7 @@ class SegmentFitting(Fitting):
         return lambda temperature: float(model.core.log_loss(dev._core, gold, temperature))
 
     def run(self, dev: Corpus | None) -> tuple[Any, Any]:
-        """Learn; return the model and what is known of the passes."""
+        """Learn; return the model and the record of the training."""
         if dev is not None:
             _check_labels(dev, self.target, some=False)
         return super().run(dev)

@@ -145,7 +145,7 @@ class SegmentTagger(LabelTagger):
     ) -> list[dict[tuple[int, int, str], float]]:
         """Return P(segment | sentence), by sentence and (start, end, label).
 
-        Calibrated where the model was trained with a dev set; otherwise as the scores have it.
+        Calibrated if the model was trained with a dev set, else computed from the raw scores.
 
         Parameters
         ----------

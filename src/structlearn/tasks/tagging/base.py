@@ -83,7 +83,7 @@ class LabelTagger(LearnerParameters, FileTagger):
         X : path, Corpus, or list of sentences
             A sentence is a list of tuples, the label last.
         y : list of lists of str, optional
-            The labels, where the sentences are without them, as scikit-learn has it.
+            The labels, if the sentences come without them.
         dev : as ``X``, optional
             Scored after each pass (chunk F1, or accuracy); the best pass is kept, and probabilities
             are calibrated on it.
@@ -103,7 +103,7 @@ class LabelTagger(LearnerParameters, FileTagger):
         return self._learn(self._plain()._fitting(corpus, weight, start), held_out)
 
     def _learn(self: Kind, run: Any, dev: Corpus | None) -> Kind:
-        """Make a training run, and its model one's own."""
+        """Run a training, and keep its model."""
         model, learned = run.run(dev)
         model.training["parameters"] = self._stored()
         self.model_, self.history_ = model, learned.history

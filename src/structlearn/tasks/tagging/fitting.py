@@ -130,7 +130,7 @@ class Fitting:
             print(line, file=sys.stderr, flush=True)
 
     def run(self, dev: Corpus | None) -> tuple[Any, Learned]:
-        """Learn; return the model and what is known of the passes."""
+        """Learn; return the model and the record of the training."""
         tagger, problem = self.tagger, self.problem()
         judge = chunk_f1 if self.measure == "f1" else token_accuracy
         gold = None if dev is None else dev.column(self.target)
@@ -179,7 +179,7 @@ class TokenFitting(Fitting):
     Parameters
     ----------
     start : TaggerModel, optional
-        Where to go on from.
+        The model to continue from.
     """
 
     presets = PRESETS
@@ -431,9 +431,9 @@ def usual_features(corpus: Corpus, target: int, unknown: str) -> str:
 
 
 def check_start(start: TaggerModel, tagger: Any) -> None:
-    """Refuse to go on from a model whose weights would mean something else here."""
+    """Refuse to continue from a model whose weights would mean something else here."""
     if start.emissions is not None:
-        raise ValueError("start: training cannot go on from a hidden Markov model")
+        raise ValueError("start: training cannot continue from a hidden Markov model")
     if start.order != tagger.order:
         raise ValueError(f"start: a model of order {start.order}, not {tagger.order}")
     width = len(start.unpacked()[1]) - 1 if start.hashed else 0
@@ -441,4 +441,4 @@ def check_start(start: TaggerModel, tagger: Any) -> None:
         bits = width.bit_length() - 1 if width else 0
         raise ValueError(f"start: a model with hash_bits={bits}, not {tagger.hash_bits}")
     if "pair.slots" in start.arrays:
-        raise ValueError("start: training cannot go on from a model with features of label pairs")
+        raise ValueError("start: training cannot continue from features of label pairs")

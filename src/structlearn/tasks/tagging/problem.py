@@ -55,10 +55,10 @@ class LabelProblem(ArrayProblem):
         The blocks that have features; the others have one weight for each outcome.
     gold : GoldOutputs
     forbid : mapping of str to list
-        What is forbidden, as the estimators have it. Gold labels must keep to it: who made them
-        from a file has looked, and could say where.
+        What is forbidden, as in the estimators. Gold labels must respect it; the caller checks
+        that, because only the caller can name the line of the file.
     class_weight, sample_weight
-        As the estimators have them.
+        As in the estimators.
     """
 
     def __init__(

@@ -1,4 +1,4 @@
-"""Training on a file larger than memory: the perceptron over pieces of it, read anew each pass.
+"""Training on a file larger than memory: the perceptron over pieces of it, read again in each pass.
 
 In memory are the features with their weights and one piece of the file. The first pass over the
 file counts, then come the passes of learning, and a last one finds the names of the features that
@@ -26,7 +26,7 @@ __all__ = ["StreamFitting"]
 
 
 class StreamFitting(TokenFitting):
-    """One training run over a file that is read anew for each pass.
+    """One training run over a file that is read again in each pass.
 
     Parameters
     ----------

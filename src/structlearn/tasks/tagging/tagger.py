@@ -114,7 +114,7 @@ class Tagger(LabelTagger):
         return TokenFitting(self, corpus, earlier, sample_weight)
 
     def fit_stream(self, train: str | os.PathLike[str], *, format: str | None = None) -> Tagger:
-        """Learn from a file of any size by reading it anew for each pass.
+        """Learn from a file of any size by reading it again in each pass.
 
         In memory are the features, their weights and a piece of the file at a time. The perceptron
         only; sentences are shuffled within pieces.
@@ -158,7 +158,7 @@ class Tagger(LabelTagger):
         X : path, Corpus or list of sentences
             With or without the column of labels.
         known : list of lists, optional
-            Labels known beforehand, None elsewhere: the others are the best beside them.
+            Labels known beforehand, None elsewhere: the others are the best given these.
         """
         model: TaggerModel = self._fitted()
         corpus = self._read_input(X)
@@ -190,7 +190,7 @@ class Tagger(LabelTagger):
     def predict_marginals(self, X: Any) -> list[list[dict[str, float]]]:
         """Return P(label | sentence) of each token, by label.
 
-        Calibrated where the model was trained with a dev set; otherwise as the scores have it.
+        Calibrated if the model was trained with a dev set, else computed from the raw scores.
         """
         model: TaggerModel = self._fitted()
         corpus = self._read_input(X)
