@@ -179,8 +179,8 @@ def identity(
 ) -> dict[str, Any]:
     """Return all that decides how a training ends, as JSON can hold it.
 
-    The number of threads is none of it. Of ``start``, weights or states, and of the problem there
-    is a digest.
+    The number of threads is not part of it. ``start`` (weights or states) and the problem are
+    represented by a digest.
     """
     digest = hashlib.blake2b(problem_digest(problem).encode(), digest_size=_DIGEST)
     text, arrays = pack(start)

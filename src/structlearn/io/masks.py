@@ -168,7 +168,7 @@ class MaskCoding:
             if len(seen) > _MOST_CLASSES:
                 raise FileError(
                     mask.name,
-                    f"masks with more than {_MOST_CLASSES} different values are no masks; is it a "
+                    f"it has more than {_MOST_CLASSES} different values, too many for a mask; is it a "
                     "photograph, or was it resized or saved with loss?",
                 )
         seen -= {-1}

@@ -65,7 +65,7 @@ def unpack(text: str, arrays: Sequence[npt.NDArray[Any]]) -> Any:
     Raises
     ------
     ValueError
-        Where it is none.
+        If it is not such a state.
     """
 
     def whole(value: dict[str, Any]) -> Any:  # from the inside to the outside

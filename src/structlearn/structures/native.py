@@ -280,7 +280,7 @@ class NativeStructure(Structure):
         return theta
 
     def _convert(self, scores: Mapping[str, Any]) -> tuple[bool, dict[str, Any], int]:
-        """Return (is it a batch, float64 arrays or lists of them, how many examples)."""
+        """Return whether it is a batch, float64 arrays (or lists), and the number of examples."""
         given = {name: value for name, value in scores.items() if value is not None}
         if self.label_block not in given:
             block = self.label_block

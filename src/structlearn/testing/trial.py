@@ -120,7 +120,7 @@ class Trial:
         return self.tolerance + 1e-13 * self.truth.size / temperature
 
     def row(self, query: str, y: Any, **options: Any) -> int:
-        """Return the number of a legal output in the enumeration; fails if it is none."""
+        """Return the number of a legal output in the enumeration; fails if it is not legal."""
         try:
             counts = self.structure.encode(y, **self.arguments)
             row = self.truth.find(counts)

@@ -122,7 +122,7 @@ class Sentence(Sequence[tuple[str, ...]]):
 
 
 class Corpus(Sequence[Sentence]):
-    """Sentences of tokens in columns, four bytes a cell, each distinct string kept once.
+    """Sentences of tokens in columns, four bytes per cell; each distinct string is kept once.
 
     A sequence of :class:`Sentence`. Made by :func:`read_corpus` or :meth:`from_sentences`.
 

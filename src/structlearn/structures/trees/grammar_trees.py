@@ -16,7 +16,7 @@ from .spans import LabelledSpan
 
 __all__ = ["GrammarTrees"]
 
-#: Decoding gives up after so many orders of unary chains.
+#: The number of orders of unary chains after which decoding gives up.
 _MOST_ORDERS = 10_000
 
 
