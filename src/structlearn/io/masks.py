@@ -168,8 +168,8 @@ class MaskCoding:
             if len(seen) > _MOST_CLASSES:
                 raise FileError(
                     mask.name,
-                    f"it has more than {_MOST_CLASSES} different values, too many for a mask; is it "
-                    "a photograph, or was it resized or saved with loss?",
+                    f"it has more than {_MOST_CLASSES} different values, too many for a mask; is "
+                    "it a photograph, or was it resized or saved with loss?",
                 )
         seen -= {-1}
         kind = masks[0].kind
