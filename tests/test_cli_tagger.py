@@ -121,9 +121,10 @@ def test_from_training_to_evaluation_in_processes(home, tmp_path):
     assert made.stdout == b""
     assert [line.split()[:2] for line in made.stderr.decode().splitlines()] == [
         ["features", "chunk,"],
-        ["pass", "1"],
-        ["pass", "2"],
-        ["pass", "3"],
+        ["pass", "1/3"],
+        ["pass", "2/3"],
+        ["pass", "3/3"],
+        ["saved", f"{model},"],
     ]
     labelled = call("predict", model, "-", stdin=(home / "bare.txt").read_bytes())
     assert labelled.stderr == b""

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import os
-import sys
 from collections.abc import Callable, Iterator
 
 from ..estimators.declared import check_whole
+from ..meter import say
 from ..text.files import written_text
 from .base import FileTagger
 from .parameters import LearnerParameters
@@ -115,7 +115,7 @@ class TreeParser(LearnerParameters, _Hooks):
     def _say(self, line: str) -> None:
         """Write a line of progress."""
         if self.verbose:
-            print(line, file=sys.stderr, flush=True)
+            say(line)
 
     @classmethod
     def from_model(cls: type[Parser], model: Any) -> Parser:

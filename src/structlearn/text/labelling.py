@@ -44,7 +44,8 @@ def label_pieces(
     format : {"columns", "conllu"} or None
         None: by the file's name, else by its content.
     progress : callable or None
-        Called with the number of tokens labelled so far.
+        Called with the number of tokens labelled so far; a :class:`~structlearn.meter.Meter` is
+        told the share of the file too.
     read : callable
         Yields pieces of a file with the lines before each, given its name and their size.
     guess : callable, optional
@@ -56,14 +57,18 @@ def label_pieces(
                 model, make_labeller, source, file, format, threads, progress, read, guess
             )
     labeller: Any = None
+    size, n_read = _size_of(source), 0
 
     def write(labelled: bytes, n_tokens: int) -> None:
         output.write(labelled)
         if progress is not None and labelled:
             progress(n_tokens)
+            if size and hasattr(progress, "share"):
+                progress.share(n_read / size)
 
     try:
         for text, line in read(source, _PIECE * min(threads, _MOST_PIECES)):
+            n_read += len(text)
             if labeller is None:
                 chosen = guess(text) if guess else format or guess_format(source, text)
                 if model is not None and chosen != model.format:
@@ -87,3 +92,8 @@ def label_pieces(
     if labeller is None or labeller.n_tokens == 0:
         raise FileError(os.fspath(source), "there are no sentences in it")
     return int(labeller.n_tokens)
+
+
+def _size_of(source: str | os.PathLike[str]) -> int:
+    """Return the bytes of a file; 0 where they are not known, as of standard input."""
+    return os.path.getsize(source) if os.path.isfile(source) else 0

@@ -205,6 +205,8 @@ class ConstituencyParser(TreeParser):
             n_words += sum(len(words) for words, _ in tagged)
             if progress is not None:
                 progress(n_words)
+                if hasattr(progress, "share"):
+                    progress.share(min(1.0, (at + _CHUNK) / len(sentences)))
         return n_words
 
     # -- judging --------------------------------------------------------------------------------

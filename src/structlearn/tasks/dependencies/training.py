@@ -13,6 +13,7 @@ from ... import _core
 from ...estimators.learning import Parameters, learn
 from ...estimators.named import learner_parameters
 from ...exceptions import LineError
+from ...meter import Meter
 from ...metrics.attachment import attachment_report
 from ...problem import Problem
 from ...text.corpus import Corpus
@@ -179,17 +180,24 @@ class ParserFitting:
         p = self.parser
         if p.gold_tags:
             return column_tags(), column_tags(), []
+        n_taggers = len(TAG_COLUMNS) * (min(p.folds, len(self.corpus)) + 1)
+        with Meter("tagging", n_taggers, shown=bool(p.verbose)) as meter:
+            return self._predicted_tags(p, meter)
+
+    def _predicted_tags(self, p: Any, meter: Meter) -> tuple[Tags, Tags, list[Any]]:
         threads = p.n_threads
         train: Tags = []
         for column in TAG_COLUMNS:
             learn = partial(
                 make_tagger, column=column, n_jobs=threads, random_state=p.random_state, n_models=1
             )
+            learn = meter.counting(learn, f"{column} in {p.folds} folds")
             train.append(jackknifed_tags(self.corpus, p.folds, learn, threads))
         for name, accuracy in tag_accuracies(self.corpus, train).items() if p.verbose else ():
             self.parser._say(f"tags of {name} in {p.folds} folds: accuracy {accuracy:.4f}")
         taggers = [
-            make_tagger(self.corpus, column, threads, p.random_state) for column in TAG_COLUMNS
+            meter.counting(make_tagger, column)(self.corpus, column, threads, p.random_state)
+            for column in TAG_COLUMNS
         ]
         dev = column_tags() if self.dev is None else predicted_tags(taggers, self.dev, threads)
         return train, dev, taggers

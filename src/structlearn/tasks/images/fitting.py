@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 import warnings
 from collections.abc import Sequence
 from typing import Any
@@ -17,6 +16,7 @@ from ...features.pixel_pairs import N_PAIR, Contrast
 from ...features.pixels import Basis, PixelFeatures
 from ...io.image_folders import Example
 from ...io.masks import MaskCoding
+from ...meter import say
 from ...metrics.overlap import compare
 from ...scoring.cone import WeightFloor
 from ..learning import Learned, learn_task
@@ -100,7 +100,7 @@ class _Fitting:
 
     def say(self, line: str) -> None:
         if self.segmenter.verbose:
-            print(line, file=sys.stderr, flush=True)
+            say(line)
 
     @property
     def C(self) -> float:

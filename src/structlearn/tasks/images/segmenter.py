@@ -259,6 +259,8 @@ class ImageSegmenter(LearnerParameters, FileTagger):
                 n_pixels += labels.size
                 if progress is not None:
                     progress(n_pixels)
+                    if hasattr(progress, "share"):
+                        progress.share((i + 1) / len(images))
         return n_pixels
 
     # -- judging --------------------------------------------------------------------------------
