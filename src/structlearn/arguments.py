@@ -202,6 +202,9 @@ def make_parser(commands: Commands) -> argparse.ArgumentParser:
     evaluate.add_argument("gold", metavar="GOLD", help="labelled file; - for standard input")
     evaluate.add_argument("--json", action="store_true", help="print one JSON object only")
     evaluate.add_argument(
+        "--html", metavar="FILE", help="write an HTML page with a reliability curve instead"
+    )
+    evaluate.add_argument(
         "--confidence", action="store_true", help="add 95 %% confidence intervals (bootstrap)"
     )
     evaluate.add_argument(

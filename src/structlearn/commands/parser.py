@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from .shared import make_task, output_of, print_json, refuse, write_page
+from .shared import make_task, output_of, refuse, show_scores, write_page
 
 TYPE_CHECKING = False  # importing typing costs more than parsing a sentence
 if TYPE_CHECKING:
@@ -38,11 +38,7 @@ def evaluate(parser: Any, o: Any) -> int:
 
     other = read_rival(o.against, evaluate)
     options = {"confidence": o.confidence, "against": other, "gold_tags": o.gold_tags or None}
-    if o.json:
-        print_json(parser.evaluate(o.gold, o.format, **options))
-    else:
-        print(parser.report(o.gold, o.format, confusions=o.confusions, **options))
-    return 0
+    return show_scores(parser, o, options, {"confusions": o.confusions})
 
 
 def inspect(parser: Any, o: Any) -> int:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 
-from .shared import make_task, output_of, print_json, write_page
+from .shared import make_task, output_of, show_scores, write_page
 
 TYPE_CHECKING = False  # importing typing costs more than labelling a sentence
 if TYPE_CHECKING:
@@ -54,19 +54,8 @@ def evaluate(tagger: Any, o: Any) -> int:
     from . import read_rival
 
     other = read_rival(o.against, evaluate)
-    if o.json:
-        print_json(tagger.evaluate(o.gold, o.format, confidence=o.confidence, against=other))
-    else:
-        print(
-            tagger.report(
-                o.gold,
-                o.format,
-                confidence=o.confidence,
-                confusions=o.confusions,
-                against=other,
-            )
-        )
-    return 0
+    options = {"confidence": o.confidence, "against": other}
+    return show_scores(tagger, o, options, {"confusions": o.confusions})
 
 
 def inspect(tagger: Any, o: Any) -> int:

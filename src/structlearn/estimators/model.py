@@ -18,12 +18,13 @@ from ..learners.base import Training
 from ..learners.solvers import SOLVERS
 from ..problem.array_problem import ArrayProblem
 from .approximation import APPROXIMATE
+from .certainty import Calibrated
 from .columns import Columns, read_labels, read_sites, read_tables
 from .constraints import describe_constraints
 from .curve import LossCurve
 from .learning import Kept, check_parameters, learn, warn_unless_converged
 from .outputs import sort_classes
-from .predictor import Predictor, chunks
+from .predictor import chunks
 from .preparation import (
     Before,
     Frame,
@@ -58,7 +59,7 @@ def _learns_online(estimator: Any) -> bool:
     return True
 
 
-class StructuredModel(Predictor):
+class StructuredModel(Calibrated):
     """A linear model of joint scores: features → part scores → structure, learned by one loss.
 
     Minimises ½‖w‖² + l1·‖w‖₁ + C·Σ_n loss_n over the loss family of margin γ and temperature ε
@@ -511,10 +512,6 @@ class StructuredModel(Predictor):
         return diagram + summary_html(self) if hasattr(self, "_weights") else diagram
 
     # -- prediction -----------------------------------------------------------------------------
-
-    @property
-    def _default_temperature(self) -> float:
-        return float(self.temperature) or 1.0
 
     def _read(self, X: Any) -> Examples:
         return self._encoder.transform(self._read_columns(X, self.structure_, self._columns)[0])

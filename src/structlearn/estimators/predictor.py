@@ -20,7 +20,7 @@ from .columns import Columns, read_labels
 from .outputs import check_sample_weight, read_outputs
 from .stored.files import StoredEstimator
 
-__all__ = ["Predictor"]
+__all__ = ["Predictor", "as_columns", "chunks"]
 
 #: Examples whose scores are held at the same time.
 _CHUNK = 1024
@@ -45,7 +45,11 @@ class Predictor(StoredEstimator, BaseEstimator):  # type: ignore[misc]
 
     def _hold_columns(self, columns: Columns, label: str, n_features: int | None) -> None:
         """Keep what is known of the columns of X: their names, and the number of the labels'."""
-        for name in ("feature_names_in_", "n_features_in_"):  # those of the fit before
+        for name in (
+            "feature_names_in_",
+            "n_features_in_",
+            "temperature_",
+        ):  # those of the fit before
             self.__dict__.pop(name, None)
         self._columns = columns
         if label in columns:
@@ -69,6 +73,10 @@ class Predictor(StoredEstimator, BaseEstimator):  # type: ignore[misc]
     def _default_temperature(self) -> float:
         return 1.0
 
+    def _asked_temperature(self, temperature: float | None) -> float:
+        """Return the temperature of probabilities that were asked for."""
+        return self._default_temperature if temperature is None else temperature
+
     # -- outputs --------------------------------------------------------------------------------
 
     def predict(self, X: Any) -> Any:
@@ -84,7 +92,7 @@ class Predictor(StoredEstimator, BaseEstimator):  # type: ignore[misc]
             return self._name_all([])
         outputs: list[Any] = []
         for chunk in self._score_chunks(self._read(X)):
-            outputs += self.structure_.argmax(**_columns(chunk), n_jobs=self.n_jobs)
+            outputs += self.structure_.argmax(**as_columns(chunk), n_jobs=self.n_jobs)
         return self._name_all(outputs)
 
     def predict_kbest(self, X: Any, n: int = 5) -> list[list[tuple[float, Any]]]:
@@ -96,7 +104,7 @@ class Predictor(StoredEstimator, BaseEstimator):  # type: ignore[misc]
         return [
             [(value, self._name(y)) for value, y in best]
             for chunk in self._score_chunks(self._read(X))
-            for best in self.structure_.kbest(n, n_jobs=self.n_jobs, **_columns(chunk))
+            for best in self.structure_.kbest(n, n_jobs=self.n_jobs, **as_columns(chunk))
         ]
 
     def sample(
@@ -133,7 +141,9 @@ class Predictor(StoredEstimator, BaseEstimator):  # type: ignore[misc]
         Parameters
         ----------
         temperature : float, optional
-            Default: the one the model was trained with, or 1 where that is 0.
+            Default: the one that ``calibrate`` found, else the one the model was trained with.
+            Learners without a log loss (perceptrons, support vector machines) are trained at 0:
+            their probabilities are those at 1, and a warning says that they are not calibrated.
         block : str or None, default="label"
             The block to return, "label" for the one that scores labels: arrays of shape (L, K) for
             a chain, (L, max_length, K) for the segments of a segmentation, the last axis as in
@@ -142,11 +152,11 @@ class Predictor(StoredEstimator, BaseEstimator):  # type: ignore[misc]
         check_is_fitted(self)
         if is_empty(X):
             return []
-        eps = self._default_temperature if temperature is None else temperature
+        eps = self._asked_temperature(temperature)
         found: list[Any] = []
         for chunk in self._score_chunks(self._read(X)):
             found += self.structure_.marginals(
-                temperature=eps, n_jobs=self.n_jobs, **_columns(chunk)
+                temperature=eps, n_jobs=self.n_jobs, **as_columns(chunk)
             )
         if block is None:
             return found
@@ -173,14 +183,14 @@ class Predictor(StoredEstimator, BaseEstimator):  # type: ignore[misc]
             return np.empty((0, len(self.classes_)) if singly else 0)
         if self.structure_.single_site and y is None:
             return np.array(self.predict_marginals(X, temperature=temperature))
-        eps = self._default_temperature if temperature is None else temperature
+        eps = self._asked_temperature(temperature)
         X = self._read(X)
         given = None
         if y is not None:
             given = self._read_outputs(X, y).outputs
         result: list[float] = []
         for chunk in self._score_chunks(X):
-            columns = _columns(chunk)
+            columns = as_columns(chunk)
             values = self.structure_.log_partition(temperature=eps, n_jobs=self.n_jobs, **columns)
             if given is None:
                 outputs = self.structure_.argmax(n_jobs=self.n_jobs, **columns)
@@ -242,7 +252,7 @@ class Predictor(StoredEstimator, BaseEstimator):  # type: ignore[misc]
         return [
             y
             for chunk in self._score_chunks(X)
-            for y in self.structure_.argmax(**_columns(chunk), n_jobs=self.n_jobs)
+            for y in self.structure_.argmax(**as_columns(chunk), n_jobs=self.n_jobs)
         ]
 
     # -- names ----------------------------------------------------------------------------------
@@ -280,6 +290,6 @@ def chunks(n: int) -> Iterator[range]:
         yield range(begin, min(n, begin + _CHUNK))
 
 
-def _columns(chunk: list[dict[str, Any]]) -> dict[str, list[Any]]:
+def as_columns(chunk: list[dict[str, Any]]) -> dict[str, list[Any]]:
     """Return a batch of the structure: one list per block."""
     return {name: [scores[name] for scores in chunk] for name in chunk[0]}

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 
 from ..estimators.declared import Parameters, check_whole
 from ..exceptions import FileError
@@ -15,6 +15,8 @@ from ..text.sources import check_source, not_empty, read_source, with_labels
 TYPE_CHECKING = False  # importing typing costs more than labelling a sentence
 if TYPE_CHECKING:
     from typing import Any, TypeVar
+
+    from ..metrics.calibration import Reliability
 
     Task = TypeVar("Task", bound="FileTagger")
 
@@ -94,6 +96,48 @@ class FileTagger(Parameters):
                 f"this {kind} has not learned anything yet: call fit, or load a model"
             )
         return self.model_
+
+    # -- certainty ------------------------------------------------------------------------------
+
+    @property
+    def calibrated(self) -> bool:
+        """Whether probabilities are those of a log loss, or were calibrated on a dev set."""
+        return self._fitted().temperature is not None
+
+    def calibration(
+        self, X: Any, format: str | None = None, *, gold_tags: bool | None = None
+    ) -> Reliability | None:
+        """Compare the probabilities of predictions with how often these are right.
+
+        Parameters
+        ----------
+        X : as ``evaluate`` takes it
+            With gold labels or trees.
+        gold_tags : bool, optional
+            Parsers: read the tags instead of predicting them.
+
+        Returns
+        -------
+        structlearn.metrics.calibration.Reliability or None
+            Of tokens, segments, arcs or brackets. None where the model has no probabilities.
+        """
+        from ..exceptions import CapabilityError
+        from ..metrics.calibration import reliability
+
+        self._fitted()
+        try:
+            pairs = list(self._certainties(X, format, gold_tags))
+        except CapabilityError:
+            return None
+        return reliability((p for p, _ in pairs), (right for _, right in pairs)) if pairs else None
+
+    def _certainties(
+        self, X: Any, format: str | None, gold_tags: bool | None
+    ) -> Iterable[tuple[float, bool]]:
+        """Return the probability of each prediction, and whether it is right."""
+        return ()
+
+    # -- reading --------------------------------------------------------------------------------
 
     def _read_training(
         self, train: Any, y: Any, dev: Any, format: str | None

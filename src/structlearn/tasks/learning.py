@@ -138,7 +138,9 @@ def learn_task(
     def watches(first: int = 1) -> Iterator[tuple[int, Watch]]:
         patience = int(getattr(task, "patience", None) or 0)
         for run in range(first, n_runs + 1):
-            told = {} if shown is None else {"tell": shown.of(run), "n_passes": shown.n_passes}
+            told: dict[str, Any] = (
+                {} if shown is None else {"tell": shown.of(run), "n_passes": shown.n_passes}
+            )
             yield run, Watch(score, measure, patience, run=run, n_runs=n_runs, **told)
 
     def one_after_another() -> Iterator[tuple[int, Watch, Training]]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 from collections.abc import Callable, Iterator
 
@@ -20,6 +21,10 @@ if TYPE_CHECKING:
 __all__ = ["TreeParser"]
 
 
+#: Sentences of a dev set that probabilities are calibrated on.
+_CALIBRATED = 200
+
+
 class _Hooks(FileTagger):
     """What a parser brings."""
 
@@ -33,6 +38,8 @@ class _Hooks(FileTagger):
     #: (X, y) -> sentences with the trees that are given apart; the labels of trees;
     _joined: Callable[..., Any]
     _tree_labels: Callable[..., list[list[str]]]
+    #: treebank -> its trees;
+    _gold_trees: Callable[..., list[Any]]
     #: (treebank, dev, weights) -> the model, and what ``learn_task`` returned;
     _learn: Callable[..., tuple[Any, Any]]
     #: model -> the parameters that files of any age tell;
@@ -91,6 +98,8 @@ class TreeParser(LearnerParameters, _Hooks):
         self.model_, learned = self._plain()._learn(treebank, held_out, weights)
         self.history_ = learned.history
         record = self.model_.training
+        if held_out is not None and not learned.interrupted:
+            self._calibrate(held_out)
         if learned.parameters:
             passes = [{k: v for k, v in r.items() if k != "seconds"} for r in learned.history]
             record.update(learned.record(self.learner), history=passes)
@@ -100,6 +109,37 @@ class TreeParser(LearnerParameters, _Hooks):
                 "training was interrupted; the model holds the weights reached so far"
             )
         return self
+
+    def _calibrate(self, dev: Any) -> None:
+        """Set the temperature at which the parts of the dev set's trees are most probable."""
+        from ..estimators.calibration import best_temperature
+
+        if not self._fitted().has_temperature:
+            return
+        some = dev[:_CALIBRATED] if isinstance(dev, list) else dev.subset(_first(dev))
+        gold = self._gold_trees(some)
+        sums = list(self._sums(some, None))
+
+        def log_loss(temperature: float) -> float:
+            found = 0.0
+            for one, tree in zip(sums, gold, strict=True):
+                one.temperature = temperature
+                # A part that the model cannot have has probability 0 at any temperature.
+                found -= sum(math.log(max(p, 1e-30)) for p in one.certainties(tree))
+            return found
+
+        self.model_.training["temperature"] = best_temperature(log_loss)
+
+    def _certainties(
+        self, X: Any, format: str | None, gold_tags: bool | None
+    ) -> Iterator[tuple[float, bool]]:
+        bank = self._treebank(X, None, format)
+        trees = self.predict(bank, gold_tags=gold_tags)
+        sums = self._sums(bank, gold_tags)
+        for one, tree, gold in zip(sums, trees, self._gold_trees(bank), strict=True):
+            true = set(one.parts(gold))
+            for part, p in zip(one.parts(tree), one.certainties(tree), strict=True):
+                yield p, part in true
 
     def _weights(self, treebank: Any, sample_weight: Any) -> Any:
         """Return the weights of the sentences; None: all alike."""
@@ -156,7 +196,8 @@ class TreeParser(LearnerParameters, _Hooks):
     ) -> list[Any]:
         """Return the probabilities of the parts of each sentence's trees, those above ``least``.
 
-        Sums over all trees, as the scores have them; those of a log loss are calibrated best.
+        Sums over all trees, at the temperature that a dev set gave; without one they are not
+        calibrated, unless the parser was learned with a log loss (:attr:`calibrated`).
         """
         return [sums.marginals(least) for sums in self._sums(X, gold_tags)]
 
@@ -259,6 +300,10 @@ class TreeParser(LearnerParameters, _Hooks):
     def __repr__(self) -> str:
         state = "" if hasattr(self, "model_") else ", not trained"
         return f"{type(self).__name__}(learner={self.learner!r}{state})"
+
+
+def _first(corpus: Any) -> range:
+    return range(min(len(corpus), _CALIBRATED))
 
 
 def _mean_weights(class_weight: Any, labels: list[list[str]]) -> Any:

@@ -33,6 +33,8 @@ def write_model(model: Any, writer: Writer) -> tuple[dict[str, Any], list[str]]:
         "gap": writer.value(model.duality_gap_),
         "online": state,
     }
+    if hasattr(model, "temperature_"):
+        training["temperature_"] = float(model.temperature_)
     for name in ("solver_", "approximate_"):
         if hasattr(model, name):
             training[name] = getattr(model, name)
@@ -74,7 +76,12 @@ def read_model(model: Any, d: dict[str, Any], reader: Reader) -> None:
     told = {name: training[name] for name in ("solver_", "approximate_") if name in training}
     if not all(value is None or isinstance(value, str) for value in told.values()):
         raise ValueError("a solver without a name")
+    temperature = _number(training.get("temperature_"))
+    if temperature is not None and not 0 < temperature < math.inf:
+        raise ValueError(f"a temperature of {temperature}")
     model._hold(frame, weights, history, objective, gap)
+    if temperature is not None:
+        model.temperature_ = float(temperature)
     if online is not None:
         model._online = online
     for name, value in told.items():

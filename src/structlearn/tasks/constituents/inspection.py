@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from ...drawing.tree_report import TreeReport, check_labels
+from ...estimators.calibration import certainty_fact
 from ...estimators.named import learner_facts
 from ...text.bracket_treebank import read_sentences
 from ...text.trees import Tree
@@ -23,9 +24,10 @@ _PLACES = ("first", "in the middle", "last")
 
 
 def _facts(model: ConstituencyModel) -> list[tuple[str, str]]:
-    told = ("parameters", "learner_parameters", "objective", "gap", "history")
+    told = ("parameters", "temperature", "learner_parameters", "objective", "gap", "history")
     shown = {k: v for k, v in model.training.items() if k not in told}
     facts = [*((name, str(v)) for name, v in shown.items()), *learner_facts(model.training)]
+    facts.append(("probabilities", certainty_fact(model.temperature)))
     facts.append(("tags from", "its own tagger" if model.tagger is not None else "the input"))
     if model.grammar is not None:
         grammar = model.grammar.grammar

@@ -124,6 +124,9 @@ class ConstituencyParser(TreeParser):
         placed = placed_trees(X if y is None else with_trees(X, y), format, **self._kept)
         return [tree for tree, _ in placed]
 
+    def _gold_trees(self, treebank: list[Tree]) -> list[Tree]:
+        return treebank
+
     def _tree_labels(self, treebank: list[Tree]) -> list[list[str]]:
         return [[label for _, _, label in tree.spans()] for tree in treebank]
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from ... import _core
 from ...exceptions import LineError
 from ...io.container import Tensor, checked_arrays
-from ...io.stored_model import StoredModel
+from ...io.stored_model import StoredModel, stored_temperature
 from ...text.corpus import Corpus
 from ...text.dependency_tree import DependencyTree
 from ..tagging.model import TaggerModel
@@ -122,6 +122,7 @@ class ParserModel(StoredModel):
             taggers.append(TaggerModel.from_container(name, dict(described), parts))
         if len(taggers) not in (0, 3):
             raise ValueError(f"{len(taggers)} taggers")
+        stored_temperature(d["training"])
         return cls(
             labels=list(map(str, d["labels"])),
             arrays=checked_arrays(tensors, _DTYPES),
@@ -129,6 +130,16 @@ class ParserModel(StoredModel):
             training=dict(d["training"]),
             **{name: d[name] for name in _OPTIONS},
         )
+
+    @property
+    def temperature(self) -> float | None:
+        """Of calibrated probabilities; None: not calibrated."""
+        return stored_temperature(self.training)
+
+    @property
+    def has_temperature(self) -> bool:
+        """Whether there are probabilities: sums over trees need order 1."""
+        return self.order == 1
 
     # -- parsing --------------------------------------------------------------------------------
 

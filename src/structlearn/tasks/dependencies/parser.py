@@ -11,6 +11,7 @@ from ...text.corpus import Corpus
 from ...text.dependency_treebank import (
     check_tags,
     gold_tree,
+    gold_trees,
     label_text,
     read_treebank,
     settled_format,
@@ -161,6 +162,9 @@ class DependencyParser(TreeParser):
         if self.gold_tags:
             check_tags(corpus)
         return corpus
+
+    def _gold_trees(self, treebank: Corpus) -> list[Any]:
+        return gold_trees(treebank)
 
     def _tree_labels(self, treebank: Corpus) -> list[list[str]]:
         return treebank.column("deprel")

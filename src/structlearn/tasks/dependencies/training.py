@@ -191,8 +191,8 @@ class ParserFitting:
             learn = partial(
                 make_tagger, column=column, n_jobs=threads, random_state=p.random_state, n_models=1
             )
-            learn = meter.counting(learn, f"{column} in {p.folds} folds")
-            train.append(jackknifed_tags(self.corpus, p.folds, learn, threads))
+            counted = meter.counting(learn, f"{column} in {p.folds} folds")
+            train.append(jackknifed_tags(self.corpus, p.folds, counted, threads))
         for name, accuracy in tag_accuracies(self.corpus, train).items() if p.verbose else ():
             self.parser._say(f"tags of {name} in {p.folds} folds: accuracy {accuracy:.4f}")
         taggers = [

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 
 from ... import _core
 from ...estimators.declared import check_whole, parameter
@@ -154,6 +154,19 @@ class SegmentTagger(LabelTagger):
         """
         model: SegmentModel = self._fitted()
         return self._asked(X, lambda corpus, s: model.marginals(corpus, s, least))
+
+    def _certainties(
+        self, X: Any, format: str | None, gold_tags: bool | None
+    ) -> Iterator[tuple[float, bool]]:
+        from ...metrics.boundaries import chunks
+
+        model: SegmentModel = self._fitted()
+        corpus = self._gold_corpus(X, format)
+        gold = corpus.column(model.target)
+        for s, segments in enumerate(self.predict_segments(corpus)):
+            p, true = model.marginals(corpus, s, 0.0), set(chunks(gold[s]))
+            for segment in segments:
+                yield min(1.0, p[segment]), segment in true
 
     def _asked(self, X: Any, ask: Any) -> list[Any]:
         """Return the answer for each sentence."""

@@ -9,6 +9,7 @@ from html import escape
 from typing import Any, NamedTuple
 
 from ...drawing.page import bars, facts_list, heat_table, html_page
+from ...estimators.calibration import certainty_fact
 from ...estimators.named import learner_facts
 from ...text.corpus import find_column
 
@@ -168,8 +169,7 @@ def _facts(model: Any) -> list[tuple[str, str]]:
         facts.append(("models", f"the mean of {training['n_models']}, with different seeds"))
     if training.get("scheme"):
         facts.append(("scheme", str(training["scheme"])))
-    if model.temperature is not None:
-        facts.append(("temperature", f"{model.temperature:.3g}"))
+    facts.append(("probabilities", certainty_fact(model.temperature)))
     if "cut" in training:
         facts.append(("chunks cut", str(training["cut"])))
     return facts
@@ -284,7 +284,9 @@ def inspect_text(
 ) -> str:
     """Return the summary of a tagger as text; with sentences, their explanation instead."""
     if sentences is not None:
-        return "\n\n".join(_explanation(found, top) for found in explain(tagger, sentences))
+        shown = [_explanation(found, top) for found in explain(tagger, sentences)]
+        told = f"probabilities (p): {certainty_fact(tagger._fitted().temperature)}"
+        return "\n\n".join([*shown, told])
     summary = summarise(tagger, top, labels)
     lines = [f"{name:<12} {value}" for name, value in summary.facts]
     for label, features in summary.top.items():
@@ -320,7 +322,8 @@ def inspect_html(
         body.append("<h2>Why these labels</h2>")
         body.append(
             '<p class="note">Open a token to see what put its label before the runner-up: each '
-            "feature's weight for the one minus its weight for the other.</p>"
+            "feature's weight for the one minus its weight for the other. Probabilities: "
+            f"{escape(certainty_fact(tagger._fitted().temperature))}.</p>"
         )
         for decisions in explain(tagger, sentences):
             body.append('<div class="sentence">')

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from array import array
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from ... import _core
 from ...estimators.declared import check_whole
@@ -207,6 +207,22 @@ class Tagger(LabelTagger):
                 tokens.append(token)
             out.append(tokens)
         return out
+
+    def _certainties(
+        self, X: Any, format: str | None, gold_tags: bool | None
+    ) -> Iterator[tuple[float, bool]]:
+        model: TaggerModel = self._fitted()
+        corpus = self._gold_corpus(X, format)
+        gold, n = corpus.column(model.target), len(model.labels)
+        written: dict[str, list[int]] = {}  # labels of the model may be written alike
+        for k, name in enumerate(model.shown):
+            written.setdefault(name, []).append(k)
+        reader = model.reader(corpus)
+        for s, labels in enumerate(model.label_corpus(corpus, self.n_threads)):
+            p = array("d", reader.marginals(s, model.temperature or 1.0))
+            for t, label in enumerate(labels):
+                share = sum(p[t * n + k] for k in written[label])
+                yield min(1.0, share), label == gold[s][t]
 
     def predict_kbest(self, X: Any, n: int = 5) -> list[list[tuple[float, list[str]]]]:
         """Return the n best labellings of each sentence with their scores, best first."""
