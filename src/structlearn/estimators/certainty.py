@@ -8,14 +8,15 @@ from typing import Any, TypeVar
 from sklearn.utils.validation import check_is_fitted
 
 from .calibration import best_temperature
-from .predictor import Predictor, as_columns
+from .looking import Explained
+from .predictor import as_columns
 
 __all__ = ["Calibrated"]
 
 Model = TypeVar("Model", bound="Calibrated")
 
 
-class Calibrated(Predictor):
+class Calibrated(Explained):
     """An estimator whose probabilities can be calibrated on held-out examples.
 
     Attributes

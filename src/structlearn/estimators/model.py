@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import partial
 from typing import Any
 
@@ -23,6 +23,7 @@ from .columns import Columns, read_labels, read_sites, read_tables
 from .constraints import describe_constraints
 from .curve import LossCurve
 from .learning import Kept, check_parameters, learn, warn_unless_converged
+from .looking import Contributions
 from .outputs import sort_classes
 from .predictor import chunks
 from .preparation import (
@@ -37,6 +38,7 @@ from .preparation import (
 from .rounds import CuttingPlaneRound, read_rounds
 from .stored.models import read_model, write_model
 from .summary import summary_html
+from .weights import count_classes, label_weights, pair_weights, weight_contributions
 
 __all__ = ["StructuredModel"]
 
@@ -368,7 +370,9 @@ class StructuredModel(Calibrated):
     def _accept(self, prepared: Prepared, training: Training, continued: bool = False) -> None:
         """Make the result the estimator's own, all at once."""
         history = [*self.history_, *training.history] if continued else training.history
+        before = getattr(self, "class_count_", None) if continued else None
         self._hold(prepared, training.weights, history, training.objective, training.gap)
+        self.class_count_ = count_classes(prepared.problem.gold, len(self.classes_), before)
         self.solver_ = training.solver
         self.approximate_ = APPROXIMATE[prepared.problem.likelihood]
         solver = SOLVERS.get(training.solver)
@@ -397,7 +401,8 @@ class StructuredModel(Calibrated):
         self._encoder = frame.encoder
         self._layout = frame.layout
         self._weights = weights
-        for name in ("_online", "_kept", "rounds_", "approximate_"):  # belong to the weights before
+        # Those of the weights before.
+        for name in ("_online", "_kept", "rounds_", "approximate_", "class_count_"):
             self.__dict__.pop(name, None)
         self.structure_ = frame.structure
         self.classes_ = frame.classes
@@ -505,6 +510,15 @@ class StructuredModel(Calibrated):
             if hasattr(encoder, "vocabulary"):
                 names[name] = encoder.vocabulary.names()
         return names
+
+    def _label_weights(self) -> tuple[Vector, Sequence[str]]:
+        return label_weights(self)
+
+    def _pair_weights(self) -> dict[str, Vector]:
+        return pair_weights(self)
+
+    def _contributions(self, X: Any) -> Contributions:
+        return weight_contributions(self, self._problem_for(X))
 
     def _html_repr(self) -> str:
         """What notebooks show: scikit-learn's diagram, and under it what was learned."""

@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 
 __all__ = ["FileTagger"]
 
+_PAIR = ("before", "after", "weight")
+
 
 class FileTagger(Parameters):
     """A learner over files, with scikit-learn's conventions for its parameters."""
@@ -136,6 +138,98 @@ class FileTagger(Parameters):
     ) -> Iterable[tuple[float, bool]]:
         """Return the probability of each prediction, and whether it is right."""
         return ()
+
+    # -- what was learned -----------------------------------------------------------------------
+
+    def top_features(self, label: str | None = None, n: int = 10, *, as_frame: bool = False) -> Any:
+        """Return the features with the largest weights of a label.
+
+        Parameters
+        ----------
+        label : str, optional
+            A label, relation, category or class; by default all of them.
+        n : int, default=10
+            Features of each label.
+        as_frame : bool, default=False
+            A pandas DataFrame instead of a list.
+
+        Returns
+        -------
+        list of dict
+            label, feature, weight; by label.
+        """
+        from ..estimators.frames import as_records
+
+        self._fitted()
+        n = check_whole("n", n, 1)
+        found = self._heaviest(n, None if label is None else [label])
+        if label is not None and label not in found:
+            raise ValueError(f"the model has no label {label!r}; it has {', '.join(found)}")
+        rows = [
+            {"label": one, "feature": name, "weight": float(weight)}
+            for one, features in found.items()
+            for name, weight in features
+        ]
+        return as_records(rows, ("label", "feature", "weight"), as_frame)
+
+    def transitions(self, *, as_frame: bool = False) -> Any:
+        """Return the weights of pairs of neighbouring labels.
+
+        Parameters
+        ----------
+        as_frame : bool, default=False
+            A pandas DataFrame instead of a list: a row for each label before, a column for each
+            label after.
+
+        Returns
+        -------
+        list of dict
+            before, after, weight; −∞ is forbidden. "(start)" is before the first label, "(end)"
+            after the last.
+        """
+        from ..estimators.frames import as_records
+
+        self._fitted()
+        rows = [dict(zip(_PAIR, row, strict=True)) for row in self._pairs()]
+        return as_records(rows, _PAIR, as_frame, wide=True)
+
+    def explain(self, X: Any, *, as_frame: bool = False) -> Any:
+        """Return what decided the predictions, against their runners-up.
+
+        Parameters
+        ----------
+        X : as ``predict`` takes it
+        as_frame : bool, default=False
+            A pandas DataFrame instead of a list, with a row for each contribution.
+
+        Returns
+        -------
+        list of list of dict
+            By sentence, for each token: position, token, label, runner_up, margin (the difference
+            of their scores), contributions: (name, value), the largest (by its absolute value)
+            first. A tree of constituents is explained as a whole, with position None.
+        """
+        from ..estimators.frames import contributions_frame
+
+        self._fitted()
+        found = self._decisions(X)
+        return contributions_frame(found) if as_frame else found
+
+    def _heaviest(self, n: int, labels: list[str] | None) -> dict[str, list[tuple[str, float]]]:
+        """Return (name, weight) of the heaviest features by label."""
+        raise AssertionError
+
+    def _pairs(self) -> list[tuple[str, str, float]]:
+        """Return (before, after, weight) of pairs of labels."""
+        from ..exceptions import CapabilityError
+
+        raise CapabilityError(
+            f"{type(self).__name__} has no transitions between labels. What works: top_features"
+        )
+
+    def _decisions(self, X: Any) -> list[list[dict[str, Any]]]:
+        """Return what ``explain`` gives."""
+        raise AssertionError
 
     # -- reading --------------------------------------------------------------------------------
 

@@ -13,7 +13,7 @@ from ...text.bracket_treebank import read_sentences
 from ...text.trees import Tree
 from .model import ConstituencyModel
 
-__all__ = ["inspect_parser"]
+__all__ = ["heaviest_children", "inspect_parser"]
 
 _LEGEND = (
     "Gold above the words, predicted below. Nodes that only the gold tree has are <span "
@@ -76,6 +76,13 @@ def _rules(model: ConstituencyModel, top: int, only: Sequence[str] | None) -> di
         name: sorted(rows, key=lambda r: (r[1], r[0]), reverse=True)[:top]
         for name, rows in sorted(found.items())
     }
+
+
+def heaviest_children(
+    model: ConstituencyModel, top: int, only: Sequence[str] | None
+) -> dict[str, Any]:
+    """Return what the model likes most and least under each label."""
+    return (_top_pairs if model.grammar is None else _rules)(model, top, only)
 
 
 def inspect_parser(

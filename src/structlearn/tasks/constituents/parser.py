@@ -212,6 +212,25 @@ class ConstituencyParser(TreeParser):
                     progress.share(min(1.0, (at + _CHUNK) / len(sentences)))
         return n_words
 
+    # -- what was learned -----------------------------------------------------------------------
+
+    def _heaviest(self, n: int, labels: list[str] | None) -> dict[str, list[tuple[str, float]]]:
+        """Return what stands under each label: children, or the rules of a counted grammar."""
+        from .inspection import heaviest_children
+
+        return heaviest_children(self._fitted(), n, labels)
+
+    def _decisions(self, X: Any) -> list[list[dict[str, Any]]]:
+        found = []
+        for ranked in self.predict_kbest(X, 2):
+            rows = []
+            if len(ranked) > 1:
+                (score, best), (less, rival) = ranked
+                row: dict[str, Any] = {"position": None, "label": best, "runner_up": rival}
+                rows.append({**row, "margin": score - less, "contributions": []})
+            found.append(rows)
+        return found
+
     # -- judging --------------------------------------------------------------------------------
 
     def evaluate(

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import math
 import os
 from collections.abc import Callable
 from functools import partial
 
 from ...estimators.declared import check_number, parameter
+from ...exceptions import CapabilityError
 from ...text.corpus import Corpus
 from ...text.dependency_treebank import (
     check_tags,
@@ -246,6 +248,37 @@ class DependencyParser(TreeParser):
             progress,
             guess=lambda text: settled_format(source, text, format),
         )
+
+    # -- what was learned -----------------------------------------------------------------------
+
+    def _heaviest(self, n: int, labels: list[str] | None) -> dict[str, list[tuple[str, float]]]:
+        found = self._fitted().training.get("features", {})
+        if not found:
+            raise CapabilityError(
+                "the model has no names of features. What works: explain, and inspect --input"
+            )
+        kept = {k: [(name, w) for name, w in rows[:n]] for k, rows in found.items()}
+        return kept if not labels else {k: kept[k] for k in labels if k in kept} or kept
+
+    def _decisions(self, X: Any) -> list[list[dict[str, Any]]]:
+        from .inspection import explain_sentence
+
+        corpus = read_treebank(X)
+        found = []
+        for s in range(len(corpus)):
+            words, rows = corpus.cells(s, "form"), []
+            for m, arc in enumerate(explain_sentence(self, corpus, s)):
+                rival = (arc["rival_head"], arc["rival_label"]) if "rival_head" in arc else None
+                row = {"position": m, "token": words[m], "label": (arc["head"], arc["label"])}
+                reasons = sorted(arc["reasons"], key=lambda r: (-abs(r[1]), r[0]))
+                row |= {
+                    "runner_up": rival,
+                    "margin": arc["score"] - arc["rival_score"] if rival else math.inf,
+                    "contributions": [(name, w) for name, w in reasons if w],
+                }
+                rows.append(row)
+            found.append(rows)
+        return found
 
     # -- judging --------------------------------------------------------------------------------
 

@@ -263,6 +263,25 @@ class ImageSegmenter(LearnerParameters, FileTagger):
                         progress.share((i + 1) / len(images))
         return n_pixels
 
+    # -- what was learned -----------------------------------------------------------------------
+
+    def _heaviest(self, n: int, labels: list[str] | None) -> dict[str, list[tuple[str, float]]]:
+        from .inspection import class_weights
+
+        return class_weights(self._fitted(), n, labels)
+
+    def _pairs(self) -> list[tuple[str, str, float]]:
+        """Return what unequal neighbours lose by each feature of pairs of pixels."""
+        from .inspection import pair_weights
+
+        return [("(unequal)", name, -w) for w, name in pair_weights(self._fitted())]
+
+    def _decisions(self, X: Any) -> list[list[dict[str, Any]]]:
+        raise CapabilityError(
+            "the classes of pixels are decided together, and are not explained one by one. What "
+            "works: top_features, transitions"
+        )
+
     # -- judging --------------------------------------------------------------------------------
 
     def score(self, X: Any, y: Any = None) -> float:

@@ -168,6 +168,23 @@ class SegmentTagger(LabelTagger):
             for segment in segments:
                 yield min(1.0, p[segment]), segment in true
 
+    def _decisions(self, X: Any) -> list[list[dict[str, Any]]]:
+        """Compare the best labelling with the second best; no features have names."""
+        found = []
+        corpus = read_source(X, self._fitted().format)
+        for s, ranked in enumerate(self.predict_kbest(corpus, 2)):
+            rows = []
+            if len(ranked) > 1:
+                (score, best), (less, rival) = ranked
+                words = corpus.cells(s, 0)
+                for t, (label, runner_up) in enumerate(zip(best, rival, strict=True)):
+                    if label != runner_up:
+                        told = {"position": t, "token": words[t], "label": label}
+                        more = {"runner_up": runner_up, "margin": score - less}
+                        rows.append({**told, **more, "contributions": []})
+            found.append(rows)
+        return found
+
     def _asked(self, X: Any, ask: Any) -> list[Any]:
         """Return the answer for each sentence."""
         corpus = read_source(X, self._fitted().format)

@@ -6,6 +6,7 @@ import os
 from collections.abc import Callable, Mapping
 
 from ...estimators.declared import check_number, check_whole, parameter
+from ...exceptions import CapabilityError
 from ...text.labelling import label_pieces
 from ...text.sources import with_labels
 from ..base import FileTagger
@@ -180,6 +181,29 @@ class LabelTagger(LearnerParameters, FileTagger):
             self.n_threads,
             progress,
         )
+
+    # -- what was learned -----------------------------------------------------------------------
+
+    def _heaviest(self, n: int, labels: list[str] | None) -> dict[str, list[tuple[str, float]]]:
+        from .inspection import summarise
+
+        found = summarise(self, n, labels).top
+        if not found:
+            raise CapabilityError(
+                "the model has no names of features: a segment tagger stores none, and a tagger "
+                "only with names=True and without hash_bits. What works: transitions"
+            )
+        return found
+
+    def _pairs(self) -> list[tuple[str, str, float]]:
+        from .inspection import summarise
+
+        found = summarise(self, 1)
+        rows = [("(start)", k, w) for k, w in zip(found.labels, found.start, strict=False)]
+        for before, row in zip(found.labels, found.transitions, strict=True):
+            rows += [(before, after, w) for after, w in zip(found.labels, row, strict=True)]
+        rows += [(k, "(end)", w) for k, w in zip(found.labels, found.end, strict=False)]
+        return rows
 
     # -- judging --------------------------------------------------------------------------------
 

@@ -56,6 +56,8 @@ class Decision(NamedTuple):
 
     Attributes
     ----------
+    position : int
+        Of the token in the sentence.
     token : tuple of str
         The cells that the model reads.
     label, runner_up : str
@@ -68,6 +70,7 @@ class Decision(NamedTuple):
         What each feature and transition adds to the margin, the largest first.
     """
 
+    position: int
     token: tuple[str, ...]
     label: str
     runner_up: str
@@ -213,6 +216,7 @@ def _explain_sentence(model: Any, reader: Any, corpus: Any, s: int, y: list[int]
         found.sort(key=lambda part: (-abs(part[1]), part[0]))
         decisions.append(
             Decision(
+                t,
                 tuple(column[t] for column in shown),
                 model.labels[y[t]],
                 model.labels[z[t]],

@@ -224,6 +224,11 @@ class Tagger(LabelTagger):
                 share = sum(p[t * n + k] for k in written[label])
                 yield min(1.0, share), label == gold[s][t]
 
+    def _decisions(self, X: Any) -> list[list[dict[str, Any]]]:
+        from .inspection import explain
+
+        return [[decision._asdict() for decision in row] for row in explain(self, X)]
+
     def predict_kbest(self, X: Any, n: int = 5) -> list[list[tuple[float, list[str]]]]:
         """Return the n best labellings of each sentence with their scores, best first."""
         n = check_whole("n", n, 1)
