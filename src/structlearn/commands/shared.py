@@ -61,6 +61,8 @@ def show_scores(model: Any, o: Any, more: dict[str, Any], only_text: dict[str, A
 
     with Meter(f"evaluating on {o.gold}"):
         given = (o.gold, o.format) if o.format else (o.gold,)
+        if o.gold == "-":  # it can be read only once
+            given = (model._gold_source(*given),)
         if o.json or o.html is not None:
             tags = {"gold_tags": more["gold_tags"]} if "gold_tags" in more else {}
             certainty = model.calibration(*given, **tags)

@@ -249,6 +249,10 @@ class FileTagger(Parameters):
             )
         return corpus, held_out
 
+    def _gold_source(self, source: Any, format: str | None = None) -> Any:
+        """Read what ``evaluate`` can be given several times."""
+        return self._gold_corpus(source, format)
+
     def _gold_corpus(self, source: Any, format: str | None) -> Corpus:
         """Read sentences that must have their labels."""
         model = self._fitted()

@@ -141,6 +141,9 @@ class TreeParser(LearnerParameters, _Hooks):
             for part, p in zip(one.parts(tree), one.certainties(tree), strict=True):
                 yield p, part in true
 
+    def _gold_source(self, source: Any, format: str | None = None) -> Any:
+        return self._treebank(source, None, format)
+
     def _weights(self, treebank: Any, sample_weight: Any) -> Any:
         """Return the weights of the sentences; None: all alike."""
         from ..estimators.outputs import check_sample_weight, refuse_no_weight

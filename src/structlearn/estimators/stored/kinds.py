@@ -144,6 +144,9 @@ def _program(
     from scipy import sparse
 
     shape = (len(lower), len(rest["column_lower"]))
+    # SciPy's own check below looks at nothing where the last pointer is negative.
+    if len(indptr) == 0 or (np.diff(indptr) < 0).any() or indptr[-1] != len(indices):
+        raise ValueError("the rows of a program do not fit its entries")
     matrix = sparse.csr_array((values, indices, indptr), shape=shape)
     matrix.check_format(full_check=True)
     return Program(matrix, lower, upper, **rest)

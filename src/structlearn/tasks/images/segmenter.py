@@ -270,6 +270,9 @@ class ImageSegmenter(LearnerParameters, FileTagger):
 
         return class_weights(self._fitted(), n, labels)
 
+    def _gold_source(self, source: Any, format: str | None = None) -> Any:
+        return source
+
     def _pairs(self) -> list[tuple[str, str, float]]:
         """Return what unequal neighbours lose by each feature of pairs of pixels."""
         from .inspection import pair_weights

@@ -288,9 +288,8 @@ def inspect_text(
 ) -> str:
     """Return the summary of a tagger as text; with sentences, their explanation instead."""
     if sentences is not None:
-        shown = [_explanation(found, top) for found in explain(tagger, sentences)]
-        told = f"probabilities (p): {certainty_fact(tagger._fitted().temperature)}"
-        return "\n\n".join([*shown, told])
+        note = "" if tagger.calibrated else ", not calibrated"
+        return "\n\n".join(_explanation(found, top, note) for found in explain(tagger, sentences))
     summary = summarise(tagger, top, labels)
     lines = [f"{name:<12} {value}" for name, value in summary.facts]
     for label, features in summary.top.items():
@@ -305,11 +304,11 @@ def inspect_text(
     return "\n".join(lines)
 
 
-def _explanation(decisions: list[Decision], top: int) -> str:
+def _explanation(decisions: list[Decision], top: int, note: str) -> str:
     lines = []
     for d in decisions:
         lines.append(
-            f"{' '.join(d.token):<24} {d.label} (p = {d.probability:.3f}), "
+            f"{' '.join(d.token):<24} {d.label} (p = {d.probability:.3f}{note}), "
             f"not {d.runner_up}: ahead by {d.margin:.3f}"
         )
         lines += [f"  {value:>+10.3f}  {name}" for name, value in d.contributions[:top]]
