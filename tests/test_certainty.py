@@ -65,9 +65,11 @@ def test_learners_without_a_log_loss_say_that_they_are_not_calibrated(kind):
             ask(X)
         ask(X, temperature=1.0)
     assert not model.calibrated_
+    assert "not calibrated" in model._html_repr()
     before = model.predict(X)
     assert model.calibrate(X, y).calibrated_
     model.predict_marginals(X)
+    assert "not calibrated" not in model._html_repr()
     assert [list(a) for a in model.predict(X)] == [list(a) for a in before]
 
 

@@ -136,7 +136,7 @@ class Meter:
 
     def _open(self) -> None:
         from rich.console import Console
-        from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
+        from rich.progress import BarColumn, Progress, TextColumn
 
         with self._lock:
             if self._timer is None:  # it has ended in the meantime
@@ -145,8 +145,7 @@ class Meter:
                 TextColumn("{task.description}", markup=False),
                 BarColumn(bar_width=20),
                 TextColumn("{task.fields[meter].text}", markup=False),
-                TimeElapsedColumn(),
-                TextColumn("{task.fields[meter].left}", markup=False),
+                TextColumn("{task.fields[meter].times}", markup=False),
                 console=Console(file=sys.stderr, force_terminal=True),
                 transient=True,
                 # Standard output may go to a file.
@@ -162,12 +161,14 @@ class Meter:
             bar.update(0, total=self.total, completed=self._done)
 
     @property
-    def left(self) -> str:
-        """The time left in words."""
-        seconds = self.seconds_left
-        if seconds is None:
-            return ""
-        minutes, rest = divmod(round(seconds), 60)
-        hours, minutes = divmod(minutes, 60)
-        clock = f"{hours}:{minutes:02}:{rest:02}" if hours else f"{minutes}:{rest:02}"
-        return f"{clock} left"
+    def times(self) -> str:
+        """The time that has passed, and that which is left if it is known."""
+        left = self.seconds_left
+        passed = _clock(self.seconds)
+        return passed if left is None else f"{passed}, {_clock(left)} left"
+
+
+def _clock(seconds: float) -> str:
+    minutes, rest = divmod(round(seconds), 60)
+    hours, minutes = divmod(minutes, 60)
+    return f"{hours}:{minutes:02}:{rest:02}" if hours else f"{minutes}:{rest:02}"

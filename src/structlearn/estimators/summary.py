@@ -74,6 +74,8 @@ def _facts(estimator: Any) -> str:
         gap = getattr(estimator, "duality_gap_", None)
         proven = "" if gap is None else f", proven within {gap:.3g} of the optimum"
         rows.append(("objective", f"{objective:.6g}{proven}"))
+    if not getattr(estimator, "calibrated_", True):
+        rows.append(("probabilities", "not calibrated: calibrate(X, y) on held-out examples"))
     body = "".join(f"<tr><th>{n}</th><td>{escape(v)}</td></tr>" for n, v in rows)
     return f"<table>{body}</table>"
 
