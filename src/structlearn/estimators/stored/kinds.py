@@ -144,9 +144,8 @@ def _program(
     from scipy import sparse
 
     shape = (len(lower), len(rest["column_lower"]))
-    # SciPy's own check below looks at nothing where the last pointer is negative.
-    if len(indptr) == 0 or (np.diff(indptr) < 0).any() or indptr[-1] != len(indices):
-        raise ValueError("the rows of a program do not fit its entries")
+    if (np.diff(indptr) < 0).any():  # SciPy's check looks no further where the last one is negative
+        raise ValueError("rows that end before they begin")
     matrix = sparse.csr_array((values, indices, indptr), shape=shape)
     matrix.check_format(full_check=True)
     return Program(matrix, lower, upper, **rest)
