@@ -9,6 +9,7 @@ import pytest
 
 from structlearn import cli
 from structlearn.datasets import make_treebank
+from structlearn.estimators import StructuredPerceptron
 from structlearn.meter import Meter, say
 from structlearn.tasks import Tagger
 
@@ -101,7 +102,20 @@ def test_training_ends_with_what_it_found(terminal, corpus):
     Tagger("pos", n_models=2, max_iter=3, verbose=1).fit(corpus, dev=corpus)
     lines = plain(terminal).splitlines()
     assert any(line.startswith("2 models with different seeds") for line in lines)
-    assert re.search(r"6 passes, [\d.]+ s; best dev accuracy \d\.\d{4}", lines[-1])
+    assert re.search(r"6 passes, [\d.]+ s; best dev accuracy \d\.\d{4}", plain(terminal))
+
+
+def test_estimators_have_the_same_bar(terminal, monkeypatch):
+    seen = []
+    note = Meter.note
+    monkeypatch.setattr(
+        Meter, "note", lambda self, *told: (seen.append((self.total, *told)), note(self, *told))
+    )
+    X, y = [[["a"], ["b"]], [["b"], ["a"]]], [["x", "y"], ["y", "x"]]
+    StructuredPerceptron(max_iter=7, verbose=1).fit(X, y)
+    assert seen[0][:2] == (7, 1)
+    assert seen[0][2].startswith("StructuredPerceptron iteration   1")
+    assert Meter.current is None
 
 
 def test_several_models_are_announced(capsys, corpus):

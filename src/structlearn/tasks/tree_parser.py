@@ -7,7 +7,7 @@ import os
 from collections.abc import Callable, Iterator
 
 from ..estimators.declared import check_whole
-from ..meter import say
+from ..meter import Meter, say
 from ..text.files import written_text
 from .base import FileTagger
 from .parameters import LearnerParameters
@@ -128,7 +128,8 @@ class TreeParser(LearnerParameters, _Hooks):
                 found -= sum(math.log(max(p, 1e-30)) for p in one.certainties(tree))
             return found
 
-        self.model_.training["temperature"] = best_temperature(log_loss)
+        with Meter("calibrating", shown=bool(self.verbose)):
+            self.model_.training["temperature"] = best_temperature(log_loss)
 
     def _certainties(
         self, X: Any, format: str | None, gold_tags: bool | None

@@ -145,10 +145,11 @@ class ParserFitting:
             self.treebank = _core.ParserTreebank(self.corpus._core, train_tags, p.lemmas)
         except LineError as error:
             raise error.in_file(self.corpus.path or "the corpus") from None
-        self.pruner = self._pruner()
-        examples = self.treebank.pruned(
-            self.pruner, p.most_heads, p.least_share, p.projective, p.order
-        )
+        with Meter("learning which heads are likely", shown=bool(p.verbose)):
+            self.pruner = self._pruner()
+            examples = self.treebank.pruned(
+                self.pruner, p.most_heads, p.least_share, p.projective, p.order
+            )
         self.parser._say(
             f"{len(self.treebank.labels)} relations; "
             f"{examples.heads_per_word:.2f} candidate heads per word on average"

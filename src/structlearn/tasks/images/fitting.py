@@ -16,7 +16,7 @@ from ...features.pixel_pairs import N_PAIR, Contrast
 from ...features.pixels import Basis, PixelFeatures
 from ...io.image_folders import Example
 from ...io.masks import MaskCoding
-from ...meter import say
+from ...meter import Meter, say
 from ...metrics.overlap import compare
 from ...scoring.cone import WeightFloor
 from ..learning import Learned, learn_task
@@ -114,7 +114,8 @@ class _Fitting:
         self, dev: Sequence[Example] | None, gold: list[Integers] | None
     ) -> tuple[SegmenterModel, Learned]:
         segmenter = self.segmenter
-        alone = self.learn_alone()
+        with Meter("learning single pixels", shown=bool(segmenter.verbose)):
+            alone = self.learn_alone()
         self.say("learned single pixels")
 
         def prepare_scene(scene: Scene) -> None:

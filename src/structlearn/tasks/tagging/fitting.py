@@ -13,7 +13,7 @@ import numpy.typing as npt
 from ... import _core
 from ...estimators.calibration import best_temperature
 from ...exceptions import FileError, LineError
-from ...meter import say
+from ...meter import Meter, say
 from ...metrics import chunk_f1, legal_transitions, token_accuracy
 from ...metrics.schemes import are_chunk_labels, file_scheme, written
 from ...text.corpus import Corpus
@@ -150,7 +150,8 @@ class Fitting:
         model = self.model(found.weights, names=True)
         model.training.update(found.record(tagger.learner))
         if dev is not None and not found.interrupted:
-            model.temperature = best_temperature(self.log_loss(model, dev))
+            with Meter("calibrating", shown=bool(tagger.verbose)):
+                model.temperature = best_temperature(self.log_loss(model, dev))
         return model, found
 
     def common(self) -> dict[str, Any]:
