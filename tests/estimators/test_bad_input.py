@@ -1,6 +1,7 @@
 """Wrong input is refused with the place and the rule, and leaves the estimator as it was."""
 
 import itertools
+import math
 
 import numpy as np
 import pytest
@@ -230,13 +231,15 @@ def test_unseen_label_at_score_time():
     y[2][-1] = "X"
     message = rf"example 2, position {len(y[2]) - 1}: label 'X' is not among the classes 'D', 'N'"
     with pytest.raises(ValueError, match=message):
-        model.score(X, y)
-    with pytest.raises(ValueError, match=message):
         model.predict_proba(X, y)
     with pytest.raises(ValueError, match="at least one known label"):
         model.score(X, [[None] * len(x) for x in X])
     with pytest.raises(ValueError, match="example 0: y has 1 labels"):
         model.score(X, [["D"]] * len(X))
+    for other in (3, math.nan, ("D",)):  # no unseen labels, but none of the right kind
+        y[2][-1] = other
+        with pytest.raises(ValueError, match="is not among the classes"):
+            model.score(X, y)
 
 
 def test_zero_one_cost_needs_every_label():

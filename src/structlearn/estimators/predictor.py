@@ -206,11 +206,12 @@ class Predictor(StoredEstimator, BaseEstimator):  # type: ignore[misc]
 
         For dependency trees the share of arcs (UAS, LAS), for constituents bracket F1.
 
-        Unknown labels, None, are left out; where y has a set of labels, any of them is right.
+        Unknown labels, None, are left out; where y has a set of labels, any of them is right. A
+        label that was not seen in training is never predicted, so it counts as wrong.
         """
         check_is_fitted(self)
         X = self._read(X)
-        gold = self._read_outputs(X, y)
+        gold = self._read_outputs(X, y, unseen=True)
         predicted = self._predict_indices(X)
         given = check_sample_weight(sample_weight, len(predicted))
         weights = np.ones(len(predicted)) if given is None else given
@@ -233,10 +234,10 @@ class Predictor(StoredEstimator, BaseEstimator):  # type: ignore[misc]
             raise ValueError("score needs at least one known label in y")
         return float(right / total)
 
-    def _read_outputs(self, X: Any, y: Any) -> GoldOutputs:
+    def _read_outputs(self, X: Any, y: Any, *, unseen: bool = False) -> GoldOutputs:
         if self.structure_.single_site:
             y = read_labels(self, y)
-        return read_outputs(self.structure_, y, self.classes_, self._sites(X))
+        return read_outputs(self.structure_, y, self.classes_, self._sites(X), unseen=unseen)
 
     def _predict_indices(self, X: Any) -> list[Any]:
         return [
