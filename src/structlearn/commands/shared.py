@@ -8,7 +8,7 @@ TYPE_CHECKING = False  # importing typing costs more than labelling a sentence
 if TYPE_CHECKING:
     from typing import Any
 
-__all__ = ["make_task", "output_of", "print_json", "refuse", "write_page"]
+__all__ = ["make_task", "output_of", "print_json", "refuse", "source_of", "write_page"]
 
 
 def make_task(kind: Any, o: Any, **more: Any) -> Any:
@@ -28,6 +28,15 @@ def make_task(kind: Any, o: Any, **more: Any) -> Any:
 def output_of(o: Any) -> Any:
     """Return the destination of the result: a file name, or standard output."""
     return sys.stdout.buffer if o.output in (None, "-") else o.output
+
+
+def source_of(o: Any, path: str | None) -> Any:
+    """Return a file of labelled sentences, read already if its first line is to be skipped."""
+    if path is None or not o.header:
+        return path
+    from ..text.corpus import read_corpus
+
+    return read_corpus(path, o.format, header=True)
 
 
 def refuse(what: str, o: Any, *options: str) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 import numpy as np
@@ -14,6 +14,8 @@ from ..features.encoder import is_empty
 from ..losses.loss import rule_out
 from ..problem.gold import GoldOutputs
 from ..structures.base import Structure
+from ..structures.chains.chain import Chain
+from ..structures.chains.semimarkov import SemiMarkov
 from ..structures.checks import check_count
 from ..structures.open_labels import is_open
 from .columns import Columns, read_labels
@@ -77,15 +79,27 @@ class Predictor(StoredEstimator, BaseEstimator):  # type: ignore[misc]
         Returns
         -------
         list of outputs
-            With labels as in ``classes_``; an array for multiclass. None for no examples.
+            With labels as in ``classes_``; an array for multiclass. No outputs for no examples,
+            and an empty one for a sequence without positions.
         """
         check_is_fitted(self)
-        if is_empty(X):
-            return self._name_all([])
-        outputs: list[Any] = []
-        for chunk in self._score_chunks(self._read(X)):
-            outputs += self.structure_.argmax(**_columns(chunk), n_jobs=self.n_jobs)
-        return self._name_all(outputs)
+        rest, gaps = self._without_empty(X)
+        if is_empty(rest):
+            outputs = self._name_all([])
+        else:
+            outputs = self._name_all(self._predict_indices(self._read(rest)))
+        for i in gaps:
+            outputs.insert(i, self._name(np.empty(0, dtype=np.int64)))
+        return outputs
+
+    def _without_empty(self, X: Any) -> tuple[Any, list[int]]:
+        """Return X without sequences that have no positions, and the places of those."""
+        structure = getattr(self.structure_, "structure", self.structure_)
+        if not isinstance(structure, (Chain, SemiMarkov)) or not isinstance(X, (list, tuple)):
+            return X, []
+        gaps = [i for i, x in enumerate(X) if not isinstance(x, Mapping) and _has_no_rows(x)]
+        left_out = set(gaps)
+        return [x for i, x in enumerate(X) if i not in left_out] if gaps else X, gaps
 
     def predict_kbest(self, X: Any, n: int = 5) -> list[list[tuple[float, Any]]]:
         """Return for each example its n best outputs as (score, output), best first."""
@@ -273,6 +287,13 @@ class Predictor(StoredEstimator, BaseEstimator):  # type: ignore[misc]
         else:
             tags.input_tags.two_d_array = False  # a list of examples, each with rows of its own
         return tags
+
+
+def _has_no_rows(example: Any) -> bool:
+    if isinstance(example, (list, tuple)):
+        return not example
+    shape: tuple[int, ...] = getattr(example, "shape", None) or ()
+    return len(shape) == 2 and shape[0] == 0
 
 
 def chunks(n: int) -> Iterator[range]:

@@ -15,15 +15,20 @@ if TYPE_CHECKING:
 
 __all__ = [
     "CONLLU_COLUMNS",
+    "FORMATS",
     "Corpus",
     "Sentence",
     "add_tokens",
     "column_names",
+    "corpus_of",
     "guess_format",
     "read_corpus",
+    "split_heading",
     "split_sentence",
 ]
 
+#: Formats of files of sentences.
+FORMATS = ("columns", "conllu", "csv", "jsonl", "text")
 CONLLU_COLUMNS = ("id", "form", "lemma", "upos", "xpos", "feats", "head", "deprel", "deps", "misc")
 #: What the first columns of a column file are called; the others are c4, c5, ...
 _USUAL_NAMES = ("word", "pos", "chunk")
@@ -62,19 +67,64 @@ def find_column(name: str, format: str, n_columns: int) -> int:
 
 
 def guess_format(path: str | os.PathLike[str], text: bytes) -> str:
-    """Say whether a file is CoNLL-U or columns: by its name, else by what is in it."""
-    name = os.fspath(path).lower()
-    if name.endswith(".gz"):
-        name = name[:-3]
-    if name.endswith((".conllu", ".conll-u")):
-        return "conllu"
-    for line in text[:65536].removeprefix(b"\xef\xbb\xbf").splitlines():
+    """Say what a file is, by its name, else by what is in it.
+
+    One of "conllu", "jsonl", "csv" and "columns", which is everything else.
+    """
+    name = os.fspath(path).lower().removesuffix(".gz")
+    for ending, format in _ENDINGS.items():
+        if name.endswith(ending):
+            return format
+    lines = text[:65536].removeprefix(b"\xef\xbb\xbf").splitlines()
+    for line in lines:
         if not line.strip() or line.startswith(b"#"):
             continue
         cells = line.split(b"\t")
         head = cells[0].replace(b"-", b"").replace(b".", b"")
-        return "conllu" if len(cells) == 10 and head.isdigit() else "columns"
+        if len(cells) == 10 and head.isdigit():
+            return "conllu"
+        if line.startswith(b"{") and line.rstrip().endswith(b"}") and b":" in line:
+            return "jsonl"
+        if len(cells) == 1 and b"," in line:
+            from .tables import is_heading
+
+            heading = line.decode(errors="replace").strip().split(",")
+            return "csv" if is_heading([cell.strip('" ') for cell in heading]) else "columns"
+        return "columns"
     return "columns"
+
+
+_ENDINGS = {
+    ".conllu": "conllu",
+    ".conll-u": "conllu",
+    ".jsonl": "jsonl",
+    ".ndjson": "jsonl",
+    ".csv": "csv",
+}
+
+
+def split_heading(text: bytes, header: bool) -> tuple[bytes, bytes]:
+    """Return the heading of a column file, with its line end, and the rest.
+
+    Raises ``LineError`` where there is a heading and nobody said so (``header``).
+    """
+    start = 3 if text.startswith(b"\xef\xbb\xbf") else 0
+    while text[start : start + 1] in (b"\n", b"\r"):
+        start += 1
+    end = text.find(b"\n", start) + 1 or len(text)
+    line = text[start:end].decode(errors="replace").strip()
+    if not header:
+        from .tables import is_heading
+
+        cells = line.split("\t") if "\t" in line else line.split()
+        if is_heading(cells):
+            raise LineError(
+                text[:start].count(b"\n") + 1,
+                f"this line names the columns ({', '.join(cells)}) and is not a token: delete it, "
+                "or have it skipped (--header; in Python read_corpus(path, header=True))",
+            )
+        return b"", text
+    return text[:end], text[end:]
 
 
 class Sentence(Sequence[tuple[str, ...]]):
@@ -144,10 +194,11 @@ class Corpus(Sequence[Sentence]):
         self.path = path
 
     @classmethod
-    def from_sentences(cls, sentences: Iterable[Any]) -> Corpus:
+    def from_sentences(cls, sentences: Iterable[Any], format: str = "columns") -> Corpus:
         """Make a corpus from Python: each sentence a list of tokens, a token a string or a tuple.
 
-        A sentence that is a string is split at white space.
+        A sentence that is a string is split at white space. Tokens of the format "conllu" have its
+        ten columns.
 
         Examples
         --------
@@ -156,11 +207,11 @@ class Corpus(Sequence[Sentence]):
         >>> corpus.n_tokens, corpus[0].column("word")
         (3, ['fish', 'sleep'])
         """
-        core = _core.Corpus("columns")
+        core = _core.Corpus(format)
         for number, sentence in enumerate(sentences):
             tokens = _tokens(sentence, number)
             add_tokens(core, tokens, number)
-        return cls(core, "columns")
+        return cls(core, format)
 
     @property
     def n_tokens(self) -> int:
@@ -306,29 +357,55 @@ def _tokens(sentence: Any, number: int) -> list[tuple[Any, ...]]:
         ) from None
 
 
-def read_corpus(path: str | os.PathLike[str], format: str | None = None) -> Corpus:
-    """Read a column file or a CoNLL-U file.
+def read_corpus(
+    path: str | os.PathLike[str], format: str | None = None, *, header: bool = False
+) -> Corpus:
+    """Read sentences from a file.
 
     Parameters
     ----------
     path : path
         Plain or compressed by gzip; ``-`` is standard input.
-    format : {"columns", "conllu"}, optional
+    format : {"columns", "conllu", "csv", "jsonl", "text"}, optional
         By default it goes by the file's name, else by its content. Columns are separated by tabs,
-        or by runs of white space where the first line has no tab; sentences by blank lines.
+        or by runs of white space where the first line has no tab; sentences by blank lines. CSV
+        names its columns in the first line; one called sentence (or blank lines) tells sentences
+        apart. JSON lines have an object for each sentence, ``{"tokens": [...], "tags": [...]}``.
+        Text has one sentence on each line, words separated by blanks.
+    header : bool, default=False
+        The first line of a column file names the columns and is skipped.
 
     Raises
     ------
     structlearn.exceptions.FileError
         Where the file cannot be read; the message names it and the line.
     """
-    text = read_bytes(path)
+    return corpus_of(path, read_bytes(path), format, header=header)
+
+
+def corpus_of(
+    path: str | os.PathLike[str], text: bytes, format: str | None, *, header: bool = False
+) -> Corpus:
+    """Return the corpus of a file whose content has been read; as :func:`read_corpus`."""
     chosen = format or guess_format(path, text)
-    if chosen not in ("columns", "conllu"):
-        raise ValueError(f"format must be 'columns' or 'conllu', got {format!r}")
-    core = _core.Corpus(chosen)
+    if chosen not in FORMATS:
+        raise ValueError(f"format must be one of {', '.join(FORMATS)}, got {format!r}")
+    core = _core.Corpus("conllu" if chosen == "conllu" else "columns")
     try:
-        core.read(text)
+        if chosen == "columns":
+            heading, text = split_heading(text, header)
+            core.set_line(heading.count(b"\n"))
+        if chosen in ("columns", "conllu"):
+            core.read(text)
+        else:
+            from .codecs import CODECS
+
+            chosen, codec = "columns", CODECS[chosen](header)
+            for number, sentence in enumerate(codec.read(text, 0)):
+                try:
+                    add_tokens(core, [cells for _, cells in sentence], number)
+                except ValueError as error:
+                    raise LineError(sentence[0][0], str(error)) from None
     except LineError as error:
         raise error.in_file(os.fspath(path)) from None
     if core.n_tokens == 0:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from .. import _core
-from ..exceptions import LineError
+from ..exceptions import FileError, LineError
 from .corpus import Corpus, guess_format
 from .files import pieces
 
@@ -25,6 +25,8 @@ class CorpusStream:
         self.path = path
         first = next(pieces(path, 1 << 16), None)
         self.format = format or guess_format(path, first[0] if first else b"")
+        if self.format not in ("columns", "conllu"):
+            raise FileError(path, f"streams are columns or CoNLL-U, and this is {self.format}")
         self.corpus = Corpus(_core.Corpus(self.format), self.format, path)
 
     def __iter__(self) -> Iterator[Corpus]:
