@@ -215,7 +215,9 @@ def test_running_text_is_not_damaged(taggers, attempt):
 def test_columns_that_the_model_reads_are_missing(tmp_path, capsysbinary):
     rows = [list(zip(s.words, s.tags, s.chunks, strict=True)) for s in BANK[:40]]
     tagger = Tagger("chunk", max_iter=1, n_models=1).fit(rows)
-    with pytest.raises(ValueError, match=r"reads the columns word, pos, .* input has word: pos is"):
+    with pytest.raises(
+        ValueError, match=r"the columns word, pos, .* has word: pos \(column 2\) is"
+    ):
         tagger.predict(WORDS)
     path = tmp_path / "x.txt"
     path.write_text(FILES["text"])
@@ -297,9 +299,8 @@ def test_frames():
     assert bare.column(0) == WORDS
     # "Sentence: 1" stands beside the first word of a sentence alone in a well-known data set.
     first = [n if i == 0 or n != numbers[i - 1] else math.nan for i, n in enumerate(numbers)]
-    assert [
-        list(s) for s in read_frame(Frame({"Sentence #": first, "Word": words, "Tag": tags}))
-    ] == (expected)
+    marked = Frame({"Sentence #": first, "Word": words, "Tag": tags})
+    assert [list(s) for s in read_frame(marked)] == expected
     tagger = Tagger("pos", max_iter=1, n_models=1).fit(read_frame(frame))
     assert len(tagger.predict(bare)) == len(WORDS)
     with pytest.raises(ValueError, match="no column tells the sentences apart"):

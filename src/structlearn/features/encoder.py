@@ -100,11 +100,11 @@ class ExampleEncoder:
             if not isinstance(example, Mapping):
                 example = {self.structure.label_block: example}
             unknown = set(example) - known
-            if unknown and not set(example) & known:
+            if unknown and all(isinstance(e, Mapping) and not set(e) & known for e in examples):
                 raise ValueError(
-                    f"example {i} is one dictionary, {_shown(example)}, where a list of tokens is "
-                    "expected: pass a list of sentences, [sentence] if there is only one. (A "
-                    f"dictionary as an example has the blocks {sorted(known)} as its keys.)"
+                    f"example {i} is one token, {_shown(example)}: pass a list of sentences, each "
+                    "a list of tokens, [sentence] if there is only one. (An example may be a "
+                    f"dictionary of blocks, {sorted(known)}.)"
                 )
             if unknown:
                 raise ValueError(

@@ -61,7 +61,9 @@ class Layout:
             self.sources[model.target] = None  # CoNLL-U has no column for chunks
         self.target = self.sources[model.target]
         read = [find_column(c, model.format, model.n_columns) for c in model.templates.columns()]
-        missing = [wanted[i] for i in sorted(set(read)) if self.sources[i] is None]
+        missing = [
+            f"{wanted[i]} (column {i + 1})" for i in sorted(set(read)) if self.sources[i] is None
+        ]
         if missing:
             names = ", ".join(wanted[i] for i in sorted(set(read)))
             has = ", ".join(given) if len(given) < 6 else f"{', '.join(given[:5])}, ..."

@@ -77,9 +77,8 @@ def check_source(source: Any) -> Any:
         raise ValueError(
             f"sentences are a file's name, a Corpus or a list of sentences, got {kind}"
         )
-    if (
-        not named and hasattr(source, "columns") and hasattr(source, "shape")
-    ):  # a data frame is iterated by its columns' names
+    if not named and hasattr(source, "columns") and hasattr(source, "shape"):
+        # A data frame would be iterated by the names of its columns.
         raise ValueError(
             f"sentences are a file's name, a Corpus or a list of sentences, got a "
             f"{type(source).__name__}: structlearn.text.read_frame makes sentences of its rows"
