@@ -14,7 +14,8 @@ from structlearn import _core
 from structlearn.exceptions import FileError, LineError
 from structlearn.metrics import to_iobes
 from structlearn.text import Corpus, read_corpus
-from structlearn.text.corpus import CONLLU_COLUMNS, column_names, find_column, guess_format
+from structlearn.text.corpus import CONLLU_COLUMNS, column_names, find_column
+from structlearn.text.formats import guess_format
 from tests.text.text_strategies import (
     CELLS,
     REPEATABLE,

@@ -7,8 +7,9 @@ from collections.abc import Iterable
 
 from ..exceptions import FileError, LineError
 from .codecs import CODECS
-from .corpus import NO_TEXT, guess_format, is_text
+from .corpus import NO_TEXT, is_text
 from .files import read_bytes
+from .formats import guess_format
 from .sources import check_source, named_file, paired
 from .trees import Tree, parse_brackets, read_tree_text
 

@@ -6,8 +6,8 @@ import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from ..exceptions import FileError, LineError
-from .corpus import guess_format, split_heading
 from .files import pieces, written_text
+from .formats import guess_format, split_heading
 from .layouts import Layout
 
 TYPE_CHECKING = False  # importing typing costs more than labelling a sentence

@@ -6,7 +6,8 @@ import os
 from collections.abc import Sequence
 
 from ..exceptions import FileError
-from .corpus import FORMATS, Corpus, column_names, find_column, guess_format
+from .corpus import Corpus, column_names, find_column
+from .formats import FORMATS, guess_format
 
 TYPE_CHECKING = False  # importing typing costs more than labelling a sentence
 if TYPE_CHECKING:

@@ -6,8 +6,9 @@ from collections.abc import Iterator
 
 from .. import _core
 from ..exceptions import FileError, LineError
-from .corpus import Corpus, guess_format
+from .corpus import Corpus
 from .files import pieces
+from .formats import guess_format
 
 __all__ = ["CorpusStream"]
 
