@@ -188,10 +188,11 @@ def make_parser(commands: Commands) -> argparse.ArgumentParser:
     )
     predict.add_argument(
         "--format",
-        choices=("columns", "conllu", "text", "brackets"),
+        choices=("columns", "conllu", "csv", "jsonl", "text", "brackets"),
         help="input format (default: from the file name, else from the content); text is one "
-        "sentence per line, for parsers; brackets are for constituency parsers",
+        "sentence per line; brackets are for constituency parsers",
     )
+    _add_header(predict)
     _add_threads(predict)
     predict.set_defaults(command=commands["predict"])
 
@@ -226,9 +227,10 @@ def make_parser(commands: Commands) -> argparse.ArgumentParser:
     )
     evaluate.add_argument(
         "--format",
-        choices=("columns", "conllu", "brackets"),
+        choices=("columns", "conllu", "csv", "jsonl", "brackets"),
         help="file format (default: from the file name, else from the content)",
     )
+    _add_header(evaluate)
     _add_threads(evaluate)
     evaluate.set_defaults(command=commands["evaluate"])
 
@@ -504,9 +506,10 @@ def _add_training(p: argparse.ArgumentParser, extra: tuple[str, ...] = ()) -> No
     _add_files(p, "labelled file; - for standard input")
     p.add_argument(
         "--format",
-        choices=("columns", "conllu"),
+        choices=("columns", "conllu", "csv", "jsonl"),
         help="file format (default: from the file name, else from the content)",
     )
+    _add_header(p)
     _add_learner(p, "tagger", "perceptron", extra=extra)
     p.add_argument(
         "--all-possible-states",
@@ -622,6 +625,14 @@ def _add_running(p: argparse.ArgumentParser) -> None:
     )
     p.add_argument("--quiet", action="store_true", help="do not show progress")
     _add_threads(p)
+
+
+def _add_header(p: argparse.ArgumentParser) -> None:
+    p.add_argument(
+        "--header",
+        action="store_true",
+        help="taggers: the first line of the column file names the columns, skip it",
+    )
 
 
 def _add_threads(p: argparse.ArgumentParser) -> None:

@@ -131,10 +131,31 @@ def _demo(o: Any) -> int:
 def _load(o: Any) -> tuple[Any, Any]:
     """Return the model that the arguments name, and the commands of its task."""
     from .commands import read_model
+    from .exceptions import FileError
 
-    model, commands = read_model(o.model)
+    try:
+        model, commands = read_model(o.model)
+    except FileError as error:
+        other = getattr(o, "input", None) or getattr(o, "gold", None)
+        if other and _is_model(other):
+            raise FileError(
+                o.model, f"it is not a model, but {other} is one: the model comes first", None
+            ) from error
+        raise
     model.n_jobs = o.threads
     return model, commands
+
+
+def _is_model(path: str) -> bool:
+    """Tell whether a file is a model."""
+    from .exceptions import FileError
+    from .io.container import read_container
+
+    try:
+        read_container(path)
+    except FileError:
+        return False
+    return True
 
 
 def _check_writable(path: str, *sources: str) -> None:

@@ -23,7 +23,7 @@ def train(o: Any) -> Callable[[], None]:
 
 def predict(parser: Any, o: Any, progress: Any) -> int:
     """Write the trees of a file, each on a line."""
-    refuse("a constituency parser", o, "nbest", "confidence", "marginals", "known")
+    refuse("a constituency parser", o, "nbest", "confidence", "marginals", "known", "header")
     gold_tags = o.gold_tags or None
     parser.label_file(
         o.input, output_of(o), format=o.format, gold_tags=gold_tags, progress=progress
@@ -33,7 +33,7 @@ def predict(parser: Any, o: Any, progress: Any) -> int:
 
 def evaluate(parser: Any, o: Any) -> int:
     """Print the scores of the file's trees."""
-    refuse("a constituency parser", o, "confidence", "confusions", "against")
+    refuse("a constituency parser", o, "confidence", "confusions", "against", "header")
     return show_scores(parser, o, {"gold_tags": o.gold_tags or None}, {})
 
 

@@ -24,7 +24,7 @@ def train(o: Any) -> Callable[[], None]:
 
 def predict(parser: Any, o: Any, progress: Any) -> int:
     """Write the file with its heads and relations."""
-    refuse("a dependency parser", o, "nbest", "confidence", "marginals", "known")
+    refuse("a dependency parser", o, "nbest", "confidence", "marginals", "known", "header")
     gold_tags = o.gold_tags or None
     parser.label_file(
         o.input, output_of(o), format=o.format, gold_tags=gold_tags, progress=progress

@@ -30,7 +30,15 @@ def predict(segmenter: Any, o: Any, progress: Any) -> int:
     import sys
 
     refuse(
-        "an image segmenter", o, "nbest", "confidence", "marginals", "known", "gold_tags", "format"
+        "an image segmenter",
+        o,
+        "nbest",
+        "confidence",
+        "marginals",
+        "known",
+        "gold_tags",
+        "format",
+        "header",
     )
     output = output_of(o)
     if output is sys.stdout.buffer and sys.stdout.isatty():
@@ -41,7 +49,7 @@ def predict(segmenter: Any, o: Any, progress: Any) -> int:
 
 def evaluate(segmenter: Any, o: Any) -> int:
     """Print the scores on images with masks."""
-    refuse("an image segmenter", o, "confidence", "against", "gold_tags", "format")
+    refuse("an image segmenter", o, "confidence", "against", "gold_tags", "format", "header")
     return show_scores(segmenter, o, {}, {"confusions": o.confusions})
 
 

@@ -8,7 +8,7 @@ TYPE_CHECKING = False  # importing typing costs more than labelling a sentence
 if TYPE_CHECKING:
     from typing import Any
 
-__all__ = ["make_task", "output_of", "refuse", "show_scores", "write_page"]
+__all__ = ["make_task", "output_of", "refuse", "show_scores", "source_of", "write_page"]
 
 
 def make_task(kind: Any, o: Any, **more: Any) -> Any:
@@ -28,6 +28,15 @@ def make_task(kind: Any, o: Any, **more: Any) -> Any:
 def output_of(o: Any) -> Any:
     """Return the destination of the result: a file name, or standard output."""
     return sys.stdout.buffer if o.output in (None, "-") else o.output
+
+
+def source_of(o: Any, path: str | None) -> Any:
+    """Return a file of labelled sentences, read already if its first line is to be skipped."""
+    if path is None or not o.header:
+        return path
+    from ..text.corpus import read_corpus
+
+    return read_corpus(path, o.format, header=True)
 
 
 def refuse(what: str, o: Any, *options: str) -> None:
@@ -60,8 +69,9 @@ def show_scores(model: Any, o: Any, more: dict[str, Any], only_text: dict[str, A
     from ..meter import Meter
 
     with Meter(f"evaluating on {o.gold}"):
-        given = (o.gold, o.format) if o.format else (o.gold,)
-        if o.gold == "-":  # it can be read only once
+        gold = source_of(o, o.gold)
+        given = (gold, o.format) if o.format else (gold,)
+        if gold == "-":  # it can be read only once
             given = (model._gold_source(*given),)
         if o.json or o.html is not None:
             tags = {"gold_tags": more["gold_tags"]} if "gold_tags" in more else {}

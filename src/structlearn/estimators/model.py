@@ -12,7 +12,6 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from ..features.arrays import DenseEncoder, SparseEncoder
-from ..features.encoder import is_empty
 from ..features.rows import Examples
 from ..learners.base import Training
 from ..learners.solvers import SOLVERS
@@ -540,13 +539,6 @@ class StructuredModel(Calibrated):
 
     def _sites(self, X: Any) -> list[int]:
         return label_sites(self.structure_, self._encoder.transform(X))
-
-    def predict(self, X: Any) -> Any:
-        """Return the best output of each example: a list, or an array for multiclass."""
-        if is_empty(X):
-            return super().predict(X)
-        check_is_fitted(self)
-        return self._name_all(self._predict_indices(self._read(X)))
 
     def _predict_indices(self, X: Any) -> list[Any]:
         return self._problem_for(X).argmax_all(self._weights, self.n_jobs, self.beam)

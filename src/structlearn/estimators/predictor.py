@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 import numpy as np
@@ -14,6 +14,8 @@ from ..features.encoder import is_empty
 from ..losses.loss import rule_out
 from ..problem.gold import GoldOutputs
 from ..structures.base import Structure
+from ..structures.chains.chain import Chain
+from ..structures.chains.semimarkov import SemiMarkov
 from ..structures.checks import check_count
 from ..structures.open_labels import is_open
 from .columns import Columns, read_labels
@@ -85,15 +87,25 @@ class Predictor(StoredEstimator, BaseEstimator):  # type: ignore[misc]
         Returns
         -------
         list of outputs
-            With labels as in ``classes_``; an array for multiclass. None for no examples.
+            With labels as in ``classes_``; an array for multiclass. No outputs for no examples,
+            and an empty one for a sequence without positions.
         """
         check_is_fitted(self)
-        if is_empty(X):
-            return self._name_all([])
-        outputs: list[Any] = []
-        for chunk in self._score_chunks(self._read(X)):
-            outputs += self.structure_.argmax(**as_columns(chunk), n_jobs=self.n_jobs)
-        return self._name_all(outputs)
+        rest, gaps = self._without_empty(X)
+        found = [] if is_empty(rest) else self._predict_indices(self._read(rest))
+        outputs = self._name_all(found)
+        for i in gaps:
+            outputs.insert(i, self._name(np.empty(0, dtype=np.int64)))
+        return outputs
+
+    def _without_empty(self, X: Any) -> tuple[Any, list[int]]:
+        """Return X without sequences that have no positions, and the places of those."""
+        structure = getattr(self.structure_, "structure", self.structure_)
+        if not isinstance(structure, (Chain, SemiMarkov)) or not isinstance(X, (list, tuple)):
+            return X, []
+        gaps = [i for i, x in enumerate(X) if not isinstance(x, Mapping) and _has_no_rows(x)]
+        left_out = set(gaps)
+        return [x for i, x in enumerate(X) if i not in left_out] if gaps else X, gaps
 
     def predict_kbest(self, X: Any, n: int = 5) -> list[list[tuple[float, Any]]]:
         """Return for each example its n best outputs as (score, output), best first."""
@@ -216,11 +228,12 @@ class Predictor(StoredEstimator, BaseEstimator):  # type: ignore[misc]
 
         For dependency trees the share of arcs (UAS, LAS), for constituents bracket F1.
 
-        Unknown labels, None, are left out; where y has a set of labels, any of them is right.
+        Unknown labels, None, are left out; where y has a set of labels, any of them is right. A
+        label that was not seen in training is never predicted, so it counts as wrong.
         """
         check_is_fitted(self)
         X = self._read(X)
-        gold = self._read_outputs(X, y)
+        gold = self._read_outputs(X, y, unseen=True)
         predicted = self._predict_indices(X)
         given = check_sample_weight(sample_weight, len(predicted))
         weights = np.ones(len(predicted)) if given is None else given
@@ -243,10 +256,10 @@ class Predictor(StoredEstimator, BaseEstimator):  # type: ignore[misc]
             raise ValueError("score needs at least one known label in y")
         return float(right / total)
 
-    def _read_outputs(self, X: Any, y: Any) -> GoldOutputs:
+    def _read_outputs(self, X: Any, y: Any, *, unseen: bool = False) -> GoldOutputs:
         if self.structure_.single_site:
             y = read_labels(self, y)
-        return read_outputs(self.structure_, y, self.classes_, self._sites(X))
+        return read_outputs(self.structure_, y, self.classes_, self._sites(X), unseen=unseen)
 
     def _predict_indices(self, X: Any) -> list[Any]:
         return [
@@ -282,6 +295,13 @@ class Predictor(StoredEstimator, BaseEstimator):  # type: ignore[misc]
         else:
             tags.input_tags.two_d_array = False  # a list of examples, each with rows of its own
         return tags
+
+
+def _has_no_rows(example: Any) -> bool:
+    if isinstance(example, (list, tuple)):
+        return not example
+    shape: tuple[int, ...] = getattr(example, "shape", None) or ()
+    return len(shape) == 2 and shape[0] == 0
 
 
 def chunks(n: int) -> Iterator[range]:

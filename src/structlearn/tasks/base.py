@@ -9,8 +9,10 @@ from ..estimators.declared import Parameters, check_whole
 from ..exceptions import FileError
 from ..io.container import Tensor, read_container
 from ..io.stored_model import StoredModel
-from ..text.corpus import Corpus
-from ..text.sources import check_source, not_empty, read_source, with_labels
+from ..text.corpus import Corpus, corpus_of
+from ..text.files import read_bytes
+from ..text.layouts import Layout, as_trained, input_format
+from ..text.sources import check_source, named_file, not_empty, read_source, with_labels
 
 TYPE_CHECKING = False  # importing typing costs more than labelling a sentence
 if TYPE_CHECKING:
@@ -256,16 +258,37 @@ class FileTagger(Parameters):
     def _gold_corpus(self, source: Any, format: str | None) -> Corpus:
         """Read sentences that must have their labels."""
         model = self._fitted()
-        corpus = not_empty(read_source(check_source(source), format or model.format))
-        if corpus.n_columns <= model.target:
+        given = not_empty(read_source(check_source(source), format))
+        corpus = self._as_trained(given)
+        if corpus.n_columns <= model.target or _lacks_labels(model, given):
             raise FileError(
                 corpus.path or "the corpus",
-                f"it has {corpus.n_columns} columns: the gold labels must be in column "
+                f"it has {given.n_columns} columns: the gold labels must be in column "
                 f"{model.target + 1}",
             )
         return corpus
+
+    def _read_input(self, source: Any) -> Corpus:
+        """Read sentences to label: of any format, with or without labels."""
+        model = self._fitted()
+        if isinstance(source, (str, os.PathLike)):
+            path = named_file(source)
+            text = read_bytes(path)
+            return self._as_trained(corpus_of(path, text, input_format(model, path, text)))
+        return self._as_trained(read_source(source))
+
+    def _as_trained(self, corpus: Corpus) -> Corpus:
+        """Return a corpus with the columns of the training files."""
+        try:
+            return as_trained(self._fitted(), corpus)
+        except ValueError as error:
+            raise FileError(corpus.path or "the sentences", str(error)) from None
 
     def __repr__(self) -> str:
         state = "" if hasattr(self, "model_") else ", not trained"
         kind = type(self).__name__
         return f"{kind}(features={self.features!r}, learner={self.learner!r}{state})"
+
+
+def _lacks_labels(model: Any, corpus: Corpus) -> bool:
+    return Layout(model, corpus.format, corpus.n_columns).target is None

@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator
 from ..estimators.declared import check_whole
 from ..meter import Meter, say
 from ..text.files import written_text
+from ..text.sources import with_empty
 from .base import FileTagger
 from .parameters import LearnerParameters
 
@@ -48,6 +49,8 @@ class _Hooks(FileTagger):
     _tagged: Callable[..., Any]
     #: (X, number, gold) -> a sentence, and its own tree where that is asked for;
     _sentence: Callable[..., tuple[Any, Any]]
+    #: the tree of a sentence without words;
+    _no_tree: Callable[[], Any]
     #: what ``label_file`` does, and the scores.
     _label: Callable[..., int]
     evaluate: Callable[..., dict[str, Any]]
@@ -181,19 +184,25 @@ class TreeParser(LearnerParameters, _Hooks):
         ----------
         X : path, or list of sentences
             In a list a sentence is a list of words, each with or without its tags, or a string,
-            which is split at white space; or a sentence with its tree, which is not looked at.
+            which is split at white space; or a sentence with its tree, which is not looked at. The
+            tree of a sentence without words is empty.
         gold_tags : bool, optional
             Read the tags of the input (True) or predict them (False); by default as the parser
             was trained.
         probabilities : bool, default=False
             Set the probabilities of the trees too.
         """
-        tagged = self._tagged(X, gold_tags)
-        trees: list[Any] = self._fitted().parse(tagged, self.n_threads)
-        if probabilities:
-            for tree, sums in zip(trees, self._fitted().sums(tagged), strict=True):
-                sums.describe(tree)
-        return trees
+
+        def parse(sentences: Any) -> list[Any]:
+            tagged = self._tagged(sentences, gold_tags)
+            trees: list[Any] = self._fitted().parse(tagged, self.n_threads)
+            if probabilities:
+                for tree, sums in zip(trees, self._fitted().sums(tagged), strict=True):
+                    sums.describe(tree)
+            return trees
+
+        found: list[Any] = with_empty(X, parse, self._no_tree)
+        return found
 
     def predict_marginals(
         self, X: Any, *, gold_tags: bool | None = None, least: float = 0.001

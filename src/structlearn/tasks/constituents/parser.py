@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
+from functools import partial
 
 from ...estimators.declared import parameter
 from ...text.bracket_treebank import Sentence, placed_trees, read_sentences, with_trees
@@ -105,6 +106,7 @@ class ConstituencyParser(TreeParser):
     )
     _measure = "f1"
     _joined = staticmethod(with_trees)
+    _no_tree = partial(Tree, "")
 
     def _check(self) -> None:
         from ...estimators.named import check_learner
@@ -203,6 +205,8 @@ class ConstituencyParser(TreeParser):
         for at in range(0, len(sentences), _CHUNK):
             tagged = self._tag(sentences[at : at + _CHUNK], gold_tags)
             for tree in model.parse(tagged, self.n_threads):
+                if not tree.label:  # nothing covers the sentence
+                    tree = Tree(model.root, tree.children)
                 line = str(tree) if tree.label == model.root else f"({model.root} {tree})"
                 output.write(f"{line}\n".encode())
             n_words += sum(len(words) for words, _ in tagged)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 import os
 from collections.abc import Callable
@@ -10,16 +11,19 @@ from functools import partial
 from ...estimators.declared import check_number, parameter
 from ...exceptions import CapabilityError
 from ...text.corpus import Corpus
+from ...text.dependency_tree import DependencyTree
 from ...text.dependency_treebank import (
     check_tags,
     gold_tree,
     gold_trees,
-    label_text,
+    label_words,
     read_treebank,
+    read_words,
     settled_format,
     with_trees,
 )
-from ...text.labelling import label_pieces
+from ...text.files import pieces
+from ...text.labelling import label_pieces, piece_size
 from ...text.sources import not_empty
 from ..tree_parser import TreeParser
 from .model import ParserModel
@@ -140,6 +144,7 @@ class DependencyParser(TreeParser):
     _optional = ("max_iter", "n_models", "hash_bits")
     _measure = "las"
     _joined = staticmethod(with_trees)
+    _no_tree = partial(DependencyTree, (), ())
 
     def _check(self) -> None:
         from ...estimators.named import check_learner
@@ -203,7 +208,7 @@ class DependencyParser(TreeParser):
     def _tagged(self, X: Any, gold_tags: bool | None) -> tuple[Corpus, list[Any]]:
         from .tags import column_tags, predicted_tags
 
-        corpus = read_treebank(X)
+        corpus = read_words(X)
         if self._reads_tags(gold_tags):
             check_tags(corpus)
             return corpus, column_tags()
@@ -236,17 +241,18 @@ class DependencyParser(TreeParser):
         progress: Callable[[int], None] | None,
     ) -> int:
         labeller = partial(self._fitted().labeller, reads_tags=self._reads_tags(gold_tags))
-        if format == "text":
-            return label_text(labeller, source, output, self.n_threads, progress)
+        threads = self.n_threads
+        read = pieces(source, piece_size(threads))
+        first = next(read, (b"", 0))
+        chosen = settled_format(source, first[0], format)
+        whole = itertools.chain([first], read)
+        if chosen not in ("conllu", "columns"):
+            from ...text.codecs import CODECS
+
+            codec = CODECS[chosen]()
+            return label_words(labeller, codec, source, output, threads, progress, whole)
         return label_pieces(
-            None,
-            labeller,
-            source,
-            output,
-            format,
-            self.n_threads,
-            progress,
-            guess=lambda text: settled_format(source, text, format),
+            None, labeller, source, output, chosen, threads, progress, lambda *_: whole
         )
 
     # -- what was learned -----------------------------------------------------------------------
