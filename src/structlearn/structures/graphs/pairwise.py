@@ -50,6 +50,7 @@ class PairwiseStructure(Structure):
     """
 
     runs_on_threads = True
+    takes_time_limit = True
     #: The axes of the label block.
     _label_axes: tuple[str, ...]
     #: ``infer`` at temperature 0 is what ``solve`` finds, with its certificate.
