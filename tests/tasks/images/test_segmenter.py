@@ -172,6 +172,8 @@ def test_parameters():
             ImageSegmenter(**params).fit(pairs)
     with pytest.raises(ValueError, match=r"solver must be one of auto, .* got 'x'"):
         ImageSegmenter("svm", solver="x").fit(pairs)
+    with pytest.raises(CapabilityError, match=r"l1 needs .* What works: C"):
+        ImageSegmenter("crf", l1=0.1).fit(pairs)
     with pytest.raises(ValueError, match="call fit"):
         ImageSegmenter().predict(pairs[0][0])
     assert ImageSegmenter(superpixels=5).get_params()["superpixels"] == 5

@@ -144,6 +144,8 @@ def _program(
     from scipy import sparse
 
     shape = (len(lower), len(rest["column_lower"]))
+    if (np.diff(indptr) < 0).any():  # SciPy's check looks no further where the last one is negative
+        raise ValueError("rows that end before they begin")
     matrix = sparse.csr_array((values, indices, indptr), shape=shape)
     matrix.check_format(full_check=True)
     return Program(matrix, lower, upper, **rest)

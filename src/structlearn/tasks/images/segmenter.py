@@ -114,6 +114,11 @@ class ImageSegmenter(LearnerParameters, FileTagger):
             check_whole(name, getattr(self, name), 0)
         if self.n_models is not None:
             check_whole("n_models", self.n_models, 1)
+        if self.l1 is not None:
+            raise CapabilityError(
+                "l1 needs learner='crf' with L-BFGS, which cannot keep weights of neighbours at "
+                "least 0. What works: C"
+            )
         if self.margin is not None and self.learner == "crf":
             raise ValueError("margin is for learner='adagrad', a pseudo-likelihood has none")
         if self.temperature and self.learner != "crf":
