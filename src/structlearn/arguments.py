@@ -306,12 +306,7 @@ def _add_train_tagger(p: argparse.ArgumentParser, commands: Commands) -> None:
         default=0,
         help="hash features to 2^B indices (default: 0, no hashing)",
     )
-    p.add_argument(
-        "--precision",
-        choices=("float32", "float16", "int8"),
-        default="float32",
-        help="precision of the weights in the file (default: float32)",
-    )
+    _add_precision(p, "float32")
     p.add_argument(
         "--no-names",
         action="store_true",
@@ -464,6 +459,15 @@ def _add_train_segmenter(p: argparse.ArgumentParser, commands: Commands) -> None
     p.set_defaults(command=commands["train"], task="segmenter")
 
 
+def _add_precision(p: argparse.ArgumentParser, default: str) -> None:
+    p.add_argument(
+        "--precision",
+        choices=("float32", "float16", "int8"),
+        default=default,
+        help=f"precision of the weights in the file (default: {default})",
+    )
+
+
 def _add_train_parser(p: argparse.ArgumentParser, commands: Commands) -> None:
     _add_files(p, "treebank in CoNLL-U; - for standard input")
     p.add_argument(
@@ -495,6 +499,7 @@ def _add_train_parser(p: argparse.ArgumentParser, commands: Commands) -> None:
         type=_count(10),
         help="hash features to 2^B weights (default: 24; svm, crf: 20)",
     )
+    _add_precision(p, "float16")
     _add_models(p)
     _add_checkpoint(p)
     _add_running(p)

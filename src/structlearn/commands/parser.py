@@ -19,7 +19,7 @@ def train(o: Any) -> Callable[[], None]:
     order = o.order or (1 if o.learner == "crf" or o.temperature else 2)
     parser = make_task(DependencyParser, o, order=order)
     parser.fit(o.train, dev=o.dev)
-    return lambda: parser.save(o.model)
+    return lambda: parser.save(o.model, o.precision)
 
 
 def predict(parser: Any, o: Any, progress: Any) -> int:

@@ -124,6 +124,10 @@ class StructuredModel(Calibrated):
         forbid a part everywhere become masks of weights. The others become masks of scores, or
         rows of an integer program, which is solved if the best output violates them.
         ``constraints_`` says which.
+    time_limit : float, optional
+        Seconds that the search for one output may take under ``constraints``, in training and in
+        prediction. When they are over, the best output so far counts; where there is none that
+        keeps to the constraints, ``TimeoutError`` is raised.
     class_weight : dict or "balanced", optional
         Multiplies the loss of an example by the mean weight of its labels.
     latent : {"auto", "direct", "cccp"}, default="auto"
@@ -230,6 +234,7 @@ class StructuredModel(Calibrated):
     hierarchy: Any
     forbid: Any
     constraints: Any = None
+    time_limit: float | None = None
     class_weight: Any
     latent: str = "auto"
     submodular: bool = False
@@ -273,6 +278,7 @@ class StructuredModel(Calibrated):
         hierarchy: Any = None,
         forbid: Any = None,
         constraints: Any = None,
+        time_limit: float | None = None,
         class_weight: Any = None,
         latent: str = "auto",
         submodular: bool = False,

@@ -175,6 +175,27 @@ class Predictor(StoredEstimator, BaseEstimator):  # type: ignore[misc]
         name = self.structure_.label_block if block == "label" else block
         return [p[name] for p in found]
 
+    def entropy(self, X: Any, *, temperature: float | None = None) -> npt.NDArray[np.float64]:
+        """Return the entropy of each example's distribution over outputs, in nats.
+
+        0 where the model is certain; the log of the number of outputs where it knows nothing.
+
+        Parameters
+        ----------
+        temperature : float, optional
+            As for :meth:`predict_marginals`.
+        """
+        check_is_fitted(self)
+        if is_empty(X):
+            return np.empty(0)
+        eps = self._default_temperature if temperature is None else temperature
+        found = [
+            self.structure_.entropy(temperature=eps, **scores)
+            for chunk in self._score_chunks(self._read(X))
+            for scores in chunk
+        ]
+        return np.array(found)
+
     def predict_proba(self, X: Any, y: Any = None, *, temperature: float | None = None) -> Any:
         """Return the probability of an output.
 

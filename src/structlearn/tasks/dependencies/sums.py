@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -101,9 +102,22 @@ class ArcSums:
         """Return the n best trees with their scores, best first."""
         found = []
         for value, (heads, labels) in self.structure.kbest(n, arc=self.dense()):
-            arcs = [(int(h), self.names[r]) for h, r in zip(heads, labels, strict=True)]
-            found.append((value, DependencyTree(arcs, self.words, self.tags)))
+            found.append((value, self._tree(heads, labels)))
         return found
+
+    def sample(self, n: int, random_state: int) -> list[DependencyTree]:
+        """Draw n trees from P(tree | sentence)."""
+        drawn = self.structure.sample(n, random_state=random_state, arc=self.dense())
+        return [self._tree(heads, labels) for heads, labels in drawn]
+
+    def entropy(self) -> float:
+        """Return the entropy of P(tree | sentence) in nats."""
+        found: float = self.structure.entropy(arc=self.dense())
+        return found
+
+    def _tree(self, heads: Any, labels: Any) -> DependencyTree:
+        arcs = [(int(h), self.names[r]) for h, r in zip(heads, labels, strict=True)]
+        return DependencyTree(arcs, self.words, self.tags)
 
     def probability(self, tree: Sequence[tuple[int, str]] | None = None) -> float:
         """Return P(tree | sentence); by default of the best tree."""

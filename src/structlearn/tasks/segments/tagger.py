@@ -177,7 +177,7 @@ class SegmentTagger(LabelTagger):
     def _decisions(self, X: Any) -> list[list[dict[str, Any]]]:
         """Compare the best labelling with the second best; no features have names."""
         found = []
-        corpus = read_source(X, self._fitted().format)
+        corpus = self._read_input(X)
         for s, ranked in enumerate(self.predict_kbest(corpus, 2)):
             rows = []
             if len(ranked) > 1:
