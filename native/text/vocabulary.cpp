@@ -49,9 +49,9 @@ Vocabulary::Vocabulary(std::shared_ptr<const FeatureSet> features, std::size_t t
   seen_.resize(width_ * words_, 0);
 }
 
-std::uint32_t Vocabulary::number(std::uint64_t key) {
+std::uint32_t Vocabulary::number(std::uint64_t key, std::uint32_t times) {
   if (width_) return static_cast<std::uint32_t>(key & (width_ - 1));
-  const std::uint32_t id = index_.add(key);
+  const std::uint32_t id = index_.add(key, times);
   if (id * words_ >= seen_.size()) seen_.resize((id + 1) * words_, 0);
   return id;
 }
@@ -88,6 +88,61 @@ void Vocabulary::add_feature(std::uint64_t key, const std::vector<std::uint32_t>
   const std::uint32_t id = number(key);
   if (!width_ && id >= sighting_.size()) sighting_.push_back({});
   for (const std::uint32_t label : labels) observe(id, label);
+}
+
+Vocabulary::Counts Vocabulary::counts() const {
+  if (frozen_) throw std::logic_error("the vocabulary is frozen");
+  Counts out;
+  if (!width_) {
+    out.key = index_.keys();
+    out.times = index_.counts();
+  }
+  out.row_ptr.push_back(0);
+  for (std::size_t f = 0; f < size(); ++f) {
+    const std::size_t before = out.column.size();
+    for (std::size_t w = 0; w < words_; ++w) {
+      for (std::uint64_t bits = seen_[f * words_ + w]; bits != 0; bits &= bits - 1) {
+        out.column.push_back(static_cast<std::uint32_t>(64 * w) +
+                             static_cast<std::uint32_t>(std::countr_zero(bits)));
+      }
+    }
+    if (width_ && out.column.size() == before) continue;
+    if (width_) {
+      out.key.push_back(f);
+      out.times.push_back(1);
+    }
+    out.row_ptr.push_back(static_cast<std::uint32_t>(out.column.size()));
+  }
+  for (std::uint32_t k = 0; k < label_.size(); ++k) out.label.emplace_back(label_[k]);
+  out.pair_key = pair_index_.keys();
+  out.pair_times = pair_index_.counts();
+  return out;
+}
+
+void Vocabulary::add_counts(const Counts& counts) {
+  if (frozen_) throw std::logic_error("the vocabulary is frozen");
+  const std::size_t n = counts.key.size();
+  if (counts.times.size() != n || counts.row_ptr.size() != n + 1 ||
+      counts.row_ptr.back() != counts.column.size() ||
+      counts.pair_key.size() != counts.pair_times.size()) {
+    throw std::invalid_argument("the counts do not fit together");
+  }
+  std::vector<std::uint32_t> label;
+  for (const std::string& name : counts.label) label.push_back(add_label(name));
+  for (const std::uint32_t k : counts.column) {
+    if (k >= label.size()) throw std::invalid_argument("counts of a label without a name");
+  }
+  for (std::size_t f = 0; f < n; ++f) {
+    const std::uint32_t id = number(counts.key[f], counts.times[f]);
+    if (!width_ && id >= sighting_.size()) sighting_.push_back({});
+    for (std::size_t j = counts.row_ptr[f]; j < counts.row_ptr[f + 1]; ++j) {
+      observe(id, label[counts.column[j]]);
+    }
+  }
+  for (std::size_t f = 0; f < counts.pair_key.size(); ++f) {
+    const std::uint32_t id = pair_index_.add(counts.pair_key[f], counts.pair_times[f]);
+    if (id >= pair_sighting_.size()) pair_sighting_.push_back({});
+  }
 }
 
 void Vocabulary::add(Extractor& extractor, const Corpus& corpus, std::size_t from, std::size_t to,

@@ -4,7 +4,6 @@
 #include <array>
 #include <cmath>
 #include <type_traits>
-#include <unordered_map>
 
 #include "numeric/kernels.hpp"
 
@@ -117,10 +116,9 @@ void find_splits(const TreeTokens& tokens, const KeyIndex& index, TreeShape& sha
 
 }  // namespace
 
-std::vector<std::uint64_t> frequent_features(std::span<const TreeInput> sentences,
-                                             std::span<const Output> gold, std::size_t min_count) {
-  std::unordered_map<std::uint64_t, std::size_t> count;
-  std::vector<std::uint64_t> frequent, keys;
+FeatureIndex counted_features(std::span<const TreeInput> sentences, std::span<const Output> gold) {
+  FeatureIndex counted;
+  std::vector<std::uint64_t> keys;
   for (std::size_t e = 0; e < sentences.size(); ++e) {
     const TreeFeatures features(sentences[e].tokens);
     walk_tree_parts(
@@ -129,13 +127,11 @@ std::vector<std::uint64_t> frequent_features(std::span<const TreeInput> sentence
           keys.clear();
           block == kSplit ? features.split(i, k, j, keys)
                           : span_features(features, block, i, j, keys);
-          for (const std::uint64_t key : keys) {
-            if (++count[key] == min_count) frequent.push_back(key);
-          }
+          for (const std::uint64_t key : keys) counted.add(key);
         },
         [](auto...) {}, [](auto...) {});
   }
-  return frequent;
+  return counted;
 }
 
 Layout SpanScorer::layout(std::size_t example) const {

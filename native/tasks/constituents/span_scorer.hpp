@@ -15,6 +15,7 @@
 #include "tasks/constituents/key_index.hpp"
 #include "tasks/constituents/span_features.hpp"
 #include "tasks/constituents/tree_parts.hpp"
+#include "text/features.hpp"
 
 namespace structlearn::text {
 
@@ -24,10 +25,8 @@ struct TreeInput {
   std::vector<std::uint32_t> tag;  // its number among the known tags, the last for others
 };
 
-// The keys of the features that the gold trees have at least `min_count` times, in the order in
-// which they come so often.
-std::vector<std::uint64_t> frequent_features(std::span<const TreeInput> sentences,
-                                             std::span<const Output> gold, std::size_t min_count);
+// The features that the gold trees have, with how often, in the order of first occurrence.
+FeatureIndex counted_features(std::span<const TreeInput> sentences, std::span<const Output> gold);
 
 class SpanScorer final : public Scorer {
  public:

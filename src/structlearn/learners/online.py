@@ -43,7 +43,6 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from .. import _core
 from ..exceptions import CapabilityError
 from ..problem import Problem, WeightCone
 from .base import Progress, Settings, Training, check_finite
@@ -224,9 +223,8 @@ class Online:
                 best = Training(training.weights, **saved["best"])
         try:
             for epoch in range(len(progress.records) + 1, self.settings.max_iter + 1):
-                order = self.rng.permutation(n) if self.shuffle else np.arange(n)
                 inexact = problem.inexact.under
-                state, report = self._pass(problem, state, order.astype(np.int64))
+                state, report = self._pass(problem, state)
                 training.interrupted = not report["complete"]
                 check_finite(report["loss"])
                 if not training.interrupted:
@@ -305,9 +303,7 @@ class Online:
     def _good_enough(self, found: Training | None) -> bool:
         return found is not None and self.settings.good_enough(found.gap, found.objective)
 
-    def _pass(
-        self, problem: Problem, state: OnlineState, order: npt.NDArray[np.int64]
-    ) -> tuple[OnlineState, dict[str, float]]:
+    def _pass(self, problem: Problem, state: OnlineState) -> tuple[OnlineState, dict[str, float]]:
         """Return the state after one pass, and what the pass was like."""
         s = self.settings
         after = state.copy()  # an error or Ctrl-C in the middle must not tear the state
@@ -325,9 +321,8 @@ class Online:
             "average": self.average,
             "beam": self.beam.width if self.beam else 0,
             "update_at": self.beam.update_at if self.beam else "end",
-            "cone": None if problem.cone is None else problem.cone.native,
         }
-        report: dict[str, float] = _core.online_pass(problem.native, order, options, shared)
+        report = problem.online_pass(options, shared, self.rng, self.shuffle)
         for k in names:
             setattr(after, k, shared[k])
         return after, report

@@ -18,7 +18,7 @@ from ...text.corpus import Corpus
 from ...text.presets import PRESETS, load_templates
 from ...text.stream import CorpusStream
 from ...text.templates import FeatureTemplates
-from .fitting import TokenFitting, default_target, usual_features
+from .fitting import TokenFitting, check_legal, default_target, usual_features
 from .model import joined_names, split_names
 from .problem import TokenProblem
 
@@ -81,7 +81,7 @@ class StreamFitting(TokenFitting):
             rows = self.vocabulary.rows(extractor, corpus._core).arrays()
             if (rows["label"] < 0).any():
                 raise FileError(self.stream.path, "streaming needs the label of every token")
-            self.check_legal(corpus)
+            check_legal(corpus, self.target, self.forbid(), self.tagger.scheme)
             yield native.read(rows["sentence"], rows["begin"], rows["feature"], rows["label"])
 
     def more(self) -> dict[str, Any]:
