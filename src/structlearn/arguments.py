@@ -154,8 +154,16 @@ def make_parser(commands: Commands) -> argparse.ArgumentParser:
         "missing. Parsers write trees, as CoNLL-U or brackets.",
     )
     predict.add_argument("model", metavar="MODEL", help="model file")
-    predict.add_argument("input", metavar="INPUT", help="file to label; - for standard input")
-    predict.add_argument("--output", metavar="FILE", help="output file (default: standard output)")
+    predict.add_argument(
+        "input",
+        metavar="INPUT",
+        help="file to label; - for standard input; with --cluster also a folder or a pattern",
+    )
+    predict.add_argument(
+        "--output",
+        metavar="FILE",
+        help="output file (default: standard output); with --cluster the folder of the output",
+    )
     predict.add_argument(
         "--nbest",
         metavar="N",
@@ -193,6 +201,7 @@ def make_parser(commands: Commands) -> argparse.ArgumentParser:
         "sentence per line; brackets are for constituency parsers",
     )
     _add_header(predict)
+    _add_cluster(predict)
     _add_threads(predict)
     predict.set_defaults(command=commands["predict"])
 
@@ -321,6 +330,8 @@ def _add_train_tagger(p: argparse.ArgumentParser, commands: Commands) -> None:
         action="store_true",
         help="read the file again in each pass, for files larger than memory (perceptron)",
     )
+    _add_cluster(p)
+    _add_shard_size(p)
     p.set_defaults(command=commands["train"], task="tagger")
 
 
@@ -343,6 +354,8 @@ def _add_train_segments(p: argparse.ArgumentParser, commands: Commands) -> None:
         type=_count(1),
         help="maximum length of a segment in tokens (default: as in training, at most 8)",
     )
+    _add_cluster(p)
+    _add_shard_size(p)
     p.set_defaults(command=commands["train"], task="segments")
 
 
@@ -400,6 +413,8 @@ def _add_train_constituency(p: argparse.ArgumentParser, commands: Commands) -> N
     _add_models(p)
     _add_checkpoint(p)
     _add_running(p)
+    _add_cluster(p)
+    _add_shard_size(p)
     p.set_defaults(command=commands["train"], task="constituency")
 
 
@@ -503,6 +518,8 @@ def _add_train_parser(p: argparse.ArgumentParser, commands: Commands) -> None:
     _add_models(p)
     _add_checkpoint(p)
     _add_running(p)
+    _add_cluster(p)
+    _add_shard_size(p)
     p.set_defaults(command=commands["train"], task="parser")
 
 
@@ -621,6 +638,29 @@ def _add_checkpoint(p: argparse.ArgumentParser) -> None:
         "--checkpoint",
         metavar="FILE",
         help="save the state of training here; if the file exists, training resumes from it",
+    )
+
+
+def _add_cluster(p: argparse.ArgumentParser) -> None:
+    p.add_argument(
+        "--cluster",
+        metavar="WHERE",
+        help="use Ray: local (this machine), auto (the cluster it is part of) or an address",
+    )
+    p.add_argument(
+        "--workers",
+        metavar="N",
+        type=_count(1),
+        help="with --cluster: number of workers, each with --threads threads (default: all cores)",
+    )
+
+
+def _add_shard_size(p: argparse.ArgumentParser) -> None:
+    p.add_argument(
+        "--shard-size",
+        metavar="MB",
+        type=_amount,
+        help="with --cluster: size of the parts of the training data (default: 32, or less)",
     )
 
 

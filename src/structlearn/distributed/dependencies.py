@@ -71,7 +71,7 @@ class _ShardedFitting(ParserFitting):
         tagged = corpus.held.then(_tagged, sent(p))
         banks = tagged.then(_treebank, labels, bool(p.lemmas))
         sets: _Sets = banks.sum(_label_sets)
-        self.treebank = _Relations(labels, sets)
+        self.treebank: Any = _Relations(labels, sets)
         banks = banks.then(_with_sets, sets.stored())
         with Meter("learning which heads are likely", shown=bool(p.verbose)):
             self._pruning = ShardedProblem(banks.then(_pruner, self.bits), corpus.tokens)

@@ -100,14 +100,14 @@ def predict(
         if os.path.exists(target):
             found.skipped.append(source)
     left = [source for source in files if not os.path.exists(targets[source])]
-    with (
-        connected(cluster, workers, threads) as n,
-        Meter("labelling", len(left), shown=verbose) as m,
-    ):
+    content = _stored(model)
+    meter = Meter("labelling", len(left), shown=verbose)
+    with connected(cluster, workers, threads) as n, meter:
         if cluster is None:
-            _Labeller(_stored(model), threads).each(left, targets, options, found, m)
+            _Labeller(content, threads).each(left, targets, options, found, meter)
         elif left:
-            _Pool(_stored(model), min(n, len(left)), threads).run(left, targets, options, found, m)
+            pool = _Pool(content, min(n, len(left)), threads)
+            pool.run(left, targets, options, found, meter)
     found.done.sort()
     for target in targets.values():  # halves of workers that were killed
         for half in glob.glob(glob.escape(os.path.realpath(target)) + ".[0-9]*.part"):
@@ -181,7 +181,8 @@ class _Labeller:
     ) -> None:
         """Label files one after another."""
         for source in files:
-            _note(found, source, *self.label(source, targets[source], options), meter)
+            tokens, wrong = self.label(source, targets[source], options)
+            _note(found, source, tokens, wrong, meter)
 
 
 def _note(found: Labelled, source: str, tokens: int, wrong: str, meter: Meter) -> None:
@@ -247,7 +248,8 @@ class _Pool:
                     start()
                     continue
                 if source is not None:
-                    _note(found, source, *told, meter)
+                    tokens, wrong = told
+                    _note(found, source, tokens, wrong, meter)
                 give(actor)
             if not busy and waiting:
                 start()

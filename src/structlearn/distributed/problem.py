@@ -5,15 +5,15 @@ are added in the order of the shards. So learners need not know about it, and wh
 same bits for any number of workers, and after any of them has died.
 
 Online learners make their passes by iterative parameter mixing: each shard begins a pass with the
-same weights and makes its own steps, and the mean of the weights, by the numbers of examples, begins
-the next one. Steps that shrink the weights, 1/t of them at step t, see to it that the mean is what
-one machine could have reached: a shard with the share q of the examples counts its steps from q·t,
-and multiplies C by 1/q. The mean after whole passes is then C·Σ_i A_iᵀ(μ_i − p̄_i) over all examples,
-the dual point that the proof of :mod:`~structlearn.learners.online` needs.
+same weights and makes its own steps, and the next pass begins at the mean of the weights, by the
+numbers of examples. Steps of the decaying schedule keep their proof: a shard with the share q of
+the examples counts its steps from q·t and multiplies C by 1/q, and the mean after whole passes is
+C·Σ_i A_iᵀ(μ_i − p̄_i) over all examples, the dual point of :mod:`~structlearn.learners.online`.
 
 References
 ----------
-R. McDonald, K. Hall & G. Mann (2010), Distributed training strategies for the structured perceptron.
+R. McDonald, K. Hall & G. Mann (2010), Distributed training strategies for the structured
+perceptron.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """Workers on Ray: who has which shards, and what happens when one dies, is slow or fails.
 
-A worker is an actor. It holds what was made of its shards and is asked for one node of the tree over
-them at a time. Nothing it holds is needed to go on: whoever takes over a shard makes it again from
-the file, and finds the same.
+A worker is an actor. It holds what was made of its shards and is asked for one node of the tree
+over them at a time. Nothing it holds is needed to go on: whoever takes over a shard makes it again
+from the file, and finds the same.
 """
 
 from __future__ import annotations
@@ -167,8 +167,9 @@ class RayCrew(Crew):
             self._greet(_LOOK)
         if not self._actors:
             raise WorkersLostError(
-                f"no worker is left, and none came within {PATIENCE:.0f} s: are there {self.threads}"
-                " free cores in the cluster (ray status)? With --checkpoint training can go on"
+                f"no worker is left, and none came within {PATIENCE:.0f} s: are there "
+                f"{self.threads} free cores in the cluster (ray status)? A training with a "
+                "checkpoint can go on when there are"
             )
 
     def _share_out(self) -> None:
@@ -187,7 +188,7 @@ class RayCrew(Crew):
         numbers = sorted(self._actors)
         sizes = [shard.size for shard in self.shards]
         total, passed, begin = float(sum(sizes)) or 1.0, 0.0, 0
-        ends = []
+        ends: list[int] = []
         for k, size in enumerate(sizes):
             passed += size
             # As many shards as workers that are left at least.
@@ -294,8 +295,8 @@ class _Call:
         if crew._deaths[node] >= _MOST_DEATHS:
             names = ", ".join(crew.shards[k].name for k in range(*node))
             raise ShardError(
-                f"{crew._deaths[node]} workers have died at {names}: is there enough memory? Smaller "
-                "shards (shard_size) need less"
+                f"{crew._deaths[node]} workers have died at {names}: is there enough memory? "
+                "Smaller shards (shard_size) need less"
             )
         crew.owner.pop(node, None)
         crew._wait_for_one()

@@ -12,6 +12,7 @@ import pickle
 import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any
 
 from ..exceptions import FileError
@@ -94,9 +95,9 @@ class FileShard:
 
     def text(self) -> bytes:
         """Return the texts with blank lines between them."""
-        return (
-            b"".join(map(_closed, self.pieces)) if len(self.pieces) > 1 else self.pieces[0].read()
-        )
+        if len(self.pieces) == 1:
+            return self.pieces[0].read()
+        return b"".join(map(_closed, self.pieces))
 
     def in_file(self, error: FileError) -> FileError:
         """Return an error about a line of the text as one about a line of the file."""
@@ -160,7 +161,8 @@ def find_files(patterns: str | os.PathLike[str] | Iterable[str | os.PathLike[str
     """
     given = [patterns] if isinstance(patterns, (str, os.PathLike)) else list(patterns)
     files: list[str] = []
-    for one in map(os.fspath, given):
+    for pattern in given:
+        one = os.fspath(pattern)
         if os.path.isdir(one):
             found = sorted(entry.path for entry in os.scandir(one) if entry.is_file())
         elif os.path.exists(one):
@@ -290,7 +292,4 @@ def list_shards(
         n = max(_LEAST_SHARDS, -(-bytes_ // SHARD_BYTES))
     n = max(1, min(n, total))
     ends = [total * k // n for k in range(n + 1)]
-    return [
-        ListShard(f"{name} {a} to {b - 1}", examples[a:b], b - a)
-        for a, b in zip(ends, ends[1:], strict=False)
-    ]
+    return [ListShard(f"{name} {a} to {b - 1}", examples[a:b], b - a) for a, b in pairwise(ends)]

@@ -1,7 +1,7 @@
 """One-slack cutting planes for problems that have nothing but sums over all examples.
 
-The joint constraint of the most violated outputs is ξ ≥ b + ⟨g, w⟩ with b the sum of their costs and
-g the gradient of the summed losses, both times C: sums are all that it takes. No output of an
+The joint constraint of the most violated outputs is ξ ≥ b + ⟨g, w⟩ with b the sum of their costs
+and g the gradient of the summed losses, both times C: sums are all that it takes. No output of an
 example is kept, so that what is found depends on the weights alone, whoever computes it.
 
 The restricted problem's weights go back and forth while there are few constraints. So the next

@@ -98,7 +98,8 @@ class TreeParser(LearnerParameters, _Hooks):
         treebank = self._treebank(X, y, format)
         held_out = None if dev is None else self._treebank(dev, None, format, "the dev corpus")
         weights = self._weights(treebank, sample_weight)
-        return self._accept(*self._plain()._learn(treebank, held_out, weights), held_out)
+        model, learned = self._plain()._learn(treebank, held_out, weights)
+        return self._accept(model, learned, held_out)
 
     def _accept(self: Parser, model: Any, learned: Any, held_out: Any) -> Parser:
         """Keep what was learned."""
