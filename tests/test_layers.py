@@ -1,6 +1,7 @@
 """Data flows one way: what each folder may import.
 
-text → features → scoring → structures → losses → problem → learners → estimators → io → tasks. A
+text → features → scoring → structures → losses → problem → learners → estimators → io → tasks →
+distributed. A
 layer imports layers that stand before it, with two exceptions that the names of blocks and legal
 masks ask for, listed below. Structures know nothing of weights, losses and learners nothing of any
 one structure.
@@ -26,6 +27,7 @@ LAYERS = [
     "estimators",
     "io",
     "tasks",
+    "distributed",
 ]
 
 #: Beside the layers; these know none of them. Metrics are known by the last one only, pictures by

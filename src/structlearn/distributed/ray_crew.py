@@ -7,6 +7,8 @@ from the file, and finds the same.
 
 from __future__ import annotations
 
+import os
+import pickle
 import statistics
 import time
 from collections import Counter, defaultdict
@@ -48,16 +50,13 @@ class _Worker:
     def __init__(self) -> None:
         self._holder = Holder(ray.get)
 
-    def ready(self) -> bool:
-        return True
+    def ready(self) -> int:
+        return os.getpid()
 
     def compute(self, shards: Sequence[Any], first: int, job: Job, args: tuple[Any, ...]) -> Any:
         found = self._holder.compute(shards, first, job, args)
         if isinstance(found, Failure):
-            # As text too: not every error can be sent.
-            import pickle
-
-            try:
+            try:  # not every error can be sent
                 pickle.loads(pickle.dumps(found.error))
             except Exception:
                 found.error = RuntimeError(f"{type(found.error).__name__}: {found.error}")
@@ -107,6 +106,8 @@ class RayCrew(Crew):
         if memory is not None:
             self._options["memory"] = memory
         self._actors: dict[int, Any] = {}
+        #: The process of each worker.
+        self.pids: dict[int, int] = {}
         self._hired: dict[Any, tuple[int, Any]] = {}
         self._started = 0
         self._deaths: Counter[Node] = Counter()
@@ -152,7 +153,7 @@ class RayCrew(Crew):
         for ref in come:
             number, actor = self._hired.pop(ref)
             try:
-                ray.get(ref)
+                self.pids[number] = ray.get(ref)
                 self._actors[number] = actor
             except ray.exceptions.RayError:
                 self._hire()

@@ -67,7 +67,9 @@ class ShardedSegmentFitting(SegmentFitting):
             reader.seen = joined_rows(parts, self.n_features, len(self.labels))
         problem = ShardedProblem(held.then(_make_problem, reader), self.corpus.tokens)
         held.release()
-        self._problem = reader.problem(Corpus(_core.Corpus("columns"), "columns"))
+        # One token outside of any segment: knows which weights there are.
+        cells = [OUTSIDE if c == self.target else "_" for c in range(self.corpus.n_columns)]
+        self._problem = reader.problem(Corpus.from_sentences([[tuple(cells)]], self.corpus.format))
         return problem
 
 

@@ -1,0 +1,183 @@
+"""Training on a cluster of three nodes: the same bits as in one process, whatever dies.
+
+Run by ``make test-ray``.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import threading
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from structlearn.distributed import fit, training
+from structlearn.exceptions import FileError
+from structlearn.tasks import Tagger
+
+from .models import RUNS, stored, write_columns
+
+pytestmark = pytest.mark.filterwarnings("default")
+
+
+def trained(name: str, folder: Path, **more: Any) -> bytes:
+    make, write, size = RUNS[name]
+    path = write(str(folder / "train"))
+    callbacks = more.pop("callbacks", None)
+    model = make().set_params(callbacks=callbacks)
+    return stored(fit(model, path, shard_size=size, **more), str(folder))
+
+
+@pytest.fixture(scope="module")
+def expected(tmp_path_factory: Any) -> dict[str, bytes]:
+    """What one process learns."""
+    folder = tmp_path_factory.mktemp("expected")
+    return {name: trained(name, folder, cluster=None) for name in RUNS}
+
+
+@pytest.fixture
+def crews(monkeypatch: Any) -> list[Any]:
+    """The crews that are made while a test runs."""
+    made: list[Any] = []
+    make = training.make_crew
+
+    def watched(*given: Any, **named: Any) -> Any:
+        made.append(make(*given, **named))
+        return made[-1]
+
+    monkeypatch.setattr(training, "make_crew", watched)
+    return made
+
+
+@pytest.mark.parametrize("workers", [1, 4])
+@pytest.mark.parametrize("name", RUNS)
+def test_the_number_of_workers_changes_no_bit(
+    name: str, workers: int, cluster: Any, expected: Any, tmp_path: Path
+) -> None:
+    assert trained(name, tmp_path, cluster="auto", workers=workers) == expected[name]
+
+
+@pytest.mark.parametrize("name", RUNS)
+def test_a_worker_is_killed(
+    name: str, cluster: Any, expected: Any, crews: list[Any], tmp_path: Path
+) -> None:
+    def kill(record: dict[str, Any]) -> None:
+        if record["iteration"] == 1:
+            crew = crews[0]
+            victim = crew.pids[sorted(crew._actors)[0]]
+            # In the middle of the next iteration.
+            threading.Timer(0.02, os.kill, (victim, signal.SIGKILL)).start()
+
+    found = trained(name, tmp_path, cluster="auto", workers=2, callbacks=[kill])
+    assert found == expected[name]
+    assert crews[0].lost >= 1
+
+
+def test_a_node_is_removed(cluster: Any, expected: Any, crews: list[Any], tmp_path: Path) -> None:
+    removed: list[bool] = []
+
+    def remove(record: dict[str, Any]) -> None:
+        if record["iteration"] == 2 and not removed:
+            removed.append(True)
+            threading.Thread(
+                target=lambda: cluster.remove_node(cluster.extra.pop(), allow_graceful=False)
+            ).start()
+
+    found = trained("tagger crf", tmp_path, cluster="auto", workers=4, callbacks=[remove])
+    assert found == expected["tagger crf"]
+    cluster.extra.append(cluster.add_node(**cluster.more))
+
+
+DRIVER = """
+import os, signal, sys
+import structlearn.estimators.checkpoint as checkpoint
+checkpoint.EVERY = 0.0
+from structlearn.distributed import fit
+from structlearn.tasks import Tagger
+address, path, file, model, die = sys.argv[1:]
+def kill(record):
+    if record["iteration"] == int(die):
+        os.kill(os.getpid(), signal.SIGKILL)
+tagger = Tagger("pos", learner="crf", max_iter=6, checkpoint=file, callbacks=[kill])
+fit(tagger, path, cluster=address, workers=2, shard_size=1500)
+tagger.save(model)
+"""
+
+
+def test_the_driver_is_killed(cluster: Any, expected: Any, tmp_path: Path) -> None:
+    path, file = write_columns(str(tmp_path / "train")), str(tmp_path / "checkpoint")
+    model = tmp_path / "resumed.model"
+    command = [sys.executable, "-c", DRIVER, cluster.address, path, file, str(model)]
+    first = subprocess.run([*command, "3"], capture_output=True, timeout=200)
+    assert first.returncode == -signal.SIGKILL, first.stderr.decode()
+    assert os.path.exists(file)
+    second = subprocess.run([*command, "0"], capture_output=True, timeout=200)
+    assert second.returncode == 0, second.stderr.decode()
+    tagger = Tagger.load(model)
+    assert tagger.model_.training["passes"] == 6
+    arrays = {name: bytes(array) for name, array in tagger.model_.arrays.items()}
+    whole = tmp_path / "expected.model"
+    whole.write_bytes(expected["tagger crf"])
+    assert arrays == {n: bytes(a) for n, a in Tagger.load(whole).model_.arrays.items()}
+
+
+def test_a_bad_line_stops_the_run(cluster: Any, tmp_path: Path) -> None:
+    path = Path(write_columns(str(tmp_path / "train.txt")))
+    lines = path.read_text().splitlines()
+    at = next(i for i in range(400, len(lines)) if lines[i])
+    lines[at] = "alone"
+    path.write_text("\n".join(lines) + "\n")
+    with pytest.raises(FileError) as raised:
+        fit(Tagger("pos"), path, cluster="auto", workers=2, shard_size=700)
+    assert (raised.value.path, raised.value.line) == (str(path), at + 1)
+
+
+def slow_once(shard: Any, number: int, folder: str) -> int:
+    """Sleep at the first shard when it is asked for the first time."""
+    import time
+
+    marker = os.path.join(folder, "asked")
+    if number == 0 and not os.path.exists(marker):
+        with open(marker, "w"):
+            pass
+        time.sleep(60)
+    return number
+
+
+def test_a_slow_worker_gets_help(cluster: Any, tmp_path: Path, monkeypatch: Any) -> None:
+    from structlearn.distributed import ray_crew
+    from structlearn.distributed.shards import list_shards
+
+    monkeypatch.setattr(ray_crew, "SLOW_SECONDS", 2.0)
+    shards = list_shards(list(range(8)), 4)
+    with ray_crew.RayCrew(shards, 2, verbose=False) as crew:
+        crew.files().each(len_of)  # workers are there
+        assert crew.files().each(slow_once, str(tmp_path)) == [0, 1, 2, 3]
+        assert crew.copies >= 1
+
+
+def len_of(shard: Any, number: int) -> int:
+    """Return the number of examples."""
+    return len(shard.examples())
+
+
+def test_weights_go_out_once_and_sums_come_back(cluster: Any) -> None:
+    from structlearn.distributed.ray_crew import RayCrew
+    from structlearn.distributed.shards import list_shards
+
+    w = np.ones(1000)
+    with RayCrew(list_shards(list(range(16)), 16), 2, verbose=False) as crew:
+        found = crew.files().sum(weighted, w)
+        assert np.array_equal(found, 16 * w)
+        assert crew.bytes_out == w.nbytes
+        assert crew.bytes_back == 2 * w.nbytes  # a sum from each worker
+
+
+def weighted(shard: Any, number: int, w: Any) -> Any:
+    """Return the weights times the number of examples."""
+    return len(shard.examples()) * w
