@@ -35,7 +35,10 @@ def test_one_shard_is_one_machine(name: str, tmp_path: Path) -> None:
         pytest.skip("its pruner takes the sentences in another order")
     expected = make().set_params(**options, **alone).fit(path)
     found = fit(make().set_params(**options), path, cluster=None, shard_size=ALL)
-    ours, theirs = found.model_.arrays, expected.model_.arrays
+    ours, theirs = dict(found.model_.arrays), dict(expected.model_.arrays)
+    if name == "constituency":  # averages of floats of 32 bits, added up pass by pass
+        weights = [np.frombuffer(one.pop("weights"), np.float32) for one in (ours, theirs)]
+        np.testing.assert_allclose(*weights, rtol=1e-4, atol=1e-6)
     assert {k: bytes(v) for k, v in ours.items()} == {k: bytes(v) for k, v in theirs.items()}
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import itertools
+
 import numpy as np
 import pytest
 
@@ -32,7 +34,7 @@ def test_sums_have_the_same_bits_however_shards_are_shared_out(n: int) -> None:
         ends = sorted({0, n, *rng.integers(0, n + 1, size=3).tolist()})
         parts = {
             node: tree_sum(node, single)
-            for low, high in zip(ends, ends[1:], strict=False)
+            for low, high in itertools.pairwise(ends)
             for node in cover(n, low, high)
         }
         found = tree_sum((0, n), parts.get)

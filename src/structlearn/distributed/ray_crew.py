@@ -29,6 +29,8 @@ __all__ = ["RayCrew", "ShardError", "WorkersLostError"]
 SLOW, SLOW_SECONDS = 3.0, 10.0
 #: Seconds to wait for a worker where none is left.
 PATIENCE = 300.0
+#: Seconds in which all workers may come before the first of them begin.
+_FIRST_WAIT = 30.0
 #: Seconds between two looks at slow jobs.
 _LOOK = 0.5
 #: The most workers that one node of the tree may take with it, and errors that a shard may have.
@@ -175,7 +177,7 @@ class RayCrew(Crew):
 
     def _share_out(self) -> None:
         """Give every worker a run of shards of about the same size, where not all have one."""
-        self._greet(0.0)
+        self._greet(0.0 if self.owner else _FIRST_WAIT)
         self._wait_for_one()
         busy = Counter(self.owner.values())
         idle = [number for number in self._actors if not busy[number]]
