@@ -21,13 +21,14 @@ def pytest_collection_modifyitems(items: list[Any]) -> None:
 @pytest.fixture(scope="session")
 def cluster() -> Iterator[Any]:
     """Three nodes; the first has no worker to lose."""
-    # Read when Ray is imported: everything stays on 127.0.0.1.
-    os.environ.setdefault("RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER", "0")
     os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
     os.environ.setdefault("RAY_raylet_start_wait_time_s", "300")
     ray = pytest.importorskip("ray")
+    from ray._private import services
     from ray.cluster_utils import Cluster
 
+    # Ray would look for 127.0.0.1 at another address of this machine.
+    services.resolve_ip_for_localhost = lambda host: host
     node = {"object_store_memory": 200 * 2**20, "node_ip_address": "127.0.0.1"}
     made = Cluster(
         initialize_head=True,

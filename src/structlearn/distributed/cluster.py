@@ -41,9 +41,6 @@ def connected(cluster: str | None, workers: int | None = None, threads: int = 1)
     if cluster is None:
         yield 1
         return
-    if cluster == "local":
-        # Read when Ray is imported: without it, Ray takes 127.0.0.1 for another address.
-        os.environ.setdefault("RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER", "0")
     ray = import_ray()
     begun = not ray.is_initialized()
     if begun:
