@@ -1,0 +1,73 @@
+"""Users find the page they need: by the search of the site, and by what they have and want."""
+
+import re
+import shlex
+
+import pytest
+
+from structlearn.arguments import make_parser
+from structlearn.cli import COMMANDS
+from tests.docs.page_blocks import ROOT
+from tests.docs.test_links import PAGES, prose
+
+CHOOSE = ROOT / "docs" / "howto" / "choose.md"
+
+#: What users search for -> the page that has it. The search of Sphinx ranks pages that have all the
+#: words in one of their headings first; it compares stems.
+SEARCHES = {
+    "NER": "entities",
+    "named entities": "entities",
+    "POS": "tagger",
+    "chunks": "choose",
+    "CSV": "input",
+    "JSON": "input",
+    "pandas": "input",
+    "raw text": "input",
+    "PyTorch": "choose",
+    "saving": "saving",
+    "load": "saving",
+    "CRFsuite": "migrate",
+    "GridSearchCV": "scikit_learn",
+}
+
+
+def stem(word):
+    """Return a rough stem; good enough for words that end in -s, -y, -ies, -e, -ing."""
+    return re.sub(r"(ing|ies|es|s|e|y)$", "", word.lower())
+
+
+def stems(text):
+    return {stem(word) for word in re.findall(r"[A-Za-z]+", text)}
+
+
+@pytest.mark.parametrize("query", SEARCHES)
+def test_search_finds_the_page(query):
+    found = [
+        path.stem
+        for path in PAGES
+        if any(
+            stems(query) <= stems(title)
+            for title in re.findall(r"^#+ (.*)$", prose(path), re.MULTILINE)
+        )
+    ]
+    assert SEARCHES[query] in found
+
+
+def calls_of(page):
+    """Return the commands in a page's tables; where one is cut short, its end is left open."""
+    return re.findall(r"`(structlearn [^`]*)`", page.read_text(encoding="utf-8"))
+
+
+def test_calls_parse():
+    calls = [call for call in calls_of(CHOOSE) if "…" not in call and "." in call]
+    assert len(calls) > 6
+    for call in calls:
+        options = make_parser(COMMANDS).parse_args(shlex.split(call)[1:])
+        assert callable(options.command)
+
+
+def test_every_task_is_named():
+    (action,) = [a for a in make_parser(COMMANDS)._actions if a.dest == "==SUPPRESS=="]
+    train = action.choices["train"]._actions[-1].choices
+    text = CHOOSE.read_text(encoding="utf-8")
+    assert not [task for task in train if f"structlearn train {task} " not in text]
