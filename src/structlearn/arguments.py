@@ -29,6 +29,14 @@ _LEARNER_OPTIONS = {
     "r": "arow: regularisation",
 }
 
+#: Names of taggers in ``structlearn train`` -> the default of --features, and what they are.
+_TAGGERS = {
+    "tagger": ("auto", "a tagger of any labels"),
+    "pos": ("pos", "a part-of-speech tagger"),
+    "chunks": ("chunk", "a chunker, which finds noun phrases and the like"),
+    "ner": ("ner", "a recogniser of named entities, such as people and places"),
+}
+
 
 class _Version(argparse.Action):
     """Looks up the version only on demand, because that takes longer than labelling a sentence."""
@@ -88,6 +96,17 @@ class _Parser(argparse.ArgumentParser):
     def __init__(self, **options: Any) -> None:
         super().__init__(formatter_class=_Formatter, allow_abbrev=False, **options)
 
+    def format_help(self) -> str:
+        """Return the help text, which ends with examples."""
+        from .commands.examples import EXAMPLES
+
+        text = super().format_help()
+        if self.prog in EXAMPLES:
+            text += "\nexamples:\n"
+        for line, what in EXAMPLES.get(self.prog, ()):
+            text += f"  {line}\n      {what}\n"
+        return text
+
 
 def make_parser(commands: Commands) -> argparse.ArgumentParser:
     """Return the parser of all commands; ``commands`` has the function that runs each of them."""
@@ -102,14 +121,11 @@ def make_parser(commands: Commands) -> argparse.ArgumentParser:
 
     train = subparsers.add_parser("train", help="train a model on labelled data")
     tasks = train.add_subparsers(metavar="TASK", required=True, prog="structlearn train")
-    _add_train_tagger(
-        tasks.add_parser(
-            "tagger",
-            help="a tagger, chunker or entity recogniser",
-            description="Train a tagger on a column file or a CoNLL-U file.",
-        ),
-        commands,
-    )
+    for name, (features, what) in _TAGGERS.items():
+        about = f"Train {what}, on a file in columns, CoNLL-U, CSV or JSON lines."
+        if name != "tagger":
+            about += f" The same as structlearn train tagger --features {features}."
+        _add_train_tagger(tasks.add_parser(name, help=what, description=about), commands, features)
     _add_train_segments(
         tasks.add_parser(
             "segments",
@@ -278,7 +294,7 @@ def make_parser(commands: Commands) -> argparse.ArgumentParser:
     return parser
 
 
-def _add_train_tagger(p: argparse.ArgumentParser, commands: Commands) -> None:
+def _add_train_tagger(p: argparse.ArgumentParser, commands: Commands, features: str) -> None:
     _add_training(p, ("hmm",))
     p.add_argument(
         "--target",
@@ -288,8 +304,9 @@ def _add_train_tagger(p: argparse.ArgumentParser, commands: Commands) -> None:
     p.add_argument(
         "--features",
         metavar="PRESET|FILE",
-        default="auto",
-        help="pos, chunk, ner, none, or a template file (default: chosen by the labels)",
+        default=features,
+        help="pos, chunk, ner, none, or a template file (default: "
+        f"{'chosen by the labels' if features == 'auto' else features})",
     )
     p.add_argument(
         "--order", metavar="N", type=_count(1), help="order of the chain (default: 1; ner: 2)"
