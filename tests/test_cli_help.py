@@ -16,6 +16,7 @@ from structlearn.datasets import make_treebank
 def parsers_of(parser):
     """Yield a parser and those of all commands below it."""
     yield parser
+    parser.format_help()  # arguments are added when they are needed
     for action in parser._actions:
         if isinstance(action, argparse._SubParsersAction):
             for child in action.choices.values():
