@@ -2,6 +2,7 @@
 
 import re
 import shlex
+import sys
 
 import pytest
 
@@ -11,6 +12,7 @@ from tests.docs.page_blocks import ROOT
 from tests.docs.test_links import PAGES, prose
 from tests.test_cli_help import PARSERS
 
+sys.path.insert(0, str(ROOT / "docs" / "_extensions"))
 CHOOSE = ROOT / "docs" / "howto" / "choose.md"
 
 #: What users search for -> the page that has it. The search of Sphinx ranks pages that have all the
@@ -72,3 +74,11 @@ def test_every_task_is_named():
     assert len(tasks) > 7
     text = CHOOSE.read_text(encoding="utf-8")
     assert not [prog for prog in tasks if f"`{prog} " not in text]
+
+
+def test_reference_has_every_command():
+    pytest.importorskip("sphinx")
+    from pictures import leaves
+
+    below = {prog.rpartition(" ")[0] for prog in PARSERS}
+    assert [p.prog for p in leaves(make_parser(COMMANDS))] == [p for p in PARSERS if p not in below]
