@@ -317,6 +317,12 @@ def _add_demo(p: _Parser, commands: Commands) -> None:
     p.add_argument(
         "--random-state", type=_count(0), default=0, help="seed of data and learners (default: 0)"
     )
+    p.add_argument(
+        "--files",
+        metavar="FOLDER",
+        help="instead of the tour, write train.txt, train.conllu, train.mrg, ... there, to try "
+        "the other commands on",
+    )
     p.set_defaults(command=commands["demo"])
 
 
