@@ -16,8 +16,9 @@ from pathlib import Path
 LOG = Path("build/install.log")
 #: What pip and ninja say, and how it is told.
 STEPS = (
-    (re.compile(r"\s*Collecting (\S+)"), "fetching {}"),
-    (re.compile(r"\s*Installing collected packages"), "installing them"),
+    (re.compile(r"\s*Preparing editable metadata"), "reading what is needed"),
+    (re.compile(r"(?:Collecting |Processing \S*/)(\w+(?:-(?!\d)\w+)*)"), "fetching {}"),
+    (re.compile(r"Installing collected packages"), "installing what was fetched"),
     (
         re.compile(r"\s*\[(\d+)/(\d+)\] Building CXX object \S*?([\w.]+)\.o\b"),
         "compiled {} of {}: {}",
