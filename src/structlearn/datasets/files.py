@@ -88,7 +88,7 @@ def _conllu(sentences: Sequence[Sentence]) -> bytes:
     for s in sentences:
         rows = zip(s.words, s.tags, s.heads, s.deprels, strict=True)
         for i, (word, tag, head, relation) in enumerate(rows, 1):
-            coarse = _COARSE.get(tag[0], "X")
+            coarse = _COARSE.get(tag[0], "X") if tag[0].isalpha() else "PUNCT"
             lines.append(f"{i}\t{word}\t_\t{coarse}\t{tag}\t_\t{head}\t{relation}\t_\t_\n")
         lines.append("\n")
     return "".join(lines).encode()
