@@ -260,7 +260,7 @@ def make_parser(commands: Commands) -> argparse.ArgumentParser:
         metavar="N",
         type=_count(1),
         default=20,
-        help="parsers: maximum number of sentences of the file to show (default: 20)",
+        help="maximum number of sentences or images of the file or folder to show (default: 20)",
     )
     inspect.set_defaults(command=commands["inspect"])
 

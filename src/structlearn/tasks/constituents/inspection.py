@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Sequence
 from typing import Any
 
-from ...drawing.tree_report import TreeReport, check_labels
+from ...drawing.report import Report, Shown, check_labels
 from ...estimators.calibration import certainty_fact
 from ...estimators.named import learner_facts
 from ...text.bracket_treebank import read_sentences
@@ -40,7 +41,9 @@ def _facts(model: ConstituencyModel) -> list[tuple[str, str]]:
     return facts
 
 
-def _top_pairs(model: ConstituencyModel, top: int, only: Sequence[str] | None) -> dict[str, Any]:
+def _top_pairs(
+    model: ConstituencyModel, top: int | None, only: Sequence[str] | None
+) -> dict[str, Any]:
     """Return, by label, the children that the model likes most and least under it."""
     table = model.table
     names = ["+".join(chain) for chain in model.labels]
@@ -56,11 +59,13 @@ def _top_pairs(model: ConstituencyModel, top: int, only: Sequence[str] | None) -
                 if weight != 0 and child != 0:
                     entries.append((f"{symbol}, {where}", weight))
         entries.sort(key=lambda e: (e[1], e[0]), reverse=True)
-        found[name] = entries[:top] + [e for e in entries[top:][-top:] if e[1] < 0]
+        found[name] = entries
+        if top is not None:
+            found[name] = entries[:top] + [e for e in entries[top:][-top:] if e[1] < 0]
     return found
 
 
-def _rules(model: ConstituencyModel, top: int, only: Sequence[str] | None) -> dict[str, Any]:
+def _rules(model: ConstituencyModel, top: int | None, only: Sequence[str] | None) -> dict[str, Any]:
     """Return, by category, the most probable rules of a counted grammar."""
     grammar = model.grammar
     assert grammar is not None
@@ -79,9 +84,9 @@ def _rules(model: ConstituencyModel, top: int, only: Sequence[str] | None) -> di
 
 
 def heaviest_children(
-    model: ConstituencyModel, top: int, only: Sequence[str] | None
+    model: ConstituencyModel, top: int | None, only: Sequence[str] | None
 ) -> dict[str, Any]:
-    """Return what the model likes most and least under each label."""
+    """Return what the model likes most and least under each label; without ``top`` all of it."""
     return (_top_pairs if model.grammar is None else _rules)(model, top, only)
 
 
@@ -110,16 +115,27 @@ def inspect_parser(
     model: ConstituencyModel = parser._fitted()
     if model.grammar is not None:
         known = sorted({name for name in model.grammar.categories if name})
-        heading, weights = "The most probable rules", _rules
+        heading, weights = "Most probable rules, category by category", _rules
     else:
         known = ["+".join(chain) for chain in model.labels[1:]]
-        heading, weights = "What is under what", _top_pairs
+        heading, weights = "What is under what, label by label", _top_pairs
     check_labels("label", labels, known)
-    report = TreeReport("Constituency parser", _LEGEND, _facts(model), heading)
-    report.features = weights(model, top, labels)
+    report = Report(parser._title, _facts(model), heading, weights(model, top, labels))
+    report.legend = _LEGEND
     if sentences is not None:
-        report.trees, report.n_sentences = _trees(parser, sentences, most)
-    return report.html() if page else report.text()
+        trees, report.n_sentences = _trees(parser, sentences, most)
+        for tree, gold in trees:
+            text = str(tree) if gold is None or gold == tree else f"{tree}\nWRONG, gold {gold}"
+            counts = None if gold is None else _wrong(tree, gold)
+            report.sentences.append(Shown([], tree.draw(gold) if page else None, text, counts))
+            report.has_gold = report.has_gold or gold is not None
+    return report.html(top) if page else report.text(top)
+
+
+def _wrong(tree: Tree, gold: Tree) -> tuple[int, int]:
+    """Return how many brackets and tags only one of two trees has, and how many there are."""
+    mine, right = (Counter([*t.spans(), *enumerate(t.tags)]) for t in (tree, gold))
+    return ((mine - right) + (right - mine)).total(), (mine | right).total()
 
 
 def _trees(parser: Any, source: Any, most: int) -> tuple[list[tuple[Tree, Tree | None]], int]:

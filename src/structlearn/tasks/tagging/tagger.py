@@ -91,6 +91,7 @@ class Tagger(LabelTagger):
     }
     _own_learners = ("hmm",)
     _model_kind = TaggerModel
+    _title = "Tagger"
 
     def _check(self) -> None:
         if self.scheme not in (None, "none", "bio", "iobes"):
@@ -216,9 +217,36 @@ class Tagger(LabelTagger):
                 yield min(1.0, share), label == gold[s][t]
 
     def _decisions(self, X: Any) -> list[list[dict[str, Any]]]:
-        from .inspection import explain
+        from .decisions import explain
 
         return [[decision._asdict() for decision in row] for row in explain(self, X)]
+
+    def _choices(self, corpus: Corpus, gold: list[list[str | None]]) -> list[list[Any]]:
+        from ...drawing.report import Choice
+        from .decisions import explain
+
+        model = self._fitted()
+        written = dict(zip(model.labels, model.shown, strict=True))
+        rows = []
+        for right, decisions in zip(gold, explain(self, corpus), strict=True):
+            row = []
+            for d in decisions:
+                label, other = written[d.label], written[d.runner_up]
+                # Labels of IOBES may be written alike.
+                other = d.runner_up if other == label else other
+                row.append(
+                    Choice(
+                        " ".join(d.token),
+                        label,
+                        right[d.position],
+                        d.probability,
+                        other,
+                        d.margin,
+                        d.contributions,
+                    )
+                )
+            rows.append(row)
+        return rows
 
     def predict_kbest(self, X: Any, n: int = 5) -> list[list[tuple[float, list[str]]]]:
         """Return the n best labellings of each sentence with their scores, best first."""
