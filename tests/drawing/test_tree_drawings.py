@@ -1,6 +1,7 @@
 """Trees as SVG: well-formed, every label once, what differs marked."""
 
 import itertools
+import re
 import xml.etree.ElementTree as ElementTree
 
 import pytest
@@ -15,7 +16,11 @@ GUESS = "(S (NP (D the) (N cat)) (PP (P on) (NP (N it))) (VP (N <sat&>)))"
 
 
 def texts(svg):
-    return [(t.get("class"), t.text) for t in ElementTree.fromstring(svg).iter(f"{SVG}text")]
+    """The class and text of all labels, words and tags."""
+    found = []
+    for row in ElementTree.fromstring(svg).iter(f"{SVG}text"):
+        found += [(row.get("class"), t.text) for t in (list(row) or [row])]
+    return found
 
 
 def test_one_tree():
@@ -25,7 +30,9 @@ def test_one_tree():
     assert sorted(found) == sorted(
         [*tree.words, *tree.tags, *(label for _, _, label in tree.spans())]
     )
-    assert len(list(ElementTree.fromstring(svg).iter(f"{SVG}path"))) == len(tree.spans()) - 1 + 5
+    slanted = [line for line in lines(svg)[0] if line[0][1] != line[1][1]]
+    ends = {end for line in slanted for end in line}
+    assert len(ends) >= len(tree.spans()) - 1 + 5  # a line down to each node and word
     assert tree._repr_svg_() == svg
 
 
@@ -36,6 +43,11 @@ def test_gold_and_predicted():
     assert [text for style, text in found if style == "tag wrong"] == ["N"]
     assert not [text for style, text in found if style == "wrong"]
     assert [text for style, text in texts(draw_trees(guess, gold)) if style == "wrong"] == ["NP"]
+
+
+def test_a_tree_that_is_right_is_drawn_once():
+    (gold,), (guess,) = parse_brackets(GOLD), parse_brackets(GOLD)
+    assert draw_trees(gold, guess) == draw_tree(gold)
 
 
 def test_other_words_are_refused():
@@ -49,12 +61,13 @@ def lines(svg):
     root = ElementTree.fromstring(svg)
     found = []
     for path in root.iter(f"{SVG}path"):
-        start, _, rest = path.get("d")[1:].partition("L")
-        slanted, _, down = rest.partition("V")
-        a, b = (tuple(map(float, point.split(","))) for point in (start, slanted))
-        found.append((a, b))
-        if down:
-            found.append((b, (b[0], float(down))))
+        at = None
+        for command, given in re.findall(r"([MLV])([^MLV]*)", path.get("d")):
+            numbers = tuple(map(float, given.split()))
+            to = (at[0], *numbers) if command == "V" else numbers
+            if command != "M":
+                found.append((at, to))
+            at = to
     return found, float(root.get("width")), float(root.get("height"))
 
 

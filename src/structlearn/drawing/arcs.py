@@ -22,8 +22,7 @@ _STYLE = themed(
 svg.arcs{background:var(--paper)}
 .arcs text{font:11px system-ui,sans-serif;text-anchor:middle;fill:var(--soft);paint-order:stroke;
 stroke:var(--paper);stroke-width:4px;stroke-linejoin:round}
-.arcs .w text{font-size:15px;fill:var(--ink)}
-.arcs .t text{font-size:11px}
+.arcs .w{font-size:15px;fill:var(--ink)}
 .arcs path{fill:none;stroke:var(--edge);stroke-width:1.3;stroke-linejoin:round}
 .arcs .wrong path{stroke:var(--wrong)} .arcs .wrong text{fill:var(--wrong);font-weight:600}
 .arcs .missed path{stroke:var(--gold);stroke-dasharray:5 3}
@@ -103,8 +102,8 @@ def draw_arcs(
     for kind, arcs, levels, base, way in groups:
         if arcs:
             shapes = [_arc(arc, levels[arc], ends[arc, way], base, way) for arc in arcs]
-            lines, labels = (list(part) for part in zip(*shapes, strict=True))
-            out.append(f'<g class="{kind}">{"".join(lines)}{"".join(labels)}</g>')
+            lines, labels = ("".join(part) for part in zip(*shapes, strict=True))
+            out.append(f'<g class="{kind}"><path d="{lines}"/>{labels}</g>')
     out.append(_row("w", words, centre, top + 16))
     if tags:
         out.append(_row("t", tags, centre, top + 30))
@@ -114,10 +113,9 @@ def draw_arcs(
 def _row(kind: str, texts: Sequence[str], centre: Sequence[float], y: float) -> str:
     """Return texts beside each other."""
     shown = "".join(
-        f'<text x="{x:.0f}" y="{y:.0f}">{escape(text)}</text>'
-        for text, x in zip(texts, centre, strict=True)
+        f'<tspan x="{x:.0f}">{escape(text)}</tspan>' for text, x in zip(texts, centre, strict=True)
     )
-    return f'<g class="{kind}">{shown}</g>'
+    return f'<text class="{kind}" y="{y:.0f}">{shown}</text>'
 
 
 def _arcs(tree: Sequence[tuple[int, str]], name: str) -> list[Arc]:
@@ -192,24 +190,19 @@ def _widened(widths: list[float], arcs: Sequence[Arc]) -> list[float]:
 
 
 def _arc(arc: Arc, level: int, ends: tuple[float, float], base: float, way: int) -> tuple[str, str]:
-    """Return the path of an arc with an arrow head at the word, and its relation."""
+    """Return the line of an arc with an arrow head at the word, and its relation."""
     head, _, label = arc
-    start, end = ends
-    high = _LEVEL * level
-    y = base + way * high
-    tip = f"m-3 {6 * way}l3 {-6 * way} 3 {6 * way}"
+    start, end = map(round, ends)
+    high = round(way * _LEVEL * level)
     if head == 0:
-        path = f"M{end:.0f} {y:.0f}V{base:.0f}"
-    else:  # half an ellipse; a wide one is cut in two, or it would rise too late to pass others
-        across = end - start
-        bend = min(abs(across) / 2, _BEND)
-        turn = int((across > 0) == (way < 0))
-        corner = f"a{bend:.1f} {high:.0f} 0 0 {turn} {{:.1f}} {{:.0f}}"
-        side = bend if across > 0 else -bend
-        path = f"M{start:.0f} {base:.0f}" + corner.format(side, way * high)
-        path += f"H{end - side:.1f}" + corner.format(side, -way * high)
-    text = y - 4 if way < 0 else y + 12
+        line = f"M{end} {base + high}V{base}"
+    else:
+        # Straight on top where it is wide, or it would rise too late to pass over others.
+        bend = round(min(abs(end - start) / 2, _BEND)) * (1 if end > start else -1)
+        line = f"M{start} {base}q0 {high} {bend} {high}H{end - bend}q{bend} 0 {bend} {-high}"
+    tip = f"m-3 {6 * way} 3 {-6 * way} 3 {6 * way}"
+    text = base + high + (-4 if way < 0 else 12)
     return (
-        f'<path d="{path}{tip}"/>',
-        f'<text x="{(start + end) / 2:.0f}" y="{text:.0f}">{escape(label)}</text>',
+        (line + tip).replace(" -", "-"),
+        f'<text x="{(start + end) / 2:.0f}" y="{text}">{escape(label)}</text>',
     )

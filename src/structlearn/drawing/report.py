@@ -35,8 +35,8 @@ details.t>.bars{width:calc(100% - 1rem)}
 .count{margin:1.2rem 0 .2rem}
 """
 _CHOSEN = (
-    "Open what has a grey ground to see what put its label before the runner-up: what each feature "
-    "adds to the difference of their scores."
+    "Open a box to see what put a label before the runner-up: what each feature adds to the "
+    "difference of their scores."
 )
 _MARKED = (
     'What is wrong is <span class="red">red</span>, with the gold label in '
@@ -228,10 +228,9 @@ class Report:
         if self.features:
             page.section(self.heading, features)
         if self.weights is not None:
-            heading, note, columns, rows = self.weights
-            page.section(
-                heading, heat_table(columns, rows), note=f"{escape(note)}; ✕ is forbidden."
-            )
+            heading, note, columns, table = self.weights
+            note = f"{escape(note[:1].upper() + note[1:])}; ✕ is forbidden."
+            page.section(heading, heat_table(columns, table), note=note)
         return page.html()
 
     def _sentences(self, page: Page, used: int, top: int) -> tuple[list[str], str]:

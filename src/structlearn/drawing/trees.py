@@ -22,11 +22,11 @@ _STYLE = themed(
 svg.tree{background:var(--paper)}
 .tree text{font:14px system-ui,sans-serif;text-anchor:middle;fill:var(--ink);paint-order:stroke;
 stroke:var(--paper);stroke-width:5px;stroke-linejoin:round}
-.tree .tag text{font-size:12px;fill:var(--soft)}
-.tree .word text{font-weight:600}
-.tree .gold text{fill:var(--gold);font-weight:600}
-.tree .wrong text{fill:var(--wrong);font-weight:600}
-.tree .note text{font-size:12px;text-anchor:start;fill:var(--soft)}
+.tree .tag{font-size:12px;fill:var(--soft)}
+.tree .word{font-weight:600}
+.tree text.gold{fill:var(--gold);font-weight:600}
+.tree text.wrong{fill:var(--wrong);font-weight:600}
+.tree .note{font-size:12px;text-anchor:start;fill:var(--soft)}
 .tree path{fill:none;stroke:var(--edge);stroke-width:1.2;stroke-linejoin:round}
 .tree path.gold{stroke:var(--gold)} .tree path.wrong{stroke:var(--wrong)}
 """,
@@ -151,19 +151,25 @@ class _Shapes:
 
     def __init__(self) -> None:
         self._lines: dict[str, list[str]] = {}
-        self._texts: dict[str, list[str]] = {}
+        self._texts: dict[tuple[str, int], list[tuple[int, str]]] = {}
 
     def line(self, kind: str, path: str) -> None:
         self._lines.setdefault(kind, []).append(path)
 
     def text(self, kind: str, x: float, y: float, text: str) -> None:
-        shown = f'<text x="{x:.0f}" y="{y:.0f}">{escape(text)}</text>'
-        self._texts.setdefault(kind, []).append(shown)
+        self._texts.setdefault((kind, round(y)), []).append((round(x), escape(text)))
 
     def __str__(self) -> str:
         lines = "".join(f'<path class="{k}" d="{"".join(v)}"/>' for k, v in self._lines.items())
-        texts = "".join(f'<g class="{k}">{"".join(v)}</g>' for k, v in self._texts.items())
-        return lines + texts
+        texts = []
+        for (kind, y), shown in self._texts.items():
+            opened = f'<text class="{kind}" y="{y}"'
+            if len(shown) == 1:
+                texts.append(f'{opened} x="{shown[0][0]}">{shown[0][1]}</text>')
+            else:
+                inner = "".join(f'<tspan x="{x}">{text}</tspan>' for x, text in shown)
+                texts.append(f"{opened}>{inner}</text>")
+        return (lines + "".join(texts)).replace(' class=""', "")
 
 
 def _node(
@@ -175,11 +181,19 @@ def _node(
 
     y = height(node.level)
     gap = 5 if up else -14  # between a label and the line that leaves it, towards the words
+    top = f"L{node.x:.0f} {y + gap:.0f}"
+    line = ""
     for child in node.below:
         level = 0 if isinstance(child, int) else child.level
         x = centres[child] if isinstance(child, int) else child.x
         turn, end = (height(k) + (-14 if up else 4) for k in (node.level - 1, level))
-        # Slanted for one level, then straight down over the child: so lines never cross.
-        down = f"V{end:.0f}" if level < node.level - 1 else ""
-        shapes.line(style, f"M{node.x:.0f} {y + gap:.0f}L{x:.0f} {turn:.0f}{down}")
+        # Slanted for one level, then straight down over the child: so lines never cross. One line
+        # goes up from a child and down to the next.
+        if not line:
+            line = f"M{x:.0f} {end:.0f}" + (f"V{turn:.0f}" if end != turn else "") + top
+        else:
+            line += f"L{x:.0f} {turn:.0f}" + (f"V{end:.0f}" if end != turn else "")
+            shapes.line(style, line)
+            line = ""
+    shapes.line(style, line)
     shapes.text(style, node.x, y, node.label)

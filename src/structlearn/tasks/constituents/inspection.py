@@ -19,15 +19,24 @@ __all__ = ["heaviest_children", "inspect_parser"]
 _LEGEND = (
     "Gold above the words, predicted below. Nodes that only the gold tree has are <span "
     'class="green">green</span>, those that only the predicted one has <span class="red">red'
-    "</span>."
+    "</span>. Where both are the same there is one tree."
 )
 _PLACES = ("first", "in the middle", "last")
 
 
 def _facts(model: ConstituencyModel) -> list[tuple[str, str]]:
-    told = ("parameters", "temperature", "learner_parameters", "objective", "gap", "history")
-    shown = {k: v for k, v in model.training.items() if k not in told}
-    facts = [*((name, str(v)) for name, v in shown.items()), *learner_facts(model.training)]
+    training = model.training
+    learner, passes = str(training.get("learner")), training.get("passes")
+    how = "" if passes is None else f", {passes} {'pass' if passes == 1 else 'passes'}"
+    facts = [
+        ("learner", learner),
+        *learner_facts(training),
+        ("trained on", f"{training.get('sentences', 0):,} sentences{how}"),
+    ]
+    if training.get("n_models", 1) > 1:
+        facts.append(("models", f"the mean of {training['n_models']}, with different seeds"))
+    kept = [name for name in ("functions", "traces") if training.get(name)]
+    facts.append(("kept in trees", ", ".join(kept) or "categories alone, no functions or traces"))
     facts.append(("probabilities", certainty_fact(model.temperature)))
     facts.append(("tags from", "its own tagger" if model.tagger is not None else "the input"))
     if model.grammar is not None:

@@ -151,7 +151,7 @@ def _facts(model: ParserModel) -> list[tuple[str, str]]:
         ("learner", str(training.get("learner"))),
         (
             "trained on",
-            f"{training.get('sentences')} sentences, {training.get('tokens')} words",
+            f"{training.get('sentences', 0):,} sentences, {training.get('tokens', 0):,} words",
         ),
         *learner_facts(training),
         (
@@ -163,7 +163,7 @@ def _facts(model: ParserModel) -> list[tuple[str, str]]:
             "probabilities",
             certainty_fact(model.temperature) if model.order == 1 else "none: they need order 1",
         ),
-        ("weights", f"{sum(map(bool, weights))} of {len(weights)} are not 0"),
+        ("weights", f"{sum(map(bool, weights)):,} of {len(weights):,} are not 0"),
         ("taggers", ", ".join(t.target_name for t in model.taggers) or "none (gold tags)"),
         (f"{len(model.labels)} relations", " ".join(model.labels)),
     ]

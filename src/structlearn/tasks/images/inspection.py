@@ -36,9 +36,18 @@ img{width:100%;height:auto;image-rendering:pixelated;border-radius:.25rem}
 
 def _facts(model: SegmenterModel) -> list[tuple[str, str]]:
     training = model.training
-    known = [n for n in ("learner", "images", "pixels", "passes", "n_models") if n in training]
-    facts = [(name.replace("_", " "), str(training[name])) for name in known]
-    facts += learner_facts(training)
+    passes = training.get("passes")
+    how = "" if passes is None else f", {passes} {'pass' if passes == 1 else 'passes'}"
+    facts = [
+        ("learner", str(training.get("learner"))),
+        *learner_facts(training),
+        (
+            "trained on",
+            f"{training.get('images', 0):,} images, {training.get('pixels', 0):,} pixels{how}",
+        ),
+    ]
+    if training.get("n_models", 1) > 1:
+        facts.append(("models", f"the mean of {training['n_models']}, with different seeds"))
     coding = model.coding
     labelled = f"{model.n_superpixels} superpixels" if model.n_superpixels else "every pixel"
     facts += [

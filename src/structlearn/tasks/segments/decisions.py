@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from array import array
-from collections import Counter
+from collections import defaultdict
 from itertools import pairwise
 from typing import Any
 
@@ -36,7 +36,7 @@ def explain(model: SegmentModel, corpus: Corpus, sentence: int) -> list[dict[str
     words = corpus.cells(sentence, 1 if model.format == "conllu" else 0)
     shape = (length, model.max_length, n)
     flat = np.frombuffer(model.core.scores(corpus._core, sentence))
-    scores = {"segment": flat.reshape(shape)}
+    scores: dict[str, Any] = {"segment": flat.reshape(shape)}
     for name in ("start", "end", "transition"):
         table = np.array(array("d", bytes(model.arrays[name])))
         scores[name] = table.reshape(n, n) if name == "transition" else table
@@ -86,7 +86,7 @@ class _Parts:
         self, mine: list[Segment], theirs: list[Segment], begin: int, end: int
     ) -> list[tuple[str, float]]:
         """Return what adds to the difference of two scores, the largest first."""
-        found: Counter[str] = Counter()
+        found: dict[str, float] = defaultdict(float)
         begin, end = _stretch(set(mine) ^ set(theirs), begin, end)
         for segments, sign in ((set(mine) - set(theirs), 1.0), (set(theirs) - set(mine), -1.0)):
             for a, b, k in sorted(segments):

@@ -192,7 +192,7 @@ class SegmentTagger(LabelTagger):
             """Return segments as text: a label, or, elsewhere, labels with their words."""
             if [(a, b) for a, b, _ in segments] == [(begin, end)]:
                 return str(segments[0][2])
-            inside = (f"{k} ({' '.join(words[s][a:b])})" for a, b, k in segments if k != "O")
+            inside = (f"{k} ({_shortened(words[s][a:b])})" for a, b, k in segments if k != "O")
             return ", ".join(inside) or "O"
 
         rows = []
@@ -257,3 +257,7 @@ class SegmentTagger(LabelTagger):
             except ValueError as error:
                 raise ValueError(f"sentence {number}, {error}") from None
         return written
+
+
+def _shortened(words: list[str]) -> str:
+    return " ".join(words if len(words) < 4 else [words[0], "…", words[-1]])
