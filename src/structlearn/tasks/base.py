@@ -199,7 +199,8 @@ class FileTagger(Parameters):
         -------
         list of dict
             before, after, weight; −∞ is forbidden. "(start)" is before the first label, "(end)"
-            after the last.
+            after the last. Of a constituency parser: a label, what stands under it, and the weight
+            of both; of counted rules their probability.
         """
         from ..estimators.frames import as_records
 

@@ -209,21 +209,24 @@ struct PySegmentModel {
     return to_bytes(scratch.theta);
   }
 
-  // For each of some segments [begin, end) of a sentence, its features with their weights for every
-  // label.
-  nb::list explain(const Corpus& corpus, std::size_t sentence,
-                   const std::vector<std::pair<std::size_t, std::size_t>>& segments) const {
+  // For each of some segments (begin, end, label) of a sentence, the features that have a weight
+  // for its label, by name.
+  nb::list explain(
+      const Corpus& corpus, std::size_t sentence,
+      const std::vector<std::tuple<std::size_t, std::size_t, std::size_t>>& segments) const {
     check(corpus);
     SegmentExtractor extractor(model->shared_features(), corpus, model->max_length());
     extractor.update();
     nb::list out;
-    for (const auto& [begin, end] : segments) {
+    std::vector<double> w;
+    for (const auto& [begin, end, label] : segments) {
       check_span(corpus, sentence, begin, end, model->max_length());
+      if (label >= model->labels()) throw nb::index_error("no such label");
       nb::list features;
       for (const auto& [name, key] : extractor.named(sentence, begin, end)) {
-        std::vector<double> w(model->labels(), 0.0);
+        w.assign(model->labels(), 0.0);
         model->weights_of(key, w.data());
-        features.append(nb::make_tuple(text_of(name), nb::cast(w)));
+        if (w[label] != 0.0) features.append(nb::make_tuple(text_of(name), w[label]));
       }
       out.append(features);
     }

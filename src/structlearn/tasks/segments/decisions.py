@@ -77,7 +77,7 @@ class _Parts:
     def __init__(self, model: SegmentModel, corpus: Corpus, sentence: int, words: list[str]):
         self._model, self._words = model, words
         self._given = (corpus._core, sentence)
-        self._known: dict[tuple[int, int], list[tuple[str, list[float]]]] = {}
+        self._known: dict[Segment, list[tuple[str, float]]] = {}
         self._tables = {
             name: array("d", bytes(model.arrays[name])) for name in ("start", "end", "transition")
         }
@@ -92,21 +92,21 @@ class _Parts:
             for a, b, k in sorted(segments):
                 # Features of segments elsewhere are told apart.
                 where = "" if a < end and begin < b else f"at {self._words[a]!r}: "
-                for name, weights in self._features(a, b):
+                for name, weight in self._features((a, b, k)):
                     shown = where + name
                     if sign < 0 and shown not in found:
                         shown = f"runner-up: {shown}"
-                    found[shown] += sign * weights[k]
+                    found[shown] += sign * weight
         for segmentation, sign in ((mine, 1.0), (theirs, -1.0)):
             for name, score in self._pairs([k for _, _, k in segmentation]):
                 found[name] += sign * score
         ranked = sorted(found.items(), key=lambda part: (-abs(part[1]), part[0]))
         return [(name, value) for name, value in ranked if value]
 
-    def _features(self, begin: int, end: int) -> list[tuple[str, list[float]]]:
-        if (begin, end) not in self._known:
-            (self._known[begin, end],) = self._model.core.explain(*self._given, [(begin, end)])
-        return self._known[begin, end]
+    def _features(self, segment: Segment) -> list[tuple[str, float]]:
+        if segment not in self._known:
+            (self._known[segment],) = self._model.core.explain(*self._given, [segment])
+        return self._known[segment]
 
     def _pairs(self, labels: list[int]) -> list[tuple[str, float]]:
         named, tables, n = self._model.labels, self._tables, len(self._model.labels)

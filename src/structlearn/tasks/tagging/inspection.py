@@ -96,7 +96,8 @@ def strongest(
         From the largest weight to the smallest.
     """
     column, weights = np.asarray(column), np.asarray(weights)
-    feature = np.repeat(np.arange(len(row_ptr) - 1), np.diff(np.asarray(row_ptr, dtype=np.int64)))
+    bounds = np.asarray(row_ptr, dtype=np.int64)
+    feature = np.repeat(np.arange(len(bounds) - 1), bounds[1:] - bounds[:-1])
     found = []
     for k in range(n_labels):
         at = np.flatnonzero((column == k) & (weights != 0))
