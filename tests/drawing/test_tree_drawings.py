@@ -45,11 +45,6 @@ def test_gold_and_predicted():
     assert [text for style, text in texts(draw_trees(guess, gold)) if style == "wrong"] == ["NP"]
 
 
-def test_a_tree_that_is_right_is_drawn_once():
-    (gold,), (guess,) = parse_brackets(GOLD), parse_brackets(GOLD)
-    assert draw_trees(gold, guess) == draw_tree(gold)
-
-
 def test_other_words_are_refused():
     (a,), (b,) = parse_brackets("(S (X a))"), parse_brackets("(S (X b))")
     with pytest.raises(ValueError, match="different words"):

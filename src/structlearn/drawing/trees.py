@@ -86,11 +86,11 @@ def draw_trees(gold: Any, predicted: Any) -> str:
     """Return the gold tree above the words and the predicted one under them, as SVG.
 
     Nodes that only the gold tree has are green, those that only the predicted one has are red.
-    Both are over the same words; if they are the same tree, it is drawn once.
+    Both are over the same words.
     """
     if gold.words != predicted.words:
         raise ValueError("the two trees have different words")
-    return _draw(gold, None if gold == predicted else predicted)
+    return _draw(gold, predicted)
 
 
 def _widths(trees: list[Any]) -> list[float]:

@@ -136,7 +136,8 @@ def inspect_parser(
         for tree, gold in trees:
             text = str(tree) if gold is None or gold == tree else f"{tree}\nWRONG, gold {gold}"
             counts = None if gold is None else _wrong(tree, gold)
-            report.sentences.append(Shown([], tree.draw(gold) if page else None, text, counts))
+            picture = tree.draw(None if gold == tree else gold) if page else None
+            report.sentences.append(Shown([], picture, text, counts))
             report.has_gold = report.has_gold or gold is not None
     return report.html(top) if page else report.text(top)
 
