@@ -236,7 +236,7 @@ class Tagger(LabelTagger):
                 other = d.runner_up if other == label else other
                 row.append(
                     Choice(
-                        " ".join(d.token),
+                        d.token[0],
                         label,
                         right[d.position],
                         d.probability,
