@@ -149,12 +149,15 @@ def show_inside(inspect: Any, model: Any, o: Any, split: Any = None) -> int:
     split : callable, optional
         From the words of ``--sentence`` to a sentence.
     """
+    from ..meter import Meter
+
     given = o.input
     if o.sentence is not None:
         words = o.sentence.split()
         given = [words if split is None else split(words)]
     page = o.html is not None
-    shown = inspect(model, o.top, given, o.label, o.most, page)
+    with Meter("looking inside"):
+        shown = inspect(model, o.top, given, o.label, o.most, page)
     if page:
         write_page(o.html, shown)
     else:
