@@ -267,7 +267,7 @@ class Report:
 
     def _count(self, number: int, shown: Shown) -> str:
         name = f"{number} {escape(shown.name)}".rstrip()
-        if not self.has_gold:
+        if shown.counts is None and all(c.gold is None for c in shown.choices):
             return name
         wrong, parts = shown.counts or (sum(c.wrong for c in shown.choices), len(shown.choices))
         if not wrong:
@@ -285,7 +285,9 @@ class Report:
         found: dict[tuple[int, int], str] = {}
         for _, s, i, choice in sorted(listed, key=lambda one: one[:3]):
             rows = [(self.in_words(name), value) for name, value in choice.reasons[:top]]
-            before = f"not {choice.runner_up}: ahead by {choice.margin:.3f}"
+            before = "nothing else was possible"
+            if choice.runner_up:
+                before = f"not {choice.runner_up}: ahead by {choice.margin:.3f}"
             text = _token(choice, f'<p class="note">{escape(before)}</p>{bars(rows)}')
             room -= len(text.encode())
             if room < 0:

@@ -203,7 +203,9 @@ def test_one_label_only_has_no_runner_up():
     tagger = Tagger("pos", max_iter=1).fit([[("a", "X"), ("b", "X")]])
     assert "X" in inspect_text(tagger)
     assert isinstance(inspect_text(tagger, sentences=[["a", "b"]]), str)
-    assert "X" in inspect_html(tagger, sentences=[["a"]])
+    page = Page(inspect_html(tagger, sentences=[["a", "b"]]))
+    assert "b" in page.texts  # its label is shown, without reasons
+    assert "details" not in page.tags
 
 
 # -- text -----------------------------------------------------------------------------------------

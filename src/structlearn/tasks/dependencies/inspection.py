@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import Any
 
@@ -136,7 +137,7 @@ def _choices(
                 None if gold is None else told(*gold[m - 1]),
                 None,
                 told(arc["rival_head"], arc["rival_label"]) if rival else "",
-                arc["score"] - arc.get("rival_score", 0.0),
+                arc["score"] - arc["rival_score"] if rival else math.inf,
                 arc["reasons"],
             )
         )

@@ -222,28 +222,29 @@ class Tagger(LabelTagger):
         return [[decision._asdict() for decision in row] for row in explain(self, X)]
 
     def _choices(self, corpus: Corpus, gold: list[list[str | None]]) -> list[list[Any]]:
+        import math
+
         from ...drawing.report import Choice
         from .decisions import explain
 
         model = self._fitted()
         written = dict(zip(model.labels, model.shown, strict=True))
+        words = corpus.column(1 if model.format == "conllu" else 0)
+        labels = model.label_corpus(corpus, self.n_threads)
         rows = []
-        for right, decisions in zip(gold, explain(self, corpus), strict=True):
-            row = []
+        for s, decisions in enumerate(explain(self, corpus)):
+            # Where no other label is possible there is nothing to explain.
+            row = [
+                Choice(word, label, right, None, "", math.inf, [])
+                for word, label, right in zip(words[s], labels[s], gold[s], strict=True)
+            ]
             for d in decisions:
                 label, other = written[d.label], written[d.runner_up]
-                # Labels of IOBES may be written alike.
-                other = d.runner_up if other == label else other
-                row.append(
-                    Choice(
-                        d.token[0],
-                        label,
-                        right[d.position],
-                        d.probability,
-                        other,
-                        d.margin,
-                        d.contributions,
-                    )
+                row[d.position] = row[d.position]._replace(
+                    probability=d.probability,
+                    runner_up=d.runner_up if other == label else other,  # of IOBES: B-, S-
+                    margin=d.margin,
+                    reasons=d.contributions,
                 )
             rows.append(row)
         return rows
