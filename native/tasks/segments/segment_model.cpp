@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <stdexcept>
 
+#include "structures/entropy.hpp"
+
 namespace structlearn::text {
 namespace {
 
@@ -101,6 +103,21 @@ std::vector<std::pair<double, Output>> SegmentModel::kbest(std::size_t L, Segmen
   Scores scores;
   arrange(L, scratch, layout, scores);
   return structure_.kbest(layout, scores, n, scratch.workspace);
+}
+
+std::vector<Output> SegmentModel::sample(std::size_t L, SegmentScratch& scratch, double temperature,
+                                         std::size_t n, std::uint64_t seed) const {
+  ::structlearn::Layout layout;
+  Scores scores;
+  arrange(L, scratch, layout, scores);
+  return structure_.sample(layout, scores, temperature, n, seed, scratch.workspace);
+}
+
+double SegmentModel::entropy(std::size_t L, SegmentScratch& scratch, double temperature) const {
+  ::structlearn::Layout layout;
+  Scores scores;
+  arrange(L, scratch, layout, scores);
+  return ::structlearn::entropy(structure_, layout, scores, temperature, scratch.workspace).value;
 }
 
 SegmentLabeller::SegmentLabeller(const SegmentModel& model, const SegmentNames& names,

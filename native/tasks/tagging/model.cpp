@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <stdexcept>
 
+#include "structures/entropy.hpp"
+
 namespace structlearn::text {
 TaggerModel::TaggerModel(std::shared_ptr<const FeatureSet> features, TaggerWeights weights)
     : features_(std::move(features)), weights_(std::move(weights)), plan_(*features_) {
@@ -112,6 +114,21 @@ std::vector<std::pair<double, Output>> TaggerModel::kbest(std::size_t L, Scratch
   Scores scores;
   arrange(L, scratch, layout, scores);
   return chain_.kbest(layout, scores, n, scratch.workspace);
+}
+
+std::vector<Output> TaggerModel::sample(std::size_t L, Scratch& scratch, double temperature,
+                                        std::size_t n, std::uint64_t seed) const {
+  ::structlearn::Layout layout;
+  Scores scores;
+  arrange(L, scratch, layout, scores);
+  return chain_.sample(layout, scores, temperature, n, seed, scratch.workspace);
+}
+
+double TaggerModel::entropy(std::size_t L, Scratch& scratch, double temperature) const {
+  ::structlearn::Layout layout;
+  Scores scores;
+  arrange(L, scratch, layout, scores);
+  return ::structlearn::entropy(chain_, layout, scores, temperature, scratch.workspace).value;
 }
 
 void TaggerModel::weights_of(std::uint64_t key, bool pair, double* out) const {

@@ -49,6 +49,9 @@ class TaggerModel {
   double argmax(std::size_t L, Scratch&, Output& y) const;
   double marginals(std::size_t L, Scratch&, double temperature, double* p) const;
   std::vector<std::pair<double, Output>> kbest(std::size_t L, Scratch&, std::size_t n) const;
+  std::vector<Output> sample(std::size_t L, Scratch&, double temperature, std::size_t n,
+                             std::uint64_t seed) const;
+  double entropy(std::size_t L, Scratch&, double temperature) const;
   // Rules out every label k of token t for which group[k] is not known[t]; known -1 allows all.
   void clamp(std::span<const std::int32_t> known, std::span<const std::int32_t> group,
              Scratch&) const;
