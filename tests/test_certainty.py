@@ -12,6 +12,7 @@ from structlearn import cli, load
 from structlearn.datasets import make_treebank
 from structlearn.estimators import CRF, StructuredPerceptron, StructuredSVM
 from structlearn.metrics import reliability
+from structlearn.structures import Arborescence
 from structlearn.tasks import ConstituencyParser, DependencyParser, SegmentTagger, Tagger
 
 BANK = make_treebank(260, random_state=0)
