@@ -63,9 +63,10 @@ void SegmentModel::score(SegmentExtractor& extractor, std::size_t sentence,
   }
 }
 
-void SegmentModel::arrange(std::size_t L, const SegmentScratch& scratch,
-                           ::structlearn::Layout& layout, Scores& scores) const {
+Arranged SegmentModel::arrange(std::size_t L, const SegmentScratch& scratch) const {
   const std::size_t K = weights_.labels;
+  Arranged found;
+  auto& [layout, scores] = found;
   layout.add(SemiMarkov::kSegment, L * weights_.max_length, K, true);
   layout.add(SemiMarkov::kStart, 1, K, false);
   layout.add(SemiMarkov::kEnd, 1, K, false);
@@ -74,19 +75,16 @@ void SegmentModel::arrange(std::size_t L, const SegmentScratch& scratch,
   scores.block[SemiMarkov::kStart] = weights_.start.data();
   scores.block[SemiMarkov::kEnd] = weights_.end.data();
   scores.block[SemiMarkov::kTransition] = weights_.transition.data();
+  return found;
 }
 
 double SegmentModel::argmax(std::size_t L, SegmentScratch& scratch, Output& y) const {
-  ::structlearn::Layout layout;
-  Scores scores;
-  arrange(L, scratch, layout, scores);
+  const auto [layout, scores] = arrange(L, scratch);
   return structure_.argmax(layout, scores, y, scratch.workspace);
 }
 
 double SegmentModel::marginals(std::size_t L, SegmentScratch& scratch, double temperature) const {
-  ::structlearn::Layout layout;
-  Scores scores;
-  arrange(L, scratch, layout, scores);
+  const auto [layout, scores] = arrange(L, scratch);
   Marginals out;
   scratch.marginals.assign(layout.parts, 0.0);
   for (std::size_t b = 0; b < kMaxBlocks; ++b) {
@@ -99,24 +97,18 @@ double SegmentModel::marginals(std::size_t L, SegmentScratch& scratch, double te
 
 std::vector<std::pair<double, Output>> SegmentModel::kbest(std::size_t L, SegmentScratch& scratch,
                                                            std::size_t n) const {
-  ::structlearn::Layout layout;
-  Scores scores;
-  arrange(L, scratch, layout, scores);
+  const auto [layout, scores] = arrange(L, scratch);
   return structure_.kbest(layout, scores, n, scratch.workspace);
 }
 
 std::vector<Output> SegmentModel::sample(std::size_t L, SegmentScratch& scratch, double temperature,
                                          std::size_t n, std::uint64_t seed) const {
-  ::structlearn::Layout layout;
-  Scores scores;
-  arrange(L, scratch, layout, scores);
+  const auto [layout, scores] = arrange(L, scratch);
   return structure_.sample(layout, scores, temperature, n, seed, scratch.workspace);
 }
 
 double SegmentModel::entropy(std::size_t L, SegmentScratch& scratch, double temperature) const {
-  ::structlearn::Layout layout;
-  Scores scores;
-  arrange(L, scratch, layout, scores);
+  const auto [layout, scores] = arrange(L, scratch);
   return ::structlearn::entropy(structure_, layout, scores, temperature, scratch.workspace).value;
 }
 

@@ -54,7 +54,7 @@ class SegmentModel {
   double entropy(std::size_t L, SegmentScratch&, double temperature) const;
 
  private:
-  void arrange(std::size_t L, const SegmentScratch&, ::structlearn::Layout&, Scores&) const;
+  Arranged arrange(std::size_t L, const SegmentScratch&) const;
 
   std::shared_ptr<const SegmentFeatures> features_;
   SegmentWeights weights_;

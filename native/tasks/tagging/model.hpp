@@ -33,6 +33,12 @@ struct Scratch {
   std::vector<double> theta, pairs, marginals;
 };
 
+// The scores of a sentence, as its structure reads them.
+struct Arranged {
+  ::structlearn::Layout layout;
+  Scores scores;
+};
+
 class TaggerModel {
  public:
   TaggerModel(std::shared_ptr<const FeatureSet> features, TaggerWeights weights);
@@ -60,7 +66,7 @@ class TaggerModel {
   void weights_of(std::uint64_t key, bool pair, double* out) const;
 
  private:
-  void arrange(std::size_t L, Scratch&, ::structlearn::Layout&, Scores&) const;
+  Arranged arrange(std::size_t L, const Scratch&) const;
 
   std::shared_ptr<const FeatureSet> features_;
   TaggerWeights weights_;
