@@ -25,7 +25,7 @@ $(VENV)/ready:
 	@touch $@
 
 $(VENV)/installed: $(VENV)/ready pyproject.toml $(NATIVE)
-	@echo "==> 2/2 fetching NumPy, SciPy, scikit-learn and compiling the core (some minutes the first time)"
+	@echo "==> 2/2 fetching NumPy, SciPy, scikit-learn and compiling the core (2 to 3 minutes on two cores)"
 	@$(BIN)/python tools/install.py --no-build-isolation --editable .
 	@$(BIN)/python -m compileall -q src/structlearn  # what pip does for what it does not link
 	@touch $@

@@ -87,3 +87,13 @@ def test_presets_without_tags_stream(written, tmp_path):
     options = ["--stream", "--max-iter", "1", "--quiet"]
     assert run(["train", "ner", written(2), "--model", str(model), *options]) == 0
     assert structlearn.load(model).model_.templates.columns() == ["word"]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "prog"),
+    [([], "structlearn"), (["train", "ner", "a.txt"], "structlearn train ner")],
+)
+def test_errors_name_the_help(arguments, prog, capsys):
+    with pytest.raises(SystemExit, match="2"):
+        run(arguments)
+    assert f"({prog} --help shows examples)" in capsys.readouterr().err

@@ -1,6 +1,6 @@
 """Install structlearn from this folder, and show what is being done: ``make`` calls this.
 
-pip is silent while it compiles. This prints what it fetches and which file is being compiled, on a
+pip is silent while it compiles. This prints what it fetches and which files are compiled, on a
 terminal in one line, elsewhere every tenth file; all that pip said is in ``build/install.log``, and
 is printed if it fails.
 """
@@ -16,11 +16,12 @@ from pathlib import Path
 LOG = Path("build/install.log")
 #: What pip and ninja say, and how it is told.
 STEPS = (
-    (re.compile(r"\s*Collecting (\S+)"), "fetching {}"),
-    (re.compile(r"\s*Installing collected packages"), "installing them"),
+    (re.compile(r"\s*Preparing editable metadata"), "reading what is needed"),
+    (re.compile(r"(?:Collecting |Processing \S*/)(\w+(?:-(?!\d)\w+)*)"), "fetching {}"),
+    (re.compile(r"Installing collected packages"), "installing what was fetched"),
     (
         re.compile(r"\s*\[(\d+)/(\d+)\] Building CXX object \S*?([\w.]+)\.o\b"),
-        "compiling {} of {}: {}",
+        "compiled {} of {}: {}",
     ),
     (re.compile(r"\s*\[\d+/\d+\] Linking"), "linking"),
 )

@@ -12,7 +12,7 @@ from .tasks.presets import default_of
 TYPE_CHECKING = False  # importing typing costs more than labelling a sentence
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
-    from typing import Any
+    from typing import Any, NoReturn
 
     Commands = Mapping[str, Callable[[Any], int]]
 
@@ -109,6 +109,10 @@ class _Parser(argparse.ArgumentParser):
         """Parse, with all arguments there."""
         self._complete()
         return super().parse_known_args(args, namespace)
+
+    def error(self, message: str) -> NoReturn:
+        """End the process with a message that says where help is."""
+        super().error(f"{message} ({self.prog} --help shows examples)")
 
     def format_help(self) -> str:
         """Return the help text, which ends with examples."""
@@ -316,6 +320,12 @@ def _add_demo(p: _Parser, commands: Commands) -> None:
     )
     p.add_argument(
         "--random-state", type=_count(0), default=0, help="seed of data and learners (default: 0)"
+    )
+    p.add_argument(
+        "--files",
+        metavar="FOLDER",
+        help="instead of the tour, write train.txt, train.conllu, train.mrg, ... there, to try "
+        "the other commands on",
     )
     p.set_defaults(command=commands["demo"])
 

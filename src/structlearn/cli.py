@@ -124,6 +124,12 @@ def _inspect(o: Any) -> int:
 
 
 def _demo(o: Any) -> int:
+    if o.files is not None:
+        from .datasets import write_treebank
+
+        names = write_treebank(o.files, o.sentences, random_state=o.random_state)
+        print(f"wrote {', '.join(names)} to {o.files}")
+        return 0
     from .demo import run as tour
 
     tour(sentences=o.sentences, random_state=o.random_state)

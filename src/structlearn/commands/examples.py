@@ -111,6 +111,6 @@ EXAMPLES: dict[str, tuple[tuple[str, str], ...]] = {
     ),
     "structlearn demo": (
         ("structlearn demo", "1500 sentences, some seconds"),
-        ("structlearn demo --sentences 300", "a shorter one"),
+        ("structlearn demo --files data", "small files to try the other commands on"),
     ),
 }
