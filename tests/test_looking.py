@@ -250,9 +250,7 @@ def test_names_of_the_strongest_features_of_segments(segments, tmp_path):
     for s, row in enumerate(rows):
         spans = [(a, b) for a, b, _ in _segments([k for _, _, k in row]) if b - a <= 3]
         asked = [(*span, k) for span in spans for k in labels]
-        for (*_, k), features in zip(
-            asked, model.core.explain(corpus._core, s, asked), strict=True
-        ):
+        for (*_, k), features in zip(asked, model.core.explain(corpus.core, s, asked), strict=True):
             known.update({(name, k): w for name, w in features if "seen(" not in name})
     tagger.save(tmp_path / "model")
     for one in (tagger, load(tmp_path / "model")):

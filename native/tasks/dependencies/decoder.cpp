@@ -4,6 +4,8 @@
 #include <cmath>
 #include <limits>
 
+#include "numeric/softmax.hpp"
+
 namespace structlearn::parsing {
 namespace {
 
@@ -53,21 +55,11 @@ double TreeSearch::best(std::vector<std::int32_t>& heads) {
 
 double TreeSearch::labelled_sums(const Parts& parts, std::size_t width, const double* scores,
                                  double eps, std::vector<double>& p) {
-  p.assign(parts.arcs() * width, 0.0);
+  p.resize(parts.arcs() * width);
   begin(parts.n);
   for (std::size_t a = 0; a < parts.arcs(); ++a) {
-    const double* const row = scores + a * width;
-    double* const share = p.data() + a * width;
-    const double most = *std::max_element(row, row + width);
-    if (most == kMinusInfinity) continue;
-    double sum = 0.0;
-    for (std::size_t l = 0; l < width; ++l) {
-      if (row[l] == kMinusInfinity) continue;
-      share[l] = std::exp((row[l] - most) / eps);
-      sum += share[l];
-    }
-    for (std::size_t l = 0; l < width; ++l) share[l] /= sum;
-    at(parts.head[a], parts.word[a]) = most + eps * std::log(sum);
+    at(parts.head[a], parts.word[a]) =
+        softmax(scores + a * width, width, eps, p.data() + a * width);
   }
   Layout layout;
   layout.add(Arborescence::kArc, width_ * width_, 1, true);

@@ -52,9 +52,12 @@ class SegmentModel {
   double argmax(std::size_t L, SegmentScratch&, Output& y) const;
   double marginals(std::size_t L, SegmentScratch&, double temperature) const;
   std::vector<std::pair<double, Output>> kbest(std::size_t L, SegmentScratch&, std::size_t n) const;
+  std::vector<Output> sample(std::size_t L, SegmentScratch&, double temperature, std::size_t n,
+                             std::uint64_t seed) const;
+  double entropy(std::size_t L, SegmentScratch&, double temperature) const;
 
  private:
-  void arrange(std::size_t L, const SegmentScratch&, ::structlearn::Layout&, Scores&) const;
+  Arranged arrange(std::size_t L, const SegmentScratch&) const;
 
   std::shared_ptr<const SegmentFeatures> features_;
   SegmentWeights weights_;

@@ -218,8 +218,8 @@ def best_solver(settings: Settings, problem: Problem, *, at_weights: bool = Fals
     """Return the name of the solver that "auto" stands for.
 
     The perceptron at γ = ε = 0; for the hinge (ε = 0) Frank-Wolfe, or "sgd" where labels are
-    unknown; for ε > 0 dual ascent where it suits, else L-BFGS, or projected gradients where the
-    weights stay in a cone.
+    unknown; for ε > 0 dual ascent where it suits, else L-BFGS (Potts terms among it), or projected
+    gradients where the weights stay in a cone.
 
     Parameters
     ----------
@@ -232,9 +232,11 @@ def best_solver(settings: Settings, problem: Problem, *, at_weights: bool = Fals
         return "frank-wolfe" if settings.convex else "sgd"
     if problem.cone is not None:
         return "projected"
+    if problem.likelihood != "exact" or at_weights or not problem.one_outcome_each:
+        return "lbfgs"
     from .dual_ascent import DualAscent
 
-    if problem.likelihood != "exact" or at_weights or not DualAscent.suits(problem, settings):
+    if not DualAscent.suits(problem, settings):
         return "lbfgs"
     return "dual"
 

@@ -12,7 +12,14 @@ from ..io.stored_model import StoredModel
 from ..text.corpus import Corpus, corpus_of
 from ..text.files import read_bytes
 from ..text.layouts import Layout, as_trained, input_format
-from ..text.sources import check_source, named_file, not_empty, read_source, with_labels
+from ..text.sources import (
+    check_source,
+    named_file,
+    not_empty,
+    read_source,
+    with_empty,
+    with_labels,
+)
 
 TYPE_CHECKING = False  # importing typing costs more than labelling a sentence
 if TYPE_CHECKING:
@@ -22,9 +29,26 @@ if TYPE_CHECKING:
 
     Task = TypeVar("Task", bound="FileTagger")
 
-__all__ = ["FileTagger"]
+__all__ = ["Distribution", "FileTagger"]
 
 _PAIR = ("before", "after", "weight")
+
+
+class Distribution:
+    """P(output | sentence): draws from it, and its entropy.
+
+    Parameters
+    ----------
+    sample : callable
+        (n, seed) -> n outputs.
+    entropy : callable
+        () -> the entropy in nats.
+    """
+
+    def __init__(
+        self, sample: Callable[[int, int], list[Any]], entropy: Callable[[], float]
+    ) -> None:
+        self.sample, self.entropy = sample, entropy
 
 
 class FileTagger(Parameters):
@@ -102,6 +126,69 @@ class FileTagger(Parameters):
                 f"this {kind} has not learned anything yet: call fit, or load a model"
             )
         return self.model_
+
+    # -- distributions --------------------------------------------------------------------------
+
+    def sample(
+        self, X: Any, n: int = 1, *, random_state: int = 0, gold_tags: bool | None = None
+    ) -> list[list[Any]]:
+        """Return n outputs of each sentence, drawn from P(output | sentence).
+
+        Parameters
+        ----------
+        X : as ``predict`` takes it
+        random_state : int, default=0
+            The same number gives the same outputs.
+        gold_tags : bool, optional
+            Parsers: read the tags instead of predicting them.
+        """
+        number, seed = check_whole("n", n, 1), check_whole("random_state", random_state, 0)
+        return self._ask_each(
+            X,
+            lambda given: [
+                one.sample(number, seed + i)
+                for i, one in enumerate(self._distributions(given, gold_tags))
+            ],
+            lambda: [self._no_output() for _ in range(number)],
+        )
+
+    def entropy(self, X: Any, *, gold_tags: bool | None = None) -> list[float]:
+        """Return the entropy of P(output | sentence) of each sentence, in nats.
+
+        0 where the model is certain. Probabilities are those of ``predict_marginals``.
+
+        Parameters
+        ----------
+        X : as ``predict`` takes it
+        gold_tags : bool, optional
+            Parsers: read the tags instead of predicting them.
+        """
+        return self._ask_each(
+            X,
+            lambda given: [one.entropy() for one in self._distributions(given, gold_tags)],
+            float,
+        )
+
+    def _distributions(self, X: Any, gold_tags: bool | None) -> Iterable[Any]:
+        """Return for each sentence what has ``sample(n, seed)`` and ``entropy()``."""
+        from ..exceptions import CapabilityError
+
+        raise CapabilityError(
+            f"{type(self).__name__} has no probabilities of outputs, so there are no draws and no "
+            "entropies. What works: predict"
+        )
+
+    def _no_output(self) -> Any:
+        """Return the output of a sentence without words."""
+        return []
+
+    def _ask_each(
+        self, X: Any, answer: Callable[[Any], list[Any]], empty: Callable[[], Any]
+    ) -> list[Any]:
+        """Return the answers for all sentences; ``empty()`` for those without words."""
+        self._fitted()
+        found: list[Any] = with_empty(X, answer, empty)
+        return found
 
     # -- certainty ------------------------------------------------------------------------------
 

@@ -48,7 +48,7 @@ def test_a_weight_follows_from_the_value_that_is_shown(parser):
         for _ in range(4):  # any arcs, not only those of trees
             heads = [rng.choice([h for h in range(n + 1) if h != m]) for m in range(1, n + 1)]
             labels = [rng.randrange(len(model.labels)) for _ in heads]
-            rows = model.core.reasons(corpus._core, tags, model.lemmas, s, heads, labels)
+            rows = model.core.reasons(corpus.core, tags, model.lemmas, s, heads, labels)
             for m, (head, label, row) in enumerate(zip(heads, labels, rows, strict=True), 1):
                 for name, weight in row:
                     shown = words.named(name, head, m)

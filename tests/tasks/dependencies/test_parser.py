@@ -244,7 +244,7 @@ def test_bad_trees_are_named(tmp_path, heads: str, line: int, reason: str) -> No
 
 
 def test_refusals(tmp_path, fitted: DependencyParser) -> None:
-    with pytest.raises(ValueError, match="needs order 1"):
+    with pytest.raises(ValueError, match="needs order=1 or projective=True"):
         DependencyParser(2, "crf").fit(TRAIN)
     with pytest.raises(ValueError, match="most_heads"):
         DependencyParser(most_heads=0).fit(TRAIN)

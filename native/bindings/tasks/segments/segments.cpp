@@ -184,18 +184,25 @@ struct PySegmentModel {
     return to_bytes(flat);
   }
 
-  // Probabilities of the segments of a sentence: (L, max_length, K).
-  nb::bytes marginals(const Corpus& corpus, std::size_t sentence, double temperature) const {
+  // Calls ask(length, scratch) with the scores of a sentence.
+  template <class Ask>
+  auto scored(const Corpus& corpus, std::size_t sentence, Ask&& ask) const {
     check_sentence(corpus, sentence);
     check(corpus);
     SegmentExtractor extractor(model->shared_features(), corpus, model->max_length());
     extractor.update();
     SegmentScratch scratch;
-    const std::size_t L = corpus.sentence(sentence + 1) - corpus.sentence(sentence);
     model->score(extractor, sentence, scratch);
-    model->marginals(L, scratch, temperature);
-    scratch.marginals.resize(L * model->max_length() * model->labels());
-    return to_bytes(scratch.marginals);
+    return ask(corpus.sentence(sentence + 1) - corpus.sentence(sentence), scratch);
+  }
+
+  // Probabilities of the segments of a sentence: (L, max_length, K).
+  nb::bytes marginals(const Corpus& corpus, std::size_t sentence, double temperature) const {
+    return scored(corpus, sentence, [&](std::size_t L, SegmentScratch& scratch) {
+      model->marginals(L, scratch, temperature);
+      scratch.marginals.resize(L * model->max_length() * model->labels());
+      return to_bytes(scratch.marginals);
+    });
   }
 
   // Scores of the segments of a sentence: (L, max_length, K).
@@ -236,13 +243,22 @@ struct PySegmentModel {
   // The n best segmentations with their scores, as predict gives them.
   std::vector<std::pair<double, Output>> kbest(const Corpus& corpus, std::size_t sentence,
                                                std::size_t n) const {
-    check_sentence(corpus, sentence);
-    check(corpus);
-    SegmentExtractor extractor(model->shared_features(), corpus, model->max_length());
-    extractor.update();
-    SegmentScratch scratch;
-    model->score(extractor, sentence, scratch);
-    return model->kbest(corpus.sentence(sentence + 1) - corpus.sentence(sentence), scratch, n);
+    return scored(corpus, sentence, [&](std::size_t L, SegmentScratch& scratch) {
+      return model->kbest(L, scratch, n);
+    });
+  }
+
+  std::vector<Output> sample(const Corpus& corpus, std::size_t sentence, std::size_t n,
+                             double temperature, std::uint64_t seed) const {
+    return scored(corpus, sentence, [&](std::size_t L, SegmentScratch& scratch) {
+      return model->sample(L, scratch, temperature, n, seed);
+    });
+  }
+
+  double entropy(const Corpus& corpus, std::size_t sentence, double temperature) const {
+    return scored(corpus, sentence, [&](std::size_t L, SegmentScratch& scratch) {
+      return model->entropy(L, scratch, temperature);
+    });
   }
 
   // Sum over the gold segments of -log p(segment), for calibration. `gold` as predict gives it;
@@ -331,6 +347,10 @@ void bind_segments(nb::module_& m) {
       .def("explain", &PySegmentModel::explain, nb::arg("corpus"), nb::arg("sentence"),
            nb::arg("segments"))
       .def("kbest", &PySegmentModel::kbest, nb::arg("corpus"), nb::arg("sentence"), nb::arg("n"))
+      .def("sample", &PySegmentModel::sample, nb::arg("corpus"), nb::arg("sentence"), nb::arg("n"),
+           nb::arg("temperature"), nb::arg("seed"))
+      .def("entropy", &PySegmentModel::entropy, nb::arg("corpus"), nb::arg("sentence"),
+           nb::arg("temperature"))
       .def("log_loss", &PySegmentModel::log_loss, nb::arg("corpus"), nb::arg("gold"),
            nb::arg("temperature"));
 

@@ -107,6 +107,7 @@ class ConstituencyParser(TreeParser):
     _measure = "f1"
     _joined = staticmethod(with_trees)
     _no_tree = partial(Tree, "")
+    _no_marginals = dict
 
     def _check(self) -> None:
         from ...estimators.named import check_learner
@@ -182,7 +183,11 @@ class ConstituencyParser(TreeParser):
 
         0 where the grammar of ``learner="pcfg"`` derives none: the flat tree is a makeshift.
         """
-        return [sums.probability() for sums in self._sums(X, gold_tags)]
+        return self._ask_each(
+            X,
+            lambda given: [sums.probability() for sums in self._sums(given, gold_tags)],
+            lambda: 1.0,
+        )
 
     def _sentence(self, X: Any, number: int, gold: bool) -> tuple[Any, Any]:
         if gold:

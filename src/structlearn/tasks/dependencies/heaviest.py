@@ -53,7 +53,7 @@ def heaviest_features(
             tree = parsed[s]
         heads = [head for head, _ in tree]
         labels = [index[label] for _, label in tree]
-        reasons = model.core.reasons(part._core, tags, model.lemmas, s, heads, labels)
+        reasons = model.core.reasons(part.core, tags, model.lemmas, s, heads, labels)
         for m, (head, label) in enumerate(tree, 1):
             _take(found, reasons[m - 1], words, head, m, label)
     return {

@@ -39,7 +39,7 @@ def explain_sentence(parser: Any, corpus: Corpus, sentence: int) -> list[dict[st
     one = read_treebank([list(corpus[sentence])])
     _, tags = parser._tagged(one, None)
     (words,) = arc_names(one, tags)
-    given = (one._core, tags, model.lemmas, 0)
+    given = (one.core, tags, model.lemmas, 0)
     found: list[dict[str, Any]] = model.core.explain(*given)
     number = {label: k for k, label in enumerate(model.labels)}
 
@@ -162,7 +162,9 @@ def _facts(model: ParserModel) -> list[tuple[str, str]]:
         ),
         (
             "probabilities",
-            certainty_fact(model.temperature) if model.order == 1 else "none: they need order 1",
+            certainty_fact(model.temperature)
+            if model.has_temperature
+            else "none: they need order 1 or projective trees",
         ),
         ("weights", f"{sum(map(bool, weights)):,} of {len(weights):,} are not 0"),
         ("taggers", ", ".join(t.target_name for t in model.taggers) or "none (gold tags)"),

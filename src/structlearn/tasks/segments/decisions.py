@@ -32,10 +32,10 @@ def explain(model: SegmentModel, corpus: Corpus, sentence: int) -> list[dict[str
         position, token (the words), label (start, end, type), runner_up (the segments that the
         other segmentation has there), probability, margin, contributions: (name, value).
     """
-    n, length = len(model.labels), corpus._core.length(sentence)
+    n, length = len(model.labels), corpus.core.length(sentence)
     words = corpus.cells(sentence, 1 if model.format == "conllu" else 0)
     shape = (length, model.max_length, n)
-    flat = np.frombuffer(model.core.scores(corpus._core, sentence))
+    flat = np.frombuffer(model.core.scores(corpus.core, sentence))
     scores: dict[str, Any] = {"segment": flat.reshape(shape)}
     for name in ("start", "end", "transition"):
         table = np.array(array("d", bytes(model.arrays[name])))
@@ -76,7 +76,7 @@ class _Parts:
 
     def __init__(self, model: SegmentModel, corpus: Corpus, sentence: int, words: list[str]):
         self._model, self._words = model, words
-        self._given = (corpus._core, sentence)
+        self._given = (corpus.core, sentence)
         self._known: dict[Segment, list[tuple[str, float]]] = {}
         self._tables = {
             name: array("d", bytes(model.arrays[name])) for name in ("start", "end", "transition")

@@ -108,7 +108,7 @@ class SegmentFitting(Fitting):
             self.say(f"{self.n_cut} chunks are longer than {self.max_length} tokens and were cut")
         vocabulary = _core.SegmentVocabulary()
         try:
-            extractor = _core.SegmentExtractor(self.features, corpus._core, self.max_length, True)
+            extractor = _core.SegmentExtractor(self.features, corpus.core, self.max_length, True)
             self._extractor = extractor
         except LineError as error:
             raise error.in_file(corpus.path or "the corpus") from None
@@ -169,7 +169,7 @@ class SegmentFitting(Fitting):
     def log_loss(self, model: Any, dev: Corpus) -> Any:
         """Return −Σ log P(gold segment | sentence) as a function of the temperature."""
         gold = self._marks(self.segments_of(dev)[0])
-        return lambda temperature: float(model.core.log_loss(dev._core, gold, temperature))
+        return lambda temperature: float(model.core.log_loss(dev.core, gold, temperature))
 
     def run(self, dev: Corpus | None) -> tuple[Any, Any]:
         """Learn; return the model and the record of the training."""
@@ -212,7 +212,7 @@ class SegmentFitting(Fitting):
 
 def _check_labels(corpus: Corpus, target: int, some: bool = True) -> None:
     """Refuse a column that does not have the labels of chunks."""
-    strings = corpus._core.strings(target)
+    strings = corpus.core.strings(target)
     chunked = are_chunk_labels(strings) or (not some and all(k == OUTSIDE for k in strings))
     wrong = next((k for k in strings if k != OUTSIDE and not are_chunk_labels([k])), None)
     if not chunked:

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from functools import partial
 
 from ... import _core
 from ...estimators.declared import check_whole, parameter
 from ...exceptions import LineError
-from ...text.sources import with_empty
+from ..base import Distribution
 from ..tagging.base import LabelTagger
 from .model import SegmentModel
 
@@ -128,15 +129,14 @@ class SegmentTagger(LabelTagger):
             With or without the column of labels.
         """
         model: SegmentModel = self._fitted()
-        found: list[list[str]] = with_empty(
+        return self._ask_each(
             X, lambda given: model.label_corpus(self._read_input(given), self.n_threads), list
         )
-        return found
 
     def predict_segments(self, X: Any) -> list[list[tuple[int, int, str]]]:
         """Return the chunks of each sentence as (start, end, type), end exclusive."""
         model: SegmentModel = self._fitted()
-        found = with_empty(
+        found = self._ask_each(
             X, lambda given: model.segment_corpus(self._read_input(given), self.n_threads), list
         )
         return [[segment for segment in row if segment[2] != "O"] for row in found]
@@ -145,7 +145,7 @@ class SegmentTagger(LabelTagger):
         """Return the n best labellings of each sentence, in IOB2, with their scores, best first."""
         n = check_whole("n", n, 1)
         model: SegmentModel = self._fitted()
-        return self._asked(X, lambda corpus, s: model.kbest(corpus, s, n))
+        return self._asked(X, lambda corpus, s: model.kbest(corpus, s, n), lambda: [(0.0, [])])
 
     def predict_marginals(
         self, X: Any, least: float = 0.001
@@ -160,7 +160,7 @@ class SegmentTagger(LabelTagger):
             Segments with a smaller probability are left out.
         """
         model: SegmentModel = self._fitted()
-        return self._asked(X, lambda corpus, s: model.marginals(corpus, s, least))
+        return self._asked(X, lambda corpus, s: model.marginals(corpus, s, least), dict)
 
     def _certainties(
         self, X: Any, format: str | None, gold_tags: bool | None
@@ -180,7 +180,7 @@ class SegmentTagger(LabelTagger):
         from .decisions import explain
 
         model: SegmentModel = self._fitted()
-        return self._asked(X, lambda corpus, s: explain(model, corpus, s))
+        return self._asked(X, lambda corpus, s: explain(model, corpus, s), list)
 
     def _choices(self, corpus: Corpus, gold: list[list[str | None]]) -> list[list[Any]]:
         from ...drawing.report import Choice
@@ -219,13 +219,23 @@ class SegmentTagger(LabelTagger):
             rows.append(row)
         return rows
 
-    def _asked(self, X: Any, ask: Any) -> list[Any]:
+    def _asked(self, X: Any, ask: Any, empty: Any) -> list[Any]:
         """Return the answer for each sentence."""
+
+        def answer(given: Any) -> list[Any]:
+            corpus = self._read_input(given)
+            try:
+                return [ask(corpus, s) for s in range(len(corpus))]
+            except LineError as error:
+                raise error.in_file(corpus.path or "the corpus") from None
+
+        return self._ask_each(X, answer, empty)
+
+    def _distributions(self, X: Any, gold_tags: bool | None) -> Iterator[Distribution]:
+        model: SegmentModel = self._fitted()
         corpus = self._read_input(X)
-        try:
-            return [ask(corpus, s) for s in range(len(corpus))]
-        except LineError as error:
-            raise error.in_file(corpus.path or "the corpus") from None
+        for s in range(len(corpus)):
+            yield Distribution(partial(model.sample, corpus, s), partial(model.entropy, corpus, s))
 
     def _labeller(self, chosen: str, nbest: int, **columns: bool) -> Any:
         given = {"nbest": nbest > 1, "marginals": columns["marginals"], "known": columns["known"]}

@@ -216,7 +216,7 @@ class TokenFitting(Fitting):
             tagger.scheme = None
         if corpus.columns[self.target] in _BLANK_IS_A_VALUE and tagger.unknown == "_":
             tagger.unknown = ""
-        self.scheme_of_file = file_scheme(corpus._core.strings(self.target))
+        self.scheme_of_file = file_scheme(corpus.core.strings(self.target))
         if start is not None:
             check_start(start, tagger)
         self.corpus = self.in_scheme(corpus)
@@ -232,8 +232,8 @@ class TokenFitting(Fitting):
         """Return the corpus with labels of the scheme that the model is to learn."""
         if self.tagger.scheme != "iobes":
             return corpus
-        copy = Corpus(corpus._core.copy(), corpus.format, corpus.path)
-        copy._core.to_iobes(self.target, self.tagger.unknown)
+        copy = Corpus(corpus.core.copy(), corpus.format, corpus.path)
+        copy.core.to_iobes(self.target, self.tagger.unknown)
         return copy
 
     def _choose_templates(self, features: Any) -> FeatureTemplates:
@@ -298,7 +298,7 @@ class TokenFitting(Fitting):
                         corpus.path or "the corpus",
                         f"{label} {place} is not legal in the scheme {self.tagger.scheme!r}; "
                         "scheme 'iobes' converts the labels first",
-                        corpus._core.line_number(s, t),
+                        corpus.core.line_number(s, t),
                     )
                 before = label
 
@@ -316,8 +316,8 @@ class TokenFitting(Fitting):
         vocabulary = self.new_vocabulary()
         try:
             # An earlier model's lexica were made from other sentences.
-            self.extractor = _core.Extractor(self.features, corpus._core, self.start is None)
-            vocabulary.add(self.extractor, corpus._core, rows)
+            self.extractor = _core.Extractor(self.features, corpus.core, self.start is None)
+            vocabulary.add(self.extractor, corpus.core, rows)
         except LineError as error:
             raise error.in_file(corpus.path or "the corpus") from None
         self.freeze(vocabulary, rows)
@@ -360,7 +360,7 @@ class TokenFitting(Fitting):
         gold = array("i")
         for s in range(len(corpus)):
             gold.extend(index.get(label, -1) for label in corpus.cells(s, self.target))
-        return lambda temperature: float(model.core.log_loss(corpus._core, gold, temperature))
+        return lambda temperature: float(model.core.log_loss(corpus.core, gold, temperature))
 
     # -- the model ------------------------------------------------------------------------------
 
@@ -423,10 +423,10 @@ def default_target(tagger: Any, corpus: Corpus) -> str:
 
 def usual_features(corpus: Corpus, target: int, unknown: str) -> str:
     """Choose a preset by the labels: chunks, entities (mostly outside), or tags."""
-    strings = corpus._core.strings(target)
+    strings = corpus.core.strings(target)
     if not are_chunk_labels([k for k in strings if k != unknown]) or corpus.n_columns < 3:
         return "pos"
-    numbers = array("I", corpus._core.cell_numbers(target))
+    numbers = array("I", corpus.core.cell_numbers(target))
     outside = sum(1 for k in numbers if strings[k] == "O")
     return "ner" if outside > 0.6 * len(numbers) else "chunk"
 

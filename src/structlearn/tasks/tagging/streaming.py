@@ -56,14 +56,14 @@ class StreamFitting(TokenFitting):
         """Yield the pieces in the scheme to be learned, each with an extractor of its features."""
         for piece in self.stream:
             corpus = self.in_scheme(piece)
-            yield corpus, _core.Extractor(self.features, corpus._core, False)
+            yield corpus, _core.Extractor(self.features, corpus.core, False)
 
     def problem(self) -> TokenProblem:
         """Return a problem without sentences: it knows which weights there are."""
         vocabulary = self.new_vocabulary()
         self.counts = {"sentences": 0, "tokens": 0}
         for corpus, extractor in self.extracted():
-            vocabulary.add(extractor, corpus._core, None)
+            vocabulary.add(extractor, corpus.core, None)
             self.counts["sentences"] += len(corpus)
             self.counts["tokens"] += corpus.n_tokens
         self.freeze(vocabulary, None)
@@ -78,7 +78,7 @@ class StreamFitting(TokenFitting):
 
     def _batches(self, native: _core.IntegerPerceptron) -> Iterator[_core.IntegerBatch]:
         for corpus, extractor in self.extracted():
-            rows = self.vocabulary.rows(extractor, corpus._core).arrays()
+            rows = self.vocabulary.rows(extractor, corpus.core).arrays()
             if (rows["label"] < 0).any():
                 raise FileError(self.stream.path, "streaming needs the label of every token")
             self.check_legal(corpus)

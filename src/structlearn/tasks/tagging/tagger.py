@@ -5,11 +5,12 @@ from __future__ import annotations
 import os
 from array import array
 from collections.abc import Iterator, Mapping, Sequence
+from functools import partial
 
 from ... import _core
 from ...estimators.declared import check_whole
 from ...text.corpus import Corpus
-from ...text.sources import with_empty
+from ..base import Distribution
 from .base import LabelTagger
 from .model import TaggerModel
 
@@ -163,10 +164,9 @@ class Tagger(LabelTagger):
         """
         model: TaggerModel = self._fitted()
         if known is None:
-            found: list[list[str]] = with_empty(
+            return self._ask_each(
                 X, lambda given: model.label_corpus(self._read_input(given), self.n_threads), list
             )
-            return found
         corpus = self._read_input(X)
         clamped = array("i")
         index = {name: i for i, name in enumerate(model.core.names)}
@@ -184,6 +184,9 @@ class Tagger(LabelTagger):
 
         Calibrated if the model was trained with a dev set, else computed from the raw scores.
         """
+        return self._ask_each(X, self._marginals, list)
+
+    def _marginals(self, X: Any) -> list[list[dict[str, float]]]:
         model: TaggerModel = self._fitted()
         corpus = self._read_input(X)
         names, n = model.shown, len(model.labels)
@@ -199,6 +202,18 @@ class Tagger(LabelTagger):
                 tokens.append(token)
             out.append(tokens)
         return out
+
+    def _distributions(self, X: Any, gold_tags: bool | None) -> Iterator[Distribution]:
+        model: TaggerModel = self._fitted()
+        corpus, temperature = self._read_input(X), model.temperature or 1.0
+        reader = model.reader(corpus)
+
+        def draw(s: int, n: int, seed: int) -> list[list[str]]:
+            rows = reader.sample(s, n, temperature, seed)
+            return [[model.shown[k] for k in row] for row in rows]
+
+        for s in range(len(corpus)):
+            yield Distribution(partial(draw, s), partial(reader.entropy, s, temperature))
 
     def _certainties(
         self, X: Any, format: str | None, gold_tags: bool | None
@@ -252,6 +267,9 @@ class Tagger(LabelTagger):
     def predict_kbest(self, X: Any, n: int = 5) -> list[list[tuple[float, list[str]]]]:
         """Return the n best labellings of each sentence with their scores, best first."""
         n = check_whole("n", n, 1)
+        return self._ask_each(X, lambda given: self._ranked(given, n), lambda: [(0.0, [])])
+
+    def _ranked(self, X: Any, n: int) -> list[list[tuple[float, list[str]]]]:
         model: TaggerModel = self._fitted()
         corpus = self._read_input(X)
         reader = model.reader(corpus)
