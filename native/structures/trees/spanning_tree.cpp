@@ -1,10 +1,10 @@
 #include "structures/trees/spanning_tree.hpp"
 
 #include <algorithm>
-#include <cmath>
 #include <stdexcept>
 #include <string>
 
+#include "structures/trees/arc_scores.hpp"
 #include "structures/trees/edmonds.hpp"
 #include "structures/trees/kbest_trees.hpp"
 #include "structures/trees/matrix_tree.hpp"
@@ -14,11 +14,6 @@ namespace {
 
 // What a workspace holds.
 enum Scratch { kArcs, kArcMarginals, kNearest, kInside, kHeads };
-
-std::size_t nodes_of(const Layout& layout) {
-  return static_cast<std::size_t>(
-      std::llround(std::sqrt(static_cast<double>(layout.block[SpanningTree::kEdge].sites))));
-}
 
 // The scores of both directions of every edge.
 const double* both_ways(const double* edge, std::size_t n, Workspace& ws) {
