@@ -59,7 +59,7 @@ Output best_output(const Forest& forest, std::uint64_t root, const Output& blank
   const auto best = [&](std::uint64_t node, std::vector<std::uint64_t>& tails) {
     std::uint32_t found = 0;
     double most = kMinusInfinity;
-    for (std::uint32_t e = 0; e < forest.ways(node); ++e) {
+    for (std::uint32_t e = 0, ways = forest.ways(node); e < ways; ++e) {
       const double x = edge_score(forest, node, e, tails);
       if (x > most) {
         most = x;
@@ -83,7 +83,7 @@ std::vector<Output> drawn_outputs(const Forest& forest, std::uint64_t root, doub
     const auto draw = [&](std::uint64_t node, std::vector<std::uint64_t>& tails) {
       double left = random.uniform();
       std::uint32_t chosen = 0;
-      for (std::uint32_t e = 0; e < forest.ways(node) && left >= 0.0; ++e) {
+      for (std::uint32_t e = 0, ways = forest.ways(node); e < ways && left >= 0.0; ++e) {
         const double x = edge_score(forest, node, e, tails) - forest.best(node);
         if (x == kMinusInfinity) continue;
         chosen = e;  // the last one that is possible, where rounding leaves something

@@ -33,7 +33,7 @@ class EisnerChart {
   }
 
   void fill(std::size_t first) {
-    for (std::size_t i = n_ + 1; i-- > first;) fill_row(i);
+    for (std::size_t i = n_ + 1; i-- > first;) siblings() ? fill_row<true>(i) : fill_row<false>(i);
   }
 
   // The best tree below the root.
@@ -80,6 +80,7 @@ class EisnerChart {
     right_[at(i, i)] = left_[at(i, i)] = 0.0;
   }
 
+  template <bool kSiblings>
   void fill_row(std::size_t i) {
     begin_row(i);
     double *right = right_ + at(i, 0), *left = left_ + at(i, 0), *between = between_ + at(i, 0);
@@ -88,16 +89,16 @@ class EisnerChart {
     for (std::size_t j = i + 1; j <= n_; ++j) {
       // With siblings, the arcs hold so far the best with one between.
       double below = between[j];
-      if (siblings()) below = std::max(arc_right[j], left_[at(i + 1, j)] + pair(i, i, j));
+      if constexpr (kSiblings) below = std::max(arc_right[j], left_[at(i + 1, j)] + pair(i, i, j));
       arc_right[j] = below + arc_[at(i, j)];
       right[j] = std::max(right[j], arc_right[j]);
       if (i > 0) {
-        if (siblings()) below = std::max(arc_left[j], right[j - 1] + pair(j, j, i));
+        if constexpr (kSiblings) below = std::max(arc_left[j], right[j - 1] + pair(j, j, i));
         arc_left[j] = below + arc_[at(j, i)];
         left[j] = std::max(left[j], arc_left[j]);
       }
       if (j == n_) break;
-      if (siblings()) push_siblings(i, j);
+      if constexpr (kSiblings) push_siblings(i, j);
       const double a[] = {arc_right[j], right[j], left[j]};
       const double* x[] = {right_ + at(j, j + 1), left_ + at(j + 1, j + 1),
                            arc_left_ + at(j, j + 1)};
@@ -108,36 +109,47 @@ class EisnerChart {
 
   void push_siblings(std::size_t i, std::size_t j) {
     double *arc_right = arc_right_ + at(i, 0), *arc_left = arc_left_ + at(i, 0);
+    const double before = arc_right[j], beside = between_[at(i, j)];
+    const double *after = between_ + at(j, 0), *left_after = arc_left_ + at(j, 0);
+    const double* right_pair = sibling_ + at(i, j) * N_;
     for (std::size_t k = j + 1; k <= n_; ++k) {
-      arc_right[k] = std::max(arc_right[k], arc_right[j] + (between_[at(j, k)] + pair(i, j, k)));
+      arc_right[k] = std::max(arc_right[k], before + (after[k] + right_pair[k]));
     }
     for (std::size_t k = j + 1; k <= n_ && i > 0; ++k) {
-      arc_left[k] =
-          std::max(arc_left[k], between_[at(i, j)] + (arc_left_[at(j, k)] + pair(k, j, i)));
+      arc_left[k] = std::max(arc_left[k], beside + (left_after[k] + pair(k, j, i)));
     }
   }
 
   // Where a maximum came from is looked up: the first way that gives it.
   void trace(const EisnerSpan& top, std::int32_t* heads) {
-    std::vector<EisnerSpan> stack{top};
+    std::vector<EisnerSpan> stack;
+    stack.reserve(n_);
+    stack.push_back(top);
     while (!stack.empty()) {
       const EisnerSpan span = stack.back();
       stack.pop_back();
       if (span.is_arc()) heads[span.word() - 1] = static_cast<std::int32_t>(span.head());
-      const std::size_t last = eisner_ways(span, siblings()) - 1;
-      std::size_t e = 0;
-      while (e < last && worth(span, eisner_way(span, siblings(), e)) != score(span)) ++e;
-      const EisnerWay way = eisner_way(span, siblings(), e);
-      stack.insert(stack.end(), way.tail, way.tail + way.tails);
+      EisnerWay way = eisner_way(span, siblings(), 0);
+      if (const std::size_t e = first_best(span, way)) way = eisner_way(span, siblings(), e);
+      way.push_tails(stack);
     }
   }
 
-  // What a way of two spans is worth, added up as it was in the chart.
-  double worth(const EisnerSpan& span, const EisnerWay& way) const {
-    const double a = score(way.tail[0]), b = score(way.tail[1]);
-    if (!span.is_arc()) return a + b;
+  // Added up as it was in the chart; the last way need not be looked at. `way` is the first.
+  std::size_t first_best(const EisnerSpan& span, const EisnerWay& way) const {
+    const std::size_t last = eisner_ways(span, siblings()) - 1;
+    if (last == 0) return 0;
+    const double *a = right_ + way.tail[0].place(N_), *b = right_ + way.tail[1].place(N_);
+    const double wanted = score(span);
+    std::size_t e = 0;
+    if (!span.is_arc()) {
+      while (e < last && a[e] + b[e * N_] != wanted) ++e;
+      return e;
+    }
     const std::size_t h = span.head(), m = span.word();
-    return a + (b + pair(h, way.sibling, m)) + arc_[at(h, m)];
+    const double arc = arc_[at(h, m)];
+    while (e < last && a[e] + (b[e * N_] + pair(h, way.sibling + e, m)) + arc != wanted) ++e;
+    return e;
   }
 
   const double *arc_, *sibling_;

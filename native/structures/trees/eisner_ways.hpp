@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstddef>
+#include <vector>
 
 namespace structlearn {
 
@@ -27,13 +28,22 @@ struct EisnerWay {
   EisnerSpan tail[2];
   std::size_t tails = 0;
   std::size_t sibling = 0;  // of an arc, where siblings have scores: the word before, or the head
+
+  // What is to be followed further down.
+  void push_tails(std::vector<EisnerSpan>& stack) const {
+    for (std::size_t t = 0; t < tails; ++t) {
+      if (tail[t].i < tail[t].j) stack.push_back(tail[t]);
+    }
+  }
 };
 
 inline std::size_t eisner_ways(const EisnerSpan& span, bool siblings) {
   return span.i == span.j || (span.is_arc() && !siblings) ? 1 : span.j - span.i;
 }
 
-// The e-th of them, splits from left to right; of an arc the one without a sibling comes last.
+// The e-th of them, splits from left to right; of an arc the one without a sibling comes last. From
+// one way of two spans to the next, the entry of the first span is one further in its table, that
+// of the second a row, and the sibling one word.
 inline EisnerWay eisner_way(const EisnerSpan& span, bool siblings, std::size_t e) {
   using enum EisnerKind;
   const auto [kind, i, j] = span;

@@ -29,8 +29,9 @@ void group(std::size_t items, std::size_t keys, Key&& key, std::vector<std::uint
 // whole. A word has one row of an output with its chain, so what is below that is no node.
 class GrammarForest {
  public:
-  GrammarForest(const GrammarTrees& trees, const GrammarChart& chart)
-      : trees_(trees), chart_(chart), value_(chart.value()) {}
+  // `best_only`: every node has one way, the first of the best.
+  GrammarForest(const GrammarTrees& trees, const GrammarChart& chart, bool best_only)
+      : trees_(trees), chart_(chart), best_only_(best_only), value_(chart.value()) {}
 
   std::uint64_t root() const { return node(kWhole, 0, chart_.n, 0); }
   double best(std::uint64_t at) const {
@@ -90,11 +91,16 @@ class GrammarForest {
 
   // Those of a node, worked out when they are first asked for.
   const std::vector<Use>& uses(std::uint64_t at) const {
-    const auto [known, is_new] = uses_.try_emplace(at);
-    std::vector<Use>& list = known->second;
-    if (!is_new) return list;
+    if (last_ != nullptr && last_at_ == at) return *last_;
+    last_at_ = at;
+    last_ = &uses_[best_only_ ? 0 : at];  // the best tree has a node once
+    std::vector<Use>& list = *last_;
+    if (best_only_) list.clear();
+    if (!list.empty()) return list;
     const Item a = item(at);
-    const auto put = [&list](double score, std::size_t x, std::size_t more) {
+    const auto put = [&](double score, std::size_t x, std::size_t more) {
+      if (best_only_ && !list.empty() && score <= list[0].score) return;
+      if (best_only_) list.clear();
       list.push_back({score, static_cast<std::uint32_t>(x), static_cast<std::uint32_t>(more)});
     };
     if (a.kind == kWhole) {
@@ -115,8 +121,11 @@ class GrammarForest {
 
   const GrammarTrees& trees_;
   const GrammarChart& chart_;
+  bool best_only_;
   double value_;
   mutable std::unordered_map<std::uint64_t, std::vector<Use>> uses_;
+  mutable std::vector<Use>* last_ = nullptr;  // asked for, and of which node
+  mutable std::uint64_t last_at_ = 0;
 };
 
 }  // namespace
@@ -192,7 +201,7 @@ double GrammarTrees::argmax(const Layout& layout, const Scores& scores, Output& 
     y.assign(3 * (2 * chart.n - 1), 0);
     return value;
   }
-  const GrammarForest forest(*this, chart);
+  const GrammarForest forest(*this, chart, true);
   y = best_output(forest, forest.root(), {}, writer_of(forest));
   return value;
 }
@@ -309,7 +318,7 @@ std::vector<std::pair<double, Output>> GrammarTrees::kbest(const Layout& layout,
                                                            const Scores& scores, std::size_t most,
                                                            Workspace& ws) const {
   const GrammarChart chart(*this, layout, scores, 0.0, ws);
-  const GrammarForest forest(*this, chart);
+  const GrammarForest forest(*this, chart, false);
   return kbest_outputs(forest, forest.root(), most, {}, writer_of(forest));
 }
 
@@ -318,7 +327,7 @@ std::vector<Output> GrammarTrees::sample(const Layout& layout, const Scores& sco
                                          Workspace& ws) const {
   const GrammarChart chart(*this, layout, scores, eps, ws);
   if (chart.value() == kMinusInfinity) return {};
-  const GrammarForest forest(*this, chart);
+  const GrammarForest forest(*this, chart, false);
   return drawn_outputs(forest, forest.root(), eps, count, seed, {}, writer_of(forest));
 }
 

@@ -146,6 +146,7 @@ class SumChart {
     using enum EisnerKind;
     Output heads(n_, 0);
     std::vector<EisnerSpan> stack;
+    stack.reserve(n_);
     if (single_root_) {
       const std::size_t m =
           1 + choose(n_, sum_, 0, random, [&](std::size_t x) { return root_term(1 + x); });
@@ -158,8 +159,11 @@ class SumChart {
       const EisnerSpan span = stack.back();
       stack.pop_back();
       if (span.is_arc()) heads[span.word() - 1] = static_cast<std::int32_t>(span.head());
-      const EisnerWay way = eisner_way(span, siblings(), choose_way(span, random));
-      stack.insert(stack.end(), way.tail, way.tail + way.tails);
+      EisnerWay way = eisner_way(span, siblings(), 0);
+      if (const std::size_t e = choose_way(span, way, random)) {
+        way = eisner_way(span, siblings(), e);
+      }
+      way.push_tails(stack);
     }
     return heads;
   }
@@ -350,16 +354,30 @@ class SumChart {
     if (pairs_ != nullptr) pairs_[(h * N_ + s) * N_ + m] = as_double(weight / sum_);
   }
 
-  std::size_t choose_way(const EisnerSpan& span, Random& random) const {
+  // `first` is the first of them.
+  std::size_t choose_way(const EisnerSpan& span, const EisnerWay& first, Random& random) const {
     if (span.i == span.j || (span.is_arc() && !siblings())) return 0;  // there is one
     T total = tables_[span.place(N_)];
     if (span.is_arc()) total = total / weight_[at(span.head(), span.word())];
-    return choose(eisner_ways(span, siblings()), total, 0, random, [&](std::size_t e) {
-      const EisnerWay way = eisner_way(span, siblings(), e);
-      T term = tables_[way.tail[0].place(N_)];
-      if (way.tails > 1) term = term * tables_[way.tail[1].place(N_)];
-      return span.is_arc() ? term * pair(span.head(), way.sibling, span.word()) : term;
-    });
+    const std::size_t count = eisner_ways(span, siblings());
+    const T *a = tables_.data() + first.tail[0].place(N_),
+            *b = tables_.data() + first.tail[1].place(N_);
+    const std::size_t N = N_;
+    if (!span.is_arc()) {
+      return choose(count, total, 0, random, [=](std::size_t e) { return a[e] * b[e * N]; });
+    }
+    const std::size_t h = span.head(), m = span.word();
+    // By the place of the sibling, the head where there is none.
+    const std::size_t turn = h < m ? count - 1 : 0;
+    return (turn + choose(count, total, 0, random,
+                          [&](std::size_t x) {
+                            const std::size_t e = (turn + x) % count;
+                            if (e + 1 < count)
+                              return a[e] * b[e * N] * pair(h, first.sibling + e, m);
+                            return tables_[eisner_way(span, true, e).tail[0].place(N)] *
+                                   pair(h, h, m);
+                          })) %
+           count;
   }
 
   const double *arc_, *sibling_;
