@@ -106,7 +106,8 @@ inline void test_pairwise_examples() {
       layout.add(1, static_cast<std::size_t>(topology[0]), K * K, true);
       topology.insert(topology.end(), {1, 0, static_cast<std::int64_t>(N)});
       for (std::size_t v = 0; v < N; ++v) topology.push_back(static_cast<std::int64_t>(v));
-      layout.add(2, 1, K, true);
+      if (draw.below(3) > 0) layout.add(2, 1, 1, false);
+      layout.add(3, 1, K, true);
     }
     layout.topology = topology;
     const structlearn::PairwiseKind kind{grid, 0.4};
