@@ -8,6 +8,7 @@
 #include <stdexcept>
 #include <string>
 
+#include "structures/trees/arc_scores.hpp"
 #include "structures/trees/edmonds.hpp"
 #include "structures/trees/kbest_trees.hpp"
 #include "structures/trees/matrix_tree.hpp"

@@ -133,8 +133,7 @@ class PyTreeExamples {
     }
     nb::gil_scoped_release release;
     keys_ = frequent_features(inputs, gold, min_count);
-    scorer_ =
-        std::make_shared<SpanScorer>(sizes, std::make_shared<KeyIndex>(keys_), std::move(inputs));
+    scorer_ = std::make_shared<SpanScorer>(sizes, feature_rows(keys_), std::move(inputs));
     for (std::size_t e = 0; e < gold.size(); ++e) {
       trees_->encode(scorer_->layout(e), gold[e], part_);
       part_ptr_.push_back(static_cast<std::int64_t>(part_.size()));
@@ -202,7 +201,7 @@ class PyTreeParser {
     for (const float x : weights_) {
       if (!std::isfinite(x)) throw std::invalid_argument("the weights are not finite");
     }
-    index_ = std::make_shared<KeyIndex>(rows);
+    index_ = feature_rows(rows);
   }
 
   // The spans of each sentence, outer before inner.
@@ -332,7 +331,7 @@ class PyTreeParser {
   TreeSizes sizes_;
   Bytes held_weights_;
   std::span<const float> weights_;
-  std::shared_ptr<const KeyIndex> index_;
+  std::shared_ptr<const FeatureIndex> index_;
   SpanTrees trees_;
 };
 
