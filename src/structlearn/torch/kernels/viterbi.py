@@ -1,0 +1,97 @@
+"""The best label sequence of a chain of order one: Viterbi, a program a sequence."""
+
+from __future__ import annotations
+
+import torch
+import triton
+import triton.language as tl
+
+from .common import accumulator, accumulator_dtype, block_of, finite_max, warps_of
+
+__all__ = ["chain_argmax"]
+
+
+@triton.jit
+def _best(a, u, table):
+    """One step: the best score of each label, and the label before it (the first of equals)."""
+    x = a[:, None] + table
+    best, before = tl.max(x, axis=0, return_indices=True, return_indices_tie_break_left=True)
+    return best + u, before
+
+
+@triton.jit
+def _viterbi(
+    label_ptr, transition_ptr, start_ptr, end_ptr, length_ptr, before_ptr, y_ptr, value_ptr,
+    L, K, stride_b, stride_t, stride_k, stride_table,
+    BLOCK: tl.constexpr, ACC: tl.constexpr,
+):  # fmt: skip
+    b = tl.program_id(0).to(tl.int64)
+    n = tl.minimum(tl.maximum(tl.load(length_ptr + b).to(tl.int32), 0), L)
+    k = tl.arange(0, BLOCK)
+    inside = k < K
+    label_ptr += b * stride_b
+    before_ptr += b * L * K
+    y_ptr += b * L
+    both = inside[:, None] & inside[None, :]
+    table = tl.load(
+        transition_ptr + b * stride_table + k[:, None] * K + k[None, :],
+        mask=both,
+        other=float("-inf"),
+    ).to(ACC)
+    a = tl.load(start_ptr + k, mask=inside, other=float("-inf")).to(ACC)
+    a += tl.load(label_ptr + k * stride_k, mask=inside & (n > 0), other=float("-inf")).to(ACC)
+    total = tl.full((), 0.0, tl.float64)
+    u0 = tl.load(label_ptr + stride_t + k * stride_k, mask=inside & (1 < n), other=float("-inf"))
+    u1 = tl.load(
+        label_ptr + 2 * stride_t + k * stride_k, mask=inside & (2 < n), other=float("-inf")
+    )
+    for t in range(1, n - 1, 2):
+        next_ptr = label_ptr + (t + 2) * stride_t + k * stride_k
+        next0 = tl.load(next_ptr, mask=inside & (t + 2 < n), other=float("-inf"))
+        next1 = tl.load(next_ptr + stride_t, mask=inside & (t + 3 < n), other=float("-inf"))
+        a, before = _best(a, u0.to(ACC), table)
+        tl.store(before_ptr + t * K + k, before.to(tl.uint8), mask=inside)
+        a, before = _best(a, u1.to(ACC), table)
+        tl.store(before_ptr + (t + 1) * K + k, before.to(tl.uint8), mask=inside)
+        # Kept near 0, so that long sequences lose no digits.
+        shift = finite_max(a, 0)
+        a -= shift
+        total += shift.to(tl.float64)
+        u0 = next0
+        u1 = next1
+    if (n > 1) & (n % 2 == 0):
+        a, before = _best(a, u0.to(ACC), table)
+        tl.store(before_ptr + (n - 1) * K + k, before.to(tl.uint8), mask=inside)
+    a += tl.load(end_ptr + k, mask=inside, other=float("-inf")).to(ACC)
+    best, y = tl.max(a, axis=0, return_indices=True, return_indices_tie_break_left=True)
+    y = y.to(tl.int32)
+    tl.store(value_ptr + b, tl.where(n > 0, total + best.to(tl.float64), 0.0))
+    tl.debug_barrier()
+    tl.store(y_ptr + n - 1, y.to(tl.int64), mask=n > 0)
+    for s in range(1, n):
+        y = tl.load(before_ptr + (n - s) * K + y).to(tl.int32)
+        tl.store(y_ptr + n - s - 1, y.to(tl.int64))
+
+
+def chain_argmax(
+    label: torch.Tensor,
+    transition: torch.Tensor,
+    start: torch.Tensor,
+    end: torch.Tensor,
+    lengths: torch.Tensor,
+) -> tuple[torch.Tensor, torch.Tensor]:
+    """Return the best labels, (B, L) with −100 beyond the lengths, and their scores (B,)."""
+    batch, L, K = label.shape
+    acc = accumulator(label)
+    transition = transition.contiguous()
+    y = torch.full((batch, L), -100, dtype=torch.int64, device=label.device)
+    value = label.new_empty(batch, dtype=torch.float64)
+    before = torch.empty((batch, L, K), dtype=torch.uint8, device=label.device)
+    block = block_of(K)
+    wide = 2 if accumulator_dtype(label) == torch.float64 else 1
+    _viterbi[(batch,)](
+        label, transition, start.contiguous(), end.contiguous(), lengths, before, y, value,
+        L, K, *label.stride(), K * K if transition.dim() == 3 else 0,
+        BLOCK=block, ACC=acc, num_warps=warps_of(block * block * wide),
+    )  # fmt: skip
+    return value, y
