@@ -20,24 +20,9 @@ import torch
 import triton
 import triton.language as tl
 
-from .common import LOG2E, accumulator, accumulator_dtype, block_of, halves, number
+from .common import LOG2E, accumulator, accumulator_dtype, block_of, halves, log_add, number, share
 
 __all__ = ["span_trees"]
-
-
-@triton.jit
-def _log_add(m, s, x):
-    """Add a block of terms to sums s · 2^m, a row each."""
-    top = tl.maximum(m, tl.max(x, axis=1))
-    safe = tl.where(top == float("-inf"), 0.0, top)
-    s = s * tl.exp2(m - safe) + tl.sum(tl.exp2(x - safe[:, None]), axis=1)
-    return top, s
-
-
-@triton.jit
-def _weight(x, total):
-    """2^(x − total), 0 where x is −∞."""
-    return tl.where(x > float("-inf"), tl.exp2(x - tl.where(x > float("-inf"), total, 0.0)), 0.0)
 
 
 @triton.jit
@@ -50,7 +35,7 @@ def _inside(
     b = tl.program_id(0).to(tl.int64)
     M = N + 1
     n = tl.minimum(tl.maximum(tl.load(length_ptr + b).to(tl.int32), 0), N)
-    scale = number(scale_high, scale_low, ACC)
+    scale = number(scale_high, scale_low, tl.float64)
     labelled_ptr += b * N * M
     any_ptr += b * N * M
     child_ptr += b * M * M
@@ -64,7 +49,7 @@ def _inside(
             i = first + rows
             j = i + width
             inside = j <= n
-            m = tl.full((ROWS,), float("-inf"), ACC)
+            m = tl.full((ROWS,), float("-inf"), tl.float64)
             s = tl.zeros((ROWS,), ACC)
             split = tl.zeros((ROWS,), tl.int32)
             for begin in range(1, width, SPLITS):
@@ -80,21 +65,21 @@ def _inside(
                     split = tl.where(best > m, where.to(tl.int32) + begin, split)
                     m = tl.maximum(m, best)
                 else:
-                    m, s = _log_add(m, s, x)
+                    m, s = log_add(m, s, x, ACC)
             if MAX:
                 body = tl.where(width == 1, 0.0, m)
                 tl.store(split_ptr + i * M + j, (i + split).to(tl.int16), mask=inside)
             else:
-                body = tl.where(width == 1, 0.0, m + tl.log2(s))
+                body = tl.where(width == 1, 0.0, m + tl.log2(s).to(tl.float64))
             at = i * M + j
-            labels = tl.load(labelled_ptr + at, mask=inside, other=float("-inf")).to(ACC) * scale
-            every = tl.load(any_ptr + at, mask=inside, other=float("-inf")).to(ACC) * scale
+            labels = tl.load(labelled_ptr + at, mask=inside, other=float("-inf")).to(tl.float64) * scale
+            every = tl.load(any_ptr + at, mask=inside, other=float("-inf")).to(tl.float64) * scale
             tl.store(body_ptr + at, body, mask=inside)
             tl.store(child_ptr + at, body + tl.where(width == 1, every, labels), mask=inside)
             tl.store(follow_ptr + j * M + i, body + every, mask=inside)
             if width == n:
                 value = tl.max(tl.where(rows == 0, body + every, float("-inf")), axis=0)
-                tl.store(value_ptr + b, value.to(tl.float64) / scale.to(tl.float64))
+                tl.store(value_ptr + b, value / scale)
         tl.debug_barrier()
 
 
@@ -144,7 +129,7 @@ def _outside(
                 else:
                     body = tl.load(body_ptr + at, mask=mask, other=0.0)
                     other = tl.load(follow_ptr + e * M + j[:, None], mask=mask, other=float("-inf"))
-                    as_child += tl.sum(mass * _weight(child[:, None] + other, body), axis=1)
+                    as_child += tl.sum(mass * share(child[:, None] + other, body, ACC), axis=1)
                 s = j[:, None] - begin - splits[None, :]
                 mask = inside[:, None] & (s >= 0)
                 mass = tl.load(column_ptr + j[:, None] * M + s, mask=mask, other=0.0)
@@ -155,7 +140,7 @@ def _outside(
                 else:
                     body = tl.load(body_ptr + at, mask=mask, other=0.0)
                     other = tl.load(child_ptr + s * M + i[:, None], mask=mask, other=float("-inf"))
-                    as_follow += tl.sum(mass * _weight(follow[:, None] + other, body), axis=1)
+                    as_follow += tl.sum(mass * share(follow[:, None] + other, body, ACC), axis=1)
             total = as_child + as_follow
             tl.store(mass_ptr + i * M + j, total, mask=inside)
             tl.store(column_ptr + j * M + i, total, mask=inside)
@@ -186,8 +171,8 @@ def span_trees(
     dtype, acc = accumulator_dtype(labelled), accumulator(labelled)
     best = temperature == 0
     scale = 1.0 if best else LOG2E / temperature
-    charts = labelled.new_empty((5, batch, M, M), dtype=dtype)
-    child, follow, body, mass, column = charts.unbind(0)
+    child, follow, body = labelled.new_empty((3, batch, M, M), dtype=torch.float64).unbind(0)
+    mass, column = labelled.new_empty((2, batch, M, M), dtype=dtype).unbind(0)
     split = torch.empty((batch, M, M) if best else 1, dtype=torch.int16, device=labelled.device)
     value = torch.zeros(batch, dtype=torch.float64, device=labelled.device)
     grads = torch.zeros((2, batch, N, M), dtype=dtype, device=labelled.device)

@@ -16,7 +16,9 @@ __all__ = [
     "block_of",
     "finite_max",
     "halves",
+    "log_add",
     "number",
+    "share",
     "warps_of",
 ]
 
@@ -63,3 +65,23 @@ def finite_max(x, axis: tl.constexpr):
     """The largest number along an axis, 0 where there is none above −∞."""
     m = tl.max(x, axis=axis)
     return tl.where(m == float("-inf"), 0.0, m)
+
+
+@triton.jit
+def log_add(m, s, x, ACC: tl.constexpr):
+    """Add a block of terms 2^x, a row each, to the sums s · 2^m.
+
+    Logarithms are float64, so that charts of any size lose no digits; what is left of them when the
+    largest is taken off is small enough for ACC.
+    """
+    top = tl.maximum(m, tl.max(x, axis=1))
+    safe = tl.where(top == float("-inf"), 0.0, top)
+    s = s * tl.exp2((m - safe).to(ACC)) + tl.sum(tl.exp2((x - safe[:, None]).to(ACC)), axis=1)
+    return top, s
+
+
+@triton.jit
+def share(x, total, ACC: tl.constexpr):
+    """2^(x − total), 0 where x is −∞."""
+    legal = x > float("-inf")
+    return tl.where(legal, tl.exp2((x - tl.where(legal, total, 0.0)).to(ACC)), 0.0)

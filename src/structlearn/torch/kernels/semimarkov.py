@@ -1,0 +1,253 @@
+"""Labelled segmentations: sweeps in both directions side by side, then the parts.
+
+A sweep goes over the n + 1 boundaries. At a boundary it knows, for each label, the sum over all
+that ends there in a segment of that label (``near``); with a transition it is the sum over all that
+a segment of a label can follow (``far``). From there it adds to the boundaries that segments reach,
+in a ring of as many rows as a segment can be long. The other direction is the same with segments
+read from their ends and transitions transposed.
+
+Logarithms are base 2 and float64; exponentials of differences are in float32, or float64 where the
+scores are.
+"""
+
+from __future__ import annotations
+
+import torch
+import triton
+import triton.language as tl
+
+from .common import (
+    LOG2E,
+    accumulator,
+    accumulator_dtype,
+    block_of,
+    halves,
+    number,
+    share,
+    warps_of,
+)
+
+__all__ = ["segment_argmax", "segment_infer"]
+
+
+@triton.jit
+def _logs(ptr, where, mask, scale):
+    return tl.load(ptr + where, mask=mask, other=float("-inf")).to(tl.float64) * scale
+
+
+@triton.jit
+def _sweep(
+    segment_ptr, transition_ptr, start_ptr, end_ptr, length_ptr, near_ptr, far_ptr, value_ptr,
+    long_ptr, before_ptr, y_ptr,
+    L, M, K, stride_table, scale_high, scale_low,
+    MAX: tl.constexpr, ROWS: tl.constexpr, BLOCK: tl.constexpr, ACC: tl.constexpr,
+):  # fmt: skip
+    b = tl.program_id(0).to(tl.int64)
+    backward = tl.program_id(1)
+    n = tl.minimum(tl.maximum(tl.load(length_ptr + b).to(tl.int32), 0), L)
+    scale = number(scale_high, scale_low, tl.float64)
+    k = tl.arange(0, BLOCK)
+    inside = k < K
+    rows = tl.arange(0, ROWS)
+    segment_ptr += b * L * M * K
+    row = tl.where(backward == 1, 1, K)
+    table = _logs(
+        transition_ptr + b * stride_table,
+        k[:, None] * row + k[None, :] * (K + 1 - row),
+        inside[:, None] & inside[None, :],
+        scale,
+    )
+    if backward == 1:
+        far = _logs(end_ptr, k, inside, scale)
+        last = _logs(start_ptr, k, inside, scale)
+    else:
+        far = _logs(start_ptr, k, inside, scale)
+        last = _logs(end_ptr, k, inside, scale)
+    place = (backward * tl.num_programs(0) + b) * (L + 1)
+    near_ptr += place * K
+    far_ptr += place * K
+    long_ptr += b * (L + 1) * K
+    before_ptr += b * (L + 1) * K
+    ring = tl.full((ROWS, BLOCK), float("-inf"), tl.float64)
+    long = tl.zeros((ROWS, BLOCK), tl.int32)
+    near = tl.full((BLOCK,), float("-inf"), tl.float64)
+    for x in range(0, n + 1):
+        p = tl.where(backward == 1, n - x, x)
+        # The segments from here, by the row of the boundary that they reach.
+        d = (rows - x - 1 + ROWS) & (ROWS - 1)
+        d = tl.where(x + 1 + d <= n, d, M)[:, None]
+        begin = tl.where(backward == 1, p - d - 1, p)
+        segment = _logs(segment_ptr, (begin * M + d) * K + k[None, :], (d < M) & inside[None, :],
+                        scale)  # fmt: skip
+        here = rows[:, None] == (x & (ROWS - 1))
+        if x > 0:
+            near = tl.max(tl.where(here, ring, float("-inf")), axis=0)
+            x2 = near[:, None] + table
+            if MAX:
+                length = tl.max(tl.where(here, long, 0), axis=0)
+                tl.store(long_ptr + p * K + k, length.to(tl.int16), mask=inside)
+                far, label = tl.max(
+                    x2, axis=0, return_indices=True, return_indices_tie_break_left=True
+                )
+                tl.store(before_ptr + p * K + k, label.to(tl.uint8), mask=inside)
+            else:
+                m = tl.max(x2, axis=0)
+                m = tl.where(m == float("-inf"), 0.0, m)
+                far = tl.log2(tl.sum(tl.exp2((x2 - m[None, :]).to(ACC)), axis=0)).to(tl.float64) + m
+            ring = tl.where(here, float("-inf"), ring)
+        if not MAX:
+            tl.store(near_ptr + p * K + k, near, mask=inside)
+            tl.store(far_ptr + p * K + k, far, mask=inside)
+        new = far[None, :] + segment
+        if MAX:
+            long = tl.where(new >= ring, d, long)  # of equals the shortest, which comes last
+            ring = tl.maximum(ring, new)
+        else:
+            m = tl.maximum(ring, new)
+            low = tl.minimum(ring, new)
+            gap = tl.where(low == float("-inf"), float("-inf"), low - m).to(ACC)
+            ring = m + tl.log2(1.0 + tl.exp2(gap)).to(tl.float64)
+    final = near + last
+    if MAX:
+        best, label = tl.max(
+            final, axis=0, return_indices=True, return_indices_tie_break_left=True
+        )
+        tl.store(value_ptr + b, tl.where(n > 0, best / scale, 0.0))
+        y_ptr += b * L
+        tl.debug_barrier()
+        e = n
+        label = label.to(tl.int32)
+        while e > 0:
+            size = tl.load(long_ptr + e * K + label).to(tl.int32) + 1
+            e -= tl.maximum(size, 1)
+            tl.store(y_ptr + e, label.to(tl.int64), mask=e >= 0)
+            label = tl.load(before_ptr + e * K + label, mask=e > 0, other=0).to(tl.int32)
+    elif backward == 0:
+        m = tl.max(final, axis=0)
+        safe = tl.where(m == float("-inf"), 0.0, m)
+        value = tl.log2(tl.sum(tl.exp2((final - safe).to(ACC)), axis=0)).to(tl.float64) + m
+        tl.store(value_ptr + b, tl.where(n > 0, value, 0.0))
+
+
+@triton.jit
+def _combine(
+    segment_ptr, transition_ptr, length_ptr, near_ptr, far_ptr, value_ptr, segment_grad_ptr,
+    transition_grad_ptr, batch, L, M, K, stride_table, scale_high, scale_low,
+    ROWS: tl.constexpr, BLOCK: tl.constexpr, ACC: tl.constexpr,
+):  # fmt: skip
+    """The probabilities of the segments from one position; the last program's: of transitions."""
+    b = tl.program_id(0).to(tl.int64)
+    t = tl.program_id(1)
+    n = tl.minimum(tl.maximum(tl.load(length_ptr + b).to(tl.int32), 0), L)
+    scale = number(scale_high, scale_low, tl.float64)
+    value = tl.load(value_ptr + b)
+    k = tl.arange(0, BLOCK)
+    inside = k < K
+    ahead = b * (L + 1) * K
+    behind = (batch + b) * (L + 1) * K
+    if t < L:
+        d = tl.arange(0, ROWS)[:, None]
+        where = ((b * L + t) * M + d) * K + k[None, :]
+        stored = (d < M) & inside[None, :]
+        legal = stored & (t + d + 1 <= n)
+        x = _logs(segment_ptr, where, legal, scale)
+        x += _logs(far_ptr, ahead + t * K + k[None, :], legal, 1.0)
+        x += _logs(far_ptr, behind + (t + d + 1) * K + k[None, :], legal, 1.0)
+        tl.store(segment_grad_ptr + where, share(x, value, ACC), mask=stored)
+    else:
+        square = inside[:, None] & inside[None, :]
+        where = k[:, None] * K + k[None, :]
+        table = _logs(transition_ptr + b * stride_table, where, square, scale)
+        acc = tl.zeros((BLOCK, BLOCK), ACC)
+        for p in range(1, n):
+            before = _logs(near_ptr, ahead + p * K + k, inside, 1.0)
+            after = _logs(near_ptr, behind + p * K + k, inside, 1.0)
+            acc += share(before[:, None] + table + after[None, :], value, ACC)
+        tl.store(transition_grad_ptr + b * K * K + where, acc, mask=square)
+
+
+def segment_infer(
+    segment: torch.Tensor,
+    transition: torch.Tensor,
+    start: torch.Tensor,
+    end: torch.Tensor,
+    lengths: torch.Tensor,
+    temperature: float,
+) -> tuple[torch.Tensor, ...]:
+    """Return ε log Σ exp(score/ε) of each sequence, and its gradient by block.
+
+    Parameters
+    ----------
+    segment : (B, L, M, K)
+        ``segment[b, t, d, k]`` scores the segment of length d + 1 and label k that starts at t.
+    transition : (K, K) or (B, K, K)
+    start, end : (K,)
+    lengths : (B,) int
+    temperature : float
+        Above 0.
+
+    Returns
+    -------
+    value : (B,)
+    segment, transition, start, end : (B, L, M, K), (B, K, K), (B, K), (B, K)
+    """
+    batch, L, M, K = segment.shape
+    dtype, acc = accumulator_dtype(segment), accumulator(segment)
+    segment, transition = segment.contiguous(), transition.contiguous()
+    near = segment.new_empty((2, batch, L + 1, K), dtype=torch.float64)
+    far = torch.empty_like(near)
+    value = segment.new_empty(batch, dtype=torch.float64)
+    rows, block = block_of(M), block_of(K)
+    per_example = K * K if transition.dim() == 3 else 0
+    scale = LOG2E / temperature
+    start, end = start.contiguous(), end.contiguous()
+    warps = warps_of(max(rows * block, block * block), 32)
+    _sweep[(batch, 2)](
+        segment, transition, start, end, lengths, near, far, value, lengths, lengths, lengths,
+        L, M, K, per_example, *halves(scale),
+        MAX=False, ROWS=rows, BLOCK=block, ACC=acc, num_warps=warps,
+    )  # fmt: skip
+    segment_grad = torch.empty_like(segment, dtype=dtype)
+    transition_grad = segment.new_empty((batch, K, K), dtype=dtype)
+    _combine[(batch, L + 1)](
+        segment, transition, lengths, near, far, value, segment_grad, transition_grad,
+        batch, L, M, K, per_example, *halves(scale),
+        ROWS=rows, BLOCK=block, ACC=acc, num_warps=warps,
+    )  # fmt: skip
+    at_end = lengths.clamp(1, L)[:, None, None].expand(-1, 1, K)
+    last = near[0].gather(1, at_end)[:, 0] + end * scale
+    first = near[1][:, 0] + start * scale
+    return (
+        value / scale,
+        segment_grad,
+        transition_grad,
+        *(torch.exp2(x - value[:, None]).nan_to_num(nan=0.0).to(dtype) for x in (first, last)),
+    )
+
+
+def segment_argmax(
+    segment: torch.Tensor,
+    transition: torch.Tensor,
+    start: torch.Tensor,
+    end: torch.Tensor,
+    lengths: torch.Tensor,
+) -> tuple[torch.Tensor, torch.Tensor]:
+    """Return the scores of the best segmentations, and these: labels where a segment starts.
+
+    Inside of segments there is −1, beyond the lengths −100.
+    """
+    batch, L, M, K = segment.shape
+    segment, transition = segment.contiguous(), transition.contiguous()
+    inside = torch.arange(L, device=segment.device)[None, :] < lengths[:, None]
+    y = torch.where(inside, -1, -100)
+    value = segment.new_empty(batch, dtype=torch.float64)
+    long = torch.empty((batch, L + 1, K), dtype=torch.int16, device=segment.device)
+    before = torch.empty((batch, L + 1, K), dtype=torch.uint8, device=segment.device)
+    rows, block = block_of(M), block_of(K)
+    _sweep[(batch, 1)](
+        segment, transition, start.contiguous(), end.contiguous(), lengths, value, value, value,
+        long, before, y, L, M, K, K * K if transition.dim() == 3 else 0, 1.0, 0.0,
+        MAX=True, ROWS=rows, BLOCK=block, ACC=accumulator(segment),
+        num_warps=warps_of(max(rows * block, block * block), 32),
+    )  # fmt: skip
+    return value, y
