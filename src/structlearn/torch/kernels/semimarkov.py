@@ -156,14 +156,14 @@ def _combine(
         tl.store(segment_grad_ptr + where, share(x, value, ACC), mask=stored)
     else:
         square = inside[:, None] & inside[None, :]
-        where = k[:, None] * K + k[None, :]
-        table = _logs(transition_ptr + b * stride_table, where, square, scale)
+        pair = k[:, None] * K + k[None, :]
+        table = _logs(transition_ptr + b * stride_table, pair, square, scale)
         acc = tl.zeros((BLOCK, BLOCK), ACC)
         for p in range(1, n):
             before = _logs(near_ptr, ahead + p * K + k, inside, 1.0)
             after = _logs(near_ptr, behind + p * K + k, inside, 1.0)
             acc += share(before[:, None] + table + after[None, :], value, ACC)
-        tl.store(transition_grad_ptr + b * K * K + where, acc, mask=square)
+        tl.store(transition_grad_ptr + b * K * K + pair, acc, mask=square)
 
 
 def segment_infer(
