@@ -263,7 +263,7 @@ def _stack(batch: Batch, rows: list[list[Any]], n: int) -> Any:
     found: list[Tensors] = []
     for b, outputs in enumerate(rows):
         one = [block[b : b + 1] for block in batch.scores[:1]]
-        packed = [batch.kind.pack([y], one) for y in outputs]
+        packed = [batch.kind.pack([y], one, batch.lengths[b : b + 1]) for y in outputs]
         filler = [torch.full_like(t, IGNORE) for t in packed[0]]
         packed += [filler] * (n - len(packed))
         found.append([torch.cat(column) for column in zip(*packed, strict=True)])

@@ -121,7 +121,7 @@ class Kind:
         """Return the values of the best outputs and these, on the CPU."""
         found = self.structure.solve(n_jobs=self.threads(), **self.examples(scores, lengths))
         value = torch.tensor([solution.value for solution in found], dtype=torch.float64)
-        return value, self.pack([solution.output for solution in found], scores)
+        return value, self.pack([solution.output for solution in found], scores, lengths)
 
     # -- on the device --------------------------------------------------------------------------
 
@@ -151,7 +151,7 @@ class Kind:
         """Return the shapes of the tensors that hold a batch of outputs."""
         raise NotImplementedError
 
-    def pack(self, outputs: Sequence[Any], scores: Tensors) -> Tensors:
+    def pack(self, outputs: Sequence[Any], scores: Tensors, lengths: torch.Tensor) -> Tensors:
         """Return outputs of the library, an example each, as padded tensors."""
         raise NotImplementedError
 
@@ -170,7 +170,7 @@ class Kind:
         if not isinstance(y, (list, tuple)) or (y and isinstance(y[0], torch.Tensor)):
             given = list(y) if isinstance(y, (list, tuple)) else [y]
         else:
-            given = [t.to(main.device) for t in self.pack(y, blocks)]
+            given = [t.to(main.device) for t in self.pack(y, blocks, lengths)]
         if len(given) != len(shapes):
             raise ValueError(f"y must be {len(shapes)} tensors here, got {len(given)}")
         for tensor, shape in zip(given, shapes, strict=True):

@@ -88,13 +88,13 @@ class ConstituentKind(Kind):
     def output_shapes(self, scores: Tensors) -> list[tuple[int, ...]]:
         return [tuple(scores[0].shape[:3])]
 
-    def pack(self, outputs: Sequence[Any], scores: Tensors) -> Tensors:
+    def pack(self, outputs: Sequence[Any], scores: Tensors, lengths: torch.Tensor) -> Tensors:
         shape = scores[0].shape
         chart = np.full(shape[:3], IGNORE, dtype=np.int64)
-        for b, spans in enumerate(outputs):
-            n = max((end for _, end, _ in spans), default=0)
-            if not 0 < n <= shape[1]:
-                raise ValueError(f"y has a tree over {n} words, the scores {shape[1]}")
+        for b, (spans, n) in enumerate(zip(outputs, lengths.tolist(), strict=True)):
+            end = max((end for _, end, _ in spans), default=0)
+            if end > n:
+                raise ValueError(f"y has a tree over {end} words, the sentence has {n}")
             R = max([shape[3], *(k + 1 for _, _, k in spans if k is not None)])
             known = [(i, j, k if k is not None else 1) for i, j, k in spans]
             counts = self.structure.encode(known, span=np.zeros((n, n + 1, max(R, 2))))["span"]

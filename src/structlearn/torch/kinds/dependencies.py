@@ -98,7 +98,7 @@ class DependencyKind(Kind):
         B, N = scores[0].shape[:2]
         return [(B, N - 1)] * (scores[0].dim() - 2)
 
-    def pack(self, outputs: Sequence[Any], scores: Tensors) -> Tensors:
+    def pack(self, outputs: Sequence[Any], scores: Tensors, lengths: torch.Tensor) -> Tensors:
         shapes = self.output_shapes(scores)
         found = [np.full(shape, IGNORE, dtype=np.int64) for shape in shapes]
         for b, y in enumerate(outputs):

@@ -132,7 +132,7 @@ class SegmentKind(Kind):
     def output_shapes(self, scores: Tensors) -> list[tuple[int, ...]]:
         return [tuple(scores[0].shape[:2])]
 
-    def pack(self, outputs: Sequence[Any], scores: Tensors) -> Tensors:
+    def pack(self, outputs: Sequence[Any], scores: Tensors, lengths: torch.Tensor) -> Tensors:
         y = np.full(scores[0].shape[:2], IGNORE, dtype=np.int64)
         for row, segments in zip(y, outputs, strict=True):
             for start, end, label in segments:
