@@ -11,7 +11,7 @@ ifneq ($(wildcard ../shared/data),)
 export STRUCTLEARN_DATA ?= $(abspath ../shared/data)
 endif
 
-.PHONY: demo test test-native lint stub format types bench tables docs wheel clean help
+.PHONY: demo test test-native test-torch lint stub format types bench tables docs wheel clean help
 
 help:  ## list the targets
 	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -60,6 +60,15 @@ test-native:  ## the core's own tests under AddressSanitizer and UBSan
 		&& cmake --build build/sanitize --parallel 2 >> build/sanitize.log 2>&1 \
 		|| { cat build/sanitize.log; exit 1; }
 	@build/sanitize/core_test
+
+$(VENV)/torch-tools: $(VENV)/test-tools
+	@echo "==> installing PyTorch (the CPU's build where it is at hand) and Triton"
+	@$(PIP) install "torch==2.13.0" "triton==3.7.1"
+	@touch $@
+
+test-torch: $(VENV)/torch-tools  ## the tests of structlearn.torch, with PyTorch
+	@echo "==> running the tests of structlearn.torch"
+	@$(BIN)/python -m pytest -n auto tests/torch
 
 lint: $(VENV)/lint-tools  ## ruff and clang-format
 	@echo "==> ruff"

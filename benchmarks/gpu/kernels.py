@@ -16,7 +16,6 @@ from collections.abc import Callable
 from typing import Any
 
 import torch
-
 from structlearn.torch.kernels import arborescence, chain, cky, eisner, semimarkov, viterbi
 
 DEVICE = "cuda"

@@ -80,9 +80,12 @@ class Case:
 
     def gold(self, seed=0):
         """A list of outputs that are not the best ones."""
+        examples = list(self.examples())
+        for one in examples:
+            if "span" in one:  # the library's costs ask for a label of the whole
+                one["span"][0, -1, 0] = -np.inf
         return [
-            self.structure.sample(1, temperature=3.0, random_state=seed, **one)
-            for one in self.examples()
+            self.structure.sample(1, temperature=3.0, random_state=seed, **one) for one in examples
         ]
 
     def outputs(self, seed=0):

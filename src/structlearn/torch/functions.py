@@ -270,7 +270,6 @@ def _stack(batch: Batch, rows: list[list[Any]], n: int) -> Any:
     stacked = [torch.stack(column).to(device) for column in zip(*found, strict=True)]
     if batch.order is not None:
         stacked = [
-            torch.stack([batch.put_back(t[:, i], IGNORE) for i in range(n)], dim=1)
-            for t in stacked
+            torch.stack([batch.put_back(t[:, i], IGNORE) for i in range(n)], dim=1) for t in stacked
         ]
     return stacked[0] if len(stacked) == 1 else tuple(stacked)

@@ -9,8 +9,9 @@ from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
-import torch
 from torch.autograd.function import once_differentiable
+
+import torch
 
 from ..losses import StructuredLoss
 from ..structures.base import Structure, ask_each
@@ -103,9 +104,7 @@ class _Values(torch.autograd.Function):
 def _apply(examples: _Examples, query: Any) -> tuple[torch.Tensor, dict[str, Any]]:
     value, *parts = _Values.apply(examples, query, *examples.tensors)
     size = examples.size
-    return value, {
-        name: parts[i * size : (i + 1) * size] for i, name in enumerate(examples.blocks)
-    }
+    return value, {name: parts[i * size : (i + 1) * size] for i, name in enumerate(examples.blocks)}
 
 
 def infer_lists(

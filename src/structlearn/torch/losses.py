@@ -153,9 +153,7 @@ def _by_library(
         name: block
         if shared
         else [batch.kind.cut(name, block[b], n) for b, n in enumerate(batch.lengths.tolist())]
-        for name, shared, block in zip(
-            batch.names, batch.kind.shared, batch.scores, strict=True
-        )
+        for name, shared, block in zip(batch.names, batch.kind.shared, batch.scores, strict=True)
     }
     loss = StructuredLoss(cost, margin=margin, temperature=temperature)
     return loss_lists(_with_labels(structure, batch), lists, outputs, loss)

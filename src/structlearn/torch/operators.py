@@ -71,9 +71,7 @@ def check_values(kind: Kind, scores: Tensors, lengths: torch.Tensor) -> None:
     bad = ((lengths < 1) | (lengths > longest)).nonzero()
     if len(bad):
         b = int(bad[0])
-        raise ValueError(
-            f"lengths must be within 1..{longest}: example {b} has {int(lengths[b])}"
-        )
+        raise ValueError(f"lengths must be within 1..{longest}: example {b} has {int(lengths[b])}")
 
 
 def _look(kind: Kind, scores: Tensors, lengths: torch.Tensor, y: Tensors | None = None) -> None:
@@ -113,7 +111,7 @@ def _curvature(
     each = _per_example(shared)
     blocks, lines = [], []
     span = torch.zeros(batch, dtype=torch.float64, device=scores[0].device)
-    for name, is_shared, block, line in zip(
+    for _name, is_shared, block, line in zip(
         shared.names, shared.shared, scores, directions, strict=True
     ):
         wide = block.detach().double()
@@ -157,13 +155,12 @@ def _loss(
     scores = _one_type(scores)
     _look(which, scores, lengths, y)
     device, batch = scores[0].device, scores[0].shape[0]
-    if isinstance(which, ChainKind) and cost is None and temperature > 0:
-        if device.type == "cuda" and which.has_kernel(scores, temperature):
-            with torch.cuda.device(device):
-                value, parts = which.loss_kernel(
-                    scores, lengths, y[0], table, margin, temperature
-                )
-            return [value, *parts]
+    fused = isinstance(which, ChainKind) and cost is None and temperature > 0
+    if fused and device.type == "cuda" and which.has_kernel(scores, temperature):
+        assert isinstance(which, ChainKind)
+        with torch.cuda.device(device):
+            value, parts = which.loss_kernel(scores, lengths, y[0], table, margin, temperature)
+        return [value, *parts]
     main = scores[0]
     wide = torch.promote_types(main.dtype, torch.float32)
     raised = main.to(wide)
@@ -236,8 +233,7 @@ def _argmax(scores: Tensors, lengths: torch.Tensor, kind: int) -> Tensors:
 def _like_parts(scores: Tensors, kind: int) -> Tensors:
     dtype = part_type(_one_type(scores))
     return [
-        scores[0].new_empty(shape, dtype=dtype)
-        for shape in numbered_kind(kind).part_shapes(scores)
+        scores[0].new_empty(shape, dtype=dtype) for shape in numbered_kind(kind).part_shapes(scores)
     ]
 
 

@@ -16,11 +16,21 @@ arc and the step over v.
 
 from __future__ import annotations
 
-import torch
 import triton
 import triton.language as tl
 
-from .common import LOG2E, accumulator, accumulator_dtype, block_of, halves, number, share
+import torch
+
+from .common import (
+    LOG2E,
+    accumulator,
+    accumulator_dtype,
+    block_of,
+    halves,
+    length_of,
+    number,
+    share,
+)
 
 __all__ = ["crossing_trees"]
 
@@ -52,7 +62,7 @@ def _eliminate(
     b = first + g
     W = N - 1
     C = N + 1
-    n = tl.minimum(tl.maximum(tl.load(length_ptr + b).to(tl.int32), 0), W)
+    n, bad = length_of(length_ptr, b, W)
     scale = number(scale_high, scale_low, tl.float64)
     arc_ptr += b * N * N
     grad_ptr += b * N * N
@@ -94,7 +104,7 @@ def _eliminate(
         tl.debug_barrier()
     legal = (value > float("-inf")) & (order == mine)
     value = tl.where(legal, value, float("-inf"))
-    tl.store(value_ptr + b, tl.where(n > 0, value / scale, 0.0))
+    tl.store(value_ptr + b, value / scale + bad)
     # Put the words back.
     for v in range(0, n):
         old_ptr = graph_ptr + (v + 1) * slab

@@ -17,9 +17,10 @@ of size batch × length × labels² exists.
 
 from __future__ import annotations
 
-import torch
 import triton
 import triton.language as tl
+
+import torch
 
 from .common import (
     LOG2E,
@@ -28,6 +29,7 @@ from .common import (
     block_of,
     finite_max,
     halves,
+    length_of,
     number,
     warps_of,
 )
@@ -107,8 +109,8 @@ def _walk(
     tl.store(sweep_ptr + at * K + k, a, mask=inside & (n > 0))
     tl.store(shift_ptr + at, shift, mask=n > 0)
     # The scores of two positions are fetched while the two before them are worked on.
-    u0, y0 = _fetch(label_ptr, y_ptr, at + step, k, inside & (1 < n), stride_t, stride_k, COST)
-    u1, y1 = _fetch(label_ptr, y_ptr, at + 2 * step, k, inside & (2 < n), stride_t, stride_k, COST)
+    u0, y0 = _fetch(label_ptr, y_ptr, at + step, k, inside & (n > 1), stride_t, stride_k, COST)
+    u1, y1 = _fetch(label_ptr, y_ptr, at + 2 * step, k, inside & (n > 2), stride_t, stride_k, COST)
     for t in range(1, n - 1, 2):
         next0, gold0 = _fetch(label_ptr, y_ptr, at + 3 * step, k, inside & (t + 2 < n),
                               stride_t, stride_k, COST)  # fmt: skip
@@ -151,7 +153,7 @@ def _sweep(
     backward = tl.program_id(1)
     b = program % batch
     clamp = program >= batch
-    n = tl.minimum(tl.maximum(tl.load(length_ptr + b).to(tl.int32), 0), L)
+    n, bad = length_of(length_ptr, b, L)
     k = tl.arange(0, BLOCK)
     inside = k < K
     scale = number(scale_high, scale_low, ACC)
@@ -188,7 +190,7 @@ def _sweep(
         m = tl.max(a, axis=0)
         rest = tl.log2(tl.sum(tl.exp2(a - tl.where(m == float("-inf"), 0.0, m)), axis=0))
         value = (total + (rest + m).to(tl.float64)) / scale.to(tl.float64)
-        tl.store(value_ptr + program, tl.where(n > 0, value, 0.0))
+        tl.store(value_ptr + program, value + bad)
 
 
 @triton.jit
@@ -262,7 +264,7 @@ def _combine(
 ):  # fmt: skip
     """The gradient of one sequence: marginals, with COST less those of the clamped one."""
     b = tl.program_id(0)
-    n = tl.minimum(tl.maximum(tl.load(length_ptr + b).to(tl.int32), 0), L)
+    n, _ = length_of(length_ptr, b, L)
     scale = number(scale_high, scale_low, ACC)
     margin = number(margin_high, margin_low, ACC)
     top = tl.load(top_ptr).to(ACC) * scale

@@ -16,11 +16,22 @@ term aside, so that nothing is lost however far apart the scores are.
 
 from __future__ import annotations
 
-import torch
 import triton
 import triton.language as tl
 
-from .common import LOG2E, accumulator, accumulator_dtype, block_of, halves, log_add, number, share
+import torch
+
+from .common import (
+    LOG2E,
+    accumulator,
+    accumulator_dtype,
+    block_of,
+    halves,
+    length_of,
+    log_add,
+    number,
+    share,
+)
 
 __all__ = ["span_trees"]
 
@@ -34,7 +45,8 @@ def _inside(
     """Fill the chart. `child` is stored by row, i · M + k; `follow` by column, j · M + k."""
     b = tl.program_id(0).to(tl.int64)
     M = N + 1
-    n = tl.minimum(tl.maximum(tl.load(length_ptr + b).to(tl.int32), 0), N)
+    n, bad = length_of(length_ptr, b, N)
+    tl.store(value_ptr + b, bad)
     scale = number(scale_high, scale_low, tl.float64)
     labelled_ptr += b * N * M
     any_ptr += b * N * M
@@ -72,14 +84,16 @@ def _inside(
             else:
                 body = tl.where(width == 1, 0.0, m + tl.log2(s).to(tl.float64))
             at = i * M + j
-            labels = tl.load(labelled_ptr + at, mask=inside, other=float("-inf")).to(tl.float64) * scale
+            labels = (
+                tl.load(labelled_ptr + at, mask=inside, other=float("-inf")).to(tl.float64) * scale
+            )
             every = tl.load(any_ptr + at, mask=inside, other=float("-inf")).to(tl.float64) * scale
             tl.store(body_ptr + at, body, mask=inside)
             tl.store(child_ptr + at, body + tl.where(width == 1, every, labels), mask=inside)
             tl.store(follow_ptr + j * M + i, body + every, mask=inside)
             if width == n:
                 value = tl.max(tl.where(rows == 0, body + every, float("-inf")), axis=0)
-                tl.store(value_ptr + b, value / scale)
+                tl.store(value_ptr + b, value / scale + bad)
         tl.debug_barrier()
 
 
@@ -95,7 +109,7 @@ def _outside(
     """
     b = tl.program_id(0).to(tl.int64)
     M = N + 1
-    n = tl.minimum(tl.maximum(tl.load(length_ptr + b).to(tl.int32), 0), N)
+    n, _ = length_of(length_ptr, b, N)
     child_ptr += b * M * M
     follow_ptr += b * M * M
     body_ptr += b * M * M
@@ -146,9 +160,7 @@ def _outside(
             tl.store(column_ptr + j * M + i, total, mask=inside)
             # A word may go without a label in either place.
             tl.store(as_child_ptr + i * M + j, tl.where(width == 1, 0.0, as_child), mask=inside)
-            tl.store(
-                as_follow_ptr + i * M + j, tl.where(width == 1, total, as_follow), mask=inside
-            )
+            tl.store(as_follow_ptr + i * M + j, tl.where(width == 1, total, as_follow), mask=inside)
         tl.debug_barrier()
 
 
@@ -177,7 +189,7 @@ def span_trees(
     value = torch.zeros(batch, dtype=torch.float64, device=labelled.device)
     grads = torch.zeros((2, batch, N, M), dtype=dtype, device=labelled.device)
     rows = min(64, block_of(N))
-    common = dict(MAX=best, ROWS=rows, SPLITS=16, ACC=acc, num_warps=8)
+    common = {"MAX": best, "ROWS": rows, "SPLITS": 16, "ACC": acc, "num_warps": 8}
     _inside[(batch,)](
         labelled.contiguous(), any_label.contiguous(), lengths, child, follow, body, split, value,
         N, *halves(scale), **common,

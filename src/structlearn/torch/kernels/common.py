@@ -5,9 +5,10 @@ from __future__ import annotations
 import struct
 from typing import Any
 
-import torch
 import triton
 import triton.language as tl
+
+import torch
 
 __all__ = [
     "LOG2E",
@@ -16,6 +17,7 @@ __all__ = [
     "block_of",
     "finite_max",
     "halves",
+    "length_of",
     "log_add",
     "number",
     "share",
@@ -58,6 +60,15 @@ def halves(x: float) -> tuple[float, float]:
 def number(high, low, ACC: tl.constexpr):
     """The number of which these are the halves."""
     return tl.full((), high, ACC) + tl.full((), low, ACC)
+
+
+@triton.jit
+def length_of(length_ptr, b, longest):
+    """The length of an example within 0..longest, and NaN where it is out of range, else 0."""
+    given = tl.load(length_ptr + b)
+    n = tl.minimum(tl.maximum(given, 0), longest).to(tl.int32)
+    bad = (given < 1) | (given > longest)
+    return n, tl.where(bad, float("nan"), 0.0).to(tl.float64)
 
 
 @triton.jit

@@ -14,11 +14,22 @@ was best, 0 or 1. Charts are stored by row and by column, so that a sum reads ne
 
 from __future__ import annotations
 
-import torch
 import triton
 import triton.language as tl
 
-from .common import LOG2E, accumulator, accumulator_dtype, block_of, halves, log_add, number, share
+import torch
+
+from .common import (
+    LOG2E,
+    accumulator,
+    accumulator_dtype,
+    block_of,
+    halves,
+    length_of,
+    log_add,
+    number,
+    share,
+)
 
 __all__ = ["projective_trees"]
 
@@ -60,7 +71,8 @@ def _inside(
     ACC: tl.constexpr,
 ):  # fmt: skip
     b = tl.program_id(0).to(tl.int64)
-    n = tl.minimum(tl.maximum(tl.load(length_ptr + b).to(tl.int32), 0), N - 1)
+    n, bad = length_of(length_ptr, b, N - 1)
+    tl.store(value_ptr + b, bad)
     scale = number(scale_high, scale_low, tl.float64)
     arc_ptr += b * N * N
     right_ptr = chart_ptr + b * N * N  # R, by row and by column, and so on
@@ -111,7 +123,7 @@ def _inside(
                 _keep(at_ptr, at_ptr + chart, i, j, N, (i + 1 + split).to(tl.int16), inside)
             if width == n:
                 value = tl.max(tl.where(i == 0, x, float("-inf")), axis=0)
-                tl.store(value_ptr + b, value / scale)
+                tl.store(value_ptr + b, value / scale + bad)
             x, split = _sum_splits(
                 left_ptr + i * N + i, in_ptr + chart + j * N + i, to, width,
                 ROWS, SPLITS, MAX, ACC,
@@ -143,7 +155,7 @@ def _outside(
     ACC: tl.constexpr,
 ):  # fmt: skip
     b = tl.program_id(0).to(tl.int64)
-    n = tl.minimum(tl.maximum(tl.load(length_ptr + b).to(tl.int32), 0), N - 1)
+    n, _ = length_of(length_ptr, b, N - 1)
     right_ptr = chart_ptr + b * N * N
     left_ptr = right_ptr + 2 * chart
     out_ptr = right_ptr + 4 * chart
@@ -251,8 +263,9 @@ def projective_trees(
     split = torch.empty((6, batch, N, N) if best else 1, dtype=torch.int16, device=arc.device)
     value = torch.zeros(batch, dtype=torch.float64, device=arc.device)
     grad = torch.zeros((batch, N, N), dtype=dtype, device=arc.device)
-    common = dict(SINGLE=single_root, MAX=best, ROWS=min(64, block_of(N)), SPLITS=16, ACC=acc,
-                  num_warps=8)  # fmt: skip
+    rows = min(64, block_of(N))
+    common = {"SINGLE": single_root, "MAX": best, "ROWS": rows, "SPLITS": 16, "ACC": acc}
+    common["num_warps"] = 8
     chart = batch * N * N
     _inside[(batch,)](
         arc.contiguous(), lengths, charts, split, value, N, chart, *halves(scale), **common

@@ -12,9 +12,10 @@ scores are.
 
 from __future__ import annotations
 
-import torch
 import triton
 import triton.language as tl
+
+import torch
 
 from .common import (
     LOG2E,
@@ -22,6 +23,7 @@ from .common import (
     accumulator_dtype,
     block_of,
     halves,
+    length_of,
     number,
     share,
     warps_of,
@@ -44,7 +46,7 @@ def _sweep(
 ):  # fmt: skip
     b = tl.program_id(0).to(tl.int64)
     backward = tl.program_id(1)
-    n = tl.minimum(tl.maximum(tl.load(length_ptr + b).to(tl.int32), 0), L)
+    n, bad = length_of(length_ptr, b, L)
     scale = number(scale_high, scale_low, tl.float64)
     k = tl.arange(0, BLOCK)
     inside = k < K
@@ -109,10 +111,8 @@ def _sweep(
             ring = m + tl.log2(1.0 + tl.exp2(gap)).to(tl.float64)
     final = near + last
     if MAX:
-        best, label = tl.max(
-            final, axis=0, return_indices=True, return_indices_tie_break_left=True
-        )
-        tl.store(value_ptr + b, tl.where(n > 0, best / scale, 0.0))
+        best, label = tl.max(final, axis=0, return_indices=True, return_indices_tie_break_left=True)
+        tl.store(value_ptr + b, best / scale + bad)
         y_ptr += b * L
         tl.debug_barrier()
         e = n
@@ -126,7 +126,7 @@ def _sweep(
         m = tl.max(final, axis=0)
         safe = tl.where(m == float("-inf"), 0.0, m)
         value = tl.log2(tl.sum(tl.exp2((final - safe).to(ACC)), axis=0)).to(tl.float64) + m
-        tl.store(value_ptr + b, tl.where(n > 0, value, 0.0))
+        tl.store(value_ptr + b, value + bad)
 
 
 @triton.jit
@@ -138,7 +138,7 @@ def _combine(
     """The probabilities of the segments from one position; the last program's: of transitions."""
     b = tl.program_id(0).to(tl.int64)
     t = tl.program_id(1)
-    n = tl.minimum(tl.maximum(tl.load(length_ptr + b).to(tl.int32), 0), L)
+    n, _ = length_of(length_ptr, b, L)
     scale = number(scale_high, scale_low, tl.float64)
     value = tl.load(value_ptr + b)
     k = tl.arange(0, BLOCK)

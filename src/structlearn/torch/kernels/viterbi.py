@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-import torch
 import triton
 import triton.language as tl
 
-from .common import accumulator, accumulator_dtype, block_of, finite_max, warps_of
+import torch
+
+from .common import accumulator, accumulator_dtype, block_of, finite_max, length_of, warps_of
 
 __all__ = ["chain_argmax"]
 
@@ -26,7 +27,7 @@ def _viterbi(
     BLOCK: tl.constexpr, ACC: tl.constexpr,
 ):  # fmt: skip
     b = tl.program_id(0).to(tl.int64)
-    n = tl.minimum(tl.maximum(tl.load(length_ptr + b).to(tl.int32), 0), L)
+    n, bad = length_of(length_ptr, b, L)
     k = tl.arange(0, BLOCK)
     inside = k < K
     label_ptr += b * stride_b
@@ -41,9 +42,9 @@ def _viterbi(
     a = tl.load(start_ptr + k, mask=inside, other=float("-inf")).to(ACC)
     a += tl.load(label_ptr + k * stride_k, mask=inside & (n > 0), other=float("-inf")).to(ACC)
     total = tl.full((), 0.0, tl.float64)
-    u0 = tl.load(label_ptr + stride_t + k * stride_k, mask=inside & (1 < n), other=float("-inf"))
+    u0 = tl.load(label_ptr + stride_t + k * stride_k, mask=inside & (n > 1), other=float("-inf"))
     u1 = tl.load(
-        label_ptr + 2 * stride_t + k * stride_k, mask=inside & (2 < n), other=float("-inf")
+        label_ptr + 2 * stride_t + k * stride_k, mask=inside & (n > 2), other=float("-inf")
     )
     for t in range(1, n - 1, 2):
         next_ptr = label_ptr + (t + 2) * stride_t + k * stride_k
@@ -65,7 +66,7 @@ def _viterbi(
     a += tl.load(end_ptr + k, mask=inside, other=float("-inf")).to(ACC)
     best, y = tl.max(a, axis=0, return_indices=True, return_indices_tie_break_left=True)
     y = y.to(tl.int32)
-    tl.store(value_ptr + b, tl.where(n > 0, total + best.to(tl.float64), 0.0))
+    tl.store(value_ptr + b, total + best.to(tl.float64) + bad)
     tl.debug_barrier()
     tl.store(y_ptr + n - 1, y.to(tl.int64), mask=n > 0)
     for s in range(1, n):

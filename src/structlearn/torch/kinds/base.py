@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
+
 import torch
 
 from ...structures.base import Structure
@@ -101,7 +102,7 @@ class Kind:
         self, scores: Tensors, lengths: torch.Tensor, temperature: float
     ) -> tuple[torch.Tensor, Tensors]:
         """Return values and gradients by block, in float64 on the CPU."""
-        found = self.structure.infer(
+        found: Any = self.structure.infer(
             temperature=temperature, n_jobs=self.threads(), **self.examples(scores, lengths)
         )
         parts = []
@@ -115,9 +116,7 @@ class Kind:
             parts.append(block)
         return torch.tensor([value for value, _ in found], dtype=torch.float64), parts
 
-    def argmax_core(
-        self, scores: Tensors, lengths: torch.Tensor
-    ) -> tuple[torch.Tensor, Tensors]:
+    def argmax_core(self, scores: Tensors, lengths: torch.Tensor) -> tuple[torch.Tensor, Tensors]:
         """Return the values of the best outputs and these, on the CPU."""
         found = self.structure.solve(n_jobs=self.threads(), **self.examples(scores, lengths))
         value = torch.tensor([solution.value for solution in found], dtype=torch.float64)
@@ -139,9 +138,7 @@ class Kind:
         """Return values (float64) and gradients by block, on the device."""
         raise NotImplementedError
 
-    def argmax_kernel(
-        self, scores: Tensors, lengths: torch.Tensor
-    ) -> tuple[torch.Tensor, Tensors]:
+    def argmax_kernel(self, scores: Tensors, lengths: torch.Tensor) -> tuple[torch.Tensor, Tensors]:
         """Return the values of the best outputs and these, on the device."""
         raise NotImplementedError
 

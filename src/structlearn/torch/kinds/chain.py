@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
+
 import torch
 
 from ...structures import Chain
@@ -19,7 +20,10 @@ _MOST_LABELS = 256
 
 
 class ChainKind(Kind):
-    """Label (B, L, K); start, end (K,) or (B, K); transition (K, K), (B, K, K), (B, L − 1, K, K)."""
+    """Label (B, L, K), transition (K, K), start and end (K,).
+
+    The latter may have the axis of the batch; transitions those of batch and position.
+    """
 
     main = "label"
     structure: Chain
@@ -84,14 +88,20 @@ class ChainKind(Kind):
     def has_argmax_kernel(self, scores: Tensors) -> bool:
         return self.has_kernel(scores, 0.0)
 
-    def _all_blocks(self, scores: Tensors) -> Tensors:
+    def _all_blocks(
+        self, scores: Tensors
+    ) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor, torch.Tensor]:
         """Return label, transition, start and end, zero where they are not given."""
         given = dict(zip(self.names, scores, strict=True))
         label = given["label"]
         K = label.shape[2]
         zero = label.new_zeros(())
-        shapes = {"transition": (K, K), "start": (K,), "end": (K,)}
-        return [label, *(given.get(name, zero.expand(shape)) for name, shape in shapes.items())]
+        return (
+            label,
+            given.get("transition", zero.expand(K, K)),
+            given.get("start", zero.expand(K)),
+            given.get("end", zero.expand(K)),
+        )
 
     def _by_block(
         self, label: torch.Tensor, transition: torch.Tensor, lengths: torch.Tensor
@@ -117,9 +127,7 @@ class ChainKind(Kind):
         value, label, transition = chain_infer(*self._all_blocks(scores), lengths, temperature)
         return value, self._by_block(label, transition, lengths)
 
-    def argmax_kernel(
-        self, scores: Tensors, lengths: torch.Tensor
-    ) -> tuple[torch.Tensor, Tensors]:
+    def argmax_kernel(self, scores: Tensors, lengths: torch.Tensor) -> tuple[torch.Tensor, Tensors]:
         from ..kernels.viterbi import chain_argmax
 
         value, y = chain_argmax(*self._all_blocks(scores), lengths)
@@ -201,5 +209,3 @@ def position_costs(y: torch.Tensor, table: torch.Tensor | None, K: int) -> torch
     if table is None:
         return (known & (y[:, :, None] != torch.arange(K, device=y.device))).to(torch.float64)
     return torch.where(known, table.to(torch.float64)[y.clamp(0, K - 1)], 0.0)
-
-

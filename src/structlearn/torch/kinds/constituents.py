@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
+
 import torch
 
 from ...structures import Constituency
@@ -33,9 +34,7 @@ class ConstituentKind(Kind):
     @classmethod
     def rank(cls, structure: Structure, name: str, rank: int) -> bool:
         if rank != 4:
-            raise ValueError(
-                f"span has {rank} axes, expected 4: (batch, words, words + 1, labels)"
-            )
+            raise ValueError(f"span has {rank} axes, expected 4: (batch, words, words + 1, labels)")
         return False
 
     @classmethod
@@ -70,9 +69,7 @@ class ConstituentKind(Kind):
             p[..., 1:] += child[..., None] * softmax(span[..., 1:], labelled, temperature)
         return value, [p]
 
-    def argmax_kernel(
-        self, scores: Tensors, lengths: torch.Tensor
-    ) -> tuple[torch.Tensor, Tensors]:
+    def argmax_kernel(self, scores: Tensors, lengths: torch.Tensor) -> tuple[torch.Tensor, Tensors]:
         value, (p,) = self.infer_kernel(scores, lengths, 0.0)
         chart = torch.where(p.sum(dim=3) > 0, p.argmax(dim=3), UNUSED)
         return value, [torch.where(self._inside(lengths, p.shape[1]), chart, IGNORE)]

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
+
 import torch
 
 from ...structures import Arborescence
@@ -78,9 +79,7 @@ class DependencyKind(Kind):
         value, p = trees(best, lengths, temperature, self.structure.single_root)
         return value, [p[..., None] * softmax(arc, best, temperature)]
 
-    def argmax_kernel(
-        self, scores: Tensors, lengths: torch.Tensor
-    ) -> tuple[torch.Tensor, Tensors]:
+    def argmax_kernel(self, scores: Tensors, lengths: torch.Tensor) -> tuple[torch.Tensor, Tensors]:
         value, (p,) = self.infer_kernel(scores, lengths, 0.0)
         word = torch.arange(1, p.shape[1], device=p.device)
         inside = word <= lengths[:, None]

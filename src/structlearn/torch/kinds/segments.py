@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
+
 import torch
 
 from ...structures import SemiMarkov
@@ -77,13 +78,19 @@ class SegmentKind(Kind):
     def has_argmax_kernel(self, scores: Tensors) -> bool:
         return self.has_kernel(scores, 0.0)
 
-    def _all_blocks(self, scores: Tensors) -> Tensors:
+    def _all_blocks(
+        self, scores: Tensors
+    ) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor, torch.Tensor]:
         given = dict(zip(self.names, scores, strict=True))
         segment = given["segment"]
         K = segment.shape[3]
         zero = segment.new_zeros(())
-        shapes = {"transition": (K, K), "start": (K,), "end": (K,)}
-        return [segment, *(given.get(name, zero.expand(shape)) for name, shape in shapes.items())]
+        return (
+            segment,
+            given.get("transition", zero.expand(K, K)),
+            given.get("start", zero.expand(K)),
+            given.get("end", zero.expand(K)),
+        )
 
     def infer_kernel(
         self, scores: Tensors, lengths: torch.Tensor, temperature: float
@@ -98,9 +105,7 @@ class SegmentKind(Kind):
         found = dict(zip(("segment", "transition", "start", "end"), parts, strict=True))
         return value, [found[name] for name in self.names]
 
-    def argmax_kernel(
-        self, scores: Tensors, lengths: torch.Tensor
-    ) -> tuple[torch.Tensor, Tensors]:
+    def argmax_kernel(self, scores: Tensors, lengths: torch.Tensor) -> tuple[torch.Tensor, Tensors]:
         from ..kernels.semimarkov import segment_argmax
 
         value, y = segment_argmax(*self._all_blocks(scores), lengths)
@@ -110,7 +115,7 @@ class SegmentKind(Kind):
         self, y: torch.Tensor, scores: Tensors, lengths: torch.Tensor, dtype: torch.dtype
     ) -> Tensors:
         """Return the counts of outputs' parts by block."""
-        B, L, M, K = scores[0].shape
+        _B, L, _M, K = scores[0].shape
         labels = torch.arange(K, device=y.device)
         starts = y[:, :, None] == labels
         segment = self.allowed([y], scores, lengths) & lengths_to_mask(lengths, L)[:, :, None, None]
@@ -137,7 +142,9 @@ class SegmentKind(Kind):
         for row, segments in zip(y, outputs, strict=True):
             for start, end, label in segments:
                 if not 0 <= start < end <= len(row):
-                    raise ValueError(f"y has the segment {(start, end, label)} of {len(row)} places")
+                    raise ValueError(
+                        f"y has the segment {(start, end, label)} of {len(row)} places"
+                    )
                 row[start:end] = UNUSED
                 row[start] = IGNORE if label is None else label
         return [torch.from_numpy(y)]
@@ -160,7 +167,7 @@ class SegmentKind(Kind):
             raise ValueError("y begins inside of a segment: position 0 is −1")
 
     def allowed(self, y: Tensors, scores: Tensors, lengths: torch.Tensor) -> torch.Tensor:
-        B, L, M, K = scores[0].shape
+        _B, L, M, K = scores[0].shape
         row = y[0]
         labels = torch.arange(K, device=row.device)
         start = (row[:, :, None] == labels) | (row == IGNORE)[:, :, None]
@@ -178,7 +185,7 @@ class SegmentKind(Kind):
     def costs(
         self, y: Tensors, table: torch.Tensor | None, scores: Tensors, lengths: torch.Tensor
     ) -> tuple[torch.Tensor, torch.Tensor | None]:
-        B, L, M, K = scores[0].shape
+        _B, L, M, K = scores[0].shape
         row = y[0]
         where = torch.where(row != UNUSED, torch.arange(L, device=row.device), 0).cummax(1).values
         costs = position_costs(row.gather(1, where), table, K)
