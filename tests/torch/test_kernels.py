@@ -6,6 +6,7 @@ import pytest
 torch = pytest.importorskip("torch", reason="torch is not installed")
 pytest.importorskip("triton", reason="triton is not installed")
 
+from structlearn.torch import operators  # noqa: E402
 from structlearn.torch.batches import Batch  # noqa: E402
 from structlearn.torch.kinds.chain import ChainKind  # noqa: E402
 
@@ -126,7 +127,7 @@ def test_loss_of_chains(margin, temperature, cost):
             margin,
             temperature,
         )
-        wanted, *expected = torch.ops.structlearn.loss(
+        wanted, *expected = operators.loss(
             batch.scores, batch.lengths, [y], table, None, None, batch.number, margin, temperature
         )
         np.testing.assert_allclose(value.cpu().numpy(), wanted.numpy(), atol=1e-9)
