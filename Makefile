@@ -52,14 +52,17 @@ test: $(VENV)/test-tools  ## every test
 	@echo "==> running the tests"
 	@$(BIN)/python -m pytest -n auto
 
-test-native:  ## the core's own tests under AddressSanitizer and UBSan
-	@echo "==> building the native tests with sanitizers"
+test-native: $(VENV)/ready  ## the core's own tests under AddressSanitizer and UBSan
+	@echo "==> building the native tests with sanitizers (some minutes the first time)"
 	@mkdir -p build
-	@cmake -S . -B build/sanitize -DSTRUCTLEARN_PYTHON=OFF -DSTRUCTLEARN_TESTS=ON \
-		-DSTRUCTLEARN_SANITIZE=ON -DCMAKE_BUILD_TYPE=RelWithDebInfo > build/sanitize.log 2>&1 \
-		&& cmake --build build/sanitize --parallel 2 >> build/sanitize.log 2>&1 \
-		|| { cat build/sanitize.log; exit 1; }
-	@build/sanitize/core_test
+	@export PATH="$(abspath $(BIN)):$$PATH"; \
+		cmake -S . -B build/sanitized -G Ninja \
+		$(if $(shell command -v ccache),-DCMAKE_CXX_COMPILER_LAUNCHER=ccache) \
+		-DSTRUCTLEARN_PYTHON=OFF -DSTRUCTLEARN_TESTS=ON -DSTRUCTLEARN_SANITIZE=ON \
+		-DCMAKE_BUILD_TYPE=None > build/sanitized.log 2>&1 \
+		&& cmake --build build/sanitized --parallel 2 >> build/sanitized.log 2>&1 \
+		|| { cat build/sanitized.log; exit 1; }
+	@build/sanitized/core_test
 
 $(VENV)/torch-tools: $(VENV)/test-tools
 	@echo "==> installing PyTorch (the CPU's build where it is at hand) and Triton"

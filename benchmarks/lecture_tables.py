@@ -78,7 +78,7 @@ def collins_table(folder: Path, *, quick: bool = False) -> list[dict[str, Any]]:
         tagger = Tagger(
             FeatureTemplates.parse(TAGGING), learner, target="xpos", average=average,
             min_count=least, max_iter=1 if quick else 20,
-            patience=0 if learner == "perceptron" else 3, n_models=1, all_states=False,
+            patience=0 if learner == "perceptron" else 3, n_models=1, all_possible_states=False,
         )  # fmt: skip
         seconds = _fit(tagger, train, dev)
         rows.append(

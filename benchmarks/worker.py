@@ -114,7 +114,8 @@ def train_structlearn(job: dict[str, Any]) -> dict[str, Any]:
     from structlearn import CRF, StructuredPerceptron
     from structlearn.exceptions import ConvergenceWarning
     from structlearn.features.encoder import ExampleEncoder
-    from structlearn.learners import LBFGS, Online
+    from structlearn.learners.lbfgs import LBFGS
+    from structlearn.learners.online import Online
     from structlearn.problem import Problem
 
     warnings.simplefilter("ignore", ConvergenceWarning)
@@ -193,7 +194,8 @@ def descend(job: dict[str, Any]) -> dict[str, Any]:
     """
     from structlearn import CRF
     from structlearn.exceptions import ConvergenceWarning
-    from structlearn.learners import LBFGS, DualAscent
+    from structlearn.learners.dual_ascent import DualAscent
+    from structlearn.learners.lbfgs import LBFGS
 
     warnings.simplefilter("ignore", ConvergenceWarning)
     learner = {"dual": DualAscent, "lbfgs": LBFGS}[job["parameters"]["solver"]]

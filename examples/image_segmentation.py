@@ -18,7 +18,7 @@ import matplotlib.pyplot as plt
 import numpy as np
 
 from structlearn.datasets import load_photograph, make_shapes
-from structlearn.tasks import Segmenter
+from structlearn.tasks import ImageSegmenter
 
 
 def tell(scores):
@@ -31,7 +31,7 @@ def tell(scores):
 data = make_shapes(28, size=96, random_state=1)
 pairs = list(zip(data.images, data.masks, strict=True))
 begin = time.perf_counter()
-shapes = Segmenter(classes=data.target_names).fit(pairs[:16])
+shapes = ImageSegmenter(classes=data.target_names).fit(pairs[:16])
 print(f"shapes: learned from 16 images in {time.perf_counter() - begin:.1f} s")
 tell(shapes.evaluate(pairs[16:]))
 
@@ -43,7 +43,7 @@ rows = [(shapes, *pairs[16])]
 for name in ("china", "flower"):
     photograph = load_photograph(name, noise=0.2, random_state=1)
     begin = time.perf_counter()
-    segmenter = Segmenter("crf", classes=photograph.target_names)
+    segmenter = ImageSegmenter("crf", classes=photograph.target_names)
     segmenter.fit([(photograph.image, photograph.scribbles)])
     share, seconds = np.mean(photograph.scribbles != 255), time.perf_counter() - begin
     print(f"{name}: learned from strokes on {share:.1%} of it in {seconds:.1f} s")

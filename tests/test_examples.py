@@ -58,7 +58,6 @@ PRINTS = {
         r"ring: relaxation 1, best 0, .*False",
     ),
     "sampling": (r"1\.0 \[0\.664 0\.244 0\.09  0\.002\]",),
-    "segmentation": (r"0\.9\d\d of the words", r"NP    the month"),
     "trellis_paths": (
         r"best path: \['N', 'V'\] scores 4\.0",
         r"most dangerous: \['V', 'N'\] scores 5\.0",
@@ -67,6 +66,7 @@ PRINTS = {
     "viterbi_table": (r"α of adj at tasty: 12\.7 from verb", r"\['noun', 'verb', 'adj', 'noun'\]"),
     "warm_starts": (r"warm_start=True: 1\d\d passes", r"warm_start=False: [2-9]\d\d passes"),
     "weights_inspected": (r"\[1 4 7 0 3 6 9 2 5 8\] as made: \[1 4 7 0 3 6 9 2 5 8\]",),
+    "word_segments": (r"0\.9\d\d of the words", r"NP    the month"),
 }
 
 

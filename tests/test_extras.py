@@ -10,7 +10,7 @@ import structlearn
 from structlearn.datasets import load_photograph
 from structlearn.exceptions import CapabilityError
 from structlearn.structures import Program
-from structlearn.tasks import Segmenter
+from structlearn.tasks import ImageSegmenter
 
 PROJECT = Path(structlearn.__file__).parents[2] / "pyproject.toml"
 
@@ -25,7 +25,7 @@ def draw(folder):
 
 
 def read_pictures(folder):
-    Segmenter("crf", max_iter=1).fit(folder)
+    ImageSegmenter("crf", max_iter=1).fit(folder)
 
 
 def look_at_a_photograph(folder):
@@ -35,7 +35,7 @@ def look_at_a_photograph(folder):
 def cut_superpixels(folder):
     image = np.random.default_rng(0).integers(0, 255, (32, 32, 3), dtype=np.uint8)
     mask = np.tile(np.arange(32) > 15, (32, 1)).astype(np.uint8)
-    Segmenter("crf", superpixels=16, max_iter=1).fit([(image, mask)])
+    ImageSegmenter("crf", superpixels=16, max_iter=1).fit([(image, mask)])
 
 
 def solve(folder):

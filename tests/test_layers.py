@@ -43,8 +43,9 @@ FORMAT = {"io.container", "io.arrays"}
 #: shows itself in notebooks knows how it is drawn.
 ALSO = {
     "features.encoder": {"structures.base"},
+    "text.dependency_tree": {"drawing.arcs"},
     "text.trees": {"drawing.trees"},
-    "structures.base": {"drawing.solutions"},
+    "structures.solution": {"drawing.solutions"},
     "structures.chains.trellis": {"drawing.trellis", "drawing.picture"},
 }
 
@@ -52,8 +53,12 @@ ALSO = {
 GENERAL = {
     "structures": {
         "structures.base",
+        "structures.batches",
         "structures.beam",
+        "structures.checks",
         "structures.native",
+        "structures.open_labels",
+        "structures.parts",
         "structures.threads",
     }
 }

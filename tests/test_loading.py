@@ -18,7 +18,7 @@ from structlearn.loading import TASKS
 from structlearn.tasks import (
     ConstituencyParser,
     DependencyParser,
-    Segmenter,
+    ImageSegmenter,
     SegmentTagger,
     Tagger,
 )
@@ -55,7 +55,7 @@ def _segmenter():
     pytest.importorskip("PIL")
     shapes = make_shapes(3, size=24, n_classes=2, random_state=0)
     pairs = list(zip(shapes.images, shapes.masks, strict=True))
-    made = Segmenter(C=0.5, cost=2.0, scales=(1, 2), void=None, max_iter=1, random_state=3)
+    made = ImageSegmenter(C=0.5, margin=2.0, scales=(1, 2), void=None, max_iter=1, random_state=3)
     return made.fit(pairs), shapes.images[:1]
 
 
@@ -109,7 +109,7 @@ def test_other_classes_say_what_the_file_is(task, tmp_path):
     path = tmp_path / "x.model"
     model.save(path)
     told = "the model of 'CRF'" if task == "estimator" else f"a model for the task '{task}'"
-    others = {Tagger, SegmentTagger, DependencyParser, ConstituencyParser, Segmenter,
+    others = {Tagger, SegmentTagger, DependencyParser, ConstituencyParser, ImageSegmenter,
               structlearn.HMM}  # fmt: skip
     for other in others - {type(model)}:
         with pytest.raises(FileError, match=f"{told}, not ") as error:

@@ -8,8 +8,9 @@ from typing import Any
 import numpy as np
 
 from structlearn import CRF, StructuredSVM
-from structlearn.learners import DualAscent, FrankWolfe
 from structlearn.learners.base import Progress, Settings
+from structlearn.learners.dual_ascent import DualAscent
+from structlearn.learners.frank_wolfe import FrankWolfe
 from structlearn.plotting import growth_slope
 from structlearn.problem import Problem
 

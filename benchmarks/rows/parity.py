@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from structlearn.structures import Block, Chain, Hyperedges, Structure
-from structlearn.structures.base import Parts, flatten, n_parts
+from structlearn.structures.parts import Parts, flatten, n_parts
 
 from ..data import random_chains
 from ..registry import Context, Result, Row, benchmark

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from structlearn.structures import Block, Hyperedges, SemiMarkov, Structure
-from structlearn.structures.base import flatten, n_parts
+from structlearn.structures.parts import flatten, n_parts
 
 from .. import rivals
 from ..registry import Context, Result, Row, benchmark

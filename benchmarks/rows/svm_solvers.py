@@ -8,8 +8,11 @@ from typing import Any
 import numpy as np
 
 from structlearn import StructuredSVM
-from structlearn.learners import FrankWolfe, NSlack, OneSlack, Online
 from structlearn.learners.base import Progress, Settings
+from structlearn.learners.cutting_planes import NSlack
+from structlearn.learners.frank_wolfe import FrankWolfe
+from structlearn.learners.one_slack import OneSlack
+from structlearn.learners.online import Online
 from structlearn.problem import Problem
 
 from ..data import conll2000, data_folder, synthetic_tagging

@@ -3,9 +3,11 @@
 
 #include <functional>
 #include <optional>
+#include <type_traits>
 #include <utility>
 
 #include "bindings/bindings.hpp"
+#include "numeric/parallel.hpp"
 
 namespace structlearn::python {
 
@@ -40,5 +42,35 @@ class Signals {
  private:
   std::optional<nb::python_error> error_;
 };
+
+// What Ctrl-C does to a native loop, besides ending it.
+enum class OnInterrupt { kThrow, kReturn };
+
+// body(interrupt) without the GIL; then throws what a handler raised, Ctrl-C itself unless the loop
+// is one that returns what it has.
+template <class Body>
+auto interruptible(Body&& body, OnInterrupt then = OnInterrupt::kThrow) {
+  Signals signals;
+  const auto run = [&] {
+    nb::gil_scoped_release release;
+    Interrupt interrupt(signals.poll());
+    return body(interrupt);
+  };
+  const auto rethrow = [&] {
+    if (then == OnInterrupt::kThrow) {
+      signals.rethrow();
+    } else {
+      signals.rethrow_unless_keyboard();
+    }
+  };
+  if constexpr (std::is_void_v<decltype(run())>) {
+    run();
+    rethrow();
+  } else {
+    auto result = run();
+    rethrow();
+    return result;
+  }
+}
 
 }  // namespace structlearn::python

@@ -123,7 +123,7 @@ class Visit {
   }
 
  private:
-  enum Slot { kModel, kAugmented, kNext, kScratch };
+  enum Scratch { kModel, kAugmented, kNext, kScratch };
 
   // infer at the given scores: value in the family's distribution, marginals in p_.
   double infer(double* scores, Workspace& ws) {

@@ -41,6 +41,10 @@ EpochReport online_epoch(const Problem& problem, std::span<const std::int64_t> o
   const bool average = settings.average && !state.behind.empty();
   std::optional<AdaptiveSteps<Real>> adaptive;
   WeightEntries entries;
+  const bool added = settings.step == Step::kAdaGrad && std::isfinite(settings.C);
+  if (settings.step >= Step::kAdaGrad && settings.cone && !settings.cone->bounds()) {
+    throw std::invalid_argument("steps of their own length a weight need a bound a weight");
+  }
   if (settings.step > Step::kDecaying) adaptive.emplace(problem, settings, state);
   for (const std::int64_t index : order) {
     if (interrupt.requested()) {
@@ -86,14 +90,14 @@ EpochReport online_epoch(const Problem& problem, std::span<const std::int64_t> o
     }
     if constexpr (wide) {
       if (settings.cone != nullptr && found.changed) {
-        // A cone is one at any scale.
+        // A cone is one at any scale. AdaGrad has added a weight that it shrinks to the average.
         settings.cone->project(state.v.data(), [&](std::size_t j, double d) {
-          if (average) state.behind[j] -= d * state.ahead;
+          if (average) state.behind[j] += added ? d : -d * state.ahead;
         });
       }
     }
     if (settings.step == Step::kConstant) shrink(state, 1.0 - 1.0 / (2.0 * settings.C * N));
-    if (average && settings.step == Step::kAdaGrad && std::isfinite(settings.C)) {
+    if (average && added) {
       state.total += 1.0;  // its weights are added up where they change
     } else if (average) {
       // Steps of the decaying schedule count in proportion to their number (Lacoste-Julien,

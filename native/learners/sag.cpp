@@ -124,7 +124,7 @@ class Visitor {
   }
 
  private:
-  enum Slot { kTheta, kOther, kAugmented };
+  enum Scratch { kTheta, kOther, kAugmented };
 
   static std::vector<double> weighted(const Problem& problem, const SagState& state) {
     std::vector<double> weights(problem.examples());
@@ -135,10 +135,10 @@ class Visitor {
   }
 
   double* scores_at_weights(std::size_t i, const Layout& layout) {
-    double* theta = own_.real(kTheta, layout.parts);
+    double* theta = ws_.real(kTheta, layout.parts);
     scorer_.score(i, layout, state_.w.data(), a_, theta);
     if (b_ != 0.0) {
-      double* other = own_.real(kOther, layout.parts);
+      double* other = ws_.real(kOther, layout.parts);
       scorer_.score(i, layout, state_.g.data(), -b_, other);
       for (std::size_t j = 0; j < layout.parts; ++j) theta[j] += other[j];
     }
@@ -149,7 +149,7 @@ class Visitor {
   double infer(std::size_t i, const Layout& layout, const double* theta, PartVector& p,
                SagReport& report) {
     ++report.inferences;
-    double* augmented = own_.real(kAugmented, layout.parts);
+    double* augmented = ws_.real(kAugmented, layout.parts);
     std::copy(theta, theta + layout.parts, augmented);
     return problem_.augmented(i, layout, augmented, s_.margin, s_.temperature, p, ws_) +
            problem_.cost_constant(i, s_.margin);
@@ -161,7 +161,7 @@ class Visitor {
               SagReport& report) {
     const auto& r = gradient_.value;
     scorer_.scatter(i, layout, gradient_, 1.0, scratch_.data());
-    double* along = own_.real(kOther, layout.parts);  // A A^T r, and the masks
+    double* along = ws_.real(kOther, layout.parts);  // A A^T r, and the masks
     scorer_.score(i, layout, scratch_.data(), 1.0, along);
     scorer_.clear(i, layout, gradient_, scratch_.data());
     double square = 0.0, size = 0.0;
@@ -216,8 +216,7 @@ class Visitor {
   std::vector<std::size_t> active_;
   double seen_ = 0.0;         // examples that have a memory
   double a_ = 1.0, b_ = 0.0;  // the weights are a v - b g; v lies where they will
-  Workspace ws_;              // the structure's
-  Workspace own_;             // ours
+  Workspace ws_;
   PartVector gradient_, difference_, elsewhere_;
   std::vector<double> trial_;
 };

@@ -16,37 +16,7 @@ namespace baseline {
 }  // namespace baseline
 }  // namespace
 
-static const Kernels kernels_baseline = {
-    .name = "baseline",
-    .max_step = baseline::max_step,
-    .max_step_back = baseline::max_step_back,
-    .max_sum = baseline::max_sum,
-    .max_plus = baseline::max_plus,
-    .sum_step = baseline::sum_step,
-    .sum_step_back = baseline::sum_step_back,
-    .outer_sum = baseline::outer_sum,
-    .exp_shifted = baseline::exp_shifted,
-    .largest = baseline::largest,
-    .multiply_sum = baseline::multiply_sum,
-    .scale = baseline::scale,
-    .backward_row = baseline::backward_row,
-    .add_scaled = baseline::add_scaled,
-    .add_scaled_where = baseline::add_scaled_where,
-    .dot_float_twice = baseline::dot_float_twice,
-    .add_scaled_floats = baseline::add_scaled_floats,
-    .score_site = baseline::score_site,
-    .scatter_site = baseline::scatter_site,
-    .scatter_growth_site = baseline::scatter_growth_site,
-    .dual_step = baseline::dual_step,
-    .dual_sums = baseline::dual_sums,
-    .add_rows = baseline::add_rows,
-    .integer_scores = baseline::integer_scores,
-    .integer_viterbi = baseline::integer_viterbi,
-    .all_scores = baseline::all_scores,
-    .column_best = baseline::column_best,
-    .max_add_rows = baseline::max_add_rows,
-    .max_rows = baseline::max_rows,
-};
+static const Kernels kernels_baseline = baseline::table_of("baseline");
 
 #ifdef STRUCTLEARN_DISPATCH
 extern const Kernels kernels_avx2;

@@ -97,14 +97,18 @@ constexpr int kBlock = 6;
 constexpr int kBlock = kWidth == 4 ? 3 : 1;
 #endif
 
-template <int N, bool kMax>
-static inline void last_columns(std::size_t vectors, const double* a, const double* T, double* out,
-                                std::size_t K1, std::size_t a_stride, std::size_t T_stride,
-                                std::ptrdiff_t last) {
-  if (vectors == N) {
-    columns<N, kMax>(a, T, out, K1, a_stride, T_stride, last);
+// Calls body(number<n>) for a number 1 <= n <= N that is known only at run time; nothing for
+// others.
+template <int N>
+struct number {
+  static constexpr int value = N;
+};
+template <int N, class Body>
+static inline void with_number(std::size_t n, Body&& body) {
+  if (n == N) {
+    body(number<N>());
   } else if constexpr (N > 1) {
-    last_columns<N - 1, kMax>(vectors, a, T, out, K1, a_stride, T_stride, last);
+    with_number<N - 1>(n, body);
   }
 }
 
@@ -133,8 +137,10 @@ static inline void row_times(const double* a, std::size_t a_stride, const double
     columns<kBlock, kMax>(a, T + k, out + k, n, a_stride, T_stride, 8 * (kBlock - 1));
   }
   if (k < K) {
-    last_columns<kBlock, kMax>((K - k + 7) / 8, a, T + k, out + k, n, a_stride, T_stride,
-                               static_cast<std::ptrdiff_t>(K - k) - 8);
+    with_number<kBlock>((K - k + 7) / 8, [&](auto vectors) {
+      columns<vectors.value, kMax>(a, T + k, out + k, n, a_stride, T_stride,
+                                   static_cast<std::ptrdiff_t>(K - k) - 8);
+    });
   }
 }
 
@@ -432,30 +438,21 @@ static inline void sum_full_rows(const std::int32_t* indices, const double* valu
   for (int i = 0; i < N; ++i) store(out + (i == N - 1 ? last : 8 * i), acc[i]);
 }
 
-// The same with the number of vectors known only at run time; none or more than N: row by row.
-template <int N>
-static inline void sum_full_rows_of(std::size_t vectors, const std::int32_t* indices,
-                                    const double* values, std::size_t n,
-                                    const std::uint32_t* row_ptr, const std::uint32_t* column,
-                                    const double* w, double* out, std::size_t K) {
-  if constexpr (N == 0) {
+static void score_site(const std::int32_t* indices, const double* values, std::size_t n,
+                       const std::uint32_t* row_ptr, const std::uint32_t* column, const double* w,
+                       double* out, std::size_t K) {
+  // Fewer than 8 labels fill no vector; more than 48 do not fit the registers: row by row.
+  if (K >= 8 && K <= 48) {
+    with_number<6>((K + 7) / 8, [&](auto vectors) {
+      sum_full_rows<vectors.value>(indices, values, n, row_ptr, column, w, out, K);
+    });
+  } else {
     for (std::size_t k = 0; k < K; ++k) out[k] = 0.0;
     for (std::size_t j = 0; j < n; ++j) {
       const std::uint32_t begin = row_ptr[indices[j]], end = row_ptr[indices[j] + 1];
       if (end - begin == K) add_scaled(values ? values[j] : 1.0, w + begin, out, K);
     }
-  } else if (vectors == N) {
-    sum_full_rows<N>(indices, values, n, row_ptr, column, w, out, K);
-  } else {
-    sum_full_rows_of<N - 1>(vectors, indices, values, n, row_ptr, column, w, out, K);
   }
-}
-
-static void score_site(const std::int32_t* indices, const double* values, std::size_t n,
-                       const std::uint32_t* row_ptr, const std::uint32_t* column, const double* w,
-                       double* out, std::size_t K) {
-  // Fewer than 8 labels fill no vector; more than 48 do not fit the registers.
-  sum_full_rows_of<6>(K < 8 ? 0 : (K + 7) / 8, indices, values, n, row_ptr, column, w, out, K);
   for (std::size_t j = 0; j < n; ++j) {
     const std::uint32_t begin = row_ptr[indices[j]], end = row_ptr[indices[j] + 1];
     if (end - begin == K) continue;
@@ -545,22 +542,8 @@ static void add_rows(const double* const* rows, std::size_t n, const float* cons
   for (; c + 7 * kWidth <= K; c += 6 * kWidth) {
     row_columns<6>(rows, n, floats, m, c, c + 6 * kWidth, out);
   }
-  switch ((K - c + kWidth - 1) / kWidth) {
-    case 1:
-      return row_columns<1>(rows, n, floats, m, c, K, out);
-    case 2:
-      return row_columns<2>(rows, n, floats, m, c, K, out);
-    case 3:
-      return row_columns<3>(rows, n, floats, m, c, K, out);
-    case 4:
-      return row_columns<4>(rows, n, floats, m, c, K, out);
-    case 5:
-      return row_columns<5>(rows, n, floats, m, c, K, out);
-    case 6:
-      return row_columns<6>(rows, n, floats, m, c, K, out);
-    default:
-      return row_columns<7>(rows, n, floats, m, c, K, out);
-  }
+  with_number<7>((K - c + kWidth - 1) / kWidth,
+                 [&](auto vectors) { row_columns<vectors.value>(rows, n, floats, m, c, K, out); });
 }
 
 static inline v8 load_floats(const float* p) {
@@ -660,18 +643,10 @@ static inline void integer_scores_of(const IntegerTokens& tokens, std::size_t be
 
 static void integer_scores(const IntegerTokens& tokens, std::size_t begin, std::size_t end,
                            std::size_t stride, std::int32_t* out) {
-  switch (stride / 8) {
-    case 1:
-      return integer_scores_of<1>(tokens, begin, end, stride, out);
-    case 2:
-      return integer_scores_of<2>(tokens, begin, end, stride, out);
-    case 3:
-      return integer_scores_of<3>(tokens, begin, end, stride, out);
-    case 4:
-      return integer_scores_of<4>(tokens, begin, end, stride, out);
-    default:
-      return integer_scores_of<0>(tokens, begin, end, stride, out);
-  }
+  if (stride / 8 > 4) return integer_scores_of<0>(tokens, begin, end, stride, out);
+  with_number<4>(stride / 8, [&](auto vectors) {
+    integer_scores_of<vectors.value>(tokens, begin, end, stride, out);
+  });
 }
 
 // N vectors of columns from column c on.
@@ -702,19 +677,9 @@ static void integer_viterbi(const std::int32_t* T, const std::int32_t* s, std::s
     }
     const std::int32_t* from = s + t * stride + c;
     std::int32_t* out = alpha + t * stride + c;
-    switch ((stride - c) / 8) {
-      case 3:
-        integer_columns<3>(T + c, before, from, K, stride, floor, out);
-        break;
-      case 2:
-        integer_columns<2>(T + c, before, from, K, stride, floor, out);
-        break;
-      case 1:
-        integer_columns<1>(T + c, before, from, K, stride, floor, out);
-        break;
-      default:
-        break;
-    }
+    with_number<3>((stride - c) / 8, [&](auto vectors) {
+      integer_columns<vectors.value>(T + c, before, from, K, stride, floor, out);
+    });
   }
 }
 

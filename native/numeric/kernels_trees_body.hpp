@@ -98,3 +98,38 @@ static void max_rows(const double* const* rows, std::size_t count, bool add, dou
     out[i] = top;
   }
 }
+
+// Everything above and in kernels_body.hpp, by name.
+static constexpr Kernels table_of(const char* name) {
+  return {
+      .name = name,
+      .max_step = max_step,
+      .max_step_back = max_step_back,
+      .max_sum = max_sum,
+      .max_plus = max_plus,
+      .sum_step = sum_step,
+      .sum_step_back = sum_step_back,
+      .outer_sum = outer_sum,
+      .exp_shifted = exp_shifted,
+      .largest = largest,
+      .multiply_sum = multiply_sum,
+      .scale = scale,
+      .backward_row = backward_row,
+      .add_scaled = add_scaled,
+      .add_scaled_where = add_scaled_where,
+      .dot_float_twice = dot_float_twice,
+      .add_scaled_floats = add_scaled_floats,
+      .score_site = score_site,
+      .scatter_site = scatter_site,
+      .scatter_growth_site = scatter_growth_site,
+      .dual_step = dual_step,
+      .dual_sums = dual_sums,
+      .add_rows = add_rows,
+      .integer_scores = integer_scores,
+      .integer_viterbi = integer_viterbi,
+      .all_scores = all_scores,
+      .column_best = column_best,
+      .max_add_rows = max_add_rows,
+      .max_rows = max_rows,
+  };
+}

@@ -2,6 +2,8 @@
 // it belongs.
 #pragma once
 
+#include <algorithm>
+#include <bit>
 #include <cstddef>
 #include <vector>
 
@@ -28,5 +30,49 @@ void double_table(std::vector<Slot>& table, const Slot& free, Used&& used, Home&
   }
   table.swap(larger);
 }
+
+// A table that grows. A slot knows whether it is `used()`, and its `home()` where it is; one made
+// without arguments is free.
+template <class Slot>
+class OpenTable {
+ public:
+  // Room for so many keys before it grows.
+  explicit OpenTable(std::size_t expected = 0)
+      : slots_(std::bit_ceil(std::max<std::size_t>(64, 2 * expected))) {}
+
+  std::size_t size() const { return size_; }
+  const std::vector<Slot>& slots() const { return slots_; }
+  void prefetch(std::size_t home) const {
+    __builtin_prefetch(slots_.data() + (home & (slots_.size() - 1)));
+  }
+
+  // The slot for which `is(slot)`, or the free one where it belongs.
+  template <class Is>
+  const Slot& find(std::size_t home, Is&& is) const {
+    return slots_[place(home, is)];
+  }
+  template <class Is>
+  Slot& find(std::size_t home, Is&& is) {
+    return slots_[place(home, is)];
+  }
+  // Puts something into the free slot that `find` gave; slots may move after that.
+  void fill(Slot& free, const Slot& slot) {
+    free = slot;
+    if (4 * ++size_ <= 3 * slots_.size()) return;
+    double_table(
+        slots_, Slot{}, [](const Slot& s) { return s.used(); },
+        [](const Slot& s) { return s.home(); });
+  }
+
+ private:
+  template <class Is>
+  std::size_t place(std::size_t home, Is& is) const {
+    return probe(home, slots_.size() - 1,
+                 [&](std::size_t at) { return !slots_[at].used() || is(slots_[at]); });
+  }
+
+  std::vector<Slot> slots_;
+  std::size_t size_ = 0;
+};
 
 }  // namespace structlearn

@@ -35,6 +35,39 @@ inline double softmax(const double* x, std::size_t n, double eps, double* p) {
   return top + eps * std::log(sum);
 }
 
+// eps log sum exp(x(i) / eps) over i < n, eps > 0.
+template <class Term>
+double log_sum(std::size_t n, double eps, Term&& x) {
+  double top = kMinusInfinity;
+  for (std::size_t i = 0; i < n; ++i) top = std::max(top, x(i));
+  if (top == kMinusInfinity) return top;
+  double sum = 0.0;
+  for (std::size_t i = 0; i < n; ++i) sum += std::exp((x(i) - top) / eps);
+  return top + eps * std::log(sum);
+}
+
+// The scores p become softmax(p / eps), whose entropy is added up from terms that are not negative;
+// returns eps log sum exp(p / eps), or -inf with p = 0 and no entropy.
+inline double softmax_with_entropy(double* p, std::size_t n, double eps, double* entropy) {
+  const std::size_t best = first_max(p, n);
+  const double top = p[best];
+  *entropy = 0.0;
+  if (top == kMinusInfinity) {
+    std::fill(p, p + n, 0.0);
+    return top;
+  }
+  double total = 0.0, rest = 0.0, mean = 0.0;
+  for (std::size_t k = 0; k < n; ++k) {
+    const double lag = (top - p[k]) / eps;
+    total += p[k] = std::exp(-lag);
+    if (p[k] > 0.0) mean += p[k] * lag;
+    if (k != best) rest += p[k];
+  }
+  for (std::size_t k = 0; k < n; ++k) p[k] /= total;
+  *entropy = std::log1p(rest) + mean / total;
+  return top + eps * std::log(total);
+}
+
 // An index drawn in proportion to weights w >= 0, not all zero; never one of weight zero.
 inline std::size_t draw(const double* w, std::size_t n, std::size_t stride, Random& random) {
   double total = 0.0;
@@ -49,6 +82,15 @@ inline std::size_t draw(const double* w, std::size_t n, std::size_t stride, Rand
     left -= x;
   }
   return last;
+}
+
+// An index below n drawn in proportion to exp(x(i) / eps); `w` has room for n numbers.
+template <class Term>
+std::size_t draw_softmax(std::size_t n, double eps, double* w, Random& random, Term&& x) {
+  double top = kMinusInfinity;
+  for (std::size_t i = 0; i < n; ++i) top = std::max(top, w[i] = x(i));
+  for (std::size_t i = 0; i < n; ++i) w[i] = std::exp((w[i] - top) / eps);
+  return draw(w, n, 1, random);
 }
 
 }  // namespace structlearn

@@ -119,13 +119,15 @@ double PairwiseOracle::argmax(std::size_t i, const Layout& layout, const double*
 double MatchingOracle::infer(std::size_t i, const Layout& layout, const double* theta, double eps,
                              PartVector& p, Workspace& ws) const {
   if (eps > 0.0) return behind().infer(i, layout, theta, eps, p, ws);
-  const double value = argmax(i, layout, theta, ws.output, ws);
+  enum Scratch { kPartners };
+  Output& y = ws.integer[kPartners];
+  const double value = argmax(i, layout, theta, y, ws);
   p.clear(false);
   if (value == kMinusInfinity) return value;
   const auto columns = static_cast<std::size_t>(layout.topology[1]);
-  for (std::size_t row = 0; row < ws.output.size(); ++row) {
-    if (ws.output[row] < 0) continue;
-    p.add(layout.block[0].offset + row * columns + static_cast<std::size_t>(ws.output[row]), 1.0);
+  for (std::size_t row = 0; row < y.size(); ++row) {
+    if (y[row] < 0) continue;
+    p.add(layout.block[0].offset + row * columns + static_cast<std::size_t>(y[row]), 1.0);
   }
   return value;
 }

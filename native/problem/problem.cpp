@@ -5,11 +5,13 @@
 #include <stdexcept>
 #include <string>
 
+#include "structures/examples.hpp"
+
 namespace structlearn {
 namespace {
 
-// Slots of the workspace above those that the structures use.
-constexpr std::size_t kTheta = 10, kDifference = 11;
+// What a workspace holds for problems.
+enum Scratch { kTheta, kDifference, kBest };
 
 // The largest margin / eps of the zero-one cost: exp(12) times the rounding error of log Z, 1e-15,
 // or 1e-12 where scores are thousands of eps, leaves seven digits and more.
@@ -55,8 +57,9 @@ double StructureOracle::infer(std::size_t, const Layout& layout, const double* t
     return structure_->infer(layout, scores, eps, out, ws);
   }
   p.clear(false);
-  const double value = structure_->argmax(layout, scores, ws.output, ws);
-  structure_->encode(layout, ws.output, p.index);
+  Output& best = ws.integer[kBest];
+  const double value = structure_->argmax(layout, scores, best, ws);
+  structure_->encode(layout, best, p.index);
   p.value.assign(p.index.size(), 1.0);
   return value;
 }
@@ -284,8 +287,7 @@ LossResult Problem::loss(std::size_t i, const Layout& layout, Weights w, double 
 void Problem::subtract(PartVector& found, std::span<const std::uint32_t> other,
                        const double* values, std::size_t parts, Workspace& ws) {
   // `net` is zero outside this function.
-  if (ws.reals[kDifference].size() < parts) ws.reals[kDifference].resize(parts, 0.0);
-  double* net = ws.reals[kDifference].data();
+  double* net = ws.real(kDifference, parts);
   for (std::size_t n = 0; n < found.index.size(); ++n) net[found.index[n]] += found.value[n];
   for (std::size_t n = 0; n < other.size(); ++n) {
     net[other[n]] -= values ? values[n] : 1.0;
@@ -419,14 +421,13 @@ double Problem::shortfall(const double* w, double margin, std::size_t threads,
   if (margin != 0.0 && cost_.zero_one) return 0.0;  // second bests are exact, or refused
   if (!oracle_->threads_allowed()) threads = 1;
   std::vector<double> missed(examples(), 0.0);
-  std::vector<Workspace> workspace(std::max<std::size_t>(threads, 1));
-  parallel_for(examples(), threads, [&](std::size_t i, std::size_t thread) {
-    if (sample_weight(i) == 0.0 || interrupt.requested()) return;
+  for_examples(examples(), threads, 1, interrupt, [&](std::size_t i, Workspace& ws) {
+    if (sample_weight(i) == 0.0) return;
     const Layout layout = scorer_->layout(i);
-    double* theta = workspace[thread].real(kTheta, layout.parts);
+    double* theta = ws.real(kTheta, layout.parts);
     scorer_->score(i, layout, w, 1.0, theta);
     if (margin != 0.0) add_cost(i, layout, margin, theta);
-    missed[i] = oracle_->missed(i, layout, theta, workspace[thread]);
+    missed[i] = oracle_->missed(i, layout, theta, ws);
   });
   double sum = 0.0;
   for (std::size_t i = 0; i < examples(); ++i) {

@@ -292,6 +292,31 @@ struct AddTwice {
   }
 };
 
+// A dense v, site by site: dense(row of weights, value, part of v, columns) for every feature, or
+// sparse(weights, features, block's weights, part of v) where weights have sparse rows.
+template <class Dense, class Sparse>
+void for_sites(const std::vector<ScorerBlock>& blocks, std::size_t example, const Layout& layout,
+               const PartVector& v, double* w, Dense&& dense, Sparse&& sparse) {
+  for (std::size_t b = 0; b < blocks.size(); ++b) {
+    const Block& at = layout.block[b];
+    if (!at.present) continue;
+    const FeatureRows& f = blocks[b].features;
+    const WeightRows& rows = blocks[b].weights;
+    const std::size_t first = first_row(f, example);
+    double* base = w + rows.offset;
+    for (std::size_t s = 0; s < at.sites; ++s) {
+      const double* values = v.value.data() + at.offset + s * at.outcomes;
+      if (!rows.row_ptr.empty()) {
+        sparse(rows, SparseSite(f, first + s), base, values);
+        continue;
+      }
+      for_features(f, first + s, [&](std::size_t feature, double x) {
+        dense(base + feature * rows.columns, x, values, rows.columns);
+      });
+    }
+  }
+}
+
 struct Dot {
   const double* w;
   double& sum;
@@ -338,28 +363,16 @@ double RowScorer::scatter_growth(std::size_t example, const Layout& layout, cons
     transpose(example, layout, v, AddGrowth{a, w, &growth});
     return growth;
   }
-  for (std::size_t b = 0; b < blocks_.size(); ++b) {
-    const Block& at = layout.block[b];
-    if (!at.present) continue;
-    const FeatureRows& f = blocks_[b].features;
-    const WeightRows& rows = blocks_[b].weights;
-    const std::size_t first = first_row(f, example);
-    double* base = w + rows.offset;
-    for (std::size_t s = 0; s < at.sites; ++s) {
-      const double* values = v.value.data() + at.offset + s * at.outcomes;
-      if (rows.row_ptr.empty()) {
-        const AddGrowth add{a, base, &growth};
-        for_features(f, first + s, [&](std::size_t feature, double x) {
-          add.row(feature * rows.columns, x, values, rows.columns, nullptr);
-        });
-      } else {
-        const SparseSite site(f, first + s);
+  for_sites(
+      blocks_, example, layout, v, w,
+      [&](double* row, double x, const double* values, std::size_t n) {
+        AddGrowth{a, row, &growth}.row(0, x, values, n, nullptr);
+      },
+      [&](const WeightRows& rows, const SparseSite& site, double* base, const double* values) {
         growth +=
             kernels().scatter_growth_site(site.indices, site.values, site.n, rows.row_ptr.data(),
                                           rows.column, rows.real, a, values, base, rows.columns);
-      }
-    }
-  }
+      });
   return growth;
 }
 
@@ -376,26 +389,15 @@ void RowScorer::scatter_sum(std::size_t example, const Layout& layout, const Par
     scatter(example, layout, v, a, w);
     return;
   }
-  for (std::size_t b = 0; b < blocks_.size(); ++b) {
-    const Block& at = layout.block[b];
-    if (!at.present) continue;
-    const FeatureRows& f = blocks_[b].features;
-    const WeightRows& rows = blocks_[b].weights;
-    const std::size_t first = first_row(f, example);
-    double* base = w + rows.offset;
-    for (std::size_t s = 0; s < at.sites; ++s) {
-      const double* values = v.value.data() + at.offset + s * at.outcomes;
-      if (rows.row_ptr.empty()) {
-        for_features(f, first + s, [&](std::size_t feature, double x) {
-          kernels().add_scaled(a * x, values, base + feature * rows.columns, rows.columns);
-        });
-      } else {
-        const SparseSite site(f, first + s);
+  for_sites(
+      blocks_, example, layout, v, w,
+      [&](double* row, double x, const double* values, std::size_t n) {
+        kernels().add_scaled(a * x, values, row, n);
+      },
+      [&](const WeightRows& rows, const SparseSite& site, double* base, const double* values) {
         kernels().scatter_site(site.indices, site.values, site.n, rows.row_ptr.data(), rows.column,
                                a, values, base, rows.columns);
-      }
-    }
-  }
+      });
 }
 
 void RowScorer::finish_sum(double* w) const {

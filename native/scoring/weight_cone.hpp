@@ -35,6 +35,10 @@ class WeightCone {
 
   std::size_t rows() const { return ptr_.size() - 1; }
 
+  // Whether every row is about one weight, which then has a sign. The nearest point is the same
+  // in every norm that takes weights one by one.
+  bool bounds() const { return index_.size() == rows(); }
+
   double product(std::size_t r, const double* w) const {
     double sum = 0.0;
     for (std::int64_t k = ptr_[r]; k < ptr_[r + 1]; ++k) sum += value_[k] * w[index_[k]];

@@ -141,4 +141,23 @@ class LazyKBest {
   Tails tails_;
 };
 
+// The n best outputs of a forest. `write(node, edge, y)` says in y, which begins as `blank`, what
+// an edge is of an output.
+template <class Forest, class Write>
+std::vector<std::pair<double, Output>> kbest_outputs(const Forest& forest, std::uint64_t root,
+                                                     std::size_t n, const Output& blank,
+                                                     Write&& write) {
+  LazyKBest<Forest> search(forest);
+  std::vector<std::pair<double, Output>> found;
+  for (std::uint32_t r = 0; r < n && search.find(root, r); ++r) {
+    found.emplace_back(search.score(root, r), blank);
+    search.walk(root, r,
+                [&](std::uint64_t v, std::uint32_t e) { write(v, e, found.back().second); });
+  }
+  // Best scores add up in the chart's order, others in the forest's: that may differ by a last bit.
+  std::stable_sort(found.begin(), found.end(),
+                   [](const auto& a, const auto& b) { return a.first > b.first; });
+  return found;
+}
+
 }  // namespace structlearn

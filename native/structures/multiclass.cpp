@@ -8,6 +8,8 @@
 
 namespace structlearn {
 
+enum class MulticlassScratch { kProbabilities };
+
 void Multiclass::check(const Layout& layout) const {
   const Block& label = layout.block[0];
   if (!label.present || label.outcomes == 0 || label.sites != 1) {
@@ -24,7 +26,8 @@ double Multiclass::argmax(const Layout& layout, const Scores& scores, Output& y,
 double Multiclass::infer(const Layout& layout, const Scores& scores, double eps,
                          const Marginals& out, Workspace& ws) const {
   const std::size_t K = layout.block[0].outcomes;
-  return softmax(scores.block[0], K, eps, out.block[0] ? out.block[0] : ws.real(0, K));
+  return softmax(scores.block[0], K, eps,
+                 out.block[0] ? out.block[0] : ws.real(MulticlassScratch::kProbabilities, K));
 }
 
 void Multiclass::encode(const Layout& layout, std::span<const std::int32_t> y,
@@ -51,7 +54,7 @@ std::vector<std::pair<double, Output>> Multiclass::kbest(const Layout& layout, c
 std::vector<Output> Multiclass::sample(const Layout& layout, const Scores& scores, double eps,
                                        std::size_t n, std::uint64_t seed, Workspace& ws) const {
   const std::size_t K = layout.block[0].outcomes;
-  double* p = ws.real(0, K);
+  double* p = ws.real(MulticlassScratch::kProbabilities, K);
   if (softmax(scores.block[0], K, eps, p) == kMinusInfinity) return {};
   std::vector<Output> result(n);
   for (std::size_t i = 0; i < n; ++i) {

@@ -12,6 +12,8 @@
 #include <utility>
 #include <vector>
 
+#include "structures/workspace.hpp"
+
 namespace structlearn {
 
 inline constexpr double kMinusInfinity = -std::numeric_limits<double>::infinity();
@@ -63,9 +65,6 @@ struct Infeasible : std::invalid_argument {
   using std::invalid_argument::invalid_argument;
 };
 
-// An output in the core is a row of integers; each structure says what they mean.
-using Output = std::vector<std::int32_t>;
-
 // A vector over parts: dense (one value a part), or a list of indices, repeats allowed.
 struct PartVector {
   bool dense = false;
@@ -80,37 +79,6 @@ struct PartVector {
   void add(std::size_t part, double x) {
     index.push_back(static_cast<std::uint32_t>(part));
     value.push_back(x);
-  }
-};
-
-// Scratch memory, one a thread, grown and never shrunk.
-struct Workspace {
-  // The last shared table that was turned into exponentials: in training it is the same for all
-  // examples of a pass, and comparing is cheaper than computing.
-  struct {
-    std::vector<double> table, exponentials;
-    double eps = 0.0, shift = 0.0;
-  } shared;
-  std::array<std::vector<double>, 12> reals;
-  std::array<std::vector<std::uint8_t>, 2> flags;
-  std::array<std::vector<std::int32_t>, 4> integers;
-  std::array<std::vector<std::uint32_t>, 3> indices;
-  Output output, other;
-  double* real(std::size_t slot, std::size_t n) {
-    if (reals[slot].size() < n) reals[slot].resize(n);
-    return reals[slot].data();
-  }
-  std::uint32_t* index(std::size_t slot, std::size_t n) {
-    if (indices[slot].size() < n) indices[slot].resize(n);
-    return indices[slot].data();
-  }
-  std::uint8_t* flag(std::size_t slot, std::size_t n) {
-    if (flags[slot].size() < n) flags[slot].resize(n);
-    return flags[slot].data();
-  }
-  std::int32_t* integer(std::size_t slot, std::size_t n) {
-    if (integers[slot].size() < n) integers[slot].resize(n);
-    return integers[slot].data();
   }
 };
 

@@ -18,22 +18,10 @@ std::string boundary_name(std::ptrdiff_t distance) {
 
 // -- phrases ------------------------------------------------------------------------------------
 
-std::size_t Gazetteer::place(std::uint64_t path) const {
-  return probe(path, node_.size() - 1,
-               [&](std::size_t at) { return !node_[at].used || node_[at].path == path; });
-}
-
 void Gazetteer::put(std::uint64_t path, std::uint32_t name) {
-  Node& node = node_[place(path)];
-  if (!node.used) {
-    node.used = true;
-    node.path = path;
-    ++used_;
-  }
-  if (name != StringTable::kAbsent && node.name == StringTable::kAbsent) node.name = name;
-  if (2 * used_ <= node_.size()) return;
-  double_table(
-      node_, Node{}, [](const Node& n) { return n.used; }, [](const Node& n) { return n.path; });
+  Node& node = nodes_.find(path, [path](const Node& n) { return n.path == path; });
+  if (!node.used()) return nodes_.fill(node, {path, name});
+  if (node.name == StringTable::kAbsent) node.name = name;
 }
 
 void Gazetteer::add(const std::vector<std::string_view>& words, std::string_view name) {
@@ -43,7 +31,7 @@ void Gazetteer::add(const std::vector<std::string_view>& words, std::string_view
   names_.add("I-" + std::string(name));
   std::uint64_t path = kHashB;
   for (std::size_t i = 0; i < words.size(); ++i) {
-    path = combine(path, nonzero(hash_string(words[i])));
+    path = nonzero(combine(path, nonzero(hash_string(words[i]))));
     put(path, i + 1 == words.size() ? first : StringTable::kAbsent);
   }
   ++entries_;
@@ -57,9 +45,9 @@ void Gazetteer::match(const std::uint64_t* words, std::size_t n,
     std::size_t length = 0;
     std::uint32_t name = StringTable::kAbsent;
     for (std::size_t i = begin; i < n; ++i) {
-      path = combine(path, words[i]);
-      const Node& node = node_[place(path)];
-      if (!node.used) break;
+      path = nonzero(combine(path, words[i]));
+      const Node& node = nodes_.find(path, [path](const Node& it) { return it.path == path; });
+      if (!node.used()) break;
       if (node.name != StringTable::kAbsent) {
         length = i - begin + 1;
         name = node.name;
@@ -427,41 +415,26 @@ std::string Extractor::name(std::size_t sentence, std::size_t position, std::siz
 
 // -- numbers of features ------------------------------------------------------------------------
 
-FeatureIndex::FeatureIndex(std::size_t expected) {
-  std::size_t n = 1024;
-  while (n < 2 * expected) n *= 2;
-  slot_.resize(n);
-  mask_ = n - 1;
-}
-
 std::uint32_t FeatureIndex::add(std::uint64_t key) {
-  Slot& slot = slot_[place(key)];
-  if (slot.key == key) {
+  Slot& slot = table_.find(key, has(key));
+  if (slot.used()) {
     ++slot.count;
     return slot.id;
   }
-  const auto id = static_cast<std::uint32_t>(size_++);
-  slot = {key, id, 1};
-  if (4 * size_ > 3 * slot_.size()) grow();
+  const auto id = static_cast<std::uint32_t>(size());
+  table_.fill(slot, {key, id, 1});
   return id;
 }
 
 void FeatureIndex::count_often(std::uint64_t key) {
   add(key);
-  slot_[place(key)].count = 1u << 31;
-}
-
-void FeatureIndex::grow() {
-  double_table(
-      slot_, Slot{}, [](const Slot& slot) { return slot.key != 0; },
-      [](const Slot& slot) { return slot.key; });
-  mask_ = slot_.size() - 1;
+  table_.find(key, has(key)).count = 1u << 31;
 }
 
 std::vector<std::uint32_t> FeatureIndex::keep(std::uint32_t min_count) {
-  std::vector<std::uint32_t> moved(size_, kAbsent);
-  std::vector<const Slot*> kept(size_, nullptr);
-  for (const Slot& slot : slot_) {
+  std::vector<std::uint32_t> moved(size(), kAbsent);
+  std::vector<const Slot*> kept(size(), nullptr);
+  for (const Slot& slot : table_.slots()) {
     if (slot.key != 0 && slot.count >= min_count) kept[slot.id] = &slot;
   }
   FeatureIndex smaller(static_cast<std::size_t>(
@@ -475,8 +448,8 @@ std::vector<std::uint32_t> FeatureIndex::keep(std::uint32_t min_count) {
 }
 
 std::vector<std::uint64_t> FeatureIndex::keys() const {
-  std::vector<std::uint64_t> keys(size_);
-  for (const Slot& slot : slot_) {
+  std::vector<std::uint64_t> keys(size());
+  for (const Slot& slot : table_.slots()) {
     if (slot.key != 0) keys[slot.id] = slot.key;
   }
   return keys;

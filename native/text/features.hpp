@@ -42,14 +42,14 @@ class Gazetteer {
 
  private:
   struct Node {
-    std::uint64_t path = 0;
-    bool used = false;
+    std::uint64_t path = 0;  // 0: none
     std::uint32_t name = StringTable::kAbsent;
+    bool used() const { return path != 0; }
+    std::size_t home() const { return path; }
   };
-  std::size_t place(std::uint64_t path) const;
   void put(std::uint64_t path, std::uint32_t name);
-  std::vector<Node> node_ = std::vector<Node>(64);
-  std::size_t used_ = 0, entries_ = 0;
+  OpenTable<Node> nodes_;
+  std::size_t entries_ = 0;
   StringTable names_;
 };
 
@@ -226,22 +226,27 @@ inline std::size_t fold_of(std::size_t sentence, std::size_t sentences, std::siz
 class FeatureIndex {
  public:
   static constexpr std::uint32_t kAbsent = 0xFFFFFFFFu;
+
+ private:
   struct Slot {
     std::uint64_t key = 0;  // 0: empty
-    std::uint32_t id = 0, count = 0;
+    std::uint32_t id = kAbsent, count = 0;
+    bool used() const { return key != 0; }
+    std::size_t home() const { return key; }
   };
-  explicit FeatureIndex(std::size_t expected = 0);
+  static auto has(std::uint64_t key) {
+    return [key](const Slot& slot) { return slot.key == key; };
+  }
 
-  std::size_t size() const { return size_; }
+ public:
+  explicit FeatureIndex(std::size_t expected = 512) : table_(expected) {}
+
+  std::size_t size() const { return table_.size(); }
   std::uint32_t add(std::uint64_t key);
   // Counts a key so often that it is kept for sure.
   void count_often(std::uint64_t key);
-  std::uint32_t find(std::uint64_t key) const {
-    const Slot& slot = slot_[place(key)];
-    return slot.key == 0 ? kAbsent : slot.id;
-  }
-  void prefetch(std::uint64_t key) const { __builtin_prefetch(&slot_[key & mask_]); }
-  const std::vector<Slot>& slots() const { return slot_; }
+  std::uint32_t find(std::uint64_t key) const { return table_.find(key, has(key)).id; }
+  void prefetch(std::uint64_t key) const { table_.prefetch(key); }
   // Keeps the features counted at least so often, and numbers them anew in the same order; old
   // number to new (kAbsent: gone).
   std::vector<std::uint32_t> keep(std::uint32_t min_count);
@@ -249,13 +254,7 @@ class FeatureIndex {
   std::vector<std::uint64_t> keys() const;
 
  private:
-  void grow();
-  std::size_t place(std::uint64_t key) const {
-    return probe(key, mask_,
-                 [&](std::size_t at) { return slot_[at].key == key || slot_[at].key == 0; });
-  }
-  std::vector<Slot> slot_;
-  std::size_t mask_, size_ = 0;
+  OpenTable<Slot> table_;
 };
 
 }  // namespace structlearn::text

@@ -32,7 +32,6 @@ class Lexicon {
   // The number of a word's value; names()[0] stands for a word without any.
   std::uint32_t value(std::uint64_t word, std::size_t fold) const;
   const StringTable& names() const { return names_; }
-  bool has_folds() const { return !folded_.empty(); }
 
   const FeatureIndex& index() const { return index_; }
   const std::vector<std::uint32_t>& values() const { return value_; }

@@ -52,7 +52,6 @@ _MODULES = (
     "constraints",
     "datasets",
     "estimators",
-    "features",
     "io",
     "learners",
     "losses",

@@ -4,18 +4,32 @@ from __future__ import annotations
 
 import argparse
 import os
-from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+
+TYPE_CHECKING = False  # importing typing costs more than labelling a sentence
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+    from typing import Any
+
+    Commands = Mapping[str, Callable[[Any], int]]
 
 __all__ = ["make_parser"]
 
 _LEARNERS = ("perceptron", "svm", "crf", "passive-aggressive", "arow", "adagrad")
-
-Commands = Mapping[str, Callable[[Any], int]]
+#: Parameters of learners: whose they are and what they mean, and the default of the estimators.
+_LEARNER_OPTIONS = {
+    "C": ("weight of the losses; passive-aggressive: longest step", "1"),
+    "l1": ("crf: weight of the L1 norm", "0"),
+    "margin": ("crf, adagrad: margin of the loss", "crf: 0; adagrad: 1"),
+    "temperature": ("crf, adagrad: temperature of the loss", "crf: 1; adagrad: 0"),
+    "tol": ("svm, crf, adagrad: relative gap to stop at", "0.01; crf: 0.001"),
+    "eta0": ("adagrad: first step of a weight", "1"),
+    "delta": ("adagrad: shortens the first steps", "1"),
+    "r": ("arow: regularisation", "10"),
+}
 
 
 class _Version(argparse.Action):
-    """Looks the version up only when asked: finding it takes longer than labelling a sentence."""
+    """Looks up the version only on demand, because that takes longer than labelling a sentence."""
 
     def __init__(self, option_strings: Sequence[str], dest: str) -> None:
         super().__init__(option_strings, dest, nargs=0, help="show the version and exit")
@@ -37,9 +51,9 @@ def _count(least: int) -> Callable[[str], int]:
         except ValueError:
             raise argparse.ArgumentTypeError(f"{text!r} is not a whole number") from None
         if number < least:
-            raise argparse.ArgumentTypeError(f"{number} is below {least}")
+            raise argparse.ArgumentTypeError(f"{number} is less than {least}")
         if number > _MOST:
-            raise argparse.ArgumentTypeError(f"{text!r} is above {_MOST}")
+            raise argparse.ArgumentTypeError(f"{text} is greater than {_MOST}")
         return number
 
     return whole_number
@@ -51,12 +65,12 @@ def _amount(text: str) -> float:
     except ValueError:
         raise argparse.ArgumentTypeError(f"{text!r} is not a number") from None
     if not 0 <= number < float("inf"):
-        raise argparse.ArgumentTypeError(f"{text} is not a number of at least 0")
+        raise argparse.ArgumentTypeError(f"{text} is not a finite number >= 0")
     return number
 
 
 class _Formatter(argparse.HelpFormatter):
-    """Knows the width without asking shutil, whose import is a tenth of a prediction's time."""
+    """Finds the width without shutil, whose import takes a tenth of the time of a prediction."""
 
     def __init__(self, prog: str) -> None:
         try:
@@ -67,30 +81,30 @@ class _Formatter(argparse.HelpFormatter):
 
 
 class _Parser(argparse.ArgumentParser):
-    """An argument parser with that formatter; those of the commands are of the same kind."""
+    """An argument parser with that formatter, also for the commands."""
 
     def __init__(self, **options: Any) -> None:
         super().__init__(formatter_class=_Formatter, allow_abbrev=False, **options)
 
 
 def make_parser(commands: Commands) -> argparse.ArgumentParser:
-    """Return the parser of all commands; each hands its arguments to the function given."""
+    """Return the parser of all commands; ``commands`` has the function that runs each of them."""
     parser = _Parser(
         prog="structlearn",
-        description="Structured prediction: tags, chunks and entities of sentences, their trees "
-        "(dependencies and constituents), and the segments of images.",
+        description="Structured prediction: tag words, find chunks and entities, parse sentences "
+        "(dependencies or constituents), and segment images.",
     )
     parser.add_argument("--version", action=_Version, dest="version")
-    # Without prog, argparse works it out by formatting a help text first.
+    # Without prog, argparse would format a help text to find it.
     subparsers = parser.add_subparsers(metavar="COMMAND", required=True, prog="structlearn")
 
-    train = subparsers.add_parser("train", help="learn a model from a labelled file or a treebank")
+    train = subparsers.add_parser("train", help="train a model on labelled data")
     tasks = train.add_subparsers(metavar="TASK", required=True, prog="structlearn train")
     _add_train_tagger(
         tasks.add_parser(
             "tagger",
             help="a tagger, chunker or entity recogniser",
-            description="Learn to label tokens from a column file or a CoNLL-U file.",
+            description="Train a tagger on a column file or a CoNLL-U file.",
         ),
         commands,
     )
@@ -98,8 +112,8 @@ def make_parser(commands: Commands) -> argparse.ArgumentParser:
         tasks.add_parser(
             "segments",
             help="an entity recogniser that scores whole segments",
-            description="Learn to find chunks from a column file or a CoNLL-U file with labels O, "
-            "B-PER, I-PER, ...",
+            description="Train a semi-Markov model on a column file or a CoNLL-U file with labels "
+            "O, B-PER, I-PER, ...",
         ),
         commands,
     )
@@ -107,7 +121,7 @@ def make_parser(commands: Commands) -> argparse.ArgumentParser:
         tasks.add_parser(
             "parser",
             help="a dependency parser",
-            description="Learn to find heads and relations from a treebank in CoNLL-U.",
+            description="Train a dependency parser on a treebank in CoNLL-U.",
         ),
         commands,
     )
@@ -115,8 +129,8 @@ def make_parser(commands: Commands) -> argparse.ArgumentParser:
     _add_train_constituency(
         tasks.add_parser(
             "constituency",
-            help="a parser of constituents",
-            description="Learn to parse from bracketed trees (the Penn format).",
+            help="a constituency parser",
+            description="Train a constituency parser on bracketed trees (the Penn format).",
         ),
         commands,
     )
@@ -124,9 +138,9 @@ def make_parser(commands: Commands) -> argparse.ArgumentParser:
     _add_train_segmenter(
         tasks.add_parser(
             "segmenter",
-            help="a segmenter of images: a class for every pixel",
-            description="Learn from a folder with images/ and masks/ (PNG, JPEG; masks as PNG), or "
-            "with dog.jpg beside dog_mask.png.",
+            help="an image segmenter, which predicts a class for every pixel",
+            description="Train on a folder that contains images/ and masks/ (images as PNG or "
+            "JPEG, masks as PNG), or files such as dog.jpg and dog_mask.png.",
         ),
         commands,
     )
@@ -134,152 +148,176 @@ def make_parser(commands: Commands) -> argparse.ArgumentParser:
     predict = subparsers.add_parser(
         "predict",
         help="label or parse a file",
-        description="Write the input with the predicted column filled, or appended where it is "
-        "missing; parsers write their trees: CoNLL-U, or brackets.",
+        description="Write the input with the predicted column filled in, or appended if it is "
+        "missing. Parsers write trees, as CoNLL-U or brackets.",
     )
-    predict.add_argument("model", metavar="MODEL", help="a model file")
-    predict.add_argument("input", metavar="INPUT", help="a file to label; - is standard input")
-    predict.add_argument("--output", metavar="FILE", help="by default standard output")
+    predict.add_argument("model", metavar="MODEL", help="model file")
+    predict.add_argument("input", metavar="INPUT", help="file to label; - for standard input")
+    predict.add_argument("--output", metavar="FILE", help="output file (default: standard output)")
     predict.add_argument(
-        "--nbest", metavar="N", type=_count(1), default=1, help="columns of the N best labellings"
+        "--nbest",
+        metavar="N",
+        type=_count(1),
+        default=1,
+        help="taggers: write the N best label sequences, one column each (default: 1)",
     )
     predict.add_argument(
-        "--confidence", action="store_true", help="a column with the probability of each label"
+        "--confidence",
+        action="store_true",
+        help="taggers: add a column with the probability of each predicted label",
     )
     predict.add_argument(
-        "--marginals", action="store_true", help="a column with the probabilities of all labels"
+        "--marginals",
+        action="store_true",
+        help="taggers: add a column with the probabilities of all labels",
     )
     predict.add_argument(
         "--known",
         action="store_true",
-        help="keep labels that stand in the column already, other than _",
+        help="taggers: keep labels that the input already has (other than _)",
     )
     predict.add_argument(
         "--gold-tags",
         action="store_true",
-        help="parsers read the tags of the input (a tagger reads the columns as they are)",
+        help="parsers: use the tags of the input instead of predicting them",
     )
     predict.add_argument(
-        "--overlay", metavar="DIR", help="segmenters: pictures of the classes over the images"
+        "--overlay", metavar="DIR", help="segmenters: write images with the classes drawn over them"
     )
     predict.add_argument(
         "--format",
         choices=("columns", "conllu", "text", "brackets"),
-        help="by default by the file's name, else its content; parsers read text, a sentence a "
-        "line, too, those of constituents brackets",
+        help="input format (default: from the file name, else from the content); text is one "
+        "sentence per line, for parsers; brackets are for constituency parsers",
     )
     _add_threads(predict)
     predict.set_defaults(command=commands["predict"])
 
     evaluate = subparsers.add_parser(
-        "evaluate", help="compare a model's labels or trees with gold ones"
+        "evaluate", help="compare predicted labels or trees with gold ones"
     )
-    evaluate.add_argument("model", metavar="MODEL", help="a model file")
-    evaluate.add_argument("gold", metavar="GOLD", help="a labelled file; - is standard input")
-    evaluate.add_argument("--json", action="store_true", help="one JSON object, nothing else")
+    evaluate.add_argument("model", metavar="MODEL", help="model file")
+    evaluate.add_argument("gold", metavar="GOLD", help="labelled file; - for standard input")
+    evaluate.add_argument("--json", action="store_true", help="print one JSON object only")
     evaluate.add_argument(
-        "--confidence", action="store_true", help="95 %% confidence intervals by the bootstrap"
+        "--confidence", action="store_true", help="add 95 %% confidence intervals (bootstrap)"
     )
     evaluate.add_argument(
         "--confusions",
         metavar="N",
         type=_count(0),
         default=0,
-        help="the N commonest confusions",
+        help="list the N most frequent confusions (default: 0)",
     )
     evaluate.add_argument(
-        "--against", metavar="MODEL", help="another model: is the difference significant?"
+        "--against",
+        metavar="MODEL",
+        help="test whether the difference to another model is significant",
     )
     evaluate.add_argument(
-        "--gold-tags", action="store_true", help="parsers read the tags of the file"
+        "--gold-tags",
+        action="store_true",
+        help="parsers: use the tags of the file instead of predicting them",
     )
     evaluate.add_argument(
         "--format",
         choices=("columns", "conllu", "brackets"),
-        help="by default by the file's name, else its content",
+        help="file format (default: from the file name, else from the content)",
     )
     _add_threads(evaluate)
     evaluate.set_defaults(command=commands["evaluate"])
 
-    inspect = subparsers.add_parser("inspect", help="look at what a model has learned")
-    inspect.add_argument("model", metavar="MODEL", help="a model file")
+    inspect = subparsers.add_parser("inspect", help="show what a model has learned")
+    inspect.add_argument("model", metavar="MODEL", help="model file")
     inspect.add_argument(
-        "--top", metavar="N", type=_count(1), default=10, help="features a label (10)"
+        "--top",
+        metavar="N",
+        type=_count(1),
+        default=10,
+        help="number of features per label (default: 10)",
     )
-    inspect.add_argument("--label", metavar="LABEL", action="append", help="only this label")
+    inspect.add_argument(
+        "--label", metavar="LABEL", action="append", help="show this label only (may be repeated)"
+    )
     inspect.add_argument(
         "--sentence",
         metavar="TEXT",
-        help="explain the labels of a sentence: words separated by spaces, columns of a word by |",
+        help="explain the labels of a sentence; separate words by spaces and columns by |",
     )
     inspect.add_argument("--input", metavar="FILE", help="explain the sentences of a file")
-    inspect.add_argument("--html", metavar="FILE", help="write a page instead")
+    inspect.add_argument(
+        "--html", metavar="FILE", help="write an HTML page instead of printing text"
+    )
     inspect.add_argument(
         "--most",
         metavar="N",
         type=_count(1),
         default=20,
-        help="parsers show so many sentences of the file (20)",
+        help="parsers: maximum number of sentences of the file to show (default: 20)",
     )
     inspect.set_defaults(command=commands["inspect"])
 
-    demo = subparsers.add_parser("demo", help="the tour on built-in data: tags, digits, trees")
+    demo = subparsers.add_parser("demo", help="a tour on built-in data: tags, digits, trees")
     demo.add_argument(
         "--sentences",
         type=_count(50),
         default=1500,
-        help="size of the made treebank; a fifth of it is for testing",
+        help="size of the generated treebank, a fifth of which is for testing (default: 1500)",
     )
     demo.add_argument(
-        "--random-state", type=_count(0), default=0, help="seed of the data and the learners"
+        "--random-state", type=_count(0), default=0, help="seed of data and learners (default: 0)"
     )
     demo.set_defaults(command=commands["demo"])
     return parser
 
 
 def _add_train_tagger(p: argparse.ArgumentParser, commands: Commands) -> None:
-    _add_training(p)
+    _add_training(p, ("hmm",))
     p.add_argument(
         "--target",
         metavar="COLUMN",
-        help="number from 1, or name, of the column of labels (the last; upos)",
+        help="column of the labels: a number from 1, or a name (default: the last; CoNLL-U: upos)",
     )
     p.add_argument(
         "--features",
         metavar="PRESET|FILE",
         default="auto",
-        help="pos, chunk, ner, none, or a file of templates (by the labels)",
+        help="pos, chunk, ner, none, or a template file (default: chosen by the labels)",
     )
-    p.add_argument("--learner", choices=(*_LEARNERS, "hmm"), default="perceptron")
-    p.add_argument("--order", metavar="N", type=_count(1), help="of the chain (1; ner 2)")
+    p.add_argument(
+        "--order", metavar="N", type=_count(1), help="order of the chain (default: 1; ner: 2)"
+    )
     p.add_argument(
         "--scheme",
         choices=("none", "bio", "iobes"),
-        help="only legal chunk labels; iobes: learn S- and E- labels too",
+        help="predict legal label sequences only; iobes: use S- and E- labels internally",
     )
     p.add_argument(
-        "--hash-bits", metavar="B", type=_count(0), default=0, help="fold features to 2^B"
+        "--hash-bits",
+        metavar="B",
+        type=_count(0),
+        default=0,
+        help="hash features to 2^B indices (default: 0, no hashing)",
     )
     p.add_argument(
         "--precision",
         choices=("float32", "float16", "int8"),
         default="float32",
-        help="of the weights in the file",
+        help="precision of the weights in the file (default: float32)",
     )
-    p.add_argument("--no-names", action="store_true", help="a smaller model, not to be inspected")
     p.add_argument(
-        "--unknown", metavar="LABEL", default="_", help="a label that stands for an unknown one (_)"
+        "--no-names",
+        action="store_true",
+        help="leave out feature names: a smaller model that cannot be inspected",
     )
-    p.add_argument("--start", metavar="MODEL", help="go on from this model")
     p.add_argument(
-        "--checkpoint",
-        metavar="FILE",
-        help="written while training; where it exists, training goes on from there",
+        "--unknown", metavar="LABEL", default="_", help="label that means unknown (default: _)"
     )
+    p.add_argument("--start", metavar="MODEL", help="continue training from this model")
     p.add_argument(
         "--stream",
         action="store_true",
-        help="read the file anew each pass: for files larger than memory (perceptron)",
+        help="read the file again in each pass, for files larger than memory (perceptron)",
     )
     p.set_defaults(command=commands["train"], task="tagger")
 
@@ -287,89 +325,82 @@ def _add_train_tagger(p: argparse.ArgumentParser, commands: Commands) -> None:
 def _add_train_segments(p: argparse.ArgumentParser, commands: Commands) -> None:
     _add_training(p)
     p.add_argument(
-        "--target", metavar="COLUMN", help="number from 1, or name, of the column of labels (last)"
+        "--target",
+        metavar="COLUMN",
+        help="column of the labels: a number from 1, or a name (default: the last)",
     )
     p.add_argument(
         "--features",
         metavar="FILE",
         default="segments",
-        help="a file of templates of segments (the preset segments)",
+        help="file with segment templates (default: the preset segments)",
     )
-    p.add_argument("--learner", choices=_LEARNERS, default="perceptron")
     p.add_argument(
         "--max-length",
         metavar="N",
         type=_count(1),
-        help="tokens of the longest segment (the longest in training, at most 8)",
+        help="maximum length of a segment in tokens (default: as in training, at most 8)",
     )
     p.set_defaults(command=commands["train"], task="segments")
 
 
 def _add_train_constituency(p: argparse.ArgumentParser, commands: Commands) -> None:
-    p.add_argument("train", metavar="TRAIN", help="bracketed trees; - is standard input")
-    p.add_argument("--model", metavar="FILE", required=True, help="where the model goes")
-    p.add_argument("--dev", metavar="FILE", help="scored after each pass; the best pass is kept")
-    p.add_argument(
-        "--learner",
-        choices=(*_LEARNERS, "pcfg"),
-        default="adagrad",
-        help="adagrad; svm, crf: convex, for small treebanks; pcfg: a counted grammar",
+    _add_files(p, "bracketed trees; - for standard input")
+    _add_learner(
+        p,
+        "adagrad",
+        "svm and crf are convex and slow on large treebanks, pcfg counts rules",
+        extra=("pcfg",),
+        C="adagrad: no regulariser",
+        eta0="0.1",
+        delta="0",
+        max_iter="adagrad: 4",
     )
     p.add_argument(
-        "--C", metavar="X", type=_amount, help="weight of the losses (svm, crf 1), longest step"
+        "--gold-tags",
+        action="store_true",
+        help="train on the tags of the trees instead of predicted ones",
     )
-    p.add_argument("--eta0", metavar="X", type=_amount, help="size of adagrad's steps (0.1)")
     p.add_argument(
-        "--temperature",
-        metavar="X",
-        type=_amount,
-        help="1: the log loss, with --cost 0 for probabilities (0; crf 1)",
-    )
-    p.add_argument("--tol", metavar="X", type=_amount, help="gap of svm (0.01) and crf (0.001)")
-    p.add_argument("--gold-tags", action="store_true", help="learn with the tags of the trees")
-    p.add_argument(
-        "--folds", metavar="N", type=_count(2), default=5, help="parts for tags to learn from (5)"
-    )
-    p.add_argument("--max-iter", metavar="N", type=_count(1), help="passes (adagrad 4)")
-    p.add_argument(
-        "--patience",
+        "--folds",
         metavar="N",
-        type=_count(0),
+        type=_count(2),
         default=5,
-        help="with --dev: stop after N passes without a better score (5)",
+        help="number of folds for predicting the tags of the training data (default: 5)",
     )
     p.add_argument(
-        "--cost",
-        "--margin",
-        metavar="X",
-        type=_amount,
-        help="of a wrong span in training (adagrad 1; crf 0)",
+        "--min-count",
+        metavar="N",
+        type=_count(1),
+        default=2,
+        help="drop features seen fewer times in gold trees (default: 2)",
     )
     p.add_argument(
-        "--min-count", metavar="N", type=_count(1), default=2, help="of a feature in gold trees (2)"
+        "--max-length",
+        metavar="N",
+        type=_count(1),
+        default=100,
+        help="skip longer training sentences (default: 100 words)",
     )
-    p.add_argument(
-        "--max-length", metavar="N", type=_count(1), default=100, help="words to learn from (100)"
-    )
-    p.add_argument("--functions", action="store_true", help="keep functional tags: NP-SBJ")
+    p.add_argument("--functions", action="store_true", help="keep function tags, as in NP-SBJ")
     p.add_argument("--traces", action="store_true", help="keep empty elements")
     p.add_argument(
-        "--vertical", metavar="V", type=_count(1), default=2, help="Markovisation of a pcfg (2)"
+        "--vertical",
+        metavar="V",
+        type=_count(1),
+        default=2,
+        help="pcfg: order of vertical Markovisation (default: 2)",
     )
     p.add_argument(
-        "--horizontal", metavar="H", type=_count(0), default=2, help="Markovisation of a pcfg (2)"
+        "--horizontal",
+        metavar="H",
+        type=_count(0),
+        default=2,
+        help="pcfg: order of horizontal Markovisation (default: 2)",
     )
-    p.add_argument(
-        "--n-models", metavar="N", type=_count(1), default=1, help="average the weights of N seeds"
-    )
-    p.add_argument("--random-state", metavar="S", type=_count(0), default=0, help="seed (0)")
-    p.add_argument(
-        "--checkpoint",
-        metavar="FILE",
-        help="written while training; where it exists, training goes on from there",
-    )
-    p.add_argument("--quiet", action="store_true", help="no progress")
-    _add_threads(p)
+    _add_models(p)
+    _add_checkpoint(p)
+    _add_running(p)
     p.set_defaults(command=commands["train"], task="constituency")
 
 
@@ -379,179 +410,229 @@ def _scales(text: str) -> tuple[float, ...]:
     except ValueError:
         found = ()
     if not found or not all(0 < s <= 64 for s in found):
-        raise argparse.ArgumentTypeError(f"{text!r} is no list of pixels up to 64: 1,2,4,8")
+        raise argparse.ArgumentTypeError(
+            f"{text!r} is not a list of scales in pixels, each at most 64, such as 1,2,4,8"
+        )
     return found
 
 
 def _add_train_segmenter(p: argparse.ArgumentParser, commands: Commands) -> None:
-    p.add_argument("train", metavar="FOLDER", help="images with masks")
-    p.add_argument("--model", metavar="FILE", required=True, help="where the model goes")
-    p.add_argument("--dev", metavar="FOLDER", help="scored after each pass; the best pass is kept")
-    p.add_argument("--learner", choices=("svm", "perceptron", "crf"), default="svm")
+    _add_files(p, "folder with images and masks", "FOLDER")
+    _add_learner(
+        p,
+        "adagrad",
+        "crf learns by pseudo-likelihood",
+        C="depends on the learner",
+        eta0="0.03",
+        delta="0.05",
+        max_iter="adagrad: 4; others: 6",
+    )
     p.add_argument(
         "--superpixels",
         metavar="N",
         type=_count(0),
         default=0,
-        help="label about N regions an image, not pixels (0; needs scikit-image)",
+        help="label about N regions per image instead of pixels; needs scikit-image "
+        "(default: 0, pixels)",
     )
     p.add_argument(
         "--scales",
         metavar="LIST",
         type=_scales,
         default=(1.0, 2.0, 4.0, 8.0),
-        help="of blurs, in pixels (1,2,4,8)",
+        help="radii of the blurred features in pixels (default: 1,2,4,8)",
     )
-    p.add_argument("--no-place", action="store_true", help="the place in the image is no feature")
     p.add_argument(
-        "--classes", metavar="FILE", help="names: a line a value, or JSON (a list, or by value)"
+        "--no-place", action="store_true", help="do not use the position in the image as a feature"
+    )
+    p.add_argument(
+        "--classes",
+        metavar="FILE",
+        help="class names: one line per mask value, or JSON (a list, or an object by value)",
     )
     p.add_argument(
         "--void",
         metavar="VALUE",
         default="auto",
-        help="of unknown mask pixels: 0 to 255, #rrggbb, none (255 unless there are two values)",
+        help="mask value that means unknown: 0 to 255, #rrggbb, or none (default: 255, unless "
+        "there are two values only)",
     )
-    p.add_argument("--max-iter", metavar="N", type=_count(1), help="passes (6)")
-    p.add_argument(
-        "--patience",
-        metavar="N",
-        type=_count(0),
-        default=5,
-        help="with --dev: stop after N passes without a better score (5)",
-    )
-    p.add_argument(
-        "--cost", metavar="X", type=_amount, default=1.0, help="of a wrong pixel in training (1)"
-    )
-    p.add_argument("--C", metavar="X", type=_amount, default=1.0, help="weight of the data (1)")
-    p.add_argument("--random-state", metavar="S", type=_count(0), default=0, help="seed (0)")
-    p.add_argument("--quiet", action="store_true", help="no progress")
-    _add_threads(p)
+    _add_models(p)
+    _add_checkpoint(p)
+    _add_running(p)
     p.set_defaults(command=commands["train"], task="segmenter")
 
 
 def _add_train_parser(p: argparse.ArgumentParser, commands: Commands) -> None:
-    p.add_argument("train", metavar="TRAIN", help="a treebank in CoNLL-U; - is standard input")
-    p.add_argument("--model", metavar="FILE", required=True, help="where the model goes")
-    p.add_argument("--dev", metavar="FILE", help="scored after each pass; the best pass is kept")
+    _add_files(p, "treebank in CoNLL-U; - for standard input")
     p.add_argument(
         "--order",
         type=int,
         choices=(1, 2),
-        help="2: siblings and grandparents too (2; with --learner crf 1)",
+        help="1: score single arcs, 2: siblings and grandparents too (default: 2; crf: 1)",
     )
-    p.add_argument("--projective", action="store_true", help="only trees without crossing arcs")
-    p.add_argument("--learner", choices=_LEARNERS, default="passive-aggressive")
     p.add_argument(
-        "--gold-tags", action="store_true", help="learn on the tags of the file, without taggers"
+        "--projective", action="store_true", help="predict trees without crossing arcs only"
+    )
+    _add_learner(
+        p,
+        "passive-aggressive",
+        C="passive-aggressive: 0.002; svm, crf: 0.1; adagrad: no regulariser",
+        eta0="0.02",
+        delta="0",
+    )
+    p.add_argument(
+        "--gold-tags",
+        action="store_true",
+        help="train on the tags of the file, without training taggers",
     )
     p.add_argument(
         "--folds",
         metavar="N",
         type=_count(2),
         default=5,
-        help="for predicting tags to learn on (5)",
+        help="number of folds for predicting the tags of the training data (default: 5)",
     )
-    p.add_argument("--lemmas", action="store_true", help="read lemmas too")
-    p.add_argument("--max-iter", metavar="N", type=_count(1), help="passes (10; svm, crf 100)")
+    p.add_argument("--lemmas", action="store_true", help="use lemmas as features")
     p.add_argument(
-        "--patience",
-        metavar="N",
-        type=_count(0),
-        default=3,
-        help="with --dev: stop after N passes without a better score (3)",
+        "--hash-bits",
+        metavar="B",
+        type=_count(10),
+        help="hash features to 2^B weights (default: 24; svm, crf: 20)",
     )
-    p.add_argument(
-        "--C",
-        metavar="X",
-        type=_amount,
-        help="passive-aggressive: the longest step (0.002); svm, crf: weight of the losses (0.1)",
-    )
-    p.add_argument(
-        "--eta0", metavar="X", type=_amount, help="adagrad: the first step of a weight (0.02)"
-    )
-    p.add_argument("--delta", metavar="X", type=_amount, help="adagrad: shortens first steps (0)")
-    p.add_argument("--r", metavar="X", type=_amount, help="arow: its regulariser (10)")
-    p.add_argument("--margin", metavar="X", type=_amount, help="crf, adagrad: of the loss")
-    p.add_argument(
-        "--temperature", metavar="X", type=_amount, help="crf, adagrad: of the loss (order 1)"
-    )
-    p.add_argument(
-        "--tol", metavar="X", type=_amount, help="svm, crf, adagrad: end at this relative gap"
-    )
-    p.add_argument(
-        "--n-models", metavar="N", type=_count(1), default=1, help="average the weights of N seeds"
-    )
-    p.add_argument(
-        "--hash-bits", metavar="B", type=_count(10), help="2^B weights (24; svm, crf 20)"
-    )
-    p.add_argument(
-        "--checkpoint",
-        metavar="FILE",
-        help="written while training; where it exists, training goes on from there",
-    )
-    p.add_argument("--random-state", metavar="S", type=_count(0), default=0, help="seed (0)")
-    p.add_argument("--quiet", action="store_true", help="no progress")
-    _add_threads(p)
+    _add_models(p)
+    _add_checkpoint(p)
+    _add_running(p)
     p.set_defaults(command=commands["train"], task="parser")
 
 
-def _add_training(p: argparse.ArgumentParser) -> None:
-    """Add what every training takes."""
-    p.add_argument("train", metavar="TRAIN", help="a labelled file; - is standard input")
-    p.add_argument("--model", metavar="FILE", required=True, help="where the model goes")
-    p.add_argument("--dev", metavar="FILE", help="scored after each pass; the best pass is kept")
-    _add_format(p)
-    p.add_argument("--max-iter", metavar="N", type=_count(1), help="passes (10; crf 100, svm 30)")
+def _add_training(p: argparse.ArgumentParser, extra: tuple[str, ...] = ()) -> None:
+    """Add the options of both kinds of taggers."""
+    _add_files(p, "labelled file; - for standard input")
     p.add_argument(
-        "--patience",
+        "--format",
+        choices=("columns", "conllu"),
+        help="file format (default: from the file name, else from the content)",
+    )
+    _add_learner(p, "perceptron", extra=extra)
+    p.add_argument(
+        "--all-possible-states",
         metavar="N",
         type=_count(0),
-        default=5,
-        help="with --dev: stop after N passes without a better score (5)",
-    )
-    p.add_argument(
-        "--C",
-        metavar="X",
-        type=_amount,
-        default=1.0,
-        help="weight of the losses against the regulariser (1)",
-    )
-    p.add_argument("--l1", metavar="X", type=_amount, default=0.0, help="L1 regulariser (crf)")
-    p.add_argument(
-        "--all-states",
-        metavar="N",
-        type=_count(0),
-        help="weights for every label where a feature was seen with N of them; 1: all, 0: never",
+        help="give a feature weights for all labels if it was seen with at least N labels; "
+        "1: always, 0: never",
     )
     p.add_argument(
         "--min-count",
         metavar="N",
         type=_count(0),
         default=0,
-        help="leave out features seen fewer times",
+        help="drop features seen fewer times (default: 0)",
     )
     p.add_argument(
-        "--prune", metavar="X", type=_amount, default=0.0, help="leave out weights up to this size"
+        "--prune",
+        metavar="X",
+        type=_amount,
+        default=0.0,
+        help="drop weights of at most this absolute value (default: 0)",
     )
     p.add_argument(
         "--n-models",
         metavar="N",
         type=_count(1),
-        help="average the weights of N seeds (perceptron)",
+        help="average the weights of N models with different seeds",
     )
-    p.add_argument("--random-state", metavar="S", type=_count(0), default=0, help="seed (0)")
-    p.add_argument("--quiet", action="store_true", help="no progress")
+    _add_checkpoint(p)
+    _add_running(p)
+
+
+def _add_learner(
+    p: argparse.ArgumentParser,
+    default: str,
+    more: str = "",
+    extra: tuple[str, ...] = (),
+    **defaults: str,
+) -> None:
+    """Add the learner and its parameters, which have the names and the meaning of the estimators.
+
+    Parameters
+    ----------
+    more : str
+        What else to say about the learners.
+    extra : tuple of str
+        Learners that this task has and others do not.
+    **defaults
+        Default values of the task that differ from those of the estimators, as text.
+    """
+    p.add_argument(
+        "--learner",
+        choices=(*_LEARNERS, *extra),
+        default=default,
+        help=f"learning algorithm (default: {default})" + (f"; {more}" if more else ""),
+    )
+    for name, (text, usual) in _LEARNER_OPTIONS.items():
+        text = f"{text} (default: {defaults.get(name, usual)})"
+        p.add_argument(f"--{name}", metavar="X", type=_amount, help=text)
+    p.add_argument(
+        "--solver", metavar="NAME", help="svm, crf: solver, as in the estimators (default: auto)"
+    )
+    p.add_argument(
+        "--max-iter",
+        metavar="N",
+        type=_count(1),
+        help="maximum number of passes or iterations (default: "
+        f"{defaults.get('max_iter', '10; adagrad: 20; svm, crf: 100')})",
+    )
+    _add_patience(p)
+
+
+def _add_files(p: argparse.ArgumentParser, what: str, metavar: str = "TRAIN") -> None:
+    p.add_argument("train", metavar=metavar, help=what)
+    p.add_argument("--model", metavar="FILE", required=True, help="model file to write")
+    p.add_argument(
+        "--dev",
+        metavar="FOLDER" if metavar == "FOLDER" else "FILE",
+        help="development data, scored after each pass; the best pass is kept",
+    )
+
+
+def _add_patience(p: argparse.ArgumentParser) -> None:
+    p.add_argument(
+        "--patience",
+        metavar="N",
+        type=_count(0),
+        default=5,
+        help="with --dev: stop after N passes without improvement (default: 5)",
+    )
+
+
+def _add_models(p: argparse.ArgumentParser) -> None:
+    p.add_argument(
+        "--n-models",
+        metavar="N",
+        type=_count(1),
+        default=1,
+        help="average the weights of N models with different seeds (default: 1)",
+    )
+
+
+def _add_checkpoint(p: argparse.ArgumentParser) -> None:
+    p.add_argument(
+        "--checkpoint",
+        metavar="FILE",
+        help="save the state of training here; if the file exists, training resumes from it",
+    )
+
+
+def _add_running(p: argparse.ArgumentParser) -> None:
+    p.add_argument(
+        "--random-state", metavar="S", type=_count(0), default=0, help="random seed (default: 0)"
+    )
+    p.add_argument("--quiet", action="store_true", help="do not show progress")
     _add_threads(p)
 
 
-def _add_format(p: argparse.ArgumentParser) -> None:
-    p.add_argument(
-        "--format",
-        choices=("columns", "conllu"),
-        help="by default by the file's name, else its content",
-    )
-
-
 def _add_threads(p: argparse.ArgumentParser) -> None:
-    p.add_argument("--threads", metavar="N", type=_count(1), default=1, help="threads (1)")
+    p.add_argument(
+        "--threads", metavar="N", type=_count(1), default=1, help="number of threads (default: 1)"
+    )

@@ -1,16 +1,14 @@
 """The command line: train, predict, evaluate, inspect, demo.
 
-Only the result goes to standard output; progress and errors go to standard error. An error of the
-user's or of a file's is a line or two and exit code 1. Parsed by argparse, and everything else is
-imported where it is used, because ``structlearn predict`` on one sentence takes less time than
-importing most libraries: its plain form does not even wait for argparse.
+Only the result goes to standard output; progress and errors go to standard error. A mistake in the
+arguments or in a file gives a short message and exit code 1. Modules are imported where they are
+used, because labelling a sentence takes less time than importing most libraries.
 """
 
 from __future__ import annotations
 
 import os
 import sys
-from types import SimpleNamespace
 
 TYPE_CHECKING = False  # importing typing costs more than labelling a sentence
 if TYPE_CHECKING:
@@ -27,11 +25,9 @@ def main(arguments: Sequence[str] | None = None) -> NoReturn:
 
 def run(arguments: Sequence[str]) -> int:
     """Run one command; return its exit code."""
-    options = _plain_prediction(arguments)
-    if options is None:
-        from .arguments import make_parser
+    from .arguments import make_parser
 
-        options = make_parser(COMMANDS).parse_args(arguments)
+    options = make_parser(COMMANDS).parse_args(arguments)
     command: Callable[[Any], int] = options.command
     if not (sys.stdout.encoding or "utf-8").lower().startswith("utf"):
         sys.stdout.reconfigure(errors="backslashreplace")  # type: ignore[union-attr]
@@ -41,50 +37,21 @@ def run(arguments: Sequence[str]) -> int:
         return code
     except KeyboardInterrupt:
         return _fail("interrupted", 130)
-    except BrokenPipeError:  # whoever was reading has seen enough
+    except BrokenPipeError:  # the reader has closed the pipe
         _close_output()
         return 0
     except MemoryError as error:
         return _fail(f"out of memory: {error}" if str(error) else "out of memory", 1)
     except ValueError as error:
         return _fail(str(error), 1)
-    except OSError as error:  # those of files are told by their readers and writers
+    except OSError as error:  # readers and writers of files raise FileError, a ValueError
         _close_output()
         return _fail(f"{error.filename or 'standard output'}: {error.strerror or error}", 1)
 
 
 def _close_output() -> None:
-    """Let what is left of the output go nowhere: Python would complain again when it flushes."""
+    """Discard the rest of the output: flushing it at exit would raise the error again."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-
-
-def _plain_prediction(arguments: Sequence[str]) -> Any:
-    """Read ``predict MODEL INPUT [--output FILE] [--threads N]``; None for anything else."""
-    if len(arguments) < 3 or arguments[0] != "predict":
-        return None
-    given = {"--output": "-", "--threads": "1"}
-    names, rest = arguments[1:3], list(arguments[3:])
-    while len(rest) >= 2 and rest[0] in given and not rest[1].startswith("-"):
-        given[rest[0]] = rest[1]
-        del rest[:2]
-    threads = given["--threads"]
-    if rest or any(name.startswith("-") and name != "-" for name in names):
-        return None
-    if not threads.isdecimal() or len(threads) > 9 or int(threads) < 1:
-        return None
-    return SimpleNamespace(
-        command=_predict,
-        model=names[0],
-        input=names[1],
-        output=given["--output"],
-        threads=int(threads),
-        format=None,
-        nbest=1,
-        confidence=False,
-        marginals=False,
-        known=False,
-        gold_tags=False,
-    )
 
 
 def _fail(message: str, code: int) -> int:
@@ -93,7 +60,7 @@ def _fail(message: str, code: int) -> int:
 
 
 def _plain_warnings() -> None:
-    """Let warnings read as errors do, without a line of source."""
+    """Print warnings in the style of errors, without a line of source."""
     import warnings
 
     def show(message: Warning | str, *rest: Any, **named: Any) -> None:
@@ -113,7 +80,7 @@ def _train(o: Any) -> int:
     try:
         save = commands_of(o.task).train(o)
         save()
-    except KeyboardInterrupt:  # an older file of that name is as it was
+    except KeyboardInterrupt:  # an older file of that name is unchanged
         return _fail("interrupted: no model was written", 130)
     return 0
 
@@ -152,23 +119,23 @@ def _load(o: Any) -> tuple[Any, Any]:
 
 
 def _check_writable(path: str, *sources: str) -> None:
-    """Find out before the work that the model cannot be written, or would replace a source."""
+    """Raise before training if the model cannot be written, or would replace a training file."""
     from .exceptions import FileError
 
     folder = os.path.dirname(path) or "."
     if os.path.isdir(path):
-        raise FileError(path, "is a folder; --model names a file")
+        raise FileError(path, "is a folder; --model must name a file")
     if not os.path.isdir(folder):
-        raise FileError(path, f"there is no folder {folder!r}")
+        raise FileError(path, f"the folder {folder!r} does not exist")
     if not os.access(folder, os.W_OK):
-        raise FileError(path, f"the folder {folder!r} cannot be written to")
+        raise FileError(path, f"the folder {folder!r} is not writable")
     for name in filter(os.path.exists, sources):
         if os.path.exists(path) and os.path.samefile(path, name):
-            raise FileError(path, "the model would replace the file to learn from")
+            raise FileError(path, "the model would overwrite the training data")
 
 
 class _Counter:
-    """A number that counts up on a terminal, from the second second on."""
+    """A running count on the terminal, shown after two seconds."""
 
     def __init__(self, what: str) -> None:
         import time
@@ -178,14 +145,14 @@ class _Counter:
         self.next = self.clock() + 2.0
 
     def show(self, number: int) -> None:
-        """Show a number, a few times a second."""
+        """Show a number, at most five times per second."""
         if self.clock() < self.next:
             return
         self.next = self.clock() + 0.2
         print(f"\r{number:,} {self.what}", end="", file=sys.stderr, flush=True)
 
 
-#: What each command does, by its name.
+#: The function that runs each command.
 COMMANDS: dict[str, Callable[[Any], int]] = {
     "train": _train,
     "predict": _predict,

@@ -13,7 +13,6 @@ __all__ = [
     "InexactInferenceWarning",
     "InfeasibleError",
     "LineError",
-    "MissingFunctionError",
     "NotSubmodularError",
     "UnboundedError",
 ]

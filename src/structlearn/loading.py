@@ -21,7 +21,7 @@ TASKS = {
     "segments": ("tasks.segments.tagger", "SegmentTagger"),
     "parser": ("tasks.dependencies.parser", "DependencyParser"),
     "constituency": ("tasks.constituents.parser", "ConstituencyParser"),
-    "segmenter": ("tasks.segmentation.segmenter", "Segmenter"),
+    "segmenter": ("tasks.images.segmenter", "ImageSegmenter"),
     "estimator": ("estimators.stored.files", "StoredEstimator"),
 }
 

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-__all__ = ["growth_slope", "plot_convergence", "plot_growth", "plot_rounds"]
+__all__ = ["plot_convergence", "plot_growth", "plot_rounds"]
 
 Vector = npt.NDArray[np.float64]
 

@@ -12,7 +12,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from structlearn.datasets import DEPRELS, TAGS, Sentence, make_treebank
+from structlearn.datasets import make_treebank
+from structlearn.datasets.grammar import DEPRELS
+from structlearn.datasets.lexicon import TAGS
+from structlearn.datasets.sentence import Sentence
 
 PINNED = [
     "In that little evening her change that is seeing them reswallowed some love quickly .",

@@ -7,9 +7,8 @@ from collections import defaultdict
 import numpy as np
 import pytest
 
-from structlearn.datasets import DEPRELS, TAGS
-from structlearn.datasets.grammar import START, grammar, rule_lines
-from structlearn.datasets.lexicon import lexicon
+from structlearn.datasets.grammar import DEPRELS, START, grammar, rule_lines
+from structlearn.datasets.lexicon import TAGS, lexicon
 
 
 def parsed_rules():

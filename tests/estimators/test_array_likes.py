@@ -344,6 +344,7 @@ def test_conventions_of_the_others(model):
     assert same_outputs(list(again.predict(X)), list(fresh.predict(X)))
     state = dict(vars(fresh))
     fresh.predict(X), fresh.predict_proba(X), fresh.score(X, y)
-    assert vars(fresh) == state or all(vars(fresh)[k] is state[k] for k in state)
+    assert vars(fresh).keys() == state.keys()
+    assert all(vars(fresh)[name] is state[name] for name in state)
     before = fitted(fresh)
     assert all(map(np.array_equal, fitted(fresh.fit(X, y)), before)), "fit begins anew"

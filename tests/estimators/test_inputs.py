@@ -8,7 +8,7 @@ from scipy import sparse
 from scipy.special import logsumexp
 
 from structlearn.estimators import CRF, StructuredModel, StructuredPerceptron, StructuredSVM
-from structlearn.features import ExampleEncoder
+from structlearn.features.encoder import ExampleEncoder
 from structlearn.structures import Chain, Exhaustive
 from tests.estimators.estimator_data import (
     points,

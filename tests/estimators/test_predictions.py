@@ -166,3 +166,20 @@ def test_more_threads_than_machines_have():
     for model in (CRF().fit(X, y), HMM().fit(X, y)):
         expected = model.predict(X)
         assert same_outputs(model.set_params(n_jobs=2**40).predict(X), expected)
+
+
+def test_marginals_of_a_structure_without_labels():
+    """The block of a lattice is its edges': it is what predict_marginals returns."""
+    rng = np.random.default_rng(5)
+    lattice = Lattice([(0, 1), (0, 1), (1, 2), (1, 3), (2, 3), (0, 3)])
+    paths = list(lattice.outputs())
+    X = [{"edge": rng.normal(size=(6, 3))} for _ in range(5)]
+    y = [paths[g] for g in rng.integers(len(paths), size=5)]
+    model = quietly(CRF(lattice), X, y)
+    for x, found in zip(X, model.predict_marginals(X), strict=True):
+        scores = x["edge"] @ np.ravel(model.coef_["edge"])
+        p = np.exp([scores[path].sum() for path in paths])
+        expected = np.zeros(6)
+        for path, q in zip(paths, p / p.sum(), strict=True):
+            expected[path] += q
+        np.testing.assert_allclose(np.ravel(found), expected, rtol=0, atol=1e-12)

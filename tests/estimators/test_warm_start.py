@@ -9,7 +9,7 @@ from structlearn.datasets import load_digit_words
 from structlearn.estimators import CRF, StructuredSVM
 from structlearn.exceptions import ConvergenceWarning
 from structlearn.losses import Hamming
-from structlearn.problem import problem_digest
+from structlearn.problem.digest import problem_digest
 from structlearn.structures import Chain
 
 HINGE = ["frank-wolfe", "n-slack", "one-slack"]

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from structlearn.estimators import CRF
-from structlearn.features import ClassHierarchy
+from structlearn.features.hierarchy import ClassHierarchy
 
 CLASSES = np.array(["movies", "music", "oncology"])
 

@@ -18,7 +18,8 @@ from structlearn import (
     StructuredPerceptron,
     StructuredSVM,
 )
-from structlearn.constraints import Constraint, Label, at_most
+from structlearn.constraints import Label, at_most
+from structlearn.constraints.language import Constraint
 from structlearn.estimators import __all__ as NAMES
 from structlearn.estimators.stored.kinds import KINDS
 from structlearn.exceptions import FileError
@@ -44,6 +45,8 @@ def alike(a, b):
         return len(a) == len(b) and all(alike(x, y) for x, y in zip(a, b, strict=True))
     if isinstance(a, dict):
         return list(a) == list(b) and all(alike(a[k], b[k]) for k in a)
+    if isinstance(a, (set, frozenset)):
+        return sorted(map(repr, a)) == sorted(map(repr, b))
     if isinstance(a, (Structure, Cost)):
         return alike_objects(a, b)
     if hasattr(a, "get_params"):

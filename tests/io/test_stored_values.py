@@ -58,7 +58,7 @@ VALUES = st.recursive(
 def test_plain_values_come_back(value):
     found = round_trip(value)
     assert found == value
-    assert repr(found) == repr(value) or isinstance(value, (frozenset, tuple, list, dict))
+    assert alike(found, value)  # True is no 1, and a tuple no list
 
 
 @pytest.mark.parametrize(

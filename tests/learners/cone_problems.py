@@ -6,7 +6,7 @@ import numpy as np
 from scipy.optimize import LinearConstraint, minimize
 
 from structlearn.problem import PartVector
-from structlearn.structures.base import flatten
+from structlearn.structures.parts import flatten
 from tests.learners.convex_reference import Enumerated
 
 

@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from structlearn.estimators import StructuredModel, StructuredSVM
-from structlearn.learners import Annealing
+from structlearn.learners.annealing import Annealing
 from structlearn.learners.base import Settings
 from tests.learners.convex_reference import Enumerated
 from tests.learners.quasi_newton_problems import learn, problem_of, words_problem

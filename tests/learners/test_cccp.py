@@ -8,17 +8,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from structlearn.estimators import StructuredModel
-from structlearn.learners import (
-    CCCP,
-    LBFGS,
-    OWLQN,
-    SAG,
-    Annealing,
-    DualAscent,
-    Online,
-    OnlineState,
-)
+from structlearn.learners.annealing import Annealing
 from structlearn.learners.base import Progress, Settings
+from structlearn.learners.cccp import CCCP
+from structlearn.learners.dual_ascent import DualAscent
+from structlearn.learners.lbfgs import LBFGS
+from structlearn.learners.online import Online, OnlineState
+from structlearn.learners.owlqn import OWLQN
+from structlearn.learners.sag import SAG
 from structlearn.problem import PartVector
 from structlearn.structures import Chain, Exhaustive, Grid, Multiclass, SemiMarkov
 

@@ -10,9 +10,8 @@ from hypothesis import strategies as st
 
 from structlearn.estimators import CRF
 from structlearn.exceptions import ConvergenceWarning
-from structlearn.learners import DualAscent
 from structlearn.learners.base import Progress, Settings
-from structlearn.learners.dual_ascent import largest_eigenvalue
+from structlearn.learners.dual_ascent import DualAscent, largest_eigenvalue
 from structlearn.problem import PartVector
 from structlearn.structures import Chain
 from tests.learners.convex_reference import Enumerated

@@ -11,10 +11,13 @@ from hypothesis import strategies as st
 from structlearn import _core
 from structlearn.estimators import CRF, StructuredModel, StructuredPerceptron, StructuredSVM
 from structlearn.exceptions import ConvergenceWarning, InexactInferenceWarning
-from structlearn.learners import DualState, FrankWolfe, NSlack, OneSlack
 from structlearn.learners.base import Progress, Settings
+from structlearn.learners.cutting_planes import NSlack
+from structlearn.learners.frank_wolfe import FrankWolfe
+from structlearn.learners.hinge_dual import DualState
+from structlearn.learners.one_slack import OneSlack
 from structlearn.structures import Chain, Exhaustive, Solution, Structure
-from structlearn.structures.base import Block
+from structlearn.structures.parts import Block
 from tests.learners.convex_reference import Enumerated
 from tests.learners.test_certificates import MissedEdges, check, data, quietly
 

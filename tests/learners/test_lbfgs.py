@@ -7,7 +7,8 @@ from hypothesis import strategies as st
 
 from structlearn import _core
 from structlearn.estimators import StructuredModel
-from structlearn.learners import LBFGS, OWLQN
+from structlearn.learners.lbfgs import LBFGS
+from structlearn.learners.owlqn import OWLQN
 from tests.learners.quasi_newton_problems import (
     crf,
     learn,

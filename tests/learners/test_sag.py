@@ -8,8 +8,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from structlearn.estimators import CRF
-from structlearn.learners import LBFGS, SAG
 from structlearn.learners.base import Progress, Settings
+from structlearn.learners.lbfgs import LBFGS
+from structlearn.learners.sag import SAG
 from structlearn.structures import Chain, Exhaustive
 from tests.learners.convex_reference import Enumerated
 from tests.learners.smooth_problems import (

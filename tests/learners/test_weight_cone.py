@@ -12,7 +12,7 @@ from scipy.optimize import LinearConstraint, minimize
 from structlearn import StructuredModel
 from structlearn.exceptions import ConvergenceWarning
 from structlearn.problem import WeightCone
-from structlearn.scoring import WeightBlock, WeightLayout
+from structlearn.scoring.layout import WeightBlock, WeightLayout
 from tests.learners.cone_problems import ConeReference, checkered
 
 KINDS = {"tables": {}, "potts": {"potts": True}, "graph": {"graph": True}}

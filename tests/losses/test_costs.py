@@ -5,7 +5,8 @@ import itertools
 import numpy as np
 import pytest
 
-from structlearn.losses import Cost, Hamming, LabelCost, StructuredLoss, ZeroOne, as_cost
+from structlearn.losses import Cost, Hamming, LabelCost, StructuredLoss, ZeroOne
+from structlearn.losses.costs import as_cost
 from structlearn.structures import Chain, Lattice, Multiclass
 
 TABLE = np.array([[0.0, 2.0, 0.5], [1.5, 0.0, 3.0], [0.25, 1.0, 0.0]])

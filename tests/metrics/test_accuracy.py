@@ -10,16 +10,15 @@ from hypothesis import strategies as st
 from sklearn import metrics as sklearn_metrics
 
 from structlearn.metrics import (
-    Averages,
-    Scores,
     chunk_report,
     confusion,
     label_report,
     sequence_accuracy,
-    sequence_counts,
     token_accuracy,
     token_counts,
 )
+from structlearn.metrics.accuracy import sequence_counts
+from structlearn.metrics.scores import Averages, Scores
 from tests.metrics.metric_strategies import REPEATABLE, paired
 
 GOLD = [["D", "N", "V"], ["N"], ["D", "N"]]

@@ -7,7 +7,6 @@ import numpy as np
 import pytest
 
 from structlearn.metrics import (
-    METRICS,
     CountMetric,
     bootstrap_interval,
     chunk_f1,
@@ -17,6 +16,7 @@ from structlearn.metrics import (
     token_accuracy,
     token_counts,
 )
+from structlearn.metrics.counts import METRICS
 
 GOLD = [["B-A", "I-A", "O"], ["B-A", "O"], ["O", "B-B", "I-B", "B-A"], ["B-A"], ["O", "O"]]
 PREDICTED = [["B-A", "O", "O"], ["B-A", "O"], ["O", "B-B", "I-B", "O"], ["B-B"], ["O", "B-A"]]

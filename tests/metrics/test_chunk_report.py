@@ -9,7 +9,9 @@ import numpy as np
 import pytest
 from hypothesis import given
 
-from structlearn.metrics import Scores, chunk_counts, chunk_f1, chunk_report, to_bio, to_iobes
+from structlearn.metrics import chunk_f1, chunk_report, to_bio, to_iobes
+from structlearn.metrics.chunking import chunk_counts
+from structlearn.metrics.scores import Scores
 from tests.metrics.chunk_reference import running_counts, write
 from tests.metrics.metric_strategies import REPEATABLE, labels, paired, segmentations
 

@@ -6,7 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from structlearn.metrics import chunks, split_label
+from structlearn.metrics import chunks
+from structlearn.metrics.boundaries import split_label
 from tests.metrics.chunk_reference import begins, ends, write
 from tests.metrics.metric_strategies import REPEATABLE, labels, segmentations
 

@@ -6,8 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from structlearn.features.rows import FeatureRows
-from structlearn.scoring import WeightBlock, WeightLayout
-from structlearn.scoring.layout import observed_outcomes
+from structlearn.scoring.layout import WeightBlock, WeightLayout, observed_outcomes
 
 REPEATABLE = settings(derandomize=True, deadline=None, database=None)
 

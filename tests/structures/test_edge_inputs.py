@@ -272,7 +272,7 @@ def test_parts_of_a_matching():
 
 
 def test_a_batch_has_a_list_of_outputs():
-    with pytest.raises(ValueError, match="a list of outputs, one an example, got 0"):
+    with pytest.raises(ValueError, match="a list of outputs, one per example, got 0"):
         Multiclass().score(0, label=[np.zeros(2), np.zeros(2)])
-    with pytest.raises(ValueError, match="a batch of 2 inputs has 1 outputs"):
+    with pytest.raises(ValueError, match="the batch has 2 inputs, but 1 outputs"):
         Multiclass().encode([0], label=[np.zeros(2), np.zeros(2)])

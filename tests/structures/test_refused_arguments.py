@@ -97,7 +97,7 @@ def test_messages_name_the_block_the_shape_and_the_example():
         Chain().argmax(label=[LABEL, np.full((2, 3), np.nan)])
     with pytest.raises(ValueError, match="the blocks are label, start, end, transition"):
         Chain().argmax(label=LABEL, edge=np.zeros(3))
-    with pytest.raises(ValueError, match="label has 2, transition 1"):
+    with pytest.raises(ValueError, match="label has 2, transition has 1"):
         Chain().argmax(label=[LABEL, LABEL], transition=[TRANSITION])
     with pytest.raises(ValueError, match="K = 4"):
         Chain().argmax(label=[LABEL, np.zeros((2, 4))], transition=TRANSITION)

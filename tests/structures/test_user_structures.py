@@ -84,7 +84,7 @@ def test_batches_of_examples():
     assert Bracketing().log_partition(span=spans) == [
         Bracketing().log_partition(span=span) for span in spans
     ]
-    with pytest.raises(ValueError, match="different numbers of examples"):
+    with pytest.raises(ValueError, match="one entry per example"):
         TwoBlocks().argmax(choice=[np.zeros(2)] * 2, bonus=[np.zeros(3)])
 
 

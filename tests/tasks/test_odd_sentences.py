@@ -127,12 +127,15 @@ def test_cells_of_different_numbers(tasks, name):
             ask(ragged)
 
 
-@pytest.mark.parametrize("name", ["tagger", "crf", "hmm", "parser", "constituents", "pcfg"])
-@pytest.mark.parametrize("k", [0, -1, 1.5, "2", None, True])
-def test_numbers_of_outputs(tasks, name, k):
+@pytest.mark.parametrize(
+    "name", ["tagger", "crf", "hmm", "segments", "parser", "constituents", "pcfg"]
+)
+@pytest.mark.parametrize("n", [0, -1, 1.5, "2", None, True])
+def test_numbers_of_outputs(tasks, name, n):
+    message = f"n must be a whole number of at least 1, got {n!r}"
     for source in ([["fish", "sleep"]], []):
-        with pytest.raises(ValueError, match=f"k must be a whole number of at least 1, got {k!r}"):
-            tasks[name].predict_kbest(source, k)
+        with pytest.raises(ValueError, match=message):
+            tasks[name].predict_kbest(source, n)
 
 
 def test_halves_of_characters_in_trees():

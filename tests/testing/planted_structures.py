@@ -7,7 +7,7 @@ import itertools
 import numpy as np
 
 from structlearn.structures import Block, Chain, Hyperedges, Solution, Structure
-from structlearn.structures.base import is_batch, unbatch
+from structlearn.structures.batches import takes_batches
 
 
 class IgnoresTransitions(Chain):
@@ -19,8 +19,6 @@ class ForgetsToLookBack(Chain):
     """Follows the best label at each position instead of the back-pointers."""
 
     def solve(self, *, n_jobs=None, **scores):
-        if is_batch(scores):
-            return [self.solve(**one) for one in unbatch(scores)]
         y = super().argmax(label=scores["label"])
         value = self.score(y, **scores)
         return Solution(y, value, True, value, self.method)
@@ -96,8 +94,6 @@ class KBestSkips(Chain):
 
 class CountsIllegal(Chain):
     def count(self, **scores):
-        if is_batch(scores):
-            return [self.count(**one) for one in unbatch(scores)]
         length, n_labels = np.shape(scores["label"])
         return n_labels**length
 
@@ -122,7 +118,7 @@ class SamplePositionsApart(Chain):
     """Draws each position from its own marginal: the right labels, the wrong pairs."""
 
     def sample(self, n, *, temperature=1.0, random_state=None, **scores):
-        if is_batch(scores) or temperature == 0:
+        if temperature == 0:
             return super().sample(n, temperature=temperature, random_state=random_state, **scores)
         p = self.marginals(temperature=temperature, **scores)["label"]
         rng = np.random.default_rng(random_state)
@@ -181,6 +177,7 @@ class OutputsIncomplete(Chain):
 
 
 class BatchBackwards(Chain):
+    @takes_batches
     def infer(self, *, temperature=1.0, n_jobs=None, **scores):
         found = super().infer(temperature=temperature, **scores)
         return found[::-1] if isinstance(found, list) else found

@@ -9,7 +9,8 @@ import pytest
 
 from structlearn.exceptions import CapabilityError
 from structlearn.structures import Block, Chain, Lattice, Multiclass, Solution, Structure
-from structlearn.testing import Report, check_structure, enumerate_outputs
+from structlearn.testing import check_structure, enumerate_outputs
+from structlearn.testing.report import Report
 from tests.testing import planted_structures as planted
 
 

@@ -38,14 +38,11 @@ nb::dict pass(const PyProblem& self, Input<std::int64_t, nb::ndim<1>> order, nb:
                 view<double>(state, "longest", n),
                 view<std::uint8_t>(state, "visited", n)};
   for (std::size_t k = 0; k < order.size(); ++k) self.check_example(order.data()[k]);
-  AscentReport report;
-  Signals signals;
-  {
-    nb::gil_scoped_release release;
-    Interrupt interrupt(signals.poll());
-    report = dual_ascent_pass(problem, {order.data(), order.size()}, s, d, threads, interrupt);
-  }
-  signals.rethrow_unless_keyboard();
+  const AscentReport report = interruptible(
+      [&](Interrupt& interrupt) {
+        return dual_ascent_pass(problem, {order.data(), order.size()}, s, d, threads, interrupt);
+      },
+      OnInterrupt::kReturn);
   nb::dict result;
   result["seen"] = report.seen;
   result["inferences"] = report.inferences;

@@ -84,14 +84,11 @@ nb::dict pass(const PyProblem& self, Input<std::int64_t, nb::ndim<1>> order, nb:
       throw std::invalid_argument("the order names an example that does not exist");
     }
   }
-  EpochReport report;
-  Signals signals;
-  {
-    nb::gil_scoped_release release;
-    Interrupt interrupt(signals.poll());
-    report = online_epoch(problem, {order.data(), order.size()}, s, o, interrupt);
-  }
-  signals.rethrow_unless_keyboard();
+  const EpochReport report = interruptible(
+      [&](Interrupt& interrupt) {
+        return online_epoch(problem, {order.data(), order.size()}, s, o, interrupt);
+      },
+      OnInterrupt::kReturn);
   state["scale"] = o.scale;
   state["ahead"] = o.ahead;
   state["total"] = o.total;

@@ -37,15 +37,12 @@ nb::dict pass(const PyProblem& self, Input<std::int64_t, nb::ndim<1>> order,
              view<std::uint8_t>(state, "visited", n),
              number(state, "step_factor")};
   for (std::size_t k = 0; k < order.size(); ++k) self.check_example(order.data()[k]);
-  SagReport report;
-  Signals signals;
-  {
-    nb::gil_scoped_release release;
-    Interrupt interrupt(signals.poll());
-    report = sag_pass(problem, {order.data(), order.size()}, {draws.data(), draws.size()}, s, d,
-                      interrupt);
-  }
-  signals.rethrow_unless_keyboard();
+  const SagReport report = interruptible(
+      [&](Interrupt& interrupt) {
+        return sag_pass(problem, {order.data(), order.size()}, {draws.data(), draws.size()}, s, d,
+                        interrupt);
+      },
+      OnInterrupt::kReturn);
   nb::dict result;
   result["seen"] = report.seen;
   result["inferences"] = report.inferences;

@@ -27,14 +27,9 @@ void check_size(std::size_t size, std::size_t wanted, const char* what) {
 
 nb::dict survey(WorkingSets& sets, Vector w, double violation, bool products, std::size_t threads) {
   check_size(w.size(), sets.problem().weights(), "w");
-  Survey found;
-  Signals signals;
-  {
-    nb::gil_scoped_release release;
-    Interrupt interrupt(signals.poll());
-    found = sets.survey(w.data(), violation, products, threads, interrupt);
-  }
-  signals.rethrow();
+  Survey found = interruptible([&](Interrupt& interrupt) {
+    return sets.survey(w.data(), violation, products, threads, interrupt);
+  });
   nb::dict result;
   result["loss"] = to_numpy(std::move(found.loss));
   result["slack"] = to_numpy(std::move(found.slack));
@@ -66,15 +61,12 @@ nb::dict frank_wolfe(WorkingSets& sets, OutVector w, OutVector gap, Integers ord
   settings.cached_share = nb::cast<double>(options["cached_share"]);
   settings.patience = nb::cast<std::uint32_t>(options["patience"]);
   settings.cone = read_cone(cone, multipliers);
-  FrankWolfeReport report;
-  Signals signals;
-  {
-    nb::gil_scoped_release release;
-    Interrupt interrupt(signals.poll());
-    report = frank_wolfe_pass(sets, {order.data(), order.size()}, settings, {w.data(), w.size()},
-                              {gap.data(), gap.size()}, interrupt);
-  }
-  signals.rethrow_unless_keyboard();
+  const FrankWolfeReport report = interruptible(
+      [&](Interrupt& interrupt) {
+        return frank_wolfe_pass(sets, {order.data(), order.size()}, settings, {w.data(), w.size()},
+                                {gap.data(), gap.size()}, interrupt);
+      },
+      OnInterrupt::kReturn);
   nb::dict result;
   result["visits"] = report.visits;
   result["oracle_calls"] = report.oracle_calls;
@@ -89,14 +81,9 @@ nb::dict solve(WorkingSets& sets, OutVector w, double gap, double share, std::si
                nb::object cone, OutVector multipliers) {
   check_size(w.size(), sets.problem().weights(), "w");
   const ConePoint point = read_cone(cone, multipliers);
-  RestrictedReport report;
-  Signals signals;
-  {
-    nb::gil_scoped_release release;
-    Interrupt interrupt(signals.poll());
-    report = solve_restricted(sets, w.data(), {gap, share}, most_passes, point, interrupt);
-  }
-  signals.rethrow();
+  const RestrictedReport report = interruptible([&](Interrupt& interrupt) {
+    return solve_restricted(sets, w.data(), {gap, share}, most_passes, point, interrupt);
+  });
   nb::dict result;
   result["gap"] = report.gap;
   result["solved"] = report.solved;
@@ -115,10 +102,7 @@ nb::object mean_constraint(WorkingSets& sets, OutVector w, OutVector gradient, d
   const WeightCone* bounds = cone.is_none() ? nullptr : &nb::cast<const WeightCone&>(cone);
   bool possible = false;
   double cost = 0.0;
-  Signals signals;
-  {
-    nb::gil_scoped_release release;
-    Interrupt interrupt(signals.poll());
+  interruptible([&](Interrupt& interrupt) {
     std::vector<double> multipliers(bounds == nullptr ? 0 : bounds->rows());
     const ConePoint point{bounds, multipliers.data()};
     const RestrictedProgram program(sets, point);
@@ -130,8 +114,7 @@ nb::object mean_constraint(WorkingSets& sets, OutVector w, OutVector gradient, d
         cost = sets.release(gradient.data());
       }
     }
-  }
-  signals.rethrow();
+  });
   return possible ? nb::cast(cost) : nb::none();
 }
 
@@ -278,17 +261,13 @@ nb::object joint_program(Integers ptr, Integers column, Vector value, Vector cos
   const WeightCone* bounds = cone.is_none() ? nullptr : &nb::cast<const WeightCone&>(cone);
   BlockSolution found;
   std::vector<std::size_t> kept;
-  Signals signals;
   bool possible = false;
-  {
-    nb::gil_scoped_release release;
-    Interrupt interrupt(signals.poll());
+  interruptible([&](Interrupt& interrupt) {
     if (bounds != nullptr) add_cone(program, *bounds);
     kept = program.compact();
     possible = program.small_enough();
     if (possible) found = solve_blocks(program, {gap, share}, interrupt);
-  }
-  signals.rethrow();
+  });
   if (!possible || found.w.empty()) return nb::none();
   std::vector<double> w(weights, 0.0);
   for (std::size_t j = 0; j < kept.size(); ++j) w[kept[j]] = found.w[j];

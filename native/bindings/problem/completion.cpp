@@ -9,8 +9,8 @@
 #include "bindings/bindings.hpp"
 #include "bindings/problem/py_problem.hpp"
 #include "bindings/signals.hpp"
-#include "numeric/grain.hpp"
 #include "numeric/parallel.hpp"
+#include "structures/examples.hpp"
 
 namespace structlearn::python {
 namespace {
@@ -23,28 +23,19 @@ nb::tuple complete_all(const PyProblem& self, Input<double, nb::ndim<1>> w, doub
   if (!problem.oracle().threads_allowed()) threads = 1;
   const std::size_t n = problem.examples();
   std::vector<PartVector> found(n);
-  Signals signals;
-  {
-    nb::gil_scoped_release release;
-    Interrupt interrupt(signals.poll());
-    std::vector<Workspace> workspace(std::max<std::size_t>(threads, 1));
-    const std::size_t grain = grain_of(n, threads, 16);
-    parallel_for((n + grain - 1) / grain, threads, [&](std::size_t task, std::size_t thread) {
-      for (std::size_t i = task * grain; i < std::min(n, (task + 1) * grain); ++i) {
-        if (interrupt.requested()) return;
-        PartVector& p = found[i];
-        problem.complete(i, problem.scorer().layout(i), w.data(), eps, p, workspace[thread]);
-        if (!p.dense) continue;
-        PartVector used;  // most of the parts are ruled out
-        used.clear(false);
-        for (std::size_t j = 0; j < p.value.size(); ++j) {
-          if (p.value[j] != 0.0) used.add(static_cast<std::uint32_t>(j), p.value[j]);
-        }
-        p = std::move(used);
+  interruptible([&](Interrupt& interrupt) {
+    for_examples(n, threads, 16, interrupt, [&](std::size_t i, Workspace& ws) {
+      PartVector& p = found[i];
+      problem.complete(i, problem.scorer().layout(i), w.data(), eps, p, ws);
+      if (!p.dense) return;
+      PartVector used;  // most of the parts are ruled out
+      used.clear(false);
+      for (std::size_t j = 0; j < p.value.size(); ++j) {
+        if (p.value[j] != 0.0) used.add(static_cast<std::uint32_t>(j), p.value[j]);
       }
+      p = std::move(used);
     });
-  }
-  signals.rethrow();
+  });
   std::vector<std::int64_t> ptr(1, 0);
   std::vector<std::uint32_t> part;
   std::vector<double> value;

@@ -13,10 +13,11 @@
 #include "bindings/bindings.hpp"
 #include "bindings/problem/graph_inference.hpp"
 #include "bindings/problem/py_problem.hpp"
+#include "bindings/problem/python_scorer.hpp"
 #include "bindings/signals.hpp"
 #include "bindings/structures/native_structure.hpp"
-#include "numeric/grain.hpp"
 #include "scoring/row_scorer.hpp"
+#include "structures/examples.hpp"
 
 namespace structlearn::python {
 namespace {
@@ -230,6 +231,15 @@ PyProblem::PyProblem(nb::object structure, std::size_t examples, std::size_t wei
   problem = std::make_unique<Problem>(scorer, oracle, Gold{}, Cost{}, std::span<const double>());
 }
 
+PyProblem::PyProblem(nb::object structure, nb::object given, std::size_t weights,
+                     nb::list layouts) {
+  auto made = std::make_shared<PythonScorer>(given, weights, layouts);
+  label_ptr = made->site_ptr();
+  scorer = made;
+  problem = std::make_unique<Problem>(scorer, inference(structure), Gold{}, Cost{},
+                                      std::span<const double>());
+}
+
 PyProblem::PyProblem(const PyProblem& bare, nb::object structure, nb::dict gold, nb::dict cost,
                      nb::object sample_weight)
     : keep(bare.keep), scorer(bare.scorer), label_ptr(bare.label_ptr) {
@@ -317,29 +327,21 @@ nb::tuple total(const PyProblem& self, Vector w, double margin, double eps, nb::
     self.weights(Vector(out));
     g = out.data();
   }
-  Signals signals;
   bool complete = true;
-  double value, cost = 0.0;
-  {
-    nb::gil_scoped_release release;
-    Interrupt interrupt(signals.poll());
-    value = self.problem->total(weights, margin, eps, g, threads, interrupt, &complete, &cost);
-  }
-  signals.rethrow_unless_keyboard();
+  double cost = 0.0;
+  const double value = interruptible(
+      [&](Interrupt& interrupt) {
+        return self.problem->total(weights, margin, eps, g, threads, interrupt, &complete, &cost);
+      },
+      OnInterrupt::kReturn);
   return nb::make_tuple(value, complete, cost);
 }
 
 double shortfall(const PyProblem& self, Vector w, double margin, std::size_t threads) {
   const double* weights = self.weights(w);
-  Signals signals;
-  double found;
-  {
-    nb::gil_scoped_release release;
-    Interrupt interrupt(signals.poll());
-    found = self.problem->shortfall(weights, margin, threads, interrupt);
-  }
-  signals.rethrow();
-  return found;
+  return interruptible([&](Interrupt& interrupt) {
+    return self.problem->shortfall(weights, margin, threads, interrupt);
+  });
 }
 
 nb::tuple argmax_all(const PyProblem& self, Vector w, std::size_t threads, std::size_t beam) {
@@ -353,27 +355,17 @@ nb::tuple argmax_all(const PyProblem& self, Vector w, std::size_t threads, std::
   const Scorer& scorer = self.problem->scorer();
   std::vector<Output> y(n);
   std::vector<double> value(n);
-  Signals signals;
-  {
-    nb::gil_scoped_release release;
-    Interrupt interrupt(signals.poll());
-    std::vector<Workspace> workspace(std::max<std::size_t>(threads, 1));
-    const std::size_t grain = grain_of(n, threads, 16), tasks = (n + grain - 1) / grain;
-    parallel_for(tasks, threads, [&](std::size_t task, std::size_t thread) {
-      Workspace& ws = workspace[thread];
-      std::vector<double> theta;
-      for (std::size_t i = task * grain; i < std::min(n, (task + 1) * grain); ++i) {
-        if (interrupt.requested()) return;
-        const Layout layout = scorer.layout(i);
-        theta.resize(layout.parts);
-        scorer.score(i, layout, weights, 1.0, theta.data());
-        const Scores scores = scores_of(layout, theta.data());
-        value[i] = beam > 0 ? search->beam(layout, scores, beam, y[i], ws).value
-                            : oracle.argmax(i, layout, theta.data(), y[i], ws);
-      }
+  interruptible([&](Interrupt& interrupt) {
+    for_examples(n, threads, 16, interrupt, [&](std::size_t i, Workspace& ws) {
+      enum Scratch { kTheta };
+      const Layout layout = scorer.layout(i);
+      double* theta = ws.real(kTheta, layout.parts);
+      scorer.score(i, layout, weights, 1.0, theta);
+      const Scores scores = scores_of(layout, theta);
+      value[i] = beam > 0 ? search->beam(layout, scores, beam, y[i], ws).value
+                          : oracle.argmax(i, layout, theta, y[i], ws);
     });
-  }
-  signals.rethrow();
+  });
   std::vector<std::int64_t> flat, ptr(1, 0);
   for (std::size_t i = 0; i < n; ++i) {
     if (value[i] == kMinusInfinity) {
@@ -459,6 +451,8 @@ void bind_problem(nb::module_& m) {
       .def(nb::init<nb::object, std::size_t, std::size_t, nb::list, nb::dict>(),
            nb::arg("structure"), nb::arg("examples"), nb::arg("weights"), nb::arg("blocks"),
            nb::arg("topology"))
+      .def(nb::init<nb::object, nb::object, std::size_t, nb::list>(), nb::arg("structure"),
+           nb::arg("scorer"), nb::arg("weights"), nb::arg("layouts"))
       .def(
           "labelled",
           [](const PyProblem& s, nb::object structure, nb::dict gold, nb::dict cost,

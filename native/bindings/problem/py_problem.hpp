@@ -25,6 +25,9 @@ struct PyProblem {
   PyProblem(nb::object structure, std::size_t examples, std::size_t weights, nb::list blocks,
             nb::dict topology);
 
+  // A scorer written in Python (python_scorer.hpp); without gold outputs.
+  PyProblem(nb::object structure, nb::object scorer, std::size_t weights, nb::list layouts);
+
   // The same features with gold outputs and costs, as dictionaries of arrays.
   PyProblem(const PyProblem& bare, nb::object structure, nb::dict gold, nb::dict cost,
             nb::object sample_weight);

@@ -25,15 +25,11 @@ std::vector<std::uint32_t> for_each_prime(const Primes& primes, std::size_t thre
     if (prime < 3 || prime > kLargestPrime) throw std::invalid_argument("a prime out of bounds");
   }
   std::vector<std::uint32_t> residues(primes.size());
-  Signals signals;
-  {
-    nb::gil_scoped_release release;
-    Interrupt interrupt(signals.poll());
+  interruptible([&](Interrupt& interrupt) {
     parallel_for(primes.size(), threads, [&](std::size_t i, std::size_t) {
       if (!interrupt.requested()) residues[i] = count(primes[i]);
     });
-  }
-  signals.rethrow();
+  });
   return residues;
 }
 

@@ -41,4 +41,7 @@ struct NativeStructure {
   std::vector<std::int64_t> default_topology = {};
 };
 
+void bind_kinds(nb::module_& m);
+void bind_hypergraph(nb::module_& m);
+
 }  // namespace structlearn::python

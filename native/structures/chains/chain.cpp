@@ -8,6 +8,7 @@
 #include "numeric/kernels.hpp"
 #include "numeric/softmax.hpp"
 #include "structures/chains/chain_view.hpp"
+#include "structures/lazy_kbest.hpp"
 
 namespace structlearn {
 
@@ -46,6 +47,8 @@ void Chain::check(const Layout& layout) const {
 
 namespace {
 
+enum Scratch { kAlpha, kArrived, kRow, kNode };
+
 // Labels of the window s at position t into y[..t].
 void unpack(std::size_t s, std::size_t t, std::size_t count, std::size_t K, Output& y) {
   for (std::size_t i = 0; i < count; ++i) {
@@ -61,8 +64,8 @@ struct Trellis {
 };
 
 Trellis viterbi(const ChainView& v, Workspace& ws) {
-  double* alpha = ws.real(0, v.L * v.states);
-  double* arrived = ws.real(1, v.L * v.states);
+  double* alpha = ws.real(kAlpha, v.L * v.states);
+  double* arrived = ws.real(kArrived, v.L * v.states);
   std::fill(alpha, alpha + v.states, 0.0);
   v.add_node(0, alpha);
   const Kernels& kernel = kernels();
@@ -83,7 +86,7 @@ Trellis viterbi(const ChainView& v, Workspace& ws) {
 }
 
 double argmax_independent(const ChainView& v, Output& y, Workspace& ws) {
-  double* row = ws.real(0, v.K);
+  double* row = ws.real(kRow, v.K);
   double value = 0.0;
   for (std::size_t t = 0; t < v.L; ++t) {
     std::fill(row, row + v.K, 0.0);
@@ -130,10 +133,31 @@ void Chain::encode(const Layout& layout, std::span<const std::int32_t> y,
 
 namespace {
 
-// One entry of a k-best list: its score, and the entry of the position before that it extends.
-struct Ranked {
-  double score;
-  std::uint32_t state, rank;
+// The trellis as a forest. Node t * states + s is the window s at position t, the last node all of
+// them.
+struct WindowForest {
+  const ChainView& v;
+  const double *alpha, *node;
+
+  std::uint64_t root() const { return v.L * v.states; }
+  double best(std::uint64_t at) const { return alpha[at]; }  // never asked of the root
+  std::uint32_t ways(std::uint64_t at) const {
+    if (at == root()) return static_cast<std::uint32_t>(v.states_at(v.L - 1));
+    const std::size_t t = at / v.states;
+    return static_cast<std::uint32_t>(t > 0 && t >= v.order ? v.K : 1);
+  }
+  double way(std::uint64_t at, std::uint32_t e, std::vector<std::uint64_t>& tails) const {
+    const std::size_t t = at / v.states, s = at % v.states, r = s / v.K;
+    tails.clear();
+    if (at == root()) {
+      tails = {(v.L - 1) * v.states + e};
+      return 0.0;
+    }
+    if (t == 0) return node[at];
+    const std::size_t from = t < v.order ? r : e * v.stay + r;
+    tails = {(t - 1) * v.states + from};
+    return t < v.order ? node[at] : v.top(t)[from * v.K + s % v.K] + node[at];
+  }
 };
 
 }  // namespace
@@ -141,84 +165,17 @@ struct Ranked {
 std::vector<std::pair<double, Output>> Chain::kbest(const Layout& layout, const Scores& scores,
                                                     std::size_t n, Workspace& ws) const {
   ChainView v(layout, scores);
-  std::vector<double> no_transition;
-  if (v.order == 0) {  // lists must meet somewhere: a first order of zeros
-    no_transition.assign(v.K * v.K, 0.0);
-    v.order = 1;
-    v.states = v.K;
-    v.table[1] = {no_transition.data(), 0, v.K * v.K};
-  }
-  using List = std::vector<Ranked>;
-  std::vector<std::vector<List>> lists(v.L);
-  double* node = ws.real(1, v.states);
-  const auto worse = [](const Ranked& a, const Ranked& b) {
-    return a.score < b.score || (a.score == b.score && a.state > b.state);
-  };
-  for (std::size_t t = 0; t < v.L; ++t) {
-    const std::size_t count = v.states_at(t);
-    std::fill(node, node + count, 0.0);
-    v.add_node(t, node);
-    lists[t].resize(count);
-    for (std::size_t s = 0; s < count; ++s) {
-      List& list = lists[t][s];
-      if (node[s] == kMinusInfinity) continue;
-      if (t == 0) {
-        list.push_back({node[s], 0, 0});
-        continue;
-      }
-      if (t < v.order) {
-        const std::size_t from = s / v.K;
-        const List& before = lists[t - 1][from];
-        for (std::size_t i = 0; i < before.size(); ++i) {
-          list.push_back({before[i].score + node[s], static_cast<std::uint32_t>(from),
-                          static_cast<std::uint32_t>(i)});
-        }
-        continue;
-      }
-      // The K sorted lists that lead here, merged by a heap of their heads.
-      const double* T = v.top(t);
-      std::vector<Ranked> heap;
-      for (std::size_t k1 = 0; k1 < v.K; ++k1) {
-        const std::size_t from = k1 * v.stay + s / v.K;
-        const double x = T[from * v.K + s % v.K];
-        if (lists[t - 1][from].empty() || x == kMinusInfinity) continue;
-        heap.push_back({lists[t - 1][from][0].score + x, static_cast<std::uint32_t>(from), 0});
-      }
-      std::make_heap(heap.begin(), heap.end(), worse);
-      while (!heap.empty() && list.size() < n) {
-        std::pop_heap(heap.begin(), heap.end(), worse);
-        const Ranked top = heap.back();
-        heap.pop_back();
-        list.push_back({top.score + node[s], top.state, top.rank});
-        const List& before = lists[t - 1][top.state];
-        if (top.rank + 1 < before.size()) {
-          const double x = T[top.state * v.K + s % v.K];
-          heap.push_back({before[top.rank + 1].score + x, top.state, top.rank + 1});
-          std::push_heap(heap.begin(), heap.end(), worse);
-        }
-      }
-    }
-  }
-  std::vector<Ranked> ends;
-  for (std::size_t s = 0; s < lists[v.L - 1].size(); ++s) {
-    for (std::size_t i = 0; i < lists[v.L - 1][s].size(); ++i) {
-      ends.push_back({lists[v.L - 1][s][i].score, static_cast<std::uint32_t>(s),
-                      static_cast<std::uint32_t>(i)});
-    }
-  }
-  std::stable_sort(ends.begin(), ends.end(),
-                   [](const Ranked& a, const Ranked& b) { return a.score > b.score; });
-  std::vector<std::pair<double, Output>> result;
-  for (std::size_t i = 0; i < std::min(n, ends.size()); ++i) {
-    Output y(v.L);
-    Ranked at = ends[i];
-    for (std::size_t t = v.L; t-- > 0;) {
-      y[t] = static_cast<std::int32_t>(at.state % v.K);
-      at = lists[t][at.state][at.rank];
-    }
-    result.emplace_back(ends[i].score, std::move(y));
-  }
-  return result;
+  std::vector<double> zeros;
+  v.need_transitions(zeros);  // windows must meet somewhere
+  double* node = ws.real(kNode, v.L * v.states);
+  std::fill(node, node + v.L * v.states, 0.0);
+  for (std::size_t t = 0; t < v.L; ++t) v.add_node(t, node + t * v.states);
+  const WindowForest forest{v, viterbi(v, ws).alpha, node};
+  return kbest_outputs(forest, forest.root(), n, Output(v.L),
+                       [&](std::uint64_t at, std::uint32_t, Output& y) {
+                         if (at == forest.root()) return;
+                         y[at / v.states] = static_cast<std::int32_t>(at % v.states % v.K);
+                       });
 }
 
 }  // namespace structlearn

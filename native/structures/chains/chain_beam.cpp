@@ -160,8 +160,8 @@ BeamOutput Chain::beam(const Layout& layout, const Scores& scores, std::size_t w
 Violation Chain::violation(const Layout& layout, const Scores& scores,
                            std::span<const std::uint32_t> gold_parts, const BeamSettings& settings,
                            Workspace& ws) const {
-  Output& y = ws.output;
-  Output& gold = ws.other;
+  enum Scratch { kFound, kGold };
+  Output &y = ws.integer[kFound], &gold = ws.integer[kGold];
   const Block& label = layout.block[kLabel];
   gold.assign(label.sites, 0);
   for (const std::uint32_t j : gold_parts) {

@@ -30,7 +30,18 @@ struct Forward {
   const double* E;     // exp of the shared top table, shifted; null where it is not shared
 };
 
-enum Slot { kAlpha, kNode, kScale, kTable, kBeta, kBack, kBackBefore, kState };
+enum Scratch {
+  kAlpha,
+  kNode,
+  kScale,
+  kTable,
+  kBeta,
+  kBack,
+  kBackBefore,
+  kState,
+  kReached,
+  kReachedBefore
+};
 
 double largest(const double* x, std::size_t n) {
   return kernels().largest(x, n);
@@ -91,8 +102,8 @@ bool forward_scaled(const ChainView& v, double eps, Forward& f, double* shared_s
     }
     f.E = E;
   }
-  std::uint8_t* before = ws.flag(0, v.states);
-  std::uint8_t* now = ws.flag(1, v.states);
+  std::uint8_t* before = ws.flag(kReachedBefore, v.states);
+  std::uint8_t* now = ws.flag(kReached, v.states);
   bool all_reachable = true;  // every window with a legal label so far had weight
   for (std::size_t t = 0; t < v.L; ++t) {
     const std::size_t n = v.states_at(t);
@@ -160,13 +171,10 @@ bool forward_scaled(const ChainView& v, double eps, Forward& f, double* shared_s
   return true;
 }
 
-// log sum exp over one incoming window's K extensions.
-void forward_log(const ChainView& v, double eps, Forward& f, Workspace& ws) {
+void forward_log(const ChainView& v, double eps, Forward& f) {
   const double inverse = 1.0 / eps;
   f.scaled = false;
   f.E = nullptr;
-  double* top_row = ws.real(kBack, v.states);
-  double* table = ws.real(kTable, v.table[v.order].size);
   for (std::size_t t = 0; t < v.L; ++t) {
     const std::size_t n = v.states_at(t);
     double* alpha = f.alpha + t * v.states;
@@ -182,29 +190,18 @@ void forward_log(const ChainView& v, double eps, Forward& f, Workspace& ws) {
       for (std::size_t s = 0; s < n; ++s) alpha[s] = previous[s / v.K] + node[s];
       continue;
     }
-    for (std::size_t i = 0; i < v.table[v.order].size; ++i) table[i] = v.top(t)[i] * inverse;
-    kernels().max_step(previous, table, top_row, v.K, v.stay, v.K);
     for (std::size_t s = 0; s < n; ++s) {
-      if (top_row[s] == kMinusInfinity) {
-        alpha[s] = kMinusInfinity;
-        continue;
-      }
-      double sum = 0.0;
-      for (std::size_t k1 = 0; k1 < v.K; ++k1) {
+      const double* T = v.top(t) + s % v.K;
+      const double sum = log_sum(v.K, 1.0, [&](std::size_t k1) {
         const std::size_t from = k1 * v.stay + s / v.K;
-        sum += std::exp(previous[from] + table[from * v.K + s % v.K] - top_row[s]);
-      }
-      alpha[s] = top_row[s] + std::log(sum) + node[s];
+        return previous[from] + T[from * v.K] * inverse;
+      });
+      alpha[s] = sum + node[s];
     }
   }
-  const std::size_t n = v.states_at(v.L - 1);
   const double* last = f.alpha + (v.L - 1) * v.states;
-  const double top = largest(last, n);
-  f.legal = top > kMinusInfinity;
-  if (!f.legal) return;
-  double sum = 0.0;
-  for (std::size_t s = 0; s < n; ++s) sum += std::exp(last[s] - top);
-  f.log_z = top + std::log(sum);
+  f.log_z = log_sum(v.states_at(v.L - 1), 1.0, [&](std::size_t s) { return last[s]; });
+  f.legal = f.log_z > kMinusInfinity;
 }
 
 Forward forward(const ChainView& v, double eps, double* shared_shift, Workspace& ws) {
@@ -212,7 +209,7 @@ Forward forward(const ChainView& v, double eps, double* shared_shift, Workspace&
   f.alpha = ws.real(kAlpha, v.L * v.states);
   f.node = ws.real(kNode, v.L * v.states);
   f.scale = ws.real(kScale, v.L);
-  if (!forward_scaled(v, eps, f, shared_shift, ws)) forward_log(v, eps, f, ws);
+  if (!forward_scaled(v, eps, f, shared_shift, ws)) forward_log(v, eps, f);
   return f;
 }
 
@@ -341,19 +338,13 @@ void backward_log(const ChainView& v, double eps, const Forward& f, const Sink& 
       // The K windows that this one can become.
       const std::size_t to = t < v.order ? from * v.K : (from % v.stay) * v.K;
       const double* T = t < v.order ? nullptr : v.top(t) + from * v.K;
-      double top = kMinusInfinity;
-      for (std::size_t k = 0; k < v.K; ++k) {
-        const double x = (T ? T[k] * inverse : 0.0) + node[to + k] + beta[to + k];
-        top = x > top ? x : top;
-        if (T && previous[from] > kMinusInfinity) {
-          sink.top(t)[from * v.K + k] += std::exp(previous[from] + x - f.log_z);
-        }
+      const auto x = [&](std::size_t k) {
+        return (T ? T[k] * inverse : 0.0) + node[to + k] + beta[to + k];
+      };
+      before[from] = log_sum(v.K, 1.0, x);
+      for (std::size_t k = 0; k < v.K && T && previous[from] > kMinusInfinity; ++k) {
+        sink.top(t)[from * v.K + k] += std::exp(previous[from] + x(k) - f.log_z);
       }
-      double sum = 0.0;
-      for (std::size_t k = 0; k < v.K && top > kMinusInfinity; ++k) {
-        sum += std::exp((T ? T[k] * inverse : 0.0) + node[to + k] + beta[to + k] - top);
-      }
-      before[from] = top > kMinusInfinity ? top + std::log(sum) : top;
     }
     std::swap(beta, before);
   }
@@ -394,13 +385,8 @@ double Chain::infer(const Layout& layout, const Scores& scores, double eps, cons
 std::vector<Output> Chain::sample(const Layout& layout, const Scores& scores, double eps,
                                   std::size_t n, std::uint64_t seed, Workspace& ws) const {
   ChainView v(layout, scores);
-  std::vector<double> no_transition;
-  if (v.order == 0) {
-    no_transition.assign(v.K * v.K, 0.0);
-    v.order = 1;
-    v.states = v.K;
-    v.table[1] = {no_transition.data(), 0, v.K * v.K};
-  }
+  std::vector<double> zeros;
+  v.need_transitions(zeros);
   double shared_shift;
   const Forward f = forward(v, eps, &shared_shift, ws);
   if (!f.legal) return {};

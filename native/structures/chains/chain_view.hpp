@@ -49,6 +49,14 @@ struct ChainView {
     if (order == 0) states = K;
   }
 
+  // Makes a chain without transitions one of the first order, with a table of `zeros`.
+  void need_transitions(std::vector<double>& zeros) {
+    if (order > 0) return;
+    zeros.assign(K * K, 0.0);
+    order = 1;
+    table[1] = {zeros.data(), 0, K * K};
+  }
+
   // The order of the windows at position t, at least 1 label long.
   std::size_t states_at(std::size_t t) const {
     std::size_t n = K;

@@ -7,7 +7,7 @@
 #include "numeric/kernels.hpp"
 #include "numeric/softmax.hpp"
 #include "structures/chains/semimarkov_view.hpp"
-#include "structures/ranked_lists.hpp"
+#include "structures/lazy_kbest.hpp"
 
 namespace structlearn {
 
@@ -44,6 +44,8 @@ bool SemiMarkov::reads(const Layout& layout, std::size_t block, std::size_t site
 
 namespace {
 
+enum Scratch { kBest, kArrived, kTiled, kLast };
+
 // Where a maximum came from is not stored: it is looked up on the way back, the first place that
 // gives it. If rounding to infinity leaves none, the last one will do.
 std::size_t best_length(const SegmentView& v, const double* arrived, double best, std::size_t j,
@@ -61,17 +63,17 @@ std::size_t best_label(const SegmentView& v, const double* before, double best, 
   return k1;
 }
 
-}  // namespace
+// best[j][k]: of the segmentations of 0..j whose last label is k; arrived[i][k]: of those of 0..i
+// with the transition to label k.
+struct SegmentChart {
+  double *best, *arrived;
+};
 
-double SemiMarkov::argmax(const Layout& layout, const Scores& scores, Output& y,
-                          Workspace& ws) const {
-  const SegmentView v(layout, scores, max_length_, ws);
+SegmentChart best_chart(const SegmentView& v, Workspace& ws) {
   const std::size_t K = v.K;
-  // best[j][k]: of the segmentations of 0..j whose last label is k; arrived[i][k]: of those of 0..i
-  // with the transition to label k.
-  double* best = ws.real(0, (v.L + 1) * K);
-  double* arrived = ws.real(1, v.L * K);
-  double* tiled = ws.real(2, v.D * K);
+  double* best = ws.real(kBest, (v.L + 1) * K);
+  double* arrived = ws.real(kArrived, v.L * K);
+  double* tiled = ws.real(kTiled, v.D * K);
   std::fill(best, best + (v.L + 1) * K, kMinusInfinity);
   for (std::size_t i = 0; i < v.L; ++i) {
     double* now = arrived + i * K;
@@ -88,7 +90,50 @@ double SemiMarkov::argmax(const Layout& layout, const Scores& scores, Output& y,
     }
     kernels().max_sum(tiled, v.row(i, 1), best + (i + 1) * K, n);
   }
-  double* last = ws.real(3, K);
+  return {best, arrived};
+}
+
+// The chart as a forest: what has ended before j with label k, what has arrived at i for label k,
+// and the whole.
+struct SegmentForest {
+  const SegmentView& v;
+  SegmentChart chart;
+
+  std::uint64_t ended(std::size_t j, std::size_t k) const { return j * v.K + k; }
+  std::uint64_t arrived(std::size_t i, std::size_t k) const { return (v.L + 1 + i) * v.K + k; }
+  std::uint64_t root() const { return arrived(v.L, 0); }
+  bool has_ended(std::uint64_t at) const { return at < arrived(0, 0); }
+
+  double best(std::uint64_t at) const {  // never asked of the root
+    return has_ended(at) ? chart.best[at] : chart.arrived[at - arrived(0, 0)];
+  }
+  std::uint32_t ways(std::uint64_t at) const {
+    if (has_ended(at)) return static_cast<std::uint32_t>(v.longest_to(at / v.K));
+    return at < arrived(1, 0) ? 1 : static_cast<std::uint32_t>(v.K);
+  }
+  double way(std::uint64_t at, std::uint32_t e, std::vector<std::uint64_t>& tails) const {
+    const std::size_t k = at % v.K;
+    if (has_ended(at)) {  // by a segment of length e + 1
+      const std::size_t i = at / v.K - e - 1;
+      tails = {arrived(i, k)};
+      return v.row(i, e + 1)[k];
+    }
+    const std::size_t i = at / v.K - (v.L + 1);
+    tails.clear();
+    if (i == 0) return v.start_of(k);
+    tails = {ended(i, e)};
+    return i == v.L ? v.end_of(e) : v.table(i)[e * v.K + k];
+  }
+};
+
+}  // namespace
+
+double SemiMarkov::argmax(const Layout& layout, const Scores& scores, Output& y,
+                          Workspace& ws) const {
+  const SegmentView v(layout, scores, max_length_, ws);
+  const std::size_t K = v.K;
+  const auto [best, arrived] = best_chart(v, ws);
+  double* last = ws.real(kLast, K);
   for (std::size_t k = 0; k < K; ++k) last[k] = best[v.L * K + k] + v.end_of(k);
   std::size_t k = first_max(last, K), j = v.L;
   const double value = last[k];
@@ -128,48 +173,12 @@ void SemiMarkov::encode(const Layout& layout, std::span<const std::int32_t> y,
 std::vector<std::pair<double, Output>> SemiMarkov::kbest(const Layout& layout, const Scores& scores,
                                                          std::size_t n, Workspace& ws) const {
   const SegmentView v(layout, scores, max_length_, ws);
-  const std::size_t K = v.K;
-  // As in argmax: ended[j][k] extends arrived[j - d][k], source d - 1; arrived[i][k] extends
-  // ended[i][k1], source k1.
-  std::vector<RankedList> ended((v.L + 1) * K), arrived(v.L * K);
-  std::vector<Source> sources;
-  for (std::size_t j = 0; j <= v.L; ++j) {
-    for (std::size_t k = 0; k < K && j > 0; ++k) {
-      sources.clear();
-      for (std::size_t d = 1; d <= v.longest_to(j); ++d) {
-        sources.push_back({&arrived[(j - d) * K + k], v.row(j - d, d)[k]});
-      }
-      ended[j * K + k] = merge(sources, n);
-    }
-    for (std::size_t k = 0; k < K && j < v.L; ++k) {
-      if (j == 0) {
-        if (v.start_of(k) > kMinusInfinity) arrived[k].push_back({v.start_of(k), 0, 0});
-        continue;
-      }
-      sources.clear();
-      for (std::size_t k1 = 0; k1 < K; ++k1) {
-        sources.push_back({&ended[j * K + k1], v.table(j)[k1 * K + k]});
-      }
-      arrived[j * K + k] = merge(sources, n);
-    }
-  }
-  sources.clear();
-  for (std::size_t k = 0; k < K; ++k) sources.push_back({&ended[v.L * K + k], v.end_of(k)});
-  std::vector<std::pair<double, Output>> result;
-  for (const Ranked& best : merge(sources, n)) {
-    Output y(v.L, -1);
-    std::size_t k = best.source, rank = best.rank, j = v.L;
-    while (j > 0) {
-      const Ranked& segment = ended[j * K + k][rank];
-      j -= segment.source + 1;
-      y[j] = static_cast<std::int32_t>(k);
-      const Ranked& before = arrived[j * K + k][segment.rank];
-      k = before.source;
-      rank = before.rank;
-    }
-    result.emplace_back(best.score, std::move(y));
-  }
-  return result;
+  const SegmentForest forest{v, best_chart(v, ws)};
+  return kbest_outputs(forest, forest.root(), n, Output(v.L, -1),
+                       [&](std::uint64_t at, std::uint32_t e, Output& y) {
+                         if (!forest.has_ended(at)) return;
+                         y[at / v.K - e - 1] = static_cast<std::int32_t>(at % v.K);
+                       });
 }
 
 }  // namespace structlearn

@@ -20,37 +20,13 @@ namespace {
 
 constexpr double kTooSmall = 1e-250;
 
-enum Slot { kArrived, kTop, kMass, kTerms, kWeight, kSum, kRows, kProbability, kBack };
+enum Scratch { kArrived, kTop, kMass, kTerms, kWeight, kSum, kRows, kProbability, kBack };
 
-// eps log sum exp(x(i) / eps) over i < n.
-template <class Term>
-double log_sum(std::size_t n, double eps, Term&& x) {
-  double top = kMinusInfinity;
-  for (std::size_t i = 0; i < n; ++i) top = std::max(top, x(i));
-  if (top == kMinusInfinity) return top;
-  double sum = 0.0;
-  for (std::size_t i = 0; i < n; ++i) sum += std::exp((x(i) - top) / eps);
-  return top + eps * std::log(sum);
+// The exponentials of the transitions.
+TableExponentials tables_of(const SegmentView& v, double eps, Workspace& ws) {
+  double* own = ws.real(SegmentScratch::kTables, 3 * v.K * v.K) + v.K * v.K;
+  return {v.transition, v.stride, v.K, eps, own, ws};
 }
-
-// The exponentials of the transitions, position by position or the same for all.
-class Tables {
- public:
-  Tables(const SegmentView& v, double eps, Workspace& ws)
-      : v_(v), eps_(eps), own_(ws.real(kTables, 3 * v.K * v.K) + v.K * v.K) {
-    if (v.stride == 0) shared_ = shared_exponentials(v.transition, v.K * v.K, eps, ws);
-  }
-  Exponentials at(std::size_t i) const {
-    return v_.stride == 0 ? shared_ : exponentials(v_.table(i), v_.K * v_.K, eps_, own_);
-  }
-  double* scratch() const { return own_ + v_.K * v_.K; }
-
- private:
-  const SegmentView& v_;
-  double eps_;
-  double* own_;
-  Exponentials shared_{};
-};
 
 struct Forward {
   double value;     // eps log sum exp(score / eps)
@@ -95,7 +71,8 @@ void sum_lengths(const SegmentView& v, std::size_t j, const Forward& f, double* 
 }
 
 // The sum over the labels before a segment that starts at j.
-void sum_labels(const SegmentView& v, std::size_t j, const Forward& f, const Tables& tables) {
+void sum_labels(const SegmentView& v, std::size_t j, const Forward& f,
+                const TableExponentials& tables) {
   const std::size_t K = v.K;
   const double *top = f.top + j * K, *mass = f.mass + j * K;
   double *weight = f.weight + j * K, *sum = f.sum + j * K, *arrived = f.arrived + j * K;
@@ -106,7 +83,7 @@ void sum_labels(const SegmentView& v, std::size_t j, const Forward& f, const Tab
     std::fill(arrived, arrived + K, kMinusInfinity);
     return;
   }
-  const auto [E, shift] = tables.at(j);
+  const auto [E, shift] = tables.of(v.table(j));
   kernels().exp_shifted(top, K, most, 1.0 / f.eps, weight);
   for (std::size_t k = 0; k < K; ++k) weight[k] *= mass[k];
   kernels().sum_step(weight, E, sum, K, 1, K);
@@ -121,7 +98,7 @@ void sum_labels(const SegmentView& v, std::size_t j, const Forward& f, const Tab
   }
 }
 
-Forward forward(const SegmentView& v, double eps, const Tables& tables, bool keep_terms,
+Forward forward(const SegmentView& v, double eps, const TableExponentials& tables, bool keep_terms,
                 Workspace& ws) {
   const std::size_t L = v.L, K = v.K;
   Forward f;
@@ -146,8 +123,8 @@ Forward forward(const SegmentView& v, double eps, const Tables& tables, bool kee
 
 class Backward {
  public:
-  Backward(const SegmentView& v, const Layout& layout, const Tables& tables, const Forward& f,
-           const Marginals& out, Workspace& ws)
+  Backward(const SegmentView& v, const Layout& layout, const TableExponentials& tables,
+           const Forward& f, const Marginals& out, Workspace& ws)
       : v_(v), tables_(tables), f_(f), out_(out) {
     const Block& table = layout.block[SemiMarkov::kTransition];
     transition_ = table.present ? out.block[SemiMarkov::kTransition] : nullptr;
@@ -198,7 +175,7 @@ class Backward {
   void labels(std::size_t j) {
     const std::size_t K = v_.K;
     const double *p = arrived_ + j * K, *weight = f_.weight + j * K, *sum = f_.sum + j * K;
-    const double* E = tables_.at(j).E;
+    const double* E = tables_.of(v_.table(j)).E;
     double* back = back_ + j * K;
     for (std::size_t k = 0; k < K; ++k) back[k] = sum[k] > 0.0 ? p[k] / sum[k] : 0.0;
     kernels().sum_step_back(E, back, ended_, K, 1, K);
@@ -228,12 +205,12 @@ class Backward {
     const std::size_t K = v_.K;
     double* count = tables_.scratch();
     kernels().outer_sum(f_.weight + K, back_ + K, v_.L - 1, K, count, K, 1, K);
-    const double* E = tables_.at(1).E;
+    const double* E = tables_.shared();
     for (std::size_t x = 0; x < K * K; ++x) transition_[x] += count[x] * E[x];
   }
 
   const SegmentView& v_;
-  const Tables& tables_;
+  const TableExponentials& tables_;
   const Forward& f_;
   const Marginals& out_;
   double *transition_, *arrived_, *back_, *ended_;
@@ -245,7 +222,7 @@ class Backward {
 double SemiMarkov::infer(const Layout& layout, const Scores& scores, double eps,
                          const Marginals& out, Workspace& ws) const {
   const SegmentView v(layout, scores, max_length_, ws);
-  const Tables tables(v, eps, ws);
+  const TableExponentials tables = tables_of(v, eps, ws);
   const bool marginals = out.block[kSegment] != nullptr;
   const Forward f = forward(v, eps, tables, marginals, ws);
   if (f.value > kMinusInfinity && marginals) Backward(v, layout, tables, f, out, ws).run();
@@ -256,15 +233,11 @@ std::vector<Output> SemiMarkov::sample(const Layout& layout, const Scores& score
                                        std::size_t n, std::uint64_t seed, Workspace& ws) const {
   const SegmentView v(layout, scores, max_length_, ws);
   const std::size_t K = v.K;
-  const Forward f = forward(v, eps, Tables(v, eps, ws), false, ws);
+  const Forward f = forward(v, eps, tables_of(v, eps, ws), false, ws);
   if (f.value == kMinusInfinity) return {};
   double* w = ws.real(kBack, std::max(v.D, K));
-  // An index in proportion to exp(x(i) / eps).
   const auto choose = [&](std::size_t count, Random& random, auto&& x) {
-    double top = kMinusInfinity;
-    for (std::size_t i = 0; i < count; ++i) top = std::max(top, w[i] = x(i));
-    for (std::size_t i = 0; i < count; ++i) w[i] = std::exp((w[i] - top) / eps);
-    return draw(w, count, 1, random);
+    return draw_softmax(count, eps, w, random, x);
   };
   std::vector<Output> result(n, Output(v.L, -1));
   for (std::size_t s = 0; s < n; ++s) {

@@ -8,9 +8,9 @@
 
 namespace structlearn {
 
-// Slot of the workspace for three tables of K * K: zeros for a transition that is not given, and
-// two of the sums. All of them are asked for at once: a slot that grows moves.
-inline constexpr std::size_t kTables = 9;
+// What a workspace holds: three tables of K * K, zeros for a transition that is not given, and two
+// of the sums. All of them are asked for at once: an array that grows moves.
+enum class SegmentScratch { kTables };
 
 struct SegmentView {
   std::size_t L, D, K;
@@ -28,7 +28,7 @@ struct SegmentView {
         stride(0) {
     const Block& table = layout.block[SemiMarkov::kTransition];
     if (!table.present) {
-      double* zeros = ws.real(kTables, 3 * K * K);
+      double* zeros = ws.real(SegmentScratch::kTables, 3 * K * K);
       std::fill(zeros, zeros + K * K, 0.0);
       transition = zeros;
     } else if (table.sites != 1) {

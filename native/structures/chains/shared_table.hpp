@@ -40,4 +40,26 @@ inline Exponentials shared_exponentials(const double* table, std::size_t size, d
   return {known.exponentials.data(), known.shift};
 }
 
+// The exponentials of tables of K * K scores that come one by one, or (stride 0) the same for all.
+class TableExponentials {
+ public:
+  // `own` has room for two tables; the second is for whoever wants it.
+  TableExponentials(const double* first, std::size_t stride, std::size_t K, double eps, double* own,
+                    Workspace& ws)
+      : size_(K * K), stride_(stride), eps_(eps), own_(own) {
+    if (stride == 0) shared_ = shared_exponentials(first, size_, eps, ws);
+  }
+  Exponentials of(const double* table) const {
+    return stride_ == 0 ? shared_ : exponentials(table, size_, eps_, own_);
+  }
+  const double* shared() const { return shared_.E; }
+  double* scratch() const { return own_ + size_; }
+
+ private:
+  std::size_t size_, stride_;
+  double eps_;
+  double* own_;
+  Exponentials shared_{};
+};
+
 }  // namespace structlearn

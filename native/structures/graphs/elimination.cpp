@@ -1,14 +1,10 @@
 #include "structures/graphs/elimination.hpp"
 
 #include <algorithm>
-#include <cmath>
-#include <limits>
+
+#include "numeric/softmax.hpp"
 
 namespace structlearn {
-
-namespace {
-constexpr double kNothing = -std::numeric_limits<double>::infinity();
-}  // namespace
 
 Elimination::Elimination(std::size_t nodes, std::size_t labels,
                          const std::vector<std::int64_t>& ends,
@@ -144,27 +140,13 @@ double Elimination::sums(const double* label, const double* table, double temper
     join(step, label, table, messages.data(), joined);
     for (std::size_t row = 0; row < step.rows; ++row) {
       double* p = joined + row * labels_;
-      const double* const best = std::max_element(p, p + labels_);
-      const double top = *best;
-      double total = 0.0, rest = 0.0, mean = 0.0;
-      if (top == kNothing) {  // no such labelling: it gets no mass from above either
-        std::fill(p, p + labels_, 0.0);
-        messages[step.message + row] = kNothing;
-        continue;
-      }
-      for (std::size_t k = 0; k < labels_; ++k) {
-        const double lag = (top - p[k]) / temperature;
-        total += p[k] = std::exp(-lag);
-        if (p[k] > 0.0) mean += p[k] * lag;
-        if (p + k != best) rest += p[k];
-      }
-      for (std::size_t k = 0; k < labels_; ++k) p[k] /= total;
-      open[step.message + row] = std::log1p(rest) + mean / total;
-      messages[step.message + row] = top + temperature * std::log(total);
+      // No mass comes from above to where there is no labelling.
+      messages[step.message + row] =
+          softmax_with_entropy(p, labels_, temperature, &open[step.message + row]);
     }
     if (step.others.empty()) value += messages[step.message];
   }
-  if (value == kNothing) return value;
+  if (value == kMinusInfinity) return value;
   // Back again: the mass of the neighbours' labels, handed down to all tables of a step.
   std::vector<double>& mass = messages;
   std::fill(mass.begin(), mass.end(), 0.0);

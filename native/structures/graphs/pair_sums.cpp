@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "numeric/softmax.hpp"
+
 namespace structlearn {
 namespace {
 
@@ -12,23 +14,10 @@ void independent_sums(const Pairwise& m, double temperature, PairSums& sums) {
   sums.node.assign(m.label, m.label + m.nodes * K);
   sums.value = sums.entropy = 0.0;
   for (std::size_t v = 0; v < m.nodes; ++v) {
-    double* p = sums.node.data() + v * K;
-    const std::size_t best = static_cast<std::size_t>(std::max_element(p, p + K) - p);
-    const double top = p[best];
-    if (top == kMinusInfinity) {
-      sums.value = top;
-      return;
-    }
-    double total = 0.0, rest = 0.0, mean = 0.0;
-    for (std::size_t k = 0; k < K; ++k) {
-      const double lag = (top - p[k]) / temperature;
-      total += p[k] = std::exp(-lag);
-      if (p[k] > 0.0) mean += p[k] * lag;
-      if (k != best) rest += p[k];
-    }
-    for (std::size_t k = 0; k < K; ++k) p[k] /= total;
-    sums.value += top + temperature * std::log(total);
-    sums.entropy += std::log1p(rest) + mean / total;
+    double entropy;
+    sums.value += softmax_with_entropy(sums.node.data() + v * K, K, temperature, &entropy);
+    sums.entropy += entropy;
+    if (sums.value == kMinusInfinity) return;
   }
   sums.pair.resize(m.n_edges * K * K);
   for (std::size_t e = 0; e < m.n_edges; ++e) {

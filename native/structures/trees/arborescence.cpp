@@ -83,7 +83,7 @@ double Arborescence::infer(const Layout& layout, const Scores& scores, double ep
   const std::size_t N = nodes_of(layout), R = layout.block[kArc].outcomes;
   const double* arc = summed_labels(layout, scores, eps, ws);
   double* p = out.block[kArc];
-  if (p != nullptr && R > 1) p = ws.real(kArcMarginals, N * N);
+  if (p != nullptr && R > 1) p = ws.real(ArcScratch::kMarginals, N * N);
   const double value = projective_ ? sum_projective(arc, scores.block[kSibling], N - 1,
                                                     single_root_, eps, p, out.block[kSibling])
                                    : sum_arborescences(arc, N - 1, single_root_, eps, p);

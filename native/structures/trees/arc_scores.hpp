@@ -11,8 +11,8 @@
 
 namespace structlearn {
 
-// Slots of the workspace for one score, and one probability, an arc; those before are the search's.
-inline constexpr std::size_t kArcScores = 9, kArcMarginals = 8;
+// What a workspace holds for labelled arcs: one score and one probability an arc.
+enum class ArcScratch { kScores, kMarginals, kLabels };
 
 // The number of words and the root.
 inline std::size_t nodes_of(const Layout& layout) {
@@ -25,7 +25,7 @@ inline const double* best_labels(const Layout& layout, const Scores& scores, Wor
   const Block& block = layout.block[Arborescence::kArc];
   const double* arc = scores.block[Arborescence::kArc];
   if (block.outcomes == 1) return arc;
-  double* best = ws.real(kArcScores, block.sites);
+  double* best = ws.real(ArcScratch::kScores, block.sites);
   for (std::size_t s = 0; s < block.sites; ++s) {
     best[s] = kernels().largest(arc + s * block.outcomes, block.outcomes);
   }
@@ -62,8 +62,8 @@ inline const double* summed_labels(const Layout& layout, const Scores& scores, d
   const double* arc = scores.block[Arborescence::kArc];
   const std::size_t N = nodes_of(layout), R = block.outcomes;
   if (R == 1) return arc;
-  double* sum = ws.real(kArcScores, block.sites);
-  double* scratch = ws.real(kArcMarginals, std::max(R, block.sites));
+  double* sum = ws.real(ArcScratch::kScores, block.sites);
+  double* scratch = ws.real(ArcScratch::kLabels, R);
   for (std::size_t s = 0; s < block.sites; ++s) {
     const bool read = s % N != 0 && s % N != s / N;
     const double top = read ? kernels().largest(arc + s * R, R) : kMinusInfinity;

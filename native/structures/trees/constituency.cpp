@@ -2,13 +2,12 @@
 
 #include <algorithm>
 #include <cmath>
-#include <numeric>
 #include <stdexcept>
 #include <string>
 
 #include "numeric/kernels.hpp"
 #include "numeric/softmax.hpp"
-#include "structures/hypergraph.hpp"
+#include "structures/lazy_kbest.hpp"
 #include "structures/trees/constituency_view.hpp"
 
 namespace structlearn {
@@ -43,14 +42,21 @@ bool Constituency::scores_are_valid(const Layout& layout, std::size_t block,
   return true;
 }
 
-double Constituency::argmax(const Layout& layout, const Scores& scores, Output& y,
-                            Workspace& ws) const {
-  const SpanView v(layout, scores);
+namespace {
+
+// The best scores of i..j: below its label; as a child that something follows; as the last child or
+// the whole.
+struct SpanChart {
+  double *body, *child, *follow;
+};
+
+SpanChart best_chart(const SpanView& v, Workspace& ws) {
   const std::size_t n = v.n, m = n + 1;
   // Rows i of follow and body, columns j; child(i, j) is used as soon as it is known.
-  double* follow = ws.real(0, m * m);
-  double* body = ws.real(1, m * m);
-  double* child = ws.real(2, m * m);
+  enum Scratch { kFollow, kBody, kChild };
+  double* follow = ws.real(kFollow, m * m);
+  double* body = ws.real(kBody, m * m);
+  double* child = ws.real(kChild, m * m);
   const Kernels& k = kernels();
   for (std::size_t i = n; i-- > 0;) {
     double* now = body + i * m;
@@ -68,6 +74,56 @@ double Constituency::argmax(const Layout& layout, const Scores& scores, Output& 
       }
     }
   }
+  return {body, child, follow};
+}
+
+// The chart as a forest; node (kind * m + i) * m + j.
+struct SpanForest {
+  enum Kind : std::size_t { kBody, kChild, kFollow };
+  const SpanView& v;
+  SpanChart chart;
+  std::size_t m = v.n + 1;
+
+  std::uint64_t node(Kind kind, std::size_t i, std::size_t j) const {
+    return (kind * m + i) * m + j;
+  }
+  std::uint64_t root() const { return node(kFollow, 0, v.n); }
+  Kind kind(std::uint64_t at) const { return static_cast<Kind>(at / (m * m)); }
+  std::size_t begin(std::uint64_t at) const { return at / m % m; }
+  std::size_t end(std::uint64_t at) const { return at % m; }
+  // The first label: 0 is none of a child of several words.
+  std::size_t first(std::uint64_t at) const {
+    return kind(at) == kChild && end(at) - begin(at) > 1 ? 1 : 0;
+  }
+
+  double best(std::uint64_t at) const {
+    const double* const of[] = {chart.body, chart.child, chart.follow};
+    return of[kind(at)][at % (m * m)];
+  }
+  std::uint32_t ways(std::uint64_t at) const {
+    const std::size_t width = end(at) - begin(at);
+    if (kind(at) == kBody) return static_cast<std::uint32_t>(width > 1 ? width - 1 : 1);
+    return static_cast<std::uint32_t>(v.R - first(at));
+  }
+  double way(std::uint64_t at, std::uint32_t e, std::vector<std::uint64_t>& tails) const {
+    const std::size_t i = begin(at), j = end(at);
+    tails.clear();
+    if (kind(at) != kBody) {
+      tails.push_back(node(kBody, i, j));
+      return v.row(i, j)[first(at) + e];
+    }
+    if (j > i + 1) tails = {node(kFollow, i + 1 + e, j), node(kChild, i, i + 1 + e)};
+    return 0.0;
+  }
+};
+
+}  // namespace
+
+double Constituency::argmax(const Layout& layout, const Scores& scores, Output& y,
+                            Workspace& ws) const {
+  const SpanView v(layout, scores);
+  const std::size_t n = v.n, m = n + 1;
+  const auto [body, child, follow] = best_chart(v, ws);
   const double value = follow[n];
   if (value == kMinusInfinity) {
     y.assign(2 * (2 * n - 1), 0);
@@ -110,100 +166,19 @@ void Constituency::spans(std::span<const std::int32_t> y, std::vector<LabelledSp
   });
 }
 
-namespace {
-
-// The chart as hyperedges, without the labels that no list of `most` trees can need: a span with a
-// label has a better tree for each label that is better there.
-class TreeEdges {
- public:
-  TreeEdges(const SpanView& v, std::size_t most) : v_(v) {
-    part_ptr_.push_back(0);
-    tail_ptr_.push_back(0);
-    for (std::size_t width = 1; width <= v.n; ++width) {
-      for (std::size_t i = 0; i + width <= v.n; ++i) add_span(i, i + width, most);
-    }
-  }
-
-  Hypergraph build() {
-    return Hypergraph(node_, v_.n * (v_.n + 1) * v_.R, std::move(head_), std::move(tail_ptr_),
-                      std::move(tail_), std::move(part_ptr_), std::move(part_));
-  }
-
- private:
-  void edge(std::uint32_t head, std::initializer_list<std::uint32_t> tails, std::size_t part) {
-    head_.push_back(head);
-    tail_.insert(tail_.end(), tails);
-    tail_ptr_.push_back(static_cast<std::uint32_t>(tail_.size()));
-    if (part != kNone) part_.push_back(static_cast<std::uint32_t>(part));
-    part_ptr_.push_back(static_cast<std::uint32_t>(part_.size()));
-  }
-
-  void add_span(std::size_t i, std::size_t j, std::size_t most) {
-    const std::size_t first = v_.site(i, j) * v_.R;
-    const double* s = v_.row(i, j);
-    std::vector<std::uint32_t> labels(v_.R - 1);
-    std::iota(labels.begin(), labels.end(), 1);
-    std::stable_sort(labels.begin(), labels.end(), [s](auto a, auto b) { return s[a] > s[b]; });
-    labels.resize(std::min(labels.size(), most));
-    std::sort(labels.begin(), labels.end());
-    const std::uint32_t body = node_++;
-    if (j == i + 1) {
-      edge(body, {}, kNone);
-    } else {
-      for (std::size_t k = i + 1; k < j; ++k) {
-        edge(body, {child_[v_.site(i, k)], follow_[v_.site(k, j)]}, kNone);
-      }
-    }
-    const std::uint32_t child = node_++;
-    for (const std::uint32_t r : labels) edge(child, {body}, first + r);
-    const std::uint32_t follow = node_++;
-    edge(follow, {body}, first);
-    edge(follow, {child}, kNone);
-    child_[v_.site(i, j)] = j == i + 1 ? follow : child;
-    follow_[v_.site(i, j)] = follow;
-  }
-
-  static constexpr std::size_t kNone = static_cast<std::size_t>(-1);
-  const SpanView& v_;
-  std::uint32_t node_ = 0;
-  std::vector<std::uint32_t> head_, tail_ptr_, tail_, part_ptr_, part_;
-  std::vector<std::uint32_t> child_ = std::vector<std::uint32_t>(v_.n * (v_.n + 1));
-  std::vector<std::uint32_t> follow_ = std::vector<std::uint32_t>(v_.n * (v_.n + 1));
-};
-
-// The row of the tree with these parts, one a node of the binary tree.
-Output row_of_parts(const SpanView& v, const std::vector<std::uint32_t>& parts) {
-  // A node's left child is the widest span that starts with it and is a node as well.
-  std::vector<std::vector<std::pair<std::size_t, std::size_t>>> ends(v.n);  // (end, label)
-  for (const std::uint32_t part : parts) {
-    const std::size_t site = part / v.R;
-    ends[site / (v.n + 1)].emplace_back(site % (v.n + 1), part % v.R);
-  }
-  for (auto& list : ends) std::sort(list.begin(), list.end());
-  Output y;
-  std::vector<OpenSpan> open;
-  write_tree(v.n, y, open, [&](const OpenSpan& at) -> std::pair<std::size_t, std::size_t> {
-    auto& list = ends[at.i];
-    const std::size_t label = list.back().second;
-    list.pop_back();
-    return {label, at.j - at.i == 1 ? 0 : list.back().first};
-  });
-  return y;
-}
-
-}  // namespace
-
 std::vector<std::pair<double, Output>> Constituency::kbest(const Layout& layout,
                                                            const Scores& scores, std::size_t n,
-                                                           Workspace&) const {
+                                                           Workspace& ws) const {
   const SpanView v(layout, scores);
-  const Hypergraph graph = TreeEdges(v, n).build();
-  std::vector<double> theta(v.span, v.span + v.n * (v.n + 1) * v.R);
-  std::vector<std::pair<double, Output>> result;
-  for (const auto& [value, edges] : graph.kbest(theta.data(), n)) {
-    result.emplace_back(value, row_of_parts(v, graph.parts_of(edges)));
-  }
-  return result;
+  const SpanForest forest{v, best_chart(v, ws)};
+  // Labels and splits come in preorder, as an output has them.
+  return kbest_outputs(
+      forest, forest.root(), n, {}, [&](std::uint64_t at, std::uint32_t e, Output& y) {
+        const bool body = forest.kind(at) == SpanForest::kBody;
+        const bool word = forest.end(at) - forest.begin(at) == 1;
+        const std::size_t x = !body ? forest.first(at) + e : word ? 0 : forest.begin(at) + 1 + e;
+        y.push_back(static_cast<std::int32_t>(x));
+      });
 }
 
 }  // namespace structlearn

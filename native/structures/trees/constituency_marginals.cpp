@@ -14,7 +14,7 @@
 namespace structlearn {
 namespace {
 
-enum Slot : std::size_t { kFollow, kChild, kBody, kLabelled, kAny, kMassF, kMassC, kWeights };
+enum Scratch { kFollow, kChild, kBody, kLabelled, kAny, kMassF, kMassC, kWeights };
 
 // eps log sum exp(x / eps) of n numbers; their weights, relative to the largest, into w.
 double log_sum(const double* x, std::size_t n, double eps, double* w) {

@@ -25,16 +25,18 @@ namespace {
 
 using Node = std::int32_t;
 
+enum Scratch { kNodes, kRows };
+
 // Words are the nodes 1..n, contracted cycles those from N = n + 1 on.
 class Contraction {
  public:
   Contraction(const double* arc, std::size_t n, Workspace& ws)
       : arc_(arc), n_(n), N_(n + 1), capacity_(2 * N_), nodes_(static_cast<Node>(N_)), ws_(ws) {
-    double* reals = ws.real(0, 3 * capacity_);
+    double* reals = ws.real(kNodes, 3 * capacity_);
     inner_ = reals;
     root_ = reals + capacity_;
     worth_ = reals + 2 * capacity_;
-    std::int32_t* integers = ws.integer(0, 7 * capacity_);
+    std::int32_t* integers = ws.integer(kNodes, 7 * capacity_);
     head_ = integers;
     top_ = integers + capacity_;
     place_ = integers + 2 * capacity_;
@@ -42,7 +44,7 @@ class Contraction {
     first_ = integers + 4 * capacity_;
     members_ = integers + 5 * capacity_;
     path_ = integers + 6 * capacity_;
-    hangs_ = ws.flag(0, 2 * capacity_);
+    hangs_ = ws.flag(kNodes, 2 * capacity_);
     seen_ = hangs_ + capacity_;
   }
 
@@ -189,7 +191,7 @@ class Contraction {
     }
     n_active_ = n_;
     first_[nodes_] = 0;
-    rows_ = ws_.real(1, 2 * capacity_ * n_);
+    rows_ = ws_.real(kRows, 2 * capacity_ * n_);
   }
 
   // The node that v is part of.

@@ -125,22 +125,16 @@ std::vector<std::pair<double, Output>> kbest_projective(const ArcScores& arcs,
   EisnerChart chart(arcs.best, sibling, n, ws);
   chart.fill(single_root ? 1 : 0);
   const ProjectiveForest forest(chart, arcs.best, arcs.labelled, n, arcs.R, single_root);
-  LazyKBest<ProjectiveForest> search(forest);
-  std::vector<std::pair<double, Output>> found;
-  for (std::uint32_t r = 0; r < k && search.find(forest.top(), r); ++r) {
-    Output y(arcs.R > 1 ? 2 * n : n, 0);
-    search.walk(forest.top(), r, [&](std::uint64_t v, std::uint32_t e) {
-      const auto [kind, i, j] = forest.place(v);
-      if (kind == EisnerChart::kArcRight) y[j - 1] = static_cast<std::int32_t>(i);
-      if (kind == EisnerChart::kArcLeft) y[i - 1] = static_cast<std::int32_t>(j);
-      if (kind == ProjectiveForest::kLabel) y[n + j - 1] = static_cast<std::int32_t>(e);
-    });
-    found.emplace_back(search.score(forest.top(), r), std::move(y));
-  }
-  // Best scores add up in the chart's order, others in the forest's: that may differ by a last bit.
-  std::stable_sort(found.begin(), found.end(),
-                   [](const auto& a, const auto& b) { return a.first > b.first; });
-  return found;
+  const Output blank(arcs.R > 1 ? 2 * n : n, 0);
+  return kbest_outputs(forest, forest.top(), k, blank,
+                       [&](std::uint64_t v, std::uint32_t e, Output& y) {
+                         const auto [kind, i, j] = forest.place(v);
+                         if (kind == EisnerChart::kArcRight)
+                           y[j - 1] = static_cast<std::int32_t>(i);
+                         if (kind == EisnerChart::kArcLeft) y[i - 1] = static_cast<std::int32_t>(j);
+                         if (kind == ProjectiveForest::kLabel)
+                           y[n + j - 1] = static_cast<std::int32_t>(e);
+                       });
 }
 
 }  // namespace structlearn

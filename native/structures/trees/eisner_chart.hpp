@@ -22,7 +22,8 @@ class EisnerChart {
  public:
   EisnerChart(const double* arc, const double* sibling, std::size_t n, Workspace& ws)
       : arc_(arc), sibling_(sibling), n_(n), N_(n + 1) {
-    double* tables = ws.real(0, 5 * N_ * N_);
+    enum Scratch { kTables };
+    double* tables = ws.real(kTables, 5 * N_ * N_);
     right_ = tables;
     left_ = tables + N_ * N_;
     arc_right_ = tables + 2 * N_ * N_;

@@ -10,11 +10,14 @@
 
 namespace structlearn {
 
+// What a workspace holds for trees of a grammar: the chart, and the sums' masses.
+enum class GrammarScratch { kBase, kTop, kMass };
+
 class GrammarChart {
  public:
   std::size_t n, m, R;
 
-  // eps = 0: maxima; above it eps log sum exp(score / eps). Slots 0 and 1 of the workspace.
+  // eps = 0: maxima; above it eps log sum exp(score / eps). In a workspace's kBase and kTop.
   GrammarChart(const GrammarTrees& trees, const Layout& layout, const Scores& scores, double eps,
                Workspace& ws)
       : n(layout.block[GrammarTrees::kWord].sites),
@@ -28,8 +31,8 @@ class GrammarChart {
         unary_(scores.block[GrammarTrees::kUnary]),
         root_(scores.block[GrammarTrees::kRoot]),
         eps_(eps),
-        base_(ws.real(0, n * m * R)),
-        top_(ws.real(1, n * m * R)),
+        base_(ws.real(GrammarScratch::kBase, n * m * R)),
+        top_(ws.real(GrammarScratch::kTop, n * m * R)),
         live_(n * m),
         largest_(R),
         sum_(R) {

@@ -207,8 +207,8 @@ double GrammarTrees::infer(const Layout& layout, const Scores& scores, double ep
                                   [](const double* p) { return p != nullptr; });
   if (!wanted) return value;
   const std::size_t n = chart.n, m = chart.m, R = chart.R;
-  double* mass = ws.real(2, n * m * R + R);  // of a symbol at the top of a span
-  double* below = mass + n * m * R;          // of those under the chains
+  double* mass = ws.real(GrammarScratch::kMass, n * m * R + R);  // of a symbol at the top of a span
+  double* below = mass + n * m * R;                              // of those under the chains
   std::fill(mass, mass + n * m * R, 0.0);
   const auto add = [&](std::size_t b, std::size_t part, double p) {
     if (out.block[b] != nullptr) out.block[b][part] += p;

@@ -12,8 +12,8 @@
 namespace structlearn {
 namespace {
 
-// Slots of the workspace.
-constexpr std::size_t kArcs = 9, kArcMarginals = 8, kNearest = 0;
+// What a workspace holds.
+enum Scratch { kArcs, kArcMarginals, kNearest, kInside, kHeads };
 
 std::size_t nodes_of(const Layout& layout) {
   return static_cast<std::size_t>(
@@ -49,7 +49,7 @@ Output edges_of(const std::int32_t* heads, std::size_t n) {
 // Prim's algorithm on a matrix: the tree grows from node 0 by the best edge that leaves it.
 double best_tree(const double* arc, std::size_t n, std::int32_t* heads, Workspace& ws) {
   double* nearest = ws.real(kNearest, n);
-  std::uint8_t* inside = ws.flag(0, n);
+  std::uint8_t* inside = ws.flag(kInside, n);
   std::fill(inside, inside + n, std::uint8_t{0});
   std::fill(heads, heads + n - 1, 0);
   std::copy(arc, arc + n, nearest);
@@ -89,7 +89,7 @@ bool SpanningTree::reads(const Layout& layout, std::size_t, std::size_t site) co
 double SpanningTree::argmax(const Layout& layout, const Scores& scores, Output& y,
                             Workspace& ws) const {
   const std::size_t n = nodes_of(layout);
-  std::int32_t* heads = ws.integer(0, n);
+  std::int32_t* heads = ws.integer(kHeads, n);
   const double value = best_tree(both_ways(scores.block[kEdge], n, ws), n, heads, ws);
   y = value > kMinusInfinity ? edges_of(heads, n) : Output(2 * (n - 1), 0);
   return value;

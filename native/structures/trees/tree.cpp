@@ -6,7 +6,7 @@
 
 #include "numeric/kernels.hpp"
 #include "numeric/softmax.hpp"
-#include "structures/ranked_lists.hpp"
+#include "structures/lazy_kbest.hpp"
 #include "structures/trees/tree_view.hpp"
 
 namespace structlearn {
@@ -89,12 +89,18 @@ void Tree::check(const Layout& layout) const {
   }
 }
 
-double Tree::argmax(const Layout& layout, const Scores& scores, Output& y, Workspace& ws) const {
-  const TreeView v(layout, scores, ws);
+namespace {
+
+// best[u][k]: of the labellings of the tree below u with label k there; sent[u][k]: the best of
+// these for label k of u's parent, the edge included.
+struct Messages {
+  double *best, *sent;
+};
+
+Messages best_messages(const TreeView& v, Workspace& ws) {
+  enum Scratch { kBest, kSent };
   const std::size_t K = v.K;
-  // best[u][k]: of the labellings of the tree below u with label k there; sent[u][k]: the best of
-  // these for label k of u's parent, the edge included.
-  double *best = ws.real(0, v.N * K), *sent = ws.real(1, v.N * K);
+  double *best = ws.real(kBest, v.N * K), *sent = ws.real(kSent, v.N * K);
   std::copy(v.label, v.label + v.N * K, best);
   for (std::size_t i = v.N; i-- > 1;) {
     const std::size_t u = v.order[i];
@@ -102,6 +108,47 @@ double Tree::argmax(const Layout& layout, const Scores& scores, Output& y, Works
     kernels().max_step_back(v.table(u), best + u * K, message, K, K);
     for (std::size_t k = 0; k < K; ++k) above[k] += message[k];
   }
+  return {best, sent};
+}
+
+// The messages as a forest: a node with a label, a message for a label of the parent, the whole.
+class MessageForest {
+ public:
+  MessageForest(const TreeView& view, const Messages& messages)
+      : v_(view), messages_(messages), children_(view.N) {
+    for (std::size_t i = 1; i < v_.N; ++i) children_[v_.parent(v_.order[i])].push_back(v_.order[i]);
+  }
+  std::uint64_t root() const { return 2 * v_.N * v_.K; }
+  double best(std::uint64_t at) const {  // never asked of the root
+    const std::size_t size = v_.N * v_.K;
+    return at < size ? messages_.best[at] : messages_.sent[at - size];
+  }
+  std::uint32_t ways(std::uint64_t at) const {
+    return at < v_.N * v_.K ? 1 : static_cast<std::uint32_t>(v_.K);
+  }
+  double way(std::uint64_t at, std::uint32_t e, std::vector<std::uint64_t>& tails) const {
+    const std::size_t K = v_.K, u = at / K, k = at % K;
+    tails.clear();
+    if (u < v_.N) {
+      for (const std::uint32_t c : children_[u]) tails.push_back((v_.N + c) * K + k);
+      return v_.label[at];
+    }
+    tails.push_back((at == root() ? v_.root() : u - v_.N) * K + e);
+    return at == root() ? 0.0 : v_.table(u - v_.N)[k * K + e];
+  }
+
+ private:
+  const TreeView& v_;
+  Messages messages_;
+  std::vector<std::vector<std::uint32_t>> children_;
+};
+
+}  // namespace
+
+double Tree::argmax(const Layout& layout, const Scores& scores, Output& y, Workspace& ws) const {
+  const TreeView v(layout, scores, ws);
+  const std::size_t K = v.K;
+  const auto [best, sent] = best_messages(v, ws);
   const double* top = best + v.root() * K;
   const std::size_t first = first_max(top, K);
   const double value = top[first];
@@ -141,57 +188,11 @@ void Tree::encode(const Layout& layout, std::span<const std::int32_t> y,
 std::vector<std::pair<double, Output>> Tree::kbest(const Layout& layout, const Scores& scores,
                                                    std::size_t n, Workspace& ws) const {
   const TreeView v(layout, scores, ws);
-  const std::size_t K = v.K;
-  constexpr std::uint32_t kNone = UINT32_MAX;
-  // below[u][k]: of the tree below u as far as its children have been joined; sent[u][k] extends
-  // below[u][b], source b; joined[u][k] extends what its parent had, source the rank in sent[u][k].
-  std::vector<RankedList> below(v.N * K), sent(v.N * K), joined(v.N * K);
-  std::vector<std::uint32_t> last(v.N, kNone), before(v.N, kNone);
-  for (std::size_t x = 0; x < v.N * K; ++x) {
-    if (v.label[x] > kMinusInfinity) below[x].push_back({v.label[x], 0, 0});
-  }
-  std::vector<Source> sources;
-  for (std::size_t i = v.N; i-- > 1;) {
-    const std::size_t u = v.order[i], above = v.parent(u);
-    before[u] = last[above];
-    last[above] = static_cast<std::uint32_t>(u);
-    for (std::size_t a = 0; a < K; ++a) {
-      RankedList& whole = below[above * K + a];
-      if (whole.empty()) continue;
-      sources.clear();
-      for (std::size_t b = 0; b < K; ++b) {
-        sources.push_back({&below[u * K + b], v.table(u)[a * K + b]});
-      }
-      RankedList& message = sent[u * K + a];
-      message = merge(sources, n);
-      sources.clear();
-      for (const Ranked& one : message) sources.push_back({&whole, one.score});
-      joined[u * K + a] = merge(sources, n);
-      whole = joined[u * K + a];
-    }
-  }
-  sources.clear();
-  for (std::size_t k = 0; k < K; ++k) sources.push_back({&below[v.root() * K + k], 0.0});
-  std::vector<std::pair<double, Output>> result;
-  std::vector<std::uint32_t> rank(v.N);
-  for (const Ranked& best : merge(sources, n)) {
-    Output y(v.N);
-    y[v.root()] = static_cast<std::int32_t>(best.source);
-    rank[v.root()] = best.rank;
-    for (std::size_t i = 0; i < v.N; ++i) {
-      const std::size_t u = v.order[i], a = static_cast<std::size_t>(y[u]);
-      std::uint32_t r = rank[u];
-      for (std::uint32_t c = last[u]; c != kNone; c = before[c]) {
-        const Ranked& join = joined[c * K + a][r];
-        const Ranked& message = sent[c * K + a][join.source];
-        y[c] = static_cast<std::int32_t>(message.source);
-        rank[c] = message.rank;
-        r = join.rank;
-      }
-    }
-    result.emplace_back(best.score, std::move(y));
-  }
-  return result;
+  const MessageForest forest(v, best_messages(v, ws));
+  return kbest_outputs(forest, forest.root(), n, Output(v.N),
+                       [&](std::uint64_t at, std::uint32_t, Output& y) {
+                         if (at < v.N * v.K) y[at / v.K] = static_cast<std::int32_t>(at % v.K);
+                       });
 }
 
 }  // namespace structlearn

@@ -15,27 +15,13 @@ namespace {
 
 constexpr double kTooSmall = 1e-250;
 
-enum Slot { kBelow, kSent, kWeight, kSum, kProbability, kBack, kRow };
+enum Scratch { kBelow, kSent, kWeight, kSum, kProbability, kBack, kRow };
 
-// The exponentials of the edges, one by one or the same for all.
-class EdgeTables {
- public:
-  EdgeTables(const TreeView& v, double eps, Workspace& ws)
-      : v_(v), eps_(eps), own_(ws.real(kTreeTables, 3 * v.K * v.K) + v.K * v.K) {
-    if (v.stride == 0) shared_ = shared_exponentials(v.edge, v.K * v.K, eps, ws);
-  }
-  Exponentials at(std::size_t node) const {
-    return v_.stride == 0 ? shared_ : exponentials(v_.table(node), v_.K * v_.K, eps_, own_);
-  }
-  const double* shared() const { return shared_.E; }
-  double* scratch() const { return own_ + v_.K * v_.K; }
-
- private:
-  const TreeView& v_;
-  double eps_;
-  double* own_;
-  Exponentials shared_{};
-};
+// The exponentials of the edges.
+TableExponentials tables_of(const TreeView& v, double eps, Workspace& ws) {
+  double* own = ws.real(TreeScratch::kTables, 3 * v.K * v.K) + v.K * v.K;
+  return {v.edge, v.stride, v.K, eps, own, ws};
+}
 
 struct Upward {
   double eps;
@@ -45,7 +31,7 @@ struct Upward {
   double* sum;     // (N, K), by edge: sum_b E[a,b] weight[b]; 0 where it was too small to be used
 };
 
-Upward upward(const TreeView& v, double eps, const EdgeTables& tables, Workspace& ws) {
+Upward upward(const TreeView& v, double eps, const TableExponentials& tables, Workspace& ws) {
   const std::size_t K = v.K;
   const Upward up{eps, ws.real(kBelow, v.N * K), ws.real(kSent, v.N * K), ws.real(kWeight, v.N * K),
                   ws.real(kSum, v.N * K)};
@@ -62,7 +48,7 @@ Upward upward(const TreeView& v, double eps, const EdgeTables& tables, Workspace
       std::fill(above, above + K, kMinusInfinity);
       continue;
     }
-    const auto [E, shift] = tables.at(u);
+    const auto [E, shift] = tables.of(v.table(u));
     kernels().exp_shifted(below, K, top, 1.0 / eps, weight);
     kernels().sum_step_back(E, weight, sum, K, 1, K);
     for (std::size_t a = 0; a < K; ++a) {
@@ -71,12 +57,7 @@ Upward upward(const TreeView& v, double eps, const EdgeTables& tables, Workspace
       } else {
         sum[a] = 0.0;
         const double* T = v.table(u) + a * K;
-        double most = kMinusInfinity, total = 0.0;
-        for (std::size_t b = 0; b < K; ++b) most = std::max(most, T[b] + below[b]);
-        for (std::size_t b = 0; b < K && most > kMinusInfinity; ++b) {
-          total += std::exp((T[b] + below[b] - most) / eps);
-        }
-        sent[a] = most > kMinusInfinity ? most + eps * std::log(total) : most;
+        sent[a] = log_sum(K, eps, [&](std::size_t b) { return T[b] + below[b]; });
       }
       above[a] += sent[a];
     }
@@ -86,8 +67,8 @@ Upward upward(const TreeView& v, double eps, const EdgeTables& tables, Workspace
 
 class Downward {
  public:
-  Downward(const TreeView& v, const EdgeTables& tables, const Upward& up, const Marginals& out,
-           Workspace& ws)
+  Downward(const TreeView& v, const TableExponentials& tables, const Upward& up,
+           const Marginals& out, Workspace& ws)
       : v_(v),
         tables_(tables),
         up_(up),
@@ -116,7 +97,7 @@ class Downward {
   void divide(std::size_t u) {
     const std::size_t K = v_.K, e = v_.edge_of(u);
     const double *above = p_ + v_.parent(u) * K, *weight = up_.weight + e * K;
-    const double *sum = up_.sum + e * K, *E = tables_.at(u).E;
+    const double *sum = up_.sum + e * K, *E = tables_.of(v_.table(u)).E;
     double *p = p_ + u * K, *back = back_ + e * K;
     for (std::size_t a = 0; a < K; ++a) back[a] = sum[a] > 0.0 ? above[a] / sum[a] : 0.0;
     kernels().sum_step(back, E, p, K, 1, K);
@@ -140,7 +121,7 @@ class Downward {
   }
 
   const TreeView& v_;
-  const EdgeTables& tables_;
+  const TableExponentials& tables_;
   const Upward& up_;
   double* edge_;
   bool by_edge_;
@@ -152,7 +133,7 @@ class Downward {
 double Tree::infer(const Layout& layout, const Scores& scores, double eps, const Marginals& out,
                    Workspace& ws) const {
   const TreeView v(layout, scores, ws);
-  const EdgeTables tables(v, eps, ws);
+  const TableExponentials tables = tables_of(v, eps, ws);
   const Upward up = upward(v, eps, tables, ws);
   double* row = ws.real(kRow, v.K);
   const double value = softmax(up.below + v.root() * v.K, v.K, eps, row);
@@ -166,7 +147,7 @@ std::vector<Output> Tree::sample(const Layout& layout, const Scores& scores, dou
                                  std::size_t n, std::uint64_t seed, Workspace& ws) const {
   const TreeView v(layout, scores, ws);
   const std::size_t K = v.K;
-  const Upward up = upward(v, eps, EdgeTables(v, eps, ws), ws);
+  const Upward up = upward(v, eps, tables_of(v, eps, ws), ws);
   double* w = ws.real(kRow, K);
   if (softmax(up.below + v.root() * K, K, eps, w) == kMinusInfinity) return {};
   std::vector<Output> result(n, Output(v.N));
@@ -177,10 +158,8 @@ std::vector<Output> Tree::sample(const Layout& layout, const Scores& scores, dou
       const double* below = up.below + u * K;
       const double* T =
           i == 0 ? nullptr : v.table(u) + static_cast<std::size_t>(result[s][v.parent(u)]) * K;
-      double top = kMinusInfinity;
-      for (std::size_t b = 0; b < K; ++b) top = std::max(top, w[b] = below[b] + (T ? T[b] : 0.0));
-      for (std::size_t b = 0; b < K; ++b) w[b] = std::exp((w[b] - top) / eps);
-      result[s][u] = static_cast<std::int32_t>(draw(w, K, 1, random));
+      const auto score = [&](std::size_t b) { return below[b] + (T ? T[b] : 0.0); };
+      result[s][u] = static_cast<std::int32_t>(draw_softmax(K, eps, w, random, score));
     }
   }
   return result;

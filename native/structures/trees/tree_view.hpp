@@ -9,10 +9,9 @@
 
 namespace structlearn {
 
-// Slots of the workspace: three tables of K * K (zeros for an edge that is not given, and two of
-// the sums, all asked for at once: a slot that grows moves), and the order of the nodes.
-inline constexpr std::size_t kTreeTables = 9;
-inline constexpr std::size_t kOrder = 0, kFirstChild = 1, kChildren = 2;
+// What a workspace holds for trees: three tables of K * K (zeros for an edge that is not given, and
+// two of the sums, all asked for at once: an array that grows moves), and the order of the nodes.
+enum class TreeScratch { kTables, kOrder, kFirstChild, kChildren };
 
 // Writes the nodes from the root down and returns how many there are: fewer than n if some of them
 // hang on a cycle. `first` has room for n + 1 numbers, `children` for n.
@@ -67,14 +66,15 @@ struct TreeView {
         parents(layout.topology.data()) {
     const Block& table = layout.block[Tree::kEdge];
     if (!table.present) {
-      double* zeros = ws.real(kTreeTables, 3 * K * K);
+      double* zeros = ws.real(TreeScratch::kTables, 3 * K * K);
       std::fill(zeros, zeros + K * K, 0.0);
       edge = zeros;
     } else if (table.anchored) {
       stride = K * K;
     }
-    std::uint32_t* nodes = ws.index(kOrder, N);
-    from_the_root(parents, N, nodes, ws.index(kFirstChild, N + 1), ws.index(kChildren, N));
+    std::uint32_t* nodes = ws.index(TreeScratch::kOrder, N);
+    from_the_root(parents, N, nodes, ws.index(TreeScratch::kFirstChild, N + 1),
+                  ws.index(TreeScratch::kChildren, N));
     order = nodes;
   }
 

@@ -1,4 +1,4 @@
-// Feature keys -> rows, by open addressing.
+// Feature keys -> rows.
 #pragma once
 
 #include <bit>
@@ -6,6 +6,8 @@
 #include <cstdint>
 #include <span>
 #include <vector>
+
+#include "numeric/probing.hpp"
 
 namespace structlearn::text {
 
@@ -21,8 +23,7 @@ class KeyIndex {
     key_.assign(slots, 0);
     row_.assign(slots, kAbsent);
     for (std::size_t r = 0; r < keys.size(); ++r) {
-      std::size_t at = keys[r] & mask_;
-      while (key_[at] != 0) at = (at + 1) & mask_;
+      const std::size_t at = probe(keys[r], mask_, [&](std::size_t i) { return key_[i] == 0; });
       key_[at] = keys[r];
       row_[at] = static_cast<std::uint32_t>(r);
     }
@@ -31,18 +32,13 @@ class KeyIndex {
   std::size_t size() const { return size_; }
   void prefetch(std::uint64_t key) const { __builtin_prefetch(key_.data() + (key & mask_)); }
   std::uint32_t find(std::uint64_t key) const {
-    std::size_t at = key & mask_;
-    while (key_[at] != 0) {
-      if (key_[at] == key) return row_[at];
-      at = (at + 1) & mask_;
-    }
-    return kAbsent;
+    return row_[probe(key, mask_, [&](std::size_t i) { return key_[i] == key || key_[i] == 0; })];
   }
 
  private:
   std::size_t size_ = 0, mask_ = 0;
   std::vector<std::uint64_t> key_ = {0};
-  std::vector<std::uint32_t> row_ = {0};
+  std::vector<std::uint32_t> row_ = {kAbsent};  // where there is no key: kAbsent
 };
 
 }  // namespace structlearn::text

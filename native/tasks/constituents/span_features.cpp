@@ -32,22 +32,25 @@ bool begins(std::string_view s, std::string_view with) {
   return s.substr(0, with.size()) == with;
 }
 
-// Adds keys made of a number and parts; numbers tell templates apart.
-class Adder {
+// Makes keys of a number and parts; numbers tell templates apart.
+class KeyMaker {
  public:
-  Adder(std::uint64_t family, std::vector<std::uint64_t>& keys)
-      : seed_(hash_string({}, family)), keys_(keys) {}
+  explicit KeyMaker(std::uint64_t family) : seed_(hash_string({}, family)) {}
   template <class... Parts>
-  void operator()(std::uint64_t number, Parts... parts) const {
+  std::uint64_t operator()(std::uint64_t number, Parts... parts) const {
     std::uint64_t h = combine(seed_, number);
     ((h = combine(h, parts)), ...);
-    keys_.push_back(nonzero(h));
+    return nonzero(h);
   }
 
  private:
   std::uint64_t seed_;
-  std::vector<std::uint64_t>& keys_;
 };
+
+template <class... Keys>
+void append(std::vector<std::uint64_t>& keys, Keys... more) {
+  keys.insert(keys.end(), {more...});
+}
 
 }  // namespace
 
@@ -92,143 +95,70 @@ std::uint64_t TreeTokens::contents(std::size_t i, std::size_t j) const {
 void TreeFeatures::node(std::size_t begin, std::size_t end,
                         std::vector<std::uint64_t>& keys) const {
   const auto i = static_cast<std::ptrdiff_t>(begin), j = static_cast<std::ptrdiff_t>(end);
-  const Adder add(1, keys);
+  const KeyMaker key(1);
   const std::uint64_t length = length_class(end - begin);
   const std::uint64_t wb = x_.word(i - 1), wf = x_.word(i), wl = x_.word(j - 1), wn = x_.word(j);
   const std::uint64_t tb = x_.tag(i - 1), tf = x_.tag(i), tl = x_.tag(j - 1), tn = x_.tag(j);
   const std::uint64_t inside = x_.contents(begin, end);
-  add(0);
-  add(1, length);
-  add(2, wf);
-  add(3, wl);
-  add(4, wb);
-  add(5, wn);
-  add(6, tf, length);
-  add(7, tl, length);
-  add(8, tb, length);
-  add(9, tn, length);
-  add(10, wb, wf);
-  add(11, wl, wn);
-  add(12, tf, tl);
-  add(13, tb, tn);
-  add(14, tb, tf);
-  add(15, tl, tn);
-  add(16, tb, tf, tl, tn);
-  add(17, tf, tl, tn);
-  add(18, tb, tf, tl);
-  add(19, wf, tl);
-  add(20, tf, wl);
-  add(21, wf, wl);
-  add(22, wb, wn);
-  add(23, tb, wf);
-  add(24, wl, tn);
-  add(25, wf, length);
-  add(26, wb, tf);
-  add(27, tl, wn);
-  add(28, tf, tl, length);
-  add(29, tf, x_.tag(i + 1));
-  add(30, x_.tag(j - 2), tl);
-  add(31, x_.tag(i - 2), tb);
-  add(32, tn, x_.tag(j + 1));
-  add(33, tb, tf, x_.tag(i + 1));
-  add(34, x_.tag(j - 2), tl, tn);
-  add(35, inside);
-  add(36, inside, tf);
-  add(37, inside, tl, tn);
-  add(38, tf, wb, tl, tn);
-  add(39, wf, tl, tn);
-  add(40, wf, tb, tn);
-  add(41, tb, tf, tn);
-  add(42, tb, tl, tn);
-  add(43, tl, tn, x_.tag(j + 1));
-  add(44, x_.tag(i - 2), tb, tf);
-  add(45, wb, wf, wn);
+  append(keys, key(0), key(1, length), key(2, wf), key(3, wl), key(4, wb), key(5, wn),
+         key(6, tf, length), key(7, tl, length), key(8, tb, length), key(9, tn, length),
+         key(10, wb, wf), key(11, wl, wn), key(12, tf, tl), key(13, tb, tn), key(14, tb, tf),
+         key(15, tl, tn), key(16, tb, tf, tl, tn), key(17, tf, tl, tn), key(18, tb, tf, tl),
+         key(19, wf, tl), key(20, tf, wl), key(21, wf, wl), key(22, wb, wn), key(23, tb, wf),
+         key(24, wl, tn), key(25, wf, length), key(26, wb, tf), key(27, tl, wn),
+         key(28, tf, tl, length), key(29, tf, x_.tag(i + 1)), key(30, x_.tag(j - 2), tl),
+         key(31, x_.tag(i - 2), tb), key(32, tn, x_.tag(j + 1)), key(33, tb, tf, x_.tag(i + 1)),
+         key(34, x_.tag(j - 2), tl, tn), key(35, inside), key(36, inside, tf),
+         key(37, inside, tl, tn), key(38, tf, wb, tl, tn), key(39, wf, tl, tn), key(40, wf, tb, tn),
+         key(41, tb, tf, tn), key(42, tb, tl, tn), key(43, tl, tn, x_.tag(j + 1)),
+         key(44, x_.tag(i - 2), tb, tf), key(45, wb, wf, wn));
   if (end - begin <= 6) {
     std::uint64_t tags = 0, shapes = 0;
     for (auto t = i; t < j; ++t) {
       tags = combine(tags, x_.tag(t));
       shapes = combine(shapes, x_.shape(t));
     }
-    add(46, tags);
-    add(47, tags, tb, tn);
-    add(48, shapes);
-    add(49, tags, wf);
-    add(50, tags, wl);
+    append(keys, key(46, tags), key(47, tags, tb, tn), key(48, shapes), key(49, tags, wf),
+           key(50, tags, wl));
   }
 }
 
 void TreeFeatures::word(std::size_t at, std::vector<std::uint64_t>& keys) const {
   const auto i = static_cast<std::ptrdiff_t>(at);
-  const Adder add(2, keys);
+  const KeyMaker key(2);
   const std::uint64_t w = x_.word(i), t = x_.tag(i);
   const std::uint64_t wb = x_.word(i - 1), tb = x_.tag(i - 1), wn = x_.word(i + 1),
                       tn = x_.tag(i + 1);
-  add(0);
-  add(1, w);
-  add(2, t);
-  add(3, t, tb);
-  add(4, t, tn);
-  add(5, t, tb, tn);
-  add(6, w, tb);
-  add(7, w, tn);
-  add(8, t, wb);
-  add(9, t, wn);
-  add(10, t, wb, tn);
-  add(11, t, tb, wn);
-  add(12, t, tn, x_.tag(i + 2));
-  add(13, t, tb, x_.tag(i - 2));
-  add(14, t, tb, tn, x_.tag(i + 2));
-  add(15, t, tb, tn, x_.tag(i - 2));
-  add(16, w, tb, tn);
-  add(17, t, x_.shape(i));
-  add(18, w, wb);
-  add(19, w, wn);
-  add(20, t, wb, wn);
+  append(keys, key(0), key(1, w), key(2, t), key(3, t, tb), key(4, t, tn), key(5, t, tb, tn),
+         key(6, w, tb), key(7, w, tn), key(8, t, wb), key(9, t, wn), key(10, t, wb, tn),
+         key(11, t, tb, wn), key(12, t, tn, x_.tag(i + 2)), key(13, t, tb, x_.tag(i - 2)),
+         key(14, t, tb, tn, x_.tag(i + 2)), key(15, t, tb, tn, x_.tag(i - 2)), key(16, w, tb, tn),
+         key(17, t, x_.shape(i)), key(18, w, wb), key(19, w, wn), key(20, t, wb, wn));
 }
 
 void TreeFeatures::rest(std::size_t begin, std::size_t end,
                         std::vector<std::uint64_t>& keys) const {
   const auto i = static_cast<std::ptrdiff_t>(begin), j = static_cast<std::ptrdiff_t>(end);
-  const Adder add(3, keys);
+  const KeyMaker key(3);
   const std::uint64_t length = length_class(end - begin);
   const std::uint64_t wb = x_.word(i - 1), wf = x_.word(i), wl = x_.word(j - 1), wn = x_.word(j);
   const std::uint64_t tb = x_.tag(i - 1), tf = x_.tag(i), tl = x_.tag(j - 1), tn = x_.tag(j);
-  add(0, length);
-  add(1, wf);
-  add(2, wl);
-  add(3, wb);
-  add(4, wn);
-  add(5, tf, tl);
-  add(6, tb, tf);
-  add(7, tl, tn);
-  add(8, tb, tf, tl, tn);
-  add(9, tb, wf);
-  add(10, wb, tf);
-  add(11, wb, wf);
-  add(12, tf, length);
-  add(13, tb, tf, x_.tag(i + 1));
-  add(14, x_.contents(begin, end), tf);
-  add(15, tf, tl, tn);
-  add(16, wf, tl, tn);
-  add(17, tb, tn);
+  append(keys, key(0, length), key(1, wf), key(2, wl), key(3, wb), key(4, wn), key(5, tf, tl),
+         key(6, tb, tf), key(7, tl, tn), key(8, tb, tf, tl, tn), key(9, tb, wf), key(10, wb, tf),
+         key(11, wb, wf), key(12, tf, length), key(13, tb, tf, x_.tag(i + 1)),
+         key(14, x_.contents(begin, end), tf), key(15, tf, tl, tn), key(16, wf, tl, tn),
+         key(17, tb, tn));
 }
 
 void TreeFeatures::child(Place place, std::size_t begin, std::size_t end,
                          std::vector<std::uint64_t>& keys) const {
   const auto i = static_cast<std::ptrdiff_t>(begin), j = static_cast<std::ptrdiff_t>(end);
-  const Adder add(static_cast<std::uint64_t>(place), keys);
+  const KeyMaker key(static_cast<std::uint64_t>(place));
   const std::uint64_t length = length_class(end - begin);
   const std::uint64_t tb = x_.tag(i - 1), tf = x_.tag(i), tl = x_.tag(j - 1), tn = x_.tag(j);
-  add(0, length);
-  add(1, x_.word(i));
-  add(2, x_.word(j - 1));
-  add(3, tf, tl);
-  add(4, place == Place::kLast ? x_.word(i - 1) : x_.word(j));
-  add(5, tb, tf);
-  add(6, tl, tn);
-  add(7, tf, length);
-  add(8, tf, tl, tn);
-  add(9, tb, tf, tl);
+  append(keys, key(0, length), key(1, x_.word(i)), key(2, x_.word(j - 1)), key(3, tf, tl),
+         key(4, place == Place::kLast ? x_.word(i - 1) : x_.word(j)), key(5, tb, tf),
+         key(6, tl, tn), key(7, tf, length), key(8, tf, tl, tn), key(9, tb, tf, tl));
 }
 
 std::uint64_t TreeFeatures::seen(std::size_t family, std::size_t place, std::size_t at) const {

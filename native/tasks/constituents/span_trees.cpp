@@ -112,7 +112,8 @@ std::vector<std::pair<double, Output>> SpanTrees::kbest(const Layout& layout, co
 
 std::vector<Output> SpanTrees::sample(const Layout& layout, const Scores& scores, double eps,
                                       std::size_t n, std::uint64_t seed, Workspace& ws) const {
-  const TreeView<const double> v(layout, divided(layout, scores, eps, ws.real(8, layout.parts)));
+  const TreeView<const double> v(
+      layout, divided(layout, scores, eps, ws.real(SpanTreeScratch::kDivided, layout.parts)));
   const TreeForest forest(v, sum_chart(v, ws));
   std::vector<Output> found;
   if (forest.best(forest.root()) == kMinusInfinity) return found;

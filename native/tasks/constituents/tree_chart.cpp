@@ -8,8 +8,9 @@ namespace structlearn::text {
 
 TreeChart best_chart(const TreeView<const double>& v, Workspace& ws) {
   const std::size_t n = v.n, R = v.R, size = spans_of(n) * R;
-  TreeChart chart{ws.real(0, size), ws.real(1, size), ws.real(2, size), ws.real(3, size),
-                  kMinusInfinity};
+  using Scratch = SpanTreeScratch;
+  TreeChart chart{ws.real(Scratch::kNode, size), ws.real(Scratch::kFirst, size),
+                  ws.real(Scratch::kMiddle, size), ws.real(Scratch::kFollow, size), kMinusInfinity};
   const Kernels& k = kernels();
   std::vector<double> split(R), last(R);
   const double* rows[TreeShape::kMostKinds];

@@ -16,10 +16,24 @@ struct TreeChart {
   double whole;
 };
 
-// The best scores. The chart lies in slots 0 to 3 of the workspace.
+// What a workspace holds for trees of spans: the tables of a chart in the order of TreeSums, what
+// sums need besides, and scores over eps.
+enum class SpanTreeScratch {
+  kNode,
+  kFirst,
+  kMiddle,
+  kFollow,
+  kInner,
+  kRest,
+  kLast,
+  kMass,
+  kDivided
+};
+
+// The best scores. The chart lies in the workspace.
 TreeChart best_chart(const TreeView<const double>&, Workspace&);
 
-// The same with log-sum-exp for max, and what only sums need, in slots 4 to 6: `inner` is a node
+// The same with log-sum-exp for max, and what only sums need: `inner` is a node
 // without the score of its own span, `rest` a rest, `last` the last child.
 struct TreeSums : TreeChart {
   double *inner, *rest, *last;

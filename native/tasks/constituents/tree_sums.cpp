@@ -266,7 +266,7 @@ TreeSums charts(const TreeView<const double>& v, Workspace& ws) {
   const std::size_t size = spans_of(v.n) * v.R;
   TreeSums c;
   double** const slots[] = {&c.node, &c.first, &c.middle, &c.follow, &c.inner, &c.rest, &c.last};
-  for (std::size_t s = 0; s < std::size(slots); ++s) *slots[s] = ws.real(s, size);
+  for (std::size_t s = 0; s < std::size(slots); ++s) *slots[s] = ws.real(SpanTreeScratch(s), size);
   return c;
 }
 
@@ -290,7 +290,9 @@ TreeSums sum_chart(const TreeView<const double>& v, Workspace& ws) {
 double SpanTrees::infer(const Layout& layout, const Scores& scores, double eps,
                         const Marginals& marginals, Workspace& ws) const {
   const TreeView<const double> v(
-      layout, eps == 1.0 ? scores : divided(layout, scores, eps, ws.real(8, layout.parts)));
+      layout, eps == 1.0
+                  ? scores
+                  : divided(layout, scores, eps, ws.real(SpanTreeScratch::kDivided, layout.parts)));
   const TreeView<double> p(layout, marginals);
   for (std::size_t b = kNode; b <= kRoot; ++b) {
     std::fill(p.block[b], p.block[b] + layout.block[b].size(), 0.0);
@@ -299,7 +301,7 @@ double SpanTrees::infer(const Layout& layout, const Scores& scores, double eps,
   Summation sums(v, chart);
   chart.whole = sums.inside();
   if (chart.whole == kMinusInfinity) return chart.whole;
-  sums.outside(p, ws.real(7, spans_of(v.n) * v.R));
+  sums.outside(p, ws.real(SpanTreeScratch::kMass, spans_of(v.n) * v.R));
   return eps * chart.whole;
 }
 

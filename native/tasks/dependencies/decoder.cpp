@@ -10,7 +10,7 @@ namespace {
 constexpr double kShare = 1.0 / 3.0;  // of an arc's score: tree, modifier and head each have one
 constexpr double kFirstRate = 2.0;    // of Polyak's step, and
 constexpr double kSlower = 0.9;       // what it is multiplied by
-constexpr int kPatience = 3;          // after so many rounds without a better bound
+constexpr int kPatience = 3;          // after this many rounds without a better bound
 
 // Both of the magnitude of a tree: scores have no unit.
 constexpr double kRounding = 16 * std::numeric_limits<double>::epsilon();
@@ -51,15 +51,37 @@ double TreeSearch::best(std::vector<std::int32_t>& heads) {
   return value;
 }
 
-double TreeSearch::log_partition(double eps, std::vector<double>& marginals) {
+double TreeSearch::labelled_sums(const Parts& parts, std::size_t width, const double* scores,
+                                 double eps, std::vector<double>& p) {
+  p.assign(parts.arcs() * width, 0.0);
+  begin(parts.n);
+  for (std::size_t a = 0; a < parts.arcs(); ++a) {
+    const double* const row = scores + a * width;
+    double* const share = p.data() + a * width;
+    const double most = *std::max_element(row, row + width);
+    if (most == kMinusInfinity) continue;
+    double sum = 0.0;
+    for (std::size_t l = 0; l < width; ++l) {
+      if (row[l] == kMinusInfinity) continue;
+      share[l] = std::exp((row[l] - most) / eps);
+      sum += share[l];
+    }
+    for (std::size_t l = 0; l < width; ++l) share[l] /= sum;
+    at(parts.head[a], parts.word[a]) = most + eps * std::log(sum);
+  }
   Layout layout;
   layout.add(Arborescence::kArc, width_ * width_, 1, true);
-  Scores scores;
-  scores.block[Arborescence::kArc] = score_.data();
-  marginals.assign(width_ * width_, 0.0);
+  Scores arcs;
+  arcs.block[Arborescence::kArc] = score_.data();
+  marginals_.assign(width_ * width_, 0.0);
   Marginals out;
-  out.block[Arborescence::kArc] = marginals.data();
-  return trees_.infer(layout, scores, eps, out, workspace_);
+  out.block[Arborescence::kArc] = marginals_.data();
+  const double value = trees_.infer(layout, arcs, eps, out, workspace_);
+  for (std::size_t a = 0; a < parts.arcs(); ++a) {
+    const double arc = marginals_[parts.head[a] * width_ + parts.word[a]];
+    for (std::size_t j = a * width; j < (a + 1) * width; ++j) p[j] *= arc;
+  }
+  return value;
 }
 
 // The best choice of a head for h and of modifiers on both sides, given the multipliers.
@@ -164,7 +186,6 @@ Decoded Decoder::decode(const Parts& parts, const PartScores& scores,
   double rate = kFirstRate;
   int stalled = 0;
   for (int iteration = 0; iteration < max_iterations_; ++iteration) {
-    result.iterations = iteration + 1;
     for (std::size_t a = 0; a < arcs; ++a) {
       tree_.at(parts.head[a], parts.word[a]) = scores.arc[a] * kShare + dual_up_[a] + dual_down_[a];
     }

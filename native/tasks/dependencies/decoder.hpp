@@ -24,14 +24,15 @@ class TreeSearch {
   }
   // heads[1..n]; -inf if there is no tree.
   double best(std::vector<std::int32_t>& heads);
-  // eps * log of the sum over all trees of exp(score / eps), and the probabilities of the arcs, the
-  // head's row by row.
-  double log_partition(double eps, std::vector<double>& marginals);
+  // eps * log of the sum over all trees and labels of exp(score / eps) of first-order parts, and
+  // the probabilities of the arcs with each label. Scores and probabilities: `width` an arc.
+  double labelled_sums(const Parts&, std::size_t width, const double* scores, double eps,
+                       std::vector<double>& p);
 
  private:
   Arborescence trees_;
   std::size_t width_ = 0;
-  std::vector<double> score_;
+  std::vector<double> score_, marginals_;
   Workspace workspace_;
   Output output_;
 };
@@ -40,7 +41,6 @@ struct Decoded {
   double value = 0.0;
   double bound = 0.0;
   bool exact = false;
-  int iterations = 0;
 };
 
 // First order: TreeSearch. Second order: ProjectiveSearch, always exact, where no arcs may cross;
@@ -50,10 +50,7 @@ struct Decoded {
 class Decoder {
  public:
   explicit Decoder(bool projective, int max_iterations)
-      : tree_(projective),
-        search_(projective),
-        projective_(projective),
-        max_iterations_(max_iterations) {}
+      : tree_(projective), projective_(projective), max_iterations_(max_iterations) {}
   Decoded decode(const Parts& parts, const PartScores& scores, std::vector<std::int32_t>& heads);
 
  private:

@@ -48,6 +48,11 @@ template <std::uint16_t Id, class... Rest>
 inline Key of(std::uint64_t a, std::uint64_t b, std::uint64_t c, Rest... rest) {
   return of<Id>(fold(a ^ text::kHashA, b ^ text::kHashB), c, rest...);
 }
+// Calls emit(key) for each, in this order.
+template <class Emit, class... Keys>
+inline void each(Emit&& emit, Keys... of) {
+  (emit(of), ...);
+}
 }  // namespace keys
 
 // Distance in seven classes, and with the direction (head before modifier or after) in fourteen.
@@ -70,28 +75,21 @@ inline std::uint64_t between_counts(const Sentence& s, int left, int right) {
 }
 
 // The few features that a pruner needs.
+inline constexpr std::size_t kPrunerFeatures = 16;
 template <class Emit>
 inline void pruner_features(const Sentence& s, int h, int m, Emit&& emit) {
   using namespace keys;
   const Token &H = s[h], &M = s[m];
   const std::uint64_t hT = H.tag, mT = M.tag;
   const std::uint64_t pair = fold(hT ^ text::kHashA, mT);
-  emit(of<1>(pair));
-  emit(of<2>(hT));
-  emit(of<3>(mT));
-  emit(of<4>(H.word.lower, mT));
-  emit(of<5>(hT, M.word.lower));
-  emit(of<6>(H.word.lower, M.word.lower));
-  emit(of<7>(pair, s[m - 1].upos, s[m + 1].upos));
-  emit(of<8>(pair, s[h - 1].upos, s[h + 1].upos));
-  emit(of<9>(pair, s[h + 1].upos, s[m - 1].upos));
-  emit(of<10>(pair, s[h - 1].upos, s[m + 1].upos));
-  emit(of<11>(pair, between_counts(s, std::min(h, m), std::max(h, m)) * text::kHashB));
-  emit(of<12>(pair, M.marker));
-  emit(of<13>(H.word.lower, M.marker, M.upos));
-  emit(of<14>(H.feats, M.feats));
-  emit(of<15>(M.word.lower, s[m - 1].upos, s[m + 1].upos));
-  emit(of<16>(H.upos, M.upos, between_counts(s, std::min(h, m), std::max(h, m))));
+  each(emit, of<1>(pair), of<2>(hT), of<3>(mT), of<4>(H.word.lower, mT), of<5>(hT, M.word.lower),
+       of<6>(H.word.lower, M.word.lower), of<7>(pair, s[m - 1].upos, s[m + 1].upos),
+       of<8>(pair, s[h - 1].upos, s[h + 1].upos), of<9>(pair, s[h + 1].upos, s[m - 1].upos),
+       of<10>(pair, s[h - 1].upos, s[m + 1].upos),
+       of<11>(pair, between_counts(s, std::min(h, m), std::max(h, m)) * text::kHashB),
+       of<12>(pair, M.marker), of<13>(H.word.lower, M.marker, M.upos), of<14>(H.feats, M.feats),
+       of<15>(M.word.lower, s[m - 1].upos, s[m + 1].upos),
+       of<16>(H.upos, M.upos, between_counts(s, std::min(h, m), std::max(h, m))));
 }
 
 template <class Emit>
@@ -107,89 +105,43 @@ inline void arc_features(const Sentence& s, int h, int m, Emit&& emit) {
   const std::uint64_t counts = between_counts(s, left, right) * text::kHashB;
 
   // One token.
-  emit(of<100>(hT));
-  emit(of<101>(mT));
-  emit(of<102>(hW));
-  emit(of<103>(mW));
-  emit(of<104>(hW, hT));
-  emit(of<105>(mW, mT));
-  emit(of<106>(H.feats));
-  emit(of<107>(M.feats));
-  emit(of<108>(H.word.suffix, hU));
-  emit(of<109>(M.word.suffix, mU));
-  emit(of<110>(H.word.shape, hU));
-  emit(of<111>(M.word.shape, mU));
-  emit(of<112>(counts));
+  each(emit, of<100>(hT), of<101>(mT), of<102>(hW), of<103>(mW), of<104>(hW, hT), of<105>(mW, mT),
+       of<106>(H.feats), of<107>(M.feats), of<108>(H.word.suffix, hU), of<109>(M.word.suffix, mU),
+       of<110>(H.word.shape, hU), of<111>(M.word.shape, mU), of<112>(counts));
   // Two tokens.
-  emit(of<120>(pair));
-  emit(of<121>(coarse));
-  emit(of<122>(hW, mW));
-  emit(of<123>(hW, mT));
-  emit(of<124>(hT, mW));
-  emit(of<125>(hW, mT, hT));
-  emit(of<126>(hT, mW, mT));
-  emit(of<127>(hW, hT, mW, mT));
-  emit(of<128>(H.feats, M.feats));
-  emit(of<129>(H.feats, mT));
-  emit(of<130>(hT, M.feats));
-  emit(of<131>(H.word.suffix, mT, hU));
-  emit(of<132>(hT, M.word.suffix, mU));
-  emit(of<133>(H.word.suffix, M.word.suffix, coarse));
-  emit(of<134>(hW, M.word.suffix));
-  emit(of<135>(H.word.suffix, mW));
-  emit(of<136>(H.word.shape, M.word.shape, coarse));
-  emit(of<137>(hW, mU));
-  emit(of<138>(hU, mW));
-  emit(of<139>(H.word.prefix, M.word.prefix, coarse));
+  each(emit, of<120>(pair), of<121>(coarse), of<122>(hW, mW), of<123>(hW, mT), of<124>(hT, mW),
+       of<125>(hW, mT, hT), of<126>(hT, mW, mT), of<127>(hW, hT, mW, mT), of<128>(H.feats, M.feats),
+       of<129>(H.feats, mT), of<130>(hT, M.feats), of<131>(H.word.suffix, mT, hU),
+       of<132>(hT, M.word.suffix, mU), of<133>(H.word.suffix, M.word.suffix, coarse),
+       of<134>(hW, M.word.suffix), of<135>(H.word.suffix, mW),
+       of<136>(H.word.shape, M.word.shape, coarse), of<137>(hW, mU), of<138>(hU, mW),
+       of<139>(H.word.prefix, M.word.prefix, coarse));
   if (M.lemma != 0) {  // where lemmas are read
-    emit(of<140>(H.lemma, M.lemma));
-    emit(of<141>(H.lemma, mT));
-    emit(of<142>(hT, M.lemma));
-    emit(of<143>(M.marker, H.lemma, M.lemma));
+    each(emit, of<140>(H.lemma, M.lemma), of<141>(H.lemma, mT), of<142>(hT, M.lemma),
+         of<143>(M.marker, H.lemma, M.lemma));
   }
   // Tags around, fine and coarse.
-  emit(of<150>(pair, Hr.tag, Ml.tag));
-  emit(of<151>(pair, Hl.tag, Ml.tag));
-  emit(of<152>(pair, Hr.tag, Mr.tag));
-  emit(of<153>(pair, Hl.tag, Mr.tag));
-  emit(of<154>(pair, Hl.tag));
-  emit(of<155>(pair, Hr.tag));
-  emit(of<156>(pair, Ml.tag));
-  emit(of<157>(pair, Mr.tag));
-  emit(of<158>(coarse, Hr.upos, Ml.upos));
-  emit(of<159>(coarse, Hl.upos, Ml.upos));
-  emit(of<160>(coarse, Hr.upos, Mr.upos));
-  emit(of<161>(coarse, Hl.upos, Mr.upos));
-  emit(of<162>(coarse, Ml.upos, Mr.upos));
-  emit(of<163>(coarse, Hl.upos, Hr.upos));
-  emit(of<164>(coarse, Hl.upos, Hr.upos, Ml.upos, Mr.upos));
-  emit(of<165>(pair, Ml.upos, s[m - 2].upos));
-  emit(of<166>(pair, Mr.upos, s[m + 2].upos));
-  emit(of<167>(pair, Hl.upos, s[h - 2].upos));
-  emit(of<168>(pair, Hr.upos, s[h + 2].upos));
+  each(emit, of<150>(pair, Hr.tag, Ml.tag), of<151>(pair, Hl.tag, Ml.tag),
+       of<152>(pair, Hr.tag, Mr.tag), of<153>(pair, Hl.tag, Mr.tag), of<154>(pair, Hl.tag),
+       of<155>(pair, Hr.tag), of<156>(pair, Ml.tag), of<157>(pair, Mr.tag),
+       of<158>(coarse, Hr.upos, Ml.upos), of<159>(coarse, Hl.upos, Ml.upos),
+       of<160>(coarse, Hr.upos, Mr.upos), of<161>(coarse, Hl.upos, Mr.upos),
+       of<162>(coarse, Ml.upos, Mr.upos), of<163>(coarse, Hl.upos, Hr.upos),
+       of<164>(coarse, Hl.upos, Hr.upos, Ml.upos, Mr.upos), of<165>(pair, Ml.upos, s[m - 2].upos),
+       of<166>(pair, Mr.upos, s[m + 2].upos), of<167>(pair, Hl.upos, s[h - 2].upos),
+       of<168>(pair, Hr.upos, s[h + 2].upos));
   // Words around.
-  emit(of<170>(pair, Ml.word.lower));
-  emit(of<171>(pair, Mr.word.lower));
-  emit(of<172>(pair, Hl.word.lower));
-  emit(of<173>(pair, Hr.word.lower));
-  emit(of<174>(mW, hT, Ml.upos));
-  emit(of<175>(mW, hT, Mr.upos));
-  emit(of<176>(hW, mT, Hl.upos));
-  emit(of<177>(hW, mT, Hr.upos));
-  emit(of<178>(hW, mT, Ml.word.lower));
+  each(emit, of<170>(pair, Ml.word.lower), of<171>(pair, Mr.word.lower),
+       of<172>(pair, Hl.word.lower), of<173>(pair, Hr.word.lower), of<174>(mW, hT, Ml.upos),
+       of<175>(mW, hT, Mr.upos), of<176>(hW, mT, Hl.upos), of<177>(hW, mT, Hr.upos),
+       of<178>(hW, mT, Ml.word.lower));
   // The word that introduces the modifier, or the head.
-  emit(of<180>(M.marker, mU));
-  emit(of<181>(M.marker, pair));
-  emit(of<182>(M.marker, hW, mU));
-  emit(of<183>(M.marker, hW, mW));
-  emit(of<184>(M.marker, mW, hU));
-  emit(of<185>(M.marker, H.marker, coarse));
-  emit(of<186>(H.marker, pair));
+  each(emit, of<180>(M.marker, mU), of<181>(M.marker, pair), of<182>(M.marker, hW, mU),
+       of<183>(M.marker, hW, mW), of<184>(M.marker, mW, hU), of<185>(M.marker, H.marker, coarse),
+       of<186>(H.marker, pair));
   // What stands between.
-  emit(of<190>(counts, pair));
-  emit(of<191>(counts, coarse, Ml.upos));
-  emit(of<192>(counts, hW));
-  emit(of<193>(counts, mW));
+  each(emit, of<190>(counts, pair), of<191>(counts, coarse, Ml.upos), of<192>(counts, hW),
+       of<193>(counts, mW));
   std::uint64_t seen = 0, all = 0;
   for (int b = left + 1; b < right; ++b) {
     const Token& B = s[b];
@@ -197,17 +149,13 @@ inline void arc_features(const Sentence& s, int h, int m, Emit&& emit) {
     if (seen & bit) continue;
     seen |= bit;
     all += B.upos;
-    emit(of<195>(pair, B.upos));
-    emit(of<196>(coarse, B.upos));
+    each(emit, of<195>(pair, B.upos), of<196>(coarse, B.upos));
   }
   emit(of<197>(coarse, all));
   // Places in the sentence.
   emit(of<198>(pair, up_to(left, 3) * 4 + up_to(s.size() - right, 3)));
   const std::uint64_t length = static_cast<std::uint64_t>(std::min(right - left, 20));
-  emit(of<199>(length));
-  emit(of<200>(length, coarse));
-  emit(of<201>(length, mT));
-  emit(of<202>(length, hT));
+  each(emit, of<199>(length), of<200>(length, coarse), of<201>(length, mT), of<202>(length, hT));
 }
 
 template <class Emit>
@@ -223,51 +171,21 @@ inline void label_features(const Sentence& s, int h, int m, Emit&& emit) {
   const std::uint64_t coarse = fold(hU ^ text::kHashA, mU);
   const std::uint64_t distance = direction_distance(h, m);
   const std::uint64_t counts = between_counts(s, left, right) * text::kHashB;
-  emit(of<300>(d));
-  emit(of<301>(distance));
-  emit(of<302>(hT));
-  emit(of<303>(mT));
-  emit(of<304>(hW));
-  emit(of<305>(mW));
-  emit(of<306>(M.feats ^ d));
-  emit(of<307>(M.word.suffix ^ d));
-  emit(of<308>(M.word.prefix ^ d, mU));
-  emit(of<309>(M.word.shape ^ d, mU));
-  emit(of<310>(pair));
-  emit(of<311>(coarse, distance));
-  emit(of<312>(pair, distance));
-  emit(of<313>(hW, mW));
-  emit(of<314>(hW, mT));
-  emit(of<315>(hT, mW));
-  emit(of<316>(hW, M.word.suffix));
-  emit(of<317>(hT, M.word.suffix));
-  emit(of<318>(H.feats ^ d, M.feats));
-  emit(of<319>(pair, Ml.tag));
-  emit(of<320>(pair, Mr.tag));
-  emit(of<321>(pair, Hl.tag));
-  emit(of<322>(pair, Hr.tag));
-  emit(of<323>(mT, Ml.tag, Mr.tag));
-  emit(of<324>(mW, Ml.word.lower));
-  emit(of<325>(mW, Mr.word.lower));
-  emit(of<326>(pair, Ml.word.lower));
-  emit(of<327>(pair, Mr.word.lower));
-  emit(of<328>(M.marker, mU));
-  emit(of<329>(M.marker, pair));
-  emit(of<330>(M.marker, hW, mU));
-  emit(of<331>(M.marker, mW));
-  emit(of<332>(M.marker, hW, mW));
-  emit(of<333>(counts, pair));
-  emit(of<334>(counts, hW, mU));
-  emit(of<335>(coarse, Ml.upos, s[m - 2].upos));
-  emit(of<336>(coarse, Mr.upos, s[m + 2].upos));
-  emit(of<337>(coarse, Hl.upos, Hr.upos));
-  emit(of<338>(H.word.suffix ^ d, mT));
-  emit(of<339>(mW, hT, Ml.upos));
-  emit(of<340>(M.word.form ^ d));
+  each(emit, of<300>(d), of<301>(distance), of<302>(hT), of<303>(mT), of<304>(hW), of<305>(mW),
+       of<306>(M.feats ^ d), of<307>(M.word.suffix ^ d), of<308>(M.word.prefix ^ d, mU),
+       of<309>(M.word.shape ^ d, mU), of<310>(pair), of<311>(coarse, distance),
+       of<312>(pair, distance), of<313>(hW, mW), of<314>(hW, mT), of<315>(hT, mW),
+       of<316>(hW, M.word.suffix), of<317>(hT, M.word.suffix), of<318>(H.feats ^ d, M.feats),
+       of<319>(pair, Ml.tag), of<320>(pair, Mr.tag), of<321>(pair, Hl.tag), of<322>(pair, Hr.tag),
+       of<323>(mT, Ml.tag, Mr.tag), of<324>(mW, Ml.word.lower), of<325>(mW, Mr.word.lower),
+       of<326>(pair, Ml.word.lower), of<327>(pair, Mr.word.lower), of<328>(M.marker, mU),
+       of<329>(M.marker, pair), of<330>(M.marker, hW, mU), of<331>(M.marker, mW),
+       of<332>(M.marker, hW, mW), of<333>(counts, pair), of<334>(counts, hW, mU),
+       of<335>(coarse, Ml.upos, s[m - 2].upos), of<336>(coarse, Mr.upos, s[m + 2].upos),
+       of<337>(coarse, Hl.upos, Hr.upos), of<338>(H.word.suffix ^ d, mT), of<339>(mW, hT, Ml.upos),
+       of<340>(M.word.form ^ d));
   if (M.lemma != 0) {
-    emit(of<343>(M.lemma ^ d));
-    emit(of<344>(H.lemma ^ d, M.lemma));
-    emit(of<345>(H.lemma ^ d, mT));
+    each(emit, of<343>(M.lemma ^ d), of<344>(H.lemma ^ d, M.lemma), of<345>(H.lemma ^ d, mT));
   }
   std::uint64_t seen = 0, all = 0;
   for (int b = left + 1; b < right; ++b) {
@@ -292,32 +210,21 @@ inline void sibling_features(const Sentence& s, int h, int a, int b, Emit&& emit
   const std::uint64_t hT = H.tag, hW = H.word.lower;
   if (b == kNoToken) {
     if (a == h) {
-      emit(of<400>(hT));
-      emit(of<401>(hW));
-      emit(of<402>(hW, hT));
-      emit(of<403>(H.feats));
-      emit(of<404>(H.marker, hT));
-      emit(of<405>(hT, s[h - 1].upos, s[h + 1].upos));
+      each(emit, of<400>(hT), of<401>(hW), of<402>(hW, hT), of<403>(H.feats), of<404>(H.marker, hT),
+           of<405>(hT, s[h - 1].upos, s[h + 1].upos));
       return;
     }
     const Token& A = s[a];
-    emit(of<410>(hT, A.tag));
-    emit(of<411>(hW, A.tag));
-    emit(of<412>(hT, A.word.lower));
-    emit(of<413>(hW, A.word.lower));
-    emit(of<414>(hT, A.tag, s[a < h ? a - 1 : a + 1].tag));
-    emit(of<415>(H.upos, A.upos));
+    each(emit, of<410>(hT, A.tag), of<411>(hW, A.tag), of<412>(hT, A.word.lower),
+         of<413>(hW, A.word.lower), of<414>(hT, A.tag, s[a < h ? a - 1 : a + 1].tag),
+         of<415>(H.upos, A.upos));
     return;
   }
   const Token& B = s[b];
   if (a == h) {
-    emit(of<420>(hT, B.tag));
-    emit(of<421>(hW, B.tag));
-    emit(of<422>(hT, B.word.lower));
-    emit(of<423>(hW, B.word.lower));
-    emit(of<424>(H.upos, B.upos));
-    emit(of<425>(B.tag));
-    emit(of<426>(hT, B.tag, between_counts(s, std::min(h, b), std::max(h, b)) * text::kHashB));
+    each(emit, of<420>(hT, B.tag), of<421>(hW, B.tag), of<422>(hT, B.word.lower),
+         of<423>(hW, B.word.lower), of<424>(H.upos, B.upos), of<425>(B.tag),
+         of<426>(hT, B.tag, between_counts(s, std::min(h, b), std::max(h, b)) * text::kHashB));
     return;
   }
   const Token& A = s[a];
@@ -325,30 +232,14 @@ inline void sibling_features(const Sentence& s, int h, int a, int b, Emit&& emit
   const std::uint64_t three = fold(fold(hT ^ text::kHashA, aT), bT);
   const std::uint64_t coarse = fold(fold(H.upos ^ text::kHashA, A.upos), B.upos);
   const std::uint64_t counts = between_counts(s, std::min(a, b), std::max(a, b)) * text::kHashB;
-  emit(of<430>(three));
-  emit(of<431>(coarse));
-  emit(of<432>(aT, bT));
-  emit(of<433>(aW, bW));
-  emit(of<434>(aW, bT));
-  emit(of<435>(aT, bW));
-  emit(of<436>(hW, aT, bT));
-  emit(of<437>(hT, aW, bT));
-  emit(of<438>(hT, aT, bW));
-  emit(of<439>(hW, aW, bW));
-  emit(of<440>(hW, aW, bT));
-  emit(of<441>(hW, aT, bW));
-  emit(of<442>(hT, aW, bW));
-  emit(of<443>(three, counts));
-  emit(of<444>(coarse, counts));
-  emit(of<445>(A.feats, B.feats));
-  emit(of<446>(A.feats, B.feats, hT));
-  emit(of<447>(A.marker, B.marker, coarse));
-  emit(of<448>(hW, A.marker, B.marker));
-  emit(of<449>(three, s[b - 1].upos));
-  emit(of<450>(three, s[b + 1].upos));
-  emit(of<451>(three, s[a + 1].upos));
-  emit(of<452>(three, s[a - 1].upos));
-  emit(of<453>(A.word.suffix, B.word.suffix, hT));
+  each(emit, of<430>(three), of<431>(coarse), of<432>(aT, bT), of<433>(aW, bW), of<434>(aW, bT),
+       of<435>(aT, bW), of<436>(hW, aT, bT), of<437>(hT, aW, bT), of<438>(hT, aT, bW),
+       of<439>(hW, aW, bW), of<440>(hW, aW, bT), of<441>(hW, aT, bW), of<442>(hT, aW, bW),
+       of<443>(three, counts), of<444>(coarse, counts), of<445>(A.feats, B.feats),
+       of<446>(A.feats, B.feats, hT), of<447>(A.marker, B.marker, coarse),
+       of<448>(hW, A.marker, B.marker), of<449>(three, s[b - 1].upos),
+       of<450>(three, s[b + 1].upos), of<451>(three, s[a + 1].upos), of<452>(three, s[a - 1].upos),
+       of<453>(A.word.suffix, B.word.suffix, hT));
 }
 
 // The arc g -> h -> m.
@@ -360,28 +251,15 @@ inline void grandparent_features(const Sentence& s, int g, int h, int m, Emit&& 
   const std::uint64_t gW = G.word.lower, hW = H.word.lower, mW = M.word.lower;
   const std::uint64_t three = fold(fold(gT ^ text::kHashB, hT), mT);
   const std::uint64_t coarse = fold(fold(G.upos ^ text::kHashB, H.upos), M.upos);
-  emit(of<500>(three));
-  emit(of<501>(coarse));
-  emit(of<502>(gT, mT));
-  emit(of<503>(gW, mW));
-  emit(of<504>(gW, mT));
-  emit(of<505>(gT, mW));
-  emit(of<506>(gW, hT, mT));
-  emit(of<507>(gT, hW, mT));
-  emit(of<508>(gT, hT, mW));
-  emit(of<509>(gW, hW, mW));
-  emit(of<510>(gW, hW, mT));
-  emit(of<511>(gW, hT, mW));
-  emit(of<512>(gT, hW, mW));
-  emit(of<513>(G.feats, M.feats));
-  emit(of<514>(three, direction_distance(g, h) * 16 + direction_distance(h, m)));
-  emit(of<515>(coarse, direction_distance(g, h) * 16 + direction_distance(h, m)));
-  emit(of<516>(three, s[m - 1].upos));
-  emit(of<517>(three, s[m + 1].upos));
-  emit(of<518>(three, s[h - 1].upos));
-  emit(of<519>(three, s[h + 1].upos));
-  emit(of<520>(gW, M.marker, hT));
-  emit(of<521>(G.word.suffix, M.word.suffix, hT));
+  each(emit, of<500>(three), of<501>(coarse), of<502>(gT, mT), of<503>(gW, mW), of<504>(gW, mT),
+       of<505>(gT, mW), of<506>(gW, hT, mT), of<507>(gT, hW, mT), of<508>(gT, hT, mW),
+       of<509>(gW, hW, mW), of<510>(gW, hW, mT), of<511>(gW, hT, mW), of<512>(gT, hW, mW),
+       of<513>(G.feats, M.feats),
+       of<514>(three, direction_distance(g, h) * 16 + direction_distance(h, m)),
+       of<515>(coarse, direction_distance(g, h) * 16 + direction_distance(h, m)),
+       of<516>(three, s[m - 1].upos), of<517>(three, s[m + 1].upos), of<518>(three, s[h - 1].upos),
+       of<519>(three, s[h + 1].upos), of<520>(gW, M.marker, hT),
+       of<521>(G.word.suffix, M.word.suffix, hT));
   const int left = std::min(g, m), right = std::max(g, m);
   if (left != right) emit(of<522>(three, between_counts(s, left, right) * text::kHashB));
 }

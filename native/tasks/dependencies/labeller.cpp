@@ -117,17 +117,8 @@ void ParseLabeller::read(std::string_view text, std::size_t line) {
 
 // A parser that learned on tags would guess without a word of warning where there are none.
 void ParseLabeller::check_tags() const {
-  const auto has = [&](std::size_t column, std::size_t t) {
-    const text::Column& c = corpus_.columns()[column];
-    return c.strings[c.cell[t]] != "_";
-  };
-  for (std::size_t s = 0; s < corpus_.sentences(); ++s) {
-    bool any = false;
-    for (std::size_t t = corpus_.sentence(s); t < corpus_.sentence(s + 1) && !any; ++t) {
-      any = has(kUpos, t) || has(kXpos, t);
-    }
-    if (any) continue;
-    throw text::BadLine(corpus_.line_number(corpus_.sentence(s)),
+  if (const auto s = untagged_sentence(corpus_)) {
+    throw text::BadLine(corpus_.line_number(corpus_.sentence(*s)),
                         "no word of this sentence has a tag (UPOS or XPOS), and tags are to be "
                         "read: tag the text first, or take a parser that was trained without "
                         "--gold-tags and leave that option out");
@@ -177,7 +168,7 @@ void ParseLabeller::label(std::string_view text, std::size_t line, std::string& 
   std::size_t copied = 0;
   for (std::size_t s = 0; s < corpus_.sentences(); ++s) {
     reader_.read(s, tags_[0], tags_[1], tags_[2], sentence_);
-    exact_ += parser_.parse(sentence_, heads_, relations_).exact;
+    parser_.parse(sentence_, heads_, relations_);
     const std::size_t begin = corpus_.sentence(s), end = corpus_.sentence(s + 1);
     for (std::size_t t = begin; t < end; ++t) {
       if (conllu_) {
@@ -192,7 +183,6 @@ void ParseLabeller::label(std::string_view text, std::size_t line, std::string& 
   }
   if (conllu_) out.append(text.substr(copied));
   tokens_ += corpus_.tokens();
-  sentences_ += corpus_.sentences();
 }
 
 }  // namespace structlearn::parsing

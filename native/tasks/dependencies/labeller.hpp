@@ -32,8 +32,6 @@ class ParseLabeller {
   void label(std::string_view text, std::size_t line, std::string& out);
 
   std::size_t tokens() const { return tokens_; }
-  std::size_t sentences() const { return sentences_; }
-  std::size_t exact() const { return exact_; }  // sentences whose tree is proven the best
   void expect(const text::LineShape& shape) { words_.expect(shape); }
   text::LineShape shape() const { return words_.shape(); }
 
@@ -56,7 +54,7 @@ class ParseLabeller {
   SentenceParser parser_;
   std::vector<std::int32_t> heads_;
   std::vector<std::uint16_t> relations_;
-  std::size_t tokens_ = 0, sentences_ = 0, exact_ = 0;
+  std::size_t tokens_ = 0;
 };
 
 }  // namespace structlearn::parsing

@@ -7,7 +7,6 @@
 #include <cstdlib>
 #include <memory>
 #include <new>
-#include <span>
 
 #if defined(__linux__)
 #include <sys/mman.h>
@@ -33,8 +32,6 @@ class LargeArray {
   const T* data() const { return data_.get(); }
   T& operator[](std::size_t i) { return data_.get()[i]; }
   const T& operator[](std::size_t i) const { return data_.get()[i]; }
-  operator std::span<T>() { return {data(), size_}; }
-  operator std::span<const T>() const { return {data(), size_}; }
 
  private:
   static constexpr std::size_t kPage = std::size_t{1} << 21;

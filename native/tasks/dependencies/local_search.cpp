@@ -89,8 +89,8 @@ double LocalSearch::improve(const Parts& parts, const PartScores& scores,
   for (int sweep = 0; sweep < kMostSweeps; ++sweep) {
     bool changed = false;
     for (std::size_t i = 1; i <= n; ++i) {
-      const int m = static_cast<int>(i), old = heads[i];
-      if (old == 0) continue;  // the one root stays
+      const int m = static_cast<int>(i);
+      if (heads[i] == 0) continue;  // the one root stays
       double best = kLeastGain * largest;
       std::uint32_t best_arc = Parts::kNone;
       for (std::uint32_t a = parts.begin[i]; a < parts.begin[i + 1]; ++a) {
@@ -98,12 +98,6 @@ double LocalSearch::improve(const Parts& parts, const PartScores& scores,
         if (h == 0 || a == current_[i] || above(heads, m, h)) continue;
         const double x = gain(parts, scores, heads, m, a);
         if (x <= best) continue;
-        if (projective_) {
-          heads[i] = h;
-          const bool fits = is_projective(heads);
-          heads[i] = old;
-          if (!fits) continue;
-        }
         best = x;
         best_arc = a;
       }

@@ -11,7 +11,6 @@ namespace structlearn::parsing {
 
 class LocalSearch {
  public:
-  explicit LocalSearch(bool projective) : projective_(projective) {}
   // Changes the tree; the gain in score, at least 0.
   double improve(const Parts& parts, const PartScores& scores, std::vector<std::int32_t>& heads);
 
@@ -22,7 +21,6 @@ class LocalSearch {
   double attached(const Parts&, const PartScores&, const std::vector<std::int32_t>& heads,
                   std::uint32_t arc) const;
 
-  bool projective_;
   std::vector<std::uint32_t> current_;  // arc of each word
 };
 

@@ -1,6 +1,5 @@
 #include "tasks/dependencies/model.hpp"
 
-#include <algorithm>
 #include <bit>
 #include <cmath>
 #include <stdexcept>
@@ -69,35 +68,19 @@ Decoded SentenceParser::parse(const Sentence& s, std::vector<std::int32_t>& head
   return found;
 }
 
-std::vector<SentenceParser::Reason> SentenceParser::reasons(const Sentence& s, int h, int m,
-                                                            std::size_t label) const {
-  std::vector<Reason> found;
+std::map<std::uint16_t, double> SentenceParser::reasons(const Sentence& s, int h, int m,
+                                                        std::size_t label) const {
+  std::map<std::uint16_t, double> found;
   const Table<float> t = model_.table();
-  const auto add = [&](std::uint16_t id, float weight) {
-    // Templates that make several features count once.
-    if (found.empty() || found.back().id != id) found.push_back({id, 0.0});
-    found.back().weight += static_cast<double>(weight);
-  };
   const std::uint32_t dd = direction_distance(h, m), d = direction_place(m > h);
   arc_features(s, h, m, [&](const keys::Key& key) {
     const float* line = t.weight + t.line(key);
-    add(key.id, line[place(key, dd)] + line[place(key, d)]);
+    found[key.id] += static_cast<double>(line[place(key, dd)] + line[place(key, d)]);
   });
   const auto group = static_cast<std::uint32_t>(label / kLine);
   label_features(s, h, m, [&](const keys::Key& key) {
-    add(key.id, t.weight[t.line(group_key(key, group)) + label % kLine]);
+    found[key.id] += static_cast<double>(t.weight[t.line(group_key(key, group)) + label % kLine]);
   });
-  std::stable_sort(found.begin(), found.end(),
-                   [](const Reason& a, const Reason& b) { return a.id < b.id; });
-  std::size_t used = 0;
-  for (const Reason& r : found) {
-    if (used > 0 && found[used - 1].id == r.id) {
-      found[used - 1].weight += r.weight;
-    } else {
-      found[used++] = r;
-    }
-  }
-  found.resize(used);
   return found;
 }
 

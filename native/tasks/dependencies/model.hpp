@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <span>
 #include <string>
 #include <vector>
@@ -56,12 +57,8 @@ class SentenceParser {
   const std::vector<double>& arc_scores() const { return arc_; }
   const std::vector<std::uint16_t>& arc_labels() const { return label_; }
 
-  // What speaks for an arc with its label, template by template.
-  struct Reason {
-    std::uint16_t id;
-    double weight;
-  };
-  std::vector<Reason> reasons(const Sentence&, int h, int m, std::size_t label) const;
+  // What speaks for an arc with its label, by the number of the template.
+  std::map<std::uint16_t, double> reasons(const Sentence&, int h, int m, std::size_t label) const;
 
  private:
   const ParserModel& model_;

@@ -1,8 +1,5 @@
 #include "tasks/dependencies/oracle.hpp"
 
-#include <cmath>
-#include <stdexcept>
-
 #include "tasks/dependencies/part_scorer.hpp"
 
 namespace structlearn::parsing {
@@ -11,7 +8,7 @@ DependencyOracle::Borrowed DependencyOracle::borrow() const {
   const std::lock_guard<std::mutex> lock(mutex_);
   if (free_.empty()) {
     return std::make_unique<Scratch>(
-        Scratch{Decoder(projective_, iterations_), TreeSearch(projective_), {}, {}, {}, {}});
+        Scratch{Decoder(projective_, iterations_), TreeSearch(projective_), {}, {}, {}});
   }
   Borrowed scratch = std::move(free_.back());
   free_.pop_back();
@@ -54,36 +51,13 @@ double DependencyOracle::infer(std::size_t i, const Layout& layout, const double
 
 double DependencyOracle::sums(std::size_t i, const double* theta, double eps, PartVector& p,
                               Scratch& scratch) const {
-  const Parts& parts = examples_->parts(i);
-  if (parts.second_order) {
-    throw std::invalid_argument(
+  if (examples_->second_order()) {
+    throw Incapable(
         "temperature > 0 needs a parser of order 1: there are no exact sums over trees with scores "
-        "of pairs of arcs");
+        "of pairs of arcs. What works at order 2: temperature 0");
   }
-  const std::size_t width = examples_->width(), arcs = parts.arcs();
-  best_labels(theta, arcs, width, scratch.arc, scratch.label);
   p.clear(true);
-  p.value.assign(arcs * width, 0.0);
-  scratch.trees.begin(parts.n);
-  for (std::size_t a = 0; a < arcs; ++a) {
-    const double most = scratch.arc[a];
-    if (most == kMinusInfinity) continue;
-    double sum = 0.0;
-    for (std::size_t j = a * width; j < (a + 1) * width; ++j) {
-      if (theta[j] == kMinusInfinity) continue;
-      p.value[j] = std::exp((theta[j] - most) / eps);
-      sum += p.value[j];
-    }
-    for (std::size_t j = a * width; j < (a + 1) * width; ++j) p.value[j] /= sum;
-    scratch.trees.at(parts.head[a], parts.word[a]) = most + eps * std::log(sum);
-  }
-  const double value = scratch.trees.log_partition(eps, scratch.marginals);
-  const std::size_t side = static_cast<std::size_t>(parts.n) + 1;
-  for (std::size_t a = 0; a < arcs; ++a) {
-    const double share = scratch.marginals[parts.head[a] * side + parts.word[a]];
-    for (std::size_t j = a * width; j < (a + 1) * width; ++j) p.value[j] *= share;
-  }
-  return value;
+  return scratch.trees.labelled_sums(examples_->parts(i), examples_->width(), theta, eps, p.value);
 }
 
 double DependencyOracle::missed(std::size_t i, const Layout& layout, const double* theta,
@@ -96,14 +70,15 @@ double DependencyOracle::missed(std::size_t i, const Layout& layout, const doubl
 
 double DependencyOracle::runner_up(std::size_t, const Layout&, const double*,
                                    std::span<const std::uint32_t>, PartVector&, Workspace&) const {
-  throw std::invalid_argument(
-      "a parser does not look for the second best tree, which the zero-one cost needs");
+  throw Incapable(
+      "a parser does not look for the second best tree, which the zero-one cost needs. What works: "
+      "its own cost, of wrong heads and relations");
 }
 
 Violation DependencyOracle::violation(std::size_t, const Layout&, const double*,
                                       std::span<const std::uint32_t>, const BeamSettings&,
                                       Workspace&) const {
-  throw std::invalid_argument("a parser has no beam search");
+  throw Incapable("a parser has no beam search. What works: exact inference");
 }
 
 }  // namespace structlearn::parsing

@@ -4,6 +4,7 @@
 #include <atomic>
 #include <memory>
 #include <mutex>
+#include <stdexcept>
 #include <vector>
 
 #include "problem/problem.hpp"
@@ -11,6 +12,11 @@
 #include "tasks/dependencies/examples.hpp"
 
 namespace structlearn::parsing {
+
+// What there is no inference for; the message says what works.
+struct Incapable : std::invalid_argument {
+  using std::invalid_argument::invalid_argument;
+};
 
 // eps = 0: the best label of each arc, then the best tree (decoder.hpp). eps > 0, arcs alone: sums
 // over labels, then over trees, by the matrix-tree theorem or inside and outside.
@@ -34,7 +40,7 @@ class DependencyOracle final : public Oracle {
   struct Scratch {
     Decoder decoder;
     TreeSearch trees;
-    std::vector<double> arc, marginals;
+    std::vector<double> arc;
     std::vector<std::uint16_t> label;
     std::vector<std::int32_t> heads;
   };

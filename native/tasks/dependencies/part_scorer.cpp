@@ -124,9 +124,13 @@ void best_labels(const double* scores, std::size_t arcs, std::size_t width,
   label.resize(arcs);
   for (std::size_t a = 0; a < arcs; ++a) {
     const double* row = scores + a * width;
-    const double* most = std::max_element(row, row + width);
-    best[a] = *most;
-    label[a] = static_cast<std::uint16_t>(most - row);
+    double most[4] = {row[0], row[1], row[2], row[3]};  // four at a time: width is of whole lines
+    for (std::size_t l = 4; l < width; l += 4) {
+      for (std::size_t i = 0; i < 4; ++i) most[i] = std::max(most[i], row[l + i]);
+    }
+    best[a] = std::max(std::max(most[0], most[1]), std::max(most[2], most[3]));
+    const double* at = std::find(row, row + width - 1, best[a]);  // the last, were it no number
+    label[a] = static_cast<std::uint16_t>(at - row);
   }
 }
 

@@ -10,6 +10,7 @@ void HeadScorer<Real>::score(const Sentence& s, int m, double scale, double* out
   keys_.clear();
   end_.clear();
   const int n = s.size();
+  keys_.reserve(kPrunerFeatures * (static_cast<std::size_t>(n) + 1));
   for (int h = 0; h <= n; ++h) {
     if (h != m) {
       pruner_features(s, h, m, [&](std::uint64_t key) {

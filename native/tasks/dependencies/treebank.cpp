@@ -43,8 +43,21 @@ TagColumn tag_column(const std::vector<std::string>& names, std::vector<std::uin
   return out;
 }
 
+std::optional<std::size_t> untagged_sentence(const Corpus& corpus) {
+  const auto has = [&](std::size_t column, std::size_t t) {
+    const Column& c = corpus.columns()[column];
+    return c.strings[c.cell[t]] != "_";
+  };
+  for (std::size_t s = 0; s < corpus.sentences(); ++s) {
+    std::size_t t = corpus.sentence(s);
+    while (t < corpus.sentence(s + 1) && !has(kUpos, t) && !has(kXpos, t)) ++t;
+    if (t == corpus.sentence(s + 1)) return s;
+  }
+  return std::nullopt;
+}
+
 std::vector<std::int32_t> read_tree(const Corpus& corpus, std::size_t sentence) {
-  const Column& column = corpus.columns()[kHead];
+  const Column &column = corpus.columns()[kHead], &relations = corpus.columns()[kDeprel];
   const std::size_t begin = corpus.sentence(sentence), n = corpus.sentence(sentence + 1) - begin;
   std::vector<std::int32_t> heads(n + 1, -1);
   std::size_t root = 0;
@@ -69,6 +82,9 @@ std::vector<std::int32_t> read_tree(const Corpus& corpus, std::size_t sentence) 
       root = m;
     }
     heads[m] = head;
+    if (relations.strings[relations.cell[token]] == "_") {
+      refuse(corpus, sentence, token, "it has no relation");
+    }
   }
   // Every word has to reach the root: those passed on the way up are marked by the word it began
   // at.
@@ -126,9 +142,6 @@ Treebank read_treebank(const Corpus& corpus, const TagColumn& upos, const TagCol
         refuse(corpus, s, t,
                "the relation '" + std::string(relations.strings[relations.cell[t]]) +
                    "' is not one of the model's");
-      }
-      if (relations.strings[relations.cell[t]] == "_") {
-        refuse(corpus, s, t, "it has no relation");
       }
     }
     out.labels.push_back(std::move(numbers));

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -24,8 +25,11 @@ inline constexpr std::size_t kForm = 1, kLemma = 2, kUpos = 3, kXpos = 4, kFeats
 TagColumn tag_column(const text::Corpus&, std::size_t column);
 TagColumn tag_column(const std::vector<std::string>& names, std::vector<std::uint32_t> cells);
 
+// The first sentence in which no word has a tag (UPOS or XPOS); nothing where all have one.
+std::optional<std::size_t> untagged_sentence(const text::Corpus&);
+
 // The heads of a sentence, [1..n]. Throws BadLine, which names the sentence, where they are no
-// tree with one root.
+// tree with one root, or a word has no relation.
 std::vector<std::int32_t> read_tree(const text::Corpus&, std::size_t sentence);
 
 // The relations of a corpus, the most frequent first, ties in the order of their names.

@@ -95,6 +95,14 @@ double SegmentModel::marginals(std::size_t L, SegmentScratch& scratch, double te
   return structure_.infer(layout, scores, temperature, out, scratch.workspace);
 }
 
+std::vector<std::pair<double, Output>> SegmentModel::kbest(std::size_t L, SegmentScratch& scratch,
+                                                           std::size_t n) const {
+  ::structlearn::Layout layout;
+  Scores scores;
+  arrange(L, scratch, layout, scores);
+  return structure_.kbest(layout, scores, n, scratch.workspace);
+}
+
 SegmentLabeller::SegmentLabeller(const SegmentModel& model, const SegmentNames& names,
                                  Format format, SegmentOptions options)
     : model_(model),

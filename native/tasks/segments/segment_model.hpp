@@ -48,6 +48,7 @@ class SegmentModel {
   // goes on; marginals, of shape theta, go to scratch.marginals.
   double argmax(std::size_t L, SegmentScratch&, Output& y) const;
   double marginals(std::size_t L, SegmentScratch&, double temperature) const;
+  std::vector<std::pair<double, Output>> kbest(std::size_t L, SegmentScratch&, std::size_t n) const;
 
  private:
   void arrange(std::size_t L, const SegmentScratch&, ::structlearn::Layout&, Scores&) const;

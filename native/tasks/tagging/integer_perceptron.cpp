@@ -47,7 +47,7 @@ IntegerPerceptron::IntegerPerceptron(const Layout& layout)
   for (std::size_t f = 0; f < features; ++f) {
     if (full_row_[f] == kNone) continue;
     for (std::uint32_t q = row_ptr_[f]; q < row_ptr_[f + 1]; ++q) {
-      full_real_[full_row_[f] * stride_ + column_[q]] = 1;
+      full_real_[full_row_[f] * stride_ + column_[q]] = !layout.real || layout.real[q];
     }
   }
   listed_.assign(boundary_, 0);
@@ -59,21 +59,17 @@ IntegerPerceptron::IntegerPerceptron(const Layout& layout)
   transition_behind_.assign(K_ * stride_, 0);
   start_behind_.assign(stride_, 0);
   end_behind_.assign(stride_, 0);
-  reset();
-}
-
-void IntegerPerceptron::reset() {
-  const auto zero = [](auto&... values) { (std::fill(values.begin(), values.end(), 0), ...); };
-  zero(full_, full_behind_, listed_, listed_behind_, transition_behind_, start_behind_,
-       end_behind_);
   transition_ = transition_mask_;
   start_ = start_mask_;
   end_ = end_mask_;
+  transpose();
+}
+
+void IntegerPerceptron::transpose() {
   for (std::size_t a = 0; a < K_; ++a) {
     for (std::size_t b = 0; b < K_; ++b)
       transposed_[b * stride_ + a] = transition_[a * stride_ + b];
   }
-  steps_ = 0;
 }
 
 void IntegerPerceptron::read(const Rows& rows, Batch& batch) const {
@@ -201,22 +197,22 @@ void IntegerPerceptron::update(const Batch& batch, std::size_t begin, std::size_
   boundary(end_, end_behind_, L - 1);
 }
 
-EpochReport IntegerPerceptron::epoch(const Batch& batch, std::span<const std::uint32_t> order,
+EpochReport IntegerPerceptron::epoch(const Batch& batch, std::span<const std::int64_t> order,
                                      Interrupt& interrupt) {
   EpochReport report;
-  for (const std::uint32_t i : order) {
+  for (const std::int64_t at : order) {
     if (interrupt.requested()) {
       report.complete = false;
       break;
     }
+    const auto i = static_cast<std::size_t>(at);
     const std::size_t begin = batch.sentence[i], end = batch.sentence[i + 1];
     viterbi(batch, begin, end);
     ++report.seen;
-    std::size_t wrong = 0;
-    for (std::size_t t = begin; t < end; ++t) wrong += batch.gold[t] != found_[t - begin];
-    if (wrong > 0) {
+    const std::uint16_t* gold = batch.gold.data() + begin;
+    if (!std::equal(gold, gold + (end - begin), found_.begin())) {
       ++report.updates;
-      report.loss += static_cast<double>(wrong);
+      report.loss += static_cast<double>(loss(gold, end - begin));
       update(batch, begin, end);
     }
     ++steps_;
@@ -224,35 +220,76 @@ EpochReport IntegerPerceptron::epoch(const Batch& batch, std::span<const std::ui
   return report;
 }
 
-void IntegerPerceptron::write(std::span<double> w, bool average) const {
-  const double total = static_cast<double>(std::max<std::int64_t>(steps_, 1));
-  const auto value = [&](std::int32_t v, std::int64_t behind) {
-    const double now = static_cast<double>(v);
-    if (!average || steps_ == 0) return now;
-    return (static_cast<double>(steps_) * now + static_cast<double>(behind)) / total;
+std::int64_t IntegerPerceptron::loss(const std::uint16_t* gold, std::size_t L) const {
+  const auto difference = [](const auto& w, const auto& mask, std::size_t ours, std::size_t other) {
+    return std::int64_t{w[ours]} - mask[ours] - w[other] + mask[other];
   };
-  std::size_t out = 0;
-  for (std::size_t f = 0; f + 1 < row_ptr_.size(); ++f) {
-    for (std::uint32_t q = row_ptr_[f]; q < row_ptr_[f + 1]; ++q) {
-      if (full_row_[f] == kNone) {
-        w[out++] = value(listed_[q], listed_behind_[q]);
+  std::int64_t sum = 0;
+  for (std::size_t i = 0; i < L; ++i) {
+    sum += scores_[i * stride_ + found_[i]] - scores_[i * stride_ + gold[i]];
+    if (i == 0) continue;
+    sum += difference(transition_, transition_mask_, found_[i - 1] * stride_ + found_[i],
+                      gold[i - 1] * stride_ + gold[i]);
+  }
+  if (!boundaries_) return sum;
+  return sum + difference(start_, start_mask_, found_[0], gold[0]) +
+         difference(end_, end_mask_, found_[L - 1], gold[L - 1]);
+}
+
+template <class Self, class Visit>
+void IntegerPerceptron::each(Self& self, Visit&& visit) {
+  std::size_t at = 0;
+  for (std::size_t f = 0; f + 1 < self.row_ptr_.size(); ++f) {
+    for (std::uint32_t q = self.row_ptr_[f]; q < self.row_ptr_[f + 1]; ++q) {
+      if (self.full_row_[f] == kNone) {
+        visit(at++, self.listed_[q], self.listed_behind_[q], 0);
       } else {
-        const std::size_t at = full_row_[f] * stride_ + column_[q];
-        w[out++] = value(full_[at], full_behind_[at]);
+        const std::size_t place = self.full_row_[f] * self.stride_ + self.column_[q];
+        visit(at++, self.full_[place], self.full_behind_[place], 0);
       }
     }
   }
-  if (boundaries_) {
-    for (std::size_t k = 0; k < K_; ++k)
-      w[out++] = value(start_[k] - start_mask_[k], start_behind_[k]);
-    for (std::size_t k = 0; k < K_; ++k) w[out++] = value(end_[k] - end_mask_[k], end_behind_[k]);
+  for (std::size_t k = 0; self.boundaries_ && k < self.K_; ++k) {
+    visit(at++, self.start_[k], self.start_behind_[k], self.start_mask_[k]);
   }
-  for (std::size_t a = 0; a < K_; ++a) {
-    for (std::size_t b = 0; b < K_; ++b) {
-      const std::size_t at = a * stride_ + b;
-      w[out++] = value(transition_[at] - transition_mask_[at], transition_behind_[at]);
+  for (std::size_t k = 0; self.boundaries_ && k < self.K_; ++k) {
+    visit(at++, self.end_[k], self.end_behind_[k], self.end_mask_[k]);
+  }
+  for (std::size_t a = 0; a < self.K_; ++a) {
+    for (std::size_t b = 0; b < self.K_; ++b) {
+      const std::size_t q = a * self.stride_ + b;
+      visit(at++, self.transition_[q], self.transition_behind_[q], self.transition_mask_[q]);
     }
   }
+}
+
+void IntegerPerceptron::write(std::span<double> w, bool average) const {
+  const double steps = static_cast<double>(steps_);
+  const bool mean = average && steps_ > 0;
+  each(*this, [&](std::size_t q, std::int32_t v, std::int64_t behind, std::int32_t mask) {
+    const double now = static_cast<double>(v - mask);
+    w[q] = mean ? (steps * now + static_cast<double>(behind)) / steps : now;
+  });
+}
+
+void IntegerPerceptron::save(std::span<std::int32_t> v, std::span<std::int64_t> behind) const {
+  each(*this, [&](std::size_t q, std::int32_t now, std::int64_t lacks, std::int32_t mask) {
+    v[q] = now - mask;
+    behind[q] = lacks;
+  });
+}
+
+void IntegerPerceptron::load(std::span<const std::int32_t> v, std::span<const std::int64_t> behind,
+                             std::int64_t steps) {
+  if (v.size() != weights() || behind.size() != weights()) {
+    throw std::invalid_argument("the state of other weights");
+  }
+  each(*this, [&](std::size_t q, std::int32_t& now, std::int64_t& lacks, std::int32_t mask) {
+    now = v[q] + mask;
+    lacks = behind[q];
+  });
+  transpose();
+  steps_ = steps;
 }
 
 }  // namespace structlearn

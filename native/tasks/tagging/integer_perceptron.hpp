@@ -1,7 +1,7 @@
 // The averaged perceptron on first-order chains with named features, in whole numbers.
 //
 // Its steps are +1 and -1, so every weight is a whole number, and 32-bit integers compute what
-// online_epoch computes in floating point, to the last bit, in a fraction of the time: half the
+// online_epoch computes with unit steps, to the last bit, in a fraction of the time: half the
 // memory is read, eight labels go through a vector instruction, and the features of a token are
 // laid out for the one way they are used. Two kinds of features: those seen with many labels have
 // a row with a weight a label and are added as vectors; the weights of the others are listed token
@@ -26,6 +26,8 @@ class IntegerPerceptron {
   struct Layout {
     std::span<const std::uint32_t> row_ptr;
     const std::uint32_t* column = nullptr;
+    // 0 where an entry only fills up its row (see WeightRows) and stays zero; null: none does.
+    const std::uint8_t* real = nullptr;
     std::size_t labels = 0;
     bool boundaries = true;
     std::span<const double> start_mask, end_mask, transition_mask;
@@ -51,10 +53,7 @@ class IntegerPerceptron {
   };
   void read(const Rows&, Batch&) const;
 
-  // Back to zero, for another run over the same batches.
-  void reset();
-
-  EpochReport epoch(const Batch&, std::span<const std::uint32_t> order, Interrupt&);
+  EpochReport epoch(const Batch&, std::span<const std::int64_t> order, Interrupt&);
   // Sentences that are known to be right are passed over: they count in the average.
   void skip(std::int64_t sentences) { steps_ += sentences; }
 
@@ -63,10 +62,22 @@ class IntegerPerceptron {
   void mean(std::span<double> w) const { write(w, true); }
   void last(std::span<double> w) const { write(w, false); }
 
+  // All that later epochs depend on, in the order of the layout; steps() belongs to it.
+  void save(std::span<std::int32_t> v, std::span<std::int64_t> behind) const;
+  void load(std::span<const std::int32_t> v, std::span<const std::int64_t> behind,
+            std::int64_t steps);
+  std::int64_t steps() const { return steps_; }
+
  private:
+  // Calls visit(place in the layout, weight with its mask, what the average lacks, mask).
+  template <class Self, class Visit>
+  static void each(Self& self, Visit&& visit);
   void write(std::span<double> w, bool average) const;
   void viterbi(const Batch&, std::size_t begin, std::size_t end);
   void update(const Batch&, std::size_t begin, std::size_t end);
+  // By how much the labels that were found score more than the gold ones.
+  std::int64_t loss(const std::uint16_t* gold, std::size_t L) const;
+  void transpose();
   void step_full(std::uint32_t row, std::size_t label, std::int32_t d);
   void step_transition(std::size_t from, std::size_t to, std::int32_t d);
 

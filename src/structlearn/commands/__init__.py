@@ -1,8 +1,8 @@
-"""What the command line does for each task: a module a task, with four functions.
+"""What the command line does for each task: one module per task, with four functions.
 
-``train(o)`` fits and returns what saves it; ``predict(model, o, progress)``, ``evaluate(model, o)``
-and ``inspect(model, o)`` do the commands of these names. ``o`` are the parsed arguments. Imported
-when the task is asked for, because a start should not wait for the other tasks.
+``train(o)`` fits a model and returns a function that saves it; ``predict(model, o, progress)``,
+``evaluate(model, o)`` and ``inspect(model, o)`` run the commands of these names. ``o`` holds the
+parsed arguments. The modules are imported on demand, to keep the start fast.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 __all__ = ["TASKS", "commands_of", "read_model", "read_rival"]
 
-#: Tasks of ``structlearn train``, as model files name them; arrays are for Python alone.
+#: Tasks of ``structlearn train``, by their names in model files. Estimators of arrays have none.
 TASKS = tuple(task for task in HOMES if task != "estimator")
 
 
@@ -27,13 +27,13 @@ def commands_of(task: str) -> Any:
 
 
 def read_rival(path: str | None, evaluate: Any) -> Any:
-    """Return the model that ``--against`` names, if it is judged in the same way; None: none."""
+    """Return the model that ``--against`` names (None if not given), if it can be compared."""
     if path is None:
         return None
     other, commands = read_model(path)
     if commands.evaluate is not evaluate:
         kind = type(other).__name__
-        raise ValueError(f"{path}: the model of a {kind} cannot be compared with one of this kind")
+        raise ValueError(f"{path}: a {kind} cannot be compared with a model of another task")
     return other
 
 
@@ -46,6 +46,6 @@ def read_model(path: str) -> tuple[Any, Any]:
     description, tensors = read_container(path)
     task = description.get("task")
     if task not in TASKS:
-        told = f"{kind_of_file(description)}; commands are for {', '.join(TASKS)}"
-        raise FileError(path, f"{told}. In Python: structlearn.load")
+        found = f"{kind_of_file(description)}; commands work with models of {', '.join(TASKS)}"
+        raise FileError(path, f"{found}. Use structlearn.load in Python")
     return from_container(path, description, tensors), commands_of(task)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from .shared import output_of, print_json, refuse, write_page
+from .shared import make_task, output_of, print_json, refuse, write_page
 
 TYPE_CHECKING = False  # importing typing costs more than parsing a sentence
 if TYPE_CHECKING:
@@ -16,35 +16,13 @@ def train(o: Any) -> Callable[[], None]:
     """Learn a parser; return what saves it."""
     from ..tasks.constituents.parser import ConstituencyParser
 
-    parser = ConstituencyParser(
-        o.learner,
-        C=o.C,
-        eta0=o.eta0,
-        margin=o.cost,
-        temperature=o.temperature,
-        tol=o.tol,
-        max_iter=o.max_iter,
-        patience=o.patience,
-        min_count=o.min_count,
-        gold_tags=o.gold_tags,
-        folds=o.folds,
-        max_length=o.max_length,
-        functions=o.functions,
-        traces=o.traces,
-        vertical=o.vertical,
-        horizontal=o.horizontal,
-        n_models=o.n_models,
-        n_jobs=o.threads,
-        random_state=o.random_state,
-        checkpoint=o.checkpoint,
-        verbose=0 if o.quiet else 1,
-    )
+    parser = make_task(ConstituencyParser, o)
     parser.fit(o.train, dev=o.dev)
     return lambda: parser.save(o.model)
 
 
 def predict(parser: Any, o: Any, progress: Any) -> int:
-    """Write the trees of a file, one a line."""
+    """Write the trees of a file, each on a line."""
     refuse(o, "nbest", "confidence", "marginals", "known")
     gold_tags = o.gold_tags or None
     parser.label_file(
@@ -56,12 +34,11 @@ def predict(parser: Any, o: Any, progress: Any) -> int:
 def evaluate(parser: Any, o: Any) -> int:
     """Print the scores of the file's trees."""
     refuse(o, "confidence", "confusions", "against")
-    if o.format not in (None, "brackets"):
-        raise ValueError(f"gold trees are read from brackets, not from the format {o.format!r}")
+    gold_tags = o.gold_tags or None
     if o.json:
-        print_json(parser.evaluate(o.gold, gold_tags=o.gold_tags or None))
+        print_json(parser.evaluate(o.gold, o.format, gold_tags=gold_tags))
     else:
-        print(parser.report(o.gold, gold_tags=o.gold_tags or None))
+        print(parser.report(o.gold, o.format, gold_tags=gold_tags))
     return 0
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from .shared import output_of, print_json, refuse, write_page
+from .shared import make_task, output_of, print_json, refuse, write_page
 
 TYPE_CHECKING = False  # importing typing costs more than parsing a sentence
 if TYPE_CHECKING:
@@ -16,29 +16,8 @@ def train(o: Any) -> Callable[[], None]:
     """Learn a parser; return what saves it."""
     from ..tasks.dependencies.parser import DependencyParser
 
-    parser = DependencyParser(
-        o.order or (1 if o.learner == "crf" or o.temperature else 2),
-        o.learner,
-        projective=o.projective,
-        max_iter=o.max_iter,
-        patience=o.patience,
-        C=o.C,
-        eta0=o.eta0,
-        delta=o.delta,
-        r=o.r,
-        margin=o.margin,
-        temperature=o.temperature,
-        tol=o.tol,
-        gold_tags=o.gold_tags,
-        folds=o.folds,
-        lemmas=o.lemmas,
-        n_models=o.n_models,
-        hash_bits=o.hash_bits,
-        checkpoint=o.checkpoint,
-        n_jobs=o.threads,
-        random_state=o.random_state,
-        verbose=0 if o.quiet else 1,
-    )
+    order = o.order or (1 if o.learner == "crf" or o.temperature else 2)
+    parser = make_task(DependencyParser, o, order=order)
     parser.fit(o.train, dev=o.dev)
     return lambda: parser.save(o.model)
 
@@ -46,8 +25,9 @@ def train(o: Any) -> Callable[[], None]:
 def predict(parser: Any, o: Any, progress: Any) -> int:
     """Write the file with its heads and relations."""
     refuse(o, "nbest", "confidence", "marginals", "known")
+    gold_tags = o.gold_tags or None
     parser.label_file(
-        o.input, output_of(o), format=o.format, gold_tags=o.gold_tags, progress=progress
+        o.input, output_of(o), format=o.format, gold_tags=gold_tags, progress=progress
     )
     return 0
 
@@ -57,7 +37,7 @@ def evaluate(parser: Any, o: Any) -> int:
     from . import read_rival
 
     other = read_rival(o.against, evaluate)
-    options = {"confidence": o.confidence, "against": other, "gold_tags": o.gold_tags}
+    options = {"confidence": o.confidence, "against": other, "gold_tags": o.gold_tags or None}
     if o.json:
         print_json(parser.evaluate(o.gold, o.format, **options))
     else:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from .shared import output_of, print_json, refuse, write_page
+from .shared import make_task, output_of, print_json, refuse, write_page
 
 TYPE_CHECKING = False  # importing typing costs time at every start
 if TYPE_CHECKING:
@@ -17,24 +17,11 @@ UNIT = "pixels"
 
 def train(o: Any) -> Callable[[], None]:
     """Learn a segmenter; return what saves it."""
-    from ..tasks.segmentation.segmenter import Segmenter
+    from ..tasks.images.segmenter import ImageSegmenter
 
-    segmenter = Segmenter(
-        o.learner,
-        superpixels=o.superpixels,
-        scales=o.scales,
-        place=not o.no_place,
-        classes=o.classes,
-        void=None if o.void == "none" else o.void,
-        max_iter=o.max_iter,
-        patience=o.patience,
-        cost=o.cost,
-        C=o.C,
-        n_jobs=o.threads,
-        random_state=o.random_state,
-        verbose=0 if o.quiet else 1,
-    )
-    segmenter.fit(o.train, o.dev)
+    void = None if o.void == "none" else o.void
+    segmenter = make_task(ImageSegmenter, o, place=not o.no_place, void=void)
+    segmenter.fit(o.train, dev=o.dev)
     return lambda: segmenter.save(o.model)
 
 
@@ -62,7 +49,7 @@ def evaluate(segmenter: Any, o: Any) -> int:
 
 def inspect(segmenter: Any, o: Any) -> int:
     """Show what the segmenter has learned, and its segmentations."""
-    from ..tasks.segmentation.inspection import inspect_segmenter_html, inspect_segmenter_text
+    from ..tasks.images.inspection import inspect_segmenter_html, inspect_segmenter_text
 
     refuse(o, "sentence")
     shown = {"top": o.top, "labels": o.label, "source": o.input}

@@ -1,4 +1,4 @@
-"""Pieces that the commands of several tasks have in common."""
+"""Functions that the commands of several tasks share."""
 
 from __future__ import annotations
 
@@ -8,31 +8,45 @@ TYPE_CHECKING = False  # importing typing costs more than labelling a sentence
 if TYPE_CHECKING:
     from typing import Any
 
-__all__ = ["output_of", "print_json", "refuse", "write_page"]
+__all__ = ["make_task", "output_of", "print_json", "refuse", "write_page"]
+
+
+def make_task(kind: Any, o: Any, **more: Any) -> Any:
+    """Return a task with the options of the command line that are parameters of it.
+
+    Parameters
+    ----------
+    kind : class
+    o : argparse.Namespace
+    **more
+        Parameters that are not options of the same name.
+    """
+    options = {name: getattr(o, name) for name in kind._parameter_names() if hasattr(o, name)}
+    return kind(**{**options, "n_jobs": o.threads, "verbose": 0 if o.quiet else 1, **more})
 
 
 def output_of(o: Any) -> Any:
-    """Return where the result goes: a name, or standard output."""
+    """Return the destination of the result: a file name, or standard output."""
     return sys.stdout.buffer if o.output in (None, "-") else o.output
 
 
 def refuse(o: Any, *options: str) -> None:
-    """Complain of options that only taggers have."""
+    """Raise if an option was given that only taggers have."""
     for name in options:
         value = getattr(o, name)
         if value is True or value not in (None, False, 0, 1, ""):
-            raise ValueError(f"--{name} is for taggers, and the model in {o.model} is none")
+            raise ValueError(f"--{name} is for taggers only, but {o.model} is not a tagger")
 
 
 def print_json(found: Any) -> None:
-    """Print one JSON object on a line."""
+    """Print a JSON object on one line."""
     import json
 
     print(json.dumps(found))
 
 
 def write_page(path: str, page: str) -> None:
-    """Write a page; an old file stays until the new one is whole."""
+    """Write a page; an old file is kept until the new one is complete."""
     from ..text.files import replaced
 
     with replaced(path) as file:

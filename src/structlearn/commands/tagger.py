@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 
-from .shared import output_of, print_json, write_page
+from .shared import make_task, output_of, print_json, write_page
 
 TYPE_CHECKING = False  # importing typing costs more than labelling a sentence
 if TYPE_CHECKING:
@@ -18,28 +18,7 @@ def train(o: Any) -> Callable[[], None]:
     """Learn a tagger; return what saves it."""
     from ..tasks.tagging.tagger import Tagger
 
-    tagger = Tagger(
-        o.features,
-        o.learner,
-        order=o.order,
-        target=o.target,
-        scheme=o.scheme,
-        max_iter=o.max_iter,
-        patience=o.patience,
-        C=o.C,
-        l1=o.l1,
-        all_states=o.all_states,
-        min_count=o.min_count,
-        hash_bits=o.hash_bits,
-        prune=o.prune,
-        n_models=o.n_models,
-        unknown=o.unknown,
-        names=not o.no_names,
-        checkpoint=o.checkpoint,
-        n_jobs=o.threads,
-        random_state=o.random_state,
-        verbose=0 if o.quiet else 1,
-    )
+    tagger = make_task(Tagger, o, names=not o.no_names)
     start = None if o.start is None else Tagger.load(o.start)
     if o.stream:
         if o.dev or start:

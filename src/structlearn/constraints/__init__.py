@@ -10,9 +10,8 @@ of the structure's integer program. ``chain.report(label=U, transition=T)`` says
 take a list of constraints, in terms of their own labels: ``StructuredSVM(constraints=[...])``.
 """
 
-from .constrained import Constrained, with_constraints
+from .constrained import with_constraints
 from .language import (
-    Constraint,
     Label,
     Part,
     at_least,
@@ -23,12 +22,8 @@ from .language import (
     if_then,
     require,
 )
-from .report import ConstraintReport
 
 __all__ = [
-    "Constrained",
-    "Constraint",
-    "ConstraintReport",
     "Label",
     "Part",
     "at_least",

@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from ..structures.base import Parts, Structure, flatten
+from ..structures.base import Structure
+from ..structures.parts import Parts, flatten
 from .language import Constraint, Count, EachAtMostOnce, IfThen, Label
 from .part_index import PartIndex
 from .report import ConstraintReport

@@ -3,23 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from functools import partial
 from typing import Any
 
 import numpy as np
 
 from ..exceptions import CapabilityError, InfeasibleError
-from ..structures.base import (
-    Parts,
-    Solution,
-    Structure,
-    ask_each,
-    check_count,
-    check_temperature,
-    is_batch,
-    sample_batch,
-    unbatch,
-)
+from ..structures.base import Structure
+from ..structures.parts import Parts
+from ..structures.solution import Solution
 from .compilation import Compilation
 from .delegation import Delegating
 from .language import Constraint, IfThen
@@ -77,7 +68,6 @@ class Constrained(Delegating):
     """
 
     method = "constrained"
-    _batches_itself = True
 
     def __init__(
         self,
@@ -116,8 +106,6 @@ class Constrained(Delegating):
 
     def encode(self, y: Any, **scores: Any) -> Any:
         """Return μ(y); raises ``ValueError`` where y breaks a constraint; a list for a batch."""
-        if is_batch(scores):
-            return ask_each(self.encode, unbatch(scores), y)
         counts = self.structure.encode(y, **scores)
         broken = self.broken(y, **scores)
         if broken is not None:
@@ -126,8 +114,6 @@ class Constrained(Delegating):
 
     def score(self, y: Any, **scores: Any) -> Any:
         """Return the score of y, −∞ where it breaks a constraint; a list for a batch."""
-        if is_batch(scores):
-            return super().score(y, **scores)
         value = self.structure.score(y, **scores)
         return value if self.broken(y, **scores) is None else -np.inf
 
@@ -155,8 +141,6 @@ class Constrained(Delegating):
 
     def solve(self, *, n_jobs: int | None = None, **scores: Any) -> Any:
         """Return the best output with its value and a certificate: a :class:`Solution`."""
-        if is_batch(scores):
-            return self._each(self.solve, unbatch(scores), n_jobs)
         theta, topology, compiled = self._compiled(scores)
         masked: dict[str, Any] = compiled.mask(theta)
         try:
@@ -171,10 +155,6 @@ class Constrained(Delegating):
 
     def infer(self, *, temperature: float = 1.0, n_jobs: int | None = None, **scores: Any) -> Any:
         """Return (ε log Σ exp(score/ε), its gradient by block) over the outputs that are left."""
-        check_temperature(temperature)
-        if is_batch(scores):
-            query = partial(self.infer, temperature=temperature)
-            return self._each(query, unbatch(scores), n_jobs)
         if temperature == 0:
             best = self.solve(**scores)
             return best.value, self.structure.encode(best.output, **scores)
@@ -195,10 +175,6 @@ class Constrained(Delegating):
         self, *, temperature: float = 1.0, n_jobs: int | None = None, **scores: Any
     ) -> Any:
         """Return the probability of each part, position by position."""
-        check_temperature(temperature)
-        if is_batch(scores):
-            query = partial(self.marginals, temperature=temperature)
-            return self._each(query, unbatch(scores), n_jobs)
         if temperature == 0:
             return self.structure.encode_by_position(self.argmax(**scores), **scores)
         theta, topology, masked = self._masked(scores, "marginals")
@@ -207,9 +183,6 @@ class Constrained(Delegating):
 
     def kbest(self, n: int, *, n_jobs: int | None = None, **scores: Any) -> Any:
         """Return up to n outputs that keep to the constraints as (score, output), best first."""
-        check_count(n)
-        if is_batch(scores):
-            return self._each(partial(self.kbest, n), unbatch(scores), n_jobs)
         theta, topology, compiled = self._compiled(scores)
         masked: dict[str, Any] = compiled.mask(theta)
         try:
@@ -245,10 +218,6 @@ class Constrained(Delegating):
         **scores: Any,
     ) -> Any:
         """Draw n outputs from P(y) ∝ exp(score(y)/ε) over those that are left."""
-        check_count(n)
-        check_temperature(temperature)
-        if is_batch(scores):
-            return sample_batch(self, n, temperature, random_state, unbatch(scores), n_jobs)
         if temperature == 0:
             return [self.argmax(**scores)] * n
         _, topology, masked = self._masked(scores, "sample")
@@ -258,14 +227,12 @@ class Constrained(Delegating):
 
     def count(self, *, n_jobs: int | None = None, **scores: Any) -> Any:
         """Return the number of outputs with a finite score that keep to the constraints."""
-        if is_batch(scores):
-            return self._each(self.count, unbatch(scores), n_jobs)
         _, topology, masked = self._masked(scores, "count")
         return self.structure.count(**masked, **topology)
 
     def as_program(self, **scores: Any) -> Any:
         """Return the integer program of the structure with all constraints as rows."""
-        if is_batch(scores):
+        if self._is_batch(scores):
             raise ValueError("a program is for one example, not for a batch")
         theta, topology, compiled = self._compiled(scores)
         return compiled.program(theta, topology, every=True)

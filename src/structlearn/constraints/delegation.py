@@ -7,7 +7,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from ..structures.base import Block, Parts, Structure
+from ..structures.base import Structure
+from ..structures.parts import Block, Parts
 
 __all__ = ["Delegating"]
 
@@ -29,6 +30,7 @@ class Delegating(Structure):
         self.has_labels = structure.has_labels
         self.label_block = structure.label_block
         self.judges_outputs = structure.judges_outputs
+        self.single_site = structure.single_site
 
     def blocks(self, n_labels: int) -> dict[str, Block]:
         """Return the blocks of the structure."""

@@ -5,17 +5,11 @@ functions that need its digits and photographs.
 """
 
 from structlearn.datasets.digits import digit_transitions, load_digit_words
-from structlearn.datasets.grammar import DEPRELS
-from structlearn.datasets.lexicon import TAGS
 from structlearn.datasets.photographs import load_photograph
-from structlearn.datasets.sentence import Sentence
 from structlearn.datasets.shapes import make_shapes
 from structlearn.datasets.treebank import make_treebank
 
 __all__ = [
-    "DEPRELS",
-    "TAGS",
-    "Sentence",
     "digit_transitions",
     "load_digit_words",
     "load_photograph",

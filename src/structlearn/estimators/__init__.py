@@ -12,7 +12,6 @@ if TYPE_CHECKING:
     from .adagrad import AdaGrad
     from .arow import AROW
     from .crf import CRF
-    from .curve import LossCurve
     from .hmm import HMM
     from .model import StructuredModel
     from .multilabel import MultiLabelClassifier
@@ -25,7 +24,6 @@ _HOMES = {
     "CRF": "crf",
     "HMM": "hmm",
     "AdaGrad": "adagrad",
-    "LossCurve": "curve",
     "MultiLabelClassifier": "multilabel",
     "PassiveAggressive": "passive_aggressive",
     "StructuredModel": "model",
@@ -38,7 +36,6 @@ __all__ = [
     "CRF",
     "HMM",
     "AdaGrad",
-    "LossCurve",
     "MultiLabelClassifier",
     "PassiveAggressive",
     "StructuredModel",

@@ -10,7 +10,8 @@ import numpy.typing as npt
 
 from ..exceptions import CapabilityError, InexactInferenceWarning
 from ..features.rows import Examples
-from ..problem import ArrayProblem, GoldOutputs
+from ..problem.array_problem import ArrayProblem
+from ..problem.gold import GoldOutputs
 from ..scoring.cone import WeightCone, check_features
 from ..scoring.layout import WeightLayout
 from ..structures.base import Structure

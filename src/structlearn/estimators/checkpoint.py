@@ -22,7 +22,8 @@ from ..io.arrays import array_of, tensor_of
 from ..io.container import kind_of_file, read_container, write_container
 from ..learners.base import Progress, Settings, Snapshot
 from ..learners.snapshot import pack, unpack
-from ..problem import Problem, problem_digest
+from ..problem import Problem
+from ..problem.digest import problem_digest
 
 __all__ = ["Checkpoint", "check_path", "identity"]
 

@@ -1,7 +1,7 @@
 """Hard constraints of an estimator: masks on the blocks of weights, or on the structure.
 
 What is forbidden at every place alike is a mask of the weights, which the native learners honour at
-no cost. Everything else is left to :class:`structlearn.constraints.Constrained`.
+no cost. Everything else is left to :class:`structlearn.constraints.constrained.Constrained`.
 """
 
 from __future__ import annotations
@@ -12,11 +12,11 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from ..constraints import Constrained, Constraint, with_constraints
-from ..constraints.language import Count, IfThen, Label
+from ..constraints import with_constraints
+from ..constraints.constrained import Constrained
+from ..constraints.language import Constraint, Count, IfThen, Label
 from ..scoring.layout import WeightBlock
 from ..structures.base import Structure
-from ..structures.multiclass import Multiclass
 
 __all__ = ["constrain", "describe_constraints", "put_masks", "split_constraints"]
 
@@ -67,7 +67,7 @@ def constrain(structure: Structure, options: Any, classes: npt.NDArray[Any]) -> 
     _, rest = split_constraints(options, structure)
     if not rest:
         return structure
-    if isinstance(structure, Multiclass):
+    if structure.single_site:
         raise ValueError(
             f"an example of a multiclass problem has one label: {rest[0]} means nothing there; "
             "forbid(label) does"

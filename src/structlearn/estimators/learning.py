@@ -17,7 +17,8 @@ from ..exceptions import ConvergenceWarning
 from ..learners.base import Progress, Settings, Training, warn_of_inexact_inference
 from ..learners.online import Beam, OnlineState
 from ..learners.solvers import Options, best_solver, check_solver, find_solver, generator
-from ..problem import Problem, problem_digest
+from ..problem import Problem
+from ..problem.digest import problem_digest
 from ..structures.beam import UPDATE_AT, check_width
 from ..structures.threads import n_threads
 from .checkpoint import Checkpoint, check_path, identity

@@ -16,8 +16,7 @@ from ..features.encoder import is_empty
 from ..features.rows import Examples
 from ..learners.base import Training
 from ..learners.solvers import SOLVERS
-from ..problem import ArrayProblem
-from ..structures.multiclass import Multiclass
+from ..problem.array_problem import ArrayProblem
 from .approximation import APPROXIMATE
 from .columns import Columns, read_labels, read_sites, read_tables
 from .constraints import describe_constraints
@@ -111,7 +110,7 @@ class StructuredModel(Predictor):
         Weights for the first and the last label of a sequence.
     hierarchy : nested sequence or mapping, optional
         A tree over the classes; classes share weights along their paths
-        (:class:`structlearn.features.ClassHierarchy`).
+        (:class:`structlearn.features.hierarchy.ClassHierarchy`).
     forbid : dict, optional
         Hard constraints, in training and prediction: block name to a list of what it must not use,
         ``{"transition": [("O", "I-PER")], "start": ["I-PER"], "label": [...]}``; of a segmentation
@@ -177,8 +176,8 @@ class StructuredModel(Predictor):
     n_iter_ : int
         Iterations done.
     loss_curve_ : LossCurve, a list of float
-        Sum of the losses, iteration by iteration; its attributes ``seconds``, ``oracle_calls``,
-        ``objective`` and ``gap`` are lists as long (:class:`~structlearn.estimators.LossCurve`).
+        Sum of the losses of each iteration; its attributes ``seconds``, ``oracle_calls``,
+        ``objective`` and ``gap`` are lists of the same length.
     history_ : list of dict
         All that was recorded, a dictionary an iteration. Always: ``iteration``, from 1; ``seconds``
         since the beginning; ``loss``, Σ loss, as met on the way where no objective is given;
@@ -444,7 +443,7 @@ class StructuredModel(Predictor):
 
     def _read_columns(self, X: Any, structure: Any, known: Columns | None) -> tuple[Any, Columns]:
         """Return X without data frames, and the names of its columns; ``known``: those of fit."""
-        if structure is Multiclass or isinstance(structure, Multiclass):
+        if structure.single_site:
             return read_sites(self, X, known)
         block, topology = structure.label_block, structure.topology
         return read_tables(self, X, known, label=block, topology=topology)
@@ -488,7 +487,7 @@ class StructuredModel(Predictor):
         if not hasattr(self, "_weights"):
             raise AttributeError(f"{type(self).__name__} has no coef_ before fit")
         coef = self._layout.coef(self._weights)
-        return coef["label"] if isinstance(self.structure_, Multiclass) else coef
+        return coef["label"] if self.structure_.single_site else coef
 
     @property
     def feature_names_(self) -> dict[str, list[str]]:

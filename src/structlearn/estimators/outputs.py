@@ -11,11 +11,12 @@ import numpy as np
 import numpy.typing as npt
 
 from ..features.arrays import as_floats
-from ..problem import GoldOutputs
+from ..problem.gold import GoldOutputs
 from ..structures.base import Structure
 
 __all__ = [
     "check_sample_weight",
+    "class_weight_table",
     "class_weights",
     "find_classes",
     "read_outputs",
@@ -249,24 +250,9 @@ def class_weights(class_weight: Any, classes: npt.NDArray[Any], gold: GoldOutput
         return None
     shares, rows = gold.shares(len(classes))
     known = rows[rows >= 0]
-    if isinstance(class_weight, str):
-        if class_weight != "balanced":
-            raise ValueError(
-                f"class_weight must be None, 'balanced' or a dict, got {class_weight!r}"
-            )
-        counts = np.bincount(known, minlength=len(shares)) @ shares
-        table = len(known) / (len(classes) * np.where(counts > 0, counts, 1.0))
-    elif isinstance(class_weight, Mapping):
-        unknown = set(class_weight) - set(classes.tolist())
-        if unknown:
-            raise ValueError(
-                f"class_weight names {sorted(map(str, unknown))}, which are no classes"
-            )
-        table = as_floats([class_weight.get(k, 1.0) for k in classes.tolist()], "class_weight")
-        if not (np.isfinite(table) & (table >= 0)).all():
-            raise ValueError("class weights must be finite and >= 0")
-    else:
-        raise ValueError(f"class_weight must be None, 'balanced' or a dict, got {class_weight!r}")
+    counts = np.bincount(known, minlength=len(shares)) @ shares
+    table = class_weight_table(class_weight, classes, counts)
+    assert table is not None
     means = np.ones(len(gold.ptr) - 1)
     weights = shares @ table
     for i in range(len(means)):
@@ -274,3 +260,27 @@ def class_weights(class_weight: Any, classes: npt.NDArray[Any], gold: GoldOutput
         if (labels >= 0).any():
             means[i] = weights[labels[labels >= 0]].mean()
     return means
+
+
+def class_weight_table(
+    class_weight: Any, classes: npt.NDArray[Any], counts: npt.NDArray[Any]
+) -> Vector | None:
+    """Return the weight of each class, or None; ``counts`` says how often each is there."""
+    if class_weight is None:
+        return None
+    if isinstance(class_weight, str):
+        if class_weight != "balanced":
+            raise ValueError(
+                f"class_weight must be None, 'balanced' or a dict, got {class_weight!r}"
+            )
+        balanced: Vector = counts.sum() / (len(classes) * np.where(counts > 0, counts, 1.0))
+        return balanced
+    if not isinstance(class_weight, Mapping):
+        raise ValueError(f"class_weight must be None, 'balanced' or a dict, got {class_weight!r}")
+    unknown = set(class_weight) - set(classes.tolist())
+    if unknown:
+        raise ValueError(f"class_weight names {sorted(map(str, unknown))}, which are no classes")
+    table = as_floats([class_weight.get(k, 1.0) for k in classes.tolist()], "class_weight")
+    if not (np.isfinite(table) & (table >= 0)).all():
+        raise ValueError("class weights must be finite and >= 0")
+    return table

@@ -12,9 +12,10 @@ from sklearn.utils.validation import check_is_fitted
 
 from ..features.encoder import is_empty
 from ..losses.loss import rule_out
-from ..problem import GoldOutputs
-from ..structures.base import Structure, check_count, is_open
-from ..structures.multiclass import Multiclass
+from ..problem.gold import GoldOutputs
+from ..structures.base import Structure
+from ..structures.checks import check_count
+from ..structures.open_labels import is_open
 from .columns import Columns, read_labels
 from .outputs import check_sample_weight, read_outputs
 from .stored.files import StoredEstimator
@@ -38,9 +39,9 @@ class Predictor(StoredEstimator, BaseEstimator):  # type: ignore[misc]
     def _is_multiclass(self) -> bool:
         """Whether each example is one site with one label, by the parameters."""
         structure = getattr(self, "structure", None)
-        return isinstance(structure, Multiclass) or (
-            isinstance(structure, str) and structure == "multiclass"
-        )
+        if isinstance(structure, str):
+            return structure == "multiclass"
+        return isinstance(structure, Structure) and structure.single_site
 
     def _hold_columns(self, columns: Columns, label: str, n_features: int | None) -> None:
         """Keep what is known of the columns of X: their names, and the number of the labels'."""
@@ -168,9 +169,9 @@ class Predictor(StoredEstimator, BaseEstimator):  # type: ignore[misc]
         """
         check_is_fitted(self)
         if is_empty(X) and (y is None or is_empty(y)):
-            singly = isinstance(self.structure_, Multiclass) and y is None
+            singly = self.structure_.single_site and y is None
             return np.empty((0, len(self.classes_)) if singly else 0)
-        if isinstance(self.structure_, Multiclass) and y is None:
+        if self.structure_.single_site and y is None:
             return np.array(self.predict_marginals(X, temperature=temperature))
         eps = self._default_temperature if temperature is None else temperature
         X = self._read(X)
@@ -233,7 +234,7 @@ class Predictor(StoredEstimator, BaseEstimator):  # type: ignore[misc]
         return float(right / total)
 
     def _read_outputs(self, X: Any, y: Any) -> GoldOutputs:
-        if isinstance(self.structure_, Multiclass):
+        if self.structure_.single_site:
             y = read_labels(self, y)
         return read_outputs(self.structure_, y, self.classes_, self._sites(X))
 
@@ -254,7 +255,7 @@ class Predictor(StoredEstimator, BaseEstimator):  # type: ignore[misc]
         return structure.relabel(output, self.classes_[structure.labels_of(output)])
 
     def _name_all(self, outputs: list[Any]) -> Any:
-        if isinstance(self.structure_, Multiclass):
+        if self.structure_.single_site:
             return self.classes_[np.array(outputs, dtype=np.int64)]
         return [self._name(y) for y in outputs]
 

@@ -14,15 +14,18 @@ from ..features.encoder import ExampleEncoder
 from ..features.hierarchy import ClassHierarchy
 from ..features.rows import Examples
 from ..losses.costs import as_cost
-from ..problem import ArrayProblem, GoldOutputs
+from ..problem.array_problem import ArrayProblem
+from ..problem.gold import GoldOutputs
+from ..problem.gold_parts import gold_parts
 from ..scoring.layout import WeightBlock, WeightLayout, observed_outcomes
-from ..structures.base import Block, Structure
+from ..structures.base import Structure
 from ..structures.chains.chain import Chain
 from ..structures.chains.semimarkov import SemiMarkov
 from ..structures.graphs.graph import Graph
 from ..structures.graphs.grid import Grid
 from ..structures.graphs.matching import Matching
 from ..structures.multiclass import Multiclass
+from ..structures.parts import Block
 from ..structures.trees.arborescence import Arborescence
 from ..structures.trees.constituency import Constituency
 from ..structures.trees.spanning import SpanningTree
@@ -134,7 +137,7 @@ def prepare(
     if by_class is not None:
         weights = by_class if weights is None else weights * by_class
     refuse_no_weight(weights)
-    layout = _make_layout(options, structure, examples, gold, classes)
+    layout, known_parts = _make_layout(options, structure, examples, gold, classes)
     if before is not None:
         layout = before.layout.grown(layout)
     cone = make_cone(options, structure, examples, layout, len(classes))
@@ -149,6 +152,7 @@ def prepare(
         classes,
         cone,
         likelihood,
+        known_parts,
     )
     return Prepared(encoder, structure, classes, layout, problem)
 
@@ -157,8 +161,10 @@ def make_structure(structure: Any, X: Any = None, y: Any = None) -> Structure:
     """Return the structure that a name or an object stands for, a named one to fit X and y."""
     kind = kind_of_structure(structure)
     if isinstance(kind, type):
-        return kind.from_examples(X, y)
-    return kind if y is None else kind.for_examples(X, y)
+        made: Structure = kind.from_examples(X, y)
+    else:
+        made = kind if y is None else kind.for_examples(X, y)
+    return made
 
 
 def kind_of_structure(structure: Any) -> Structure | type[Structure]:
@@ -176,7 +182,7 @@ def make_encoder(options: Any, structure: Structure) -> ExampleEncoder:
     """Return the reader of X that an estimator's parameters ask for, without any encoders yet."""
     return ExampleEncoder(
         structure,
-        single_site=isinstance(structure, Multiclass),
+        single_site=structure.single_site,
         min_count=int(options.min_count),
     )
 
@@ -215,13 +221,20 @@ def _make_layout(
     examples: Examples,
     gold: GoldOutputs,
     classes: npt.NDArray[Any],
-) -> WeightLayout:
+) -> tuple[WeightLayout, dict[str, Any] | None]:
+    """Return which weights exist, with the gold parts if they had to be worked out for that."""
     n_features = {name: rows.n_features for name, rows in examples.blocks.items()}
     blocks = make_blocks(options, structure, n_features, classes)
     dense = WeightLayout(blocks)
-    sparse = [n for n, b in dense.present().items() if _only_observed(options, b, n, examples)]
+    boundaries = {n for n, spec in structure.blocks(len(classes)).items() if spec.boundary}
+    sparse = [
+        name
+        for name, block in dense.present().items()
+        if name not in boundaries and _only_observed(options, block, name, examples)
+    ]
+    known_parts = None
     if sparse:
-        outcomes = _gold_outcomes(structure, examples, dense, gold, sparse)
+        outcomes, known_parts = _gold_outcomes(structure, examples, dense, gold, sparse)
         for name in sparse:
             block = blocks[name]
             assert block is not None
@@ -229,7 +242,7 @@ def _make_layout(
             block.row_ptr, block.column, block.real = observed_outcomes(
                 rows, block.n_columns, *outcomes[name]
             )
-    return WeightLayout(blocks)
+    return WeightLayout(blocks), known_parts
 
 
 def _make_block(
@@ -241,7 +254,7 @@ def _make_block(
         if spec.optional:
             return None
         raise ValueError(f"the examples have no features for the block {name!r}")
-    if name in ("start", "end") and not options.boundaries:
+    if spec.boundary and not options.boundaries:
         if not masked:
             return None
         # A mask and no weights.
@@ -256,7 +269,7 @@ def _only_observed(options: Any, block: WeightBlock, name: str, examples: Exampl
     if block.hierarchy is not None:
         return False
     if block.shared:
-        return name not in ("start", "end") and not options.all_possible_transitions
+        return not options.all_possible_transitions
     if block.outcomes == ():  # one weight a feature: there is nothing to be saved
         return False
     return not (options.all_possible_states or examples.blocks[name].is_dense)
@@ -286,8 +299,8 @@ def _gold_outcomes(
     layout: WeightLayout,
     gold: GoldOutputs,
     names: list[str],
-) -> dict[str, tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]]:
-    """Return the gold parts of each named block as (row, outcome) pairs."""
+) -> tuple[dict[str, tuple[Any, Any]], dict[str, Any] | None]:
+    """Return the gold parts of each named block as (row, outcome) pairs, and all parts if known."""
     found: dict[str, tuple[Any, Any]] = {}
     rest = list(names)
     label = structure.label_block
@@ -303,9 +316,10 @@ def _gold_outcomes(
         )
         rest.remove(label)
     if not rest:
-        return found
-    problem = ArrayProblem(structure, examples, layout, gold)
-    spec = problem._gold_specification(gold)
+        return found, None
+    # Parts do not depend on which weights exist: the problem to be learned takes them over.
+    problem = ArrayProblem(structure, examples, layout)
+    spec = gold_parts(problem, gold)
     pairs: dict[str, tuple[list[Any], list[Any]]] = {name: ([], []) for name in rest}
     partial = gold.partial
     for i in range(examples.n):
@@ -327,4 +341,4 @@ def _gold_outcomes(
             at += size
     for name, (rows, outcomes) in pairs.items():
         found[name] = (np.concatenate(rows), np.concatenate(outcomes))
-    return found
+    return found, spec

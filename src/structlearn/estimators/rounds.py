@@ -10,7 +10,9 @@ import numpy.typing as npt
 
 from ..learners.base import Training
 from ..learners.cutting_planes import Round
-from ..problem import ArrayProblem, OutputReader, PartVector, Problem
+from ..problem import PartVector, Problem
+from ..problem.array_problem import ArrayProblem
+from ..problem.reader import OutputReader
 
 __all__ = ["Constraint", "CuttingPlaneRound", "read_rounds"]
 

@@ -34,7 +34,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from ..problem import Problem, n_threads
+from ..problem import Problem
+from ..problem.problem import n_threads
 from .base import Progress, Settings, Training, check_finite
 from .hinge_dual import DualState, Proven, begin, check_hinge, native_cone, prove
 

@@ -36,7 +36,7 @@ class DualState:
     """A dual point that can be saved and gone on from: arrays and numbers only.
 
     It belongs to one problem, C and margin, and proves nothing about another: whoever keeps it
-    keeps :func:`~structlearn.problem.problem_digest` with it.
+    keeps :func:`~structlearn.problem.digest.problem_digest` with it.
 
     Attributes
     ----------

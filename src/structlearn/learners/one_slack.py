@@ -32,7 +32,8 @@ import numpy as np
 import numpy.typing as npt
 
 from .. import _core
-from ..problem import Problem, n_threads
+from ..problem import Problem
+from ..problem.problem import n_threads
 from .base import Progress, Settings, Training, check_finite
 from .cutting_planes import Round, not_solved
 from .hinge_dual import DualState, begin, check_hinge, native_cone, prove

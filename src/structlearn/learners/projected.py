@@ -99,8 +99,8 @@ class _Point:
 
     @property
     def gap(self) -> float:
-        """A bound of objective − optimum."""
-        return gap_in_cone(self.w, self._gradient, self.problem.cone)
+        """A bound of objective − optimum; no loss is negative, so the objective is one too."""
+        return min(gap_in_cone(self.w, self._gradient, self.problem.cone), self.objective)
 
     @property
     def flatness(self) -> float:

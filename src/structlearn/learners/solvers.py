@@ -95,6 +95,8 @@ class Solver:
         Its proofs need every label; with unknown ones they are filled in round by round.
     in_cone : bool
         Keeps weights in a cone (``problem.cone``).
+    in_bounds : bool
+        Keeps them in one whose every inequality is about one weight (``problem.cone.bounds``).
     any_loss : bool
         Takes any value and gradient for a loss at ε > 0, such as those of a pseudo-likelihood;
         others need that they are sums over outputs.
@@ -107,6 +109,7 @@ class Solver:
     minimises: bool = True
     needs_labels: bool = False
     in_cone: bool = False
+    in_bounds: bool = False
     any_loss: bool = False
 
 
@@ -135,8 +138,10 @@ SOLVERS: dict[str, Solver] = {
     ),
     "sgd": Solver(lambda s, o: _online(s, o, o.step), online=True, in_cone=True, any_loss=True),
     "passive-aggressive": Solver(_passive_aggressive, online=True, minimises=False, in_cone=True),
-    "adagrad": Solver(lambda s, o: _online(s, o, "adagrad"), online=True),
-    "arow": Solver(lambda s, o: _online(s, o, "arow"), online=True, minimises=False),
+    "adagrad": Solver(lambda s, o: _online(s, o, "adagrad"), online=True, in_bounds=True),
+    "arow": Solver(
+        lambda s, o: _online(s, o, "arow"), online=True, minimises=False, in_bounds=True
+    ),
     "lbfgs": Solver(lambda s, o: OWLQN(s) if s.l1 else LBFGS(s), any_loss=True),
     "projected": Solver(lambda s, o: ProjectedGradient(s), in_cone=True, any_loss=True),
     "sag": Solver(lambda s, o: SAG(s, random_state=o.seeded), keeps=True, needs_labels=True),
@@ -228,8 +233,13 @@ def best_solver(settings: Settings, problem: Problem, *, at_weights: bool = Fals
 
 def check_solver(name: str, solver: Solver, problem: Problem) -> None:
     """Refuse a solver that cannot do what a problem asks for; say which can."""
-    if problem.cone is not None and not solver.in_cone:
-        able = [other for other, known in SOLVERS.items() if known.in_cone]
+    cone = problem.cone
+
+    def keeps_in(known: Solver) -> bool:
+        return cone is None or known.in_cone or (known.in_bounds and cone.bounds)
+
+    if not keeps_in(solver):
+        able = [other for other, known in SOLVERS.items() if keeps_in(known)]
         raise ValueError(
             f"solver={name!r} cannot keep the weights submodular; those that can: {able}"
         )

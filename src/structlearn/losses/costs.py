@@ -14,7 +14,9 @@ import numpy as np
 import numpy.typing as npt
 
 from ..features.arrays import as_floats
-from ..structures.base import Parts, Structure, allowed_labels, is_open
+from ..structures.base import Structure
+from ..structures.open_labels import allowed_labels, is_open
+from ..structures.parts import Parts
 
 __all__ = ["Cost", "Hamming", "LabelCost", "ZeroOne", "as_cost"]
 

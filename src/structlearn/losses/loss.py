@@ -24,7 +24,10 @@ from typing import Any
 import numpy as np
 
 from ..features.arrays import as_floats
-from ..structures.base import Parts, Structure, check_temperature, is_open
+from ..structures.base import Structure
+from ..structures.checks import check_temperature
+from ..structures.open_labels import is_open
+from ..structures.parts import Parts
 from .costs import as_cost
 from .zero_one import zero_one_sums
 

@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 
 from ..exceptions import CapabilityError
-from ..structures.base import Parts, Structure
+from ..structures.base import Structure
+from ..structures.parts import Parts
 
 __all__ = ["zero_one_sums"]
 

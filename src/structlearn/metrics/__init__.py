@@ -10,34 +10,22 @@ Gold and predicted labels are lists of sentences, each a sequence of labels::
 Nothing here imports NumPy but the two statistics, when they are called.
 """
 
-from .accuracy import sequence_accuracy, sequence_counts, token_accuracy, token_counts
-from .attachment import AttachmentReport, attachment_interval, attachment_report
-from .bootstrap import Interval, bootstrap_interval
-from .boundaries import chunks, split_label
-from .chunking import ChunkReport, chunk_counts, chunk_f1, chunk_report
-from .confusion import Confusion, confusion
-from .counts import METRICS, CountMetric
-from .labels import LabelReport, label_report
-from .randomization import Comparison, randomization_test
-from .schemes import Forbidden, legal_transitions, to_bio, to_iobes
-from .scores import Averages, Scores
+from .accuracy import sequence_accuracy, token_accuracy, token_counts
+from .attachment import attachment_interval, attachment_report
+from .bootstrap import bootstrap_interval
+from .boundaries import chunks
+from .chunking import chunk_f1, chunk_report
+from .confusion import confusion
+from .counts import CountMetric
+from .labels import label_report
+from .randomization import randomization_test
+from .schemes import legal_transitions, to_bio, to_iobes
 
 __all__ = [
-    "METRICS",
-    "AttachmentReport",
-    "Averages",
-    "ChunkReport",
-    "Comparison",
-    "Confusion",
     "CountMetric",
-    "Forbidden",
-    "Interval",
-    "LabelReport",
-    "Scores",
     "attachment_interval",
     "attachment_report",
     "bootstrap_interval",
-    "chunk_counts",
     "chunk_f1",
     "chunk_report",
     "chunks",
@@ -46,8 +34,6 @@ __all__ = [
     "legal_transitions",
     "randomization_test",
     "sequence_accuracy",
-    "sequence_counts",
-    "split_label",
     "to_bio",
     "to_iobes",
     "token_accuracy",

@@ -6,20 +6,10 @@ neither the structure nor the features.
 """
 
 from ..scoring.cone import WeightCone as WeightCone
-from ..structures.threads import n_threads
-from .array_problem import ArrayProblem
-from .digest import problem_digest
-from .gold import GoldOutputs
 from .parts import PartVector
 from .problem import Problem
-from .reader import OutputReader
 
 __all__ = [
-    "ArrayProblem",
-    "GoldOutputs",
-    "OutputReader",
     "PartVector",
     "Problem",
-    "n_threads",
-    "problem_digest",
 ]

@@ -15,12 +15,15 @@ from ..features.rows import Examples
 from ..losses.costs import Cost
 from ..scoring.cone import WeightCone
 from ..scoring.layout import WeightLayout
-from ..structures.base import Parts, Structure, flatten, unflatten_values
+from ..structures.base import Structure
 from ..structures.beam import BeamSearch
 from ..structures.native import NativeStructure
+from ..structures.parts import unflatten_values
 from ..structures.threads import n_threads, warn_of_one_thread
 from .approximate_inference import LIKELIHOODS
+from .cost_parts import cost_parts
 from .gold import GoldOutputs
+from .gold_parts import gold_parts, refuse_forbidden
 from .parts import PartVector, Shaped
 from .problem import Problem
 from .python_inference import PythonInference
@@ -58,6 +61,9 @@ class ArrayProblem(Problem):
     likelihood : {"exact", "pseudo", "loopy"}
         What losses at ε > 0 are made of: sums over outputs, or an approximation
         (:mod:`~structlearn.problem.approximate_inference`).
+    known_parts : dict, optional
+        What :func:`~structlearn.problem.gold_parts.gold_parts` found for the gold outputs, where it
+        was needed earlier.
     """
 
     def __init__(
@@ -71,6 +77,7 @@ class ArrayProblem(Problem):
         label_names: npt.NDArray[Any] | None = None,
         cone: WeightCone | None = None,
         likelihood: str = "exact",
+        known_parts: dict[str, Any] | None = None,
     ) -> None:
         self.structure = structure
         self.name = type(structure).__name__
@@ -79,7 +86,11 @@ class ArrayProblem(Problem):
         self._gold = gold
         self._fill_gold: Callable[[], GoldOutputs] | None = None
         self.cost = cost
-        self._label_names = label_names
+        self.label_names = label_names
+        #: Blocks with one site, without an axis for it.
+        self._siteless = {n for n, block in structure.blocks(1).items() if block.boundary}
+        if examples.single_site:
+            self._siteless.add(structure.label_block)
         self._check_sites()
         self._specs = layout.specification(examples)
         self._topology_spec = self._topology_specification()
@@ -97,20 +108,20 @@ class ArrayProblem(Problem):
         self._gold_spec: dict[str, Any] = {}
         self._cost_spec: dict[str, Any] = {}
         if gold is not None:
-            self._gold_spec = self._gold_specification(gold)
-            self._check_gold(self._gold_spec)
-            self._cost_spec = self._cost_specification(gold, cost)
+            self._gold_spec = gold_parts(self, gold) if known_parts is None else known_parts
+            refuse_forbidden(self, self._gold_spec)
+            self._cost_spec = cost_parts(self, gold, cost)
             self._label(self._gold_spec, self._cost_spec)
 
     @property
-    def _native(self) -> NativeStructure | None:
+    def native_structure(self) -> NativeStructure | None:
         """The structure, where the core does its inference."""
         structure = self.structure
         native = isinstance(structure, NativeStructure) and structure.native is not None
         return structure if native else None  # type: ignore[return-value]
 
     def _make_inference(self) -> Any:
-        if self._native is not None and self.likelihood not in LIKELIHOODS:
+        if self.native_structure is not None and self.likelihood not in LIKELIHOODS:
             return self.structure.native
         behind = LIKELIHOODS.get(self.likelihood, PythonInference)(self)
         gold = None
@@ -124,7 +135,7 @@ class ArrayProblem(Problem):
 
     def _topology_specification(self) -> dict[str, Any]:
         """Return what the examples say of their shapes, for the core."""
-        native = self._native
+        native = self.native_structure
         if native is not None:
             found = native.topology_rows(self.examples.topology)
             return {} if found is None else {"ptr": found[0], "value": found[1]}
@@ -204,8 +215,8 @@ class ArrayProblem(Problem):
         shapes = {}
         for name, block in self.layout.present().items():
             sites = () if block.shared else self.examples.blocks[name].sites(i)
-            if (name == "label" and self.single_site) or name in ("start", "end"):
-                sites = ()  # one site, without an axis
+            if name in self._siteless:
+                sites = ()
             shapes[name] = (*sites, *block.outcomes)
         return shapes
 
@@ -302,7 +313,7 @@ class ArrayProblem(Problem):
         self, w: Vector, n_jobs: int | None = None, beam: int | None = None
     ) -> list[Any]:
         """Return the best output of every example, labels as indices; or what a beam finds."""
-        native = self._native
+        native = self.native_structure
         if not self._core.gives_rows:
             outputs: list[Any] = []
             for begin in range(0, self.n_examples, _BATCH):
@@ -337,173 +348,3 @@ class ArrayProblem(Problem):
         """Warn where ``n_jobs`` asks for threads and inference runs on one."""
         if n_threads(n_jobs) > 1 and not self._core.threads_allowed:
             warn_of_one_thread(self.name, n_jobs, stacklevel=4)
-
-    # -- building -------------------------------------------------------------------------------
-
-    def _gold_specification(self, gold: GoldOutputs) -> dict[str, Any]:
-        partial = gold.partial
-        native = self._native
-        counted = True
-        if native is not None:
-            ptr = gold.ptr
-            labels = gold.labels
-            if partial.any():  # partial examples have no gold parts, only allowed labels
-                keep = np.repeat(~partial, np.diff(ptr))
-                sizes = np.where(partial, 0, np.diff(ptr))
-                labels, ptr = labels[keep], np.concatenate(([0], np.cumsum(sizes)))
-            labels, ptr = native._gold_rows(gold.outputs, labels, ptr)
-            part_ptr, parts = self._core.encode_all(labels.astype(np.int32), ptr.astype(np.int64))
-        else:
-            rows: list[npt.NDArray[np.int64]] = []
-            counts: list[Vector] = []
-            for i, y in enumerate(gold.outputs):
-                if partial[i]:
-                    rows.append(np.empty(0, dtype=np.int64))
-                    counts.append(np.empty(0))
-                    continue
-                scores = self.as_arguments(i, np.zeros(self._core.parts(i)))
-                try:
-                    encoded = self.structure.encode(y, **scores)
-                except (ValueError, IndexError) as error:
-                    raise ValueError(f"example {i}: {error}") from None
-                flat = flatten({name: encoded[name] for name in self.shapes(i)})
-                used = np.flatnonzero(flat)
-                rows.append(used)
-                counts.append(flat[used])
-            value = np.concatenate(counts)
-            # Parts as often as they count; with values where those are no counts (Potts terms).
-            counted = bool((value > 0).all() and (value == np.rint(value)).all())
-            if counted:
-                pairs = zip(rows, counts, strict=True)
-                rows = [np.repeat(used, count.astype(np.int64)) for used, count in pairs]
-            part_ptr = np.zeros(len(rows) + 1, dtype=np.int64)
-            np.cumsum([len(r) for r in rows], out=part_ptr[1:])
-            parts = np.concatenate(rows).astype(np.uint32)
-        spec: dict[str, Any] = {"ptr": part_ptr, "part": parts}
-        if not counted:
-            spec["value"] = value
-        if partial.any():
-            spec.update(self._allowed(gold, partial))
-        return spec
-
-    def _allowed(self, gold: GoldOutputs, partial: npt.NDArray[np.bool_]) -> dict[str, Any]:
-        """Return which labels each site of a partially labelled example may take."""
-        pointers = np.full(self.n_examples, -1, dtype=np.int64)
-        tables, at = [], 0
-        for i in np.flatnonzero(partial).tolist():
-            shape = self.shapes(i)[self.structure.label_block]
-            try:
-                table = self.structure.allowed(gold.outputs[i], shape).astype(np.uint8)
-            except ValueError as error:
-                raise ValueError(f"example {i}: {error}") from None
-            pointers[i] = at
-            at += table.size
-            tables.append(table.ravel())
-        return {"allowed_ptr": pointers, "allowed": np.concatenate(tables)}
-
-    def _check_gold(self, gold: dict[str, Any]) -> None:
-        """Refuse a gold output that a mask forbids: no learner could ever reach it."""
-        # A mask repeats itself from site to site.
-        masks = {n: b.mask.ravel() for n, b in self.layout.present().items() if b.mask is not None}
-        if not masks:
-            return
-        for i in range(self.n_examples):
-            used = gold["part"][gold["ptr"][i] : gold["ptr"][i + 1]].astype(np.int64)
-            at = 0
-            for name, shape in self.shapes(i).items():
-                size = prod(shape)
-                if name in masks:
-                    local = used[(used >= at) & (used < at + size)] - at
-                    bad = local[masks[name][local % len(masks[name])] == -np.inf]
-                    if len(bad):
-                        raise ValueError(f"example {i}: {self._describe(i, at + int(bad[0]))}")
-                at += size
-
-    def _describe(self, i: int, part: int) -> str:
-        """Say which constraint a gold part breaks."""
-        names = self._label_names
-        for name, shape in self.shapes(i).items():
-            size = int(np.prod(shape))
-            if part >= size:
-                part -= size
-                continue
-            block = self.layout.blocks[name]
-            assert block is not None
-            place = np.unravel_index(part, shape)
-            outcome = [int(k) for k in place[len(shape) - len(block.outcomes) :]]
-            labels = outcome if names is None else [names[k] for k in outcome]
-            text = " -> ".join(map(str, labels))
-            position = f" at position {place[0]}" if len(shape) > len(block.outcomes) else ""
-            return f"the gold output uses {name} {text}{position}, which a constraint forbids"
-        return "a constraint forbids the gold output"
-
-    def _cost_specification(self, gold: GoldOutputs, cost: Cost | None) -> dict[str, Any]:
-        if cost is None:
-            return {}
-        if cost.zero_one:
-            if gold.partial.any():
-                i = int(np.flatnonzero(gold.partial)[0])
-                raise ValueError(f"example {i}: the zero-one cost needs every label")
-            return {"zero_one": True}
-        block = self.layout.blocks.get(self.structure.label_block)
-        table = None
-        if self.structure.has_labels and not self.structure.judges_outputs and block is not None:
-            table = cost.label_table(block.outcomes[-1])
-        if table is None:
-            return self._cost_by_parts(
-                lambda i, scores: cost.parts(self.structure, gold.outputs[i], **scores)
-            )
-        weights = self._site_weights(gold, cost) if cost.weighs_sites else None
-        table, rows = gold.least_costs(table)
-        if not self.examples.blocks[self.structure.label_block].inner:
-            spec: dict[str, Any] = {
-                "delta": np.ascontiguousarray(table),
-                "label": rows.astype(np.int32),
-            }
-            return spec if weights is None else {**spec, "site_weight": weights}
-
-        # A site is more than one label: the structure says what labels make of it.
-        def spread(i: int, scores: dict[str, Any]) -> tuple[Parts, float]:
-            at = slice(gold.ptr[i], gold.ptr[i + 1])
-            labels = rows[at]
-            costs = np.where((labels >= 0)[:, np.newaxis], table[labels], 0.0)
-            if weights is not None:
-                costs *= weights[at, np.newaxis]
-            return self.structure.label_costs(costs, **scores), 0.0
-
-        return self._cost_by_parts(spread)
-
-    def _site_weights(self, gold: GoldOutputs, cost: Cost) -> Vector:
-        """Return the weight that a cost gives to each label, by the names of the labels."""
-        names, rows = self._label_names, gold.labels
-        every: list[Any] = []
-        if names is not None:
-            rows = gold._rows(len(names))
-            every = [*names.tolist(), *(frozenset(names[s].tolist()) for s in gold.sets), None]
-        weights = np.ones(len(gold.labels))
-        for i in range(self.n_examples):
-            begin, end = gold.ptr[i], gold.ptr[i + 1]
-            named = [every[k] for k in rows[begin:end]] if every else rows[begin:end].tolist()
-            weights[begin:end] = cost.site_weights(named, i)
-        return weights
-
-    def _cost_by_parts(
-        self, cost_of: Callable[[int, dict[str, Any]], tuple[Parts, float]]
-    ) -> dict[str, Any]:
-        """Return the costs of the parts, from a function of the example and its (zero) scores."""
-        ptr, parts, values, constants = [0], [], [], []
-        for i in range(self.n_examples):
-            c, constant = cost_of(i, self.as_arguments(i, np.zeros(self._core.parts(i))))
-            zeros = {name: np.zeros(shape) for name, shape in self.shapes(i).items()}
-            flat = flatten({name: np.asarray(c.get(name, z)) for name, z in zeros.items()})
-            used = np.flatnonzero(flat)
-            parts.append(used.astype(np.uint32))
-            values.append(flat[used])
-            constants.append(float(constant))
-            ptr.append(ptr[-1] + len(used))
-        return {
-            "ptr": np.array(ptr, dtype=np.int64),
-            "part": np.concatenate(parts),
-            "value": np.concatenate(values),
-            "constant": np.array(constants),
-        }

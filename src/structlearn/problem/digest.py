@@ -27,6 +27,8 @@ def problem_digest(problem: Problem) -> str:
     digest = hashlib.blake2b(digest_size=16)
     _add(digest, problem.specification())
     w = np.random.default_rng(0).normal(size=problem.n_weights)
+    if problem.cone is not None:  # outside of it inference may have no method
+        w = problem.cone.project(w)
     margin = 0.0 if problem.zero_one_cost else 1.0  # that cost would ask for the second best
     for i in range(0, problem.n_examples, max(1, problem.n_examples // _PROBES)):
         _add(digest, problem.loss(i, w, margin, 0.0)[0])

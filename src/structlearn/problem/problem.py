@@ -14,7 +14,7 @@ from .gold import GoldOutputs
 from .parts import PartVector
 from .python_inference import Inexact
 
-__all__ = ["Problem"]
+__all__ = ["Problem", "n_threads"]
 
 Vector = npt.NDArray[np.float64]
 
@@ -31,9 +31,9 @@ class Problem:
     ``sqnorm(i, v)``     ‖A_iᵀ v‖²
     ===================  ==================================================
 
-    and sums of losses over all examples. Where the features come from and what the outputs are, it
-    does not know: :class:`~structlearn.problem.ArrayProblem` is made of arrays and a structure,
-    and each task makes one of its files.
+    and sums of losses over all examples. It does not know where the features come from or what
+    the outputs are: estimators make one of arrays and a structure
+    (:class:`~structlearn.problem.array_problem.ArrayProblem`), each task makes one of its files.
 
     Parameters
     ----------

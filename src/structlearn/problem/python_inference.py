@@ -12,8 +12,10 @@ import numpy as np
 import numpy.typing as npt
 
 from ..exceptions import InfeasibleError
-from ..structures.base import Parts, Structure, flatten, named_example, unflatten_values
+from ..structures.base import Structure
+from ..structures.batches import named_example
 from ..structures.beam import BeamSearch, find_violation
+from ..structures.parts import Parts, flatten, unflatten_values
 from .parts import Shaped
 
 if TYPE_CHECKING:

@@ -8,7 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from ..structures.base import Structure, flatten, unflatten_values
+from ..structures.base import Structure
+from ..structures.parts import flatten, unflatten_values
 from .parts import PartVector, Shaped
 
 __all__ = ["OutputReader"]

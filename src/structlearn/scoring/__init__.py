@@ -1,7 +1,7 @@
 """Features times weights: which weights exist, and where each one lives."""
 
-from .cone import WeightCone, check_features
-from .layout import WeightBlock, WeightLayout
 from .rows import SparseWeights
 
-__all__ = ["SparseWeights", "WeightBlock", "WeightCone", "WeightLayout", "check_features"]
+__all__ = [
+    "SparseWeights",
+]

@@ -18,7 +18,7 @@ from .. import _core
 from ..features.rows import Examples
 from .layout import WeightBlock, WeightLayout
 
-__all__ = ["WeightCone", "check_features"]
+__all__ = ["WeightCone", "WeightFloor", "check_features"]
 
 Vector = npt.NDArray[np.float64]
 Integers = npt.NDArray[np.int64]
@@ -73,6 +73,11 @@ class WeightCone:
         self._sizes: Integers = sizes
         self.squares = self._sums(self.value**2)
 
+    @property
+    def bounds(self) -> bool:
+        """Whether each inequality is about one weight, which then must not be negative."""
+        return len(self.index) == self.n_rows
+
     def _sums(self, terms: Vector) -> Vector:
         found: Vector = np.add.reduceat(terms, self.ptr[:-1]) if self.n_rows else np.empty(0)
         return found
@@ -99,6 +104,24 @@ class WeightCone:
         wanted = np.where(several, _INSIDE * self._sums(np.abs(terms)), 0.0)
         outside = (found < 0.0) | (found < 0.5 * wanted)
         return np.where(outside, wanted - found, 0.0) / self.squares
+
+
+class WeightFloor(WeightCone):
+    """The weights w ≥ floor, for learners that ask for nothing but the nearest of them.
+
+    Parameters
+    ----------
+    floor : array of shape (n_weights,)
+    """
+
+    def __init__(self, floor: Vector) -> None:
+        n = len(floor)
+        self.floor, self.n_rows = floor, n
+        self.ptr, self.index, self.value = np.arange(n + 1), np.arange(n), np.ones(n)
+
+    def project(self, w: Vector) -> Vector:
+        """Return the nearest weights that are large enough."""
+        return np.maximum(w, self.floor)
 
 
 def _stored(block: WeightBlock) -> tuple[Integers, Integers, Integers]:

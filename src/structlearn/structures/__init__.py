@@ -1,10 +1,10 @@
 """Part scores in, structures out. Nothing here is learned; scores may come from anywhere."""
 
-from .base import Block, Solution, Structure
+from .base import Structure
 from .beam import BeamSearch
 from .chains.chain import Chain
 from .chains.semimarkov import SemiMarkov
-from .chains.trellis import Trellis, trellis
+from .chains.trellis import trellis
 from .exhaustive import Exhaustive
 from .graphs.graph import Graph
 from .graphs.grid import Grid
@@ -12,8 +12,9 @@ from .graphs.matching import Matching
 from .hypergraph import Hyperedges
 from .lattice import Lattice
 from .multiclass import Multiclass
-from .programs.program import Program, Relaxation
-from .programs.rows import ProgramRows, RowBuilder
+from .parts import Block
+from .programs.program import Program
+from .solution import Solution
 from .trees.arborescence import Arborescence
 from .trees.constituency import Constituency
 from .trees.grammar import Grammar
@@ -35,14 +36,10 @@ __all__ = [
     "Matching",
     "Multiclass",
     "Program",
-    "ProgramRows",
-    "Relaxation",
-    "RowBuilder",
     "SemiMarkov",
     "Solution",
     "SpanningTree",
     "Structure",
     "Tree",
-    "Trellis",
     "trellis",
 ]

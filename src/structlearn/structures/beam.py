@@ -1,27 +1,21 @@
 """Beam search: outputs built step by step, the best few prefixes kept.
 
 For structures whose argmax is too dear, and for learners that update on prefixes
-(:class:`structlearn.learners.Online`). The output is not proven to be the best one.
+(:class:`structlearn.learners.online.Online`). The output is not proven to be the best one.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Hashable, Iterable, Sequence
-from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from .base import (
-    Parts,
-    Solution,
-    Structure,
-    dot_counts,
-    is_batch,
-    nothing_legal,
-    unbatch,
-)
+from .base import Structure
+from .checks import nothing_legal
+from .parts import Parts, dot_counts
+from .solution import Solution
 
 __all__ = ["UPDATE_AT", "BeamSearch", "find_violation"]
 
@@ -71,9 +65,6 @@ class BeamSearch(Structure):
         ``exact`` is True where no prefix had to be dropped, ``bound`` is ∞ otherwise. A beam that
         runs into a dead end (everything ahead forbidden) is tried again at twice the width.
         """
-        check_width(width)
-        if is_batch(scores):
-            return self._each(partial(self.beam, width), unbatch(scores), n_jobs)
         while True:
             search = _Search(self, width, scores)
             while search.step():

@@ -15,7 +15,8 @@ import numpy as np
 import numpy.typing as npt
 
 if TYPE_CHECKING:
-    from .base import Parts, Structure
+    from .base import Structure
+    from .parts import Parts
 
 __all__ = [
     "centred",
@@ -74,7 +75,7 @@ def entropy_by_difference(
     structure: Structure, theta: dict[str, Any], topology: Mapping[str, Any], temperature: float
 ) -> tuple[float, bool]:
     """Return H = −log P(y*) + ⟨θ, μ(y*) − p⟩/ε, y* a best output, and whether to trust it."""
-    from .base import dot_counts
+    from .parts import dot_counts
 
     _, counts, best = _best(structure, theta, topology)
     value, p = structure.infer(temperature=temperature, **theta, **topology)
@@ -97,7 +98,7 @@ def entropy_by_others(
 
     R and the expected counts q of the other outputs come from sums without y*.
     """
-    from .base import dot_counts
+    from .parts import dot_counts
 
     y, _, best = _best(structure, theta, topology)
     value, q = structure.infer_others(y, temperature=temperature, **theta, **topology)

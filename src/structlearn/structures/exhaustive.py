@@ -4,32 +4,20 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from functools import partial
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from ..exceptions import InfeasibleError
-from .base import (
-    Block,
-    Parts,
-    Solution,
-    Structure,
-    check_count,
-    check_temperature,
-    flatten,
-    is_batch,
-    nothing_legal,
-    sample_batch,
-    seed_of,
-    unbatch,
-    unflatten_values,
-)
+from .base import Structure
 from .canonical import canonical
 from .chains.chain import Chain
+from .checks import nothing_legal, seed_of
 from .entropies import entropy_of_choices
 from .multiclass import Multiclass
+from .parts import Block, Parts, flatten, unflatten_values
+from .solution import Solution
 
 __all__ = ["Exhaustive"]
 
@@ -56,7 +44,6 @@ class Exhaustive(Structure):
     """
 
     method = "enumeration"
-    _batches_itself = True
 
     def __init__(
         self,
@@ -137,14 +124,10 @@ class Exhaustive(Structure):
 
     def argmax(self, *, n_jobs: int | None = None, **scores: Any) -> Any:
         """Return the best output, the first one where several are."""
-        if is_batch(scores):
-            return self._each(self.argmax, unbatch(scores), n_jobs)
         return self.solve(**scores).output
 
     def solve(self, *, n_jobs: int | None = None, **scores: Any) -> Any:
         """Return the best output with its value."""
-        if is_batch(scores):
-            return self._each(self.solve, unbatch(scores), n_jobs)
         outputs, values, _ = self._table(scores)
         best = int(np.argmax(values))
         if values[best] == -math.inf:
@@ -154,10 +137,6 @@ class Exhaustive(Structure):
 
     def infer(self, *, temperature: float = 1.0, n_jobs: int | None = None, **scores: Any) -> Any:
         """Return (ε log Σ exp(score/ε), its gradient), by adding up."""
-        check_temperature(temperature)
-        if is_batch(scores):
-            query = partial(self.infer, temperature=temperature)
-            return self._each(query, unbatch(scores), n_jobs)
         theta = self._scores(scores)
         _, values, matrix = self._table(scores)
         value, p = _softmax(values, temperature)
@@ -167,10 +146,6 @@ class Exhaustive(Structure):
         self, *, temperature: float = 1.0, n_jobs: int | None = None, **scores: Any
     ) -> Any:
         """Return the probability of each part, position by position where the structure can."""
-        check_temperature(temperature)
-        if is_batch(scores):
-            query = partial(self.marginals, temperature=temperature)
-            return self._each(query, unbatch(scores), n_jobs)
         outputs, values, _ = self._table(scores)
         _, p = _softmax(values, temperature)
         total: Parts = {}
@@ -181,9 +156,6 @@ class Exhaustive(Structure):
 
     def kbest(self, n: int, *, n_jobs: int | None = None, **scores: Any) -> Any:
         """Return up to n legal outputs as (score, output), best first."""
-        check_count(n)
-        if is_batch(scores):
-            return self._each(partial(self.kbest, n), unbatch(scores), n_jobs)
         outputs, values, _ = self._table(scores)
         order = np.argsort(-values, kind="stable")
         found = [(float(values[i]), outputs[i]) for i in order[:n] if values[i] > -math.inf]
@@ -201,10 +173,6 @@ class Exhaustive(Structure):
         **scores: Any,
     ) -> Any:
         """Draw n outputs from P(y) ∝ exp(score(y)/ε)."""
-        check_count(n)
-        check_temperature(temperature)
-        if is_batch(scores):
-            return sample_batch(self, n, temperature, random_state, unbatch(scores), n_jobs)
         outputs, values, _ = self._table(scores)
         _, p = _softmax(values, temperature)
         rng = np.random.default_rng(seed_of(random_state))
@@ -230,8 +198,6 @@ class Exhaustive(Structure):
 
     def count(self, *, n_jobs: int | None = None, **scores: Any) -> Any:
         """Return the number of outputs with a finite score."""
-        if is_batch(scores):
-            return self._each(self.count, unbatch(scores), n_jobs)
         return int(np.isfinite(self._table(scores)[1]).sum())
 
     def __repr__(self) -> str:

@@ -1,67 +1,72 @@
-"""k-best from an argmax alone, by forbidding parts.
+"""k-best and second best from an argmax alone, by forbidding parts.
 
-Best-first search over sets of forbidden parts: forbid, one at a time, each part of the best output
-found so far, and ask for the argmax again. Exact where no output's parts contain all the parts of
-another (true of structures whose outputs use the same number of parts), and where at least one
-block is anchored, so that a part belongs to one place. Each step costs one argmax a part.
-Reference: E. L. Lawler (1972), A procedure for computing the K best solutions.
+Each part of the best output found so far is forbidden in turn, and the argmax is asked again. Exact
+where no output's parts contain all the parts of another (true of structures whose outputs use the
+same number of parts), and where at least one block is anchored, so that a part belongs to one
+place. Each output costs one argmax per part.
 """
 
 from __future__ import annotations
 
-import heapq
-import itertools
 import math
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from ..exceptions import InfeasibleError
 from .canonical import canonical
+from .lawler import best_first
 
 if TYPE_CHECKING:
-    from .base import Parts, Structure
+    from .base import Structure
+    from .parts import Parts
 
 __all__ = ["exclude_parts", "second_best"]
+
+#: Parts that an output must not have: (block, flat index).
+Forbidden = frozenset[tuple[str, int]]
 
 
 def exclude_parts(
     structure: Structure, n: int, theta: Parts, topology: dict[str, Any]
 ) -> list[tuple[float, Any]]:
     """Return up to n outputs as (score, output), best first."""
-    tie = itertools.count()
-    heap: list[tuple[float, int, frozenset[tuple[str, int]], Any, Parts]] = []
-    tried: set[frozenset[tuple[str, int]]] = set()
 
-    def push(forbidden: frozenset[tuple[str, int]]) -> None:
-        if forbidden in tried:
-            return
-        tried.add(forbidden)
+    def best(forbidden: Forbidden) -> tuple[float, tuple[Any, Parts]] | None:
         masked = {name: a.copy() for name, a in theta.items()}
         for name, part in forbidden:
             masked[name].flat[part] = -np.inf
         try:
             y = structure.argmax(**masked, **topology)
         except InfeasibleError:
-            return
-        counts = structure.encode(y, **theta, **topology)
+            return None
         value = structure.score(y, **theta, **topology)
-        if value > -math.inf and structure.score(y, **masked, **topology) > -math.inf:
-            heapq.heappush(heap, (-value, next(tie), forbidden, y, counts))
+        if value == -math.inf or structure.score(y, **masked, **topology) == -math.inf:
+            return None
+        return value, (y, structure.encode(y, **theta, **topology))
 
-    push(frozenset())
-    found: list[tuple[float, Any]] = []
+    tried: set[Forbidden] = set()
+
+    def split(found: tuple[Any, Parts], forbidden: Forbidden) -> Iterator[Forbidden]:
+        for name, counts in found[1].items():
+            for part in np.flatnonzero(np.ravel(counts)):
+                more = forbidden | {(name, int(part))}
+                if more not in tried:
+                    tried.add(more)
+                    yield more
+
+    outputs: list[tuple[float, Any]] = []
     seen: set[tuple[bytes, ...]] = set()
-    while heap and len(found) < n:
-        negative, _, forbidden, y, counts = heapq.heappop(heap)
+    nothing: Forbidden = frozenset()
+    for value, (y, counts) in best_first(nothing, best, split):
         key = tuple(np.asarray(counts[name], dtype=np.float64).tobytes() for name in theta)
         if key not in seen:
             seen.add(key)
-            found.append((-negative, y))
-        for name, a in counts.items():
-            for part in np.flatnonzero(np.ravel(a)):
-                push(forbidden | {(name, int(part))})
-    return found
+            outputs.append((value, y))
+        if len(outputs) == n:
+            break
+    return outputs
 
 
 def second_best(

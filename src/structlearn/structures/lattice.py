@@ -10,8 +10,9 @@ import numpy as np
 import numpy.typing as npt
 
 from ..exceptions import InfeasibleError
-from .base import Block, Parts, Structure, part_of
+from .base import Structure
 from .hypergraph import Hyperedges
+from .parts import Block, Parts, part_of
 
 __all__ = ["Lattice"]
 
@@ -41,6 +42,7 @@ class Lattice(Structure):
 
     method = "longest path"
     has_labels = False
+    label_block = "edge"
 
     def __init__(
         self, edges: Sequence[Sequence[int]], source: int = 0, target: int | None = None

@@ -9,10 +9,11 @@ import numpy as np
 import numpy.typing as npt
 
 from .. import _core
-from .base import Block, Parts, ask_each, part_of
+from .batches import holds_interpreter
 from .entropies import centred, entropy_of_choices
-from .native import NativeStructure, examples_of
+from .native import NativeStructure
 from .others import differing_labels
+from .parts import Block, Parts, part_of
 from .programs.rows import RowBuilder
 
 __all__ = ["Multiclass"]
@@ -32,6 +33,7 @@ class Multiclass(NativeStructure):
     """
 
     method = "maximum"
+    single_site = True
     _label_rank = 1
 
     def __init__(self) -> None:
@@ -72,15 +74,11 @@ class Multiclass(NativeStructure):
 
     def score(self, y: Any, **scores: Any) -> Any:
         """Return the label's score; a list for a batch."""
-        batch, theta, n = self._convert(scores)
-        if batch:
-            return ask_each(self.score, examples_of(theta, n), y)
-        return float(self._one(theta)["label"][self._check_label(y, theta["label"].size)])
+        theta = self._one(scores)
+        return float(theta["label"][self._check_label(y, theta["label"].size)])
 
     def decode(self, parts: Any) -> Any:
         """Return the label whose count is one; a list for a list of parts."""
-        if isinstance(parts, (list, tuple)):
-            return [self.decode(one) for one in parts]
         label = part_of(parts, "label")
         if not (np.isin(label, (0.0, 1.0)).all() and label.sum() == 1):
             raise ValueError("these parts are no output: exactly one label must have count 1")
@@ -107,10 +105,8 @@ class Multiclass(NativeStructure):
         build.add((build.parts["label"], 1), rows=0, equal=1, name="exactly one label")
         return build
 
+    @holds_interpreter
     def count(self, *, n_jobs: int | None = None, **scores: Any) -> Any:
         """Return the number of labels with a finite score."""
-        batch, theta, n = self._convert(scores)
-        if batch:
-            return self._each(self.count, examples_of(theta, n), n_jobs, on_threads=False)
-        self._core.check(theta)
+        theta = self._one(scores)
         return int(np.isfinite(theta["label"]).sum())

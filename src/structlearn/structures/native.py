@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 import itertools
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
@@ -10,25 +9,19 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from .base import (
-    Parts,
-    Solution,
-    Structure,
-    ask_each,
-    check_count,
-    check_temperature,
-    named_example,
-    sample_batch,
-    seed_of,
-)
+from .base import Structure
+from .batches import ask_each, named_example, read_batch, takes_batches
+from .checks import check_count, check_temperature, seed_of
 from .entropies import entropy_by_difference
+from .parts import Parts
 from .score_arrays import as_scores, rank_of
+from .solution import Solution
 from .threads import n_threads
 
 if TYPE_CHECKING:
     from .programs.program import Program
 
-__all__ = ["NativeStructure", "n_threads"]
+__all__ = ["NativeStructure"]
 
 
 class NativeStructure(Structure):
@@ -40,7 +33,6 @@ class NativeStructure(Structure):
     """
 
     _core: Any
-    _batches_itself = True
     runs_on_threads = True
 
     #: Rank of the label block of one example.
@@ -97,6 +89,7 @@ class NativeStructure(Structure):
 
     # -- the queries ----------------------------------------------------------------------------
 
+    @takes_batches
     def argmax(self, *, n_jobs: int | None = None, **scores: Any) -> Any:
         """Return the best output; a list of them for a batch. Ties go to the first label."""
         try:  # the short way: arrays that need no conversion
@@ -113,6 +106,7 @@ class NativeStructure(Structure):
         flat, ptr, values = self._core.argmax_batch(theta, n, n_threads(n_jobs))
         return self._read(flat, ptr), values
 
+    @takes_batches
     def solve(self, *, n_jobs: int | None = None, **scores: Any) -> Any:
         """Return the best output with its value and a certificate: a :class:`Solution`."""
         batch, theta, n = self._convert(scores)
@@ -125,6 +119,7 @@ class NativeStructure(Structure):
         y, value = self._core.solve(theta)
         return Solution(y, value, True, value, self.method)
 
+    @takes_batches
     def infer(self, *, temperature: float = 1.0, n_jobs: int | None = None, **scores: Any) -> Any:
         """Return (ε log Σ exp(score/ε), its gradient by block); ε = 0: (max, parts of argmax).
 
@@ -132,6 +127,7 @@ class NativeStructure(Structure):
         """
         return self._infer(temperature, n_jobs, scores, by_position=False, parts=True)
 
+    @takes_batches
     def log_partition(
         self, *, temperature: float = 1.0, n_jobs: int | None = None, **scores: Any
     ) -> Any:
@@ -139,6 +135,7 @@ class NativeStructure(Structure):
         found = self._infer(temperature, n_jobs, scores, by_position=False, parts=False)
         return [v for v, _ in found] if isinstance(found, list) else found[0]
 
+    @takes_batches
     def marginals(
         self, *, temperature: float = 1.0, n_jobs: int | None = None, **scores: Any
     ) -> Any:
@@ -146,6 +143,7 @@ class NativeStructure(Structure):
         found = self._infer(temperature, n_jobs, scores, by_position=True, parts=True)
         return [p for _, p in found] if isinstance(found, list) else found[1]
 
+    @takes_batches
     def kbest(self, n: int, *, n_jobs: int | None = None, **scores: Any) -> Any:
         """Return up to n legal outputs as (score, output), best first, no repeats.
 
@@ -167,16 +165,11 @@ class NativeStructure(Structure):
         n_jobs: int | None = None,
         **scores: Any,
     ) -> Any:
-        """Draw n outputs from P(y) ∝ exp(score(y)/ε), one a row; a list of arrays for a batch.
+        """Draw n outputs from P(y) ∝ exp(score(y)/ε), one per row; a list of arrays for a batch.
 
         The same ``random_state`` gives the same outputs. At ε = 0 all are the argmax.
         """
-        check_count(n)
-        check_temperature(temperature)
-        batch, theta, size = self._convert(scores)
-        if batch:
-            examples = examples_of(theta, size)
-            return sample_batch(self, n, temperature, random_state, examples, n_jobs)
+        _, theta, _ = self._convert(scores)
         if temperature == 0:
             return self._stack([self.argmax(**theta)] * int(n))
         flat = self._core.sample(theta, int(n), float(temperature), seed_of(random_state))
@@ -184,13 +177,7 @@ class NativeStructure(Structure):
 
     def entropy(self, *, temperature: float = 1.0, n_jobs: int | None = None, **scores: Any) -> Any:
         """Return the entropy of P(y) ∝ exp(score(y)/ε) in nats; 0 where ε = 0."""
-        check_temperature(temperature)
-        batch, theta, n = self._convert(scores)
-        if batch:
-            query = functools.partial(self.entropy, temperature=temperature)
-            return self._each(query, examples_of(theta, n), n_jobs)
-        self._core.check(theta)
-        return super().entropy(temperature=temperature, **theta)
+        return super().entropy(temperature=temperature, **self._one(scores))
 
     def _entropy(
         self, theta: dict[str, Any], topology: Mapping[str, Any], temperature: float
@@ -229,7 +216,7 @@ class NativeStructure(Structure):
         if temperature == 0:
             if batch:
                 outputs, values = self._argmax_batch(theta, n, n_jobs)
-                examples = examples_of(theta, n)
+                examples = _examples_of(theta, n)
             else:
                 solution = self.solve(**theta)
                 outputs, values = [solution.output], np.array([solution.value])
@@ -246,7 +233,7 @@ class NativeStructure(Structure):
         if n == 0:
             return []
         each = ask_each(
-            lambda **one: self._allocate(one, by_position) if parts else {}, examples_of(theta, n)
+            lambda **one: self._allocate(one, by_position) if parts else {}, _examples_of(theta, n)
         )
         columns = {name: [outs[name] for outs in each] for name in each[0]}
         values = self._core.infer_batch(
@@ -265,11 +252,8 @@ class NativeStructure(Structure):
         raise AssertionError
 
     def encode(self, y: Any, **scores: Any) -> Any:
-        """Return μ(y): the counts of the output's parts, one array a block; a list for a batch."""
-        batch, theta, n = self._convert(scores)
-        if batch:
-            return ask_each(self.encode, examples_of(theta, n), y)
-        return self._encode(y, self._one(theta), by_position=False)
+        """Return μ(y): the counts of the output's parts, one array per block."""
+        return self._encode(y, self._one(scores), by_position=False)
 
     def position_shapes(self, theta: Parts) -> dict[str, tuple[int, ...]]:
         """Return the shapes of :meth:`encode_by_position` for scores of these shapes."""
@@ -295,41 +279,34 @@ class NativeStructure(Structure):
         self._core.check({**theta, **given})
         return theta
 
-    def _is_batch(self, label: Any) -> bool:
-        """Tell whether the label block's scores are those of several examples."""
-        return isinstance(label, (list, tuple)) and (
-            len(label) == 0 or rank_of(label[0]) == self._label_rank
-        )
-
     def _convert(self, scores: Mapping[str, Any]) -> tuple[bool, dict[str, Any], int]:
         """Return (is it a batch, float64 arrays or lists of them, how many examples)."""
         given = {name: value for name, value in scores.items() if value is not None}
-        block = self.label_block
-        label = given.get(block)
-        if label is None:
+        if self.label_block not in given:
+            block = self.label_block
             raise ValueError(f"{type(self).__name__} needs {block} scores: {block}=...")
-        batch = self._is_batch(label)
-        topology = {name: given.pop(name) for name in self.topology if name in given}
+        batch = read_batch(self, given)
+        if batch is None:
+            return False, {name: self._as_argument(name, value) for name, value in given.items()}, 1
         theta: dict[str, Any] = {}
-        if not batch:
-            for name, value in topology.items():
-                theta[name] = self._as_topology(name, value)
-            for name, value in given.items():
-                theta[name] = as_scores(name, value)
-            return False, theta, 1
-        n = len(label)
-        for name, value in topology.items():
-            theta[name] = self._topologies(name, value, n)
         for name, value in given.items():
-            if name == block or isinstance(value, (list, tuple)):
-                if len(value) != n:
-                    raise ValueError(
-                        f"a batch has one array an example: {block} has {n}, {name} {len(value)}"
-                    )
-                theta[name] = [_of_example(i, name, one) for i, one in enumerate(value)]
-            else:
-                theta[name] = as_scores(name, value)
-        return True, theta, n
+            read = self._column if name in batch.listed else self._as_argument
+            theta[name] = read(name, value)
+        return True, theta, batch.size
+
+    def _as_argument(self, name: str, value: Any) -> npt.NDArray[Any]:
+        """Return the scores or the topology of an example as the core reads them."""
+        return self._as_topology(name, value) if name in self.topology else as_scores(name, value)
+
+    def _column(self, name: str, values: Sequence[Any]) -> list[npt.NDArray[Any]]:
+        """Return one argument of all examples of a batch."""
+        column = []
+        for i, value in enumerate(values):
+            try:
+                column.append(self._as_argument(name, value))
+            except ValueError as error:
+                raise named_example(error, i) from None
+        return column
 
     # -- what examples say of their own shapes --------------------------------------------------
 
@@ -350,22 +327,10 @@ class NativeStructure(Structure):
             raise ValueError(f"{name} has shape {array.shape}, expected {self._topology_rank} axes")
         return np.ascontiguousarray(array, dtype=np.int64)
 
-    def _topologies(self, name: str, value: Any, n: int) -> Any:
-        """Return the topologies of a batch: a list, or one array for all."""
-        each = isinstance(value, (list, tuple)) and (
-            len(value) == 0 or rank_of(value[0]) == self._topology_rank
-        )
-        if not each:
-            return self._as_topology(name, value)
-        if len(value) != n:
-            raise ValueError(f"a batch of {n} examples has {len(value)} {name}")
-        found = []
-        for i, one in enumerate(value):
-            try:
-                found.append(self._as_topology(name, one))
-            except ValueError as error:
-                raise named_example(error, i) from None
-        return found
+    def _is_listed(self, name: str, value: Any) -> bool:
+        if name not in self.topology or not isinstance(value, (list, tuple)):
+            return super()._is_listed(name, value)
+        return len(value) == 0 or rank_of(value[0]) == self._topology_rank
 
     def topology_rows(
         self, examples: Sequence[Mapping[str, Any]]
@@ -390,15 +355,7 @@ class NativeStructure(Structure):
         return ptr, np.concatenate(rows)
 
 
-def _of_example(i: int, name: str, value: Any) -> npt.NDArray[np.float64]:
-    """Return the scores of one example of a batch."""
-    try:
-        return as_scores(name, value)
-    except ValueError as error:
-        raise named_example(error, i) from None
-
-
-def examples_of(theta: Mapping[str, Any], n: int) -> list[dict[str, Any]]:
+def _examples_of(theta: Mapping[str, Any], n: int) -> list[dict[str, Any]]:
     """Return the examples of a converted batch."""
     return [
         {name: v[i] if isinstance(v, list) else v for name, v in theta.items()} for i in range(n)

@@ -18,8 +18,9 @@ import numpy.typing as npt
 from ..exceptions import CapabilityError, InfeasibleError
 
 if TYPE_CHECKING:
-    from .base import Parts, Structure
+    from .base import Structure
     from .hypergraph import Hyperedges
+    from .parts import Parts
 
 __all__ = ["differing", "differing_labels", "sum_classes", "without_output"]
 

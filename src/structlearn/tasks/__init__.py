@@ -13,19 +13,27 @@ if TYPE_CHECKING:
 
     from .constituents.parser import ConstituencyParser
     from .dependencies.parser import DependencyParser
-    from .segmentation.segmenter import Segmenter
+    from .images.segmenter import ImageSegmenter
+    from .images.segmenter import Segmenter as Segmenter
     from .segments.tagger import SegmentTagger
     from .tagging.tagger import Tagger
 
 _HOMES = {
     "ConstituencyParser": "constituents.parser",
     "DependencyParser": "dependencies.parser",
+    "ImageSegmenter": "images.segmenter",
     "SegmentTagger": "segments.tagger",
-    "Segmenter": "segmentation.segmenter",
+    "Segmenter": "images.segmenter",  # the former name of ImageSegmenter
     "Tagger": "tagging.tagger",
 }
 
-__all__ = ["ConstituencyParser", "DependencyParser", "SegmentTagger", "Segmenter", "Tagger"]
+__all__ = [
+    "ConstituencyParser",
+    "DependencyParser",
+    "ImageSegmenter",
+    "SegmentTagger",
+    "Tagger",
+]
 
 
 def __getattr__(name: str) -> Any:

@@ -9,7 +9,7 @@ from ..exceptions import FileError, LineError
 from ..io.container import Tensor, read_container
 from ..text.corpus import Corpus, guess_format, read_corpus, split_sentence
 from ..text.files import pieces
-from .parameters import Parameters, check_number, check_whole
+from .parameters import Parameters, check_whole
 from .stored_model import StoredModel
 
 TYPE_CHECKING = False  # importing typing costs more than labelling a sentence
@@ -39,9 +39,9 @@ class FileTagger(Parameters):
     features: Any
     learner: str
     n_jobs: int | None
-    l1: float
     functions: Any
     model_: Any
+    history_: list[dict[str, Any]]
 
     #: The class of ``model_``.
     _model_kind: type[StoredModel]
@@ -87,28 +87,6 @@ class FileTagger(Parameters):
     def from_model(cls: type[Task], model: Any) -> Any:
         """Return an estimator with this model; of its parameters those that the model file has."""
         raise AssertionError
-
-    def _check_parameters(
-        self, learners: tuple[str, ...], whole: Mapping[str, tuple[int, int | None]]
-    ) -> None:
-        """Refuse a learner that there is not, and numbers out of bounds.
-
-        Parameters
-        ----------
-        whole : dict of str to (least, most or None)
-            Bounds of whole numbers; a parameter that is None is left to the preset.
-        """
-        if self.learner not in learners:
-            raise ValueError(f"learner must be one of {', '.join(learners)}, got {self.learner!r}")
-        for name, (least, most) in whole.items():
-            if getattr(self, name) is not None:
-                check_whole(name, getattr(self, name), least, most)
-        for name in ("C", "l1", "prune"):
-            check_number(name, getattr(self, name), above=False)
-        if getattr(self, "C", None) == 0:
-            raise ValueError("C must be a number above 0: it is what the examples weigh")
-        if self.l1 and self.learner != "crf":
-            raise ValueError("l1 needs learner='crf'; prune= makes any model smaller")
 
     @property
     def n_threads(self) -> int:

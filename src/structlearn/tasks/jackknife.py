@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from array import array
 from collections.abc import Callable, Iterable, Sequence
 from typing import TypeVar
 
-__all__ = ["jackknife"]
+from ..text.corpus import Corpus
+from .tagging.model import TaggerModel
+
+__all__ = ["jackknife", "jackknifed_tags"]
 
 Model = TypeVar("Model")
 Item = TypeVar("Item")
@@ -19,14 +23,16 @@ def jackknife(
 ) -> list[Item]:
     """Return what is predicted for each fold by a model that learned from the others.
 
-    What learns from the predictions of a model, a parser from those of a tagger, has to see them as
-    they will be: for examples that the model has learned from they would be too good.
+    A model that learns from the predictions of another one, such as a parser from those of a
+    tagger, has to see them as they will be: for examples that the other one has learned from they
+    would be too good. So would they be for examples between those that it has learned from, whose
+    neighbours are like them: folds are of neighbours.
 
     Parameters
     ----------
     n_examples : int
-        Examples have the numbers from 0 to this, in ``folds`` folds of neighbours, at most one an
-        example. A single example has nothing else to learn from than itself.
+        Examples have the numbers from 0 to this, in ``folds`` folds of neighbours, at most as many
+        as there are examples. A single example has nothing else to learn from than itself.
     learn : callable
         Makes a model from the examples with these numbers.
     predict : callable
@@ -51,3 +57,33 @@ def jackknife(
         rest = [*range(begin), *range(end, n_examples)]
         found.extend(predict(learn(rest or range(n_examples)), range(begin, end)))
     return found
+
+
+def jackknifed_tags(
+    corpus: Corpus, folds: int, learn: Callable[[Corpus], TaggerModel], n_jobs: int = 1
+) -> tuple[array[int], list[str]]:
+    """Return predicted tags for the sentences that taggers are to be learned from.
+
+    Parameters
+    ----------
+    corpus : Corpus
+        Sentences with their tags.
+    learn : callable
+        Makes a tagger from a part of the corpus.
+
+    Returns
+    -------
+    numbers : array of unsigned int
+        The number of each token's tag.
+    names : list of str
+        The tags that they stand for.
+    """
+    names: dict[str, int] = {}
+
+    def predict(tagger: TaggerModel, held_out: Sequence[int]) -> list[int]:
+        cells = array("I", tagger.core.predict(corpus.subset(held_out)._core, b"", n_jobs))
+        numbers = [names.setdefault(name, len(names)) for name in tagger.shown]
+        return [numbers[cell] for cell in cells]
+
+    found = jackknife(len(corpus), folds, lambda rest: learn(corpus.subset(rest)), predict)
+    return array("I", found), list(names)

@@ -8,10 +8,11 @@ the task that go with it have that estimator's names and meaning.
 from __future__ import annotations
 
 import glob
+import math
 import os
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -19,10 +20,19 @@ import numpy as np
 import numpy.typing as npt
 
 from ..estimators.learning import Parameters, check_parameters, learn, warn_unless_converged
+from ..learners.base import Training
 from ..problem import Problem
 from .parameters import check_number
 
-__all__ = ["LEARNERS", "Learned", "Watch", "check_learner", "learn_task", "learner_parameters"]
+__all__ = [
+    "LEARNERS",
+    "Learned",
+    "Watch",
+    "check_learner",
+    "learn_task",
+    "learner_facts",
+    "learner_parameters",
+]
 
 Vector = npt.NDArray[Any]
 Score = Callable[[Vector], float]
@@ -40,6 +50,7 @@ LEARNERS: dict[str, dict[str, Any]] = {
 #: The learners that have a parameter, where not all have it.
 _WHOSE: dict[str, tuple[str, ...]] = {
     "C": ("svm", "crf", "passive-aggressive", "adagrad"),
+    "l1": ("crf",),
     "tol": ("svm", "crf", "adagrad"),
     "solver": ("svm", "crf"),
     "margin": ("crf", "adagrad"),
@@ -91,20 +102,57 @@ def learner_parameters(task: Any, seed: int, **preset: Any) -> Parameters:
     return parameters
 
 
-def check_learner(task: Any) -> None:
+def check_learner(task: Any, *, also: tuple[str, ...] = ()) -> None:
     """Refuse unknown learners, parameters of other learners, and values that make no sense.
 
-    For tasks whose parameters are None where their user says nothing.
+    For tasks whose parameters are None where their user says nothing. ``also`` names learners of
+    the task's own, which have none of these parameters.
     """
-    if task.learner not in LEARNERS:
-        raise ValueError(f"learner must be one of {', '.join(LEARNERS)}, got {task.learner!r}")
+    if task.learner not in (*LEARNERS, *also):
+        known = ", ".join((*LEARNERS, *also))
+        raise ValueError(f"learner must be one of {known}, got {task.learner!r}")
     for name, learners in _WHOSE.items():
         if getattr(task, name, None) is not None and task.learner not in learners:
             raise ValueError(
                 f"learner={task.learner!r} has no parameter {name}; those that have: "
                 f"{', '.join(learners)}"
             )
-    learner_parameters(task, 0)
+    if task.learner not in also:
+        learner_parameters(task, 0)
+
+
+def _effective(learner: str, parameters: Parameters, solver: str) -> dict[str, Any]:
+    """Return the parameters that a learner had, by the names that a task has for them."""
+    values = {name: getattr(parameters, name) for name in _SHARED}
+    values.update((name, getattr(parameters, inner)) for name, (_, inner) in _OWN.items())
+    values["solver"] = solver
+    kept = {name: v for name, v in values.items() if learner in _WHOSE.get(name, LEARNERS)}
+    if learner in _WHOSE["solver"]:  # not made of steps: nothing to average, no order that matters
+        del kept["average"], kept["shuffle"]
+    return {name: v if v != math.inf else "inf" for name, v in kept.items()}
+
+
+def learner_facts(training: dict[str, Any]) -> list[tuple[str, str]]:
+    """Return what a model's training record says of its learner, for people to read.
+
+    Each parameter with its value; where the estimator has another default, that too.
+    """
+    known = training.get("learner_parameters")
+    if not isinstance(known, dict):
+        return []
+    usual = Parameters(**LEARNERS[training["learner"]])
+    default = _effective(training["learner"], usual, str(known.get("solver")))
+    words = [
+        f"{name} {value}" + ("" if default.get(name) == value else f" (estimator {default[name]})")
+        for name, value in known.items()
+        if name in default
+    ]
+    facts = [("parameters", ", ".join(words))]
+    if training.get("objective") is not None:
+        gap = training.get("gap")
+        proven = "" if gap is None else f", at most {gap:.3g} above the optimum"
+        facts.append(("objective", f"{training['objective']:.6g}{proven}"))
+    return facts
 
 
 @dataclass
@@ -125,6 +173,8 @@ class Learned:
         Ctrl-C ended it: the runs that were complete count; without any, what the first one had.
     objective, gap : float or None
         Of the last run, where its learner knows them and no dev set chose another pass.
+    parameters : dict
+        The parameters that the learner had, those of presets included; plain values.
     """
 
     weights: Vector
@@ -134,6 +184,19 @@ class Learned:
     interrupted: bool = False
     objective: float | None = None
     gap: float | None = None
+    parameters: dict[str, Any] = field(default_factory=dict)
+
+    def record(self, learner: str) -> dict[str, Any]:
+        """Return what a model file tells of it."""
+        found: dict[str, Any] = {
+            "learner": learner,
+            "learner_parameters": self.parameters,
+            "n_models": self.n_models,
+            "passes": self.passes,
+        }
+        if self.objective is not None:
+            found.update(objective=self.objective, gap=self.gap)
+        return found
 
 
 class Watch:
@@ -170,25 +233,37 @@ class Watch:
         self.best_pass = 0
         #: The sum of the weights of earlier runs.
         self.total: Vector | None = None
+        #: Set from another thread: the pass under way is the last.
+        self.stopped = False
         self._begin = time.perf_counter()
+
+    def start(self, weights: Vector) -> None:
+        """Take note of where learning begins: pass 0, which a dev set may find the best."""
+        if self.score is not None:
+            self.best, self.best_score = weights.copy(), self.score(weights)
+            self._note({"run": self.run, "pass": 0, f"dev_{self.measure}": self.best_score})
 
     def __call__(self, record: dict[str, Any]) -> bool:
         """Take note of a pass; return True where it should be the last."""
         noted: dict[str, Any] = {"run": self.run, "pass": record["iteration"]}
         noted.update((k, record[k]) for k in _SHOWN if k in record)
-        stop = False
+        stop = self.stopped
         if self.score is not None:
             reached = record["weights"]()
             noted[f"dev_{self.measure}"] = score = self.score(reached)
             if score > self.best_score:
                 self.best, self.best_score = reached.copy(), score
                 self.best_pass = noted["pass"]
-            stop = bool(self.patience) and noted["pass"] - self.best_pass >= self.patience
+            waited = noted["pass"] - self.best_pass
+            stop = stop or (bool(self.patience) and waited >= self.patience)
+        self._note(noted)
+        return stop
+
+    def _note(self, noted: dict[str, Any]) -> None:
         noted["seconds"] = round(time.perf_counter() - self._begin, 3)
         self.history.append(noted)
         if self.say is not None:
             self.say(self._line(noted))
-        return stop
 
     def _line(self, noted: dict[str, Any]) -> str:
         run = f"run {self.run}/{self.n_runs}  " if self.n_runs > 1 else ""
@@ -216,9 +291,12 @@ def learn_task(
     task: Any,
     problem: Problem,
     *,
+    start: Vector | None = None,
     preset: dict[str, Any] | None = None,
     score: Score | None = None,
     measure: str = "score",
+    solver: Callable[[int], Any] | None = None,
+    side_by_side: bool = False,
 ) -> Learned:
     """Learn the weights of a task's problem, ``task.n_models`` times with different seeds.
 
@@ -227,50 +305,123 @@ def learn_task(
     task : object
         Read only: its parameters. Besides those of :func:`learner_parameters` it may have
         ``n_models``, ``random_state``, ``patience``, ``callbacks``, ``checkpoint`` and ``verbose``.
+    start : array, optional
+        Weights to begin at, by default zeros; a dev set looks at them too, as pass 0.
     preset : dict, optional
         The task's own defaults of the learner's parameters.
     score : callable, optional
         Gives the dev score of weights, the larger the better.
     measure : str
         What the score is called.
+    solver : callable, optional
+        Makes a learner of a seed, to be taken instead of the named one: a faster way to the same
+        weights.
+    side_by_side : bool
+        Inference is exact and runs on threads: several models may be learned at a time, on
+        ``task.n_threads`` threads. The result is the same.
     """
     n_runs = int(getattr(task, "n_models", None) or 1)
     callbacks = getattr(task, "callbacks", None)
     more = [callbacks] if callable(callbacks) else list(callbacks or [])
     path = getattr(task, "checkpoint", None)
-    first = _run_to_go_on_with(path, n_runs)
     say = _say if getattr(task, "verbose", 0) else None
-    total: Vector | None = None
-    history: list[dict[str, Any]] = []
+    asked = "max_iter" in (preset or {}) or getattr(task, "max_iter", None) is not None
     found = Learned(np.zeros(0), 0)
-    for run in range(first, n_runs + 1):
-        patience = int(getattr(task, "patience", None) or 0)
-        watch = Watch(score, measure, patience, say, run, n_runs)
-        watch.total = total
-        parameters = learner_parameters(task, int(task.random_state) + run - 1, **(preset or {}))
+    total: Vector | None = None
+
+    def learn_one(run: int, watch: Watch) -> Training:
+        if start is not None:
+            watch.start(start)
+        seed = int(task.random_state) + run - 1
+        parameters = learner_parameters(task, seed, **(preset or {}))
         parameters.callbacks = [watch, *more]
         check_parameters(parameters)
+        if solver is not None:
+            parameters.solver = solver(seed)
         if path is not None:
             parameters.checkpoint = _checkpoint(path, run)
-        training = learn(parameters, problem)
-        if score is None and getattr(task, "max_iter", None) is None:
-            warn_unless_converged("the learner", training, parameters.tol, stacklevel=3)
-        total = watch.total  # a checkpoint brings that of the runs before it
-        history += watch.history
-        best = watch.best if watch.best is not None else training.weights
-        found.history, found.interrupted = history, training.interrupted
+        training = learn(parameters, problem, weights=start)
+        found.parameters = _effective(task.learner, parameters, training.solver)
+        if score is None and not asked:
+            warn_unless_converged("the learner", training, parameters.tol, stacklevel=4)
+        return training
+
+    def watches(first: int = 1) -> Iterator[tuple[int, Watch]]:
+        patience = int(getattr(task, "patience", None) or 0)
+        for run in range(first, n_runs + 1):
+            yield run, Watch(score, measure, patience, say, run, n_runs)
+
+    def one_after_another() -> Iterator[tuple[int, Watch, Training]]:
+        for run, watch in watches(_run_to_go_on_with(path, n_runs)):
+            watch.total = total
+            yield run, watch, learn_one(run, watch)
+
+    threads = min(n_runs, int(getattr(task, "n_threads", 1)))
+    if side_by_side and threads > 1 and path is None and not more:
+        results = _side_by_side(learn_one, list(watches()), threads)
+    else:
+        results = one_after_another()
+    for run, watch, training in results:
+        if run == 1 or watch.total is not None:
+            total = watch.total  # a checkpoint brings that of the runs before it
+        found.history += watch.history
+        found.interrupted = training.interrupted
         if training.interrupted and total is not None:
             break  # the runs that are complete count
-        found.passes = watch.best_pass or len(watch.history)
+        found.passes = watch.best_pass if watch.best is not None else len(watch.history)
         if watch.best is None:
             found.objective, found.gap = training.objective, training.gap
+        best = watch.best if watch.best is not None else training.weights
         total = best.copy() if total is None else total + best
         found.n_models = run
         if training.interrupted:
             break
-    assert total is not None
+    if total is None:
+        raise KeyboardInterrupt
     found.weights = total / total.dtype.type(found.n_models) if found.n_models > 1 else total
     return found
+
+
+def _side_by_side(
+    learn_one: Callable[[int, Watch], Training], runs: list[tuple[int, Watch]], threads: int
+) -> Iterator[tuple[int, Watch, Training]]:
+    """Yield the runs, learned ``threads`` at a time, in their order.
+
+    After Ctrl-C those that were complete, and then an interrupted one: where none was complete,
+    what the first has reached.
+    """
+    from concurrent.futures import ThreadPoolExecutor
+
+    from threadpoolctl import threadpool_limits
+
+    done: dict[int, Training] = {}
+
+    def train(run: int, watch: Watch) -> None:
+        done[run] = learn_one(run, watch)
+
+    interrupted = False
+    # Learners set the limit one by one, and what they restore must be the same.
+    with threadpool_limits(limits=1, user_api="blas"), ThreadPoolExecutor(threads) as pool:
+        futures = [pool.submit(train, run, watch) for run, watch in runs]
+        try:
+            for future in futures:
+                future.result()
+        except KeyboardInterrupt:  # the passes under way are the last
+            interrupted = True
+            complete = set(done)
+        finally:
+            for _, watch in runs:
+                watch.stopped = True
+            pool.shutdown(wait=True, cancel_futures=True)
+    if not interrupted:
+        complete = set(done)
+    kept = [run for run, _ in runs if run in complete]
+    for number, run in enumerate(kept, 1):
+        yield number, runs[run - 1][1], done[run]
+    if interrupted and done:
+        first = min(done)
+        done[first].interrupted = True
+        yield len(kept) + 1, Watch() if kept else runs[first - 1][1], done[first]
 
 
 def _checkpoint(path: Any, run: int) -> str:

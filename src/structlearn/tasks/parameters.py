@@ -8,10 +8,18 @@ TYPE_CHECKING = False  # importing typing costs more than labelling a sentence
 if TYPE_CHECKING:
     from typing import Any
 
-__all__ = ["Parameters", "check_number", "check_whole"]
+    from typing_extensions import dataclass_transform
+else:
+
+    def dataclass_transform(**_: object) -> object:
+        """Tell type checkers that annotated attributes are parameters of ``__init__``."""
+        return lambda kind: kind
+
+
+__all__ = ["LearnerParameters", "Parameters", "check_number", "check_whole", "parameter"]
 
 #: Parameters that say how a model is made or used, not what it becomes; files do not hold them.
-_PASSING = ("n_jobs", "verbose", "checkpoint", "functions")
+_PASSING = ("n_jobs", "verbose", "checkpoint", "callbacks", "functions")
 
 
 def check_whole(name: str, value: Any, least: int, most: int | None = None) -> int:
@@ -92,7 +100,7 @@ class Parameters:
                 continue
             if hasattr(value, "__fspath__"):
                 value = value.__fspath__()
-            if value is None or isinstance(value, (bool, int, float, str)):
+            if _is_plain(value):
                 found[name] = value
         return found
 
@@ -104,5 +112,136 @@ class Parameters:
         for name in self._parameter_names():
             value = stored.get(name)
             known = name in stored and name not in _PASSING
-            if known and (value is None or isinstance(value, (bool, int, float, str))):
+            if known and _is_plain(value):
                 setattr(self, name, value)
+
+
+def _is_plain(value: Any) -> bool:
+    """Whether a file can hold a value: one that JSON has, or a table of such by name."""
+    if isinstance(value, dict):
+        return all(isinstance(k, str) and isinstance(v, (int, float)) for k, v in value.items())
+    return value is None or isinstance(value, (bool, int, float, str))
+
+
+class _Default:
+    def __init__(self, value: Any) -> None:
+        self.value = value
+
+
+def parameter(*, default: Any, kw_only: bool) -> Any:
+    """Return the default of a parameter, for one that may be given without its name."""
+    return default if kw_only else _Default(default)
+
+
+@dataclass_transform(kw_only_default=True, field_specifiers=(parameter,))
+class DeclaredParameters(Parameters):
+    """Parameters written once: attributes with a type and a default make ``__init__``.
+
+    In the docstring of a subclass ``{learning}`` stands for the text of those that it inherits.
+    """
+
+    #: The text of the parameters, as in a docstring.
+    _text = ""
+    #: Parameters that may be given without their names.
+    _first: tuple[str, ...] = ()
+
+    def __init_subclass__(cls) -> None:
+        super().__init_subclass__()
+        if cls.__doc__:
+            cls.__doc__ = cls.__doc__.replace("    {learning}\n", cls._text)
+        if "__init__" in vars(cls):
+            return
+        found: dict[str, Any] = {}
+        for base in cls.__mro__:  # those of the class itself come before the learner's
+            own = getattr(base, "__annotations__", {})
+            found |= {
+                name: vars(base)[name] for name in own if name in vars(base) and name not in found
+            }
+        found = {name: default for name, default in found.items() if not name.startswith("_")}
+        first = [*cls._first, *(n for n, x in found.items() if isinstance(x, _Default))]
+        for name in first[len(cls._first) :]:
+            found[name] = found[name].value
+            setattr(cls, name, found[name])
+        cls._first = tuple(first)
+        rest = {name: default for name, default in found.items() if name not in first}
+        cls.__init__ = _make_init({n: found[n] for n in first}, rest)  # type: ignore[method-assign]
+
+
+def _make_init(first: Mapping[str, Any], rest: Mapping[str, Any]) -> Any:
+    """Return an ``__init__`` with these parameters, which it stores, and their defaults."""
+    given = [f"{name}=defaults[{name!r}]" for name in (*first, *rest)]
+    given.insert(len(first), "*")
+    body = [f"    self.{name} = {name}" for name in (*first, *rest)]
+    space: dict[str, Any] = {"defaults": {**first, **rest}}
+    exec("\n".join([f"def __init__(self, {', '.join(given)}):", *body]), space)
+    return space["__init__"]
+
+
+class LearnerParameters(DeclaredParameters):
+    """The parameters that go with ``learner`` in every task that has them, and their text.
+
+    Those that are None are the preset's, else the estimator's.
+    """
+
+    _text = """\
+    C : float, optional
+        svm, crf, adagrad: weight of the losses against ½‖w‖² (1). passive-aggressive: the longest
+        step (1).
+    l1 : float, optional
+        crf: weight of ‖w‖₁, which makes most weights 0.
+    margin, temperature : float, optional
+        crf, adagrad: which loss, see :class:`~structlearn.estimators.StructuredModel`.
+    solver : str or learner, optional
+        svm, crf: how the optimum is found, as the estimators have it, or a learner of your own
+        (:class:`~structlearn.learners.OwnLearner`).
+    tol : float, optional
+        svm, crf, adagrad: end at a gap of this share of the objective (crf 0.001, others 0.01).
+    eta0, delta : float, optional
+        adagrad: the first step of a weight is eta0·g / (delta + abs(g)); 1 and 1.
+    r : float, optional
+        arow: how slowly confidence grows (10).
+    max_iter : int, optional
+        Passes over the data, or iterations: 10; adagrad 20; svm, crf 100.
+    average, shuffle : bool, default=True
+        Learners that take steps: average the weights over all steps; a new order of the sentences
+        for each pass.
+    patience : int, default=5
+        With a dev set: end after this many passes without a better score. 0: never.
+    n_models : int, optional
+        Average the weights of this many runs with different seeds. None: as the preset of the
+        features has it for the perceptron, else 1.
+    class_weight : dict or "balanced", optional
+        Weights of the labels; a sentence weighs as much as its labels do on average.
+    callbacks : callable or list of callable, optional
+        Called with a record of each pass; one that returns True ends the learning.
+    checkpoint : str or path, optional
+        A file from which ``fit`` goes on after it was killed, see
+        :class:`~structlearn.estimators.StructuredModel`.
+    n_jobs : int or None, default=1
+        Threads. The result does not depend on it.
+    random_state : int, default=0
+        Seed of the order of the sentences.
+    verbose : int, default=0
+        Above 0: a line for each pass on standard error.
+"""
+
+    C: float | None = None
+    l1: float | None = None
+    margin: float | None = None
+    temperature: float | None = None
+    solver: Any = None
+    tol: float | None = None
+    eta0: float | None = None
+    delta: float | None = None
+    r: float | None = None
+    max_iter: int | None = None
+    average: bool = True
+    shuffle: bool = True
+    patience: int = 5
+    n_models: int | None = None
+    class_weight: Any = None
+    callbacks: Any = None
+    checkpoint: Any = None
+    n_jobs: int | None = 1
+    random_state: int = 0
+    verbose: int = 0

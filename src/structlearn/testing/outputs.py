@@ -8,8 +8,8 @@ import numpy as np
 import numpy.typing as npt
 
 from ..exceptions import CapabilityError
-from ..structures.base import flatten
 from ..structures.canonical import canonical
+from ..structures.parts import flatten
 from .trial import MISSING, Trial
 
 __all__ = ["check_count", "check_outputs"]

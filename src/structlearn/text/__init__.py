@@ -12,9 +12,11 @@ if TYPE_CHECKING:
     from typing import Any
 
     from .corpus import Corpus, Sentence, read_corpus
+    from .dependency_tree import DependencyTree
     from .presets import load_templates
     from .segment_templates import SegmentTemplates
     from .templates import FeatureTemplates
+    from .trees import Tree
 
 _HOMES = {
     "Corpus": "corpus",
@@ -23,13 +25,17 @@ _HOMES = {
     "load_templates": "presets",
     "FeatureTemplates": "templates",
     "SegmentTemplates": "segment_templates",
+    "DependencyTree": "dependency_tree",
+    "Tree": "trees",
 }
 
 __all__ = [
     "Corpus",
+    "DependencyTree",
     "FeatureTemplates",
     "SegmentTemplates",
     "Sentence",
+    "Tree",
     "load_templates",
     "read_corpus",
 ]

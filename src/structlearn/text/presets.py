@@ -101,9 +101,9 @@ bias
 
 #: Templates by name, and the settings of a tagger that go best with them.
 PRESETS: dict[str, tuple[str, dict[str, Any]]] = {
-    "chunk": (_CHUNK, {"all_states": 2, "n_models": 5, "scheme": "iobes"}),
-    "pos": (_POS, {"all_states": 2, "n_models": 5}),
-    "ner": (_NER, {"all_states": True, "n_models": 5, "order": 2}),
+    "chunk": (_CHUNK, {"all_possible_states": 2, "n_models": 5, "scheme": "iobes"}),
+    "pos": (_POS, {"all_possible_states": 2, "n_models": 5}),
+    "ner": (_NER, {"all_possible_states": True, "n_models": 5, "order": 2}),
     "none": ("bias", {}),
 }
 

@@ -80,7 +80,7 @@ bias
 
 #: Templates by name, and the settings of a tagger that go best with them.
 SEGMENT_PRESETS: dict[str, tuple[str, dict[str, Any]]] = {
-    "segments": (_SEGMENTS, {"all_states": True, "n_models": 5}),
+    "segments": (_SEGMENTS, {"all_possible_states": True, "n_models": 5}),
 }
 
 

@@ -34,6 +34,8 @@ class Tree:
         Empty for a word.
     word : str or None
         The word itself.
+    probability : float or None
+        P(tree | sentence), where a parser was asked for it.
 
     Examples
     --------
@@ -46,12 +48,13 @@ class Tree:
     (S (NP (N fish)) (VP (V sleep)))
     """
 
-    __slots__ = ("children", "label", "word")
+    __slots__ = ("children", "label", "probability", "word")
 
     def __init__(self, label: str, children: Iterable[Tree] = (), word: str | None = None) -> None:
         self.label = label
         self.children = list(children)
         self.word = word
+        self.probability: float | None = None
 
     def leaves(self) -> list[Tree]:
         """Return the words' nodes from left to right."""
@@ -119,11 +122,22 @@ class Tree:
     def __hash__(self) -> int:
         return hash(str(self))
 
-    def _repr_svg_(self) -> str:
-        """Return a picture, for notebooks."""
-        from ..drawing.trees import draw_tree
+    def draw(self, gold: Tree | None = None) -> Any:
+        """Return a picture, :class:`~structlearn.drawing.trees.TreeDrawing`.
 
-        return draw_tree(self)
+        Parameters
+        ----------
+        gold : Tree, optional
+            What the tree should be: it is drawn above the words, this one below them.
+        """
+        from ..drawing.trees import TreeDrawing, draw_tree, draw_trees
+
+        return TreeDrawing(draw_tree(self) if gold is None else draw_trees(gold, self))
+
+    def _repr_svg_(self) -> str:
+        return str(self.draw().svg)
+
+    _repr_html_ = _repr_svg_
 
     # -- what treebanks carry besides -----------------------------------------------------------
 

@@ -14,10 +14,10 @@ from scipy.optimize import linear_sum_assignment
 from structlearn import CRF, StructuredPerceptron, StructuredSVM
 from structlearn.constraints import Label, at_most, with_constraints
 from structlearn.exceptions import CapabilityError, InexactInferenceWarning, InfeasibleError
-from structlearn.problem import ArrayProblem
+from structlearn.problem.array_problem import ArrayProblem
 from structlearn.structures import Block, Graph, Grid, Matching, Structure
-from structlearn.structures.base import flatten
 from structlearn.structures.graphs import pairwise
+from structlearn.structures.parts import flatten
 
 pytestmark = [
     pytest.mark.filterwarnings("ignore::structlearn.exceptions.ConvergenceWarning"),

@@ -5,7 +5,7 @@ import pytest
 
 from structlearn.exceptions import InfeasibleError
 from structlearn.structures import Arborescence, SpanningTree
-from structlearn.structures.base import flatten
+from structlearn.structures.parts import flatten
 from tests.structures.trees.tree_references import nested_cycles
 
 KINDS = [(projective, single) for projective in (False, True) for single in (False, True)]

@@ -256,5 +256,22 @@ def test_sample_weights_of_sentences_that_are_too_long_go_with_them():
     assert problem.sample_weight.tolist() == weight[short].tolist()
     with pytest.raises(ValueError, match="sample_weight has shape"):
         ConstituencyParser(gold_tags=True).fit(TREES, sample_weight=[1.0])
-    with pytest.raises(ValueError, match="takes no sample_weight"):
-        ConstituencyParser("pcfg", gold_tags=True).fit(TREES, sample_weight=weight)
+
+
+def test_a_tree_of_weight_two_counts_twice_in_a_grammar():
+    weight = np.ones(12)
+    weight[3], weight[5] = 2.0, 0.0
+    heavy = ConstituencyParser("pcfg", gold_tags=True).fit(TREES[:12], sample_weight=weight)
+    kept = [*TREES[:5], *TREES[6:12], TREES[3]]
+    twice = ConstituencyParser("pcfg", gold_tags=True).fit(kept)
+    one, other = (parser.model_.grammar for parser in (heavy, twice))
+    assert one.symbols == other.symbols
+
+    def rules(grammar):
+        found = [*grammar.grammar.binary.tolist(), *grammar.grammar.unary.tolist()]
+        found += [[k] for k in range(len(grammar.symbols))]
+        return {tuple(rule): p for rule, p in zip(found, grammar.scores, strict=True)}
+
+    assert rules(one) == rules(other)
+    plain = ConstituencyParser("pcfg", gold_tags=True).fit(TREES[:12])
+    assert rules(plain.model_.grammar) != rules(one)

@@ -164,7 +164,7 @@ def test_a_counted_grammar_has_probabilities_too():
 
 def test_refusals(parser):
     for wrong in (0, -1, 1.5, None):
-        with pytest.raises(ValueError, match="k must be a whole number"):
+        with pytest.raises(ValueError, match="n must be a whole number"):
             parser.predict_kbest([FEW[0]], wrong)
     with pytest.raises(ValueError, match="sentence 1 has no tags"):
         parser.predict_marginals([["a", "b"]])

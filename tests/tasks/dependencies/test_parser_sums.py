@@ -11,7 +11,7 @@ from structlearn.exceptions import CapabilityError
 from structlearn.structures.trees.heads import all_heads
 from structlearn.tasks import DependencyParser
 from structlearn.tasks.dependencies.reading import read_treebank
-from structlearn.tasks.dependencies.sums import ArcScores
+from structlearn.tasks.dependencies.sums import ArcSums
 
 TREES = [
     list(zip(s.words, s.tags, s.heads, s.deprels, strict=True))
@@ -31,7 +31,8 @@ def parser(request):
 
 def _listed(parser, sentence):
     """Every tree of a short sentence with its score, by enumeration of the dense scores."""
-    scores = ArcScores(parser.model_, read_treebank([sentence]), [None] * 3, 0)
+    tags = [tag for _, tag in sentence]
+    scores = ArcSums(parser.model_, read_treebank([sentence]), [None] * 3, 0, tags)
     dense, names = scores.dense(), parser.model_.labels
     found = []
     for heads in all_heads(len(sentence), projective=parser.projective, single_root=True):

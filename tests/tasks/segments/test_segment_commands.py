@@ -89,17 +89,26 @@ def test_errors(folder, tmp_path):
     done = run("train", "segments", folder / "train", "--model", tmp_path / "m", "--target", "2")
     assert done.returncode == 1
     assert "labels of chunks" in done.stderr
-    inspected = run("inspect", folder / "m")
-    assert inspected.returncode == 1
-    assert "inspected" in inspected.stderr
+    asked = run("inspect", folder / "m", "--sentence", "fish sleep")
+    assert asked.returncode == 1
+    assert "--sentence is for taggers" in asked.stderr
     assert run("predict", folder / "train", folder / "bare").returncode == 1
+
+
+def test_inspect(folder, tmp_path):
+    shown = run("inspect", folder / "m").stdout
+    assert shown.startswith("learner      perceptron, segments of up to")
+    assert "parameters   average True, max_iter 4 (estimator 10), shuffle True" in shown
+    assert "transitions: from the row's label to the column's" in shown
+    assert run("inspect", folder / "m", "--html", tmp_path / "page").stdout == ""
+    assert "Transitions" in (tmp_path / "page").read_text(encoding="utf-8")
 
 
 def test_prediction_needs_no_numpy(folder):
     code = (
         "import sys, structlearn.cli as cli\n"
         f"code = cli.run(['predict', {str(folder / 'm')!r}, {str(folder / 'bare')!r}])\n"
-        "heavy = [m for m in ('numpy', 'scipy', 'sklearn', 'argparse') if m in sys.modules]\n"
+        "heavy = [m for m in ('numpy', 'scipy', 'sklearn') if m in sys.modules]\n"
         "print(code, heavy, file=sys.stderr)"
     )
     done = subprocess.run(

@@ -25,7 +25,8 @@ def tagger():
     "learner", ["perceptron", "svm", "crf", "passive-aggressive", "arow", "adagrad"]
 )
 def test_every_learner(learner):
-    tagger = SegmentTagger(SegmentTemplates.parse(SMALL), learner, max_iter=15, C=10.0)
+    C = None if learner in ("perceptron", "arow") else 10.0
+    tagger = SegmentTagger(SegmentTemplates.parse(SMALL), learner, max_iter=15, C=C)
     assert tagger.fit(TRAIN).evaluate(TEST)["f1"] > 0.93
 
 
@@ -115,7 +116,7 @@ def test_scores_are_features_times_weights(tagger):
 
 def test_a_dev_set_ends_training_and_calibrates():
     tagger = SegmentTagger(max_iter=40, patience=2, n_models=1).fit(TRAIN, dev=TEST)
-    scores = [record["f1"] for record in tagger.history_]
+    scores = [record["dev_f1"] for record in tagger.history_]
     assert len(scores) < 40
     assert tagger.model_.training["passes"] == 1 + int(np.argmax(scores))
     assert tagger.evaluate(TEST)["f1"] == pytest.approx(max(scores))

@@ -246,7 +246,7 @@ def test_page_has_what_the_text_has(tagger):
 def test_page_escapes():
     bad = ["<script>alert(1)</script>", "a&amp;b", 'say"', "it's", "</style>", "<!--"]
     train = [[(w, f"L{w}") for w in bad], [("x", "plain")]]
-    tagger = Tagger(FeatureTemplates.parse("word"), max_iter=3).fit(train)
+    tagger = Tagger(FeatureTemplates.parse("word"), "crf", max_iter=3).fit(train)
     page = Page(inspect_html(tagger, sentences=[[(w,) for w in bad]]))
     joined = "\n".join(page.texts)
     for word in bad:

@@ -136,14 +136,14 @@ def test_known_labels_that_make_no_sense(small):
     tagger, sentences = small
     with pytest.raises(ValueError, match=r"sentence 0.*'Q'"):
         tagger.predict(sentences[:1], known=[["Q"] + [None] * (len(sentences[0]) - 1)])
-    with pytest.raises(ValueError, match="one entry a token"):
+    with pytest.raises(ValueError, match="one entry for each token"):
         tagger.predict(sentences[:1], known=[[None]])
 
 
 def test_known_labels_sentence_by_sentence(small):
     """One entry too many here and one too few there is an error, not a shift."""
     tagger, _ = small
-    with pytest.raises(ValueError, match="one entry a token"):
+    with pytest.raises(ValueError, match="one entry for each token"):
         tagger.predict([["a", "b"], ["c", "d"]], known=[["N"], [None, None, None]])
 
 
@@ -423,7 +423,7 @@ def test_prune_leaves_small_weights_out():
     assert 0 < len(weights_by_name(pruned)) < len(whole)
 
 
-def test_all_states_has_more_weights():
+def test_all_possible_states_has_more_weights():
     sentences = tagged(20)
     seen = {
         (name, label)
@@ -432,7 +432,9 @@ def test_all_states_has_more_weights():
         for name in row
     }
     some = weights_by_name(Tagger(templates(), max_iter=3).fit(sentences).model_)
-    every = weights_by_name(Tagger(templates(), max_iter=3, all_states=True).fit(sentences).model_)
+    every = weights_by_name(
+        Tagger(templates(), max_iter=3, all_possible_states=True).fit(sentences).model_
+    )
     assert set(some) <= seen
     assert set(every) - seen
 
@@ -603,7 +605,7 @@ PROGRAM = """
 import sys
 from structlearn.datasets import make_treebank
 from structlearn.tasks import Tagger
-from structlearn.tasks.tagging import training
+from structlearn.tasks.learning import Watch
 from structlearn.text import FeatureTemplates
 
 sentences = [list(zip(s.words, s.tags)) for s in make_treebank(400, random_state=0)]
@@ -611,12 +613,12 @@ sentences = [list(zip(s.words, s.tags)) for s in make_treebank(400, random_state
 # so learning does not end by itself. (The preset would do: its features of seen labels differ
 # between the copies.)
 sentences += [[(w, "X") for w, _ in s] for s in sentences[:40]]
-look = training.Monitor.look
-def told(self, number, *rest, **shown):
-    if number == 25 and self.run == 1:
+look = Watch.__call__
+def told(self, record):
+    if record["iteration"] == 25 and self.run == 1:
         print("ready", flush=True)
-    return look(self, number, *rest, **shown)
-training.Monitor.look = told
+    return look(self, record)
+Watch.__call__ = told
 tagger = Tagger(FeatureTemplates.parse("word[-1..1]"), LEARNER, max_iter=10**6)
 try:
     tagger.fit(sentences)

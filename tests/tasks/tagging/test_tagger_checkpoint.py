@@ -5,7 +5,7 @@ import pytest
 from structlearn import cli
 from structlearn.estimators import checkpoint as module
 from structlearn.tasks import Tagger
-from structlearn.tasks.tagging.estimation import Watch
+from structlearn.tasks.learning import Watch
 from tests.tasks.tagging.tagger_data import chunked, tagged
 
 
@@ -21,17 +21,20 @@ def at_every_iteration(monkeypatch):
 
 @pytest.fixture
 def kill_at(monkeypatch):
-    """Return a function that sets the iteration at which everything ends; 0: at none."""
+    """Return a function that sets the iteration, and run, at which everything ends; 0: none."""
     look = Watch.__call__
-    at = [0]
+    at = [0, 1]
 
     def watched(self, record):
-        if record["iteration"] == at[0]:
+        if [record["iteration"], self.run] == at:
             raise Killed
         return look(self, record)
 
+    def kill(iteration, run=1):
+        at[:] = iteration, run
+
     monkeypatch.setattr(Watch, "__call__", watched)
-    return lambda k: at.__setitem__(0, k)
+    return kill
 
 
 def written(tagger, path):
@@ -51,9 +54,11 @@ def history(tagger):
         {"learner": "crf", "l1": 0.1, "max_iter": 12},
         {"learner": "svm", "max_iter": 6},
         {"learner": "arow", "max_iter": 6},
+        {"learner": "perceptron", "n_models": 1, "max_iter": 6},
+        {"learner": "perceptron", "n_models": 1, "max_iter": 6, "average": False},
         {"learner": "perceptron", "order": 2, "n_models": 1, "max_iter": 6, "patience": 2},
     ],
-    ids=["crf", "l1", "svm", "arow", "perceptron"],
+    ids=["crf", "l1", "svm", "arow", "perceptron", "last weights", "order 2"],
 )
 def test_goes_on_to_the_same_model(options, dev, tmp_path, kill_at):
     train, held_out = tagged(40), tagged(20, seed=1) if dev else None
@@ -72,20 +77,40 @@ def test_goes_on_to_the_same_model(options, dev, tmp_path, kill_at):
     assert not path.exists()
 
 
-def test_learners_without_checkpoints_say_so(tmp_path):
+@pytest.mark.parametrize("dev", [False, True])
+def test_goes_on_in_the_middle_of_several_models(dev, tmp_path, kill_at):
+    train, held_out = tagged(40), tagged(20, seed=1) if dev else None
+    options = {"n_models": 3, "max_iter": 4, "patience": 0}
+    straight = Tagger("pos", **options).fit(train, dev=held_out)
     path = tmp_path / "training"
-    with pytest.raises(ValueError, match="checkpoint: the first-order perceptron cannot go on"):
-        Tagger("pos", n_models=1, checkpoint=path).fit(tagged(10))
-    with pytest.raises(ValueError, match="checkpoint: averaged models cannot go on"):
-        Tagger("pos", n_models=2, order=2, checkpoint=path).fit(tagged(10))
-    with pytest.raises(ValueError, match="checkpoint does not go with it"):
-        Tagger(learner="hmm", checkpoint=path).fit(tagged(10))
-    text = tmp_path / "train.txt"
-    sentences = ("".join(f"{w} {t}\n" for w, t in sentence) for sentence in tagged(10))
+    for run, k in ((1, 3), (2, 2), (2, 4), (3, 3)):
+        kill_at(k, run)
+        with pytest.raises(Killed):
+            Tagger("pos", checkpoint=path, **options).fit(train, dev=held_out)
+    kill_at(0)
+    resumed = Tagger("pos", checkpoint=path, n_jobs=2, **options).fit(train, dev=held_out)
+    assert resumed.model_.training["n_models"] == 3
+    assert written(resumed, tmp_path / "a") == written(straight, tmp_path / "b")
+    assert list(tmp_path.glob("training*")) == []
+
+
+def test_goes_on_with_a_stream(tmp_path, kill_at):
+    text, path = tmp_path / "train.txt", tmp_path / "training"
+    sentences = ("".join(f"{w} {t}\n" for w, t in sentence) for sentence in tagged(40))
     text.write_text("\n".join(sentences))
-    with pytest.raises(ValueError, match="streaming cannot go on"):
-        Tagger("pos", n_models=1, checkpoint=path).fit_stream(text)
-    assert not path.exists()
+    straight = Tagger("pos", n_models=1, max_iter=5).fit_stream(text)
+    kill_at(4)
+    with pytest.raises(Killed):
+        Tagger("pos", n_models=1, max_iter=5, checkpoint=path).fit_stream(text)
+    kill_at(0)
+    resumed = Tagger("pos", n_models=1, max_iter=5, checkpoint=path).fit_stream(text)
+    assert history(resumed) == history(straight)
+    assert written(resumed, tmp_path / "a") == written(straight, tmp_path / "b")
+
+
+def test_what_is_counted_has_none(tmp_path):
+    with pytest.raises(ValueError, match="checkpoint does not go with it"):
+        Tagger(learner="hmm", checkpoint=tmp_path / "training").fit(tagged(10))
 
 
 def test_command_line(tmp_path, kill_at, capsys):

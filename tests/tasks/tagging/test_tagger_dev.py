@@ -8,7 +8,7 @@ import pytest
 from structlearn.metrics import chunk_f1, to_iobes, token_accuracy
 from structlearn.structures import Chain
 from structlearn.tasks import Tagger
-from structlearn.tasks.tagging.training import Monitor
+from structlearn.tasks.learning import Watch
 from structlearn.text import FeatureTemplates
 from tests.tasks.tagging.tagger_data import (
     TEMPLATES,
@@ -25,14 +25,14 @@ def templates():
     return FeatureTemplates.parse(TEMPLATES)
 
 
-@pytest.mark.parametrize("learner", ["perceptron", "svm"])
+@pytest.mark.parametrize("learner", ["perceptron", "arow"])
 def test_each_pass_is_scored_as_a_run_of_so_many_passes_would_be(learner):
     """The passes of a run are what shorter runs end with, so these say what the scores are."""
     train, dev = chunked(40), chunked(20, seed=1)
     tagger = Tagger(templates(), learner, max_iter=6, patience=0).fit(train, dev=dev)
     runs = [Tagger(templates(), learner, max_iter=p).fit(train) for p in range(1, 7)]
     scores = [chunk_f1(labels_of(dev), run.predict(dev)) for run in runs]
-    assert [record["f1"] for record in tagger.history_] == pytest.approx(scores, abs=1e-12)
+    assert [record["dev_f1"] for record in tagger.history_] == pytest.approx(scores, abs=1e-12)
     assert [record["pass"] for record in tagger.history_] == [1, 2, 3, 4, 5, 6]
     best = int(np.argmax(scores))
     assert same_model(tagger.model_, runs[best].model_)
@@ -43,9 +43,9 @@ def test_each_pass_is_scored_as_a_run_of_so_many_passes_would_be(learner):
 def test_accuracy_decides_where_labels_are_no_chunks():
     train, dev = tagged(30), tagged(20, seed=1)
     tagger = Tagger(templates(), max_iter=4, patience=0).fit(train, dev=dev)
-    best = max(record["accuracy"] for record in tagger.history_)
+    best = max(record["dev_accuracy"] for record in tagger.history_)
     assert token_accuracy(labels_of(dev), tagger.predict(dev)) == best
-    assert "f1" not in tagger.history_[0]
+    assert "dev_f1" not in tagger.history_[0]
 
 
 def noisy(sentences, share, seed=0):
@@ -62,7 +62,7 @@ def noisy(sentences, share, seed=0):
 def test_patience(patience):
     train, dev = noisy(tagged(60), 0.3), tagged(20, seed=1)
     tagger = Tagger(templates(), max_iter=60, patience=patience).fit(train, dev=dev)
-    scores = [record["accuracy"] for record in tagger.history_]
+    scores = [record["dev_accuracy"] for record in tagger.history_]
     best = int(np.argmax(scores))  # the first of the best
     assert len(scores) == best + 1 + patience < 60
     assert tagger.model_.training["passes"] == best + 1
@@ -71,7 +71,7 @@ def test_patience(patience):
         assert i - int(np.argmax(scores[: i + 1])) < patience
     without = Tagger(templates(), max_iter=len(scores) + 2, patience=0).fit(train, dev=dev)
     assert len(without.history_) == len(scores) + 2
-    assert [r["accuracy"] for r in without.history_][: len(scores)] == scores
+    assert [r["dev_accuracy"] for r in without.history_][: len(scores)] == scores
 
 
 def test_each_of_several_models_has_its_own_best_pass():
@@ -83,8 +83,8 @@ def test_each_of_several_models_has_its_own_best_pass():
     ]
     lengths = [len(run.history_) for run in runs]
     assert len(tagger.history_) == sum(lengths)
-    scores = [r["accuracy"] for run in runs for r in run.history_]
-    assert [r["accuracy"] for r in tagger.history_] == scores
+    scores = [r["dev_accuracy"] for run in runs for r in run.history_]
+    assert [r["dev_accuracy"] for r in tagger.history_] == scores
     start = [np.frombuffer(bytes(run.model_.arrays["start"])) for run in runs]
     np.testing.assert_allclose(
         np.frombuffer(bytes(tagger.model_.arrays["start"])), (start[0] + start[1]) / 2
@@ -150,9 +150,10 @@ def test_calibration_of_iobes_is_on_its_own_labels():
 
 def test_of_equal_passes_the_first_is_kept():
     scores = iter([0.5, 0.7, 0.7, 0.6])
-    monitor = Monitor(lambda _: next(scores), "accuracy", 2, False, 10)
-    stops = [monitor.look(number, lambda n=number: n) for number in (1, 2, 3, 4)]
-    assert (monitor.best, monitor.best_pass, monitor.best_score) == (2, 2, 0.7)
+    watch = Watch(lambda _: next(scores), "accuracy", patience=2)
+    passes = [{"iteration": k, "weights": lambda k=k: np.array([k])} for k in (1, 2, 3, 4)]
+    stops = [watch(record) for record in passes]
+    assert (watch.best.tolist(), watch.best_pass, watch.best_score) == ([2], 2, 0.7)
     assert stops == [False, False, False, True]
 
 
@@ -164,6 +165,6 @@ def test_lines_of_progress(capsys):
     lines = err.splitlines()
     assert lines[0] == "features pos, target pos, scheme none"
     assert len(lines) == 4
-    assert all("dev accuracy" in line and "training accuracy" in line for line in lines[1:])
+    assert all("dev accuracy" in line and "updates" in line for line in lines[1:])
     Tagger("pos", max_iter=3).fit(tagged(20))
     assert capsys.readouterr() == ("", "")

@@ -55,14 +55,18 @@ def words_of(sentences):
     return [[token[0] for token in sentence] for sentence in sentences]
 
 
-def test_svm():
+@pytest.mark.parametrize("solver", [None, "sgd"])
+def test_svm(solver):
     sentences, test = tagged(40), tagged(15, seed=1)
-    tagger = Tagger(templates(), "svm", C=0.2, max_iter=5, random_state=3).fit(sentences)
-    svm = StructuredSVM(C=0.2, solver="sgd", max_iter=5, tol=0, random_state=3)
+    options = {"C": 0.2, "max_iter": 5, "tol": 0.0, "random_state": 3}
+    tagger = Tagger(templates(), "svm", solver=solver, **options).fit(sentences)
+    svm = StructuredSVM(solver=solver or "frank-wolfe", **options)
     with pytest.warns(UserWarning, match="stopped after 5"):
         svm.fit(feature_lists(sentences), labels_of(sentences))
     assert close(tagger, svm)
     assert tagger.predict(test) == [y.tolist() for y in svm.predict(feature_lists(test))]
+    assert tagger.model_.training["objective"] == pytest.approx(svm.objective_)
+    assert tagger.model_.training["gap"] == pytest.approx(svm.duality_gap_)
 
 
 def objective(model, sentences, C):

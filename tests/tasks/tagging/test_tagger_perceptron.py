@@ -12,7 +12,8 @@ from hypothesis import strategies as st
 from structlearn import StructuredPerceptron
 from structlearn.metrics import legal_transitions, to_iobes
 from structlearn.tasks import Tagger
-from structlearn.tasks.tagging import fitting, training
+from structlearn.tasks.learning import Watch
+from structlearn.tasks.tagging.problem import TokenProblem
 from structlearn.text import FeatureTemplates, read_corpus
 from tests.tasks.tagging.tagger_data import (
     TEMPLATES,
@@ -65,11 +66,13 @@ def test_tags(average, passes):
     assert len(tagger.history_) == passes
 
 
-@pytest.mark.parametrize("options", [{"min_count": 2}, {"min_count": 4}, {"all_states": True}])
+@pytest.mark.parametrize(
+    "options", [{"min_count": 2}, {"min_count": 4}, {"all_possible_states": True}]
+)
 def test_which_weights_there_are(options):
     sentences = tagged(40, seed=1)
     tagger = Tagger(templates(), shuffle=False, max_iter=3, **options).fit(sentences)
-    renamed = {{"all_states": "all_possible_states"}.get(k, k): v for k, v in options.items()}
+    renamed = options
     assert agree(tagger, estimator_of(sentences, max_iter=3, **renamed))
 
 
@@ -100,9 +103,9 @@ def test_constraints(scheme):
     n_labels=st.sampled_from([1, 2, 7, 8, 9, 30, 70]),
     n_words=st.integers(1, 12),
     seed=st.integers(0, 10**6),
-    all_states=st.booleans(),
+    all_possible_states=st.booleans(),
 )
-def test_random_corpora(n_labels, n_words, seed, all_states):
+def test_random_corpora(n_labels, n_words, seed, all_possible_states):
     """Rows of all lengths: features with one label and with all, more labels than a word of bits.
 
     Both forms in which the learner keeps a feature are met: with a weight for every label, and as
@@ -115,8 +118,12 @@ def test_random_corpora(n_labels, n_words, seed, all_states):
     ]
     if len({k for s in sentences for _, k in s}) == 1:
         sentences.append([("w0", "other"), ("w1", "other")])
-    tagger = Tagger(templates(), shuffle=False, max_iter=3, all_states=all_states).fit(sentences)
-    assert agree(tagger, estimator_of(sentences, max_iter=3, all_possible_states=all_states))
+    tagger = Tagger(
+        templates(), shuffle=False, max_iter=3, all_possible_states=all_possible_states
+    ).fit(sentences)
+    assert agree(
+        tagger, estimator_of(sentences, max_iter=3, all_possible_states=all_possible_states)
+    )
 
 
 def test_the_order_of_sentences_is_shuffled_by_the_seed():
@@ -154,23 +161,21 @@ def test_passes_that_need_not_be_made_count_in_the_average():
     assert agree(tagger, estimator_of(sentences, max_iter=30))
 
 
-def test_history_counts_what_was_wrong():
-    sentences = tagged(30)
-    tagger = Tagger(templates(), max_iter=1, shuffle=False).fit(sentences[:1])
-    # Before the first step all scores are 0 and the first label is predicted everywhere.
-    first = min(k for _, k in sentences[0])
-    wrong = sum(k != first for _, k in sentences[0])
-    (record,) = tagger.history_
-    assert (record["pass"], record["wrong"], record["updates"]) == (1, wrong, 1)
-
-
-def test_the_slow_way_learns_the_same(monkeypatch):
-    """Through the estimator, features and all, the model is the same bit for bit."""
-    sentences = tagged(40)
-    fast = Tagger(templates(), shuffle=False, max_iter=3).fit(sentences)
-    monkeypatch.setattr(fitting.Fitting, "_suits_integers", lambda *_: False)
-    slow = Tagger(templates(), shuffle=False, max_iter=3).fit(sentences)
-    assert same_model(fast.model_, slow.model_)
+@pytest.mark.parametrize(
+    "options", [{}, {"average": False}, {"shuffle": False}, {"n_models": 2}, {"max_iter": 30}]
+)
+@pytest.mark.parametrize("scheme", ["none", "iobes"])
+def test_whole_numbers_are_the_general_way(options, scheme, monkeypatch):
+    """The general learner over the same problem: losses, updates and bits are the same."""
+    sentences = chunked(40)
+    options = {"max_iter": 4, "scheme": scheme, "all_possible_states": 3, **options}
+    fast = Tagger(templates(), **options).fit(sentences)
+    monkeypatch.setattr(TokenProblem, "suits_integers", False)
+    general = Tagger(templates(), **options).fit(sentences)
+    for record in (*fast.history_, *general.history_):
+        record.pop("seconds")
+    assert fast.history_ == general.history_
+    assert same_model(fast.model_, general.model_)
 
 
 def test_from_a_file_a_corpus_and_lists(tmp_path):
@@ -214,8 +219,8 @@ def test_runs_side_by_side_are_those_one_after_another(dev, tmp_path, capsys):
         models.append((tmp_path / "model").read_bytes())
         histories.append([{k: v for k, v in r.items() if k != "seconds"} for r in tagger.history_])
         shown = capsys.readouterr().err
-        assert "run 3  pass   1" in shown
-        assert "run 4" not in shown
+        assert "run 3/3  pass   1" in shown
+        assert "run 4/" not in shown
     assert models[0] == models[1] == models[2]
     assert histories[0] == histories[1] == histories[2]
 
@@ -224,22 +229,23 @@ def test_runs_side_by_side_are_those_one_after_another(dev, tmp_path, capsys):
 def test_interrupt_keeps_the_runs_that_are_complete(threads, monkeypatch):
     """Ctrl-C in the second of two runs: the model is that of the first."""
     sentences = tagged(40)
-    look = training.Monitor.look
+    look = Watch.__call__
 
-    def interrupted(self, number, *rest, **shown):
+    def interrupted(self, record):
+        number = record["iteration"]
         if self.run == 2 and number == 2:
             if threads == 1:
                 raise KeyboardInterrupt
             first_is_done.wait(20)
             signal.pthread_kill(threading.main_thread().ident, signal.SIGINT)
             time.sleep(0.5)
-        stop = look(self, number, *rest, **shown)
+        stop = look(self, record)
         if self.run == 1 and number == 3:
             threading.Timer(0.3, first_is_done.set).start()
         return stop
 
     first_is_done = threading.Event()
-    monkeypatch.setattr(training.Monitor, "look", interrupted)
+    monkeypatch.setattr(Watch, "__call__", interrupted)
     tagger = Tagger(templates(), n_models=2, max_iter=3, n_jobs=threads)
     with pytest.raises(KeyboardInterrupt):
         tagger.fit(sentences)

@@ -47,8 +47,8 @@ def data():
 def test_goes_on_as_the_estimator_does(data, order):
     first, more = data
     # With a weight for every pair: a model forgets which of its weights are 0.
-    before = last(order=order, all_states=True).fit(first)
-    tagger = last(order=order, all_states=True).fit(more, start=before)
+    before = last(order=order, all_possible_states=True).fit(first)
+    tagger = last(order=order, all_possible_states=True).fit(more, start=before)
     estimator = StructuredPerceptron(
         Chain(order=order),
         average=False,
@@ -86,7 +86,7 @@ def test_passes_one_after_another_are_passes_at_once(data):
         {"scheme": "bio"},
         {"scheme": "iobes"},
         {"hash_bits": 12},
-        {"all_states": True},
+        {"all_possible_states": True},
         {"min_count": 2},
     ],
 )

@@ -46,8 +46,8 @@ def test_pieces_in_file_order_are_the_whole_in_file_order(path, monkeypatch, pie
     assert same_model(stream.model_, whole.model_)
     assert stream.model_.feature_names() == whole.model_.feature_names()
     assert stream.model_.training == whole.model_.training
-    counted = [{k: r[k] for k in ("pass", "wrong", "updates")} for r in stream.history_]
-    assert counted == [{k: r[k] for k in ("pass", "wrong", "updates")} for r in whole.history_]
+    counted = [{k: r[k] for k in ("pass", "loss", "updates")} for r in stream.history_]
+    assert counted == [{k: r[k] for k in ("pass", "loss", "updates")} for r in whole.history_]
 
 
 def test_strings_that_are_forgotten_between_pieces(path, monkeypatch):

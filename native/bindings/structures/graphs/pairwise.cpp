@@ -126,25 +126,12 @@ std::vector<std::int64_t> widened(const std::vector<std::int32_t>& y) {
   return {y.begin(), y.end()};
 }
 
-// Runs body without the interpreter, Ctrl-C still heard.
-template <class Body>
-auto undisturbed(Body&& body) {
-  Signals signals;
-  const auto result = [&] {
-    nb::gil_scoped_release release;
-    Interrupt interrupt(signals.poll());
-    return body(&interrupt);
-  }();
-  signals.rethrow();
-  return result;
-}
-
 nb::tuple climb(const PyPairwise& self, Input<std::int64_t, nb::ndim<1>> start, bool swap,
                 std::size_t max_cycles) {
   std::vector<std::int32_t> y = self.labels(start);
   const MoveSettings settings{swap, max_cycles};
   const MoveResult r =
-      undisturbed([&](Interrupt* i) { return climb_by_cuts(self.model, settings, y, i); });
+      interruptible([&](Interrupt& i) { return climb_by_cuts(self.model, settings, y, &i); });
   return nb::make_tuple(to_numpy(widened(y)), self.model.score(y.data()), r.converged, r.truncated);
 }
 
@@ -156,9 +143,9 @@ double score(const PyPairwise& self, Input<std::int64_t, nb::ndim<1>> y) {
 nb::tuple partial_labels(const PyPairwise& self) {
   if (self.model.labels != 2) throw std::invalid_argument("roof duality needs two labels");
   std::vector<std::int32_t> y;
-  const double bound = undisturbed([&](Interrupt* i) {
+  const double bound = interruptible([&](Interrupt& i) {
     const StandardPairwise standard(self.model);
-    return standard.offset() + roof_dual(standard.model(), y, i) / standard.scale();
+    return standard.offset() + roof_dual(standard.model(), y, &i) / standard.scale();
   });
   return nb::make_tuple(to_numpy(widened(y)), bound);
 }
@@ -194,8 +181,8 @@ EliminationPlans& shared_plans() {
 nb::tuple search(const PyPairwise& self, const std::string& name, bool with_bound) {
   const auto method = pair_method(name);
   if (!method) throw std::invalid_argument("there is no method " + name);
-  const PairFound found = undisturbed([&](Interrupt* i) {
-    return search_labels(self.model, *method, with_bound, shared_plans(), i);
+  const PairFound found = interruptible([&](Interrupt& i) {
+    return search_labels(self.model, *method, with_bound, shared_plans(), &i);
   });
   return nb::make_tuple(to_numpy(widened(found.y)), found.value, found.bound, found.method,
                         refusal_name(found.refusal), found.place);
@@ -240,7 +227,8 @@ nb::object sums(const PyPairwise& self, double temperature) {
 nb::tuple loopy(const PyPairwise& self, double temperature, double damping) {
   if (!(temperature > 0.0)) throw std::invalid_argument("the temperature must be above 0");
   PairSums sums;
-  undisturbed([&](Interrupt* i) { return loopy_sums(self.model, temperature, damping, sums, i); });
+  interruptible(
+      [&](Interrupt& i) { return loopy_sums(self.model, temperature, damping, sums, &i); });
   return read_sums(std::move(sums));
 }
 
@@ -267,8 +255,8 @@ nb::tuple messages(const PyPairwise& self, double temperature, bool reweighted, 
   std::vector<std::int32_t> y;
   std::vector<double> belief(m.nodes * m.labels);
   std::vector<double> pairs(with_pairs ? m.n_edges * m.labels * m.labels : 0);
-  const MessageResult r = undisturbed([&](Interrupt* i) {
-    return pass_messages(m, settings, y, belief.data(), with_pairs ? pairs.data() : nullptr, i);
+  const MessageResult r = interruptible([&](Interrupt& i) {
+    return pass_messages(m, settings, y, belief.data(), with_pairs ? pairs.data() : nullptr, &i);
   });
   const double value = m.score(y.data());
   return nb::make_tuple(to_numpy(widened(y)), value, to_numpy(std::move(belief)),

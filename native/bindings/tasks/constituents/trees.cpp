@@ -161,7 +161,7 @@ class PyTreeExamples {
   std::size_t features() const { return keys_.size(); }
 
  private:
-  // The gold label of every span, 0 where there is none.
+  // The gold label of every span, 0 for spans without one.
   void add_cost(const std::vector<LabelledSpan>& tree, std::size_t n) {
     const std::size_t begin = label_.size();
     label_.resize(begin + spans_of(n), 0);
@@ -275,8 +275,8 @@ class PyTreeParser {
   struct Scored {
     Scored(const SpanScorer& scorer, std::size_t s, const float* weights, Workspace& ws)
         : layout(scorer.layout(s)) {
-      constexpr std::size_t kSlot = 10;  // above those that structures use
-      double* theta = ws.real(kSlot, layout.parts);
+      enum Scratch { kTheta };
+      double* theta = ws.real(kTheta, layout.parts);
       scorer.score(s, layout, weights, 1.0, theta);
       scores = scores_of(layout, theta);
     }

@@ -36,13 +36,27 @@ struct PyParseLabeller {
   std::unique_ptr<PieceLabeller<ParseLabeller>> pieces;
 };
 
+// A tree as Python has it: a list of (head, relation). heads[1..n].
+template <class Relation>
+nb::list as_list(const std::vector<std::int32_t>& heads, Relation&& relation) {
+  nb::list tree;
+  for (std::size_t m = 1; m < heads.size(); ++m) {
+    tree.append(nb::make_tuple(heads[m], relation(m)));
+  }
+  return tree;
+}
+
+// The trees of all sentences, and how many of them are proven the best.
 nb::tuple predict(const PyParser& self, const Corpus& corpus, nb::list tags, bool lemmas,
                   std::size_t threads) {
+  struct Found {
+    std::vector<std::int32_t> heads;
+    std::vector<std::uint16_t> labels;
+    bool exact = false;
+  };
   const Tags columns(corpus, tags);
   const std::size_t n = corpus.sentences();
-  std::vector<std::int32_t> heads(corpus.tokens());
-  std::vector<std::uint32_t> labels(corpus.tokens());
-  std::vector<std::uint8_t> exact(n);
+  std::vector<Found> found(n);
   Signals signals;
   {
     nb::gil_scoped_release release;
@@ -52,21 +66,23 @@ nb::tuple predict(const PyParser& self, const Corpus& corpus, nb::list tags, boo
       SentenceParser parser(*self.model);
       TokenReader reader(corpus, kForm, lemmas ? kLemma : TokenReader::kNone);
       Sentence sentence;
-      std::vector<std::int32_t> h;
-      std::vector<std::uint16_t> l;
       for (std::size_t s = task * n / tasks; s < (task + 1) * n / tasks; ++s) {
         if (interrupt.requested()) return;
         reader.read(s, columns.upos, columns.xpos, columns.feats, sentence);
-        exact[s] = parser.parse(sentence, h, l).exact;
-        const auto at = static_cast<std::ptrdiff_t>(corpus.sentence(s));
-        std::copy(h.begin() + 1, h.end(), heads.begin() + at);
-        std::copy(l.begin() + 1, l.end(), labels.begin() + at);
+        found[s].exact = parser.parse(sentence, found[s].heads, found[s].labels).exact;
       }
     });
   }
   signals.rethrow();
-  return nb::make_tuple(to_bytes(heads), to_bytes(labels),
-                        static_cast<std::size_t>(std::count(exact.begin(), exact.end(), 1)));
+  std::vector<nb::object> names;
+  for (const std::string& label : self.model->labels()) names.push_back(text_of(label));
+  nb::list trees;
+  std::size_t exact = 0;
+  for (const Found& f : found) {
+    trees.append(as_list(f.heads, [&](std::size_t m) { return names[f.labels[m]]; }));
+    exact += f.exact;
+  }
+  return nb::make_tuple(trees, exact);
 }
 
 Sentence read_sentence(const Corpus& corpus, nb::list tags, bool lemmas, std::size_t sentence) {
@@ -76,6 +92,14 @@ Sentence read_sentence(const Corpus& corpus, nb::list tags, bool lemmas, std::si
   Sentence s;
   reader.read(sentence, columns.upos, columns.xpos, columns.feats, s);
   return s;
+}
+
+nb::list named(const std::map<std::uint16_t, double>& reasons) {
+  nb::list out;
+  for (const auto& [id, weight] : reasons) {
+    out.append(nb::make_tuple(text_of(feature_name(id)), weight));
+  }
+  return out;
 }
 
 // Word by word: the arc of the best tree, the best other arc, and what speaks for the one rather
@@ -106,29 +130,19 @@ nb::list explain(const PyParser& self, const Corpus& corpus, nb::list tags, bool
       word["rival_head"] = parts.head[rival];
       word["rival_label"] = self.model->labels()[parser.arc_labels()[rival]];
       word["rival_score"] = scores[rival];
-      for (const auto& other :
+      for (const auto& [id, weight] :
            parser.reasons(s, parts.head[rival], m, parser.arc_labels()[rival])) {
-        const auto at = std::find_if(reasons.begin(), reasons.end(),
-                                     [&](const auto& r) { return r.id == other.id; });
-        if (at == reasons.end()) {
-          reasons.push_back({other.id, -other.weight});
-        } else {
-          at->weight -= other.weight;
-        }
+        reasons[id] -= weight;
       }
     }
-    nb::list named;
-    for (const auto& r : reasons) {
-      named.append(nb::make_tuple(text_of(feature_name(r.id)), r.weight));
-    }
-    word["reasons"] = named;
+    word["reasons"] = named(reasons);
     out.append(word);
   }
   return out;
 }
 
-// The arcs that the pruner leaves of a sentence: heads, words, and scores with each label (-inf
-// where one is not allowed).
+// The arcs that the pruner leaves of a sentence: heads, words, scores with each label (-inf where
+// one is not allowed), the log of the sum over all trees, and probabilities.
 nb::tuple arcs(const PyParser& self, const Corpus& corpus, nb::list tags, bool lemmas,
                std::size_t sentence) {
   const Sentence s = read_sentence(corpus, tags, lemmas, sentence);
@@ -136,12 +150,18 @@ nb::tuple arcs(const PyParser& self, const Corpus& corpus, nb::list tags, bool l
   parser.score(s);
   const Parts& parts = parser.parts();
   const std::size_t labels = self.model->labels().size(), width = label_width(labels);
-  std::vector<double> by_label;
-  for (std::size_t a = 0; a < parts.arcs(); ++a) {
-    const double* row = parser.scores().data() + a * width;
-    by_label.insert(by_label.end(), row, row + labels);
-  }
-  return nb::make_tuple(to_bytes(parts.head), to_bytes(parts.word), to_bytes(by_label));
+  std::vector<double> p;
+  const double total = TreeSearch(self.model->options().projective)
+                           .labelled_sums(parts, width, parser.scores().data(), 1.0, p);
+  const auto by_label = [&](const std::vector<double>& of) {  // without what fills the lines
+    std::vector<double> out;
+    for (std::size_t a = 0; a < parts.arcs(); ++a) {
+      out.insert(out.end(), of.data() + a * width, of.data() + a * width + labels);
+    }
+    return to_bytes(out);
+  };
+  return nb::make_tuple(to_bytes(parts.head), to_bytes(parts.word), by_label(parser.scores()),
+                        total, by_label(p));
 }
 
 // What speaks for given arcs with their labels, template by template: for each word a list of
@@ -159,15 +179,27 @@ nb::list reasons(const PyParser& self, const Corpus& corpus, nb::list tags, bool
   for (int m = 1; m <= n; ++m) {
     const auto i = static_cast<std::size_t>(m - 1);
     if (heads[i] < 0 || heads[i] > n || heads[i] == m || labels[i] >= self.model->labels().size()) {
-      throw std::invalid_argument("a head or a label that there is not");
+      throw std::invalid_argument("a head or a label out of range");
     }
-    nb::list named;
-    for (const auto& r : parser.reasons(s, heads[i], m, labels[i])) {
-      named.append(nb::make_tuple(text_of(feature_name(r.id)), r.weight));
-    }
-    out.append(named);
+    out.append(named(parser.reasons(s, heads[i], m, labels[i])));
   }
   return out;
+}
+
+// The trees that some sentences come with.
+nb::list read_trees(const Corpus& corpus, std::size_t begin, std::size_t end) {
+  const text::Column& relations = conllu(corpus).columns()[kDeprel];
+  std::vector<nb::object> names(relations.strings.size());
+  nb::list trees;
+  for (std::size_t s = begin; s < end; ++s) {
+    check_sentence(corpus, s);
+    trees.append(as_list(read_tree(corpus, s), [&](std::size_t m) {
+      const std::uint32_t cell = relations.cell[corpus.sentence(s) + m - 1];
+      if (!names[cell].is_valid()) names[cell] = text_of(relations.strings[cell]);
+      return names[cell];
+    }));
+  }
+  return trees;
 }
 
 }  // namespace
@@ -228,21 +260,9 @@ void bind_parser(nb::module_& m) {
               },
               nb::arg("parser"), nb::arg("taggers"), nb::arg("format"), nb::arg("lemmas"));
   bind_labelling<PyParseLabeller>(labeller);
+  m.def("read_trees", &read_trees, nb::arg("corpus"), nb::arg("begin"), nb::arg("end"));
   m.def(
-      "check_trees",
-      [](const Corpus& corpus) {
-        const text::Column& relation = conllu(corpus).columns()[kDeprel];
-        for (std::size_t s = 0; s < corpus.sentences(); ++s) {
-          read_tree(corpus, s);
-          for (std::size_t t = corpus.sentence(s); t < corpus.sentence(s + 1); ++t) {
-            if (relation.strings[relation.cell[t]] != "_") continue;
-            throw text::BadLine(corpus.line_number(t),
-                                "sentence " + std::to_string(s + 1) + ", word " +
-                                    std::to_string(t - corpus.sentence(s) + 1) +
-                                    ": it has no relation");
-          }
-        }
-      },
+      "untagged_sentence", [](const Corpus& corpus) { return untagged_sentence(conllu(corpus)); },
       nb::arg("corpus"));
 }
 

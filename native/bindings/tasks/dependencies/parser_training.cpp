@@ -64,6 +64,16 @@ PyProblem parser_problem(const PyExamples& self, bool projective, int iterations
 }  // namespace
 
 void bind_parser_training(nb::module_& m) {
+  // What parsers cannot do is CapabilityError in Python.
+  nb::register_exception_translator([](const std::exception_ptr& thrown, void*) {
+    try {
+      std::rethrow_exception(thrown);
+    } catch (const Incapable& error) {
+      const nb::object kind =
+          nb::module_::import_("structlearn.exceptions").attr("CapabilityError");
+      PyErr_SetString(kind.ptr(), error.what());
+    }
+  });
   nb::class_<LabelledTreebank>(m, "ParserTreebank")
       .def(
           "__init__",
@@ -73,6 +83,12 @@ void bind_parser_training(nb::module_& m) {
           },
           nb::arg("corpus"), nb::arg("tags"), nb::arg("lemmas"))
       .def_prop_ro("labels", [](const LabelledTreebank& t) { return t.labels; })
+      .def_prop_ro("projective",
+                   [](const LabelledTreebank& t) {
+                     std::vector<bool> found;
+                     for (const auto& heads : t.trees.heads) found.push_back(is_projective(heads));
+                     return found;
+                   })
       .def("label_sets",
            [](const LabelledTreebank& t) {
              std::vector<std::uint64_t> keys, masks;

@@ -174,6 +174,18 @@ struct PySegmentModel {
     return to_bytes(scratch.marginals);
   }
 
+  // The n best segmentations with their scores, as predict gives them.
+  std::vector<std::pair<double, Output>> kbest(const Corpus& corpus, std::size_t sentence,
+                                               std::size_t n) const {
+    check_sentence(corpus, sentence);
+    check(corpus);
+    SegmentExtractor extractor(model->shared_features(), corpus, model->max_length());
+    extractor.update();
+    SegmentScratch scratch;
+    model->score(extractor, sentence, scratch);
+    return model->kbest(corpus.sentence(sentence + 1) - corpus.sentence(sentence), scratch, n);
+  }
+
   // Sum over the gold segments of -log p(segment), for calibration. `gold` as predict gives it;
   // segments with a label from K on, or too long, are left out.
   double log_loss(const Corpus& corpus, nb::handle gold, double temperature) const {
@@ -259,6 +271,7 @@ void bind_segments(nb::module_& m) {
       .def("predict", &PySegmentModel::predict, nb::arg("corpus"), nb::arg("threads"))
       .def("marginals", &PySegmentModel::marginals, nb::arg("corpus"), nb::arg("sentence"),
            nb::arg("temperature"))
+      .def("kbest", &PySegmentModel::kbest, nb::arg("corpus"), nb::arg("sentence"), nb::arg("n"))
       .def("log_loss", &PySegmentModel::log_loss, nb::arg("corpus"), nb::arg("gold"),
            nb::arg("temperature"));
 

@@ -1,5 +1,4 @@
-// Learning of taggers. Nothing here needs NumPy: arrays come and go as buffers, so that the
-// command line starts in no time.
+// Learning of taggers.
 #include <nanobind/stl/pair.h>
 #include <nanobind/stl/shared_ptr.h>
 #include <nanobind/stl/string.h>
@@ -13,7 +12,6 @@
 #include "bindings/bindings.hpp"
 #include "bindings/buffers.hpp"
 #include "bindings/signals.hpp"
-#include "numeric/random.hpp"
 #include "tasks/tagging/integer_perceptron.hpp"
 #include "tasks/tagging/weight_table.hpp"
 #include "text/vocabulary.hpp"
@@ -23,38 +21,27 @@ namespace {
 
 using namespace structlearn::text;
 
+// The learner with the arrays that it reads.
 struct PyPerceptron {
   PyPerceptron() = default;
   PyPerceptron(const PyPerceptron&) = delete;
-  std::shared_ptr<const Vocabulary> vocabulary;
-  std::vector<double> masks[3];
+  std::vector<Bytes> keep;
   std::unique_ptr<IntegerPerceptron> learner;
-  std::vector<std::shared_ptr<const IntegerPerceptron::Batch>> batches;
 };
 
-std::vector<std::uint32_t> shuffled(std::size_t n, std::uint64_t seed, std::uint64_t stream,
-                                    bool shuffle) {
-  std::vector<std::uint32_t> order(n);
-  for (std::size_t i = 0; i < n; ++i) order[i] = static_cast<std::uint32_t>(i);
-  if (!shuffle) return order;
-  Random random(seed, stream);
-  for (std::size_t i = n; i > 1; --i) {
-    std::swap(order[i - 1],
-              order[static_cast<std::size_t>(random.uniform() * static_cast<double>(i))]);
-  }
-  return order;
-}
-
-nb::dict array_dict(const TokenRows& rows) {
+// The rows as arrays, which they are moved to.
+nb::dict array_dict(TokenRows& rows) {
+  TokenRows taken;
+  std::swap(rows, taken);
   nb::dict d;
-  d["sentence"] = to_numpy(rows.sentence);
-  d["begin"] = to_numpy(rows.begin);
-  d["feature"] = to_numpy(rows.feature);
-  d["value"] = to_numpy(rows.value);
-  d["label"] = to_numpy(rows.label);
-  d["pair_sentence"] = to_numpy(rows.pair_sentence);
-  d["pair_begin"] = to_numpy(rows.pair_begin);
-  d["pair_feature"] = to_numpy(rows.pair_feature);
+  d["sentence"] = to_numpy(std::move(taken.sentence));
+  d["begin"] = to_numpy(std::move(taken.begin));
+  d["feature"] = to_numpy(std::move(taken.feature));
+  d["value"] = to_numpy(std::move(taken.value));
+  d["label"] = to_numpy(std::move(taken.label));
+  d["pair_sentence"] = to_numpy(std::move(taken.pair_sentence));
+  d["pair_begin"] = to_numpy(std::move(taken.pair_begin));
+  d["pair_feature"] = to_numpy(std::move(taken.pair_feature));
   return d;
 }
 
@@ -93,17 +80,7 @@ nb::tuple feature_names(const Vocabulary& vocabulary, Extractor& extractor, bool
 }  // namespace
 
 void bind_tagger_training(nb::module_& m) {
-  nb::class_<TokenRows>(m, "TokenRows")
-      .def(nb::init<>())
-      .def_prop_ro("n_sentences", [](const TokenRows& r) { return r.sentence.size() - 1; })
-      .def_prop_ro("n_tokens", [](const TokenRows& r) { return r.label.size(); })
-      .def_prop_ro("all_labels_known",
-                   [](const TokenRows& r) {
-                     return std::find(r.label.begin(), r.label.end(), -1) == r.label.end();
-                   })
-      .def_prop_ro("has_values", [](const TokenRows& r) { return !r.value.empty(); })
-      .def("clear", [](TokenRows& r) { r = TokenRows(); })
-      .def("arrays", &array_dict);
+  nb::class_<TokenRows>(m, "TokenRows").def(nb::init<>()).def("arrays", &array_dict);
 
   nb::class_<Vocabulary>(m, "Vocabulary")
       .def(
@@ -166,62 +143,75 @@ void bind_tagger_training(nb::module_& m) {
       .def("names", &feature_names, nb::arg("extractor"), nb::arg("pairs"), nb::arg("kept"),
            nb::arg("first"), nb::arg("sentences"));
 
+  nb::class_<IntegerPerceptron::Batch>(m, "IntegerBatch")
+      .def_prop_ro("n_sentences",
+                   [](const IntegerPerceptron::Batch& b) { return b.sentence.size() - 1; });
+
   nb::class_<PyPerceptron>(m, "IntegerPerceptron")
       .def(
           "__init__",
-          [](PyPerceptron* self, std::shared_ptr<Vocabulary> vocabulary, bool boundaries,
-             nb::handle start, nb::handle end, nb::handle transition) {
+          [](PyPerceptron* self, std::size_t labels, nb::handle row_ptr, nb::handle column,
+             nb::handle real, nb::handle start, nb::handle end, nb::handle transition) {
             new (self) PyPerceptron;
-            self->vocabulary = std::move(vocabulary);
-            const Vocabulary& v = *self->vocabulary;
-            const std::size_t K = v.labels().size();
-            const nb::handle given[3] = {start, end, transition};
+            for (const nb::handle given : {row_ptr, column, real, start, end, transition}) {
+              self->keep.emplace_back(given);
+            }
+            const auto rows = self->keep[0].as<std::uint32_t>("row_ptr");
+            const auto columns = self->keep[1].as<std::uint32_t>("column");
+            const auto reals = self->keep[2].as<std::uint8_t>("real");
+            if (rows.empty() || rows.back() != columns.size() ||
+                (!reals.empty() && reals.size() != columns.size())) {
+              throw std::invalid_argument("rows and columns do not fit together");
+            }
+            std::span<const double> masks[3];
             for (std::size_t i = 0; i < 3; ++i) {
-              const Bytes bytes(given[i]);
-              const auto mask = bytes.as<double>("mask");
-              if (!mask.empty() && mask.size() != (i < 2 ? K : K * K)) {
+              masks[i] = self->keep[3 + i].as<double>("mask");
+              if (!masks[i].empty() && masks[i].size() != (i < 2 ? labels : labels * labels)) {
                 throw std::invalid_argument("a mask of the wrong size");
               }
-              self->masks[i].assign(mask.begin(), mask.end());
             }
-            self->learner = std::make_unique<IntegerPerceptron>(
-                IntegerPerceptron::Layout{v.row_ptr(), v.column().data(), K, boundaries,
-                                          self->masks[0], self->masks[1], self->masks[2]});
+            self->learner = std::make_unique<IntegerPerceptron>(IntegerPerceptron::Layout{
+                rows, columns.data(), reals.empty() ? nullptr : reals.data(), labels, true,
+                masks[0], masks[1], masks[2]});
           },
-          nb::arg("vocabulary"), nb::arg("boundaries"), nb::arg("start_mask"), nb::arg("end_mask"),
-          nb::arg("transition_mask"))
+          nb::arg("labels"), nb::arg("row_ptr"), nb::arg("column"), nb::arg("real"),
+          nb::arg("start_mask"), nb::arg("end_mask"), nb::arg("transition_mask"))
       .def(
-          "add_batch",
-          [](PyPerceptron& self, const TokenRows& rows) {
-            auto batch = std::make_shared<IntegerPerceptron::Batch>();
-            self.learner->read({rows.sentence, rows.begin, rows.feature, rows.label}, *batch);
-            self.batches.push_back(std::move(batch));
+          "read",
+          [](const PyPerceptron& self, Input<std::int64_t, nb::ndim<1>> sentence,
+             Input<std::int64_t, nb::ndim<1>> begin, Input<std::int32_t, nb::ndim<1>> feature,
+             Input<std::int32_t, nb::ndim<1>> gold) {
+            auto batch = std::make_unique<IntegerPerceptron::Batch>();
+            nb::gil_scoped_release release;
+            self.learner->read({{sentence.data(), sentence.size()},
+                                {begin.data(), begin.size()},
+                                {feature.data(), feature.size()},
+                                {gold.data(), gold.size()}},
+                               *batch);
+            return batch;
           },
-          nb::arg("rows"))
-      .def(
-          "share_batches",
-          [](PyPerceptron& self, const PyPerceptron& other) { self.batches = other.batches; },
-          nb::arg("other"))
-      .def("clear_batches", [](PyPerceptron& self) { self.batches.clear(); })
-      .def("reset", [](PyPerceptron& self) { self.learner->reset(); })
+          nb::arg("sentence"), nb::arg("begin"), nb::arg("feature"), nb::arg("gold"))
       .def(
           "epoch",
-          [](PyPerceptron& self, std::size_t batch, bool shuffle, std::uint64_t seed,
-             std::uint64_t stream) {
-            if (batch >= self.batches.size()) throw nb::index_error("no such batch");
+          [](PyPerceptron& self, const IntegerPerceptron::Batch& batch,
+             Input<std::int64_t, nb::ndim<1>> order) {
+            const std::span<const std::int64_t> numbers(order.data(), order.size());
+            for (const std::int64_t i : numbers) {
+              if (i < 0 || static_cast<std::size_t>(i) + 1 >= batch.sentence.size()) {
+                throw std::invalid_argument("the order names a sentence that does not exist");
+              }
+            }
             EpochReport report;
             Signals signals;
             {
               nb::gil_scoped_release release;
               Interrupt interrupt(signals.poll());
-              const IntegerPerceptron::Batch& b = *self.batches[batch];
-              const auto order = shuffled(b.sentence.size() - 1, seed, stream, shuffle);
-              report = self.learner->epoch(b, order, interrupt);
+              report = self.learner->epoch(batch, numbers, interrupt);
             }
             signals.rethrow_unless_keyboard();
-            return nb::make_tuple(report.complete, report.updates, report.loss);
+            return nb::make_tuple(report.complete, report.seen, report.updates, report.loss);
           },
-          nb::arg("batch"), nb::arg("shuffle"), nb::arg("seed"), nb::arg("stream"))
+          nb::arg("batch"), nb::arg("order"))
       .def(
           "skip", [](PyPerceptron& self, std::int64_t sentences) { self.learner->skip(sentences); },
           nb::arg("sentences"))
@@ -229,14 +219,25 @@ void bind_tagger_training(nb::module_& m) {
           "weights",
           [](const PyPerceptron& self, bool average) {
             std::vector<double> w(self.learner->weights());
-            if (average) {
-              self.learner->mean(w);
-            } else {
-              self.learner->last(w);
-            }
-            return to_bytes(w);
+            average ? self.learner->mean(w) : self.learner->last(w);
+            return to_numpy(std::move(w));
           },
-          nb::arg("average"));
+          nb::arg("average"))
+      .def("save",
+           [](const PyPerceptron& self) {
+             std::vector<std::int32_t> v(self.learner->weights());
+             std::vector<std::int64_t> behind(self.learner->weights());
+             self.learner->save(v, behind);
+             return nb::make_tuple(to_numpy(std::move(v)), to_numpy(std::move(behind)),
+                                   self.learner->steps());
+           })
+      .def(
+          "load",
+          [](PyPerceptron& self, Input<std::int32_t, nb::ndim<1>> v,
+             Input<std::int64_t, nb::ndim<1>> behind, std::int64_t steps) {
+            self.learner->load({v.data(), v.size()}, {behind.data(), behind.size()}, steps);
+          },
+          nb::arg("v"), nb::arg("behind"), nb::arg("steps"));
 
   m.def(
       "pack_weights",

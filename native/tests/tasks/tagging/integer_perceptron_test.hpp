@@ -1,8 +1,10 @@
 // The perceptron in whole numbers against one in doubles that knows no tricks.
 #pragma once
 
+#include <memory>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "tasks/tagging/integer_perceptron.hpp"
@@ -60,9 +62,23 @@ struct PlainPerceptron {
     return y;
   }
 
-  std::size_t learn(const std::vector<std::vector<std::int32_t>>& x,
-                    const std::vector<std::int32_t>& gold, bool boundaries) {
+  // What a labelling scores, masks left out.
+  template <class Label>
+  double score(const std::vector<std::vector<std::int32_t>>& x, Label label) {
+    double sum = at(w, features, label(0)) + at(w, features + 1, label(x.size() - 1));
+    for (std::size_t t = 0; t < x.size(); ++t) {
+      for (const std::int32_t f : x[t]) sum += at(w, static_cast<std::size_t>(f), label(t));
+      if (t > 0) sum += at(w, features + 2 + label(t - 1), label(t));
+    }
+    return sum;
+  }
+
+  // Whether a step was taken, and the loss before it.
+  std::pair<bool, double> learn(const std::vector<std::vector<std::int32_t>>& x,
+                                const std::vector<std::int32_t>& gold, bool boundaries) {
     const std::vector<std::size_t> y = best(x);
+    const auto right = [&](std::size_t t) { return static_cast<std::size_t>(gold[t]); };
+    const double loss = score(x, [&](std::size_t t) { return y[t]; }) - score(x, right);
     std::size_t wrong = 0;
     const auto step = [&](auto label, double d) {
       for (std::size_t t = 0; t < x.size(); ++t) {
@@ -83,7 +99,7 @@ struct PlainPerceptron {
     }
     steps += 1.0;
     for (std::size_t i = 0; i < w.size(); ++i) sum[i] += w[i];
-    return wrong;
+    return {wrong > 0, loss};
   }
 };
 
@@ -121,13 +137,30 @@ inline void test_integer_perceptron() {
         }
       }
     }
-    IntegerPerceptron::Layout layout{row_ptr, column.data(), K, boundaries, {}, {}, {}};
+    IntegerPerceptron::Layout layout{row_ptr, column.data(), nullptr, K, boundaries, {}, {}, {}};
     if (masked) {
       layout.start_mask = start;
       layout.end_mask = end;
       layout.transition_mask = transition;
     }
-    IntegerPerceptron fast(layout);
+    // Rows that are filled up: the fillers stay zero.
+    const bool filled = K >= 4 && draw.chance(0.3);
+    std::vector<std::uint8_t> real;
+    if (filled) {
+      row_ptr.assign(1, 0);
+      column.clear();
+      for (std::size_t f = 0; f < features; ++f) {
+        for (std::uint32_t k = 0; k < K; ++k) {
+          column.push_back(k);
+          real.push_back(plain.observed[f][k]);
+        }
+        row_ptr.push_back(static_cast<std::uint32_t>(column.size()));
+      }
+      layout.row_ptr = row_ptr;
+      layout.column = column.data();
+      layout.real = real.data();
+    }
+    auto learner = std::make_unique<IntegerPerceptron>(layout);
     std::vector<std::int64_t> sentence{0}, begin{0};
     std::vector<std::int32_t> feature, gold;
     std::vector<std::vector<std::vector<std::int32_t>>> xs;
@@ -149,23 +182,32 @@ inline void test_integer_perceptron() {
       sentence.push_back(static_cast<std::int64_t>(gold.size()));
     }
     IntegerPerceptron::Batch batch;
-    fast.read({sentence, begin, feature, gold}, batch);
+    learner->read({sentence, begin, feature, gold}, batch);
     Interrupt interrupt;
     for (int epoch = 0; epoch < 4; ++epoch) {
-      std::vector<std::uint32_t> order;
-      for (std::size_t s = 0; s < n; ++s)
-        order.push_back(static_cast<std::uint32_t>(draw.below(n)));
-      const EpochReport report = fast.epoch(batch, order, interrupt);
+      std::vector<std::int64_t> order;
+      for (std::size_t s = 0; s < n; ++s) order.push_back(static_cast<std::int64_t>(draw.below(n)));
+      if (epoch == 2) {  // another one goes on from what the first has left
+        std::vector<std::int32_t> v(learner->weights());
+        std::vector<std::int64_t> behind(learner->weights());
+        learner->save(v, behind);
+        auto other = std::make_unique<IntegerPerceptron>(layout);
+        other->load(v, behind, learner->steps());
+        learner = std::move(other);
+      }
+      const EpochReport report = learner->epoch(batch, order, interrupt);
       std::size_t updates = 0;
       double loss = 0.0;
-      for (const std::uint32_t s : order) {
-        const std::size_t wrong = plain.learn(xs[s], ys[s], boundaries);
-        updates += wrong > 0;
-        loss += static_cast<double>(wrong);
+      for (const std::int64_t number : order) {
+        const auto s = static_cast<std::size_t>(number);
+        const auto [wrong, lost] = plain.learn(xs[s], ys[s], boundaries);
+        updates += wrong;
+        loss += lost;
       }
       CHECK(report.complete && report.seen == n && report.updates == updates);
       CHECK(report.loss == loss);
     }
+    IntegerPerceptron& fast = *learner;
     std::vector<double> last(fast.weights()), mean(fast.weights());
     fast.last(last);
     fast.mean(mean);
@@ -183,12 +225,13 @@ inline void test_integer_perceptron() {
     }
     CHECK(i == fast.weights());
     interrupt.request();
-    const std::vector<std::uint32_t> one{0};
+    const std::vector<std::int64_t> one{0};
     const EpochReport stopped = fast.epoch(batch, one, interrupt);
     CHECK(!stopped.complete && stopped.seen == 0);
   }
   std::vector<std::uint32_t> rows{0};
-  CHECK_THROWS(std::invalid_argument, IntegerPerceptron({rows, nullptr, 0, true, {}, {}, {}}));
+  CHECK_THROWS(std::invalid_argument,
+               IntegerPerceptron({rows, nullptr, nullptr, 0, true, {}, {}, {}}));
 }
 
 }  // namespace test

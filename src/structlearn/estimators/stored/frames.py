@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from ...constraints import Constrained, Label
+from ...constraints import Label
+from ...constraints.constrained import Constrained
 from ...features.arrays import DenseEncoder, SparseEncoder
 from ...features.encoder import BlockEncoder, ExampleEncoder
 from ...features.hierarchy import ClassHierarchy
@@ -16,8 +17,8 @@ from ...features.tokens import TokenEncoder
 from ...features.vocabulary import Vocabulary
 from ...scoring.layout import WeightBlock, WeightLayout
 from ...scoring.rows import SparseWeights
-from ...structures.base import Block, Structure
-from ...structures.multiclass import Multiclass
+from ...structures.base import Structure
+from ...structures.parts import Block
 from ..columns import Columns
 from ..preparation import Frame
 from .values import Reader, Writer
@@ -76,7 +77,7 @@ def read_frame(d: dict[str, Any], reader: Reader) -> tuple[Frame, Vector]:
         _check_constraints(structure, classes)
     encoder = ExampleEncoder(
         inner,
-        single_site=isinstance(inner, Multiclass),
+        single_site=inner.single_site,
         min_count=whole_number(d["features"]["min_count"], "min_count"),
     )
     for name, stored in d["features"]["blocks"].items():

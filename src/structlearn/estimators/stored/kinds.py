@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ...constraints import Constrained
+from ...constraints.constrained import Constrained
 from ...constraints.language import Count, EachAtMostOnce, IfThen, Label, Part
 from ...losses.costs import Hamming, LabelCost, ZeroOne
 from ...structures.base import Structure

@@ -4,18 +4,18 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterator, Mapping
-from functools import partial
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from ... import _core
-from ..base import Block, Parts, ask_each, part_of
+from ..batches import holds_interpreter
 from ..beam import BeamSearch, beam_solution, check_width
 from ..entropies import centred, entropy_of_choices
-from ..native import NativeStructure, examples_of
+from ..native import NativeStructure
 from ..others import differing_labels
+from ..parts import Block, Parts, part_of
 from ..programs.rows import RowBuilder
 from .chain_program import chain_rows
 
@@ -78,8 +78,8 @@ class Chain(NativeStructure, BeamSearch):
         """Return the blocks in the order of the core: label, start, end, then the transitions."""
         blocks = {
             "label": Block((n_labels,)),
-            "start": Block((n_labels,), shared=True, optional=True),
-            "end": Block((n_labels,), shared=True, optional=True),
+            "start": Block((n_labels,), shared=True, optional=True, boundary=True),
+            "end": Block((n_labels,), shared=True, optional=True, boundary=True),
         }
         for j in range(1, self.order + 1):
             name = self._transition_name(j)
@@ -153,8 +153,6 @@ class Chain(NativeStructure, BeamSearch):
 
     def decode(self, parts: Any) -> Any:
         """Return the labels whose counts are one, from the ``label`` block; a list for a list."""
-        if isinstance(parts, (list, tuple)):
-            return [self.decode(one) for one in parts]
         label = part_of(parts, "label")
         if not (np.isin(label, (0.0, 1.0)).all() and (label.sum(axis=1) == 1).all()):
             raise ValueError(
@@ -165,10 +163,7 @@ class Chain(NativeStructure, BeamSearch):
 
     def score(self, y: Any, **scores: Any) -> Any:
         """Return the score of y, −∞ where a part of it is forbidden; a list for a batch."""
-        batch, theta, n = self._convert(scores)
-        if batch:
-            return ask_each(self.score, examples_of(theta, n), y)
-        theta = self._one(theta)
+        theta = self._one(scores)
         labels = self._check_output(y, theta)
         total = 0.0
         for name, table in theta.items():
@@ -223,19 +218,15 @@ class Chain(NativeStructure, BeamSearch):
         prefix had to be dropped.
         """
         check_width(width)
-        batch, theta, n = self._convert(scores)
-        if batch:
-            return self._each(partial(self.beam, width), examples_of(theta, n), n_jobs)
+        theta = self._one(scores)
         return beam_solution(*self._core.beam(theta, int(width)))
 
     # -- counting -------------------------------------------------------------------------------
 
+    @holds_interpreter
     def count(self, *, n_jobs: int | None = None, **scores: Any) -> Any:
         """Return the number of label sequences with a finite score, as an exact integer."""
-        batch, theta, n = self._convert(scores)
-        if batch:
-            return self._each(self.count, examples_of(theta, n), n_jobs, on_threads=False)
-        self._core.check(theta)
+        theta = self._one(scores)
         with np.errstate(over="ignore", invalid="ignore"):
             approximate = self._count_paths(theta, np.float64)
         if approximate < 2**53:  # floating point counts exactly so far

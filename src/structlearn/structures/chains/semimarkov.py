@@ -10,10 +10,12 @@ import numpy as np
 import numpy.typing as npt
 
 from ... import _core
-from ..base import Block, Parts, allowed_labels, ask_each, part_of
+from ..batches import holds_interpreter
 from ..entropies import entropy_of_choices
-from ..native import NativeStructure, examples_of
+from ..native import NativeStructure
+from ..open_labels import allowed_labels
 from ..others import differing
+from ..parts import Block, Parts, part_of
 from ..programs.rows import RowBuilder
 from ..score_arrays import as_scores
 from .segment_program import segment_rows
@@ -90,8 +92,8 @@ class SemiMarkov(NativeStructure):
         """Return the blocks in the order of the core."""
         return {
             "segment": Block((n_labels,), inner=(self.max_length,)),
-            "start": Block((n_labels,), shared=True, optional=True),
-            "end": Block((n_labels,), shared=True, optional=True),
+            "start": Block((n_labels,), shared=True, optional=True, boundary=True),
+            "end": Block((n_labels,), shared=True, optional=True, boundary=True),
             "transition": Block((n_labels, n_labels), shared=True, optional=True),
         }
 
@@ -195,8 +197,6 @@ class SemiMarkov(NativeStructure):
 
     def decode(self, parts: Any) -> Any:
         """Return the segments whose counts are one, from the block; a list for a list."""
-        if isinstance(parts, (list, tuple)):
-            return [self.decode(one) for one in parts]
         segment = part_of(parts, "segment")
         found = [(i, i + d + 1, k) for i, d, k in np.argwhere(segment).tolist()]
         covered = [0, *(end for _, end, _ in found)]
@@ -209,10 +209,7 @@ class SemiMarkov(NativeStructure):
 
     def score(self, y: Any, **scores: Any) -> Any:
         """Return the score of y, −∞ where a part of it is forbidden; a list for a batch."""
-        batch, theta, n = self._convert(scores)
-        if batch:
-            return ask_each(self.score, examples_of(theta, n), y)
-        theta = self._one(theta)
+        theta = self._one(scores)
         places = self._places(y, theta, by_position=False)
         return float(sum(table[places[name]].sum() for name, table in theta.items()))
 
@@ -266,12 +263,10 @@ class SemiMarkov(NativeStructure):
 
     # -- counting -------------------------------------------------------------------------------
 
+    @holds_interpreter
     def count(self, *, n_jobs: int | None = None, **scores: Any) -> Any:
         """Return the number of segmentations with a finite score, as an exact integer."""
-        batch, theta, n = self._convert(scores)
-        if batch:
-            return self._each(self.count, examples_of(theta, n), n_jobs, on_threads=False)
-        self._core.check(theta)
+        theta = self._one(scores)
         with np.errstate(over="ignore", invalid="ignore"):
             approximate = self._count_paths(theta, np.float64)
         if approximate < 2**53:  # floating point counts exactly so far

@@ -9,8 +9,9 @@ import numpy as np
 import numpy.typing as npt
 
 from ...exceptions import CapabilityError
-from ..base import Block, Parts
+from ..parts import Block, Parts
 from ..programs.rows import RowBuilder
+from ..score_arrays import rank_of
 from .pair_model import Cliques, PairGroup, PairModel
 from .pairwise import SUBMODULAR, PairwiseStructure
 
@@ -81,6 +82,7 @@ class Graph(PairwiseStructure):
 
     topology = ("edges", "cliques")
     _label_axes = ("N", "K")
+    _label_rank = 2
 
     def __init__(
         self,
@@ -130,16 +132,13 @@ class Graph(PairwiseStructure):
             )
         return self._ends
 
-    def _batch(self, scores: Mapping[str, Any]) -> list[dict[str, Any]] | None:
-        given = dict(scores)
-        groups = given.pop("cliques", None)
-        batch = super()._batch(given)
-        if batch is None or groups is None:
-            return batch
-        # Ragged lists: one for all, or one an example.
-        if isinstance(groups, Cliques) or not len(groups) or any(map(_is_clique, groups)):
-            return [{**one, "cliques": groups} for one in batch]
-        return [{**one, "cliques": mine} for one, mine in zip(batch, groups, strict=True)]
+    def _is_listed(self, name: str, value: Any) -> bool:
+        if name not in self.topology or not isinstance(value, (list, tuple)):
+            return super()._is_listed(name, value)
+        if name == "edges":
+            return len(value) > 0 and rank_of(value[0]) == 2
+        # Groups are ragged lists: those of one example hold nodes, those of a batch hold groups.
+        return len(value) > 0 and not any(map(_is_clique, value))
 
     def _cliques_of(self, theta: Mapping[str, Any]) -> Cliques:
         groups = theta.get("cliques")

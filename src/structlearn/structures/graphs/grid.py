@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from ..base import Block, Parts
+from ..parts import Block, Parts
 from ..programs.program import Program
 from ..programs.rows import RowBuilder
 from .pair_model import PairGroup, PairModel
@@ -71,6 +71,7 @@ class Grid(PairwiseStructure):
     """
 
     _label_axes = ("H", "W", "K")
+    _label_rank = 3
     _is_grid = True
 
     def __init__(self, method: str = "auto", damping: float = 0.0) -> None:
@@ -144,7 +145,7 @@ class Grid(PairwiseStructure):
 
     def as_program(self, **scores: Any) -> Program:
         """Return the integer program whose solutions are the outputs; Potts terms as tables."""
-        if self._batch(scores) is None:  # otherwise the base refuses it
+        if not self._is_batch(scores):  # otherwise the base refuses it
             scores = self.program_scores(self._read(scores))
         return super().as_program(**scores)
 

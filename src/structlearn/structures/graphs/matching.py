@@ -2,30 +2,22 @@
 
 from __future__ import annotations
 
-import heapq
 import itertools
 import math
 from collections.abc import Iterator, Mapping
-from functools import partial
 from typing import Any, NoReturn
 
 import numpy as np
 import numpy.typing as npt
 
 from ... import _core
-from ...exceptions import CapabilityError
-from ..base import (
-    Block,
-    Parts,
-    Solution,
-    Structure,
-    check_count,
-    is_batch,
-    nothing_legal,
-    part_of,
-    unbatch,
-)
+from ...exceptions import CapabilityError, InfeasibleError
+from ..base import Structure
+from ..checks import nothing_legal
+from ..lawler import best_first
+from ..parts import Block, Parts, part_of
 from ..programs.rows import RowBuilder
+from ..solution import Solution
 
 __all__ = ["Matching"]
 
@@ -62,6 +54,7 @@ class Matching(Structure):
     label_block = "pair"
     judges_outputs = True
     runs_on_threads = True
+    _label_rank = 2
 
     def blocks(self, n_labels: int) -> dict[str, Block]:
         """Return the one block: a site is a pair, with one outcome."""
@@ -75,8 +68,6 @@ class Matching(Structure):
 
     def solve(self, *, n_jobs: int | None = None, **scores: Any) -> Any:
         """Return the best matching with its value and a certificate: a :class:`Solution`."""
-        if is_batch(scores):
-            return self._each(self.solve, unbatch(scores), n_jobs)
         value, y = self._best(self._pair(scores))
         return Solution(y, value, True, value, self.method)
 
@@ -90,31 +81,20 @@ class Matching(Structure):
         """Return up to n matchings as (score, partners), best first, no repeats.
 
         Murty's partition: the matchings other than the best are split by the first pair of it that
-        they do not have. One assignment a pair and output.
+        they do not have. One assignment per pair and output.
         """
-        check_count(n)
-        if is_batch(scores):
-            return self._each(partial(self.kbest, n), unbatch(scores), n_jobs)
         pair = self._pair(scores)
-        tie = itertools.count()
-        heap: list[tuple[float, int, Integers, Array, int]] = []
-
-        def push(table: Array, first: int) -> None:
-            try:
-                value, y = self._best(table)
-            except ValueError:
-                return
-            heapq.heappush(heap, (-value, next(tie), y, table, first))
-
         # Along the side on which everybody has a partner, so that every choice is one of pairs.
         turned = len(pair) > pair.shape[1]
-        push(pair, 0)
-        found: list[tuple[float, Any]] = []
-        while heap:
-            negative, _, y, table, first = heapq.heappop(heap)
-            found.append((-negative, y))
-            if len(found) == n:
-                break
+
+        def best(matchings: tuple[Array, int]) -> tuple[float, Integers] | None:
+            try:
+                return self._best(matchings[0])
+            except InfeasibleError:
+                return None
+
+        def split(y: Integers, matchings: tuple[Array, int]) -> Iterator[tuple[Array, int]]:
+            table, first = matchings
             pairs = sorted(
                 (int(j), i) if turned else (i, int(j)) for i, j in enumerate(y) if j >= 0
             )
@@ -123,10 +103,12 @@ class Matching(Structure):
             for a, b in pairs[first:]:
                 kept = view[a, b]
                 view[a, b] = -np.inf
-                push(fixed.copy(), a)
+                yield fixed.copy(), a
                 view[a] = -np.inf
                 view[:, b] = -np.inf
                 view[a, b] = kept
+
+        found = list(itertools.islice(best_first((pair, 0), best, split), n))
         if not found:
             raise nothing_legal()
         return found

@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ...exceptions import CapabilityError, InfeasibleError, NotSubmodularError
-from ..base import nothing_legal
+from ..checks import nothing_legal
 from .pair_model import PairModel
 from .standard_model import StandardModel
 

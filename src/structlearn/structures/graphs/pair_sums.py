@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from ..base import nothing_legal
+from ..checks import nothing_legal
 from .pair_model import PairModel
 
 __all__ = ["Sums", "exact_sums", "loopy_sums"]

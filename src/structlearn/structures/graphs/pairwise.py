@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import heapq
 import itertools
 import math
 import warnings
 from abc import abstractmethod
 from collections.abc import Iterator, Mapping
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -16,23 +14,15 @@ import numpy.typing as npt
 
 from ... import _core
 from ...exceptions import CapabilityError, InexactInferenceWarning, InfeasibleError
-from ..base import (
-    Parts,
-    Solution,
-    Structure,
-    ask_each,
-    check_count,
-    check_temperature,
-    is_batch,
-    nothing_legal,
-    part_of,
-    sample_batch,
-    seed_of,
-    unbatch,
-)
+from ..base import Structure
+from ..batches import holds_interpreter
+from ..checks import check_temperature, nothing_legal, seed_of
 from ..entropies import centred
+from ..lawler import best_first
 from ..others import differing_labels
+from ..parts import Parts, part_of
 from ..programs.solvers import seconds_of
+from ..solution import Solution
 from .pair_model import PairModel
 from .pair_search import METHODS, Found, search
 from .pair_sums import Sums, exact_sums, loopy_sums
@@ -59,7 +49,6 @@ class PairwiseStructure(Structure):
         The share of its old value that a message of loopy sums keeps, from 0 to below 1.
     """
 
-    _batches_itself = True
     runs_on_threads = True
     #: The axes of the label block.
     _label_axes: tuple[str, ...]
@@ -106,16 +95,6 @@ class PairwiseStructure(Structure):
             raise ValueError(f"label must have shape ({axes}), got {label.shape}")
         return theta
 
-    def _batch(self, scores: Mapping[str, Any]) -> list[dict[str, Any]] | None:
-        """Return the examples of a batch, or None where it is one example."""
-        given: dict[str, Any] = {}
-        for name, value in scores.items():
-            alone = name in self.topology and isinstance(value, (list, tuple))
-            if alone and not (len(value) and isinstance(value[0], np.ndarray)):
-                value = np.asarray(value)
-            given[name] = value
-        return unbatch(given) if is_batch(given) else None
-
     # -- maxima ---------------------------------------------------------------------------------
 
     def argmax(
@@ -127,11 +106,6 @@ class PairwiseStructure(Structure):
         **scores: Any,
     ) -> Any:
         """Return the best output that the method finds; a list of them for a batch."""
-        batch = self._batch(scores)
-        if batch is not None:
-            return self._each(
-                partial(self.argmax, method=method, time_limit=time_limit), batch, n_jobs
-            )
         model = self._model(self._read(scores))
         model.time_limit = None if time_limit is None else seconds_of(time_limit)
         found = search(model, method or self.method, bound=False)
@@ -159,11 +133,6 @@ class PairwiseStructure(Structure):
         **scores : arrays
             One a block.
         """
-        batch = self._batch(scores)
-        if batch is not None:
-            return self._each(
-                partial(self.solve, method=method, time_limit=time_limit), batch, n_jobs
-            )
         model = self._model(self._read(scores))
         model.time_limit = None if time_limit is None else seconds_of(time_limit)
         return self._solution(model, search(model, method or self.method))
@@ -200,42 +169,34 @@ class PairwiseStructure(Structure):
         """Return up to n legal outputs as (score, output), best first, no repeats.
 
         The outputs other than the best are split by the first node where they differ from it
-        (Lawler 1972): one exact search a node and output. Raises where no exact method is fast.
+        (Lawler 1972): one exact search per node and output. Raises where no exact method is fast.
         """
-        check_count(n)
-        batch = self._batch(scores)
-        if batch is not None:
-            return self._each(partial(self.kbest, n), batch, n_jobs)
         model = self._model(self._read(scores))
-        heap: list[tuple[float, int, Integers, Array, int]] = []
-        tie = itertools.count()
 
-        def push(label: Array, first: int) -> None:
+        def best(labellings: tuple[Array, int]) -> tuple[float, Integers] | None:
             try:
-                found = search(model.replaced(label), "auto")
+                found = search(model.replaced(labellings[0]), "auto")
             except InfeasibleError:
-                return
+                return None
             if not found.exact:
                 raise CapabilityError(
                     "kbest needs an exact search, and there is none here (treewidth too large, "
                     "pairs not submodular). What works: as_program(...).kbest"
                 )
-            heapq.heappush(heap, (-found.value, next(tie), found.labels, label, first))
+            return found.value, found.labels
 
-        push(model.label, 0)
-        result: list[tuple[float, Any]] = []
-        while heap and len(result) < n:
-            negative, _, labels, label, first = heapq.heappop(heap)
-            result.append((-negative, self._shaped(labels, model)))
-            if len(result) == n:
-                break
+        def split(y: Integers, labellings: tuple[Array, int]) -> Iterator[tuple[Array, int]]:
+            label, first = labellings
             fixed = label.copy()
             for v in range(first, model.n_nodes):
                 without = fixed.copy()
-                without[v, labels[v]] = -np.inf
+                without[v, y[v]] = -np.inf
                 if np.isfinite(without[v]).any():
-                    push(without, v)
-                fixed[v, np.arange(model.n_labels) != labels[v]] = -np.inf
+                    yield without, v
+                fixed[v, np.arange(model.n_labels) != y[v]] = -np.inf
+
+        ranked = best_first((model.label, 0), best, split)
+        result = [(value, self._shaped(y, model)) for value, y in itertools.islice(ranked, n)]
         if not result:
             raise nothing_legal()
         return result
@@ -248,9 +209,6 @@ class PairwiseStructure(Structure):
         Exact where the treewidth is small (elimination). Otherwise loopy message passing with
         Bethe's approximation of the value, and an ``InexactInferenceWarning``.
         """
-        batch = self._batch(scores)
-        if batch is not None:
-            return self._each(partial(self.infer, temperature=temperature), batch, n_jobs)
         check_temperature(temperature)
         theta = self._read(scores)
         if temperature == 0:
@@ -263,9 +221,6 @@ class PairwiseStructure(Structure):
         self, *, temperature: float = 1.0, n_jobs: int | None = None, **scores: Any
     ) -> Any:
         """Return the probability of each part, one array a block, position by position."""
-        batch = self._batch(scores)
-        if batch is not None:
-            return self._each(partial(self.marginals, temperature=temperature), batch, n_jobs)
         check_temperature(temperature)
         theta = self._read(scores)
         if temperature == 0:
@@ -362,6 +317,7 @@ class PairwiseStructure(Structure):
         )
         return loopy_sums(model, temperature, self.damping)
 
+    @holds_interpreter
     def sample(
         self,
         n: int,
@@ -372,11 +328,7 @@ class PairwiseStructure(Structure):
         **scores: Any,
     ) -> Any:
         """Draw n outputs from P(y) ∝ exp(score(y)/ε); needs a small treewidth."""
-        check_count(n)
         check_temperature(temperature)
-        batch = self._batch(scores)
-        if batch is not None:
-            return sample_batch(self, n, temperature, random_state, batch, n_jobs, on_threads=False)
         model = self._model(self._read(scores))
         if temperature == 0:
             return np.array([self.argmax(**scores)] * n)
@@ -392,24 +344,15 @@ class PairwiseStructure(Structure):
         drawn = plan.sample(conditionals, float(temperature), n, seed_of(random_state))
         return np.array([self._shaped(y, model) for y in drawn])
 
+    @holds_interpreter
     def count(self, *, n_jobs: int | None = None, **scores: Any) -> Any:
         """Return the number of labellings with a finite score; needs a small treewidth."""
-        batch = self._batch(scores)
-        if batch is not None:
-            return self._each(self.count, batch, n_jobs, on_threads=False)
         model = self._model(self._read(scores))
         if model.elimination is not None:
             return model.elimination.count(model.label, model.tables)
         if not np.isneginf(model.label).any() and not np.isneginf(model.tables).any():
             return model.n_labels**model.n_nodes
         raise CapabilityError("the treewidth is too large for counting where parts are forbidden")
-
-    def entropy(self, *, temperature: float = 1.0, n_jobs: int | None = None, **scores: Any) -> Any:
-        """Return the entropy of P(y) ∝ exp(score(y)/ε) in nats; 0 where ε = 0."""
-        batch = self._batch(scores)
-        if batch is not None:
-            return self._each(partial(self.entropy, temperature=temperature), batch, n_jobs)
-        return super().entropy(temperature=temperature, **scores)
 
     def _entropy(
         self, theta: dict[str, Any], topology: Mapping[str, Any], temperature: float
@@ -442,9 +385,6 @@ class PairwiseStructure(Structure):
 
     def encode(self, y: Any, **scores: Any) -> Any:
         """Return μ(y): the counts of the output's parts, one array a block; a list for a batch."""
-        batch = self._batch(scores)
-        if batch is not None:
-            return ask_each(self.encode, batch, y)
         theta = self._read(scores)
         return self._summed(self._encoded(y, theta), theta)
 
@@ -472,8 +412,6 @@ class PairwiseStructure(Structure):
 
     def decode(self, parts: Any) -> Any:
         """Return the labels whose counts are one, from the ``label`` block; a list for a list."""
-        if isinstance(parts, (list, tuple)):
-            return [self.decode(one) for one in parts]
         label = part_of(parts, "label")
         if not (np.isin(label, (0.0, 1.0)).all() and (label.sum(axis=-1) == 1).all()):
             raise ValueError(
@@ -484,9 +422,6 @@ class PairwiseStructure(Structure):
 
     def score(self, y: Any, **scores: Any) -> Any:
         """Return the score of y, −∞ where a part of it is forbidden; a list for a batch."""
-        batch = self._batch(scores)
-        if batch is not None:
-            return ask_each(self.score, batch, y)
         theta = self._read(scores)
         return self._model(theta).native.score(self._labels(y, theta))
 

@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from ..base import Parts, Structure
+from ..base import Structure
+from ..parts import Parts
 
 __all__ = ["PartScores"]
 

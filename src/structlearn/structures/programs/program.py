@@ -6,25 +6,15 @@ import itertools
 import math
 import threading
 from collections.abc import Iterator, Mapping, Sequence
-from functools import partial
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from ...exceptions import CapabilityError, InfeasibleError
-from ..base import (
-    Block,
-    Structure,
-    ask_each,
-    check_count,
-    dot_counts,
-    flatten,
-    is_batch,
-    nothing_legal,
-    part_of,
-    unbatch,
-)
+from ..base import Structure
+from ..checks import nothing_legal
+from ..parts import Block, dot_counts, flatten, part_of
 from ..score_arrays import as_scores
 from .relaxation import Relaxation
 from .rows import ProgramRows, RowBuilder
@@ -89,7 +79,6 @@ class Program(ProgramSearch):
     method = "integer program"
     has_labels = False
     label_block = "part"
-    _batches_itself = True
 
     def __init__(
         self,
@@ -194,8 +183,6 @@ class Program(ProgramSearch):
 
     def encode(self, y: Any, **scores: Any) -> Any:
         """Return the parts of an output, by block and position; a list for a batch."""
-        if is_batch(scores):
-            return ask_each(self.encode, unbatch(scores), y)
         if self.structure is not None:
             theta = self._merged(scores)
             return self.structure.encode_by_position(y, **theta, **self.given_topology)
@@ -208,8 +195,6 @@ class Program(ProgramSearch):
 
     def decode(self, parts: Any) -> Any:
         """Return the output whose parts these are; a list for a list."""
-        if isinstance(parts, (list, tuple)):
-            return [self.decode(one) for one in parts]
         if self.structure is not None:
             return self.structure.decode(parts)
         vector = part_of(parts, "part")
@@ -219,8 +204,6 @@ class Program(ProgramSearch):
 
     def score(self, y: Any, **scores: Any) -> Any:
         """Return ⟨θ, μ(y)⟩, −∞ where a forbidden part is used; a list for a batch."""
-        if is_batch(scores):
-            return super().score(y, **scores)
         counts = self.encode(y, **scores)
         return dot_counts(
             self._flat(scores), np.concatenate([np.ravel(a) for a in counts.values()])
@@ -303,9 +286,6 @@ class Program(ProgramSearch):
         """
         if method not in ("auto", "ilp", "lp"):
             raise ValueError(f'method must be "auto", "ilp" or "lp", got {method!r}')
-        if is_batch(scores):
-            query = partial(self.solve, time_limit=time_limit, method=method)
-            return self._each(query, unbatch(scores), n_jobs)
         theta = self._flat(scores)
         limit = seconds_of(self.time_limit if time_limit is None else time_limit)
         with self._lock:
@@ -336,9 +316,6 @@ class Program(ProgramSearch):
         Each output found is cut off by one more row, Σ_{x=1} (1 − x) + Σ_{x=0} x ≥ 1, so the parts
         must be 0 or 1. One program an output.
         """
-        check_count(n)
-        if is_batch(scores):
-            return self._each(partial(self.kbest, n), unbatch(scores), n_jobs)
         size = self.n_parts
         low, high = self.rows.column_lower[:size], self.rows.column_upper[:size]
         other = np.flatnonzero(

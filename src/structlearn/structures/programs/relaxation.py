@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from ..base import Parts
+from ..parts import Parts
 
 __all__ = ["Relaxation"]
 

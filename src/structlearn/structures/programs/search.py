@@ -10,8 +10,10 @@ import numpy as np
 import numpy.typing as npt
 
 from ...exceptions import CapabilityError, ConflictError, InfeasibleError, UnboundedError
-from ..base import Solution, Structure, dot_counts
+from ..base import Structure
 from ..certificates import magnitude, proves
+from ..parts import dot_counts
+from ..solution import Solution
 from .answer import box_bound
 from .conflicts import describe_conflict
 from .part_scores import PartScores

@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Iterator, Mapping, Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -12,10 +13,12 @@ import numpy.typing as npt
 
 from ... import _core
 from ...exceptions import CapabilityError
-from ..base import Array, Block, Parts, allowed_labels, ask_each, is_open, part_of
+from ..batches import ask_each, read_batch, takes_batches
 from ..hypergraph import Hyperedges
-from ..native import NativeStructure, examples_of
+from ..native import NativeStructure
+from ..open_labels import allowed_labels, is_open
 from ..others import differing
+from ..parts import Array, Block, Parts, part_of
 from ..programs.rows import RowBuilder
 from ..score_arrays import as_scores, rank_of
 from ..threads import n_threads
@@ -225,7 +228,8 @@ class Arborescence(NativeStructure):
 
     # -- outputs and parts ----------------------------------------------------------------------
 
-    def _is_batch(self, arc: Any) -> bool:
+    def _is_batch(self, arguments: Mapping[str, Any]) -> bool:
+        arc = arguments.get("arc")
         if not isinstance(arc, (list, tuple)) or len(arc) == 0:
             return isinstance(arc, (list, tuple))
         # n + 1 matrices of n + 1 rows that are no squares are those of one example with labels.
@@ -279,8 +283,6 @@ class Arborescence(NativeStructure):
 
     def decode(self, parts: Any) -> Any:
         """Return the tree whose arcs have count one; a list for a list of parts."""
-        if isinstance(parts, (list, tuple)):
-            return [self.decode(one) for one in parts]
         arc = part_of(parts, "arc")
         found = np.argwhere(arc)
         order = np.argsort(found[:, 1], kind="stable")
@@ -294,10 +296,7 @@ class Arborescence(NativeStructure):
 
     def score(self, y: Any, **scores: Any) -> Any:
         """Return the score of y, −∞ where a part of it is forbidden; a list for a batch."""
-        batch, theta, n = self._convert(scores)
-        if batch:
-            return ask_each(self.score, examples_of(theta, n), y)
-        theta = self._one(theta)
+        theta = self._one(scores)
         return float(sum(theta[name][at].sum() for name, at in self._places(y, theta).items()))
 
     def outputs(self, **scores: Any) -> Iterator[Any]:
@@ -349,12 +348,13 @@ class Arborescence(NativeStructure):
         shapes = {name: a.shape for name, a in theta.items()}
         return arborescence_rows(shapes, single_root=self.single_root)
 
+    @takes_batches
     def count(self, *, n_jobs: int | None = None, **scores: Any) -> Any:
         """Return the number of trees with a finite score, as an exact integer."""
-        batch, theta, n = self._convert(scores)
-        if batch:
-            return ask_each(self.count, examples_of(theta, n), n_jobs=n_jobs)
-        theta = self._one(theta)
+        batch = read_batch(self, scores)
+        if batch is not None:  # threads share the work of one example
+            return ask_each(partial(self.count, n_jobs=n_jobs), batch.examples())
+        theta = self._one(scores)
         threads = n_threads(n_jobs)
         ways = np.isfinite(theta["arc"]).reshape(*theta["arc"].shape[:2], -1).sum(axis=2)
         if not self.projective:
@@ -380,7 +380,7 @@ class Arborescence(NativeStructure):
             n, temperature=temperature, random_state=random_state, n_jobs=n_jobs, **scores
         )
         arc = scores["arc"]
-        if self._is_batch(arc) or np.ndim(arc) == 2 or isinstance(drawn, list):
+        if np.ndim(arc) == 2 or isinstance(drawn, list):
             return drawn
         return [_split(row, np.asarray(arc)) for row in drawn]
 

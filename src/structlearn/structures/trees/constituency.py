@@ -9,9 +9,10 @@ import numpy as np
 import numpy.typing as npt
 
 from ... import _core
-from ..base import Block, Parts, ask_each, part_of
+from ..batches import holds_interpreter, takes_batches
 from ..hypergraph import Hyperedges
-from ..native import NativeStructure, examples_of
+from ..native import NativeStructure
+from ..parts import Block, Parts, part_of
 from ..score_arrays import as_scores, rank_of
 from .grammar import Grammar
 from .grammar_trees import GrammarTrees
@@ -118,6 +119,7 @@ class Constituency(NativeStructure):
 
     # -- outputs and parts ----------------------------------------------------------------------
 
+    @takes_batches
     def argmax(self, *, n_jobs: int | None = None, **scores: Any) -> Any:
         """Return the best tree; a list of them for a batch."""
         if getattr(scores.get("span"), "ndim", 3) == 3:
@@ -214,8 +216,6 @@ class Constituency(NativeStructure):
 
     def decode(self, parts: Any) -> Any:
         """Return the tree whose parts these are; a list for a list."""
-        if isinstance(parts, (list, tuple)):
-            return [self.decode(one) for one in parts]
         part_of(parts, "span" if self.grammar is None else "word")
         arrays = {name: np.asarray(a, dtype=np.float64) for name, a in parts.items()}
         if "span" in arrays:
@@ -228,10 +228,7 @@ class Constituency(NativeStructure):
 
     def score(self, y: Any, **scores: Any) -> Any:
         """Return the score of y, −∞ where a part of it is forbidden; a list for a batch."""
-        batch, theta, n = self._convert(scores)
-        if batch:
-            return ask_each(self.score, examples_of(theta, n), y)
-        theta = self._one(theta)
+        theta = self._one(scores)
         places = self._trees.places(read_spans(y), theta)
         return float(sum(table[places[name]].sum() for name, table in theta.items()))
 
@@ -256,12 +253,10 @@ class Constituency(NativeStructure):
         """Return the chart as hyperedges: for the reference engine, and for integer programs."""
         return self._trees.edges(scores)
 
+    @holds_interpreter
     def count(self, *, n_jobs: int | None = None, **scores: Any) -> Any:
         """Return the number of trees with a finite score, as an exact integer."""
-        batch, theta, n = self._convert(scores)
-        if batch:
-            return self._each(self.count, examples_of(theta, n), n_jobs, on_threads=False)
-        self._core.check(theta)
+        theta = self._one(scores)
         return self._trees.count(theta)
 
     def _scores(self, scores: Mapping[str, Any]) -> Parts:

@@ -9,8 +9,8 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from ..base import Block
 from ..hypergraph import Hyperedges
+from ..parts import Block
 from .grammar import Grammar
 from .spans import LabelledSpan
 

@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from ..base import Block
 from ..hypergraph import Hyperedges
+from ..parts import Block
 from .spans import LabelledSpan, binary_tree, trees
 
 __all__ = ["SpanTrees"]

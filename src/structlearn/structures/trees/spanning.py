@@ -10,8 +10,9 @@ import numpy as np
 import numpy.typing as npt
 
 from ... import _core
-from ..base import Array, Block, Parts, ask_each, check_count, part_of
-from ..native import NativeStructure, examples_of
+from ..batches import holds_interpreter, takes_batches
+from ..native import NativeStructure
+from ..parts import Array, Block, Parts, part_of
 from ..programs.rows import RowBuilder
 from ..score_arrays import as_scores, rank_of
 from .arborescence import Arborescence
@@ -103,14 +104,17 @@ class SpanningTree(NativeStructure):
 
     # -- outputs and parts ----------------------------------------------------------------------
 
-    def _is_batch(self, edge: Any) -> bool:
+    def _is_batch(self, arguments: Mapping[str, Any]) -> bool:
+        edge = arguments.get("edge")
         return isinstance(edge, (list, tuple)) and (len(edge) == 0 or rank_of(edge[0]) == 2)
 
+    @takes_batches
     def argmax(self, *, n_jobs: int | None = None, **scores: Any) -> Any:
         """Return the best tree; a list of them for a batch."""
         found = super().argmax(n_jobs=n_jobs, **scores)
         return found if isinstance(found, list) else found.reshape(-1, 2)
 
+    @takes_batches
     def solve(self, *, n_jobs: int | None = None, **scores: Any) -> Any:
         """Return the best tree with its value and a certificate: a :class:`Solution`."""
         found = super().solve(n_jobs=n_jobs, **scores)
@@ -118,6 +122,7 @@ class SpanningTree(NativeStructure):
             return found
         return found._replace(output=found.output.reshape(-1, 2))
 
+    @takes_batches
     def kbest(self, n: int, *, n_jobs: int | None = None, **scores: Any) -> Any:
         """Return up to n trees as (score, edges), best first, no repeats."""
         found = super().kbest(n, n_jobs=n_jobs, **scores)
@@ -138,13 +143,7 @@ class SpanningTree(NativeStructure):
         **scores: Any,
     ) -> Any:
         """Draw n trees from P(y) ∝ exp(score(y)/ε): an (n, nodes − 1, 2) array."""
-        check_count(n)
-        if (
-            "edge" in scores
-            and not self._is_batch(scores["edge"])
-            and rank_of(scores["edge"]) == 2
-            and np.shape(scores["edge"]) == (1, 1)
-        ):
+        if "edge" in scores and rank_of(scores["edge"]) == 2 and np.shape(scores["edge"]) == (1, 1):
             # One tree without edges: rows of length 0 cannot be told apart.
             return self._stack([self.argmax(**scores)] * n)
         return super().sample(
@@ -183,8 +182,6 @@ class SpanningTree(NativeStructure):
 
     def decode(self, parts: Any) -> Any:
         """Return the edges whose counts are one; a list for a list of parts."""
-        if isinstance(parts, (list, tuple)):
-            return [self.decode(one) for one in parts]
         counts = part_of(parts, "edge")
         if not np.isin(counts, (0.0, 1.0)).all():
             raise ValueError("these parts are no output: every count must be 0 or 1")
@@ -195,10 +192,7 @@ class SpanningTree(NativeStructure):
 
     def score(self, y: Any, **scores: Any) -> Any:
         """Return the score of y, −∞ where an edge of it is forbidden; a list for a batch."""
-        batch, theta, n = self._convert(scores)
-        if batch:
-            return ask_each(self.score, examples_of(theta, n), y)
-        edge = self._one(theta)["edge"]
+        edge = self._one(scores)["edge"]
         return float(edge[tuple(self._edges(y, len(edge)).T)].sum())
 
     def outputs(self, **scores: Any) -> Iterator[npt.NDArray[np.int64]]:
@@ -233,12 +227,11 @@ class SpanningTree(NativeStructure):
         """Return the rows: flows from node 0 to every other."""
         return spanning_rows({name: a.shape for name, a in theta.items()})
 
+    @holds_interpreter
     def count(self, *, n_jobs: int | None = None, **scores: Any) -> Any:
         """Return the number of trees with a finite score, as an exact integer."""
-        batch, theta, n = self._convert(scores)
-        if batch:
-            return self._each(self.count, examples_of(theta, n), n_jobs, on_threads=False)
-        ways = np.triu(np.isfinite(self._one(theta)["edge"]), 1).astype(np.int64)
+        edge = self._one(scores)["edge"]
+        ways = np.triu(np.isfinite(edge), 1).astype(np.int64)
         return 1 if len(ways) == 1 else count_arborescences(ways + ways.T, single_root=False)
 
     def _scores(self, scores: Mapping[str, Any]) -> Parts:

@@ -10,10 +10,11 @@ import numpy as np
 import numpy.typing as npt
 
 from ... import _core
-from ..base import Block, Parts, ask_each, part_of
+from ..batches import holds_interpreter
 from ..entropies import centred, entropy_of_choices
-from ..native import NativeStructure, examples_of
+from ..native import NativeStructure
 from ..others import differing_labels
+from ..parts import Block, Parts, part_of
 from ..programs.rows import RowBuilder
 
 __all__ = ["Tree"]
@@ -141,8 +142,6 @@ class Tree(NativeStructure):
 
     def decode(self, parts: Any) -> Any:
         """Return the labels whose counts are one, from the ``label`` block; a list for a list."""
-        if isinstance(parts, (list, tuple)):
-            return [self.decode(one) for one in parts]
         label = part_of(parts, "label")
         if not (np.isin(label, (0.0, 1.0)).all() and (label.sum(axis=1) == 1).all()):
             raise ValueError(
@@ -153,10 +152,7 @@ class Tree(NativeStructure):
 
     def score(self, y: Any, **scores: Any) -> Any:
         """Return the score of y, −∞ where a part of it is forbidden; a list for a batch."""
-        batch, theta, n = self._convert(scores)
-        if batch:
-            return ask_each(self.score, examples_of(theta, n), y)
-        theta = self._one(theta)
+        theta = self._one(scores)
         places = self._places(y, theta, by_position=False)
         return float(sum(theta[name][where].sum() for name, where in places.items()))
 
@@ -205,12 +201,10 @@ class Tree(NativeStructure):
 
     # -- counting -------------------------------------------------------------------------------
 
+    @holds_interpreter
     def count(self, *, n_jobs: int | None = None, **scores: Any) -> Any:
         """Return the number of labellings with a finite score, as an exact integer."""
-        batch, theta, n = self._convert(scores)
-        if batch:
-            return self._each(self.count, examples_of(theta, n), n_jobs, on_threads=False)
-        self._core.check(theta)
+        theta = self._one(scores)
         with np.errstate(over="ignore", invalid="ignore"):
             approximate = self._count_labellings(theta, np.float64)
         if approximate < 2**53:  # floating point counts exactly so far

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import sys
-import time
 from array import array
 from collections import Counter
+from itertools import islice
 from typing import Any
 
 import numpy as np
@@ -13,8 +13,11 @@ import numpy.typing as npt
 
 from ... import _core
 from ...problem import Problem
+from ...text.corpus import Corpus
 from ...text.trees import Tree
-from ..learning import check_learner, learn_task
+from ..jackknife import jackknifed_tags
+from ..learning import Learned, learn_task
+from ..tagging.model import TaggerModel
 from ..tagging.tagger import Tagger
 from .model import ConstituencyModel
 from .scores import score_trees
@@ -40,31 +43,26 @@ def fit_parser(
     trees: list[Tree],
     dev: list[Tree] | None,
     sample_weight: npt.NDArray[np.float64] | None = None,
-) -> tuple[ConstituencyModel, list[dict[str, Any]], bool]:
-    """Return the model, a record of the passes, and whether it was interrupted."""
-    preset = dict(_PRESETS.get(parser.learner, {}))
-    if parser.C in (None, np.inf):
-        preset["least"] = _NEGLIGIBLE
-    if parser.learner != "pcfg":
-        check_learner(parser)
-    sentences = [(tree.words, tree.tags) for tree in trees]
+) -> tuple[ConstituencyModel, Learned]:
+    """Return the model, and what is known of the passes."""
+    tags = [tree.tags for tree in trees]
     tagger = None
-    tags = [tags for _, tags in sentences]
     if not parser.gold_tags:
-        _say(parser, f"tagging {len(trees)} sentences in {parser.folds} parts")
-        tagger = _train_tagger(parser, sentences)
+        rows = [list(zip(tree.words, tree.tags, strict=True)) for tree in trees]
+        corpus = Corpus.from_sentences(rows)
+        tagger = _make_tagger(parser, corpus)
         if parser.learner != "pcfg":
-            tags = jackknife(parser, sentences)
+            _say(parser, f"tagging {len(trees)} sentences in {parser.folds} folds")
+            tags = _unseen_tags(parser, corpus)
     training: dict[str, Any] = {"learner": parser.learner, "sentences": len(trees)}
     if parser.learner == "pcfg":
         from .pcfg import TreebankGrammar
 
-        grammar = TreebankGrammar.count(trees, parser.vertical, parser.horizontal)
+        grammar = TreebankGrammar.count(trees, parser.vertical, parser.horizontal, sample_weight)
         training.update(vertical=parser.vertical, horizontal=parser.horizontal)
         known = sorted({tag for row in tags for tag in row})
         model = ConstituencyModel([()], known, {}, tagger, "", training, grammar)
-        return model, [], False
-    begin = time.perf_counter()
+        return model, Learned(np.zeros(0), 1)
     problem = TreeProblem(
         trees,
         tags,
@@ -83,44 +81,46 @@ def fit_parser(
         model = problem.model(weights, tagger)
         return score_trees(model, dev or [], parser.gold_tags, parser.n_threads)[0].f1
 
-    found = learn_task(
-        parser,
-        problem,
-        preset=preset,
-        score=None if dev is None else score,
-        measure="f1",
+    preset = dict(_PRESETS.get(parser.learner, {}))
+    if parser.C in (None, np.inf):
+        preset["least"] = _NEGLIGIBLE
+    learned = learn_task(
+        parser, problem, preset=preset, score=None if dev is None else score, measure="f1"
     )
     training.update(
-        passes=len(found.history),
-        seconds=round(time.perf_counter() - begin, 1),
+        n_models=learned.n_models,
+        passes=len(learned.history),
         tags=len(problem.tags),
+        learner_parameters=learned.parameters,
+        history=[{k: v for k, v in r.items() if k != "seconds"} for r in learned.history],
     )
-    if found.objective is not None:
-        training.update(objective=found.objective, gap=found.gap)
-    model = problem.model(found.weights, tagger, pruned=True)
+    if learned.objective is not None:
+        training.update(objective=learned.objective, gap=learned.gap)
+    model = problem.model(learned.weights, tagger, pruned=True)
     model.training = training
-    return model, found.history, found.interrupted
+    return model, learned
 
 
-def _train_tagger(parser: Any, sentences: list[tuple[list[str], list[str]]]) -> Tagger:
-    tagger = Tagger("pos", names=False, random_state=parser.random_state, n_jobs=parser.n_threads)
-    return tagger.fit([list(zip(*sentence, strict=True)) for sentence in sentences])
+def _make_tagger(parser: Any, corpus: Corpus, n_models: int | None = None) -> Tagger:
+    return Tagger(
+        "pos",
+        names=False,
+        n_models=n_models,
+        random_state=parser.random_state,
+        n_jobs=parser.n_threads,
+    ).fit(corpus)
 
 
-def jackknife(parser: Any, sentences: list[tuple[list[str], list[str]]]) -> list[list[str]]:
-    """Return tags as the tagger predicts them for sentences it has not seen."""
-    folds = min(parser.folds, len(sentences))
-    if folds < 2:
-        return [tags for _, tags in sentences]
-    found: list[list[str]] = [[] for _ in sentences]
-    for fold in range(folds):
-        held = range(fold, len(sentences), folds)
-        rest = [s for i, s in enumerate(sentences) if i % folds != fold]
-        tagger = _train_tagger(parser, rest)
-        predicted = tagger.predict([[(word,) for word in sentences[i][0]] for i in held])
-        for i, tags in zip(held, predicted, strict=True):
-            found[i] = tags
-    return found
+def _unseen_tags(parser: Any, corpus: Corpus) -> list[list[str]]:
+    """Return tags as taggers predict them for sentences that they have not seen."""
+
+    def learn(part: Corpus) -> TaggerModel:
+        model: TaggerModel = _make_tagger(parser, part, n_models=1).model_
+        return model
+
+    numbers, names = jackknifed_tags(corpus, parser.folds, learn, parser.n_threads)
+    flat = iter(numbers)
+    return [[names[k] for k in islice(flat, len(sentence))] for sentence in corpus]
 
 
 class TreeProblem(Problem):

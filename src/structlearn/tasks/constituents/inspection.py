@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from html import escape
 from typing import Any
 
-from ...drawing.trees import draw_tree, draw_trees
 from ...text.trees import Tree
 from ..html_page import facts_list, html_page
+from ..learning import learner_facts
 from .model import ConstituencyModel
 
 __all__ = ["inspect_parser_html", "inspect_parser_text"]
@@ -17,7 +17,9 @@ _PLACES = ("first", "in the middle", "last")
 
 
 def _facts(model: ConstituencyModel) -> list[tuple[str, str]]:
-    facts = [(name, str(v)) for name, v in model.training.items() if name != "parameters"]
+    told = ("parameters", "learner_parameters", "objective", "gap", "history")
+    shown = {k: v for k, v in model.training.items() if k not in told}
+    facts = [*((name, str(v)) for name, v in shown.items()), *learner_facts(model.training)]
     facts.append(("tags from", "its own tagger" if model.tagger is not None else "the input"))
     if model.grammar is not None:
         grammar = model.grammar.grammar
@@ -77,12 +79,12 @@ def inspect_parser_text(
     Parameters
     ----------
     top : int
-        Children a label.
+        Children shown for each label.
     labels : list of str, optional
         Only these labels.
     source : as ``predict`` takes it, or None
     most : int
-        So many sentences of it.
+        The most sentences of it that are shown.
     """
     model = parser._fitted()
     _check_labels(model, labels)
@@ -114,8 +116,7 @@ def inspect_parser_html(
             '<span class="red">red</span>.</p>'
         )
     for predicted, gold in found:
-        drawn = draw_tree(predicted) if gold is None else draw_trees(gold, predicted)
-        parts.append(f'<div class="wide">{drawn}</div>')
+        parts.append(f'<div class="wide">{predicted.draw(gold)}</div>')
     if there > most:
         parts.append(f'<p class="note">{escape(_cut(there, most))}</p>')
     parts.append("<h2>What stands under what</h2>")
@@ -143,11 +144,12 @@ def _trees(parser: Any, source: Any, most: int) -> tuple[list[tuple[Tree, Tree |
     """Return predicted trees, each with the gold one where the source has it; and how many."""
     if source is None:
         return [], 0
-    from .treebank import read_sentences, read_treebank
+    from .treebank import read_sentences
 
     sentences = read_sentences(source, traces=parser.traces)
-    predicted = parser._parse(sentences[:most], None)
+    tagged = parser._tag(sentences[:most], None)
+    predicted = parser._fitted().parse(tagged, parser.n_threads)
     gold: list[Tree | None] = [None] * len(predicted)
     if sentences[0].tags and source != "-":  # trees, and they can be read again
-        gold = list(read_treebank(source, functions=parser.functions, traces=parser.traces)[:most])
+        gold = list(parser._treebank(source, None, None)[:most])
     return list(zip(predicted, gold, strict=True)), len(sentences)

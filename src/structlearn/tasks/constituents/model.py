@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from array import array
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from ... import _core
 from ...io.container import Tensor, check_dtype, container_pieces, parse_container
@@ -17,6 +17,8 @@ if TYPE_CHECKING:
     from typing import Any
 
     from .pcfg import TreebankGrammar
+    from .sums import SpanSums
+    from .treebank import Sentence
 
 __all__ = ["ConstituencyModel"]
 
@@ -44,16 +46,13 @@ class ConstituencyModel(StoredModel):
     root : str
         Name of the node that is written around a tree.
     training : dict
-        How it came about.
+        How it was trained.
     grammar : TreebankGrammar or None
         The counted rules of the generative baseline.
     """
 
     task = "constituency"
     called = "a parser of constituents"
-
-    #: No probabilities to calibrate.
-    temperature = None
 
     def __init__(
         self,
@@ -101,41 +100,43 @@ class ConstituencyModel(StoredModel):
             return _MOST_WORDS
         return min(_MOST_WORDS, int((_MOST_BYTES / 16 / len(self.grammar.symbols)) ** 0.5))
 
+    def check_length(self, sentence: Sentence) -> None:
+        """Refuse a sentence whose chart would take gigabytes."""
+        if len(sentence.words) > self.longest:
+            raise sentence.place.error(
+                f"has {len(sentence.words)} words; at most {self.longest} can be parsed: split it"
+            )
+
+    @property
+    def has_taggers(self) -> bool:
+        """Whether it predicts tags."""
+        return self.tagger is not None
+
     def tag(self, sentences: Sequence[list[str]], threads: int) -> list[list[str]]:
         """Return the predicted tags of the words."""
-        if self.tagger is None:
-            raise ValueError(
-                "the parser was trained with gold tags and has no tagger: parse trees with "
-                "gold_tags (--gold-tags)"
-            )
         if not sentences:
             return []
+        assert self.tagger is not None
         self.tagger.n_jobs = threads
         found: list[list[str]] = self.tagger.predict([[(w,) for w in s] for s in sentences])
         return found
 
-    def parse(
-        self, sentences: Sequence[tuple[list[str], list[str]]], threads: int = 1
-    ) -> list[Tree]:
-        """Return the best trees of words with their tags.
-
-        Raises ``ValueError``, which names the sentence, where the chart would take gigabytes.
-        """
-        most = self.longest
-        for number, (words, _) in enumerate(sentences, 1):
-            if len(words) > most:
-                raise ValueError(
-                    f"sentence {number} has {len(words)} words; at most {most} can be parsed"
-                )
+    def parse(self, tagged: Sequence[tuple[list[str], list[str]]], threads: int = 1) -> list[Tree]:
+        """Return the best trees of words with their tags, which are not too long."""
         if self.grammar is not None:
-            return [self.grammar.parse(words, tags) for words, tags in sentences]
-        trees = []
-        found = self.core.parse(list(sentences), threads)
-        for (words, tags), spans in zip(sentences, found, strict=True):
-            trees.append(
-                tree_from_spans(words, tags, [(i, j, self.labels[k]) for i, j, k in spans])
-            )
-        return trees
+            return [self.grammar.parse(words, tags) for words, tags in tagged]
+        found = self.core.parse(list(tagged), threads)
+        return [self.tree(*given, spans) for given, spans in zip(tagged, found, strict=True)]
+
+    def tree(self, words: list[str], tags: list[str], spans: Any) -> Tree:
+        """Return the tree of spans with the numbers of their labels."""
+        return tree_from_spans(words, tags, [(i, j, self.labels[x]) for i, j, x in spans])
+
+    def sums(self, tagged: Sequence[tuple[list[str], list[str]]]) -> Iterator[SpanSums]:
+        """Return sums over the trees of each sentence."""
+        from .sums import SpanSums
+
+        return (SpanSums(self, words, tags) for words, tags in tagged)
 
     # -- files ----------------------------------------------------------------------------------
 

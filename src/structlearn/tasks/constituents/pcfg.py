@@ -10,11 +10,12 @@ C. D. Manning (2003), Accurate unlexicalized parsing.
 from __future__ import annotations
 
 import math
-from collections import Counter
-from collections.abc import Iterable
+from collections import defaultdict
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from ...exceptions import InfeasibleError
 from ...structures.trees.constituency import Constituency
@@ -75,12 +76,16 @@ class TreebankGrammar:
 
     @classmethod
     def count(
-        cls, trees: Iterable[Tree], vertical: int = 2, horizontal: int = 2
+        cls,
+        trees: Sequence[Tree],
+        vertical: int = 2,
+        horizontal: int = 2,
+        sample_weight: npt.NDArray[np.float64] | None = None,
     ) -> TreebankGrammar:
-        """Estimate the rules by relative frequency."""
-        binary: Counter[tuple[str, str, str]] = Counter()
-        unary: Counter[tuple[str, str]] = Counter()
-        roots: Counter[str] = Counter()
+        """Estimate the rules by relative frequency; a tree of weight 2 counts twice."""
+        binary: defaultdict[tuple[str, str, str], float] = defaultdict(float)
+        unary: defaultdict[tuple[str, str], float] = defaultdict(float)
+        roots: defaultdict[str, float] = defaultdict(float)
         tags: set[str] = set()
         names: dict[str, str] = {}
 
@@ -93,14 +98,14 @@ class TreebankGrammar:
             names[found] = node.label
             return found
 
-        def visit(node: Tree, above: tuple[str, ...]) -> None:
+        def visit(node: Tree, above: tuple[str, ...], weight: float) -> None:
             if node.word is not None:
                 return
             parent = symbol(node, above)
             below = (node.label, *above)
             children = [symbol(child, below) for child in node.children]
             if len(children) == 1 and children[0] != parent:
-                unary[parent, children[0]] += 1
+                unary[parent, children[0]] += weight
             before: list[str] = []
             head = parent
             for k in range(len(children) - 1):
@@ -111,15 +116,17 @@ class TreebankGrammar:
                 follower = children[-1] if last else rest
                 if not last:
                     names[rest] = ""
-                binary[head, children[k], follower] += 1
+                binary[head, children[k], follower] += weight
                 head = rest
             for child in node.children:
-                visit(child, below)
+                visit(child, below, weight)
 
-        for tree in trees:
-            roots[symbol(tree, ())] += 1
-            visit(tree, ())
-        totals: Counter[str] = Counter()
+        weights = [1.0] * len(trees) if sample_weight is None else sample_weight.tolist()
+        for tree, weight in zip(trees, weights, strict=True):
+            if weight > 0:
+                roots[symbol(tree, ())] += weight
+                visit(tree, (), weight)
+        totals: defaultdict[str, float] = defaultdict(float)
         for (parent, *_), times in (*binary.items(), *unary.items()):
             totals[parent] += times
         symbols = [*sorted(tags), *sorted(names)]

@@ -7,63 +7,59 @@ P(tree | sentence) = exp(score − log Σ exp(scores of all trees)).
 from __future__ import annotations
 
 import math
+from functools import cached_property
 
-from ...text.trees import Tree, tree_from_spans
+from ...text.trees import Tree
 from .model import ConstituencyModel
 
-TYPE_CHECKING = False  # importing typing costs more than parsing a sentence
-if TYPE_CHECKING:
-    from .treebank import Sentence
-
-    #: Probability by (begin, end, label).
-    Spans = dict[tuple[int, int, str], float]
-
-__all__ = ["kbest_trees", "probability_of_best", "span_marginals"]
+__all__ = ["SpanSums"]
 
 
-def kbest_trees(
-    model: ConstituencyModel, words: list[str], tags: list[str], k: int
-) -> list[tuple[float, Tree]]:
-    """Return (score, tree) of the k best trees, best first."""
-    if model.grammar is not None:
-        return model.grammar.kbest(words, tags, k)
-    return [
-        (score, tree_from_spans(words, tags, [(i, j, model.labels[x]) for i, j, x in spans]))
-        for score, spans in model.core.kbest(words, tags, k)
-    ]
+class SpanSums:
+    """Sums over the trees of one sentence, by a model or its counted grammar."""
 
+    def __init__(self, model: ConstituencyModel, words: list[str], tags: list[str]) -> None:
+        self.model, self.words, self.tags = model, words, tags
 
-def span_marginals(
-    model: ConstituencyModel, words: list[str], tags: list[str], least: float
-) -> Spans:
-    """Return P(a node with this label covers this span), those of at least ``least``."""
-    found: Spans = {}
-    if model.grammar is not None:
-        found = model.grammar.marginals(words, tags)
-    else:
-        for i, j, x, p in model.core.marginals(words, tags, 0.0)[1]:
-            for label in dict.fromkeys(model.labels[x]):  # a unary chain has each of its labels
-                found[i, j, label] = found.get((i, j, label), 0.0) + p
-    return {
-        span: min(1.0, p)
-        for span, p in sorted(found.items(), key=lambda s: (s[0][0], -s[0][1], s[0][2]))
-        if p >= least and p > 0 and span[2]
-    }
+    def kbest(self, n: int) -> list[tuple[float, Tree]]:
+        """Return (score, tree) of the n best trees, best first."""
+        model = self.model
+        if model.grammar is not None:
+            return model.grammar.kbest(self.words, self.tags, n)
+        found = model.core.kbest(self.words, self.tags, n)
+        return [(score, model.tree(self.words, self.tags, spans)) for score, spans in found]
 
+    @cached_property
+    def log_partition(self) -> float:
+        """The log of the sum over all trees; −∞ where a grammar derives none."""
+        if self.model.grammar is not None:
+            return self.model.grammar.log_partition(self.words, self.tags)
+        return float(self.model.core.marginals(self.words, self.tags, 2.0)[0])
 
-def probability_of_best(model: ConstituencyModel, words: list[str], tags: list[str]) -> float:
-    """Return P(best tree | words)."""
-    best = kbest_trees(model, words, tags, 1)[0][0]
-    if model.grammar is not None:
-        if best == -math.inf:  # the grammar derives nothing: the flat tree is a makeshift
+    def marginals(self, least: float) -> dict[tuple[int, int, str], float]:
+        """Return P(a node with this label covers this span), those of at least ``least``."""
+        found: dict[tuple[int, int, str], float] = {}
+        if self.model.grammar is not None:
+            found = self.model.grammar.marginals(self.words, self.tags)
+        else:
+            for i, j, x, p in self.model.core.marginals(self.words, self.tags, 0.0)[1]:
+                # A unary chain has each of its labels.
+                for label in dict.fromkeys(self.model.labels[x]):
+                    found[i, j, label] = found.get((i, j, label), 0.0) + p
+        return {
+            span: min(1.0, p)
+            for span, p in sorted(found.items(), key=lambda s: (s[0][0], -s[0][1], s[0][2]))
+            if p >= least and p > 0 and span[2]
+        }
+
+    def probability(self, score: float | None = None) -> float:
+        """Return P(tree | sentence) of the tree with this score; by default of the best one."""
+        if score is None:
+            score = self.kbest(1)[0][0]
+        if score == -math.inf:  # the grammar derives nothing: the flat tree is a makeshift
             return 0.0
-        return min(1.0, math.exp(best - model.grammar.log_partition(words, tags)))
-    return min(1.0, math.exp(best - model.core.marginals(words, tags, 2.0)[0]))
+        return min(1.0, math.exp(score - self.log_partition))
 
-
-def check_length(model: ConstituencyModel, sentence: Sentence) -> None:
-    """Refuse a sentence whose chart would take gigabytes."""
-    if len(sentence.words) > model.longest:
-        raise sentence.place.error(
-            f"has {len(sentence.words)} words; at most {model.longest} can be parsed: split it"
-        )
+    def describe(self, tree: Tree, score: float | None = None) -> None:
+        """Set the probability of the best tree, or of the one with this score."""
+        tree.probability = self.probability(score)

@@ -15,7 +15,7 @@ TYPE_CHECKING = False  # importing typing costs more than parsing a sentence
 if TYPE_CHECKING:
     from typing import Any
 
-__all__ = ["Place", "Sentence", "placed_trees", "read_sentences", "read_treebank", "with_trees"]
+__all__ = ["Place", "Sentence", "placed_trees", "read_sentences", "with_trees"]
 
 FORMATS = ("brackets", "text")
 
@@ -57,19 +57,16 @@ class Sentence:
         self.place = place
 
 
-def read_treebank(source: Any, *, functions: bool = False, traces: bool = False) -> list[Tree]:
-    """Return the trees of a file, a list of trees or a list of bracketed strings, cleaned.
+def placed_trees(
+    source: Any, format: str | None = None, *, functions: bool = False, traces: bool = False
+) -> list[tuple[Tree, Place]]:
+    """Return the trees of a file or list, cleaned, each with where it comes from.
 
     Functional tags and traces are taken out unless they are to be kept. A tree in which no word
     is left raises an error that names the file, the line and the sentence.
     """
-    return [tree for tree, _ in placed_trees(source, functions=functions, traces=traces)]
-
-
-def placed_trees(
-    source: Any, *, functions: bool = False, traces: bool = False
-) -> list[tuple[Tree, Place]]:
-    """Return the same trees, each with where it comes from."""
+    if format not in (None, "brackets"):
+        raise ValueError(f"gold trees are read from brackets, not from the format {format!r}")
     if isinstance(source, (str, os.PathLike)):
         path = os.fspath(source)
         found = _file_trees(path, read_bytes(path))

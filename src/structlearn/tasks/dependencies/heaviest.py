@@ -12,7 +12,7 @@ from typing import Any
 from ...text.corpus import Corpus
 from .model import ParserModel
 from .reading import gold_tree
-from .tags import TAG_COLUMNS, column_tags, predicted_tags
+from .tags import column_tags, predicted_tags, tag_names
 
 __all__ = ["ARCS", "heaviest_features"]
 
@@ -35,25 +35,27 @@ def heaviest_features(
     corpus : Corpus
         Of CoNLL-U, with its trees; those without are parsed first.
     sentences : int
-        At most so many of it, spread evenly.
+        How many of them are looked at, spread evenly.
     kept : int
-        So many features a relation.
+        Features kept for each relation.
     """
     count = min(len(corpus), sentences)
     part = corpus.subset(i * len(corpus) // count for i in range(count))
     tags = predicted_tags(model.taggers, part) if model.taggers else column_tags()
     index = {name: k for k, name in enumerate(model.labels)}
     found: dict[str, dict[str, float]] = {}
-    at = 0
-    named = [_names(part, tags, c) for c in range(3)]
-    for s in range(len(part)):
-        forms, lemmas = part.cells(s, "form"), part.cells(s, "lemma")
-        n = len(forms)
-        words = _Words(forms, lemmas, *(row[at : at + n] for row in named))
-        at += n
+    columns = [
+        part.column("form"),
+        part.column("lemma"),
+        *(tag_names(part, tags, c) for c in range(3)),
+    ]
+    parsed: list[Any] = []
+    for s, cells in enumerate(zip(*columns, strict=True)):
+        words = _Words(*cells)
         tree = gold_tree(part, s)
         if tree is None or any(label not in index for _, label in tree):
-            tree = model.parse_corpus(part, tags)[0][s]
+            parsed = parsed or model.parse_corpus(part, tags)[0]
+            tree = parsed[s]
         heads = [head for head, _ in tree]
         labels = [index[label] for _, label in tree]
         reasons = model.core.reasons(part._core, tags, model.lemmas, s, heads, labels)
@@ -88,14 +90,6 @@ def _take(
             if group == ARCS:
                 full += ", head before it" if head < word else ", head after it"
             rows[full] = max(weight, rows.get(full, weight))
-
-
-def _names(corpus: Corpus, tags: list[Any], column: int) -> list[str]:
-    """Return the tags of all words, one after another, as parsing reads them."""
-    if tags[column] is None:
-        return [tag for cells in corpus.column(TAG_COLUMNS[column]) for tag in cells]
-    numbers, names = tags[column]
-    return [names[k] for k in memoryview(numbers).cast("B").cast("I")]
 
 
 class _Words:

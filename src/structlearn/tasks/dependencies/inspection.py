@@ -8,9 +8,9 @@ from typing import Any
 
 from ...text.corpus import Corpus
 from ..html_page import html_page
+from ..learning import learner_facts
 from .heaviest import ARCS, heaviest_features
-from .reading import check_tags, gold_tree, read_treebank
-from .tags import column_tags, predicted_tags
+from .reading import gold_tree, read_treebank
 
 __all__ = ["explain_sentence", "inspect_parser", "inspect_parser_html"]
 
@@ -31,11 +31,7 @@ def explain_sentence(parser: Any, corpus: Corpus, sentence: int) -> list[dict[st
     """
     model = parser._fitted()
     one = read_treebank([list(corpus[sentence])])
-    if model.taggers:
-        tags = predicted_tags(model.taggers, one)
-    else:
-        check_tags(one)  # learned with gold tags: without them the tree would be a guess
-        tags = column_tags()
+    _, tags = parser._tagged(one, None)
     found: list[dict[str, Any]] = model.core.explain(one._core, tags, model.lemmas, 0)
     return found
 
@@ -52,12 +48,12 @@ def inspect_parser(
     Parameters
     ----------
     top : int
-        Reasons a word, features a relation.
+        Reasons for each word, features of each relation.
     sentences : path, Corpus or list of sentences, optional
     labels : list of str, optional
         Only these relations.
     most : int
-        So many sentences.
+        The most sentences that are shown.
     """
     _check_labels(parser, labels)
     if sentences is None:
@@ -107,8 +103,6 @@ def inspect_parser_html(
     """Return a page: the parser, and pictures of the trees of sentences with the reasons."""
     from html import escape
 
-    from ...drawing.arcs import draw_arcs
-
     _check_labels(parser, labels)
     parts = [f"<h1>Dependency parser</h1><pre>{escape(_summary(parser))}</pre>"]
     found = _stored(parser)
@@ -124,7 +118,7 @@ def inspect_parser_html(
                 "below the words.</p>"
             )
         for i in shown:
-            picture = draw_arcs(part.cells(i, "form"), trees[i], gold_tree(part, i))
+            picture = trees[i].draw(gold_tree(part, i))
             parts.append(f'<div class="wide">{picture.svg}</div>')
         if len(corpus) > most:
             parts.append(f'<p class="note">{escape(_cut(len(corpus), most))}</p>')
@@ -175,6 +169,7 @@ def _summary(parser: Any) -> str:
     lines = [
         f"order {model.order}, {kind} trees, learned by {training.get('learner')}"
         f" from {training.get('sentences')} sentences, {training.get('tokens')} words",
+        *(f"{name}: {value}" for name, value in learner_facts(training)),
         f"at most {model.most} heads a word, of at least {model.least:g} of the best one's"
         " probability",
         f"{used} of {len(weights)} weights are not 0",

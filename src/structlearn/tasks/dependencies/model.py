@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from array import array
+from collections.abc import Iterator
 
 from ... import _core
 from ...exceptions import LineError
 from ...io.container import Tensor, check_dtype
 from ...text.corpus import Corpus
+from ...text.dependency_tree import DependencyTree
 from ..stored_model import StoredModel
 from ..tagging.model import TaggerModel
 
@@ -15,10 +16,17 @@ TYPE_CHECKING = False  # importing typing costs more than labelling a sentence
 if TYPE_CHECKING:
     from typing import Any
 
+    from .sums import ArcSums
+
 __all__ = ["ParserModel"]
 
 #: Array of the model -> what its items are.
 _DTYPES = {"weights": "F32", "pruner": "F32", "set_keys": "U64", "set_masks": "U64"}
+#: What is stored beside arrays and names.
+_OPTIONS = {
+    "order": int, "projective": bool, "iterations": int, "most": int, "least": float,
+    "lemmas": bool,
+}  # fmt: skip
 
 
 class ParserModel(StoredModel):
@@ -33,10 +41,10 @@ class ParserModel(StoredModel):
     projective : bool
         Only trees without crossing arcs.
     iterations : int
-        At most so many of dual decomposition a sentence (order 2, not projective).
+        The most rounds of dual decomposition for a sentence (order 2, not projective).
     most, least : int, float
-        What the pruner leaves: so many heads a word, of at least this probability relative to the
-        most probable one's.
+        What the pruner leaves of the heads of a word: at most this many, of at least this
+        probability relative to the most probable one's.
     lemmas : bool
         Whether lemmas are read.
     arrays : dict of str to buffer
@@ -44,42 +52,40 @@ class ParserModel(StoredModel):
     taggers : list of TaggerModel
         Of UPOS, XPOS and FEATS; empty where the parser learned on gold tags.
     training : dict
-        How it came about.
+        How it was trained.
     """
 
     task = "parser"
     called = "a parser"
 
+    order: int
+    projective: bool
+    iterations: int
+    most: int
+    least: float
+    lemmas: bool
+
     def __init__(
         self,
         labels: list[str],
-        order: int,
-        projective: bool,
-        iterations: int,
-        most: int,
-        least: float,
-        lemmas: bool,
         arrays: dict[str, Any],
         taggers: list[TaggerModel] | None = None,
         training: dict[str, Any] | None = None,
+        **options: Any,
     ) -> None:
         self.labels = labels
-        self.order = order
-        self.projective = projective
-        self.iterations = iterations
-        self.most = most
-        self.least = least
-        self.lemmas = lemmas
         self.arrays = arrays
         self.taggers = taggers or []
         self.training = training or {}
+        for name, kind in _OPTIONS.items():
+            setattr(self, name, kind(options[name]))
         self.core = _core.ParserModel(
             labels,
-            order,
-            projective,
-            iterations,
-            most,
-            least,
+            self.order,
+            self.projective,
+            self.iterations,
+            self.most,
+            self.least,
             arrays["set_keys"],
             arrays["set_masks"],
             arrays["weights"],
@@ -99,12 +105,7 @@ class ParserModel(StoredModel):
         description = {
             "task": self.task,
             "labels": self.labels,
-            "order": self.order,
-            "projective": self.projective,
-            "iterations": self.iterations,
-            "most": self.most,
-            "least": self.least,
-            "lemmas": self.lemmas,
+            **{name: getattr(self, name) for name in _OPTIONS},
             "taggers": described,
             "training": self.training,
         }
@@ -127,18 +128,18 @@ class ParserModel(StoredModel):
             arrays[key] = tensors[key].data
         return cls(
             labels=list(map(str, d["labels"])),
-            order=int(d["order"]),
-            projective=bool(d["projective"]),
-            iterations=int(d["iterations"]),
-            most=int(d["most"]),
-            least=float(d["least"]),
-            lemmas=bool(d["lemmas"]),
             arrays=arrays,
             taggers=taggers,
             training=dict(d["training"]),
+            **{name: d[name] for name in _OPTIONS},
         )
 
     # -- parsing --------------------------------------------------------------------------------
+
+    @property
+    def has_taggers(self) -> bool:
+        """Whether it predicts tags."""
+        return bool(self.taggers)
 
     def parse_corpus(
         self, corpus: Corpus, tags: list[Any], threads: int = 1
@@ -147,22 +148,33 @@ class ParserModel(StoredModel):
         if not len(corpus):
             return [], 0
         try:
-            raw_heads, raw_labels, exact = self.core.predict(
-                corpus._core, tags, self.lemmas, threads
-            )
+            trees, exact = self.core.predict(corpus._core, tags, self.lemmas, threads)
         except LineError as error:
             raise error.in_file(corpus.path or "the corpus") from None
-        heads, numbers = array("i", raw_heads), array("I", raw_labels)
-        labels = self.labels
-        flat = [(h, labels[k]) for h, k in zip(heads, numbers, strict=True)]
-        trees, at = [], 0
-        for s in range(len(corpus)):
-            n = corpus._core.length(s)
-            trees.append(flat[at : at + n])
-            at += n
         return trees, exact
 
-    def labeller(self, format: str, gold_tags: bool) -> _core.ParseLabeller:
+    def parse(self, tagged: tuple[Corpus, list[Any]], threads: int = 1) -> list[DependencyTree]:
+        """Return the trees of sentences with their tags."""
+        from .tags import tag_names
+
+        corpus, _ = tagged
+        trees, _ = self.parse_corpus(*tagged, threads)
+        rows = (
+            zip(trees, corpus.column("form"), tag_names(*tagged, 0), strict=True) if trees else ()
+        )
+        return [DependencyTree(*row) for row in rows]
+
+    def sums(self, tagged: tuple[Corpus, list[Any]]) -> Iterator[ArcSums]:
+        """Return sums over the trees of each sentence."""
+        from .sums import ArcSums
+        from .tags import tag_names
+
+        corpus, tags = tagged
+        if len(corpus):
+            for s, upos in enumerate(tag_names(corpus, tags, 0)):
+                yield ArcSums(self, corpus, tags, s, upos)
+
+    def labeller(self, format: str, reads_tags: bool) -> _core.ParseLabeller:
         """Return what parses text natively."""
-        taggers = [] if gold_tags else [t.core for t in self.taggers]
+        taggers = [] if reads_tags else [t.core for t in self.taggers]
         return _core.ParseLabeller(self.core, taggers, format, self.lemmas)

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
+from functools import partial
 
 from ...text.corpus import Corpus
-from ...text.files import written_text
-from ..base import FileTagger, label_pieces, not_empty
-from ..parameters import check_number, check_whole
+from ..base import label_pieces, not_empty
+from ..parameters import check_number, parameter
+from ..tree_parser import TreeParser
 from .model import ParserModel
 from .reading import (
     check_tags,
@@ -23,12 +24,14 @@ TYPE_CHECKING = False  # importing typing costs more than labelling a sentence
 if TYPE_CHECKING:
     from typing import IO, Any
 
+    from .scores import Comparison
+
 __all__ = ["DependencyParser"]
 
 LEARNERS = ("passive-aggressive", "perceptron", "svm", "crf", "adagrad", "arow")
 
 
-class DependencyParser(FileTagger):
+class DependencyParser(TreeParser):
     """Finds the head of each word and its relation to it; learns from a treebank in CoNLL-U.
 
     The score of a tree is the sum of its parts': arcs with their relations, and, for order 2, two
@@ -42,6 +45,16 @@ class DependencyParser(FileTagger):
     word has one of those. Features are hashed into one table. Parsing takes O(n²) for the pruner
     and about O(n) for the rest, with a chart O(n²).
 
+    Treebanks are files in CoNLL-U, corpora of that format, or lists of sentences, in which a token
+    is a tuple: (form, tag, head, relation), or all ten columns. Every tree must have one root and
+    no cycle. Sentences to parse need no more than words, or (form, tag). Trees are
+    :class:`~structlearn.text.DependencyTree`: lists of (head, relation), head 0 being the root.
+    Probabilities and the n best trees exist for order 1, by the matrix-tree theorem in O(n³), or
+    inside–outside for projective trees; parsers of order 2 raise ``CapabilityError``. Marginals
+    are, for each word, P((head, relation) | sentence). Files to parse are CoNLL-U, of which
+    comments, multiword tokens and empty nodes stay; "columns", of which the first has the words;
+    or "text", with a sentence on each line.
+
     Parameters
     ----------
     order : {1, 2}, default=2
@@ -51,26 +64,10 @@ class DependencyParser(FileTagger):
         :class:`~structlearn.estimators.PassiveAggressive`. The cost is half a unit for each wrong
         head and half for each wrong relation. "svm" and "crf" minimise ½‖w‖² + C·Σ loss to a proven
         gap and take many times as long; the log loss ("crf", or temperature=1 with "adagrad") needs
-        order 1, where sums over trees are exact.
+        order 1, where sums over trees are exact. Presets: passive-aggressive C 0.002; svm, crf C
+        0.1; adagrad eta0 0.02, delta 0, C infinite (no regulariser), 10 passes.
     projective : bool, default=False
         Only trees without crossing arcs.
-    max_iter : int, optional
-        Passes over the sentences, or iterations: 10; svm and crf 100.
-    patience : int, default=3
-        With a dev set: end after so many passes without a better LAS. 0: never.
-    C : float, optional
-        passive-aggressive: the longest step, 0.002. svm, crf: the weight of the losses against
-        ½‖w‖², 0.1. adagrad: the same; by default infinite, no regulariser.
-    eta0, delta : float, optional
-        Of adagrad: the first step of a weight is eta0·g / (delta + abs(g)); 0.02 and 0.
-    r : float, optional
-        Of arow: 10.
-    margin, temperature : float, optional
-        Of crf and adagrad: which loss, see :class:`~structlearn.estimators.StructuredModel`.
-    tol : float, optional
-        Of svm, crf and adagrad: end at a gap of so much of the objective.
-    average, shuffle : bool, default=True
-        Average the weights over all steps; a new order of the sentences for each pass.
     gold_tags : bool, default=False
         Learn on the tags in the treebank, and have no taggers. By default UPOS, XPOS and FEATS are
         predicted by taggers of the parser's own, jack-knifed for learning.
@@ -78,29 +75,17 @@ class DependencyParser(FileTagger):
         Of jack-knifing.
     lemmas : bool, default=False
         Read lemmas too; they have to be in every file then.
-    n_models : int, default=1
-        Average the weights of so many runs with different seeds: slower to learn, no slower to
-        parse with.
     hash_bits : int, optional
-        The table has 2^bits weights: 24, of four bytes. svm and crf, whose solvers keep some thirty
-        vectors of eight bytes a weight, have 20: more need the memory, fewer share weights more.
+        The table has 2^bits weights: 24, of four bytes; for svm and crf, whose solvers keep some
+        thirty vectors of eight bytes for each weight, 20. More bits need more memory; with fewer
+        bits more features share a weight.
     most_heads, least_share : int, float
-        What the pruner leaves: so many heads a word, of at least this share of the most probable
-        one's probability.
+        What the pruner leaves of the heads of a word: at most this many, of at least this share of
+        the most probable one's probability.
     iterations, training_iterations : int
-        At most so many rounds of dual decomposition a sentence, in parsing and in learning (order
-        2, not projective).
-    callbacks : callable or list of callable, optional
-        Called with a record of each pass; one that returns True ends the learning.
-    checkpoint : str or path, optional
-        A file from which ``fit`` goes on after it was killed, see
-        :class:`~structlearn.estimators.StructuredModel`. Taggers and pruner are learned again.
-    n_jobs : int or None, default=1
-        Threads. The result does not depend on it.
-    random_state : int, default=0
-        Seed of the order of the sentences.
-    verbose : int, default=0
-        Above 0: a line a pass on standard error.
+        The most rounds of dual decomposition for a sentence, in parsing and in learning (order 2,
+        not projective).
+    {learning}
 
     Attributes
     ----------
@@ -109,7 +94,7 @@ class DependencyParser(FileTagger):
     classes_ : list of str
         The relations.
     history_ : list of dict
-        A record a pass.
+        A record of each pass.
 
     Examples
     --------
@@ -124,91 +109,38 @@ class DependencyParser(FileTagger):
     True
     """
 
-    def __init__(
-        self,
-        order: int = 2,
-        learner: str = "passive-aggressive",
-        *,
-        projective: bool = False,
-        max_iter: int | None = None,
-        patience: int = 3,
-        C: float | None = None,
-        eta0: float | None = None,
-        delta: float | None = None,
-        r: float | None = None,
-        margin: float | None = None,
-        temperature: float | None = None,
-        tol: float | None = None,
-        average: bool = True,
-        shuffle: bool = True,
-        gold_tags: bool = False,
-        folds: int = 5,
-        lemmas: bool = False,
-        n_models: int = 1,
-        hash_bits: int | None = None,
-        most_heads: int = 10,
-        least_share: float = 1e-3,
-        iterations: int = 60,
-        training_iterations: int = 20,
-        callbacks: Any = None,
-        checkpoint: str | os.PathLike[str] | None = None,
-        n_jobs: int | None = 1,
-        random_state: int = 0,
-        verbose: int = 0,
-    ) -> None:
-        for name, value in locals().items():
-            if name != "self":
-                setattr(self, name, value)
+    order: int = parameter(default=2, kw_only=False)
+    learner: str = parameter(default="passive-aggressive", kw_only=False)
+    projective: bool = False
+    gold_tags: bool = False
+    folds: int = 5
+    lemmas: bool = False
+    hash_bits: int | None = None
+    most_heads: int = 10
+    least_share: float = 1e-3
+    iterations: int = 60
+    training_iterations: int = 20
 
-    order: int
-    learner: str
-    projective: bool
-    max_iter: int | None
-    patience: int
-    C: float | None
-    eta0: float | None
-    delta: float | None
-    r: float | None
-    margin: float | None
-    temperature: float | None
-    tol: float | None
-    average: bool
-    shuffle: bool
-    gold_tags: bool
-    folds: int
-    lemmas: bool
-    n_models: int
-    hash_bits: int | None
-    most_heads: int
-    least_share: float
-    iterations: int
-    training_iterations: int
-    callbacks: Any
-    checkpoint: str | os.PathLike[str] | None
-    n_jobs: int | None
-    random_state: int
-    verbose: int
-    model_: ParserModel
-    history_: list[dict[str, Any]]
+    _whole = (
+        ("order", 1, 2),
+        ("max_iter", 1, None),
+        ("patience", 0, None),
+        ("folds", 2, 1000),
+        ("n_models", 1, 1000),
+        ("hash_bits", 10, 28),
+        ("most_heads", 1, 1000),
+        ("iterations", 1, 10**6),
+        ("training_iterations", 1, 10**6),
+        ("random_state", 0, 2**62),
+    )
+    _optional = ("max_iter", "n_models", "hash_bits")
+    _measure = "las"
+    _joined = staticmethod(with_trees)
 
     def _check(self) -> None:
         from ..learning import check_learner
 
-        bounds = {
-            "order": (1, 2),
-            "max_iter": (1, 10**6),
-            "patience": (0, 10**6),
-            "folds": (2, 1000),
-            "n_models": (1, 1000),
-            "hash_bits": (10, 28),
-            "most_heads": (1, 1000),
-            "iterations": (1, 10**6),
-            "training_iterations": (1, 10**6),
-            "random_state": (0, 2**62),
-        }
-        for name, (least, most) in bounds.items():
-            if getattr(self, name) is not None or name not in ("max_iter", "hash_bits"):
-                check_whole(name, getattr(self, name), least, most)
+        super()._check()
         check_learner(self)
         if self.order != 1 and (self.learner == "crf" or self.temperature):
             from ...exceptions import CapabilityError
@@ -220,58 +152,22 @@ class DependencyParser(FileTagger):
                 + ", ".join(repr(learner) for learner in LEARNERS if learner != "crf")
             )
         check_number("least_share", self.least_share, above=True)
-        _ = self.n_threads
 
     # -- learning -------------------------------------------------------------------------------
 
-    def fit(
-        self,
-        train: Any,
-        y: Any = None,
-        *,
-        dev: Any = None,
-        sample_weight: Any = None,
-        format: str | None = None,
-    ) -> DependencyParser:
-        """Learn from sentences with their trees.
+    def _treebank(self, X: Any, y: Any, format: str | None, name: str = "the corpus") -> Corpus:
+        corpus = not_empty(read_treebank(X if y is None else with_trees(X, y), format), name)
+        if self.gold_tags:
+            check_tags(corpus)
+        return corpus
 
-        Parameters
-        ----------
-        train : path, Corpus, or list of sentences
-            CoNLL-U. In a list a token is a tuple: (form, tag, head, relation), or all ten columns.
-            Every tree must have one root and no cycle.
-        y : list of trees, optional
-            Lists of (head, relation), as :meth:`predict` gives them, where the sentences of
-            ``train`` are words or (form, tag) alone: scikit-learn's way.
-        dev : as ``train``, optional
-            Scored after each pass (LAS); the best pass is kept.
-        sample_weight : array of shape (n_sentences,), optional
-            Weights ≥ 0 of the losses of the sentences, the pruner's too. Taggers learn from all
-            sentences alike.
-        """
-        from ...estimators.outputs import check_sample_weight
-        from .heaviest import heaviest_features
+    def _tree_labels(self, treebank: Corpus) -> list[list[str]]:
+        return treebank.column("deprel")
+
+    def _learn(self, treebank: Corpus, dev: Corpus | None, weights: Any) -> tuple[ParserModel, Any]:
         from .training import ParserFitting
 
-        self._check()
-        corpus = not_empty(read_treebank(train if y is None else with_trees(train, y), format))
-        held_out = None
-        if dev is not None:
-            held_out = not_empty(read_treebank(dev, format), "the dev corpus")
-        if self.gold_tags:
-            for given in (corpus, held_out):
-                if given is not None:
-                    check_tags(given)
-        weights = check_sample_weight(sample_weight, len(corpus))
-        self.model_, learned = ParserFitting(self._plain(), corpus, held_out, weights).run()
-        self.history_ = learned.history
-        self.model_.training["parameters"] = self._stored()
-        if learned.interrupted:
-            raise KeyboardInterrupt(
-                "training was interrupted; the model holds the weights reached so far"
-            )
-        self.model_.training["features"] = heaviest_features(self.model_, corpus)
-        return self
+        return ParserFitting(self, treebank, dev, weights).run()
 
     # -- the model ------------------------------------------------------------------------------
 
@@ -303,163 +199,47 @@ class DependencyParser(FileTagger):
 
     # -- parsing --------------------------------------------------------------------------------
 
-    def predict(self, source: Any, *, gold_tags: bool = False) -> list[list[tuple[int, str]]]:
-        """Return the (head, relation) of each word of each sentence; head 0 is the root.
-
-        Parameters
-        ----------
-        source : path, Corpus or list of sentences
-            In a list a sentence is a list of words, or of tuples as :meth:`fit` takes them, or a
-            string, which is split at white space.
-        gold_tags : bool, default=False
-            Read the tags instead of predicting them.
-        """
-        return self._parse(read_treebank(source), gold_tags)[0]
-
-    def predict_marginals(
-        self, source: Any, *, gold_tags: bool = False, least: float = 0.001
-    ) -> list[list[dict[tuple[int, str], float]]]:
-        """Return, for each word, P((head, relation) | sentence), as the scores have it.
-
-        For parsers of order 1: sums over all trees of the arcs that the pruner leaves, by the
-        matrix-tree theorem in O(n³), or inside–outside for projective trees.
-
-        Parameters
-        ----------
-        least : float, default=0.001
-            Arcs with a smaller probability are left out.
-
-        Raises
-        ------
-        CapabilityError
-            Of order 2: there are no exact sums.
-        """
-        from .sums import marginals_of
-
-        names = self._fitted().labels
-        return [
-            marginals_of(scores, names, least) for scores in self._arc_scores(source, gold_tags)
-        ]
-
-    def predict_kbest(
-        self, source: Any, k: int = 5, *, gold_tags: bool = False
-    ) -> list[list[tuple[float, list[tuple[int, str]]]]]:
-        """Return the k best trees of each sentence as (score, tree), best first (order 1)."""
-        from .sums import kbest_trees
-
-        check_whole("k", k, 1)
-        names = self._fitted().labels
-        return [kbest_trees(scores, names, k) for scores in self._arc_scores(source, gold_tags)]
-
-    def predict_proba(self, source: Any, y: Any = None, *, gold_tags: bool = False) -> list[float]:
-        """Return P(tree | sentence) of the best trees, or of those in ``y`` (order 1)."""
-        from .sums import probability_of
-
-        names = self._fitted().labels
-        scores = self._arc_scores(source, gold_tags)
-        if y is None:
-            return [probability_of(one, names) for one in scores]
-        found = list(scores)
-        if len(found) != len(y):
-            raise ValueError(f"there are {len(found)} sentences, y has {len(y)}")
-        return [probability_of(one, names, tree) for one, tree in zip(found, y, strict=True)]
-
-    def _arc_scores(self, source: Any, gold_tags: bool) -> Iterator[Any]:
-        from .sums import ArcScores
-
-        corpus = read_treebank(source)
-        tags = self._tags(corpus, gold_tags)
-        for s in range(len(corpus)):
-            yield ArcScores(self._fitted(), corpus, tags, s)
-
-    def draw(
-        self, source: Any, sentence: int = 0, *, gold: bool = False, gold_tags: bool = False
-    ) -> Any:
-        """Return a picture of the predicted tree of a sentence, which notebooks show.
-
-        Parameters
-        ----------
-        source : as :meth:`predict` takes it
-        sentence : int, default=0
-            Which of its sentences.
-        gold : bool, default=False
-            Draw the tree of ``source`` too: what differs is red, or dashed and green.
-        gold_tags : bool, default=False
-            Read the tags instead of predicting them.
-
-        Returns
-        -------
-        structlearn.drawing.arcs.ArcDrawing
-        """
-        from ...drawing.arcs import draw_arcs
-
-        corpus = not_empty(read_treebank(source))
-        one = list(corpus[sentence])
-        tree = self.predict([one], gold_tags=gold_tags)[0]
-        wanted = gold_tree(corpus, sentence) if gold else None
-        if gold and wanted is None:
-            raise ValueError(f"sentence {sentence + 1} has no tree of its own to draw: no heads")
-        return draw_arcs(corpus.cells(sentence, "form"), tree, wanted)
-
-    def _tags(self, corpus: Corpus, gold_tags: bool) -> list[Any]:
-        """Return the tags that parsing reads, as the native parser takes them."""
+    def _tagged(self, X: Any, gold_tags: bool | None) -> tuple[Corpus, list[Any]]:
         from .tags import column_tags, predicted_tags
 
-        model: ParserModel = self._fitted()
-        if gold_tags or not model.taggers:
+        corpus = read_treebank(X)
+        if self._reads_tags(gold_tags):
             check_tags(corpus)
-            return column_tags()
-        return predicted_tags(model.taggers, corpus, self.n_threads)
+            return corpus, column_tags()
+        return corpus, predicted_tags(self._fitted().taggers, corpus, self.n_threads)
 
-    def _parse(
-        self, corpus: Corpus, gold_tags: bool, tags: list[Any] | None = None
-    ) -> tuple[list[list[tuple[int, str]]], int]:
-        used = self._tags(corpus, gold_tags) if tags is None else tags
-        return self._fitted().parse_corpus(corpus, used, self.n_threads)  # type: ignore[no-any-return]
+    def predict_proba(self, X: Any, y: Any = None, *, gold_tags: bool | None = None) -> list[float]:
+        """Return P(tree | sentence) of the best trees, or of those in ``y`` (order 1)."""
+        sums = self._sums(X, gold_tags)
+        if y is None:
+            return [one.probability() for one in sums]
+        found = list(sums)
+        if len(found) != len(y):
+            raise ValueError(f"there are {len(found)} sentences, y has {len(y)}")
+        return [one.probability(tree) for one, tree in zip(found, y, strict=True)]
 
-    def label_file(
+    def _sentence(self, X: Any, number: int, gold: bool) -> tuple[Any, Any]:
+        corpus = not_empty(read_treebank(X))
+        one = list(corpus[number])
+        wanted = gold_tree(corpus, number) if gold else None
+        if gold and wanted is None:
+            raise ValueError(f"sentence {number + 1} has no tree of its own to draw: no heads")
+        return one, wanted
+
+    def _label(
         self,
         source: str | os.PathLike[str],
-        output: str | os.PathLike[str] | IO[bytes],
-        *,
-        format: str | None = None,
-        gold_tags: bool = False,
-        progress: Callable[[int], None] | None = None,
+        output: IO[bytes],
+        format: str | None,
+        gold_tags: bool | None,
+        progress: Callable[[int], None] | None,
     ) -> int:
-        """Parse a file piece by piece, whatever its size; return the number of tokens.
-
-        Parameters
-        ----------
-        source : path
-            CoNLL-U, of which comments, multi-word tokens and empty nodes stay; a word a line with
-            blank lines between sentences; or what ``format`` says.
-        output : path or binary file
-            CoNLL-U. A path is replaced only when the new file is whole.
-        format : {"conllu", "columns", "text"}, optional
-            "columns": the first column has the words; "text": a sentence a line, words separated
-            by white space.
-        gold_tags : bool, default=False
-            Read the tags instead of predicting them.
-        progress : callable, optional
-            Called with the number of tokens parsed so far.
-        """
-        model: ParserModel = self._fitted()
-        if isinstance(output, (str, os.PathLike)):
-            with written_text(output) as file:
-                return self.label_file(
-                    source, file, format=format, gold_tags=gold_tags, progress=progress
-                )
+        labeller = partial(self._fitted().labeller, reads_tags=self._reads_tags(gold_tags))
         if format == "text":
-            return label_text(
-                lambda chosen: model.labeller(chosen, gold_tags),
-                source,
-                output,
-                self.n_threads,
-                progress,
-            )
+            return label_text(labeller, source, output, self.n_threads, progress)
         return label_pieces(
             None,
-            lambda chosen: model.labeller(chosen, gold_tags),
+            labeller,
             source,
             output,
             format,
@@ -470,29 +250,21 @@ class DependencyParser(FileTagger):
 
     # -- judging --------------------------------------------------------------------------------
 
-    def score(self, source: Any, y: Any = None) -> float:
-        """Return the labelled attachment score on sentences with their trees.
-
-        A parser that was trained on gold tags reads those of the sentences.
-        """
-        given = source if y is None else with_trees(source, y)
-        return float(self.evaluate(given)["las"])
-
     def evaluate(
         self,
-        source: Any,
+        X: Any,
         format: str | None = None,
         *,
-        gold_tags: bool = False,
+        gold_tags: bool | None = None,
         confidence: bool = False,
         against: DependencyParser | None = None,
     ) -> dict[str, Any]:
-        """Compare predicted with gold trees; all words count, relations whole.
+        """Compare predicted with gold trees; all words count, relations with their subtypes.
 
         Parameters
         ----------
-        gold_tags : bool
-            Read the tags instead of predicting them.
+        gold_tags : bool, optional
+            As for :meth:`predict`.
         confidence : bool
             95 % confidence intervals by the bootstrap over sentences too.
         against : DependencyParser, optional
@@ -506,17 +278,14 @@ class DependencyParser(FileTagger):
             tags: the accuracy of the predicted upos, xpos and feats, where they were predicted
             and the file has gold ones.
         """
-        from .scores import Comparison
-
-        found = Comparison(self, not_empty(read_treebank(source, format)), gold_tags)
-        return found.as_dict(confidence=confidence, against=against)
+        return self._comparison(X, format, gold_tags).as_dict(confidence, against)
 
     def report(
         self,
-        source: Any,
+        X: Any,
         format: str | None = None,
         *,
-        gold_tags: bool = False,
+        gold_tags: bool | None = None,
         confidence: bool = False,
         confusions: int = 0,
         against: DependencyParser | None = None,
@@ -526,13 +295,11 @@ class DependencyParser(FileTagger):
         Parameters
         ----------
         confusions : int
-            So many of the most frequent confusions of relations too.
+            The number of most frequent confusions of relations to list.
         """
+        return self._comparison(X, format, gold_tags).text(confidence, confusions, against)
+
+    def _comparison(self, X: Any, format: str | None, gold_tags: bool | None) -> Comparison:
         from .scores import Comparison
 
-        found = Comparison(self, not_empty(read_treebank(source, format)), gold_tags)
-        return found.text(confidence=confidence, confusions=confusions, against=against)
-
-    def __repr__(self) -> str:
-        state = "" if hasattr(self, "model_") else ", not trained"
-        return f"DependencyParser(order={self.order}, learner={self.learner!r}{state})"
+        return Comparison(self, not_empty(read_treebank(X, format)), gold_tags)

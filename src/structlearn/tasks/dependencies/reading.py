@@ -24,7 +24,6 @@ __all__ = [
     "label_text",
     "read_treebank",
     "settled_format",
-    "tag_accuracies",
     "with_trees",
 ]
 
@@ -84,17 +83,23 @@ def _row(token: Any, i: int, number: int) -> tuple[str, ...]:
     return (str(i), form, "_", tag, tag, "_", head, label, "_", "_")
 
 
-def gold_trees(corpus: Corpus) -> list[list[tuple[int, str]]]:
-    """Return the trees of a corpus of CoNLL-U; a bad one is an error that names file and line."""
+def gold_trees(corpus: Corpus, sentence: int | None = None) -> list[list[tuple[int, str]]]:
+    """Return the trees of a corpus of CoNLL-U, or of one of its sentences.
+
+    A bad tree is an error that names file and line.
+    """
+    begin, end = (0, len(corpus)) if sentence is None else (sentence, sentence + 1)
     try:
-        _core.check_trees(corpus._core)
+        return _core.read_trees(corpus._core, begin, end)
     except LineError as error:
         raise error.in_file(corpus.path or "the corpus") from None
-    heads, labels = corpus.column("head"), corpus.column("deprel")
-    return [
-        [(int(h), label) for h, label in zip(*pair, strict=True)]
-        for pair in zip(heads, labels, strict=True)
-    ]
+
+
+def gold_tree(corpus: Corpus, sentence: int) -> list[tuple[int, str]] | None:
+    """Return the tree that a sentence comes with; None where a word has no head."""
+    if "_" in corpus.cells(sentence, "head"):
+        return None
+    return gold_trees(corpus, sentence)[0]
 
 
 def with_trees(X: Any, y: Any) -> list[list[tuple[Any, ...]]]:
@@ -120,28 +125,19 @@ def with_trees(X: Any, y: Any) -> list[list[tuple[Any, ...]]]:
     return found
 
 
-def gold_tree(corpus: Corpus, sentence: int) -> list[tuple[int, str]] | None:
-    """Return the tree that a sentence comes with, (head, relation) a word; None: it has none."""
-    heads, labels = (corpus.cells(sentence, name) for name in ("head", "deprel"))
-    if not all(head.isdecimal() for head in heads):
-        return None
-    return [(int(head), label) for head, label in zip(heads, labels, strict=True)]
-
-
 def check_tags(corpus: Corpus) -> None:
-    """Refuse to read tags that are not there: the parser would guess without a word."""
-    for s in range(len(corpus)):
-        cells = (corpus.cells(s, name) for name in ("upos", "xpos"))
-        if any(tag != "_" for column in cells for tag in column):
-            continue
-        reason = (
-            f"sentence {s + 1}: no word has a tag (UPOS or XPOS), and tags are to be read: tag the "
-            "text first, or take a parser that was trained without gold_tags (--gold-tags) and "
-            "leave that option out"
-        )
-        if corpus.path:
-            raise FileError(corpus.path, reason, corpus._core.line_number(s))
-        raise ValueError(reason)
+    """Refuse to read tags that are not there: the parser would guess without a warning."""
+    s = _core.untagged_sentence(corpus._core) if len(corpus) else None
+    if s is None:
+        return
+    reason = (
+        f"sentence {s + 1}: no word has a tag (UPOS or XPOS), and tags are to be read: tag the "
+        "text first, or take a parser that was trained without gold_tags (--gold-tags) and "
+        "leave that option out"
+    )
+    if corpus.path:
+        raise FileError(corpus.path, reason, corpus._core.line_number(s))
+    raise ValueError(reason)
 
 
 def settled_format(source: str | os.PathLike[str], text: bytes, format: str | None) -> str:
@@ -204,22 +200,3 @@ def label_text(
             raise
         line = lines[bisect_right(starts, error.line) - 1]
         raise FileError(error.path, error.reason, line) from None
-
-
-def tag_accuracies(corpus: Corpus, tags: list[Any], columns: tuple[str, ...]) -> dict[str, float]:
-    """Return the share of predicted tags that are right, by column where there are gold ones.
-
-    Parameters
-    ----------
-    tags : list of (numbers, names)
-        As the taggers predict them.
-    """
-    found = {}
-    for column, (numbers, names) in zip(columns, tags, strict=True):
-        gold = [tag for cells in corpus.column(column) for tag in cells]
-        if all(tag == "_" for tag in gold):
-            continue
-        guesses = (names[k] for k in memoryview(numbers).cast("B").cast("I"))
-        right = sum(a == b for a, b in zip(gold, guesses, strict=True))
-        found[column] = right / len(gold)
-    return found

@@ -9,10 +9,10 @@ from ...metrics import confusion
 from ...metrics.attachment import attachment_interval, attachment_report
 from ...text.corpus import Corpus
 from ..significance import significance
-from .reading import gold_trees, tag_accuracies
-from .tags import TAG_COLUMNS
+from .reading import gold_trees
+from .tags import TAG_COLUMNS, Tags, tag_names
 
-__all__ = ["Comparison"]
+__all__ = ["Comparison", "tag_accuracies"]
 
 
 class Comparison:
@@ -23,25 +23,25 @@ class Comparison:
     parser : DependencyParser
     corpus : Corpus
         Of CoNLL-U, with trees.
-    gold_tags : bool
-        Read the tags instead of predicting them.
+    gold_tags : bool or None
+        Read the tags instead of predicting them; None: as the parser was trained.
     """
 
-    def __init__(self, parser: Any, corpus: Corpus, gold_tags: bool) -> None:
+    def __init__(self, parser: Any, corpus: Corpus, gold_tags: bool | None) -> None:
         self.corpus = corpus
         self.gold_tags = gold_tags
         self.gold = gold_trees(corpus)
         begin = time.perf_counter()
-        tags = parser._tags(corpus, gold_tags)
-        self.trees, self.exact = parser._parse(corpus, gold_tags, tags)
+        _, tags = tagged = parser._tagged(corpus, gold_tags)
+        self.trees, self.exact = parser._fitted().parse_corpus(*tagged, parser.n_threads)
         self.seconds = time.perf_counter() - begin
         self.report = attachment_report(self.gold, self.trees)
-        self.tags = None if tags[0] is None else tag_accuracies(corpus, tags, TAG_COLUMNS)
+        self.tags = None if tags[0] is None else tag_accuracies(corpus, tags)
 
     def _other(self, against: Any) -> Any:
-        return None if against is None else against._parse(self.corpus, self.gold_tags)[0]
+        return None if against is None else against.predict(self.corpus, gold_tags=self.gold_tags)
 
-    def as_dict(self, *, confidence: bool, against: Any) -> dict[str, Any]:
+    def as_dict(self, confidence: bool, against: Any) -> dict[str, Any]:
         """Return the scores by name."""
         result = self.report.as_dict()
         result["tokens_per_second"] = round(self.corpus.n_tokens / max(self.seconds, 1e-9))
@@ -62,7 +62,7 @@ class Comparison:
                     result.setdefault(kind, {})[name] = values["token_accuracy"]
         return result
 
-    def text(self, *, confidence: bool, confusions: int, against: Any) -> str:
+    def text(self, confidence: bool, confusions: int, against: Any) -> str:
         """Return a table of scores, overall and by relation."""
         lines = [self.report.text().rstrip()]
         lines.append(f"trees proven the best: {self.exact} of {len(self.corpus)}")
@@ -88,6 +88,19 @@ class Comparison:
             )
             lines += ["", f"LAS differs with p = {tested['p_values']['token_accuracy']:.4g}"]
         return "\n".join(lines)
+
+
+def tag_accuracies(corpus: Corpus, tags: Tags) -> dict[str, float]:
+    """Return the share of predicted tags that are right, by column where there are gold ones."""
+    found = {}
+    for c, name in enumerate(TAG_COLUMNS):
+        gold, guesses = (
+            [tag for row in rows for tag in row]
+            for rows in (corpus.column(name), tag_names(corpus, tags, c))
+        )
+        if any(tag != "_" for tag in gold):
+            found[name] = sum(a == b for a, b in zip(gold, guesses, strict=True)) / len(gold)
+    return found
 
 
 def _heads(tree: list[tuple[int, str]]) -> list[int]:

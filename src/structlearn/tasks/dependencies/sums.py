@@ -1,14 +1,14 @@
 """Probabilities of arcs and the best few trees, under a parser of order 1.
 
-The scores of arcs with their relations are sums over all trees away: the matrix-tree theorem, or
-inside–outside for projective trees. Arcs that the pruner leaves out have probability 0. With
-siblings and grandparents (order 2) there are no exact sums.
+Sums over all trees are those of the matrix-tree theorem, or of inside–outside for projective trees.
+Arcs that the pruner leaves out have probability 0. With siblings and grandparents (order 2) there
+are no exact sums.
 """
 
 from __future__ import annotations
 
 import math
-from typing import Any
+from collections.abc import Sequence
 
 import numpy as np
 import numpy.typing as npt
@@ -16,13 +16,15 @@ import numpy.typing as npt
 from ...exceptions import CapabilityError
 from ...structures.trees.arborescence import Arborescence
 from ...text.corpus import Corpus
+from ...text.dependency_tree import DependencyTree
 from .model import ParserModel
+from .tags import Tags
 
-__all__ = ["ArcScores", "kbest_trees", "marginals_of", "probability_of"]
+__all__ = ["ArcSums"]
 
 
-class ArcScores:
-    """The scores of a sentence's arcs: (n + 1, n + 1, R), −∞ for those that are left out.
+class ArcSums:
+    """The scores of a sentence's arcs, and sums over its trees.
 
     Parameters
     ----------
@@ -30,74 +32,71 @@ class ArcScores:
         Of the corpus.
     tags : list
         As the native parser takes them.
+    upos : list of str
+        The tags of the sentence.
     """
 
-    def __init__(self, model: ParserModel, corpus: Corpus, tags: list[Any], sentence: int) -> None:
+    def __init__(
+        self, model: ParserModel, corpus: Corpus, tags: Tags, sentence: int, upos: list[str]
+    ) -> None:
         if model.order != 1:
             raise CapabilityError(
                 "a parser of order 2 scores pairs of arcs: over non-projective trees there are no "
                 "exact sums of them, and over projective ones they are not built. What works: "
                 "predict, and with order=1 marginals and the k best trees"
             )
-        heads, words, labels = model.core.arcs(corpus._core, tags, model.lemmas, sentence)
-        n = corpus._core.length(sentence) + 1
-        self.head = np.frombuffer(heads, np.uint16).astype(np.intp)
-        self.word = np.frombuffer(words, np.uint16).astype(np.intp)
-        self.label = np.frombuffer(labels, np.float64).reshape(len(self.head), -1)
-        self.arc = np.full((n, n), -np.inf)
-        top = self.label.max(axis=1)
-        sums = np.exp(self.label - top[:, np.newaxis]).sum(axis=1)
-        self.arc[self.head, self.word] = top + np.log(sums)
+        found = model.core.arcs(corpus._core, tags, model.lemmas, sentence)
+        self.words, self.tags = corpus.cells(sentence, "form"), upos
+        self.names = model.labels
+        self.head, self.word = (np.frombuffer(x, np.uint16).astype(np.intp) for x in found[:2])
+        self.label, self.p = (
+            np.frombuffer(found[k], np.float64).reshape(len(self.head), -1) for k in (2, 4)
+        )
+        self.log_partition: float = found[3]
         self.structure = Arborescence(model.projective)
 
     def dense(self) -> npt.NDArray[np.float64]:
-        """Return the scores of all arcs with all relations."""
-        out = np.full((*self.arc.shape, self.label.shape[1]), -np.inf)
+        """Return the scores of all arcs with all relations: (n + 1, n + 1, R), −∞ for others."""
+        n = len(self.words) + 1
+        out = np.full((n, n, len(self.names)), -np.inf)
         out[self.head, self.word] = self.label
         return out
 
+    def marginals(self, least: float) -> list[dict[tuple[int, str], float]]:
+        """Return P(head, relation) of each word, those of at least ``least``."""
+        found: list[dict[tuple[int, str], float]] = [{} for _ in self.words]
+        for arc, label in np.argwhere(self.p >= max(least, 1e-300)).tolist():
+            place = (int(self.head[arc]), self.names[label])
+            found[self.word[arc] - 1][place] = min(1.0, float(self.p[arc, label]))
+        return found
 
-def marginals_of(
-    scores: ArcScores, names: list[str], least: float
-) -> list[dict[tuple[int, str], float]]:
-    """Return P(head, relation) of each word, those of at least ``least``.
+    def kbest(self, n: int) -> list[tuple[float, DependencyTree]]:
+        """Return the n best trees with their scores, best first."""
+        found = []
+        for value, (heads, labels) in self.structure.kbest(n, arc=self.dense()):
+            arcs = [(int(h), self.names[r]) for h, r in zip(heads, labels, strict=True)]
+            found.append((value, DependencyTree(arcs, self.words, self.tags)))
+        return found
 
-    P(h → m, r) = P(h → m) · softmax over relations of the arc's scores.
-    """
-    p = scores.structure.marginals(arc=scores.arc)["arc"][scores.head, scores.word]
-    shares = np.exp(scores.label - scores.arc[scores.head, scores.word][:, np.newaxis])
-    found: list[dict[tuple[int, str], float]] = [{} for _ in range(len(scores.arc) - 1)]
-    joint = p[:, np.newaxis] * shares
-    for arc, label in np.argwhere(joint >= max(least, 1e-300)).tolist():
-        place = (int(scores.head[arc]), names[label])
-        found[scores.word[arc] - 1][place] = min(1.0, float(joint[arc, label]))
-    return found
+    def probability(self, tree: Sequence[tuple[int, str]] | None = None) -> float:
+        """Return P(tree | sentence); by default of the best tree."""
+        dense = self.dense()
+        if tree is None:
+            return self._share(self.structure.solve(arc=dense).value)
+        if len(tree) != len(self.words):
+            raise ValueError(f"the sentence has {len(self.words)} words, the tree {len(tree)}")
+        index = {name: r for r, name in enumerate(self.names)}
+        if any(name not in index for _, name in tree):
+            return 0.0  # a relation that the model does not have
+        heads = np.array([head for head, _ in tree], dtype=np.intp)
+        labels = np.array([index[name] for _, name in tree], dtype=np.intp)
+        return self._share(self.structure.score((heads, labels), arc=dense))
 
+    def _share(self, score: float) -> float:
+        return min(1.0, math.exp(score - self.log_partition))
 
-def kbest_trees(
-    scores: ArcScores, names: list[str], k: int
-) -> list[tuple[float, list[tuple[int, str]]]]:
-    """Return the k best trees with their scores, best first."""
-    found = scores.structure.kbest(k, arc=scores.dense())
-    return [
-        (value, [(int(h), names[r]) for h, r in zip(heads, labels, strict=True)])
-        for value, (heads, labels) in found
-    ]
-
-
-def probability_of(
-    scores: ArcScores, names: list[str], tree: list[tuple[int, str]] | None = None
-) -> float:
-    """Return P(tree | sentence); by default of the best tree."""
-    total = scores.structure.log_partition(arc=scores.arc)
-    dense = scores.dense()
-    if tree is None:
-        return min(1.0, math.exp(scores.structure.solve(arc=dense).value - total))
-    if len(tree) != len(scores.arc) - 1:
-        raise ValueError(f"the sentence has {len(scores.arc) - 1} words, the tree {len(tree)}")
-    index = {name: r for r, name in enumerate(names)}
-    heads = np.array([head for head, _ in tree], dtype=np.intp)
-    if any(name not in index for _, name in tree):
-        return 0.0  # a relation that the model does not have
-    labels = np.array([index[name] for _, name in tree], dtype=np.intp)
-    return min(1.0, math.exp(scores.structure.score((heads, labels), arc=dense) - total))
+    def describe(self, tree: DependencyTree, score: float | None = None) -> None:
+        """Set the probabilities of a tree, whose score may be known, and of its arcs."""
+        tree.probability = self.probability(tree) if score is None else self._share(score)
+        words = self.marginals(0.0)
+        tree.probabilities = [word.get(arc, 0.0) for word, arc in zip(words, tree, strict=True)]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import sys
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -14,19 +15,14 @@ from ...estimators.learning import Parameters, learn
 from ...exceptions import LineError
 from ...metrics.attachment import attachment_report
 from ...problem import Problem
-from ...structures.trees.heads import is_projective
 from ...text.corpus import Corpus
+from ..jackknife import jackknifed_tags
 from ..learning import Learned, learn_task, learner_parameters
+from .heaviest import heaviest_features
 from .model import ParserModel
 from .reading import gold_trees
-from .tags import (
-    TAG_COLUMNS,
-    Tags,
-    column_tags,
-    jackknifed_tags,
-    make_tagger,
-    predicted_tags,
-)
+from .scores import tag_accuracies
+from .tags import TAG_COLUMNS, Tags, column_tags, make_tagger, predicted_tags
 
 __all__ = ["ParserFitting", "ParserProblem"]
 
@@ -67,7 +63,7 @@ class ParserProblem(Problem):
     projective : bool
         Only trees without crossing arcs.
     iterations : int
-        At most so many of dual decomposition a sentence (order 2, not projective).
+        The most rounds of dual decomposition for a sentence (order 2, not projective).
     bits : int
         There are 2^bits weights.
     sample_weight : array of shape (n_sentences,), optional
@@ -120,7 +116,7 @@ class ParserFitting:
         self.corpus = corpus
         self.dev = dev
         self.sample_weight = sample_weight
-        self.trees = gold_trees(corpus)  # before the taggers take their time
+        gold_trees(corpus)  # bad ones are refused before the taggers take their time
         self.gold = None if dev is None else gold_trees(dev)
         self.bits = parser.hash_bits
         if self.bits is None:
@@ -144,6 +140,7 @@ class ParserFitting:
         kept = ({k: v for k, v in record.items() if k != "seconds"} for record in learned.history)
         model.training = {
             "learner": p.learner,
+            "learner_parameters": learned.parameters,
             "n_models": learned.n_models,
             "random_state": p.random_state,
             "gold_tags": p.gold_tags,
@@ -151,6 +148,8 @@ class ParserFitting:
             "tokens": self.corpus.n_tokens,
             "history": list(kept),
         }
+        if not learned.interrupted:
+            model.training["features"] = heaviest_features(model, self.corpus)
         return model, learned
 
     def problem(self) -> ParserProblem:
@@ -186,7 +185,7 @@ class ParserFitting:
         """Return the weights of the sentences: 0 where a sum over trees leaves the gold one out."""
         if not (self.parser.projective and self._temperature > 0):
             return self.sample_weight
-        fits = np.array([is_projective([head for head, _ in tree]) for tree in self.trees])
+        fits = np.array(self.treebank.projective)
         if fits.all():
             return self.sample_weight
         self.say(f"{np.sum(~fits)} sentences with crossing arcs are left out")
@@ -197,8 +196,14 @@ class ParserFitting:
         if p.gold_tags:
             return column_tags(), column_tags(), []
         threads = p.n_threads
-        report = self.say if p.verbose else None
-        train = jackknifed_tags(self.corpus, p.folds, threads, p.random_state, report)
+        train: Tags = []
+        for column in TAG_COLUMNS:
+            learn = partial(
+                make_tagger, column=column, n_jobs=threads, random_state=p.random_state, n_models=1
+            )
+            train.append(jackknifed_tags(self.corpus, p.folds, learn, threads))
+        for name, accuracy in tag_accuracies(self.corpus, train).items() if p.verbose else ():
+            self.say(f"tags of {name} in {p.folds} folds: accuracy {accuracy:.4f}")
         taggers = [
             make_tagger(self.corpus, column, threads, p.random_state) for column in TAG_COLUMNS
         ]

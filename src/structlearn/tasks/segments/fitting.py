@@ -2,42 +2,38 @@
 
 from __future__ import annotations
 
-import copy
-import sys
-import warnings
 from array import array
+from collections.abc import Mapping
 from typing import Any
 
+import numpy as np
+import numpy.typing as npt
+
 from ... import _core
-from ...exceptions import ConvergenceWarning, FileError, LineError
-from ...metrics import chunk_f1
+from ...exceptions import FileError, LineError
+from ...features.rows import FeatureRows
+from ...problem.gold import GoldOutputs
+from ...scoring.layout import observed_outcomes
+from ...structures.chains.semimarkov import SemiMarkov
 from ...text.corpus import Corpus
 from ...text.segment_presets import SEGMENT_PRESETS, load_segment_templates
 from ...text.segment_templates import SegmentTemplates
 from ...text.templates import FeatureTemplates
-from ..tagging.calibration import best_temperature
 from ..tagging.chunk_labels import are_chunk_labels
-from ..tagging.learned import LearnedWeights
-from ..tagging.training import Monitor
+from ..tagging.fitting import Fitting
+from ..tagging.problem import LabelProblem, Weighted
 from .labels import OUTSIDE, to_segments
 from .model import SegmentModel
-from .training import train_segments
 
 __all__ = ["SegmentFitting"]
 
-_PASSES = {
-    "perceptron": 10,
-    "svm": 30,
-    "crf": 100,
-    "passive-aggressive": 10,
-    "arow": 10,
-    "adagrad": 20,
-}
+Vector = npt.NDArray[np.float64]
+
 #: The longest segment, where the training text has longer ones and nothing else is asked for.
 _USUAL_LENGTH = 8
 
 
-class SegmentFitting:
+class SegmentFitting(Fitting):
     """One training run of a segment tagger.
 
     Parameters
@@ -46,12 +42,16 @@ class SegmentFitting:
         Read only: its parameters.
     corpus : Corpus
         Labelled sentences.
+    sample_weight : array of shape (n_sentences,), optional
     """
 
-    def __init__(self, tagger: Any, corpus: Corpus) -> None:
-        self.corpus = corpus
+    presets = SEGMENT_PRESETS
+    other_learners: Mapping[str, Any] = {"n_models": 1}
+
+    def __init__(self, tagger: Any, corpus: Corpus, sample_weight: Vector | None = None) -> None:
+        self.corpus, self.sample_weight = corpus, sample_weight
         self.target = corpus.find_column("-1" if tagger.target is None else tagger.target)
-        self.tagger = _settled(tagger)
+        self.tagger = self.settle(tagger, tagger.features)
         self.templates = self._choose_templates(tagger.features)
         _check_labels(corpus, self.target)
         whole = [to_segments(labels)[0] for labels in corpus.column(self.target)]
@@ -62,7 +62,6 @@ class SegmentFitting:
         self.labels = [OUTSIDE, *sorted(kinds)]
         self.templates.learn_lexica(corpus, self.target, "")
         self.features = self.templates.compile_segments(corpus.format, corpus.n_columns)
-        self.passes = tagger.max_iter or _PASSES[tagger.learner]
 
     def segments_of(self, corpus: Corpus) -> tuple[list[list[tuple[int, int, str]]], int]:
         """Return the segments of each sentence, none of them too long, and how many were cut."""
@@ -74,7 +73,7 @@ class SegmentFitting:
         return outputs, n_cut
 
     def _choose_templates(self, features: Any) -> SegmentTemplates:
-        tagger, corpus = self.tagger, self.corpus
+        tagger = self.tagger
         if isinstance(features, SegmentTemplates):
             templates = features.copy()
             templates.functions.update(tagger.functions or {})
@@ -87,22 +86,8 @@ class SegmentFitting:
             templates = load_segment_templates(features, tagger.functions)
             if features in SEGMENT_PRESETS and not self._has_pos():
                 templates = templates.without_column("pos")
-        if not templates.templates:
-            raise ValueError("there are no feature templates")
-        for name in templates.columns():
-            if corpus.find_column(name) == self.target:
-                if corpus.n_columns == 1:
-                    raise FileError(
-                        corpus.path or "the corpus",
-                        "there is one column, and it would be both word and label; columns are "
-                        "separated by blanks or tabs, and the label is the last",
-                    )
-                raise FileError(
-                    corpus.path or "the corpus",
-                    f"the features read the column {name!r}, which is the target; name another "
-                    "target, or other features",
-                )
-        return templates
+        chosen: SegmentTemplates = self.check_templates(templates)
+        return chosen
 
     def _has_pos(self) -> bool:
         try:
@@ -112,111 +97,103 @@ class SegmentFitting:
 
     # -- learning -------------------------------------------------------------------------------
 
-    def run(self, dev: Corpus | None) -> tuple[SegmentModel, list[dict[str, Any]], bool]:
-        """Learn; return the model, the record of the passes, and whether Ctrl-C ended it."""
+    def problem(self) -> LabelProblem:
+        """Return the problem to be solved."""
         tagger, corpus = self.tagger, self.corpus
-        if tagger.verbose and self.n_cut:
-            print(
-                f"{self.n_cut} chunks are longer than {self.max_length} tokens and were cut",
-                file=sys.stderr,
-            )
-        if dev is not None:
-            _check_labels(dev, self.target, some=False)
+        if self.n_cut:
+            self.say(f"{self.n_cut} chunks are longer than {self.max_length} tokens and were cut")
         vocabulary = _core.SegmentVocabulary()
         try:
             extractor = _core.SegmentExtractor(self.features, corpus._core, self.max_length, True)
         except LineError as error:
             raise error.in_file(corpus.path or "the corpus") from None
-        vocabulary.add(extractor, _starts(self.outputs))
+        marks = self._marks(self.outputs)
+        vocabulary.add(extractor, (marks >= 0).astype(np.uint8))
         vocabulary.keep(tagger.min_count)
-        self.keys = vocabulary.keys()
-        self.n_features = vocabulary.size
-        monitor = Monitor(
-            None if dev is None else _DevScore(self, dev),
-            "f1",
-            tagger.patience,
-            bool(tagger.verbose),
-            corpus.n_tokens,
-        )
-        number = {label: i for i, label in enumerate(self.labels)}
-        with warnings.catch_warnings():
-            if tagger.max_iter is not None or dev is not None:
-                # So many passes were asked for, or the dev score decides.
-                warnings.simplefilter("ignore", ConvergenceWarning)
-            learned, interrupted = train_segments(
-                tagger,
-                self.passes,
-                vocabulary.rows(extractor),
-                self.n_features,
-                [[(a, b, number[kind]) for a, b, kind in row] for row in self.outputs],
-                len(self.labels),
-                self.max_length,
-                monitor,
-            )
-        model = self.model(learned, monitor.best_pass or len(monitor.history) // monitor.run)
-        if dev is not None and not interrupted:
-            model.temperature = self._calibrated(model, dev)
-        return model, monitor.history, interrupted
-
-    def _calibrated(self, model: SegmentModel, dev: Corpus) -> float:
-        number = {label: i for i, label in enumerate(self.labels)}
-        gold = array("i")
-        for row in self.segments_of(dev)[0]:
-            for start, end, kind in row:
-                gold.append(number.get(kind, len(number)))
-                gold.extend([-1] * (end - start - 1))
-        return best_temperature(lambda x: model.core.log_loss(dev._core, gold, 2.0**x))
-
-    def model(self, learned: LearnedWeights, passes: int = 0) -> SegmentModel:
-        """Return a model with these weights."""
-        tagger = self.tagger
-        return SegmentModel(
-            self.templates,
-            self.corpus.format,
-            self.corpus.n_columns,
-            self.target,
+        self.keys, self.n_features = vocabulary.keys(), vocabulary.size
+        self._problem = LabelProblem(
+            SemiMarkov(self.max_length),
             self.labels,
-            self.max_length,
-            SegmentModel.pack(self.keys, learned, len(self.labels), tagger.prune),
-            temperature=1.0 if tagger.learner == "crf" else None,
-            training={
-                "learner": tagger.learner,
-                "sentences": len(self.corpus),
-                "tokens": self.corpus.n_tokens,
-                "features": self.n_features,
-                "passes": passes,
-                "cut": self.n_cut,
-                "random_state": tagger.random_state,
-                "n_models": tagger.n_models,
-            },
+            {"segment": self._weighted(vocabulary.rows(extractor), marks)},
+            self._gold(marks),
+            self._masks(),
+            tagger.class_weight,
+            self.sample_weight,
+        )
+        return self._problem
+
+    def _marks(self, outputs: Any) -> npt.NDArray[np.int32]:
+        """Return for each token the number of the label of a segment that begins there, else −1.
+
+        Kinds that the model does not know have the number after the last.
+        """
+        number = {label: i for i, label in enumerate(self.labels)}
+        marks = array("i")
+        for row in outputs:
+            for start, end, kind in row:
+                marks.append(number.get(kind, len(number)))
+                marks.extend([-1] * (end - start - 1))
+        return np.array(marks, dtype=np.int32)
+
+    def _weighted(self, rows: dict[str, Any], marks: Any) -> Weighted:
+        """Return the features of all segments, ``max_length`` rows for each token."""
+        n, width = len(self.labels), self.max_length
+        block = FeatureRows(
+            rows["site"], self.n_features, None, rows["begin"], rows["feature"], inner=(width,)
+        )
+        if self.tagger.all_possible_states:
+            row_ptr = np.arange(self.n_features + 1, dtype=np.uint32) * np.uint32(n)
+            return Weighted(
+                block, row_ptr, np.tile(np.arange(n, dtype=np.uint32), len(row_ptr) - 1)
+            )
+        begin = np.flatnonzero(marks >= 0)
+        lengths = np.diff(np.append(begin, len(marks)))
+        seen = observed_outcomes(
+            block, n, begin * width + lengths - 1, marks[begin].astype(np.int64)
+        )
+        return Weighted(block, *seen)
+
+    def _gold(self, marks: Any) -> GoldOutputs:
+        number = {label: i for i, label in enumerate(self.labels)}
+        outputs = [[(a, b, number[kind]) for a, b, kind in row] for row in self.outputs]
+        begin = np.flatnonzero(marks >= 0)
+        labels = np.repeat(marks[begin].astype(np.int64), np.diff(np.append(begin, len(marks))))
+        ends = np.cumsum([row[-1][1] for row in outputs])
+        return GoldOutputs(outputs, labels, np.concatenate(([0], ends)).astype(np.int64))
+
+    def _masks(self) -> dict[str, Vector]:
+        """Return that what is outside has one token."""
+        mask = np.zeros((self.max_length, len(self.labels)))
+        mask[1:, 0] = -np.inf
+        return {"segment": mask}
+
+    def log_loss(self, model: Any, dev: Corpus) -> Any:
+        """Return −Σ log P(gold segment | sentence) as a function of the temperature."""
+        gold = self._marks(self.segments_of(dev)[0])
+        return lambda temperature: float(model.core.log_loss(dev._core, gold, temperature))
+
+    def run(self, dev: Corpus | None) -> tuple[Any, Any]:
+        """Learn; return the model and what is known of the passes."""
+        if dev is not None:
+            _check_labels(dev, self.target, some=False)
+        return super().run(dev)
+
+    def model(self, w: Vector, *, names: bool = False) -> SegmentModel:
+        """Return a model with these weights."""
+        problem = self._problem
+        rows, n = problem.rows("segment", w), len(self.labels)
+        packed = _core.pack_weights(self.keys, *rows, n, self.tagger.prune)
+        arrays: dict[str, Any] = dict(
+            zip(("segment.slots", "segment.weight", "segment.outcome"), packed[:3], strict=True)
+        )
+        arrays.update((name, problem.table(name, w)) for name in ("start", "end", "transition"))
+        return SegmentModel(
+            **self.common(), templates=self.templates, arrays=arrays, max_length=self.max_length
         )
 
-
-class _DevScore:
-    """Called with weights, gives chunk F1."""
-
-    def __init__(self, fitting: SegmentFitting, dev: Corpus) -> None:
-        self.fitting = fitting
-        self.dev = dev
-        self.gold = dev.column(fitting.target)
-
-    def __call__(self, learned: LearnedWeights) -> float:
-        model = self.fitting.model(learned)
-        return chunk_f1(self.gold, model.label_corpus(self.dev, self.fitting.tagger.n_threads))
-
-
-def _settled(tagger: Any) -> Any:
-    """Return the tagger's parameters with what they leave to the preset settled."""
-    settings: dict[str, Any] = {"all_states": False, "n_models": 1}
-    if isinstance(tagger.features, str) and tagger.features in SEGMENT_PRESETS:
-        settings.update(SEGMENT_PRESETS[tagger.features][1])
-    if tagger.learner != "perceptron":
-        settings["n_models"] = 1
-    settled = copy.copy(tagger)
-    for name, value in settings.items():
-        if getattr(settled, name) is None:
-            setattr(settled, name, value)
-    return settled
+    def more(self) -> dict[str, Any]:
+        """Return how many chunks were cut."""
+        return {"cut": self.n_cut}
 
 
 def _check_labels(corpus: Corpus, target: int, some: bool = True) -> None:
@@ -232,13 +209,3 @@ def _check_labels(corpus: Corpus, target: int, some: bool = True) -> None:
         )
     if any(k[2:] == OUTSIDE for k in strings):
         raise FileError(corpus.path or "the corpus", "a chunk's type cannot be 'O'")
-
-
-def _starts(outputs: list[list[tuple[int, int, str]]]) -> bytes:
-    """Return a byte a token: 1 where a segment begins."""
-    marks = bytearray()
-    for row in outputs:
-        for start, end, _ in row:
-            marks.append(1)
-            marks.extend(bytes(end - start - 1))
-    return bytes(marks)

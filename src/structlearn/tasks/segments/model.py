@@ -8,16 +8,13 @@ from collections.abc import Callable, Mapping
 from ... import _core
 from ...exceptions import LineError
 from ...io.container import Tensor, check_dtype
-from ...text.corpus import Corpus, column_names
+from ...text.corpus import Corpus
 from ...text.segment_templates import SegmentTemplates
-from ..stored_model import StoredModel
-from ..stored_templates import read_templates, stored_templates
+from ..tagging.model import LabelModel
 
 TYPE_CHECKING = False  # importing typing costs more than labelling a sentence
 if TYPE_CHECKING:
     from typing import Any
-
-    from ..tagging.learned import LearnedWeights
 
 __all__ = ["SegmentModel"]
 
@@ -32,105 +29,39 @@ _DTYPES = {
 }
 
 
-class SegmentModel(StoredModel):
-    """All that labelling needs.
+class SegmentModel(LabelModel):
+    """All that finding segments needs: the labels are "O", then the types, sorted.
 
     Attributes
     ----------
-    templates : SegmentTemplates
-    format : {"columns", "conllu"}
-        Of the files it was trained on.
-    n_columns, target : int
-        Columns of these files, and the number of the column with the labels, from 0.
-    labels : list of str
-        "O", then the types of the segments, sorted.
     max_length : int
         Tokens of the longest segment.
-    arrays : dict of str to buffer
-        The weights.
-    temperature : float or None
-        Of calibrated probabilities; None: not calibrated.
-    training : dict
-        How it came about.
     """
 
     task = "segments"
     called = "for segments"
-    calls_functions = True
+    _templates = SegmentTemplates
 
-    def __init__(
-        self,
-        templates: SegmentTemplates,
-        format: str,
-        n_columns: int,
-        target: int,
-        labels: list[str],
-        max_length: int,
-        arrays: dict[str, Any],
-        temperature: float | None = None,
-        training: dict[str, Any] | None = None,
-    ) -> None:
-        self.templates = templates
-        self.format = format
-        self.n_columns = n_columns
-        self.target = target
-        self.labels = labels
+    def __init__(self, *, max_length: int, **common: Any) -> None:
+        super().__init__(**common)
         self.max_length = max_length
-        self.arrays = arrays
-        self.temperature = temperature
-        self.training = training or {}
+        labels = self.labels
         if labels[:1] != ["O"] or len(set(labels)) != len(labels):
             raise ValueError("the labels are not 'O' and types, each once")
-        if format not in ("columns", "conllu"):
-            raise ValueError(f"there is no format {format!r}")
-        if not 0 <= target < n_columns:
-            raise ValueError(f"there is no column {target + 1}")
-        if temperature is not None and not 0 < temperature < float("inf"):
-            raise ValueError(f"a temperature of {temperature}")
-        self.core = _core.SegmentModel(
-            templates.compile_segments(format, n_columns), len(labels), max_length, arrays
-        )
+        features = self.templates.compile_segments(self.format, self.n_columns)
+        self.core = _core.SegmentModel(features, len(labels), max_length, self.arrays)
         #: How a label is written at the first token of a segment, and at the others.
         self.first = ["O", *(f"B-{label}" for label in labels[1:])]
         self.later = ["O", *(f"I-{label}" for label in labels[1:])]
-
-    @property
-    def target_name(self) -> str:
-        """The name of the column with the labels."""
-        return column_names(self.format, self.n_columns)[self.target]
-
-    @staticmethod
-    def pack(
-        keys: Any, learned: LearnedWeights, n_labels: int, prune: float = 0.0
-    ) -> dict[str, Any]:
-        """Return the arrays of a model."""
-        packed = _core.pack_weights(
-            keys, learned.row_ptr, learned.column, learned.state, n_labels, prune
-        )
-        tables = (learned.start, learned.end, learned.transitions[0])
-        return dict(zip(_DTYPES, (*packed[:3], *tables), strict=True))
 
     # -- files ----------------------------------------------------------------------------------
 
     def _content(self) -> tuple[dict[str, Any], dict[str, Tensor]]:
         """Return what a model file holds."""
-        description, tensors = stored_templates(self.templates)
+        description, tensors = self._common_content()
         for name, data in self.arrays.items():
             tensors[name] = Tensor(_DTYPES[name], data)
-        description.update(
-            task=self.task,
-            format=self.format,
-            n_columns=self.n_columns,
-            target=self.target,
-            labels=self.labels,
-            max_length=self.max_length,
-            temperature=self.temperature,
-            training=self.training,
-        )
-        return description, tensors
-
-    def _functions(self) -> Mapping[str, Callable[[str], Any]]:
-        return self.templates.functions
+        return {**description, "max_length": self.max_length}, tensors
 
     @classmethod
     def _build(
@@ -144,31 +75,22 @@ class SegmentModel(StoredModel):
         for key, dtype in _DTYPES.items():
             check_dtype(key, tensors[key], dtype)
             arrays[key] = tensors[key].data
-        temperature = d["temperature"]
-        return cls(
-            templates=read_templates(SegmentTemplates, d, tensors, functions),
-            format=str(d["format"]),
-            n_columns=int(d["n_columns"]),
-            target=int(d["target"]),
-            labels=list(map(str, d["labels"])),
-            max_length=int(d["max_length"]),
-            arrays=arrays,
-            temperature=None if temperature is None else float(temperature),
-            training=dict(d["training"]),
-        )
+        common = cls._common(d, tensors, functions)
+        return cls(**common, arrays=arrays, max_length=int(d["max_length"]))
 
     # -- labelling ------------------------------------------------------------------------------
 
     def label_corpus(self, corpus: Corpus, threads: int = 1) -> list[list[str]]:
         """Return the labels of the tokens of each sentence, in IOB2."""
-        out: list[list[str]] = []
-        for segments in self.segment_corpus(corpus, threads):
-            row: list[str] = []
-            for start, end, k in segments:
-                row.append(self.first[k])
-                row.extend([self.later[k]] * (end - start - 1))
-            out.append(row)
-        return out
+        return [self.written(segments) for segments in self.segment_corpus(corpus, threads)]
+
+    def written(self, segments: list[tuple[int, int, int]]) -> list[str]:
+        """Return segments as labels of tokens, in IOB2."""
+        row: list[str] = []
+        for start, end, k in segments:
+            row.append(self.first[k])
+            row.extend([self.later[k]] * (end - start - 1))
+        return row
 
     def segment_corpus(self, corpus: Corpus, threads: int = 1) -> list[list[tuple[int, int, int]]]:
         """Return the segments of each sentence: start, end and the number of the label."""
@@ -180,19 +102,21 @@ class SegmentModel(StoredModel):
         at = 0
         for s in range(len(corpus)):
             n = corpus._core.length(s)
-            starts = [t for t in range(n) if numbers[at + t] >= 0]
-            ends = [*starts[1:], n]
-            out.append([(a, b, numbers[at + a]) for a, b in zip(starts, ends, strict=True)])
+            out.append(_segments(numbers[at : at + n]))
             at += n
         return out
+
+    def kbest(
+        self, corpus: Corpus, sentence: int, n: int
+    ) -> list[tuple[float, list[tuple[int, int, int]]]]:
+        """Return the n best segmentations of one sentence with their scores, best first."""
+        found = self.core.kbest(corpus._core, sentence, n)
+        return [(score, _segments(labels)) for score, labels in found]
 
     def marginals(
         self, corpus: Corpus, sentence: int, least: float
     ) -> dict[tuple[int, int, str], float]:
-        """Return P(segment | sentence) of the segments of one sentence that have at least so much.
-
-        They come start by start, then by length.
-        """
+        """Return P(segment | sentence) where it is at least ``least``, start by start."""
         n_labels, width = len(self.labels), self.max_length
         p = array("d", self.core.marginals(corpus._core, sentence, self.temperature or 1.0))
         found = {}
@@ -202,3 +126,9 @@ class SegmentModel(StoredModel):
                 start, d = divmod(site, width)
                 found[start, start + d + 1, self.labels[k]] = probability
         return found
+
+
+def _segments(labels: Any) -> list[tuple[int, int, int]]:
+    """Return (start, end, label) of a row with a label where a segment begins, and −1 within."""
+    starts = [t for t, k in enumerate(labels) if k >= 0]
+    return [(a, b, labels[a]) for a, b in zip(starts, [*starts[1:], len(labels)], strict=True)]

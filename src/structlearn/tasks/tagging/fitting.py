@@ -3,61 +3,199 @@
 from __future__ import annotations
 
 import copy
-import functools
 import itertools
 import sys
-import warnings
 from array import array
+from collections.abc import Mapping
 from typing import Any
 
+import numpy as np
+import numpy.typing as npt
+
 from ... import _core
-from ...exceptions import ConvergenceWarning, FileError, LineError
+from ...exceptions import FileError, LineError
+from ...metrics import chunk_f1, token_accuracy
 from ...text.corpus import Corpus
 from ...text.presets import PRESETS, load_templates
 from ...text.segment_templates import SegmentTemplates
 from ...text.templates import FeatureTemplates
+from ..learning import Learned, learn_task
+from .calibration import best_temperature
 from .chunk_labels import are_chunk_labels, file_scheme, written
-from .learned import LearnedWeights, Masks
-from .model import TaggerModel
-from .training import (
-    Monitor,
-    TrainingSet,
-    make_perceptron,
-    train_perceptron,
-    train_side_by_side,
-)
+from .model import LabelModel, TaggerModel
+from .problem import LabelProblem, TokenProblem, scheme_masks
 
-__all__ = ["Fitting", "check_legal", "default_target", "usual_features"]
+__all__ = ["Fitting", "TokenFitting", "check_legal", "default_target", "usual_features"]
 
-_PASSES = {
-    "perceptron": 10,
-    "svm": 30,
-    "crf": 100,
-    "hmm": 1,
-    "passive-aggressive": 10,
-    "arow": 10,
-    "adagrad": 20,
-}
-_MOST_LABELS_IN_INTEGERS = 4096
+Vector = npt.NDArray[np.float64]
+
+#: What taggers do otherwise than the estimators where their user says nothing.
+_PRESETS: dict[str, dict[str, Any]] = {"svm": {"max_iter": 100}, "crf": {"max_iter": 100}}
+#: Learners whose scores are logarithms of probabilities.
+_PROBABILISTIC = ("crf", "hmm")
 #: Columns of CoNLL-U in which "_" is a value like others.
 _BLANK_IS_A_VALUE = ("feats", "deps", "misc")
 
 
 class Fitting:
-    """One training run of a tagger.
+    """One training run of a tagger of tokens or of segments.
 
     Parameters
     ----------
-    tagger : Tagger
+    tagger : Tagger or SegmentTagger
         Read only: its parameters.
     corpus : Corpus
         Labelled sentences.
+    sample_weight : array of shape (n_sentences,), optional
+    """
+
+    #: What a dev set is judged by.
+    measure = "f1"
+    #: The presets of features, with their settings, and what learners other than the perceptron
+    #: have in their place.
+    presets: dict[str, tuple[str, dict[str, Any]]]
+    other_learners: Mapping[str, Any]
+
+    tagger: Any
+    corpus: Corpus
+    target: int
+    labels: list[str]
+    n_features: int
+    sample_weight: Vector | None = None
+
+    def problem(self) -> LabelProblem:
+        """Return the problem to be solved; ``n_features`` is known then."""
+        raise AssertionError
+
+    def model(self, w: Vector, *, names: bool = False) -> LabelModel:
+        """Return a model with these weights; with the names of its features if it can."""
+        raise AssertionError
+
+    def log_loss(self, model: Any, dev: Corpus) -> Any:
+        """Return −Σ log P(gold | sentence) over a dev set as a function of the temperature."""
+        raise AssertionError
+
+    def how(self, problem: Any) -> dict[str, Any]:
+        """Return what :func:`learn_task` should know besides."""
+        return {}
+
+    def more(self) -> dict[str, Any]:
+        """Return what the model file tells of the training besides."""
+        return {}
+
+    # -- what both do ---------------------------------------------------------------------------
+
+    def settle(self, tagger: Any, features: Any, before: Any = (), **settings: Any) -> Any:
+        """Return the tagger's parameters with what they leave to the preset settled.
+
+        Parameters
+        ----------
+        before : mapping
+            What an earlier model has settled.
+        """
+        settings = {"all_possible_states": False, "n_models": 1, **settings}
+        if isinstance(features, str) and features in self.presets:
+            settings.update(self.presets[features][1])
+        settings.update(before)
+        if tagger.learner != "perceptron":
+            settings.update(self.other_learners)
+        settled = copy.copy(tagger)
+        for name, value in settings.items():
+            if getattr(settled, name) is None:
+                setattr(settled, name, value)
+        return settled
+
+    def check_templates(self, templates: Any) -> Any:
+        """Return templates that do not read the labels."""
+        corpus = self.corpus
+        if not templates.templates:
+            raise ValueError("there are no feature templates")
+        for name in templates.columns():
+            if corpus.find_column(name) != self.target:
+                continue
+            if corpus.n_columns == 1:
+                told = (
+                    "there is one column, and it would be both word and label; columns are "
+                    "separated by blanks or tabs, and the label is the last"
+                )
+            else:
+                told = (
+                    f"the features read the column {name!r}, which is the target; name another "
+                    "target, or other features"
+                )
+            raise FileError(corpus.path or "the corpus", told)
+        return templates
+
+    def say(self, line: str) -> None:
+        """Write a line of progress."""
+        if self.tagger.verbose:
+            print(line, file=sys.stderr, flush=True)
+
+    def run(self, dev: Corpus | None) -> tuple[Any, Learned]:
+        """Learn; return the model and what is known of the passes."""
+        tagger, problem = self.tagger, self.problem()
+        judge = chunk_f1 if self.measure == "f1" else token_accuracy
+        gold = None if dev is None else dev.column(self.target)
+
+        def score(w: Vector) -> float:
+            return judge(gold, self.model(w).label_corpus(dev, tagger.n_threads))  # type: ignore
+
+        found = learn_task(
+            tagger,
+            problem,
+            preset=_PRESETS.get(tagger.learner),
+            score=None if dev is None else score,
+            measure=self.measure,
+            side_by_side=True,
+            **self.how(problem),
+        )
+        model = self.model(found.weights, names=True)
+        model.training.update(found.record(tagger.learner))
+        if dev is not None and not found.interrupted:
+            model.temperature = best_temperature(self.log_loss(model, dev))
+        return model, found
+
+    def common(self) -> dict[str, Any]:
+        """Return what models of both kinds are made of."""
+        tagger, corpus = self.tagger, self.corpus
+        return {
+            "format": corpus.format,
+            "n_columns": corpus.n_columns,
+            "target": self.target,
+            "labels": self.labels,
+            "temperature": 1.0 if tagger.learner in _PROBABILISTIC else None,
+            "training": {
+                "learner": tagger.learner,
+                "sentences": len(corpus),
+                "tokens": corpus.n_tokens,
+                "features": self.n_features,
+                "random_state": tagger.random_state,
+                **self.more(),
+            },
+        }
+
+
+class TokenFitting(Fitting):
+    """One training run of a tagger of tokens.
+
+    Parameters
+    ----------
     start : TaggerModel, optional
         Where to go on from.
     """
 
-    def __init__(self, tagger: Any, corpus: Corpus, start: TaggerModel | None = None) -> None:
-        self.start = start
+    presets = PRESETS
+    # They learn what a pair that was not seen is worth from the regulariser.
+    other_learners: Mapping[str, Any] = {"n_models": 1, "all_possible_states": False}
+
+    def __init__(
+        self,
+        tagger: Any,
+        corpus: Corpus,
+        start: TaggerModel | None = None,
+        sample_weight: Vector | None = None,
+    ) -> None:
+        self.start, self.sample_weight = start, sample_weight
         if start is not None and tagger.target is None:
             self.target = corpus.find_column(start.target + 1)
         else:
@@ -71,8 +209,12 @@ class Fitting:
                 raise ValueError("start: the features are those of the earlier model, not others")
         if isinstance(preset, str) and preset == "auto":
             preset = usual_features(corpus, self.target, tagger.unknown)
-        self.tagger = tagger = _settled(tagger, preset, start)
-        self.n_averaged = tagger.n_models
+        before = {}
+        if start is not None:
+            before = {"scheme": start.training.get("scheme") or "none", "order": start.order}
+        self.tagger = tagger = self.settle(tagger, preset, before, order=1, scheme="none")
+        if tagger.scheme == "none":
+            tagger.scheme = None
         if corpus.columns[self.target] in _BLANK_IS_A_VALUE and tagger.unknown == "_":
             tagger.unknown = ""
         self.scheme_of_file = file_scheme(corpus._core.strings(self.target))
@@ -80,10 +222,9 @@ class Fitting:
             check_start(start, tagger)
         self.corpus = self.in_scheme(corpus)
         self.templates = self._choose_templates(preset)
-        if self.start is None:
+        if start is None:
             self.templates.learn_lexica(self.corpus, self.target, tagger.unknown)
         self.features = self.templates.compile(corpus.format, corpus.n_columns)
-        self.passes = tagger.max_iter or _PASSES[tagger.learner]
         self.preset = preset if isinstance(preset, str) else ""
 
     # -- labels and features --------------------------------------------------------------------
@@ -97,7 +238,7 @@ class Fitting:
         return copy
 
     def _choose_templates(self, features: Any) -> FeatureTemplates:
-        tagger, corpus = self.tagger, self.corpus
+        tagger = self.tagger
         if self.start is not None:
             templates = self.start.templates
         elif isinstance(features, SegmentTemplates):
@@ -107,24 +248,10 @@ class Fitting:
             templates.functions.update(tagger.functions or {})
         else:
             templates = load_templates(features, tagger.functions)
-        if not templates.templates:
-            raise ValueError("there are no feature templates")
-        for name in templates.columns():
-            if corpus.find_column(name) == self.target:
-                if corpus.n_columns == 1:
-                    raise FileError(
-                        corpus.path or "the corpus",
-                        "there is one column, and it would be both word and label; columns are "
-                        "separated by blanks or tabs, and the label is the last",
-                    )
-                raise FileError(
-                    corpus.path or "the corpus",
-                    f"the features read the column {name!r}, which is the target; name another "
-                    "target, or other features",
-                )
         if tagger.order > 1 and any(t.transition for t in templates.templates):
             raise ValueError("features of label pairs need order 1")
-        return templates
+        chosen: FeatureTemplates = self.check_templates(templates)
+        return chosen
 
     def new_vocabulary(self) -> _core.Vocabulary:
         """Return a vocabulary with nothing in it but what an earlier model had."""
@@ -138,10 +265,11 @@ class Fitting:
                 vocabulary.add_features(*self.start.core.unpack(False)[:3])
         return vocabulary
 
-    def freeze(self, vocabulary: _core.Vocabulary, rows: _core.TokenRows | None) -> list[str]:
-        """End the counting; return the labels."""
-        vocabulary.freeze(self.tagger.min_count, int(self.tagger.all_states), rows)
+    def freeze(self, vocabulary: _core.Vocabulary, rows: _core.TokenRows | None) -> None:
+        """End the counting: the labels are known."""
+        vocabulary.freeze(self.tagger.min_count, int(self.tagger.all_possible_states), rows)
         labels = list(vocabulary.labels)
+        self.vocabulary, self.n_features = vocabulary, vocabulary.size
         if not labels:
             raise FileError(
                 self.corpus.path or "the corpus",
@@ -152,170 +280,91 @@ class Fitting:
             raise ValueError(f"the model to go on from does not have the labels {new}")
         self.labels = labels
         self.measure = "f1" if are_chunk_labels(labels) else "accuracy"
-        return labels
-
-    def masks(self) -> Masks:
-        """Return the hard constraints of the scheme."""
-        if not self.tagger.scheme:
-            return Masks()
-        from ...metrics import legal_transitions
-
-        return Masks.of(self.labels, legal_transitions(self.labels, self.tagger.scheme))
 
     # -- learning -------------------------------------------------------------------------------
 
-    def run(self, dev: Corpus | None) -> tuple[TaggerModel, list[dict[str, Any]], bool]:
-        """Learn; return the model, the record of the passes, and whether Ctrl-C ended it."""
-        data = self._training_set()
-        self.vocabulary = data.vocabulary
-        self.announce()
-        score: Any = None
-        if dev is not None:
-            from .calibration import DevScore, calibrate
-
-            score = DevScore(self, dev)
-        monitor = Monitor(
-            score,
-            self.measure,
-            self.tagger.patience,
-            bool(self.tagger.verbose),
-            self.corpus.n_tokens,
-        )
-        learned, interrupted = self._learn(data, monitor)
-        best = monitor.best_pass or len(monitor.history) // monitor.run
-        model = self.model(learned, passes=best, extractor=data.extractor)
-        if dev is not None and not interrupted:
-            model.temperature = calibrate(model, self.in_scheme(dev))
-        return model, monitor.history, interrupted
-
     def announce(self) -> None:
         """Say what was chosen where the parameters left it open."""
-        if self.tagger.verbose:
-            features = f"features {self.preset}, " if self.preset else ""
-            target = f"target {self.corpus.columns[self.target]}"
-            scheme = f"scheme {self.tagger.scheme or 'none'}"
-            print(f"{features}{target}, {scheme}", file=sys.stderr, flush=True)
+        features = f"features {self.preset}, " if self.preset else ""
+        target = f"target {self.corpus.columns[self.target]}"
+        self.say(f"{features}{target}, scheme {self.tagger.scheme or 'none'}")
 
-    def _training_set(self) -> TrainingSet:
-        corpus, rows = self.corpus, _core.TokenRows()
+    def problem(self) -> TokenProblem:
+        """Return the problem to be solved."""
+        corpus, rows, tagger = self.corpus, _core.TokenRows(), self.tagger
         vocabulary = self.new_vocabulary()
         try:
             # An earlier model's lexica were made from other sentences.
-            extractor = _core.Extractor(self.features, corpus._core, self.start is None)
-            vocabulary.add(extractor, corpus._core, rows)
+            self.extractor = _core.Extractor(self.features, corpus._core, self.start is None)
+            vocabulary.add(self.extractor, corpus._core, rows)
         except LineError as error:
             raise error.in_file(corpus.path or "the corpus") from None
-        labels = self.freeze(vocabulary, rows)
-        data = TrainingSet(corpus, extractor, vocabulary, rows, self.masks())
-        if self.tagger.scheme:
-            check_legal(corpus, self.target, labels, data.masks, self.tagger.scheme)
-        return data
-
-    def _learn(self, data: TrainingSet, monitor: Monitor) -> tuple[LearnedWeights, bool]:
-        tagger = self.tagger
-        total: LearnedWeights | None = None
-        count = tagger.n_models if tagger.learner == "perceptron" else 1
-        natively = self._suits_integers(data)
-        if tagger.checkpoint is not None and (natively or count > 1):
-            what = "averaged models" if count > 1 else "the first-order perceptron"
-            raise ValueError(
-                f"checkpoint: {what} cannot go on from one; use another learner or no checkpoint"
-            )
-        learner = make_perceptron(data) if natively else None
-        options = {"max_iter": self.passes, "shuffle": tagger.shuffle, "average": tagger.average}
-        seeds = range(tagger.random_state, tagger.random_state + count)
-        threads = tagger.n_threads
-        monitor.several = count > 1
-        if learner is not None and count > 1 and threads > 1:
-            monitor.share_threads()
-            found, interrupted = train_side_by_side(
-                learner, data, seeds, threads, monitor, **options
-            )
-            self.n_averaged = len(found)
-            return functools.reduce(LearnedWeights.plus, found).divided(len(found)), interrupted
-        self.n_averaged = 1
-        for run, seed in enumerate(seeds):
-            if run:
-                monitor.restart()
-            if learner is not None:
-                learned, interrupted = train_perceptron(
-                    learner, data, seed=seed, monitor=monitor, **options
-                )
-            else:
-                learned, interrupted = self._estimate(data, monitor, seed)
-            if interrupted:  # the runs that are complete; without any, what this one has
-                return (learned if total is None else total.divided(run)), True
-            total = learned if total is None else total.plus(learned)
-            self.n_averaged = run + 1
-        assert total is not None
-        return total.divided(count), False
-
-    def _suits_integers(self, data: TrainingSet) -> bool:
-        """Whether the fast way is open: it computes the same as the estimator."""
-        return (
-            self.tagger.learner == "perceptron"
-            and self.tagger.order == 1
-            and self.start is None
-            and data.vocabulary.pair_size == 0
-            and not data.rows.has_values
-            and data.rows.all_labels_known
-            and len(self.labels) <= _MOST_LABELS_IN_INTEGERS
+        self.freeze(vocabulary, rows)
+        self.masks = scheme_masks(self.labels, tagger.scheme)
+        if tagger.scheme:
+            check_legal(corpus, self.target, self.labels, self.masks, tagger.scheme)
+        self._problem = TokenProblem(
+            vocabulary, rows, tagger.order, self.masks, tagger.class_weight, self.sample_weight
         )
+        self.announce()
+        return self._problem
 
-    def _estimate(
-        self, data: TrainingSet, monitor: Monitor, seed: int
-    ) -> tuple[LearnedWeights, bool]:
-        from .estimation import earlier_weights, make_parameters, train_estimator
+    def how(self, problem: TokenProblem) -> dict[str, Any]:
+        """Return where to begin, and the fast way of the perceptron where it is open.
 
-        before = None if self.start is None else earlier_weights(self.start, data)
-        parameters = make_parameters(self.tagger, self.passes, seed)
-        with warnings.catch_warnings():
-            if self.tagger.max_iter is not None or monitor.score is not None:
-                # So many passes were asked for, or the dev score decides.
-                warnings.simplefilter("ignore", ConvergenceWarning)
-            return train_estimator(data, parameters, monitor, before)
+        It computes the same as the estimator's, bit for bit: steps of whole numbers.
+        """
+        tagger = self.tagger
+        if self.start is not None:
+            return {"start": problem.weights_of(self.start)}
+        if tagger.learner != "perceptron" or not problem.suits_integers:
+            return {}
+        from .integer_perceptron import IntegerPerceptron
+
+        return {"solver": IntegerPerceptron.in_memory(problem, self.masks, tagger).seeded}
+
+    def log_loss(self, model: Any, dev: Corpus) -> Any:
+        """Return −Σ log P(gold label | sentence) as a function of the temperature."""
+        corpus = self.in_scheme(dev)
+        index = {label: i for i, label in enumerate(self.labels)}
+        gold = array("i")
+        for s in range(len(corpus)):
+            gold.extend(index.get(label, -1) for label in corpus.cells(s, self.target))
+        return lambda temperature: float(model.core.log_loss(corpus._core, gold, temperature))
 
     # -- the model ------------------------------------------------------------------------------
 
-    def model(
-        self,
-        learned: LearnedWeights,
-        passes: int = 0,
-        extractor: _core.Extractor | None = None,
-    ) -> TaggerModel:
+    def model(self, w: Vector, *, names: bool = False) -> TaggerModel:
         """Return a model with these weights; with the names of its features if it can."""
         tagger, vocabulary = self.tagger, self.vocabulary
         keys = b"" if tagger.hash_bits else vocabulary.keys()
-        arrays, kept = TaggerModel.pack(
-            keys,
-            vocabulary.pair_keys(),
-            learned.with_masks(self.masks()),
-            len(self.labels),
-            tagger.prune,
-        )
-        names = {}
-        if extractor is not None and tagger.names and not tagger.hash_bits:
-            names = {
-                table: vocabulary.names(
-                    extractor, table == "pair", kept[table], 0, len(self.corpus)
-                )
-                for table in kept
-            }
-            if self.start is not None:
-                names["state"] = self._with_earlier_names(keys, kept["state"], names["state"])
+        arrays, kept = self._problem.model_arrays(keys, vocabulary.pair_keys(), w, tagger.prune)
+        known = {}
+        if names and tagger.names and not tagger.hash_bits:
+            known = self.names_of(keys, kept)
+        return self.made(arrays, names=known)
+
+    def names_of(self, keys: Any, kept: dict[str, Any]) -> dict[str, Any]:
+        """Return the names of the features that have weights, by table."""
+        n = len(self.corpus)
+        known = {
+            table: self.vocabulary.names(self.extractor, table == "pair", numbers, 0, n)
+            for table, numbers in kept.items()
+        }
+        if self.start is not None:
+            known["state"] = self._with_earlier_names(keys, kept["state"], known["state"])
+        return known
+
+    def made(self, arrays: dict[str, Any], **more: Any) -> TaggerModel:
+        """Return a model of these arrays."""
         return TaggerModel(
-            self.templates,
-            self.corpus.format,
-            self.corpus.n_columns,
-            self.target,
-            self.labels,
-            self.shown(),
-            tagger.order,
-            bool(tagger.hash_bits),
-            arrays,
-            temperature=1.0 if tagger.learner in ("crf", "hmm") else None,
-            training=self.record(passes),
-            names=names,
+            **self.common(),
+            templates=self.templates,
+            shown=self.shown(),
+            order=self.tagger.order,
+            hashed=bool(self.tagger.hash_bits),
+            arrays=arrays,
+            **more,
         )
 
     def _with_earlier_names(
@@ -340,20 +389,9 @@ class Fitting:
             return self.labels
         return [written(label, self.scheme_of_file) for label in self.labels]
 
-    def record(self, passes: int) -> dict[str, Any]:
-        """Return what the model file tells of its training."""
-        tagger = self.tagger
-        return {
-            "learner": tagger.learner,
-            "sentences": len(self.corpus),
-            "tokens": self.corpus.n_tokens,
-            "features": self.vocabulary.size,
-            "passes": passes,
-            "scheme": tagger.scheme,
-            "random_state": tagger.random_state,
-            "n_models": self.n_averaged,
-            "unknown": tagger.unknown,
-        }
+    def more(self) -> dict[str, Any]:
+        """Return the scheme, and the sign of a label that is not known."""
+        return {"scheme": self.tagger.scheme, "unknown": self.tagger.unknown}
 
 
 def default_target(tagger: Any, corpus: Corpus) -> str:
@@ -361,26 +399,6 @@ def default_target(tagger: Any, corpus: Corpus) -> str:
     if tagger.target is not None:
         return str(tagger.target)
     return "upos" if corpus.format == "conllu" else "-1"
-
-
-def _settled(tagger: Any, features: Any, start: TaggerModel | None) -> Any:
-    """Return the tagger's parameters with what they leave to the preset settled."""
-    settings = {"all_states": False, "n_models": 1, "order": 1, "scheme": "none"}
-    if isinstance(features, str) and features in PRESETS:
-        settings.update(PRESETS[features][1])
-    if start is not None:
-        settings["scheme"] = start.training.get("scheme") or "none"
-        settings["order"] = start.order
-    if tagger.learner != "perceptron":
-        # The others learn what a pair that was not seen is worth from the regulariser.
-        settings.update(n_models=1, all_states=False)
-    settled = copy.copy(tagger)
-    for name, value in settings.items():
-        if getattr(settled, name) is None:
-            setattr(settled, name, value)
-    if settled.scheme == "none":
-        settled.scheme = None
-    return settled
 
 
 def usual_features(corpus: Corpus, target: int, unknown: str) -> str:
@@ -407,16 +425,19 @@ def check_start(start: TaggerModel, tagger: Any) -> None:
         raise ValueError("start: training cannot go on from a model with features of label pairs")
 
 
-def check_legal(corpus: Corpus, target: int, labels: list[str], masks: Masks, scheme: str) -> None:
+def check_legal(
+    corpus: Corpus, target: int, labels: list[str], masks: dict[str, Vector], scheme: str
+) -> None:
     """Refuse gold labels that the constraints forbid: no learner could ever reach them."""
     index = {label: i for i, label in enumerate(labels)}
     n = len(labels)
+    start, transition = (masks[name].ravel().tolist() for name in ("start", "transition1"))
     for s in range(len(corpus)):
         before = -1
         for t, label in enumerate(corpus.cells(s, target)):
             k = index.get(label, -1)
-            first = t == 0 and k >= 0 and masks.start[k] != 0
-            if first or (before >= 0 and k >= 0 and masks.transition[before * n + k] != 0):
+            first = t == 0 and k >= 0 and start[k] != 0
+            if first or (before >= 0 and k >= 0 and transition[before * n + k] != 0):
                 place = "at the start" if first else f"after {labels[before]}"
                 raise FileError(
                     corpus.path or "the corpus",

@@ -8,8 +8,19 @@ from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 from ...text.corpus import find_column
+from ..learning import learner_facts
 
-__all__ = ["Decision", "Summary", "explain", "inspect_html", "inspect_text", "summarise"]
+__all__ = [
+    "Decision",
+    "Summary",
+    "explain",
+    "inspect_html",
+    "inspect_text",
+    "model_facts",
+    "summarise",
+    "summary_text",
+    "with_tables",
+]
 
 
 class Summary(NamedTuple):
@@ -88,16 +99,17 @@ def summarise(tagger: Any, top: int = 10, labels: Sequence[str] | None = None) -
         best = [(name(f), w) for w, f in sorted(for_label[k], reverse=True)]
         worst = [(name(f), -w) for w, f in sorted(against[k], reverse=True)[: max(1, top // 3)]]
         ranked[label] = best + worst[::-1]
+    facts = model_facts(model, f"chain of order {model.order}", len(weights))
+    return with_tables(model, "transition1", ranked, facts)
+
+
+def with_tables(model: Any, transitions: str, top: Any, facts: list[tuple[str, str]]) -> Summary:
+    """Return a summary with the tables of a model."""
     n = len(model.labels)
-    table = array("d", bytes(model.arrays["transition1"]))
-    return Summary(
-        model.labels,
-        ranked,
-        [list(table[a * n : (a + 1) * n]) for a in range(n)],
-        list(array("d", bytes(model.arrays["start"]))),
-        list(array("d", bytes(model.arrays["end"]))),
-        _facts(model),
-    )
+    names = (transitions, "start", "end")
+    table, start, end = (array("d", bytes(model.arrays[name])) for name in names)
+    rows = [list(table[a * n : (a + 1) * n]) for a in range(n)]
+    return Summary(model.labels, top, rows, list(start), list(end), facts)
 
 
 def _wanted(known: list[str], labels: Sequence[str] | None) -> set[str]:
@@ -109,11 +121,20 @@ def _wanted(known: list[str], labels: Sequence[str] | None) -> set[str]:
     return set(labels)
 
 
-def _facts(model: Any) -> list[tuple[str, str]]:
+def model_facts(model: Any, kind: str, n_weights: int) -> list[tuple[str, str]]:
+    """Return what a model is and how it was trained.
+
+    Parameters
+    ----------
+    kind : str
+        What it scores.
+    n_weights : int
+        How many of its weights are not 0.
+    """
     training = model.training
-    n_weights = len(model.unpacked()[3])
     facts = [
-        ("learner", f"{training.get('learner')}, chain of order {model.order}"),
+        ("learner", f"{training.get('learner')}, {kind}"),
+        *learner_facts(training),
         ("labels", f"{len(model.labels)}, in column {model.target + 1} ({model.target_name})"),
         ("features", f"{training.get('features', 0):,}; {n_weights:,} weights are not 0"),
         ("templates", str(len(model.templates))),
@@ -123,6 +144,8 @@ def _facts(model: Any) -> list[tuple[str, str]]:
             f"{training.get('passes')} passes",
         ),
     ]
+    if training.get("n_models", 1) > 1:
+        facts.append(("models", f"the mean of {training['n_models']}, with different seeds"))
     if training.get("scheme"):
         facts.append(("scheme", str(training["scheme"])))
     if model.temperature is not None:
@@ -140,19 +163,9 @@ def explain(tagger: Any, source: Any) -> list[list[Decision]]:
     corpus = tagger._read_input(source)
     reader = model.reader(corpus)
     return [
-        _explain_sentence(model, reader, corpus, s, labels)
-        for s, labels in enumerate(_model_labels(model, corpus))
+        _explain_sentence(model, reader, corpus, s, labels.tolist())
+        for s, labels in enumerate(model.label_numbers(corpus))
     ]
-
-
-def _model_labels(model: Any, corpus: Any) -> list[list[int]]:
-    flat = array("i", model.core.predict(corpus._core, b"", 1))
-    out, at = [], 0
-    for s in range(len(corpus)):
-        n = corpus._core.length(s)
-        out.append(list(flat[at : at + n]))
-        at += n
-    return out
 
 
 def _explain_sentence(model: Any, reader: Any, corpus: Any, s: int, y: list[int]) -> list[Decision]:
@@ -234,7 +247,11 @@ def inspect_text(
     """Return the summary of a tagger as text; with sentences, their explanation instead."""
     if sentences is not None:
         return "\n".join(_explanation(explain(tagger, sentences), top))
-    summary = summarise(tagger, top, labels)
+    return summary_text(summarise(tagger, top, labels), labels)
+
+
+def summary_text(summary: Summary, labels: Sequence[str] | None = None) -> str:
+    """Return a summary as text, with the transitions of these labels."""
     lines = [f"{name:<12} {value}" for name, value in summary.facts]
     for label, features in summary.top.items():
         lines += ["", label]

@@ -19,9 +19,7 @@ TYPE_CHECKING = False  # importing typing costs more than labelling a sentence
 if TYPE_CHECKING:
     from typing import Any
 
-    from .learned import LearnedWeights
-
-__all__ = ["TaggerModel"]
+__all__ = ["LabelModel", "TaggerModel"]
 
 _MOST_ORDER = 4
 _MOST_COLUMNS = 1 << 15  # of a line as long as lines may be
@@ -29,8 +27,8 @@ _MOST_COLUMNS = 1 << 15  # of a line as long as lines may be
 _DTYPES = {"slots": "U64", "weight": "F32", "outcome": "U32"}
 
 
-class TaggerModel(StoredModel):
-    """All that labelling needs.
+class LabelModel(StoredModel):
+    """What models of tokens and of segments have in common: a text's labels and what scores them.
 
     Attributes
     ----------
@@ -40,19 +38,89 @@ class TaggerModel(StoredModel):
     n_columns, target : int
         Columns of these files, and the number of the column with the labels, from 0.
     labels : list of str
-        The model's labels, sorted.
+        The model's labels.
+    arrays : dict of str to buffer
+        The weights.
+    temperature : float or None
+        Of calibrated probabilities; None: not calibrated.
+    training : dict
+        How it came about.
+    """
+
+    calls_functions = True
+    _templates: type[FeatureTemplates] = FeatureTemplates
+
+    def __init__(
+        self,
+        templates: Any,
+        format: str,
+        n_columns: int,
+        target: int,
+        labels: list[str],
+        arrays: dict[str, Any],
+        temperature: float | None = None,
+        training: dict[str, Any] | None = None,
+    ) -> None:
+        self.templates = templates
+        self.format = format
+        self.n_columns = n_columns
+        self.target = target
+        self.labels = labels
+        self.arrays = arrays
+        self.temperature = temperature
+        self.training = training or {}
+        if format not in ("columns", "conllu") or not 0 <= target < n_columns <= _MOST_COLUMNS:
+            raise ValueError(f"column {target + 1} of {n_columns} in the format {format!r}")
+        if format == "conllu" and n_columns != len(column_names("conllu", n_columns)):
+            raise ValueError(f"CoNLL-U of {n_columns} columns")
+        if temperature is not None and not 0 < temperature < float("inf"):
+            raise ValueError(f"a temperature of {temperature}")
+
+    @property
+    def target_name(self) -> str:
+        """The name of the column with the labels."""
+        return column_names(self.format, self.n_columns)[self.target]
+
+    def _functions(self) -> Mapping[str, Callable[[str], Any]]:
+        functions: Mapping[str, Callable[[str], Any]] = self.templates.functions
+        return functions
+
+    def _common_content(self) -> tuple[dict[str, Any], dict[str, Tensor]]:
+        """Return what files of both kinds hold besides the weights."""
+        resources, tensors = stored_templates(self.templates)
+        names = ("task", "format", "n_columns", "target", "labels", "temperature", "training")
+        return {**{name: getattr(self, name) for name in names}, **resources}, tensors
+
+    @classmethod
+    def _common(
+        cls,
+        d: dict[str, Any],
+        tensors: dict[str, Tensor],
+        functions: Mapping[str, Callable[[str], Any]] | None,
+    ) -> dict[str, Any]:
+        """Return the arguments that a file of either kind has."""
+        return {
+            "templates": read_templates(cls._templates, d, tensors, functions),
+            "format": str(d["format"]),
+            "n_columns": int(d["n_columns"]),
+            "target": int(d["target"]),
+            "labels": list(map(str, d["labels"])),
+            "temperature": None if d["temperature"] is None else float(d["temperature"]),
+            "training": dict(d["training"]),
+        }
+
+
+class TaggerModel(LabelModel):
+    """All that labelling tokens needs.
+
+    Attributes
+    ----------
     shown : list of str
         How each label is written (labels of IOBES in the scheme of the training file).
     order : int
         Of the chain.
     hashed : bool
         Features are known by some bits of their keys only.
-    temperature : float or None
-        Of calibrated probabilities; None: not calibrated.
-    training : dict
-        How it came about.
-    arrays : dict of str to buffer
-        The weights.
     names : (bytes, buffer) pairs by table
         Names of the features in the order of their keys, and where each ends; empty where they were
         left out.
@@ -62,75 +130,25 @@ class TaggerModel(StoredModel):
 
     task = "tagger"
     called = "a tagger"
-    calls_functions = True
 
     def __init__(
         self,
-        templates: FeatureTemplates,
-        format: str,
-        n_columns: int,
-        target: int,
-        labels: list[str],
+        *,
         shown: list[str],
         order: int,
-        hashed: bool,
-        arrays: dict[str, Any],
-        temperature: float | None = None,
-        training: dict[str, Any] | None = None,
+        hashed: bool = False,
         names: dict[str, tuple[Any, Any]] | None = None,
         emissions: tuple[dict[str, Any], dict[str, Tensor]] | None = None,
+        **common: Any,
     ) -> None:
-        self.templates = templates
-        self.format = format
-        self.n_columns = n_columns
-        self.target = target
-        self.labels = labels
+        super().__init__(**common)
         self.shown = shown
         self.order = order
         self.hashed = hashed
-        self.arrays = arrays
-        self.temperature = temperature
-        self.training = training or {}
         self.names = names or {}
         self.emissions = emissions
-        self.core = _core.TaggerModel(
-            templates.compile(format, n_columns), labels, shown, order, hashed, arrays
-        )
-
-    @property
-    def target_name(self) -> str:
-        """The name of the column with the labels."""
-        return column_names(self.format, self.n_columns)[self.target]
-
-    @staticmethod
-    def pack(
-        keys: Any, pair_keys: Any, learned: LearnedWeights, n_labels: int, prune: float = 0.0
-    ) -> tuple[dict[str, Any], dict[str, Any]]:
-        """Return the arrays of a model, and which features they kept, by table."""
-        arrays: dict[str, Any] = {}
-        kept: dict[str, Any] = {}
-        tables = [("state", keys, learned.row_ptr, learned.column, learned.state, n_labels)]
-        if len(learned.pair_row_ptr):
-            tables.append(
-                (
-                    "pair",
-                    pair_keys,
-                    learned.pair_row_ptr,
-                    learned.pair_column,
-                    learned.pair,
-                    n_labels**2,
-                )
-            )
-        for name, key, row_ptr, column, weights, outcomes in tables:
-            packed = _core.pack_weights(key, row_ptr, column, weights, outcomes, prune)
-            for part, data in zip(_DTYPES, packed[:3], strict=True):
-                arrays[f"{name}.{part}"] = data
-            kept[name] = packed[3]
-        arrays["start"] = learned.start
-        arrays["end"] = learned.end
-        for order, table in enumerate(learned.transitions, 1):
-            arrays[f"transition{order}"] = table
-        return arrays, kept
+        features = self.templates.compile(self.format, self.n_columns)
+        self.core = _core.TaggerModel(features, self.labels, shown, order, hashed, self.arrays)
 
     # -- files ----------------------------------------------------------------------------------
 
@@ -166,29 +184,15 @@ class TaggerModel(StoredModel):
         for table, (text, end) in self.names.items():
             tensors[f"{table}.names"] = Tensor("U8", text)
             tensors[f"{table}.names_end"] = Tensor("U32", end)
-        resources, resource_tensors = stored_templates(self.templates)
-        tensors.update(resource_tensors)
-        description = {
-            "task": self.task,
-            "format": self.format,
-            "n_columns": self.n_columns,
-            "target": self.target,
-            "labels": self.labels,
-            "shown": self.shown,
-            "order": self.order,
-            "hashed": self.hashed,
-            "precision": precision,
-            "temperature": self.temperature,
-            "training": self.training,
-            **resources,
-        }
+        description, resources = self._common_content()
+        tensors.update(resources)
+        for name in ("shown", "order", "hashed"):
+            description[name] = getattr(self, name)
+        description["precision"] = precision
         if self.emissions is not None:
             description["emissions"] = self.emissions[0]
             tensors.update(self.emissions[1])
         return description, tensors
-
-    def _functions(self) -> Mapping[str, Callable[[str], Any]]:
-        return self.templates.functions
 
     @classmethod
     def _build(
@@ -198,8 +202,8 @@ class TaggerModel(StoredModel):
         tensors: dict[str, Tensor],
         functions: Mapping[str, Callable[[str], Any]] | None,
     ) -> TaggerModel:
-        templates = read_templates(FeatureTemplates, d, tensors, functions)
-        labels, order = list(map(str, d["labels"])), int(d["order"])
+        common, order = cls._common(d, tensors, functions), int(d["order"])
+        labels, templates = common["labels"], common["templates"]
         if not 0 <= order <= _MOST_ORDER:
             raise ValueError(f"an order of {order}")
         emissions = None
@@ -236,40 +240,32 @@ class TaggerModel(StoredModel):
             check_dtype(f"{table}.names_end", tensors[f"{table}.names_end"], "U32")
             if int.from_bytes(end[-4:], "little") != len(text):
                 raise ValueError(f"the names of {table!r} do not fit together")
-        temperature = None if d["temperature"] is None else float(d["temperature"])
-        if temperature is not None and not 0 < temperature < float("inf"):
-            raise ValueError(f"a temperature of {temperature}")
-        n_columns, target = int(d["n_columns"]), int(d["target"])
-        if d["format"] not in ("columns", "conllu") or not 0 <= target < n_columns <= _MOST_COLUMNS:
-            raise ValueError(f"column {target + 1} of {n_columns} in the format {d['format']!r}")
-        if d["format"] == "conllu" and n_columns != len(column_names("conllu", n_columns)):
-            raise ValueError(f"CoNLL-U of {n_columns} columns")
         return cls(
-            templates=templates,
-            format=str(d["format"]),
-            n_columns=n_columns,
-            target=target,
-            labels=labels,
+            **common,
+            arrays=arrays,
             shown=list(map(str, d["shown"])),
             order=order,
             hashed=bool(d["hashed"]),
-            arrays=arrays,
-            temperature=temperature,
-            training=dict(d["training"]),
             names=names,
             emissions=emissions,
         )
 
     # -- labelling ------------------------------------------------------------------------------
 
-    def label_corpus(self, corpus: Corpus, threads: int = 1, known: Any = b"") -> list[str]:
-        """Return the labels of all tokens, one after another, as they are written."""
+    def label_corpus(self, corpus: Corpus, threads: int = 1, known: Any = b"") -> list[list[str]]:
+        """Return the labels of the tokens of each sentence, as they are written."""
+        shown = self.shown
+        return [[shown[k] for k in row] for row in self.label_numbers(corpus, threads, known)]
+
+    def label_numbers(self, corpus: Corpus, threads: int = 1, known: Any = b"") -> list[array[int]]:
+        """Return the numbers of the labels of each sentence."""
         try:
-            numbers = self.core.predict(corpus._core, known, threads)
+            flat = array("i", self.core.predict(corpus._core, known, threads))
         except LineError as error:
             raise error.in_file(corpus.path or "the corpus") from None
-        shown = self.shown
-        return [shown[k] for k in array("i", numbers)]
+        length = corpus._core.length
+        ends = itertools.accumulate((length(s) for s in range(len(corpus))), initial=0)
+        return [flat[a:b] for a, b in itertools.pairwise(ends)]
 
     def reader(self, corpus: Corpus) -> _core.TaggerReader:
         """Return what answers questions about the sentences of a corpus, one by one."""

@@ -45,7 +45,7 @@ def inspection_page(summary: Summary, sentences: list[list[Decision]], top: int)
     sentences : list of lists of Decision
         Explained sentences, may be empty.
     top : int
-        Contributions shown a token.
+        Contributions shown for each token.
     """
     body = ["<h1>What the tagger has learned</h1>", facts_list(summary.facts)]
     if sentences:
@@ -55,9 +55,11 @@ def inspection_page(summary: Summary, sentences: list[list[Decision]], top: int)
             "feature's weight for the one minus its weight for the other.</p>"
         )
         body += [_sentence(decisions, top) for decisions in sentences]
-    body += ["<h2>Strongest features, label by label</h2>", '<div class="cards">']
-    body += [_card(label, features) for label, features in summary.top.items()]
-    body += ["</div>", "<h2>Transitions</h2>"]
+    if summary.top:
+        body += ["<h2>Strongest features, label by label</h2>", '<div class="cards">']
+        body += [_card(label, features) for label, features in summary.top.items()]
+        body.append("</div>")
+    body.append("<h2>Transitions</h2>")
     body.append("<p class=\"note\">From the row's label to the column's; ✕ is forbidden.</p>")
     body.append(_transitions(summary))
     return html_page("Tagger", body, _STYLE)

@@ -8,6 +8,7 @@ have weights. ``seen(…)``, which needs the whole file at once, is left out of 
 from __future__ import annotations
 
 import copy
+import itertools
 from array import array
 from collections.abc import Iterator
 from typing import Any
@@ -18,12 +19,11 @@ from ...text.corpus import Corpus, guess_format
 from ...text.files import pieces
 from ...text.presets import PRESETS, load_templates
 from ...text.templates import FeatureTemplates
-from .fitting import Fitting, check_legal, default_target, usual_features
-from .learned import LearnedWeights
-from .model import TaggerModel
-from .training import Monitor, split_weights
+from .fitting import TokenFitting, check_legal, default_target, usual_features
+from .integer_perceptron import IntegerPerceptron
+from .problem import TokenProblem, scheme_masks
 
-__all__ = ["fit_stream"]
+__all__ = ["StreamFitting"]
 
 #: Bytes of text a piece, and of strings to be kept from piece to piece.
 _PIECE = 4 << 20
@@ -57,68 +57,96 @@ class _Stream:
                 yield self.corpus
 
 
-def fit_stream(
-    tagger: Any, path: str, format: str | None
-) -> tuple[TaggerModel, list[dict[str, Any]]]:
-    """Learn from a file; return the model and a record of the passes."""
-    stream = _Stream(path, format)
-    for first in stream:
-        run = Fitting(_streamable(tagger, first), first)
-        break
-    else:
-        raise FileError(path, "there are no sentences in it")
-    tagger = run.tagger
-    if tagger.learner != "perceptron" or tagger.order != 1 or tagger.n_models != 1:
-        raise ValueError("streaming is for the perceptron of order 1, one model: n_models=1")
-    if tagger.checkpoint is not None:
-        raise ValueError("checkpoint: streaming cannot go on from one; use no checkpoint")
-    if run.features.has_transitions or run.features.has_values or run.templates.lexica:
-        raise ValueError(
-            "streaming is for features that have names: without transition:, vector() and seen()"
-        )
-    vocabulary = run.vocabulary = run.new_vocabulary()
-    n_sentences = n_tokens = 0
-    for corpus, extractor in _extracted(run, stream):
-        vocabulary.add(extractor, corpus._core, None)
-        n_sentences += len(corpus)
-        n_tokens += corpus.n_tokens
-    labels = run.freeze(vocabulary, None)
-    masks = run.masks()
-    run.announce()
-    learner = _core.IntegerPerceptron(vocabulary, True, masks.start, masks.end, masks.transition)
-    row_ptr, column = vocabulary.row_ptr(), vocabulary.column()
-    monitor = Monitor(None, run.measure, 0, bool(tagger.verbose), n_tokens)
+class StreamFitting(TokenFitting):
+    """One training run over a file that is read anew for each pass.
 
-    def weights() -> LearnedWeights:
-        w = memoryview(learner.weights(tagger.average)).cast("d")
-        return split_weights(row_ptr, column, w, len(labels))
+    Parameters
+    ----------
+    tagger : Tagger
+        Read only: its parameters.
+    path : str
+    format : {"columns", "conllu"} or None
+    """
 
-    for number in range(1, run.passes + 1):
-        wrong = updates = 0
-        for i, (corpus, extractor) in enumerate(_extracted(run, stream)):
-            if tagger.scheme and number == 1:
-                check_legal(corpus, run.target, labels, masks, tagger.scheme)
-            rows = vocabulary.rows(extractor, corpus._core)
-            if not rows.all_labels_known:
-                raise FileError(path, "streaming needs the label of every token")
-            learner.clear_batches()
-            learner.add_batch(rows)
-            complete, updated, mistakes = learner.epoch(
-                0, tagger.shuffle, tagger.random_state, number << 32 | i
+    def __init__(self, tagger: Any, path: str, format: str | None) -> None:
+        self.stream = _Stream(path, format)
+        first = next(iter(self.stream), None)
+        if first is None:
+            raise FileError(path, "there are no sentences in it")
+        super().__init__(_streamable(tagger, first), first)
+        settled = self.tagger
+        if settled.learner != "perceptron" or settled.order != 1 or settled.n_models != 1:
+            raise ValueError("streaming is for the perceptron of order 1, one model: n_models=1")
+        if settled.class_weight is not None:
+            raise ValueError("streaming has no class_weight: all sentences weigh the same")
+        if self.features.has_transitions or self.features.has_values or self.templates.lexica:
+            raise ValueError(
+                "streaming is for features that have names: without transition:, vector(), seen()"
             )
-            if not complete:
-                raise KeyboardInterrupt
-            wrong += int(mistakes)
-            updates += updated
-        monitor.look(number, weights, updates=updates, wrong=wrong)
-        if updates == 0:
-            learner.skip((run.passes - number) * n_sentences)  # as if the other passes were made
-            break
-    model = run.model(weights(), passes=len(monitor.history))
-    model.training.update(sentences=n_sentences, tokens=n_tokens)
-    if tagger.names and not tagger.hash_bits:
-        model.names = {"state": _names(run, stream, model)}
-    return model, monitor.history
+
+    def extracted(self) -> Iterator[tuple[Corpus, Any]]:
+        """Yield the pieces in the scheme to be learned, each with an extractor of its features."""
+        for piece in self.stream:
+            corpus = self.in_scheme(piece)
+            yield corpus, _core.Extractor(self.features, corpus._core, False)
+
+    def problem(self) -> TokenProblem:
+        """Return a problem without sentences: it knows which weights there are."""
+        vocabulary = self.new_vocabulary()
+        self.counts = {"sentences": 0, "tokens": 0}
+        for corpus, extractor in self.extracted():
+            vocabulary.add(extractor, corpus._core, None)
+            self.counts["sentences"] += len(corpus)
+            self.counts["tokens"] += corpus.n_tokens
+        self.freeze(vocabulary, None)
+        self.masks = scheme_masks(self.labels, self.tagger.scheme)
+        self._problem = _StreamProblem(vocabulary, _core.TokenRows(), 1, self.masks)
+        self._problem.told = {**self.counts, "keys": vocabulary.keys()}
+        self.announce()
+        return self._problem
+
+    def how(self, problem: Any) -> dict[str, Any]:
+        """Return the perceptron over pieces: whole numbers are all that streaming has."""
+        learner = IntegerPerceptron(problem, self.masks, self._batches, self.tagger)
+        return {"solver": learner.seeded}
+
+    def _batches(self, native: _core.IntegerPerceptron) -> Iterator[_core.IntegerBatch]:
+        tagger = self.tagger
+        for corpus, extractor in self.extracted():
+            rows = self.vocabulary.rows(extractor, corpus._core).arrays()
+            if (rows["label"] < 0).any():
+                raise FileError(self.stream.path, "streaming needs the label of every token")
+            if tagger.scheme:
+                check_legal(corpus, self.target, self.labels, self.masks, tagger.scheme)
+            yield native.read(rows["sentence"], rows["begin"], rows["feature"], rows["label"])
+
+    def more(self) -> dict[str, Any]:
+        """Return the counts of the whole file."""
+        return {**super().more(), **self.counts}
+
+    def names_of(self, keys: Any, kept: dict[str, Any]) -> dict[str, Any]:
+        """Collect the names of the features that have weights, where each was first seen."""
+        by_number = memoryview(keys).cast("Q")
+        wanted = array("I", sorted(memoryview(kept["state"]).cast("I"), key=by_number.__getitem__))
+        found: list[bytes] = [b""] * len(wanted)
+        first = 0
+        for corpus, extractor in self.extracted():
+            text, end = self.vocabulary.names(extractor, False, wanted, first, len(corpus))
+            bounds = [0, *memoryview(end).cast("I")]
+            for i in range(len(wanted)):
+                if bounds[i + 1] > bounds[i]:
+                    found[i] = text[bounds[i] : bounds[i + 1]]
+            first += len(corpus)
+        return {"state": (b"".join(found), array("I", itertools.accumulate(map(len, found))))}
+
+
+class _StreamProblem(TokenProblem):
+    """Named by what is known of the file: its sentences are not there."""
+
+    told: dict[str, Any]
+
+    def specification(self) -> dict[str, Any]:
+        return {**super().specification(), **self.told}
 
 
 def _streamable(tagger: Any, corpus: Corpus) -> Any:
@@ -139,31 +167,3 @@ def _streamable(tagger: Any, corpus: Corpus) -> Any:
         if tagger.scheme is None:
             settled.scheme = PRESETS[name][1].get("scheme")
     return settled
-
-
-def _extracted(run: Fitting, stream: _Stream) -> Iterator[tuple[Corpus, Any]]:
-    """Yield the pieces in the run's scheme, each with an extractor of its features."""
-    for piece in stream:
-        corpus = run.in_scheme(piece)
-        yield corpus, _core.Extractor(run.features, corpus._core, False)
-
-
-def _names(run: Fitting, stream: _Stream, model: TaggerModel) -> tuple[bytes, Any]:
-    """Collect the names of the features that have weights, where each was first seen."""
-    keys = memoryview(run.vocabulary.keys()).cast("Q")
-    number = {key: i for i, key in enumerate(keys)}
-    wanted = array("I", [number[key] for key in model.unpacked()[0]])  # in the order of the keys
-    found: list[bytes] = [b""] * len(wanted)
-    first = 0
-    for corpus, extractor in _extracted(run, stream):
-        text, end = run.vocabulary.names(extractor, False, wanted, first, len(corpus))
-        bounds = [0, *memoryview(end).cast("I")]
-        for i in range(len(wanted)):
-            if bounds[i + 1] > bounds[i]:
-                found[i] = text[bounds[i] : bounds[i + 1]]
-        first += len(corpus)
-    ends, total = array("I"), 0
-    for name in found:
-        total += len(name)
-        ends.append(total)
-    return b"".join(found), ends

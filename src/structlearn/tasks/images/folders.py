@@ -24,16 +24,21 @@ class Example:
         self.name, self.image, self.mask = name, image, mask
 
 
-def read_examples(source: Any) -> list[Example]:
+def read_examples(source: Any, masks: Any = None) -> list[Example]:
     """Read images with their masks.
 
     Parameters
     ----------
     source : path, list of (image, mask), or an object with ``images`` and ``masks``
         A folder as :func:`find_pairs` reads it; images and masks are paths or arrays.
+    masks : list of masks, optional
+        Where ``source`` is a list of images.
     """
-    if isinstance(source, (str, os.PathLike)):
-        pairs: list[tuple[Any, Any]] = list(find_pairs(source))
+    pairs: list[tuple[Any, Any]]
+    if masks is not None:
+        pairs = _paired(source, masks)
+    elif isinstance(source, (str, os.PathLike)):
+        pairs = list(find_pairs(source))
     elif hasattr(source, "images") and hasattr(source, "masks"):
         pairs = list(zip(source.images, source.masks, strict=True))
     else:
@@ -45,6 +50,21 @@ def read_examples(source: Any) -> list[Example]:
     if not pairs:
         raise ValueError("there are no images")
     return [_read_pair(number, *pair) for number, pair in enumerate(pairs)]
+
+
+def _paired(images: Any, masks: Any) -> list[tuple[Any, Any]]:
+    """Return images with the masks that scikit-learn keeps apart; a dev set is refused."""
+    if isinstance(images, (str, os.PathLike)):
+        raise ValueError("y goes with a list of images; a folder has its masks in it")
+    if isinstance(masks, (str, os.PathLike)) or hasattr(masks, "masks"):
+        raise ValueError("y is a list of masks, one for each image; a dev set is given as dev=")
+    first, second = list(check_images(images)), list(check_images(masks))
+    if len(first) != len(second):
+        raise ValueError(
+            f"there are {len(first)} images and {len(second)} masks in y (a dev set is given as "
+            "dev=)"
+        )
+    return list(zip(first, second, strict=True))
 
 
 def check_images(source: Any) -> Any:

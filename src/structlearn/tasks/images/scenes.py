@@ -1,6 +1,8 @@
-"""Training images as learners see them: sites with features, gold classes and costs."""
+"""Training images as problems see them: sites with features and gold classes."""
 
 from __future__ import annotations
+
+from collections.abc import Iterator
 
 import numpy as np
 import numpy.typing as npt
@@ -13,6 +15,9 @@ __all__ = ["Scene"]
 Floats = npt.NDArray[np.float32]
 Array = npt.NDArray[np.float64]
 Integers = npt.NDArray[np.int64]
+
+#: Sites whose expanded features fit into the cache.
+_CHUNK = 2048
 
 
 class Scene:
@@ -39,16 +44,18 @@ class Scene:
         return features.compute(self.image).reshape(-1, len(features))
 
     def prepare(self, sites: Sites, basis: Basis, features: PixelFeatures, n_classes: int) -> None:
-        """Get ready for a structured learner; superpixels keep sums over their pixels."""
+        """Get ready for a problem; superpixels keep sums over their pixels.
+
+        ``counts`` are then the (n_sites, K) numbers of known pixels of each class, and the gold
+        class of a site is the commonest; for pixels there are none.
+        """
         self.sites, self._basis, self._features = sites, basis, features
-        if sites.regions is None:
-            self._rows: Floats | None = None
-            self.counts: Array | None = None
-            self.site_gold = self.gold
-        else:
-            self._rows = np.asarray(
-                sites.gather(basis.expand(self.base(features))), dtype=np.float32
-            )
+        self._rows: Floats | None = None
+        self.counts: Array | None = None
+        self.site_gold = self.gold
+        if sites.regions is not None:
+            expanded = basis.expand(self.base(features))
+            self._rows = np.asarray(sites.gather(expanded), dtype=np.float32)
             keys = sites.regions[self.known] * n_classes + self.gold[self.known]
             counted = np.bincount(keys, minlength=sites.n_sites * n_classes)
             self.counts = counted.reshape(sites.n_sites, n_classes).astype(np.float64)
@@ -56,33 +63,33 @@ class Scene:
             self.site_gold = np.where(self.counts.sum(axis=1) > 0, majority, -1)
         self.site_known = self.site_gold >= 0
 
-    def rows(self) -> Floats:
-        """Return the (n_sites, F) expanded features, summed over the pixels of a site."""
-        if self._rows is not None:
-            return self._rows
-        return self._basis.expand(self.base(self._features))
+    def _chunks(self, at: Integers | None) -> Iterator[tuple[slice, Array]]:
+        """Iterate over the features of some sites (None: all), as many as fit into the cache."""
+        base = self.base(self._features) if self._rows is None else None
+        count = self.sites.n_sites if at is None else len(at)
+        for begin in range(0, count, _CHUNK):
+            part = slice(begin, min(begin + _CHUNK, count))
+            chosen = part if at is None else at[part]
+            if base is not None:
+                yield part, self._basis.expand(base[chosen]).astype(np.float64)
+            else:
+                assert self._rows is not None
+                yield part, self._rows[chosen].astype(np.float64)
 
-    def add_cost(self, scores: Array, cost: float) -> None:
-        """Add to each label what it would cost: wrong pixels of known class."""
-        if self.counts is None:
-            at = np.flatnonzero(self.known)
-            scores[at] += cost
-            scores[at, self.gold[at]] -= cost
-        else:
-            scores += cost * (self.counts.sum(axis=1, keepdims=True) - self.counts)
+    def scores(self, weights: Array, at: Integers | None = None) -> Array:
+        """Return features · weights of some sites (None: all), a row a site."""
+        count = self.sites.n_sites if at is None else len(at)
+        found = np.empty((count, weights.shape[1]))
+        for part, rows in self._chunks(at):
+            found[part] = rows @ weights
+        return found
 
-    def completed(self, scores: Array, strength: Array) -> Integers:
-        """Return the gold labels, void ones filled in with what the model likes best there."""
-        if self.site_known.all():
-            return self.site_gold
-        clamped = scores.copy()
-        at = np.flatnonzero(self.site_known)
-        # More than all that a site's scores and its neighbours could be worth.
-        around = 4.0 * strength.max(initial=0.0) if self.counts is None else strength.sum()
-        large = 1.0 + 2.0 * float(np.abs(scores).max()) + 2.0 * float(around)
-        clamped[at] -= large
-        clamped[at, self.site_gold[at]] += large
-        return self.sites.best(clamped, strength)
+    def feature_sums(self, values: Array, at: Integers | None = None) -> Array:
+        """Return Σ features · valuesᵀ over some sites (None: all): the transpose of scores."""
+        total = np.zeros((len(self._basis), values.shape[1]))
+        for part, rows in self._chunks(at):
+            total += rows.T @ values[part]
+        return total
 
     def neighbours(self, n_classes: int) -> Array:
         """Return (n_sites, K, P) pair features summed over the neighbours of each known class."""

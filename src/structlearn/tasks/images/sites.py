@@ -135,6 +135,17 @@ class Sites:
         table = -strength[:, np.newaxis, np.newaxis] * (1.0 - np.eye(n_labels))
         return np.asarray(Graph(self.ends).argmax(method=method, label=label, edge=table))
 
+    def parts(self, labels: Integers, n_labels: int) -> tuple[npt.NDArray[np.uint32], Array]:
+        """Return the parts of a labelling with their counts.
+
+        Labels come first, ``n_labels`` a site; then the pairs, of which unequal ones count −1.
+        """
+        first, second = self.ends.T
+        apart = np.flatnonzero(labels[first] != labels[second])
+        chosen = np.arange(self.n_sites) * n_labels + labels
+        index = np.concatenate((chosen, self.n_sites * n_labels + apart)).astype(np.uint32)
+        return index, np.concatenate((np.ones(self.n_sites), -np.ones(len(apart))))
+
     def gather(self, values: npt.NDArray[np.floating]) -> npt.NDArray[np.floating]:
         """Return (n_sites, ...) sums over the pixels of each site of (H·W, ...) values."""
         if self.regions is None:

@@ -13,6 +13,7 @@ import numpy.typing as npt
 from ...exceptions import FileError
 from ...text.files import replaced
 from ..base import FileTagger
+from ..parameters import check_whole
 from .folders import Example, check_images, find_images, read_examples
 from .images import as_image, png_bytes, read_image
 from .masks import read_names
@@ -20,17 +21,18 @@ from .model import SegmenterModel
 from .overlay import overlay
 from .scores import Overlap, compare
 
-__all__ = ["Segmenter"]
+__all__ = ["ImageSegmenter", "Segmenter"]
 
 Floats = npt.NDArray[np.float32]
 Integers = npt.NDArray[np.int64]
 
-LEARNERS = ("svm", "perceptron", "crf")
+#: Those of :mod:`~structlearn.tasks.learning`, the best first.
+LEARNERS = ("adagrad", "svm", "crf", "perceptron", "passive-aggressive", "arow")
 #: Images that are labelled before they are written, times the threads.
 _CHUNK = 4
 
 
-class Segmenter(FileTagger):
+class ImageSegmenter(FileTagger):
     """Gives every pixel of an image a class; learns from images with masks.
 
     A pixel is scored by its colour and its surroundings at some scales, bent piecewise linearly;
@@ -39,16 +41,22 @@ class Segmenter(FileTagger):
     what it loses) by α-expansion for more. Weights of neighbours are kept at least 0, so that cuts
     apply.
 
+    All learners begin with the logistic model of single pixels and with the pseudo-likelihood of
+    pixels given their neighbours.
+
     Parameters
     ----------
-    learner : {"svm", "perceptron", "crf"}, default="svm"
-        All begin with the logistic model of single pixels and weights of neighbours by
-        pseudo-likelihood, and "crf" ends there (an approximation: the sum over all segmentations
-        of a grid cannot be had). Then all weights together, by the structured hinge with Hamming
-        cost or by the averaged perceptron. With a handful of small images these can learn them by
-        heart and end below single pixels: "crf", or a dev set, is safer there.
+    learner : {"adagrad", "svm", "crf", "perceptron", "passive-aggressive", "arow"}, \
+            default="adagrad"
+        How all weights are learned together: the structured hinge with Hamming cost by AdaGrad's
+        steps, without a regulariser; the same to its optimum, with ½‖w‖² and a proven gap where
+        there are two classes (:class:`~structlearn.StructuredSVM`); or steps after mistakes. "crf"
+        ends with the pseudo-likelihood, which learns the weights of neighbours, given those of
+        pixels: the sum over all segmentations of a grid cannot be had. With a handful of small
+        images the others can learn them by heart and end below single pixels: "crf", or a dev set,
+        is safer there.
     superpixels : int, default=0
-        Give one class each to about so many compact regions of an image (SLIC; needs
+        Give one class each to this many compact regions of an image, or a few less (SLIC; needs
         scikit-image); 0: to every pixel.
     scales : sequence of float, default=(1, 2, 4, 8)
         Standard deviations in pixels of the blurs whose results are features.
@@ -56,19 +64,41 @@ class Segmenter(FileTagger):
         Whether the place in the image is a feature.
     classes : list, dict or path, optional
         Names of classes: a list by value, a dictionary {value or "#rrggbb": name}, or a file with
-        either as JSON, or with a name a line.
+        either as JSON, or with one name in each line.
     void : "auto", None, int or "#rrggbb", default="auto"
         The value of mask pixels whose class is not known; they are hidden variables in training
         and do not count in evaluation. "auto": 255, except in grey masks with two values only,
         and #e0e0c0 in masks of colours. −1 in arrays is always void.
+    C : float, optional
+        Weight of the images, each by its mean loss over pixels, against ½‖w‖²: by default 1 for
+        "svm", 10⁴ divided by the number of images for "crf", and for "adagrad" infinite, which is
+        no regulariser. For "passive-aggressive" the longest step, by default 0.3.
+    margin : float, optional
+        Of "adagrad": what a wrong pixel costs in training; by default 1.
+    eta0, delta : float, optional
+        Of "adagrad": the first step of a weight is eta0·g / (delta + abs(g)); by default 0.03 and
+        0.05.
+    r : float, optional
+        Of "arow": how slowly it becomes confident; by default 100.
     max_iter : int, optional
-        Passes over the images; by default 6.
+        Passes over the images; by default 4 for "adagrad", as many as ``tol`` takes for "svm" and
+        "crf", otherwise 6.
+    tol : float, optional
+        "svm" and "crf" stop at a gap of ``tol`` times the objective; by default 10⁻² and 10⁻⁷.
+    average, shuffle : bool, default=True
+        Average the weights over all steps; a new order of the images for each pass. Not for "svm"
+        and "crf".
+    n_models : int, default=1
+        Average the weights of this many runs with different seeds.
     patience : int, default=5
-        With a dev set: end after so many passes without a better IoU. 0: never.
-    cost : float, default=1.0
-        What a wrong pixel costs in training (svm).
-    C : float, default=1.0
-        Weight of the data against the regulariser.
+        With a dev set: end after this many passes without a better IoU. 0: never.
+    class_weight : dict of str to float or "balanced", optional
+        Multiplies, by the class of a pixel, what it costs if it is wrong, and its log loss. Not for
+        "perceptron".
+    callbacks : callable or list of callables, optional
+        Called after each pass, see :class:`~structlearn.StructuredSVM`.
+    checkpoint : path, optional
+        File to go on from after a break; removed at the end.
     n_jobs : int or None, default=1
         Threads. The result does not depend on it.
     random_state : int, default=0
@@ -83,7 +113,7 @@ class Segmenter(FileTagger):
     classes_ : list of str
         The names of the classes.
     history_ : list of dict
-        A record a pass.
+        One record for each pass.
 
     References
     ----------
@@ -94,10 +124,9 @@ class Segmenter(FileTagger):
     Examples
     --------
     >>> from structlearn.datasets import make_shapes
-    >>> from structlearn.tasks import Segmenter
+    >>> from structlearn.tasks import ImageSegmenter
     >>> data = make_shapes(4, size=48, n_classes=2, random_state=0)
-    >>> pairs = list(zip(data.images, data.masks))
-    >>> segmenter = Segmenter(max_iter=2).fit(pairs[:3])
+    >>> segmenter = ImageSegmenter(max_iter=2).fit(data.images[:3], data.masks[:3])
     >>> segmenter.predict(data.images[3:])[0].shape
     (48, 48)
     """
@@ -107,17 +136,27 @@ class Segmenter(FileTagger):
 
     def __init__(
         self,
-        learner: str = "svm",
+        learner: str = "adagrad",
         *,
         superpixels: int = 0,
         scales: Any = (1, 2, 4, 8),
         place: bool = True,
         classes: Any = None,
         void: Any = "auto",
+        C: float | None = None,
+        margin: float | None = None,
+        eta0: float | None = None,
+        delta: float | None = None,
+        r: float | None = None,
         max_iter: int | None = None,
+        tol: float | None = None,
+        average: bool = True,
+        shuffle: bool = True,
+        n_models: int = 1,
         patience: int = 5,
-        cost: float = 1.0,
-        C: float = 1.0,
+        class_weight: Any = None,
+        callbacks: Any = None,
+        checkpoint: Any = None,
         n_jobs: int | None = 1,
         random_state: int = 0,
         verbose: int = 0,
@@ -132,10 +171,20 @@ class Segmenter(FileTagger):
     place: bool
     classes: Any
     void: Any
+    C: float | None
+    margin: float | None
+    eta0: float | None
+    delta: float | None
+    r: float | None
     max_iter: int | None
+    tol: float | None
+    average: bool
+    shuffle: bool
+    n_models: int
     patience: int
-    cost: float
-    C: float
+    class_weight: Any
+    callbacks: Any
+    checkpoint: Any
     n_jobs: int | None
     random_state: int
     verbose: int
@@ -144,21 +193,16 @@ class Segmenter(FileTagger):
     history_: list[dict[str, Any]]
 
     def _check(self) -> None:
-        if self.learner not in LEARNERS:
-            raise ValueError(f"learner must be one of {', '.join(LEARNERS)}, got {self.learner!r}")
-        least = {"superpixels": 0, "max_iter": 1, "patience": 0, "random_state": 0}
+        from ..learning import check_learner
+
+        check_learner(self)
+        least = {"superpixels": 0, "n_models": 1, "patience": 0, "random_state": 0}
         for name, bound in least.items():
-            value = getattr(self, name)
-            if value is None and name == "max_iter":
-                continue
-            if type(value) is not int or value < bound:
-                raise ValueError(
-                    f"{name} must be a whole number of at least {bound}, got {value!r}"
-                )
-        for name in ("cost", "C"):
-            value = getattr(self, name)
-            if not isinstance(value, (int, float)) or not 0 < value < float("inf"):
-                raise ValueError(f"{name} must be a number above 0, got {value!r}")
+            check_whole(name, getattr(self, name), bound)
+        if self.margin is not None and self.learner == "crf":
+            raise ValueError("margin is for learner='adagrad': a pseudo-likelihood has none")
+        if self.class_weight is not None and self.learner == "perceptron":
+            raise ValueError("learner='perceptron' has no cost for class_weight; the others have")
         try:
             good = all(0 < float(s) <= 64 for s in self.scales)
         except (TypeError, ValueError):
@@ -168,16 +212,22 @@ class Segmenter(FileTagger):
 
     # -- learning -------------------------------------------------------------------------------
 
-    def fit(self, train: Any, dev: Any = None) -> Segmenter:
+    def fit(
+        self, train: Any, y: Any = None, *, dev: Any = None, sample_weight: Any = None
+    ) -> ImageSegmenter:
         """Learn from images with masks.
 
         Parameters
         ----------
-        train : path, list of (image, mask), or an object with ``images`` and ``masks``
+        train : path, list of images, list of (image, mask), or an object with ``images``, ``masks``
             A folder with ``images/`` and ``masks/``, or with ``dog.jpg`` beside ``dog_mask.png``.
             In lists, images and masks are paths or arrays.
-        dev : the same, optional
+        y : list of masks, optional
+            Where ``train`` is a list of images.
+        dev : as ``train`` with its masks, optional
             Segmented after each pass; the best pass is kept.
+        sample_weight : array of shape (n,), optional
+            Multiplies the loss of each image; ≥ 0.
         """
         from .fitting import fit_segmenter
 
@@ -185,10 +235,16 @@ class Segmenter(FileTagger):
         names = self.classes
         if isinstance(names, (str, os.PathLike)):
             names = read_names(names)
-        examples = read_examples(train)
+        examples = read_examples(train, y)
         held_out = None if dev is None else read_examples(dev)
-        self.model_, self.history_ = fit_segmenter(self, examples, held_out, names)
-        self.model_.training["parameters"] = self._stored()
+        self.model_, learned = fit_segmenter(
+            self._plain(), examples, held_out, names, sample_weight
+        )
+        self.history_ = learned.history
+        if learned.interrupted:
+            raise KeyboardInterrupt(
+                "training was interrupted; the model holds the weights reached so far"
+            )
         return self
 
     @property
@@ -202,10 +258,10 @@ class Segmenter(FileTagger):
     _model_kind = SegmenterModel
 
     @classmethod
-    def from_model(cls, model: SegmenterModel) -> Segmenter:
+    def from_model(cls, model: SegmenterModel) -> ImageSegmenter:
         """Return a segmenter with this model; of its parameters those that the model file has."""
         segmenter = cls(
-            str(model.training.get("learner", "svm")),
+            str(model.training.get("learner", "adagrad")),
             superpixels=model.n_superpixels,
             scales=model.features.scales,
             place=model.features.place,
@@ -280,10 +336,14 @@ class Segmenter(FileTagger):
 
     def score(self, source: Any, y: Any = None) -> float:
         """Return the mean IoU on images with masks."""
-        return float(self.evaluate(source)["iou"])
+        return float(self.evaluate(source, y)["iou"])
 
-    def evaluate(self, source: Any) -> dict[str, Any]:
+    def evaluate(self, source: Any, y: Any = None) -> dict[str, Any]:
         """Compare predicted with gold masks.
+
+        Parameters
+        ----------
+        source, y : as :meth:`fit` takes them
 
         Returns
         -------
@@ -291,11 +351,11 @@ class Segmenter(FileTagger):
             accuracy of pixels, iou (the mean over classes), iou_by_class, alone (the same of the
             model of single pixels), images, pixels, pixels_per_second.
         """
-        return self._evaluate(source)[0]
+        return self._evaluate(source, y)[0]
 
-    def _evaluate(self, source: Any) -> tuple[dict[str, Any], Overlap, Overlap]:
+    def _evaluate(self, source: Any, y: Any = None) -> tuple[dict[str, Any], Overlap, Overlap]:
         model: SegmenterModel = self._fitted()
-        examples: list[Example] = read_examples(source)
+        examples: list[Example] = read_examples(source, y)
         gold = [model.coding.encode(e.mask) for e in examples]
         images = [e.image for e in examples]
         begin = time.perf_counter()
@@ -336,7 +396,11 @@ class Segmenter(FileTagger):
 
     def __repr__(self) -> str:
         state = "" if hasattr(self, "model_") else ", not trained"
-        return f"Segmenter(learner={self.learner!r}{state})"
+        return f"{type(self).__name__}(learner={self.learner!r}{state})"
+
+
+#: The former name, for one release more.
+Segmenter = ImageSegmenter
 
 
 def _read_images(source: Any) -> list[Floats]:

@@ -7,11 +7,11 @@ import pytest
 from PIL import Image
 
 from structlearn.exceptions import FileError
-from structlearn.tasks import Segmenter
-from structlearn.tasks.segmentation.folders import find_images, find_pairs, read_examples
-from structlearn.tasks.segmentation.images import as_image, read_image
-from structlearn.tasks.segmentation.masks import MaskCoding, read_mask, read_names
-from tests.tasks.segmentation.image_folders import folder, save, shapes
+from structlearn.tasks import ImageSegmenter
+from structlearn.tasks.images.folders import find_images, find_pairs, read_examples
+from structlearn.tasks.images.images import as_image, read_image
+from structlearn.tasks.images.masks import MaskCoding, read_mask, read_names
+from tests.tasks.images.image_folders import folder, save, shapes
 
 
 def test_images_of_every_kind(tmp_path):
@@ -94,7 +94,7 @@ def test_masks_come_back_as_they_were(kind, tmp_path):
 
 def test_what_is_void():
     def values(void, *seen):
-        from structlearn.tasks.segmentation.masks import mask_of_array
+        from structlearn.tasks.images.masks import mask_of_array
 
         raw = mask_of_array(np.array([seen]), "mask 0")
         coding = MaskCoding.fit([raw], None, void)
@@ -114,15 +114,15 @@ def test_names_of_classes(tmp_path):
     pairs = shapes(2)
     path = tmp_path / "names.json"
     path.write_text(json.dumps(["ground", "disc", "box", "unused"]))
-    assert Segmenter("crf", classes=path).fit(pairs).classes_ == ["ground", "disc", "box"]
+    assert ImageSegmenter("crf", classes=path).fit(pairs).classes_ == ["ground", "disc", "box"]
     path.write_text("ground\ndisc\n\nbox\n")
     assert read_names(path) == ["ground", "disc", "box"]
     named = {0: "a", "1": "b", 2: "c"}
-    assert Segmenter("crf", classes=named).fit(pairs).classes_ == ["a", "b", "c"]
+    assert ImageSegmenter("crf", classes=named).fit(pairs).classes_ == ["a", "b", "c"]
     with pytest.raises(FileError, match=r"mask 0: it has the value 2, and 2 classes are named"):
-        Segmenter("crf", classes=["ground", "disc"]).fit(pairs)
+        ImageSegmenter("crf", classes=["ground", "disc"]).fit(pairs)
     with pytest.raises(ValueError, match="same name"):
-        Segmenter("crf", classes=["a", "a", "b"]).fit(pairs)
+        ImageSegmenter("crf", classes=["a", "a", "b"]).fit(pairs)
     path.write_text("[1")
     with pytest.raises(FileError, match="not JSON"):
         read_names(path)
@@ -138,11 +138,11 @@ def test_masks_that_are_refused(tmp_path):
         read_examples(root)
     save(mask, pairs[1][0])
     with pytest.raises(FileError, match=r"01\.png: colour mask"):
-        Segmenter("crf").fit(root)
+        ImageSegmenter("crf").fit(root)
     mask.unlink()
     save(root / "masks" / "01.jpg", pairs[1][1])
     with pytest.raises(FileError, match="JPEG has lost"):
-        Segmenter("crf").fit(root)
+        ImageSegmenter("crf").fit(root)
     (root / "masks" / "01.jpg").unlink()
     with pytest.raises(FileError, match=r"01\.png: without a mask"):
         find_pairs(root)
@@ -151,11 +151,11 @@ def test_masks_that_are_refused(tmp_path):
     with pytest.raises(FileError, match=r"00\.png: without an image"):
         find_pairs(root)
     with pytest.raises(FileError, match="at least two classes"):
-        Segmenter("crf").fit([(pairs[0][0], np.zeros((24, 32), int))])
+        ImageSegmenter("crf").fit([(pairs[0][0], np.zeros((24, 32), int))])
     many = np.arange(24 * 32).reshape(24, 32) % 250
     with pytest.raises(FileError, match="are no masks"):
-        Segmenter("crf").fit([(pairs[0][0], many)])
-    trained = Segmenter("crf").fit(pairs)
+        ImageSegmenter("crf").fit([(pairs[0][0], many)])
+    trained = ImageSegmenter("crf").fit(pairs)
     strange = pairs[0][1].copy()
     strange[3, 4] = 9
     with pytest.raises(FileError, match=r"mask 0: the value 9 at row 3, column 4 \(1 pixels\)"):

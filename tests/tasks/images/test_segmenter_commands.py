@@ -7,7 +7,7 @@ import pytest
 from PIL import Image
 
 from structlearn.cli import run
-from tests.tasks.segmentation.image_folders import folder, save, shapes
+from tests.tasks.images.image_folders import folder, save, shapes
 
 PALETTE = [0, 0, 0, 200, 0, 0, 0, 0, 200]
 

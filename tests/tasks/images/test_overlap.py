@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.metrics import accuracy_score, jaccard_score
 
-from structlearn.tasks.segmentation.scores import compare
+from structlearn.tasks.images.scores import compare
 
 
 @settings(max_examples=60, deadline=None)

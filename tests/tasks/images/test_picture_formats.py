@@ -8,11 +8,11 @@ import pytest
 from PIL import Image
 
 from structlearn.exceptions import FileError
-from structlearn.tasks import Segmenter
-from structlearn.tasks.segmentation.folders import read_examples
-from structlearn.tasks.segmentation.images import read_image
-from structlearn.tasks.segmentation.masks import read_mask
-from tests.tasks.segmentation.image_folders import save, shapes
+from structlearn.tasks import ImageSegmenter
+from structlearn.tasks.images.folders import read_examples
+from structlearn.tasks.images.images import read_image
+from structlearn.tasks.images.masks import read_mask
+from tests.tasks.images.image_folders import save, shapes
 
 RNG = np.random.default_rng(0)
 COLOUR = RNG.integers(0, 256, (6, 9, 3), dtype=np.uint8)
@@ -221,7 +221,7 @@ def test_unknown_colours_are_named(tmp_path):
     mask = np.broadcast_to(mask, image.shape).astype(np.uint8).copy()
     good, bad = tmp_path / "good.png", tmp_path / "bad.png"
     save(good, mask)
-    trained = Segmenter("crf").fit([(image, good)])
+    trained = ImageSegmenter("crf").fit([(image, good)])
     mask[3, 4] = colours[2]
     save(bad, mask)
     message = (
@@ -245,14 +245,14 @@ def test_pairs_that_are_none(pair):
 
 @pytest.mark.parametrize("source", [None, 7, b"x", {"a": 1}])
 def test_sources_that_are_none(source):
-    segmenter = Segmenter("crf").fit(shapes(2))
+    segmenter = ImageSegmenter("crf").fit(shapes(2))
     for ask in (segmenter.predict, segmenter.evaluate, segmenter.score, segmenter.fit):
         with pytest.raises(ValueError, match="images are a file's or a folder's name, or a list"):
             ask(source)
 
 
 def test_no_images():
-    segmenter = Segmenter("crf").fit(shapes(2))
+    segmenter = ImageSegmenter("crf").fit(shapes(2))
     assert segmenter.predict([]) == []
     with pytest.raises(ValueError, match="there are no images"):
         segmenter.evaluate([])
@@ -265,7 +265,7 @@ def test_regions_of_odd_pictures(regions):
     """More regions than pixels, a single row, a single pixel: a class for each of them."""
     pytest.importorskip("skimage")
     pairs = shapes(2)
-    segmenter = Segmenter("crf", superpixels=regions).fit(pairs)
+    segmenter = ImageSegmenter("crf", superpixels=regions).fit(pairs)
     known = set(segmenter.model_.coding.values)
     for size in ((1, 1), (1, 7), (30, 2), (17, 19)):
         (found,) = segmenter.predict([RNG.random((*size, 3))])

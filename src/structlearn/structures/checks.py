@@ -1,0 +1,56 @@
+"""Checks of what queries are given, and the error for inputs without a legal output."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from ..exceptions import InfeasibleError
+
+__all__ = [
+    "check_count",
+    "check_temperature",
+    "check_width",
+    "nothing_legal",
+    "seed_of",
+]
+
+
+def nothing_legal() -> InfeasibleError:
+    """Return the error for an input whose every output is forbidden."""
+    return InfeasibleError("no legal output is left: every output scores -inf")
+
+
+def check_temperature(temperature: float) -> None:
+    """Raise unless the temperature is a finite number ≥ 0."""
+    if not (math.isfinite(temperature) and temperature >= 0):
+        raise ValueError(f"temperature must be a finite number >= 0, got {temperature!r}")
+
+
+def check_count(n: int) -> None:
+    """Raise unless n is a whole number ≥ 1."""
+    if not isinstance(n, (int, np.integer)) or isinstance(n, bool) or n < 1:
+        raise ValueError(f"n must be a whole number >= 1, got {n!r}")
+
+
+def check_width(width: Any) -> None:
+    """Raise unless the width is a whole number ≥ 1."""
+    if not isinstance(width, (int, np.integer)) or isinstance(width, bool) or width < 1:
+        raise ValueError(f"the width of a beam must be a whole number >= 1, got {width!r}")
+
+
+def seed_of(random_state: Any) -> int:
+    """Return a 63-bit seed from what scikit-learn calls a random_state."""
+    if random_state is None:
+        return int(np.random.SeedSequence().generate_state(1, np.uint64)[0] >> np.uint64(1))
+    if isinstance(random_state, np.random.Generator):
+        return int(random_state.integers(0, 2**63 - 1))
+    if isinstance(random_state, np.random.RandomState):
+        return int(random_state.randint(0, 2**62, dtype=np.int64))
+    if isinstance(random_state, (int, np.integer)) and 0 <= random_state < 2**64:
+        return int(random_state)
+    raise ValueError(
+        f"random_state must be None, a non-negative int or a generator, got {random_state!r}"
+    )

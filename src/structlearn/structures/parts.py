@@ -1,0 +1,89 @@
+"""Blocks of parts, and vectors over all of them."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+__all__ = [
+    "Array",
+    "Block",
+    "Parts",
+    "dot_counts",
+    "flatten",
+    "n_parts",
+    "part_of",
+    "unflatten_values",
+]
+
+Array = npt.NDArray[np.float64]
+Parts = dict[str, Array]
+
+
+class Block(NamedTuple):
+    """One block of parts, as a learner sees it.
+
+    Attributes
+    ----------
+    outcomes : tuple of int
+        Shape of one site's outcomes: ``(K,)`` for a label, ``(K, K)`` for a label pair.
+    shared : bool
+        Without features of its own: one table of scores for all sites.
+    optional : bool
+        The structure works without it.
+    inner : tuple of int
+        Where a position has more than one site, their shape: ``(max_length,)`` for the segments
+        that start there. The block's scores have the shape ``(positions, *inner, *outcomes)``.
+    boundary : bool
+        Scores the first or the last label of an example: one site, without an axis of its own.
+    """
+
+    outcomes: tuple[int, ...]
+    shared: bool = False
+    optional: bool = False
+    inner: tuple[int, ...] = ()
+    boundary: bool = False
+
+
+def n_parts(theta: Mapping[str, Array]) -> int:
+    """Return the number of parts of an example."""
+    return sum(a.size for a in theta.values())
+
+
+def flatten(theta: Mapping[str, Array]) -> Array:
+    """Return the blocks one after another as one vector."""
+    return np.concatenate([np.ravel(a) for a in theta.values()]) if theta else np.empty(0)
+
+
+def unflatten_values(values: Array, theta: Mapping[str, Array]) -> Parts:
+    """Cut a flat part vector into blocks of the shapes of ``theta``."""
+    parts: Parts = {}
+    at = 0
+    for name, a in theta.items():
+        parts[name] = np.asarray(values[at : at + a.size]).reshape(a.shape)
+        at += a.size
+    return parts
+
+
+def dot_counts(theta: Array, counts: Array) -> float:
+    """Return ⟨θ, μ⟩ with 0 · −∞ = 0, and −∞ where a forbidden part has any other count."""
+    used = counts != 0
+    scores = theta[used]
+    if np.isneginf(scores).any():  # times a count below 0 it would be ∞
+        return -math.inf
+    return float(np.dot(scores, counts[used]))
+
+
+def part_of(parts: Any, name: str) -> npt.NDArray[np.float64]:
+    """Return the counts of one block of parts, as ``decode`` takes them."""
+    try:
+        return np.asarray(parts[name], dtype=np.float64)
+    except (KeyError, IndexError, TypeError, ValueError):
+        raise ValueError(
+            f"parts are arrays of counts by block, as encode gives them: {name!r} is missing, or "
+            "no array of numbers"
+        ) from None

@@ -1,0 +1,36 @@
+"""What a search finds: an output with its value and a certificate."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+__all__ = ["Solution"]
+
+
+class Solution(NamedTuple):
+    """An output with what is known about it.
+
+    Attributes
+    ----------
+    output : object
+        The output itself.
+    value : float
+        Its score.
+    exact : bool
+        Whether it is proven to be the best.
+    bound : float
+        No output scores more than this.
+    method : str
+        The algorithm that found it.
+    """
+
+    output: Any
+    value: float
+    exact: bool
+    bound: float
+    method: str
+
+    def _repr_html_(self) -> str:
+        from ..drawing.solutions import solution_html
+
+        return solution_html(self)

@@ -1,0 +1,241 @@
+"""How a segmenter learns: single pixels first, then pairs, then all together."""
+
+from __future__ import annotations
+
+import math
+import sys
+import warnings
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from ...estimators.learning import Parameters, learn
+from ...estimators.outputs import check_sample_weight, class_weight_table, refuse_no_weight
+from ...exceptions import InexactInferenceWarning
+from ...scoring.cone import WeightFloor
+from ..learning import Learned, learn_task
+from .features import Basis, PixelFeatures
+from .folders import Example
+from .masks import MaskCoding
+from .model import SegmenterModel, in_parallel, make_sites, one_blas_thread
+from .pixels import PixelProblem, Pixels
+from .problem import PAIR_SCALE, ImageProblem
+from .scenes import Scene
+from .scores import compare
+from .sites import N_PAIR, Contrast
+
+__all__ = ["fit_segmenter"]
+
+Array = npt.NDArray[np.float64]
+Integers = npt.NDArray[np.int64]
+
+#: Pixels that the model of single ones learns from, and all pixels that pairs are learned from.
+_SAMPLE = 60_000
+#: Features that are kept rather than worked out again, over all images: half a gigabyte.
+_MOST_KEPT = 1 << 27
+#: Most steps for single pixels and for pairs, which end at this share of their objective.
+_STEPS = 40
+_TOL = 1e-7
+#: Pixels whose features are multiplied by weights at once.
+_GROUP = 4096
+#: C of log losses is this divided by the number of images.
+_DATA = 1e4
+#: What pairs weigh where the data tells nothing, as scribbles of a few pixels do.
+_PRIOR = np.array([4.0, 4.0, 12.0])
+#: What the learners of all weights together do otherwise than their estimators. Those that make
+#: steps begin near the end, at the weights of single pixels and of pairs.
+_PRESETS: dict[str, dict[str, Any]] = {
+    "adagrad": {"C": math.inf, "_rate": 0.03, "delta": 0.05, "max_iter": 4},
+    "perceptron": {"max_iter": 6},
+    "passive-aggressive": {"C": 0.3, "max_iter": 6},
+    "arow": {"_rate": 100.0, "max_iter": 6},
+}
+
+
+def fit_segmenter(
+    segmenter: Any,
+    examples: Sequence[Example],
+    dev: Sequence[Example] | None,
+    names: Any,
+    sample_weight: Any = None,
+) -> tuple[SegmenterModel, Learned]:
+    """Learn from examples; return the model, and how it was learned."""
+    coding = MaskCoding.fit([e.mask for e in examples], names, segmenter.void)
+    gold = [coding.encode(e.mask) for e in examples]
+    held_out = None if dev is None else [coding.encode(e.mask) for e in dev]
+    weights = check_sample_weight(sample_weight, len(examples))
+    refuse_no_weight(weights)
+    with one_blas_thread():
+        fitting = _Fitting(segmenter, examples, gold, coding, weights)
+        return fitting.run(dev, held_out)
+
+
+class _Fitting:
+    def __init__(
+        self,
+        segmenter: Any,
+        examples: Sequence[Example],
+        gold: list[Integers],
+        coding: MaskCoding,
+        image_weight: Array | None,
+    ) -> None:
+        self.segmenter, self.coding, self.image_weight = segmenter, coding, image_weight
+        self.threads: int = segmenter.n_threads
+        self.rng = np.random.default_rng(segmenter.random_state)
+        self.n_classes = len(coding.names)
+        self.features = PixelFeatures(segmenter.scales, segmenter.place)
+        total = sum(one.size for one in gold)
+        self.say(f"{len(gold)} images, {total:,} pixels, {self.n_classes} classes")
+        keep = total * len(self.features) <= _MOST_KEPT
+
+        def scene(pair: tuple[Example, Integers]) -> Scene:
+            image = pair[0].image
+            base = None
+            if keep:
+                base = self.features.compute(image).reshape(-1, len(self.features))
+            return Scene(image, pair[1], base)
+
+        self.scenes = in_parallel(scene, list(zip(examples, gold, strict=True)), self.threads)
+        self.contrast = Contrast.fit([e.image for e in examples])
+        known = np.concatenate([one.ravel() for one in gold])
+        self.class_weight = class_weight_table(
+            segmenter.class_weight,
+            np.array(coding.names),
+            np.bincount(known[known >= 0], minlength=self.n_classes),
+        )
+
+    def say(self, line: str) -> None:
+        if self.segmenter.verbose:
+            print(line, file=sys.stderr, flush=True)
+
+    @property
+    def C(self) -> float:
+        """The weight of an image's mean log loss against ½‖w‖²."""
+        given = self.segmenter.C if self.segmenter.learner == "crf" else None
+        return _DATA / len(self.scenes) if given is None else float(given)
+
+    # -- the stages -----------------------------------------------------------------------------
+
+    def run(
+        self, dev: Sequence[Example] | None, gold: list[Integers] | None
+    ) -> tuple[SegmenterModel, Learned]:
+        segmenter = self.segmenter
+        alone = self.learn_alone()
+        self.say("learned single pixels")
+
+        def prepare_scene(scene: Scene) -> None:
+            sites = make_sites(scene.image, self.contrast, segmenter.superpixels)
+            scene.prepare(sites, self.basis, self.features, self.n_classes)
+
+        in_parallel(prepare_scene, self.scenes, self.threads)
+        pairs = self.pair_problem(alone)
+        by_pairs = segmenter.learner == "crf"
+        if not by_pairs:
+            found = learn(self.likelihood(solver="projected", tol=_TOL), pairs)
+            pair = np.maximum(_PRIOR + found.weights, 0.0)
+            start = np.concatenate((alone.ravel(), pair / PAIR_SCALE))
+
+        def model(w: Array) -> SegmenterModel:
+            if by_pairs:
+                return self.model(alone, np.maximum(_PRIOR + w, 0.0), alone)
+            label = w[:-N_PAIR].reshape(alone.shape)
+            return self.model(label, PAIR_SCALE * w[-N_PAIR:], alone)
+
+        def dev_iou(w: Array) -> float:
+            assert dev is not None
+            assert gold is not None
+            found = model(w).segment_all([e.image for e in dev], threads=self.threads)
+            return compare(gold, found, self.n_classes).mean_iou
+
+        watched: dict[str, Any] = {"measure": "iou", "score": None if dev is None else dev_iou}
+        if by_pairs:
+            preset: dict[str, Any] = {"C": self.C, "tol": _TOL}
+            learned = learn_task(segmenter, pairs, preset=preset, **watched)
+        else:
+            problem = ImageProblem(
+                self.scenes, len(self.basis), self.n_classes, self.image_weight, self.class_weight
+            )
+            with warnings.catch_warnings():
+                if segmenter.learner != "svm":  # nothing is proven that α-expansion would spoil
+                    warnings.simplefilter("ignore", InexactInferenceWarning)
+                preset = _PRESETS.get(segmenter.learner, {})
+                learned = learn_task(segmenter, problem, start=start, preset=preset, **watched)
+        made = model(learned.weights)
+        made.training = {
+            "learner": segmenter.learner,
+            "images": len(self.scenes),
+            "pixels": int(sum(s.n_pixels for s in self.scenes)),
+            "passes": learned.passes,
+            "random_state": segmenter.random_state,
+            "parameters": segmenter._stored(),
+        }
+        return made, learned
+
+    def likelihood(self, **more: Any) -> Parameters:
+        """Return the parameters of ½‖w‖² + C · log losses."""
+        chosen = {"C": self.C, "margin": 0.0, "temperature": 1.0, "n_jobs": self.threads, **more}
+        return Parameters(max_iter=_STEPS, **chosen)
+
+    def weights(self, image: int, gold: Integers) -> Array:
+        """Return the weights of pixels of an image, by their classes."""
+        weight = np.ones(len(gold)) if self.class_weight is None else self.class_weight[gold]
+        return weight if self.image_weight is None else weight * self.image_weight[image]
+
+    def learn_alone(self) -> Array:
+        """Return the (F, K) weights of the model of single pixels, from a sample of known ones."""
+        known = [np.flatnonzero(scene.known) for scene in self.scenes]
+        counts = np.cumsum([0, *(len(k) for k in known)])
+        n = int(counts[-1])
+        chosen = np.sort(self.rng.permutation(n)[:_SAMPLE]) if n > _SAMPLE else np.arange(n)
+        base, gold, weight = [], [], []
+        for e, scene in enumerate(self.scenes):
+            at = known[e][chosen[(chosen >= counts[e]) & (chosen < counts[e + 1])] - counts[e]]
+            base.append(scene.base(self.features)[at])
+            gold.append(scene.gold[at])
+            weight.append(self.weights(e, scene.gold[at]))
+        sample, labels, weights = map(np.concatenate, (base, gold, weight))
+        self.basis = Basis.fit(sample)
+        groups = []
+        for begin in range(0, len(sample), _GROUP):
+            part = slice(begin, begin + _GROUP)
+            rows = self.basis.expand(sample[part]).astype(np.float64)
+            fixed = np.zeros((len(rows), self.n_classes))
+            groups.append(Pixels(rows, fixed, labels[part], weights[part]))
+        problem = PixelProblem(groups, len(self.basis) * self.n_classes)
+        C = self.C * len(self.scenes) / len(sample)  # as much as all images have together
+        found = learn(self.likelihood(solver="lbfgs", C=C), problem)
+        return found.weights.reshape(-1, self.n_classes)
+
+    def pair_problem(self, alone: Array) -> PixelProblem:
+        """Return the pseudo-likelihood of the pairs, the pixels' own weights given.
+
+        The weights of pairs are the prior's plus those of the problem, and at least 0.
+        """
+        share = max(1, _SAMPLE // len(self.scenes))
+        draws = self.rng.integers(2**63, size=len(self.scenes)).tolist()
+
+        def pixels(image: int) -> Pixels:
+            scene = self.scenes[image]
+            at = np.flatnonzero(scene.site_known)
+            if len(at) > share:
+                at = np.sort(np.random.default_rng(draws[image]).permutation(at)[:share])
+            gold, near = scene.site_gold[at], scene.neighbours(self.n_classes)[at]
+            weight = self.weights(image, gold) / max(len(at), 1)
+            return Pixels(near, scene.scores(alone, at) + near @ _PRIOR, gold, weight)
+
+        groups = in_parallel(pixels, range(len(self.scenes)), self.threads)
+        return PixelProblem(groups, N_PAIR, WeightFloor(-_PRIOR))
+
+    def model(self, label: Array, pair: Array, alone: Array) -> SegmenterModel:
+        return SegmenterModel(
+            self.coding,
+            self.features,
+            self.basis,
+            self.contrast,
+            label,
+            pair,
+            alone,
+            self.segmenter.superpixels,
+        )

@@ -1,0 +1,251 @@
+"""What taggers of tokens and of segments share: parameters, learning, files, judging."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Mapping
+
+from ...text.files import written_text
+from ..base import FileTagger, label_pieces, with_labels
+from ..parameters import LearnerParameters, check_number, check_whole, parameter
+
+TYPE_CHECKING = False  # importing typing costs more than labelling a sentence
+if TYPE_CHECKING:
+    from typing import IO, Any, TypeVar
+
+    from ...text.corpus import Corpus
+
+    Kind = TypeVar("Kind", bound="LabelTagger")
+
+__all__ = ["LabelTagger"]
+
+
+class LabelTagger(LearnerParameters, FileTagger):
+    """Learns labels from a column file or a CoNLL-U file, and writes them.
+
+    A subclass says how it learns (``_fitting``), and what labels a file natively (``_labeller``).
+    """
+
+    features: Any = parameter(default="auto", kw_only=False)
+    learner: str = parameter(default="perceptron", kw_only=False)
+    target: str | int | None = None
+    all_possible_states: bool | int | None = None
+    min_count: int = 0
+    prune: float = 0.0
+    functions: Mapping[str, Callable[[str], Any]] | None = None
+
+    #: Bounds of whole numbers; a parameter that is None is left to the preset.
+    _WHOLE: Mapping[str, tuple[int, int | None]] = {
+        "patience": (0, None),
+        "min_count": (0, None),
+        "n_jobs": (1, None),
+        "random_state": (0, 2**63),
+        "max_iter": (1, None),
+        "n_models": (1, None),
+    }
+    #: Learners of its own, that the estimators do not have by this way.
+    _own_learners: tuple[str, ...] = ()
+
+    def _check(self) -> None:
+        from ..learning import check_learner
+
+        for name, (least, most) in self._WHOLE.items():
+            if getattr(self, name) is not None:
+                check_whole(name, getattr(self, name), least, most)
+        if not isinstance(self.all_possible_states, (bool, type(None))):
+            check_whole("all_possible_states", self.all_possible_states, 0)
+        check_number("prune", self.prune, above=False)
+        check_learner(self, also=self._own_learners)
+
+    # -- learning -------------------------------------------------------------------------------
+
+    def _fitting(self, corpus: Corpus, sample_weight: Any, start: Any) -> Any:
+        """Return the training run; its ``run`` gives the model and what was learned."""
+        raise AssertionError
+
+    def fit(
+        self: Kind,
+        X: Any,
+        y: Any = None,
+        *,
+        dev: Any = None,
+        sample_weight: Any = None,
+        start: Kind | None = None,
+        format: str | None = None,
+    ) -> Kind:
+        """Learn from labelled sentences.
+
+        Parameters
+        ----------
+        X : path, Corpus, or list of sentences
+            A sentence is a list of tuples, the label last.
+        y : list of lists of str, optional
+            The labels, where the sentences are without them, as scikit-learn has it.
+        dev : as ``X``, optional
+            Scored after each pass (chunk F1, or accuracy); the best pass is kept, and probabilities
+            are calibrated on it.
+        sample_weight : array of shape (n_sentences,), optional
+            Weights ≥ 0 of the sentences: 2 is as having one twice.
+        start : Tagger, optional
+            Go on from its weights; its features and labels stay (taggers of tokens).
+        format : {"columns", "conllu"}, optional
+            Of the files; by default it goes by their names, else by their content.
+        """
+        from ...estimators.outputs import check_sample_weight
+
+        self._check()
+        corpus, held_out = self._read_training(X, y, dev, format)
+        weight = check_sample_weight(sample_weight, len(corpus))
+        return self._learn(self._plain()._fitting(corpus, weight, start), held_out)
+
+    def _learn(self: Kind, run: Any, dev: Corpus | None) -> Kind:
+        """Make a training run, and its model one's own."""
+        model, learned = run.run(dev)
+        model.training["parameters"] = self._stored()
+        self.model_, self.history_ = model, learned.history
+        if learned.interrupted:
+            raise KeyboardInterrupt(
+                "training was interrupted; the model holds the weights reached so far"
+            )
+        return self
+
+    @classmethod
+    def from_model(cls: type[Kind], model: Any) -> Kind:
+        """Return a tagger with this model; of its parameters those that the model file has."""
+        learner = str(model.training.get("learner", "perceptron"))
+        tagger = cls(model.templates, learner, target=model.target + 1, **cls._told_by(model))
+        tagger._restore(model.training)
+        tagger.model_ = model
+        tagger.history_ = []
+        return tagger
+
+    @staticmethod
+    def _told_by(model: Any) -> dict[str, Any]:
+        """Return the parameters that a model itself tells of."""
+        raise AssertionError
+
+    # -- labelling ------------------------------------------------------------------------------
+
+    def predict(self, X: Any) -> list[list[str]]:
+        """Return the labels of the tokens of each sentence."""
+        raise AssertionError
+
+    def _labeller(self, chosen: str, nbest: int, **columns: bool) -> Any:
+        """Return what labels files of a format natively."""
+        raise AssertionError
+
+    def label_file(
+        self,
+        source: str | os.PathLike[str],
+        output: str | os.PathLike[str] | IO[bytes],
+        *,
+        format: str | None = None,
+        nbest: int = 1,
+        confidence: bool = False,
+        marginals: bool = False,
+        known: bool = False,
+        progress: Callable[[int], None] | None = None,
+    ) -> int:
+        """Label a file piece by piece, whatever its size; return the number of tokens.
+
+        Parameters
+        ----------
+        output : path or binary file
+            The input with the column of labels filled, or appended where it is missing. A path is
+            replaced only when the new file is whole.
+        nbest : int
+            Above 1: this many columns of labels, the best sentence's, the second best's, ...
+            (taggers of tokens).
+        confidence : bool
+            A column with the probability of the label, or of the segment that the token is in.
+        marginals : bool
+            A column with the probabilities of all labels (taggers of tokens).
+        known : bool
+            Keep the labels that stand in the target column already, other than the unknown one
+            (taggers of tokens).
+        progress : callable, optional
+            Called with the number of tokens labelled so far.
+        """
+        options = {"confidence": confidence, "marginals": marginals, "known": known}
+        model = self._fitted()
+
+        def write(file: IO[bytes]) -> int:
+            return label_pieces(
+                model,
+                lambda chosen: self._labeller(chosen, nbest, **options),
+                source,
+                file,
+                format,
+                self.n_threads,
+                progress,
+            )
+
+        if isinstance(output, (str, os.PathLike)):
+            with written_text(output) as file:
+                return write(file)
+        return write(output)
+
+    # -- judging --------------------------------------------------------------------------------
+
+    #: Which score ``score`` gives.
+    _judged_by = "accuracy"
+
+    def score(self, X: Any, y: Any = None) -> float:
+        """Return the score on labelled sentences, or on sentences and their labels.
+
+        The accuracy of tokens; of a tagger of segments the F1 of chunks.
+        """
+        given = X if y is None else with_labels(X, y)
+        return float(self.evaluate(given)[self._judged_by])
+
+    def evaluate(
+        self,
+        source: Any,
+        format: str | None = None,
+        *,
+        confidence: bool = False,
+        against: Any = None,
+    ) -> dict[str, Any]:
+        """Compare predicted with gold labels.
+
+        Parameters
+        ----------
+        confidence : bool
+            95 % confidence intervals by the bootstrap over sentences too.
+        against : Tagger or SegmentTagger, optional
+            Another one: the p-values of the difference too (approximate randomisation).
+
+        Returns
+        -------
+        dict
+            accuracy, sentence_accuracy, tokens, sentences, tokens_per_second; for chunk labels
+            precision, recall and f1 too, overall and by type.
+        """
+        from .scores import Comparison
+
+        return Comparison(self, source, format).as_dict(confidence=confidence, against=against)
+
+    def report(
+        self,
+        source: Any,
+        format: str | None = None,
+        *,
+        confidence: bool = False,
+        confusions: int = 0,
+        against: Any = None,
+    ) -> str:
+        """Return a table of scores: by label, or by chunk type as conlleval prints it.
+
+        Parameters
+        ----------
+        confidence : bool
+            95 % confidence intervals by the bootstrap over sentences.
+        confusions : int
+            This many of the most frequent confusions of labels too.
+        against : Tagger or SegmentTagger, optional
+            Another one: is the difference significant (approximate randomisation)?
+        """
+        from .scores import Comparison
+
+        found = Comparison(self, source, format)
+        return found.text(confidence=confidence, confusions=confusions, against=against)

@@ -1,0 +1,293 @@
+"""The problems of taggers: rows of features, the weights that exist, gold labels."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from ... import _core
+from ...estimators.outputs import class_weights, refuse_no_weight
+from ...features.rows import Examples, FeatureRows
+from ...losses.costs import as_cost
+from ...metrics import legal_transitions
+from ...problem.array_problem import ArrayProblem
+from ...problem.gold import GoldOutputs
+from ...scoring.layout import WeightBlock, WeightLayout, observed_outcomes
+from ...structures.base import Structure
+from ...structures.chains.chain import Chain
+
+__all__ = ["LabelProblem", "TokenProblem", "Weighted", "scheme_masks"]
+
+Vector = npt.NDArray[np.float64]
+
+#: Of the perceptron in whole numbers, which has 16 bits for a label.
+_MOST_LABELS = 4096
+
+
+class Weighted(NamedTuple):
+    """Rows of features and the outcomes that each feature has weights for.
+
+    Attributes
+    ----------
+    rows : FeatureRows
+    row_ptr, column, real : arrays
+        As :class:`~structlearn.scoring.layout.WeightBlock` has them.
+    """
+
+    rows: FeatureRows
+    row_ptr: Any
+    column: Any
+    real: Any = None
+
+
+class LabelProblem(ArrayProblem):
+    """Sentences as rows of features that a text was turned into.
+
+    Parameters
+    ----------
+    structure : Structure
+    labels : list of str
+    blocks : mapping of str to Weighted
+        The blocks that have features; the others have one weight for each outcome.
+    gold : GoldOutputs
+    masks : mapping of str to array
+        By block, 0, or −∞ where something is forbidden. Gold labels must keep to it: who made
+        them from a file has looked, and could say where.
+    class_weight, sample_weight
+        As the estimators have them.
+    """
+
+    def __init__(
+        self,
+        structure: Structure,
+        labels: list[str],
+        blocks: Mapping[str, Weighted],
+        gold: GoldOutputs,
+        masks: Mapping[str, Vector],
+        class_weight: Any = None,
+        sample_weight: Vector | None = None,
+    ) -> None:
+        weights: dict[str, WeightBlock | None] = {}
+        for name, spec in structure.blocks(len(labels)).items():
+            if name in blocks:
+                rows, row_ptr, column, real = blocks[name]
+                weights[name] = WeightBlock(
+                    spec.outcomes,
+                    rows.n_features,
+                    shared=False,
+                    row_ptr=row_ptr,
+                    column=column,
+                    real=real,
+                )
+            else:
+                weights[name] = WeightBlock(spec.outcomes, 1, shared=True)
+        for name, mask in masks.items():
+            masked = weights[name]
+            assert masked is not None
+            masked.mask = mask
+        names = np.array(labels, dtype=object)
+        by_class = class_weights(class_weight, names, gold)
+        if by_class is not None:
+            sample_weight = by_class if sample_weight is None else sample_weight * by_class
+        refuse_no_weight(sample_weight)
+        examples = Examples(len(gold.ptr) - 1, {name: b.rows for name, b in blocks.items()})
+        super().__init__(
+            structure,
+            examples,
+            WeightLayout(weights),
+            gold,
+            as_cost("hamming"),
+            sample_weight,
+            names,
+        )
+        self.name = "a tagger"
+
+    def _check_gold(self, gold: dict[str, Any]) -> None:
+        """Trust the maker: see ``masks``."""
+
+    def rows(self, name: str, w: Vector) -> tuple[Any, Any, Vector]:
+        """Return row pointers, columns and weights of a block that has features."""
+        block = self.layout.blocks[name]
+        assert block is not None
+        return block.row_ptr, block.column, w[block.offset : block.offset + block.size]
+
+    def table(self, name: str, w: Vector) -> Vector:
+        """Return the weights of a block without features, −∞ where something is forbidden."""
+        block = self.layout.blocks[name]
+        assert block is not None
+        values = w[block.offset : block.offset + block.size]
+        return values.copy() if block.mask is None else values + block.mask.ravel()
+
+
+class TokenProblem(LabelProblem):
+    """Tokens with their labels, a chain a sentence.
+
+    Parameters
+    ----------
+    vocabulary : _core.Vocabulary
+        Frozen: knows the features, and which labels each was seen with.
+    rows : _core.TokenRows
+        The tokens in its terms, which are taken out of it.
+    order : int
+        Of the chain.
+    masks : mapping of str to array
+        What :func:`scheme_masks` says.
+    """
+
+    def __init__(
+        self,
+        vocabulary: _core.Vocabulary,
+        rows: _core.TokenRows,
+        order: int,
+        masks: Mapping[str, Vector],
+        class_weight: Any = None,
+        sample_weight: Vector | None = None,
+    ) -> None:
+        arrays = rows.arrays()
+        labels = list(vocabulary.labels)
+        sentence, self.gold_numbers = arrays["sentence"], arrays["label"]
+        values = arrays["value"] if len(arrays["value"]) else None
+        features = FeatureRows(
+            sentence, vocabulary.size, values, arrays["begin"], arrays["feature"]
+        )
+        row_ptr = np.frombuffer(vocabulary.row_ptr(), np.uint32)
+        column = np.frombuffer(vocabulary.column(), np.uint32)
+        filled = _filled(row_ptr, column, len(labels))
+        blocks = {"label": Weighted(features, *filled)}
+        if vocabulary.pair_size:
+            blocks["transition"] = _pairs(arrays, vocabulary.pair_size, len(labels))
+        known = self.gold_numbers.astype(np.int64)
+        outputs: list[Any] = np.split(known, sentence[1:-1])[: len(sentence) - 1]
+        for i in np.flatnonzero([(y < 0).any() for y in outputs]):
+            outputs[i] = [None if k < 0 else k for k in outputs[i].tolist()]
+        self.order, self.n_labels = order, len(labels)
+        structure = Chain(order=order)
+        pair_block = str(structure.pair_block)
+        named = {pair_block if name == "transition1" else name: m for name, m in masks.items()}
+        gold = GoldOutputs(outputs, known, sentence)
+        super().__init__(structure, labels, blocks, gold, named, class_weight, sample_weight)
+
+    @property
+    def suits_integers(self) -> bool:
+        """Whether all steps of the perceptron are whole numbers: see ``integer_perceptron``."""
+        return (
+            self.order == 1
+            and list(self.examples.blocks) == ["label"]
+            and self.examples.blocks["label"].values is None
+            and self.sample_weight is None
+            and bool((self.gold_numbers >= 0).all())
+            and self.n_labels <= _MOST_LABELS
+        )
+
+    def model_arrays(
+        self, keys: Any, pair_keys: Any, w: Vector, prune: float
+    ) -> tuple[dict[str, Any], dict[str, Any]]:
+        """Return the arrays of a model with these weights, and which features they kept, by table.
+
+        Parameters
+        ----------
+        keys, pair_keys : buffers
+            Of the features, and of those of label pairs.
+        prune : float
+            Leave out weights up to this size.
+        """
+        arrays: dict[str, Any] = {}
+        kept: dict[str, Any] = {}
+        tables: dict[str, list[Any]] = {
+            "state": [keys, *self.rows("label", w), self.n_labels, prune]
+        }
+        names = ["start", "end", *(f"transition{m}" for m in range(1, self.order + 1))]
+        for name in names:
+            block = "transition" if name == f"transition{self.order}" else name
+            if block not in self.examples.blocks:
+                arrays[name] = self.table(block, w)
+                continue
+            # Label pairs have features: the table is the last of them, which every pair has.
+            row_ptr, column, values = self.rows(block, w)
+            last = int(row_ptr[-2])
+            table = np.zeros(self.n_labels**2)
+            table[column[last:]] = values[last:]
+            mask = self.layout.blocks[block].mask  # type: ignore[union-attr]
+            arrays[name] = table if mask is None else table + mask.ravel()
+            rows = (row_ptr[:-1], column[:last], values[:last])
+            tables["pair"] = [pair_keys, *map(np.ascontiguousarray, rows), self.n_labels**2, prune]
+        for table_name, given in tables.items():
+            packed = _core.pack_weights(*given)
+            for part, data in zip(("slots", "weight", "outcome"), packed[:3], strict=True):
+                arrays[f"{table_name}.{part}"] = data
+            kept[table_name] = packed[3]
+        return arrays, kept
+
+    def weights_of(self, model: Any) -> Vector:
+        """Return the weights of an earlier model, whose features come first in the vocabulary."""
+        w = np.zeros(self.n_weights)
+        _, row_ptr, column, values = (np.asarray(x) for x in model.unpacked())
+        label = self.layout.blocks["label"]
+        assert label is not None
+        rows = np.repeat(np.arange(len(row_ptr) - 1, dtype=np.int64), np.diff(row_ptr))
+        w[np.searchsorted(label._positions(), rows * self.n_labels + column)] = values
+        for name, block in self.layout.present().items():
+            if name != "label":
+                stored = f"transition{self.order}" if name == "transition" else name
+                table = np.frombuffer(bytes(model.arrays[stored]))
+                if len(table):
+                    w[block.offset : block.offset + block.size] = np.where(
+                        np.isfinite(table), table, 0.0
+                    )
+        return w
+
+
+def scheme_masks(labels: list[str], scheme: str | None) -> dict[str, Vector]:
+    """Return what a scheme of chunk labels forbids, by table: 0, or −∞; nothing without one."""
+    if not scheme:
+        return {}
+    n = len(labels)
+    index = {label: i for i, label in enumerate(labels)}
+    rules = legal_transitions(labels, scheme)
+    masks = {"start": np.zeros(n), "end": np.zeros(n), "transition1": np.zeros((n, n))}
+    for name in ("start", "end"):
+        masks[name][[index[label] for label in rules[name]]] = -np.inf
+    for a, b in rules["transition"]:
+        masks["transition1"][index[a], index[b]] = -np.inf
+    return masks
+
+
+def _filled(row_ptr: Any, column: Any, n_labels: int) -> tuple[Any, Any, Any]:
+    """Return rows of which those that are nearly full are stored full, and which entries are real.
+
+    Such rows are added as vectors, which is faster from about a quarter of the labels on.
+    """
+    counts = np.diff(row_ptr).astype(np.int64)
+    full = (counts >= max(4, n_labels // 4)) & (counts < n_labels)
+    if not full.any():
+        return row_ptr, column, None
+    sizes = np.where(full, n_labels, counts)
+    begin = np.concatenate(([0], np.cumsum(sizes)))
+    within = np.arange(begin[-1]) - np.repeat(begin[:-1], sizes)
+    rows = np.repeat(np.arange(len(counts)), counts)
+    place = np.where(full[rows], column, np.arange(len(column)) - row_ptr[rows]) + begin[rows]
+    within[place] = column
+    real = np.zeros(len(within), np.uint8)
+    real[place] = 1
+    return begin.astype(np.uint32), within.astype(np.uint32), real
+
+
+def _pairs(arrays: dict[str, Any], n_features: int, n_labels: int) -> Weighted:
+    """Return the features of label pairs, and one more that every pair has: the table."""
+    begin = arrays["pair_begin"]
+    feature = np.insert(arrays["pair_feature"], begin[1:], n_features).astype(np.int32)
+    rows = FeatureRows(
+        arrays["pair_sentence"], n_features + 1, None, begin + np.arange(len(begin)), feature
+    )
+    # Tokens that have one before them in their sentence, in the order of the pairs.
+    later = np.ones(len(arrays["label"]), dtype=bool)
+    later[arrays["sentence"][:-1]] = False
+    at = np.flatnonzero(later)
+    label = arrays["label"].astype(np.int64)
+    known = (label[at] >= 0) & (label[at - 1] >= 0)
+    outcome = (label[at - 1] * n_labels + label[at])[known]
+    pairs = observed_outcomes(rows, n_labels**2, np.flatnonzero(known), outcome)
+    return Weighted(rows, *pairs)

@@ -1,0 +1,92 @@
+"""How well predicted labels agree with gold ones."""
+
+from __future__ import annotations
+
+import time
+from typing import Any
+
+from ...metrics import (
+    bootstrap_interval,
+    chunk_report,
+    confusion,
+    label_report,
+    randomization_test,
+    sequence_accuracy,
+    token_accuracy,
+)
+from ..significance import significance
+from .chunk_labels import are_chunk_labels
+
+__all__ = ["Comparison"]
+
+
+class Comparison:
+    """The labels that a tagger predicts for a gold corpus, beside those that it has.
+
+    Parameters
+    ----------
+    tagger : Tagger or SegmentTagger
+    source : path, Corpus, or list of sentences
+        With gold labels.
+    """
+
+    def __init__(self, tagger: Any, source: Any, format: str | None) -> None:
+        self.tagger = tagger
+        self.corpus = tagger._gold_corpus(source, format)
+        self.gold = self.corpus.column(tagger._fitted().target)
+        begin = time.perf_counter()
+        self.predicted = tagger.predict(self.corpus)
+        self.seconds = time.perf_counter() - begin
+        self.chunked = are_chunk_labels(tagger._written_labels())
+        self.metrics = ("chunk_f1", "token_accuracy") if self.chunked else ("token_accuracy",)
+        #: In the scheme of the predictions, which tokens are compared in.
+        self.written = tagger._as_written(self.gold)
+
+    def _other(self, against: Any) -> Any:
+        """Return the labels of another tagger, of the same column of the same kind of file."""
+        if against is None:
+            return None
+        mine, theirs = self.tagger._fitted(), against._fitted()
+        if (mine.format, mine.target) != (theirs.format, theirs.target):
+            raise ValueError(
+                f"the other model labels column {theirs.target + 1} of {theirs.format} files, "
+                f"this one column {mine.target + 1} of {mine.format} files"
+            )
+        return against.predict(self.corpus)
+
+    def as_dict(self, *, confidence: bool, against: Any) -> dict[str, Any]:
+        """Return what ``evaluate`` gives."""
+        n = self.corpus.n_tokens
+        result: dict[str, Any] = {
+            "accuracy": token_accuracy(self.written, self.predicted),
+            "sentence_accuracy": sequence_accuracy(self.written, self.predicted),
+            "tokens": n,
+            "sentences": len(self.corpus),
+            "tokens_per_second": round(n / max(self.seconds, 1e-9)),
+        }
+        if self.chunked:
+            report = chunk_report(self.gold, self.predicted)
+            overall = report.overall
+            result.update(f1=overall.f1, precision=overall.precision, recall=overall.recall)
+            result["by_type"] = {k: v.f1 for k, v in report.by_type.items()}
+        if confidence or against is not None:
+            other = self._other(against)
+            told = {"confidence": confidence, "other": other}
+            result.update(significance(self.written, self.predicted, self.metrics, **told))
+        return result
+
+    def text(self, *, confidence: bool, confusions: int, against: Any) -> str:
+        """Return what ``report`` gives."""
+        gold, predicted = self.written, self.predicted
+        table = (chunk_report if self.chunked else label_report)(self.gold, predicted)
+        lines = [table.text().rstrip()]
+        if confidence:
+            lines += [str(bootstrap_interval(gold, predicted, m, random_state=0))
+                      for m in self.metrics]  # fmt: skip
+        if confusions:
+            lines += ["", confusion(gold, predicted).text(confusions).rstrip()]
+        if against is not None:
+            other = self._other(against)
+            lines += ["", *(str(randomization_test(gold, predicted, other, m, random_state=0))
+                            for m in self.metrics)]  # fmt: skip
+        return "\n".join(lines)

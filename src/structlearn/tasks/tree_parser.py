@@ -1,0 +1,251 @@
+"""What parsers of dependencies and of constituents share: fitting, results, drawings."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator
+
+from ..text.files import written_text
+from .base import FileTagger
+from .parameters import LearnerParameters, check_whole
+
+TYPE_CHECKING = False  # importing typing costs more than parsing a sentence
+if TYPE_CHECKING:
+    from typing import IO, Any, TypeVar
+
+    Parser = TypeVar("Parser", bound="TreeParser")
+
+__all__ = ["TreeParser"]
+
+
+class _Hooks(FileTagger):
+    """What a parser brings."""
+
+    #: Parameters that are whole numbers, with the least and the most;
+    _whole: tuple[tuple[str, int, int | None], ...]
+    #: those that may be None; which of the scores of ``evaluate`` is that of ``score``;
+    _optional: tuple[str, ...] = ("max_iter", "n_models")
+    _measure: str
+    #: (X, y, format, name) -> sentences with their trees, of which there is at least one;
+    _treebank: Callable[..., Any]
+    #: (X, y) -> sentences with the trees that are given apart; the labels of trees;
+    _joined: Callable[..., Any]
+    _tree_labels: Callable[..., list[list[str]]]
+    #: (treebank, dev, weights) -> the model, and what ``learn_task`` returned;
+    _learn: Callable[..., tuple[Any, Any]]
+    #: (X, gold_tags) -> the sentences with the tags that parsing reads, as the model takes them;
+    _tagged: Callable[..., Any]
+    #: (X, number, gold) -> a sentence, and its own tree where that is asked for;
+    _sentence: Callable[..., tuple[Any, Any]]
+    #: what ``label_file`` does, and the scores.
+    _label: Callable[..., int]
+    evaluate: Callable[..., dict[str, Any]]
+
+
+class TreeParser(LearnerParameters, _Hooks):
+    """Finds trees; learns from a treebank. A subclass reads the files and has the model."""
+
+    def _check(self) -> None:
+        """Refuse parameters that make no sense."""
+        for name, least, most in self._whole:
+            if getattr(self, name) is not None or name not in self._optional:
+                check_whole(name, getattr(self, name), least, most)
+        _ = self.n_threads
+
+    # -- learning -------------------------------------------------------------------------------
+
+    def fit(
+        self: Parser,
+        X: Any,
+        y: Any = None,
+        *,
+        dev: Any = None,
+        sample_weight: Any = None,
+        format: str | None = None,
+    ) -> Parser:
+        """Learn from sentences with their trees.
+
+        Parameters
+        ----------
+        X : path, or list of sentences
+            A treebank: the class says what it may be.
+        y : list of trees, optional
+            Trees as :meth:`predict` returns them, where ``X`` has the words of the sentences (or
+            words and tags) alone.
+        dev : as ``X``, optional
+            Scored after each pass; the best pass is kept.
+        sample_weight : array of shape (n_sentences,), optional
+            Weights ≥ 0 of the losses of the sentences: 2 is as good as having one twice. Taggers
+            learn from all sentences alike.
+        format : str, optional
+            Format of the files.
+        """
+        self._check()
+        treebank = self._treebank(X, y, format)
+        held_out = None if dev is None else self._treebank(dev, None, format, "the dev corpus")
+        weights = self._weights(treebank, sample_weight)
+        self.model_, learned = self._plain()._learn(treebank, held_out, weights)
+        self.history_ = learned.history
+        self.model_.training["parameters"] = self._stored()
+        if learned.interrupted:
+            raise KeyboardInterrupt(
+                "training was interrupted; the model holds the weights reached so far"
+            )
+        return self
+
+    def _weights(self, treebank: Any, sample_weight: Any) -> Any:
+        """Return the weights of the sentences; None: all alike."""
+        from ..estimators.outputs import check_sample_weight, refuse_no_weight
+
+        weights = check_sample_weight(sample_weight, len(treebank))
+        if self.class_weight is not None:
+            by_label = _mean_weights(self.class_weight, self._tree_labels(treebank))
+            weights = by_label if weights is None else weights * by_label
+        refuse_no_weight(weights)
+        return weights
+
+    # -- parsing --------------------------------------------------------------------------------
+
+    def predict(
+        self, X: Any, *, gold_tags: bool | None = None, probabilities: bool = False
+    ) -> list[Any]:
+        """Return the best tree of each sentence.
+
+        Parameters
+        ----------
+        X : path, or list of sentences
+            In a list a sentence is a list of words, each with or without its tags, or a string,
+            which is split at white space; or a sentence with its tree, which is not looked at.
+        gold_tags : bool, optional
+            Read the tags of the input (True) or predict them (False); by default as the parser
+            was trained.
+        probabilities : bool, default=False
+            Set the probabilities of the trees too.
+        """
+        tagged = self._tagged(X, gold_tags)
+        trees: list[Any] = self._fitted().parse(tagged, self.n_threads)
+        if probabilities:
+            for tree, sums in zip(trees, self._fitted().sums(tagged), strict=True):
+                sums.describe(tree)
+        return trees
+
+    def predict_marginals(
+        self, X: Any, *, gold_tags: bool | None = None, least: float = 0.001
+    ) -> list[Any]:
+        """Return the probabilities of the parts of each sentence's trees, those above ``least``.
+
+        Sums over all trees, as the scores have them; those of a log loss are calibrated best.
+        """
+        return [sums.marginals(least) for sums in self._sums(X, gold_tags)]
+
+    def predict_kbest(
+        self,
+        X: Any,
+        n: int = 5,
+        *,
+        gold_tags: bool | None = None,
+        probabilities: bool = False,
+    ) -> list[list[tuple[float, Any]]]:
+        """Return the n best trees of each sentence as (score, tree), best first.
+
+        Parameters
+        ----------
+        gold_tags, probabilities : bool
+            As for :meth:`predict`.
+        """
+        number = check_whole("n", n, 1)
+        found = []
+        for sums in self._sums(X, gold_tags):
+            found.append(sums.kbest(number))
+            for score, tree in found[-1] if probabilities else ():
+                sums.describe(tree, score)
+        return found
+
+    def _sums(self, X: Any, gold_tags: bool | None) -> Iterator[Any]:
+        found: Iterator[Any] = self._fitted().sums(self._tagged(X, gold_tags))
+        return found
+
+    def _reads_tags(self, gold_tags: bool | None) -> bool:
+        """Tell whether parsing reads the tags of its input; None: as the parser was trained."""
+        tags_itself = self._fitted().has_taggers
+        if gold_tags is None:
+            return not tags_itself
+        if not gold_tags and not tags_itself:
+            raise ValueError(
+                "the parser was trained with gold tags and has no tagger: let it read the tags of "
+                "its input, gold_tags=True (--gold-tags)"
+            )
+        return gold_tags
+
+    def draw(
+        self, X: Any, sentence: int = 0, *, gold: bool = False, gold_tags: bool | None = None
+    ) -> Any:
+        """Return a picture of the predicted tree of a sentence, which notebooks show.
+
+        Parameters
+        ----------
+        X : as :meth:`predict` takes it
+        sentence : int, default=0
+            Which of its sentences.
+        gold : bool, default=False
+            Draw the tree of ``X`` too.
+        gold_tags : bool, optional
+            As for :meth:`predict`.
+
+        Returns
+        -------
+        structlearn.drawing.picture.Picture
+        """
+        one, wanted = self._sentence(X, sentence, gold)
+        return self.predict([one], gold_tags=gold_tags)[0].draw(wanted)
+
+    def label_file(
+        self,
+        source: str | os.PathLike[str],
+        output: str | os.PathLike[str] | IO[bytes],
+        *,
+        format: str | None = None,
+        gold_tags: bool | None = None,
+        progress: Callable[[int], None] | None = None,
+    ) -> int:
+        """Parse a file and write it with its trees; return the number of words.
+
+        Parameters
+        ----------
+        source : path
+            As :meth:`predict` takes it.
+        output : path or binary file
+            A path is replaced only when the new file is complete.
+        format : str, optional
+            Format of the file; by default by its content.
+        gold_tags : bool, optional
+            As for :meth:`predict`.
+        progress : callable, optional
+            Called with the number of words parsed so far.
+        """
+        if not isinstance(output, (str, os.PathLike)):
+            return self._label(source, output, format, gold_tags, progress)
+        with written_text(output) as file:
+            return self._label(source, file, format, gold_tags, progress)
+
+    # -- judging --------------------------------------------------------------------------------
+
+    def score(self, X: Any, y: Any = None) -> float:
+        """Return the score that :meth:`evaluate` gives for sentences with their trees."""
+        return float(self.evaluate(X if y is None else self._joined(X, y))[self._measure])
+
+    def __repr__(self) -> str:
+        state = "" if hasattr(self, "model_") else ", not trained"
+        return f"{type(self).__name__}(learner={self.learner!r}{state})"
+
+
+def _mean_weights(class_weight: Any, labels: list[list[str]]) -> Any:
+    """Return the mean class weight of each example's labels."""
+    import numpy as np
+
+    from ..estimators.outputs import class_weights
+    from ..problem.gold import GoldOutputs
+
+    classes, numbers = np.unique([k for row in labels for k in row], return_inverse=True)
+    ptr = np.cumsum([0, *map(len, labels)])
+    return class_weights(class_weight, classes, GoldOutputs(labels, numbers.astype(np.int64), ptr))

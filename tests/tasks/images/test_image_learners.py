@@ -1,0 +1,174 @@
+"""Every learner of segmenters: bits, files, breaks; what goes into fit besides images."""
+
+import warnings
+
+import numpy as np
+import pytest
+from sklearn.base import clone
+from sklearn.model_selection import GridSearchCV, cross_val_score
+
+import structlearn.tasks
+from structlearn.estimators import checkpoint
+from structlearn.exceptions import InexactInferenceWarning
+from structlearn.tasks import ImageSegmenter
+from structlearn.tasks.images.segmenter import LEARNERS
+from tests.tasks.images.image_folders import shapes
+
+pytestmark = pytest.mark.filterwarnings(
+    "ignore::structlearn.exceptions.InexactInferenceWarning",
+)
+
+SMALL = {"scales": (1, 2), "max_iter": 3}
+
+
+def same(one, other):
+    for name in ("label", "pair", "alone"):
+        a, b = getattr(one.model_, name), getattr(other.model_, name)
+        np.testing.assert_array_equal(a, b, err_msg=name)
+
+
+@pytest.fixture(params=LEARNERS)
+def learner(request):
+    return request.param
+
+
+def test_threads_and_files_change_no_bit(learner, tmp_path):
+    pairs = shapes(5)
+    one, two = (ImageSegmenter(learner, n_jobs=n, **SMALL).fit(pairs) for n in (1, 2))
+    same(one, two)
+    for segmenter, name in ((one, "a"), (two, "b")):
+        segmenter.save(tmp_path / name)
+    assert (tmp_path / "a").read_bytes() == (tmp_path / "b").read_bytes()
+    loaded = ImageSegmenter.load(tmp_path / "a")
+    assert loaded.get_params() == one.get_params()
+    images = [image for image, _ in pairs]
+    for a, b in zip(one.predict(images), loaded.predict(images), strict=True):
+        np.testing.assert_array_equal(a, b)
+    same(clone(loaded).fit(pairs), one)
+
+
+class Killed(Exception):
+    """Nothing catches this: as if the process were gone."""
+
+
+def test_a_broken_training_goes_on(learner, tmp_path, monkeypatch):
+    monkeypatch.setattr(checkpoint, "EVERY", 0.0)
+    monkeypatch.setattr(checkpoint, "SHARE", 1e9)
+    pairs, path = shapes(5), tmp_path / "training"
+
+    def kill(record):
+        if record["iteration"] == 2:
+            raise Killed
+
+    straight = ImageSegmenter(learner, **SMALL).fit(pairs, dev=pairs[:2])
+    segmenter = ImageSegmenter(learner, checkpoint=path, callbacks=kill, **SMALL)
+    with pytest.raises(Killed):
+        segmenter.fit(pairs, dev=pairs[:2])
+    assert path.exists()
+    segmenter.set_params(callbacks=None).fit(pairs, dev=pairs[:2])
+    assert not path.exists()
+    same(straight, segmenter)
+    passes = [[(r["pass"], r["dev_iou"]) for r in s.history_] for s in (straight, segmenter)]
+    assert passes[0] == passes[1]
+
+
+def test_runs_are_averaged_over_seeds():
+    pairs = shapes(5)
+    first, second, both = (
+        ImageSegmenter(random_state=s, n_models=n, **SMALL) for s, n in ((0, 1), (1, 1), (0, 2))
+    )
+    both.fit(pairs)
+    assert {record["run"] for record in both.history_} == {1, 2}
+    # Samples are all of the pixels of small images: seeds are those of the orders.
+    expected = (first.fit(pairs).model_.label + second.fit(pairs).model_.label) / 2
+    np.testing.assert_allclose(both.model_.label, expected, rtol=1e-12, atol=1e-12)
+
+
+def test_proven_gap_of_two_classes_alone():
+    segmenter = ImageSegmenter("svm", C=0.5, scales=(1,))
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        segmenter.fit(shapes(4, 2))
+    last = segmenter.history_[-1]
+    assert 0 <= last["gap"] <= 0.01 * last["objective"]
+    with pytest.warns(InexactInferenceWarning, match="may have been missed"):
+        segmenter.set_params(max_iter=2).fit(shapes(4, 3))
+
+
+def test_images_and_masks_apart():
+    pairs = shapes(6)
+    images, masks = [image for image, _ in pairs], [mask for _, mask in pairs]
+    within, apart = (ImageSegmenter(**SMALL).fit(*data) for data in ((pairs,), (images, masks)))
+    same(within, apart)
+    assert within.score(pairs) == apart.score(images, masks)
+    scores = cross_val_score(ImageSegmenter(**SMALL), images, masks, cv=2, error_score="raise")
+    np.testing.assert_array_equal(scores, cross_val_score(ImageSegmenter(**SMALL), pairs, cv=2))
+    search = GridSearchCV(ImageSegmenter(**SMALL), {"learner": ["adagrad", "crf"]}, cv=2)
+    assert len(search.fit(images, masks).predict(images[:2])) == 2
+
+
+def test_a_dev_set_is_not_taken_for_masks(tmp_path):
+    pairs = shapes(4)
+    images, masks = [image for image, _ in pairs], [mask for _, mask in pairs]
+    with pytest.raises(ValueError, match=r"4 images and 3 masks in y \(a dev set .* dev="):
+        ImageSegmenter().fit(images, masks[:3])
+    with pytest.raises(ValueError, match="a dev set is given as dev="):
+        ImageSegmenter().fit(images, tmp_path)
+    with pytest.raises(ValueError, match="a folder has its masks in it"):
+        ImageSegmenter().fit(tmp_path, masks)
+
+
+def test_weights_of_images():
+    pairs = shapes(6, 2)
+    wrong = [(image, 1 - mask) for image, mask in pairs[:3]]
+    plain, weighed = ImageSegmenter(**SMALL), ImageSegmenter(**SMALL)
+    plain.fit([*pairs[:3], *wrong])
+    weighed.fit([*pairs[:3], *wrong], sample_weight=[1, 1, 1, 0, 0, 0])
+    assert weighed.score(pairs[3:]) > plain.score(pairs[3:]) + 0.2
+    same(ImageSegmenter(**SMALL).fit(pairs, sample_weight=np.ones(6)),
+         ImageSegmenter(**SMALL).fit(pairs))  # fmt: skip
+    for bad in ([1, 2], [-1.0] * 6, [0.0] * 6):
+        with pytest.raises(ValueError, match="sample_weight"):
+            plain.fit(pairs, sample_weight=bad)
+
+
+def test_weights_of_classes(learner):
+    pairs = shapes(6, 2, noise=0.4)
+    if learner == "perceptron":
+        with pytest.raises(ValueError, match="has no cost for class_weight"):
+            ImageSegmenter(learner, class_weight="balanced").fit(pairs)
+        return
+    found = {}
+    for heavy in ("0", "1"):
+        segmenter = ImageSegmenter(learner, class_weight={heavy: 20.0}, **SMALL).fit(pairs)
+        found[heavy] = np.mean([mask.mean() for mask in segmenter.predict([i for i, _ in pairs])])
+    assert found["1"] > found["0"] + 0.02
+    balanced = ImageSegmenter(learner, class_weight="balanced", **SMALL).fit(pairs)
+    counts = np.bincount(np.concatenate([mask.ravel() for _, mask in pairs]))
+    table = {str(k): counts.sum() / (2 * count) for k, count in enumerate(counts)}
+    same(balanced, ImageSegmenter(learner, class_weight=table, **SMALL).fit(pairs))
+
+
+def test_callbacks_see_and_end_passes(learner):
+    seen = []
+
+    def stop(record):
+        seen.append((record["iteration"], len(record["weights"]())))
+        return record["iteration"] == 2
+
+    segmenter = ImageSegmenter(learner, callbacks=stop, **SMALL).fit(shapes(3))
+    n_weights = 3 if learner == "crf" else segmenter.model_.label.size + 3
+    assert seen == [(1, n_weights), (2, n_weights)]
+
+
+@pytest.mark.parametrize(
+    ("learner", "given"),
+    [("perceptron", "margin"), ("crf", "margin"), ("svm", "eta0"), ("adagrad", "r"), ("arow", "C")],
+)
+def test_parameters_of_other_learners(learner, given):
+    with pytest.raises(ValueError, match=f"{given} is for learner|has no parameter {given}"):
+        ImageSegmenter(learner, **{given: 1.0}).fit(shapes(1))
+
+
+def test_the_former_name():
+    assert structlearn.tasks.Segmenter is ImageSegmenter
