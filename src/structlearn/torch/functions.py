@@ -7,7 +7,8 @@ from typing import Any
 
 import torch
 
-from ..structures.base import Structure, check_count, check_temperature
+from ..structures.base import Structure
+from ..structures.checks import check_count, check_temperature
 from . import operators
 from .batches import Batch, is_padded
 from .kinds import IGNORE, Tensors, say_once

@@ -6,6 +6,7 @@ The core, or the Python of a structure's author, computes on the CPU, whatever t
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -14,7 +15,8 @@ from torch.autograd.function import once_differentiable
 import torch
 
 from ..losses import StructuredLoss
-from ..structures.base import Structure, ask_each
+from ..structures.base import Structure
+from ..structures.batches import ask_each
 from .kinds import say_once
 
 __all__ = ["argmax_lists", "infer_lists", "loss_lists"]
@@ -113,7 +115,7 @@ def infer_lists(
     """Return values (B,) and, by block, a list of gradients. They have no second derivatives."""
 
     def query(examples: list[dict[str, Any]]) -> Any:
-        return ask_each(structure.infer, examples, temperature=temperature)
+        return ask_each(partial(structure.infer, temperature=temperature), examples)
 
     return _apply(_Examples(structure, scores), query)
 

@@ -9,7 +9,8 @@ from typing import Any
 import torch
 
 from ..losses import StructuredLoss
-from ..structures.base import Structure, check_temperature
+from ..structures.base import Structure
+from ..structures.checks import check_temperature
 from . import operators
 from .batches import Batch, is_padded
 from .kinds import say_once
@@ -105,9 +106,7 @@ def _library_costs(
     structure: Structure, batch: Batch, gold: list[torch.Tensor], cost: Any
 ) -> tuple[torch.Tensor | None, torch.Tensor | None, torch.Tensor | None]:
     """Return what a cost of the library says, example by example."""
-    from ..losses import as_cost
-
-    rule = as_cost(cost)
+    rule = StructuredLoss(cost).cost
     main = batch.scores[0]
     if main.device.type == "cuda":
         say_once(f"the cost {type(rule).__name__}")

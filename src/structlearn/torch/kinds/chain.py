@@ -47,10 +47,7 @@ class ChainKind(Kind):
 
     @classmethod
     def _rank(cls, structure: Structure, name: str) -> int:
-        assert isinstance(structure, Chain)
-        if name in ("start", "end"):
-            return 1
-        return 2 if name == "label" else structure._transition_order(name) + 1
+        return 2 if name == "label" else len(structure.blocks(1)[name].outcomes)
 
     @classmethod
     def check(cls, structure: Structure, scores: dict[str, torch.Tensor]) -> None:

@@ -8,7 +8,8 @@ from typing import Any
 
 import torch
 
-from ...structures.base import Structure, check_temperature
+from ...structures.base import Structure
+from ...structures.checks import check_temperature
 from .. import functions
 from ..losses import structured_loss
 
