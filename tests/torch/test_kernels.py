@@ -8,6 +8,7 @@ pytest.importorskip("triton", reason="triton is not installed")
 
 from structlearn.torch import operators  # noqa: E402
 from structlearn.torch.batches import Batch  # noqa: E402
+from structlearn.torch.kernels.chain import chain_loss  # noqa: E402
 from structlearn.torch.kinds.chain import ChainKind  # noqa: E402
 
 from .cases import KINDS, Case  # noqa: E402
@@ -159,3 +160,16 @@ def test_half_precision(dtype):
     assert found[1][0].dtype == torch.float32
     torch.testing.assert_close(found[0], wanted[0])
     torch.testing.assert_close(found[1], wanted[1])
+
+
+@pytest.mark.parametrize("cost", [None, "table"])
+def test_labels_out_of_range_give_an_infinite_loss(cost):
+    scores = [torch.randn(2, 3, 4), torch.randn(4, 4), torch.randn(4), torch.randn(4)]
+    table = None if cost is None else torch.rand(4, 4).to(DEVICE)
+    lengths = torch.tensor([3, 3]).to(DEVICE)
+    for bad in (4, 2**32 + 1):
+        y = torch.tensor([[0, bad, 1], [1, 2, 3]]).to(DEVICE)
+        value, *parts = chain_loss(*on_device(scores), lengths, y, 1.0, 1.0, table)
+        assert value[0] == float("inf")
+        assert torch.isfinite(value[1])
+        assert all(torch.isfinite(p).all() for p in parts)

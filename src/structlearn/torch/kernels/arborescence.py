@@ -52,7 +52,7 @@ def _row(graph_ptr, v, c, C, ACC: tl.constexpr):
     return total, logs, once
 
 
-@triton.jit
+@triton.jit(do_not_specialize=["first", "N"])
 def _eliminate(
     arc_ptr, length_ptr, graph_ptr, mass_ptr, value_ptr, grad_ptr, first, N, scale_high, scale_low,
     SINGLE: tl.constexpr, ROWS: tl.constexpr, COLUMNS: tl.constexpr, ACC: tl.constexpr,

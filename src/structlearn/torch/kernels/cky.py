@@ -36,7 +36,7 @@ from .common import (
 __all__ = ["span_trees"]
 
 
-@triton.jit
+@triton.jit(do_not_specialize=["N"])
 def _inside(
     labelled_ptr, any_ptr, length_ptr, child_ptr, follow_ptr, body_ptr, split_ptr, value_ptr,
     N, scale_high, scale_low,
@@ -97,7 +97,7 @@ def _inside(
         tl.debug_barrier()
 
 
-@triton.jit
+@triton.jit(do_not_specialize=["N"])
 def _outside(
     length_ptr, child_ptr, follow_ptr, body_ptr, split_ptr, mass_ptr, column_ptr,
     as_child_ptr, as_follow_ptr, N,

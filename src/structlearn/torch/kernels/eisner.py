@@ -64,7 +64,7 @@ def _sum_splits(left_ptr, right_ptr, mask_to, last, ROWS: tl.constexpr, SPLITS: 
     return m, split
 
 
-@triton.jit
+@triton.jit(do_not_specialize=["N", "chart"])
 def _inside(
     arc_ptr, length_ptr, chart_ptr, split_ptr, value_ptr, N, chart, scale_high, scale_low,
     SINGLE: tl.constexpr, MAX: tl.constexpr, ROWS: tl.constexpr, SPLITS: tl.constexpr,
@@ -148,7 +148,7 @@ def _gather(own, mass_ptr, other_ptr, total_ptr, split_ptr, target, stride, mask
     return tl.sum(mass * share(own[:, None] + other, total, ACC), axis=1)
 
 
-@triton.jit
+@triton.jit(do_not_specialize=["N", "chart"])
 def _outside(
     length_ptr, chart_ptr, split_ptr, mass_ptr, grad_ptr, N, chart,
     SINGLE: tl.constexpr, MAX: tl.constexpr, ROWS: tl.constexpr, SPLITS: tl.constexpr,

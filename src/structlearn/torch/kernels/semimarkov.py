@@ -37,7 +37,7 @@ def _logs(ptr, where, mask, scale):
     return tl.load(ptr + where, mask=mask, other=float("-inf")).to(tl.float64) * scale
 
 
-@triton.jit
+@triton.jit(do_not_specialize=["L"])
 def _sweep(
     segment_ptr, transition_ptr, start_ptr, end_ptr, length_ptr, near_ptr, far_ptr, value_ptr,
     long_ptr, before_ptr, y_ptr,
@@ -116,12 +116,13 @@ def _sweep(
         y_ptr += b * L
         tl.debug_barrier()
         e = n
-        label = label.to(tl.int32)
+        label = tl.minimum(label.to(tl.int32), K - 1)  # NaN may win where no label is
         while e > 0:
             size = tl.load(long_ptr + e * K + label).to(tl.int32) + 1
             e -= tl.maximum(size, 1)
             tl.store(y_ptr + e, label.to(tl.int64), mask=e >= 0)
             label = tl.load(before_ptr + e * K + label, mask=e > 0, other=0).to(tl.int32)
+            label = tl.minimum(label, K - 1)
     elif backward == 0:
         m = tl.max(final, axis=0)
         safe = tl.where(m == float("-inf"), 0.0, m)
@@ -129,7 +130,7 @@ def _sweep(
         tl.store(value_ptr + b, value + bad)
 
 
-@triton.jit
+@triton.jit(do_not_specialize=["batch", "L"])
 def _combine(
     segment_ptr, transition_ptr, length_ptr, near_ptr, far_ptr, value_ptr, segment_grad_ptr,
     transition_grad_ptr, batch, L, M, K, stride_table, scale_high, scale_low,
@@ -215,8 +216,8 @@ def segment_infer(
         ROWS=rows, BLOCK=block, ACC=acc, num_warps=warps,
     )  # fmt: skip
     at_end = lengths.clamp(1, L)[:, None, None].expand(-1, 1, K)
-    last = near[0].gather(1, at_end)[:, 0] + end * scale
-    first = near[1][:, 0] + start * scale
+    last = near[0].gather(1, at_end)[:, 0] + end.double() * scale
+    first = near[1][:, 0] + start.double() * scale
     return (
         value / scale,
         segment_grad,

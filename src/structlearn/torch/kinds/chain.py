@@ -100,16 +100,9 @@ class ChainKind(Kind):
             given.get("end", zero.expand(K)),
         )
 
-    def _by_block(
-        self, label: torch.Tensor, transition: torch.Tensor, lengths: torch.Tensor
-    ) -> Tensors:
+    def _by_name(self, parts: Sequence[torch.Tensor]) -> Tensors:
         """Return the gradients of the blocks that were given."""
-        last = (lengths.clamp(1, label.shape[1]) - 1)[:, None, None].expand(-1, 1, label.shape[2])
-        found = {"label": label, "transition": transition}
-        if "start" in self.names:
-            found["start"] = label[:, 0].clone()
-        if "end" in self.names:
-            found["end"] = label.gather(1, last)[:, 0]
+        found = dict(zip(("label", "transition", "start", "end"), parts, strict=True))
         return [found[name] for name in self.names]
 
     def infer_kernel(
@@ -121,8 +114,8 @@ class ChainKind(Kind):
             value, (y,) = self.argmax_kernel(scores, lengths)
             dtype = torch.float64 if scores[0].dtype == torch.float64 else torch.float32
             return value, self.encode(y, scores, dtype)
-        value, label, transition = chain_infer(*self._all_blocks(scores), lengths, temperature)
-        return value, self._by_block(label, transition, lengths)
+        value, *parts = chain_infer(*self._all_blocks(scores), lengths, temperature)
+        return value, self._by_name(parts)
 
     def argmax_kernel(self, scores: Tensors, lengths: torch.Tensor) -> tuple[torch.Tensor, Tensors]:
         from ..kernels.viterbi import chain_argmax
@@ -142,10 +135,10 @@ class ChainKind(Kind):
         """Return the loss and its gradients by block, ε > 0, in one go."""
         from ..kernels.chain import chain_loss
 
-        value, label, transition = chain_loss(
+        value, *parts = chain_loss(
             *self._all_blocks(scores), lengths, y, temperature, margin, table
         )
-        return value, self._by_block(label, transition, lengths)
+        return value, self._by_name(parts)
 
     # -- outputs --------------------------------------------------------------------------------
 
