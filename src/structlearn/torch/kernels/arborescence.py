@@ -37,6 +37,9 @@ __all__ = ["crossing_trees"]
 #: Bytes of the graphs that are kept for the gradient; larger batches go in pieces.
 _MOST_BYTES = 1 << 28
 
+#: Words that are worked on at a time, and by how many warps.
+_ROWS, _WARPS = 16, 8
+
 
 @triton.jit
 def _row(graph_ptr, v, c, C, ACC: tl.constexpr):
@@ -167,6 +170,6 @@ def crossing_trees(
     for first in range(0, batch, piece):
         _eliminate[(min(piece, batch - first),)](
             arc, lengths, graphs, mass, value, grad, first, N, *halves(LOG2E / temperature),
-            SINGLE=single_root, ROWS=16, COLUMNS=block_of(N + 1), ACC=acc, num_warps=8,
+            SINGLE=single_root, ROWS=_ROWS, COLUMNS=block_of(N + 1), ACC=acc, num_warps=_WARPS,
         )  # fmt: skip
     return value, grad

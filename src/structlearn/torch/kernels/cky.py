@@ -35,6 +35,9 @@ from .common import (
 
 __all__ = ["span_trees"]
 
+#: Spans and splits that are worked on at a time, and by how many warps.
+_ROWS, _SPLITS, _WARPS = 32, 16, 8
+
 
 @triton.jit(do_not_specialize=["N"])
 def _inside(
@@ -188,8 +191,8 @@ def span_trees(
     split = torch.empty((batch, M, M) if best else 1, dtype=torch.int16, device=labelled.device)
     value = torch.zeros(batch, dtype=torch.float64, device=labelled.device)
     grads = torch.zeros((2, batch, N, M), dtype=dtype, device=labelled.device)
-    rows = min(64, block_of(N))
-    common = {"MAX": best, "ROWS": rows, "SPLITS": 16, "ACC": acc, "num_warps": 8}
+    rows = min(_ROWS, block_of(N))
+    common = {"MAX": best, "ROWS": rows, "SPLITS": _SPLITS, "ACC": acc, "num_warps": _WARPS}
     _inside[(batch,)](
         labelled.contiguous(), any_label.contiguous(), lengths, child, follow, body, split, value,
         N, *halves(scale), **common,

@@ -33,6 +33,9 @@ from .common import (
 
 __all__ = ["projective_trees"]
 
+#: Spans and splits that are worked on at a time, and by how many warps.
+_ROWS, _SPLITS, _WARPS = 32, 16, 8
+
 
 @triton.jit
 def _keep(row_ptr, column_ptr, i, j, N, x, mask):
@@ -263,9 +266,9 @@ def projective_trees(
     split = torch.empty((6, batch, N, N) if best else 1, dtype=torch.int16, device=arc.device)
     value = torch.zeros(batch, dtype=torch.float64, device=arc.device)
     grad = torch.zeros((batch, N, N), dtype=dtype, device=arc.device)
-    rows = min(64, block_of(N))
-    common = {"SINGLE": single_root, "MAX": best, "ROWS": rows, "SPLITS": 16, "ACC": acc}
-    common["num_warps"] = 8
+    rows = min(_ROWS, block_of(N))
+    common = {"SINGLE": single_root, "MAX": best, "ROWS": rows, "SPLITS": _SPLITS, "ACC": acc}
+    common["num_warps"] = _WARPS
     chart = batch * N * N
     _inside[(batch,)](
         arc.contiguous(), lengths, charts, split, value, N, chart, *halves(scale), **common

@@ -11,6 +11,9 @@ from .common import accumulator, accumulator_dtype, block_of, finite_max, length
 
 __all__ = ["chain_argmax"]
 
+#: Numbers of the table that a thread holds.
+_PER_THREAD = 64
+
 
 @triton.jit
 def _best(a, u, table):
@@ -93,6 +96,6 @@ def chain_argmax(
     _viterbi[(batch,)](
         label, transition, start.contiguous(), end.contiguous(), lengths, before, y, value,
         L, K, K * K if transition.dim() == 3 else 0,
-        BLOCK=block, ACC=acc, num_warps=warps_of(block * block * wide),
+        BLOCK=block, ACC=acc, num_warps=warps_of(block * block * wide, _PER_THREAD),
     )  # fmt: skip
     return value, y
