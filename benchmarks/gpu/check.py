@@ -90,7 +90,7 @@ def eisner_reference(
 def span_reference(
     labelled: torch.Tensor, every: torch.Tensor, n: torch.Tensor, best: bool = False
 ) -> torch.Tensor:
-    B, N, _ = labelled.shape
+    N = labelled.shape[1]
     child: dict[Any, torch.Tensor] = {}
     follow: dict[Any, torch.Tensor] = {}
     for width in range(1, N + 1):
@@ -237,7 +237,9 @@ def path_score(inputs: Tensors, y: torch.Tensor, n: torch.Tensor) -> torch.Tenso
     k = y.clamp(min=0)
     score = torch.where(inside, label.gather(2, k[..., None])[..., 0], 0.0).sum(1) + start[k[:, 0]]
     score = score + end[k[b, n - 1]]
-    pairs = trans[k[:, :-1], k[:, 1:]] if trans.dim() == 2 else trans[b[:, None], k[:, :-1], k[:, 1:]]
+    pairs = (
+        trans[k[:, :-1], k[:, 1:]] if trans.dim() == 2 else trans[b[:, None], k[:, :-1], k[:, 1:]]
+    )
     return score + torch.where(inside[:, 1:], pairs, 0.0).sum(1)
 
 
@@ -280,9 +282,7 @@ def check_spans(draw: Draw) -> list[float]:
     labelled, every = draw.scores(B, N, N + 1), draw.scores(B, N, N + 1)
     every = torch.where(every == LOW, 0.0, every)
     n, t = draw.lengths(B, N), draw.temperature
-    wanted, parts = exact(
-        [labelled, every], tempered(lambda a, b: span_reference(a, b, n), t)
-    )
+    wanted, parts = exact([labelled, every], tempered(lambda a, b: span_reference(a, b, n), t))
     errors = compare(cky.span_trees(labelled, every, n, t), wanted, parts, draw.scale)
     best, _ = exact([labelled, every], lambda a, b: span_reference(a, b, n, best=True))
     return [*errors, error(cky.span_trees(labelled, every, n, 0.0)[0], best)]
@@ -302,7 +302,11 @@ def check_long(draw: Draw) -> list[float]:
     errors += [error(p, q) for p, q in zip(got[1:], parts, strict=True)]
     best = chain_reference(*(x.double() for x in inputs), n, best=True)
     found, y = viterbi.chain_argmax(*inputs, n)
-    return [*errors, error(found, best), error(path_score([x.double() for x in inputs], y, n), best)]
+    return [
+        *errors,
+        error(found, best),
+        error(path_score([x.double() for x in inputs], y, n), best),
+    ]
 
 
 CHECKS: dict[str, tuple[int, Callable[[Draw], list[float]]]] = {
@@ -335,7 +339,11 @@ def main(names: list[str]) -> None:
                     break
                 continue
             worst[kind] = max(worst.get(kind, 0.0), *errors)
-            limit = 1e-8 if draw.dtype == torch.float64 else 2e-5 * max(1.0, draw.scale / draw.temperature / 100)
+            limit = (
+                1e-8
+                if draw.dtype == torch.float64
+                else 2e-5 * max(1.0, draw.scale / draw.temperature / 100)
+            )
             if not max(errors) < limit:
                 failed.append(f"seed {seed}, {kind}, ε {draw.temperature}, {draw.closed}: {errors}")
         results[asked] = {"draws": last - first, "worst": worst, "failed": failed[:8]}

@@ -12,6 +12,7 @@ import sys
 from typing import Any
 
 import kernels
+
 import torch
 from structlearn.torch.kernels import arborescence, chain, cky, eisner, viterbi
 

@@ -152,8 +152,8 @@ def test_bad_lengths_give_no_number(kind):
 @pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16], ids=["float16", "bfloat16"])
 def test_half_precision(dtype):
     case = Case("chain", 3, torch.float32)
-    half = [block.to(dtype) for block in case.scores.values()]
     batch = batch_of(case)
+    half = [block.to(dtype) for block in batch.scores]
     lengths = batch.lengths.to(DEVICE)
     found = batch.kind.infer_kernel(on_device(half), lengths, 1.0)
     wanted = batch.kind.infer_kernel(on_device([b.float() for b in half]), lengths, 1.0)

@@ -27,6 +27,7 @@ from .common import (
     accumulator_dtype,
     block_of,
     halves,
+    launch,
     length_of,
     number,
     share,
@@ -168,8 +169,10 @@ def crossing_trees(
     graphs = arc.new_empty((piece, *graph), dtype=torch.float64)
     mass = arc.new_empty((piece, *graph[1:]), dtype=dtype)
     for first in range(0, batch, piece):
-        _eliminate[(min(piece, batch - first),)](
+        launch(
+            _eliminate, (min(piece, batch - first),),
             arc, lengths, graphs, mass, value, grad, first, N, *halves(LOG2E / temperature),
-            SINGLE=single_root, ROWS=_ROWS, COLUMNS=block_of(N + 1), ACC=acc, num_warps=_WARPS,
+            SINGLE=single_root, ROWS=_ROWS, COLUMNS=block_of(N + 1), ACC=acc,
+            options={"num_warps": _WARPS},
         )  # fmt: skip
     return value, grad

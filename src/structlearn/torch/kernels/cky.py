@@ -27,6 +27,7 @@ from .common import (
     accumulator_dtype,
     block_of,
     halves,
+    launch,
     length_of,
     log_add,
     number,
@@ -192,12 +193,16 @@ def span_trees(
     value = torch.zeros(batch, dtype=torch.float64, device=labelled.device)
     grads = torch.zeros((2, batch, N, M), dtype=dtype, device=labelled.device)
     rows = min(_ROWS, block_of(N))
-    common = {"MAX": best, "ROWS": rows, "SPLITS": _SPLITS, "ACC": acc, "num_warps": _WARPS}
-    _inside[(batch,)](
+    common = {"MAX": best, "ROWS": rows, "SPLITS": _SPLITS, "ACC": acc}
+    options = {"num_warps": _WARPS}
+    launch(
+        _inside, (batch,),
         labelled.contiguous(), any_label.contiguous(), lengths, child, follow, body, split, value,
-        N, *halves(scale), **common,
+        N, *halves(scale), options=options, **common,
     )  # fmt: skip
-    _outside[(batch,)](
-        lengths, child, follow, body, split, mass, column, grads[0], grads[1], N, **common
-    )
+    launch(
+        _outside, (batch,),
+        lengths, child, follow, body, split, mass, column, grads[0], grads[1], N,
+        options=options, **common,
+    )  # fmt: skip
     return value, grads[0], grads[1]

@@ -17,6 +17,7 @@ __all__ = [
     "block_of",
     "finite_max",
     "halves",
+    "launch",
     "length_of",
     "log_add",
     "number",
@@ -54,6 +55,43 @@ def halves(x: float) -> tuple[float, float]:
     """
     high = struct.unpack("f", struct.pack("f", x))[0]
     return high, x - high
+
+
+_COMPILED: dict[Any, Any] = {}
+
+
+def launch(
+    kernel: Any, grid: tuple[int, ...], *args: Any, options: dict[str, int], **constants: Any
+) -> None:
+    """Launch a kernel, past Triton's own look at the arguments where it has been compiled before.
+
+    That look takes longer than many of these kernels do. The key here tells apart all that Triton
+    does: types, which pointers and numbers are multiples of 16, and which numbers are 1.
+    """
+    key = (
+        kernel,
+        args[0].device,
+        *(
+            (a.dtype, a.data_ptr() % 16 == 0)
+            if isinstance(a, torch.Tensor)
+            else (a == 1, a % 16 == 0)
+            if isinstance(a, int)
+            else None
+            for a in args
+        ),
+        *constants.values(),
+        *options.values(),
+    )
+    compiled = _COMPILED.get(key)
+    if compiled is None:
+        # The interpreter gives no compiled kernel.
+        compiled = kernel[grid](*args, **constants, **options)
+        if compiled is not None:
+            _COMPILED[key] = compiled
+        return
+    rest = (constants[name] for name in kernel.arg_names[len(args) :])
+    whole = grid + (1,) * (3 - len(grid))
+    compiled[whole](*args, *rest)
 
 
 @triton.jit

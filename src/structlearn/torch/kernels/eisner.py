@@ -25,6 +25,7 @@ from .common import (
     accumulator_dtype,
     block_of,
     halves,
+    launch,
     length_of,
     log_add,
     number,
@@ -268,10 +269,14 @@ def projective_trees(
     grad = torch.zeros((batch, N, N), dtype=dtype, device=arc.device)
     rows = min(_ROWS, block_of(N))
     common = {"SINGLE": single_root, "MAX": best, "ROWS": rows, "SPLITS": _SPLITS, "ACC": acc}
-    common["num_warps"] = _WARPS
+    options = {"num_warps": _WARPS}
     chart = batch * N * N
-    _inside[(batch,)](
-        arc.contiguous(), lengths, charts, split, value, N, chart, *halves(scale), **common
+    launch(
+        _inside, (batch,),
+        arc.contiguous(), lengths, charts, split, value, N, chart, *halves(scale),
+        options=options, **common,
+    )  # fmt: skip
+    launch(
+        _outside, (batch,), lengths, charts, split, mass, grad, N, chart, options=options, **common
     )
-    _outside[(batch,)](lengths, charts, split, mass, grad, N, chart, **common)
     return value, grad

@@ -23,6 +23,7 @@ from .common import (
     accumulator_dtype,
     block_of,
     halves,
+    launch,
     length_of,
     number,
     share,
@@ -203,17 +204,19 @@ def segment_infer(
     scale = LOG2E / temperature
     start, end = start.contiguous(), end.contiguous()
     warps = warps_of(max(rows * block, block * block), 32)
-    _sweep[(batch, 2)](
+    launch(
+        _sweep, (batch, 2),
         segment, transition, start, end, lengths, near, far, value, lengths, lengths, lengths,
         L, M, K, per_example, *halves(scale),
-        MAX=False, ROWS=rows, BLOCK=block, ACC=acc, num_warps=warps,
+        MAX=False, ROWS=rows, BLOCK=block, ACC=acc, options={"num_warps": warps},
     )  # fmt: skip
     segment_grad = torch.empty_like(segment, dtype=dtype)
     transition_grad = segment.new_empty((batch, K, K), dtype=dtype)
-    _combine[(batch, L + 1)](
+    launch(
+        _combine, (batch, L + 1),
         segment, transition, lengths, near, far, value, segment_grad, transition_grad,
         batch, L, M, K, per_example, *halves(scale),
-        ROWS=rows, BLOCK=block, ACC=acc, num_warps=warps,
+        ROWS=rows, BLOCK=block, ACC=acc, options={"num_warps": warps},
     )  # fmt: skip
     at_end = lengths.clamp(1, L)[:, None, None].expand(-1, 1, K)
     last = near[0].gather(1, at_end)[:, 0] + end.double() * scale
@@ -245,10 +248,11 @@ def segment_argmax(
     long = torch.empty((batch, L + 1, K), dtype=torch.int16, device=segment.device)
     before = torch.empty((batch, L + 1, K), dtype=torch.uint8, device=segment.device)
     rows, block = block_of(M), block_of(K)
-    _sweep[(batch, 1)](
+    launch(
+        _sweep, (batch, 1),
         segment, transition, start.contiguous(), end.contiguous(), lengths, value, value, value,
         long, before, y, L, M, K, K * K if transition.dim() == 3 else 0, 1.0, 0.0,
         MAX=True, ROWS=rows, BLOCK=block, ACC=accumulator(segment),
-        num_warps=warps_of(max(rows * block, block * block), 32),
+        options={"num_warps": warps_of(max(rows * block, block * block), 32)},
     )  # fmt: skip
     return value, y

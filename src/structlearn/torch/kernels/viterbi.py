@@ -7,7 +7,15 @@ import triton.language as tl
 
 import torch
 
-from .common import accumulator, accumulator_dtype, block_of, finite_max, length_of, warps_of
+from .common import (
+    accumulator,
+    accumulator_dtype,
+    block_of,
+    finite_max,
+    launch,
+    length_of,
+    warps_of,
+)
 
 __all__ = ["chain_argmax"]
 
@@ -46,9 +54,7 @@ def _viterbi(
     a += tl.load(label_ptr + k, mask=inside & (n > 0), other=float("-inf")).to(ACC)
     total = tl.full((), 0.0, tl.float64)
     u0 = tl.load(label_ptr + K + k, mask=inside & (n > 1), other=float("-inf"))
-    u1 = tl.load(
-        label_ptr + 2 * K + k, mask=inside & (n > 2), other=float("-inf")
-    )
+    u1 = tl.load(label_ptr + 2 * K + k, mask=inside & (n > 2), other=float("-inf"))
     for t in range(1, n - 1, 2):
         next_ptr = label_ptr + (t + 2) * K + k
         next0 = tl.load(next_ptr, mask=inside & (t + 2 < n), other=float("-inf"))
@@ -93,9 +99,10 @@ def chain_argmax(
     before = torch.empty((batch, L, K), dtype=torch.uint8, device=label.device)
     block = block_of(K)
     wide = 2 if accumulator_dtype(label) == torch.float64 else 1
-    _viterbi[(batch,)](
+    launch(
+        _viterbi, (batch,),
         label, transition, start.contiguous(), end.contiguous(), lengths, before, y, value,
         L, K, K * K if transition.dim() == 3 else 0,
-        BLOCK=block, ACC=acc, num_warps=warps_of(block * block * wide, _PER_THREAD),
+        BLOCK=block, ACC=acc, options={"num_warps": warps_of(block * block * wide, _PER_THREAD)},
     )  # fmt: skip
     return value, y
