@@ -1,0 +1,112 @@
+"""A part-of-speech tagger: a BiLSTM over words and their letters, and a CRF over its tags.
+
+    python examples/torch/tagger.py FOLDER [--epochs 25] [--loss crf|hinge|softmax] [--json FILE]
+
+FOLDER has train, dev and test.conllu.gz of a Universal Dependencies treebank. Runs on a GPU where
+there is one.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import time
+from pathlib import Path
+
+from words import Batch, Vocabulary, WordEncoder, batches, make_batch, read_conllu, to_device, train
+
+import torch
+from structlearn.torch import ChainCRF
+from torch import nn
+
+
+class Tagger(nn.Module):
+    def __init__(self, vocabulary: Vocabulary, loss: str) -> None:
+        super().__init__()
+        self.encoder = WordEncoder(vocabulary)
+        K = len(vocabulary.tags)
+        self.scores = nn.Linear(self.encoder.size, K)
+        # The same scores, three losses: of whole sequences, with a margin, of each word alone.
+        margin, temperature = (1.0, 0.0) if loss == "hinge" else (0.0, 1.0)
+        self.crf = (
+            None if loss == "softmax" else ChainCRF(K, margin=margin, temperature=temperature)
+        )
+
+    def loss(self, batch: Batch) -> torch.Tensor:
+        scores = self.scores(self.encoder(batch))
+        if self.crf is None:
+            return nn.functional.cross_entropy(scores.flatten(0, 1), batch.tags.flatten())
+        return self.crf(scores, batch.tags, lengths=batch.lengths).sum() / batch.lengths.sum()
+
+    def tags(self, batch: Batch) -> torch.Tensor:
+        scores = self.scores(self.encoder(batch))
+        if self.crf is None:
+            return scores.argmax(dim=2)
+        return self.crf.argmax(scores, lengths=batch.lengths)
+
+
+def accuracy(model: Tagger, ready: list[Batch]) -> tuple[float, float]:
+    """Return the share of words with the right tag, and of sentences with all of them right."""
+    right = words = whole = sentences = 0
+    for batch in ready:
+        inside = (
+            torch.arange(batch.tags.shape[1], device=batch.tags.device) < batch.lengths[:, None]
+        )
+        same = (model.tags(batch) == batch.tags) & inside
+        right += int(same.sum())
+        words += int(inside.sum())
+        whole += int((same | ~inside).all(dim=1).sum())
+        sentences += len(batch.numbers)
+    return right / words, whole / sentences
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("folder", type=Path)
+    parser.add_argument("--epochs", type=int, default=25)
+    parser.add_argument("--loss", choices=["crf", "hinge", "softmax"], default="crf")
+    parser.add_argument("--rate", type=float, default=3e-3)
+    parser.add_argument("--size", type=int, default=32)
+    parser.add_argument("--limit", type=int, help="how many sentences of each file to use")
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--json", type=Path)
+    options = parser.parse_args()
+    torch.manual_seed(options.seed)
+    device = "cuda" if torch.cuda.is_available() else "cpu"
+    files = {
+        name: read_conllu(options.folder / f"{name}.conllu.gz")[: options.limit]
+        for name in ("train", "dev", "test")
+    }
+    vocabulary = Vocabulary(files["train"])
+    ready = {
+        name: [
+            to_device(make_batch(sentences, numbers, vocabulary), device)
+            for numbers in batches(
+                sentences, options.size, options.seed if name == "train" else None
+            )
+        ]
+        for name, sentences in files.items()
+    }
+    model = Tagger(vocabulary, options.loss).to(device)
+
+    def evaluate() -> dict[str, float]:
+        words, whole = accuracy(model, ready["dev"])
+        return {"dev": words, "dev sentences": whole}
+
+    begin = time.monotonic()
+    history = train(model, ready["train"], options.epochs, options.rate, evaluate, options.seed)
+    seconds = time.monotonic() - begin
+    with torch.no_grad():
+        words, whole = accuracy(model, ready["test"])
+    print(f"{options.loss}: test {words:.4f} of words, {whole:.4f} of sentences; {seconds:.0f} s")
+    if options.json:
+        record = {
+            "loss": options.loss, "test": words, "test sentences": whole, "seconds": seconds,
+            "device": torch.cuda.get_device_name() if device == "cuda" else "cpu",
+            "seed": options.seed, "epochs": history,
+        }  # fmt: skip
+        options.json.write_text(json.dumps(record, indent=1))
+
+
+if __name__ == "__main__":
+    main()
