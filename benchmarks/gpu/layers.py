@@ -1,6 +1,6 @@
 """Time loss and gradient through the layers on one GPU, and of other libraries in the same run.
 
-    PYTHONPATH=src python benchmarks/gpu/layers.py
+    PYTHONPATH=src python benchmarks/gpu/layers.py [ours] [theirs]
 
 ``eager`` are best and median of single calls by CUDA events, ``graph`` those of replays of a CUDA
 graph, in milliseconds; ``megabytes`` is the peak beyond the inputs. pytorch-crf and torch-struct
@@ -110,9 +110,11 @@ def theirs() -> dict[str, Any]:
         found["torch-struct"] = f"not here: {error!r}"[:200]
     else:
         potentials, n = draw(256, 127, 45, 45), lengths(256, 128)
-        chain = LinearChainCRF(potentials, lengths=n)
         found["torch-struct 256x128x45"] = measure(
-            lambda: torch.autograd.grad(chain.partition.sum(), potentials), graph=False
+            lambda: torch.autograd.grad(
+                LinearChainCRF(potentials, lengths=n).partition.sum(), potentials
+            ),
+            graph=False,
         )
         arcs, words = draw(64, 40, 40), lengths(64, 40)
         found["torch-struct non-projective 64x40"] = measure(
@@ -124,10 +126,12 @@ def theirs() -> dict[str, Any]:
     return found
 
 
-def main() -> None:
+def main(names: list[str]) -> None:
     torch.manual_seed(0)
     results: dict[str, Any] = {"device": torch.cuda.get_device_name(), "torch": torch.__version__}
     for name, part in (("ours", ours), ("theirs", theirs)):
+        if names and name not in names:
+            continue
         try:
             results[name] = part()
         except Exception as error:
@@ -137,4 +141,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    main(sys.argv[1:])

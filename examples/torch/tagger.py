@@ -12,6 +12,7 @@ import argparse
 import json
 import time
 from pathlib import Path
+from typing import Any
 
 from words import Batch, Vocabulary, WordEncoder, batches, make_batch, read_conllu, to_device, train
 
@@ -21,9 +22,9 @@ from torch import nn
 
 
 class Tagger(nn.Module):
-    def __init__(self, vocabulary: Vocabulary, loss: str) -> None:
+    def __init__(self, vocabulary: Vocabulary, loss: str, **options: Any) -> None:
         super().__init__()
-        self.encoder = WordEncoder(vocabulary)
+        self.encoder = WordEncoder(vocabulary, **options)
         K = len(vocabulary.tags)
         self.scores = nn.Linear(self.encoder.size, K)
         # The same scores, three losses: of whole sequences, with a margin, of each word alone.
@@ -31,12 +32,19 @@ class Tagger(nn.Module):
         self.crf = (
             None if loss == "softmax" else ChainCRF(K, margin=margin, temperature=temperature)
         )
+        # A second task from the same states: the treebank's fine tags.
+        self.fine_scores = nn.Linear(self.encoder.size, len(vocabulary.fine_tags))
 
     def loss(self, batch: Batch) -> torch.Tensor:
-        scores = self.scores(self.encoder(batch))
+        states = self.encoder(batch)
+        fine = nn.functional.cross_entropy(
+            self.fine_scores(states).flatten(0, 1), batch.fine_tags.flatten()
+        )
+        scores = self.scores(states)
         if self.crf is None:
-            return nn.functional.cross_entropy(scores.flatten(0, 1), batch.tags.flatten())
-        return self.crf(scores, batch.tags, lengths=batch.lengths).sum() / batch.lengths.sum()
+            return nn.functional.cross_entropy(scores.flatten(0, 1), batch.tags.flatten()) + fine
+        losses = self.crf(scores, batch.tags, lengths=batch.lengths)
+        return losses.sum() / batch.lengths.sum() + fine
 
     def tags(self, batch: Batch) -> torch.Tensor:
         scores = self.scores(self.encoder(batch))
@@ -67,6 +75,9 @@ def main() -> None:
     parser.add_argument("--loss", choices=["crf", "hinge", "softmax"], default="crf")
     parser.add_argument("--rate", type=float, default=3e-3)
     parser.add_argument("--size", type=int, default=32)
+    parser.add_argument("--hidden", type=int, default=256)
+    parser.add_argument("--dropout", type=float, default=0.4)
+    parser.add_argument("--forget", type=float, default=0.1, help="share of words seen by letters")
     parser.add_argument("--limit", type=int, help="how many sentences of each file to use")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--json", type=Path)
@@ -87,7 +98,9 @@ def main() -> None:
         ]
         for name, sentences in files.items()
     }
-    model = Tagger(vocabulary, options.loss).to(device)
+    model = Tagger(vocabulary, options.loss, dropout=options.dropout, forget=options.forget).to(
+        device
+    )
 
     def evaluate() -> dict[str, float]:
         words, whole = accuracy(model, ready["dev"])

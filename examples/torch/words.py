@@ -19,6 +19,7 @@ PAD, UNKNOWN, ROOT = 0, 1, 2
 class Sentence:
     words: list[str]
     tags: list[str]
+    fine_tags: list[str]
     heads: list[int]
     relations: list[str]
 
@@ -33,11 +34,15 @@ def read_conllu(path: str | Path) -> list[Sentence]:
     for block in blocks:
         rows = [line.split("\t") for line in block.splitlines() if not line.startswith("#")]
         rows = [row for row in rows if row[0].isdigit()]
-        words, tags, heads, relations = zip(*((r[1], r[3], r[6], r[7]) for r in rows), strict=True)
-        sentences.append(
-            Sentence(list(words), list(tags), [int(h) for h in heads], list(relations))
+        words, tags, fine, heads, relations = (
+            [row[column] for row in rows] for column in (1, 3, 4, 6, 7)
         )
+        sentences.append(Sentence(words, tags, fine, [int(h) for h in heads], relations))
     return sentences
+
+
+def ending(word: str) -> str:
+    return word[-3:].lower()
 
 
 class Vocabulary:
@@ -48,7 +53,10 @@ class Vocabulary:
         letters = Counter(c for s in sentences for w in s.words for c in w)
         self.words = {w: i for i, w in enumerate((w for w in words if words[w] > 1), start=3)}
         self.letters = {c: i for i, c in enumerate((c for c in letters if letters[c] > 2), start=3)}
+        endings = Counter(ending(w) for s in sentences for w in s.words)
+        self.endings = {e: i for i, e in enumerate((e for e in endings if endings[e] > 2), start=3)}
         self.tags = sorted({t for s in sentences for t in s.tags})
+        self.fine_tags = sorted({t for s in sentences for t in s.fine_tags})
         self.relations = sorted({r for s in sentences for r in s.relations})
 
     def word_numbers(self, sentence: Sentence) -> list[int]:
@@ -66,8 +74,10 @@ class Vocabulary:
 class Batch:
     words: torch.Tensor  # (B, L)
     letters: torch.Tensor  # (B, L, C)
+    endings: torch.Tensor  # (B, L)
     lengths: torch.Tensor  # (B,)
     tags: torch.Tensor  # (B, L), −100 where there is none
+    fine_tags: torch.Tensor
     heads: torch.Tensor
     relations: torch.Tensor
     numbers: list[int]  # which sentences these are
@@ -85,8 +95,10 @@ def make_batch(
     shape = (len(chosen), longest)
     words = torch.full((shape[0], longest + first), PAD)
     spelled = torch.full((shape[0], longest + first, max(widest, 5)), PAD)
-    tags, heads, relations = (torch.full(shape, -100) for _ in range(3))
+    ends = torch.full((shape[0], longest + first), PAD)
+    tags, fine, heads, relations = (torch.full(shape, -100) for _ in range(4))
     tag_of = {t: i for i, t in enumerate(vocabulary.tags)}
+    fine_of = {t: i for i, t in enumerate(vocabulary.fine_tags)}
     relation_of = {r: i for i, r in enumerate(vocabulary.relations)}
     for b, (sentence, spelling) in enumerate(zip(chosen, letters, strict=True)):
         n = len(sentence.words)
@@ -94,13 +106,17 @@ def make_batch(
             words[b, 0] = ROOT
             spelled[b, 0, 0] = ROOT
         words[b, first : first + n] = torch.tensor(vocabulary.word_numbers(sentence))
+        ends[b, first : first + n] = torch.tensor(
+            [vocabulary.endings.get(ending(w), UNKNOWN) for w in sentence.words]
+        )
         for i, c in enumerate(spelling):
             spelled[b, first + i, : len(c)] = torch.tensor(c)
         tags[b, :n] = torch.tensor([tag_of.get(t, -100) for t in sentence.tags])
+        fine[b, :n] = torch.tensor([fine_of.get(t, -100) for t in sentence.fine_tags])
         heads[b, :n] = torch.tensor(sentence.heads)
         relations[b, :n] = torch.tensor([relation_of.get(r, -100) for r in sentence.relations])
     lengths = torch.tensor([len(s.words) for s in chosen])
-    return Batch(words, spelled, lengths, tags, heads, relations, numbers)
+    return Batch(words, spelled, ends, lengths, tags, fine, heads, relations, numbers)
 
 
 def batches(
@@ -129,33 +145,36 @@ def to_device(batch: Batch, device: str) -> Batch:
 
 
 class WordEncoder(nn.Module):
-    """Words by an embedding and a convolution over their letters, read by a BiLSTM."""
+    """Words by embeddings, of their endings too, and letters by convolutions, read by a BiLSTM."""
 
     def __init__(
-        self, vocabulary: Vocabulary, width: int = 100, hidden: int = 256, layers: int = 2,
-        dropout: float = 0.4,
+        self, vocabulary: Vocabulary, width: int = 100, hidden: int = 400, layers: int = 2,
+        dropout: float = 0.4, forget: float = 0.1,
     ) -> None:  # fmt: skip
         super().__init__()
         self.words = nn.Embedding(len(vocabulary.words) + 3, width, padding_idx=PAD)
         self.letters = nn.Embedding(len(vocabulary.letters) + 3, 40, padding_idx=PAD)
+        self.endings = nn.Embedding(len(vocabulary.endings) + 3, 50, padding_idx=PAD)
         self.convolutions = nn.ModuleList(
             nn.Conv1d(40, 75, size, padding=size // 2) for size in (3, 5)
         )
         self.lstm = nn.LSTM(
-            width + 150, hidden, layers, batch_first=True, bidirectional=True, dropout=dropout
+            width + 200, hidden, layers, batch_first=True, bidirectional=True, dropout=dropout
         )
         self.dropout = nn.Dropout(dropout)
+        self.forget = forget
         self.size = 2 * hidden
 
     def forward(self, batch: Batch) -> torch.Tensor:
         words = batch.words
         if self.training:  # some words are known by their letters alone
-            gone = (torch.rand(words.shape, device=words.device) < 0.1) & (words > ROOT)
+            gone = (torch.rand(words.shape, device=words.device) < self.forget) & (words > ROOT)
             words = torch.where(gone, UNKNOWN, words)
         B, L, C = batch.letters.shape
         letters = self.letters(batch.letters.view(B * L, C)).transpose(1, 2)
         spelled = [c(letters).relu().amax(dim=2) for c in self.convolutions]
-        x = torch.cat([self.words(words), torch.cat(spelled, dim=1).view(B, L, -1)], dim=2)
+        letters = torch.cat(spelled, dim=1).view(B, L, -1)
+        x = torch.cat([self.words(words), letters, self.endings(batch.endings)], dim=2)
         x = self.dropout(x)
         lengths = (batch.words != PAD).sum(dim=1).cpu()
         packed = nn.utils.rnn.pack_padded_sequence(
@@ -169,7 +188,10 @@ class WordEncoder(nn.Module):
 def train(
     model: nn.Module, ready: list[Batch], epochs: int, rate: float, evaluate: object, seed: int = 0
 ) -> list[dict[str, float]]:
-    """Adam with a rate that rises for one epoch and falls to 0; one record for each epoch."""
+    """Adam with a rate that rises for one epoch and falls to 0; one record for each epoch.
+
+    What is evaluated, and left in the model at the end, are running means of the weights.
+    """
     optimizer = torch.optim.AdamW(
         model.parameters(),
         lr=rate,
@@ -183,6 +205,8 @@ def train(
     )
     rng = random.Random(seed)
     history = []
+    weights = [p.data for p in model.parameters()]
+    means = [p.clone() for p in weights]
     for epoch in range(1, epochs + 1):
         model.train()
         rng.shuffle(ready)
@@ -194,10 +218,15 @@ def train(
             nn.utils.clip_grad_norm_(model.parameters(), 5.0)
             optimizer.step()
             schedule.step()
+            torch._foreach_lerp_(means, weights, 0.002)
             total += loss.detach()
         model.eval()
+        latest = [p.clone() for p in weights]
+        torch._foreach_copy_(weights, means)
         with torch.no_grad():
             record = {"epoch": epoch, "loss": float(total) / len(ready), **evaluate()}  # type: ignore[operator]
+        if epoch < epochs:
+            torch._foreach_copy_(weights, latest)
         history.append(record)
         print(", ".join(f"{k} {v:.4g}" for k, v in record.items()), flush=True)
     return history

@@ -53,11 +53,12 @@ def step(layer, scores, y, lengths):
     return [loss.detach(), *torch.autograd.grad(loss.sum(), wanted)]
 
 
+@pytest.mark.filterwarnings("ignore:Synchronization debug mode")
 def test_it_never_waits_for_the_gpu(case):
     layer, scores, y, lengths = case
     mask = torch.arange(L, device="cuda") < lengths[:, None]
-    torch.cuda.set_sync_debug_mode("error")
     try:
+        torch.cuda.set_sync_debug_mode("error")
         step(layer, scores, y, lengths)
         layer(scores, y, mask=mask)
         layer.marginals(scores, lengths=lengths)
@@ -94,6 +95,8 @@ def test_cuda_graph(case):
     assert all(torch.equal(a, b) for a, b in zip(found, wanted, strict=True))
 
 
+@pytest.mark.filterwarnings("ignore::DeprecationWarning")
+@pytest.mark.filterwarnings("ignore::UserWarning")
 def test_compiled_without_breaks(case):
     layer, scores, y, lengths = case
     compiled = torch.compile(layer, fullgraph=True)

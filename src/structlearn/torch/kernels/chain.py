@@ -38,7 +38,7 @@ MOST_LABELS = 256
 _SHAPES = {
     16: (1, 16, 64, 8),
     32: (1, 32, 32, 4),
-    64: (2, 64, 32, 8),
+    64: (2, 64, 16, 4),
     128: (4, 64, 32, 8),
     256: (8, 32, 16, 8),
 }
@@ -84,8 +84,8 @@ def _run(
     if not gradient:
         return (value if y is None else value[:batch] - value[batch:],)
     loss = value if y is None else new(batch, dtype=torch.float64)
-    grads = [new(shape, dtype=dtype) for shape in ((batch, L, K), (batch, K, K))]
-    grads += new((2, batch, K), dtype=dtype).unbind(0)
+    shapes = ((batch, L, K), (batch, K, K), (batch, K), (batch, K))
+    grads = [new(shape, dtype=dtype) for shape in shapes]
     for careful in (True,) if dtype == torch.float64 else (False, True):
         launch(
             combine, (batch, triton.cdiv(K, columns)),
