@@ -19,7 +19,7 @@ from .common import (
 
 __all__ = ["chain_argmax"]
 
-#: Numbers of the table that a thread holds.
+#: Numbers of the table that a thread holds at least; with more labels it is a column.
 _PER_THREAD = 64
 
 
@@ -103,6 +103,7 @@ def chain_argmax(
         _viterbi, (batch,),
         label, transition, start.contiguous(), end.contiguous(), lengths, before, y, value,
         L, K, K * K if transition.dim() == 3 else 0,
-        BLOCK=block, ACC=acc, options={"num_warps": warps_of(block * block * wide, _PER_THREAD)},
+        BLOCK=block, ACC=acc,
+        options={"num_warps": warps_of(block * block * wide, max(block, _PER_THREAD))},
     )  # fmt: skip
     return value, y

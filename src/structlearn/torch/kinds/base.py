@@ -11,6 +11,7 @@ import numpy as np
 import torch
 
 from ...structures.base import Structure
+from ...structures.threads import n_threads
 
 __all__ = ["IGNORE", "UNUSED", "Kind", "Tensors", "lengths_to_mask", "say_once"]
 
@@ -38,6 +39,8 @@ class Kind:
 
     #: The block that scores the parts an output is made of.
     main: str
+    #: Whether what :meth:`cut` returns is whole rows, one after another in memory.
+    cuts_leave_rows = False
 
     def __init__(
         self, structure: Structure, names: tuple[str, ...], shared: tuple[bool, ...]
@@ -102,6 +105,8 @@ class Kind:
         self, scores: Tensors, lengths: torch.Tensor, temperature: float
     ) -> tuple[torch.Tensor, Tensors]:
         """Return values and gradients by block, in float64 on the CPU."""
+        if temperature > 0 and self.cuts_leave_rows:
+            return self._infer_in_place(scores, lengths, temperature)
         found: Any = self.structure.infer(
             temperature=temperature, n_jobs=self.threads(), **self.examples(scores, lengths)
         )
@@ -115,6 +120,25 @@ class Kind:
                 (array if shared else self.cut(name, array, k))[...] = p[name]
             parts.append(block)
         return torch.tensor([value for value, _ in found], dtype=torch.float64), parts
+
+    def _infer_in_place(
+        self, scores: Tensors, lengths: torch.Tensor, temperature: float
+    ) -> tuple[torch.Tensor, Tensors]:
+        """Return the same, written by the core where it belongs."""
+        structure: Any = self.structure
+        _, theta, size = structure._convert(self.examples(scores, lengths))
+        parts = [torch.zeros(shape, dtype=torch.float64) for shape in self.part_shapes(scores)]
+        n = lengths.tolist()
+        columns = {
+            name: list(block.numpy())
+            if shared
+            else [self.cut(name, a, k) for a, k in zip(block.numpy(), n, strict=True)]
+            for name, shared, block in zip(self.names, self.shared, parts, strict=True)
+        }
+        value = structure._core.infer_batch(
+            theta, columns, size, float(temperature), False, n_threads(self.threads())
+        )
+        return torch.from_numpy(value), parts
 
     def argmax_core(self, scores: Tensors, lengths: torch.Tensor) -> tuple[torch.Tensor, Tensors]:
         """Return the values of the best outputs and these, on the CPU."""

@@ -18,6 +18,9 @@ __all__ = ["ChainKind", "position_costs"]
 #: As many as the kernels have room for.
 _MOST_LABELS = 256
 
+#: By order and block, how many axes one example's block has; asked for so often that it counts.
+_RANKS: dict[tuple[int, str], int] = {}
+
 
 class ChainKind(Kind):
     """Label (B, L, K), transition (K, K), start and end (K,).
@@ -26,6 +29,7 @@ class ChainKind(Kind):
     """
 
     main = "label"
+    cuts_leave_rows = True
     structure: Chain
 
     @classmethod
@@ -47,7 +51,11 @@ class ChainKind(Kind):
 
     @classmethod
     def _rank(cls, structure: Structure, name: str) -> int:
-        return 2 if name == "label" else len(structure.blocks(1)[name].outcomes)
+        assert isinstance(structure, Chain)
+        key = (structure.order, name)
+        if key not in _RANKS:
+            _RANKS[key] = 2 if name == "label" else len(structure.blocks(1)[name].outcomes)
+        return _RANKS[key]
 
     @classmethod
     def check(cls, structure: Structure, scores: dict[str, torch.Tensor]) -> None:
@@ -190,6 +198,25 @@ class ChainKind(Kind):
                 found[name] = label[:, :-1].transpose(1, 2) @ label[:, 1:]
             elif name != "label":
                 found[name] = label[:, :-1, :, None] * label[:, 1:, None, :]
+        return [found[name] for name in self.names]
+
+    def places(self, y: Any, scores: Tensors, lengths: Any) -> list[tuple[Any, ...]]:
+        """Return where the parts of known outputs are, by block, the example first (NumPy)."""
+        each = np.arange(len(lengths))
+        b, t = np.nonzero(np.arange(y.shape[1]) < lengths[:, None])
+        found = {
+            "label": (b, t, y[b, t]),
+            "start": (each, y[:, 0]),
+            "end": (each, y[each, lengths - 1]),
+        }
+        for name, block in zip(self.names, scores, strict=True):
+            if name not in found:
+                rank = self._rank(self.structure, name)
+                fits = t >= rank - 1
+                example, first = b[fits], t[fits] - rank + 1
+                run = [y[example, first + i] for i in range(rank)]
+                site = [first] if block.dim() == rank + 2 else []
+                found[name] = (example, *site, *run)
         return [found[name] for name in self.names]
 
 

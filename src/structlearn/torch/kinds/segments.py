@@ -26,6 +26,7 @@ class SegmentKind(Kind):
     """
 
     main = "segment"
+    cuts_leave_rows = True
     structure: SemiMarkov
 
     @classmethod
