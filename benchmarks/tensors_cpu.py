@@ -16,9 +16,8 @@ import time
 from pathlib import Path
 from typing import Any
 
-from structlearn.torch import ChainCRF
-
 import torch
+from structlearn.torch import ChainCRF
 
 
 def main() -> None:

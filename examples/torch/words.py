@@ -207,6 +207,7 @@ def train(
     history = []
     weights = [p.data for p in model.parameters()]
     means = [p.clone() for p in weights]
+    done = 0
     for epoch in range(1, epochs + 1):
         model.train()
         rng.shuffle(ready)
@@ -218,7 +219,8 @@ def train(
             nn.utils.clip_grad_norm_(model.parameters(), 5.0)
             optimizer.step()
             schedule.step()
-            torch._foreach_lerp_(means, weights, 0.002)
+            done += 1
+            torch._foreach_lerp_(means, weights, max(0.002, 9 / (10 + done)))
             total += loss.detach()
         model.eval()
         latest = [p.clone() for p in weights]
