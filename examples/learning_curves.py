@@ -12,7 +12,7 @@ Words written in digits, seen as images; a structured SVM and a CRF, each by sev
 """
 
 # %%
-# Fit each. ``history_`` has a record an iteration.
+# Fit each. ``history_`` has one record per iteration.
 
 from structlearn import CRF, StructuredSVM
 from structlearn.datasets import load_digit_words

@@ -96,12 +96,12 @@ class ByDynamicProgram(LuhnNumbers):
 
 
 # %%
-# The integer program: one digit a position, and the sum is ten times a whole number. It is kept and
-# solved again with other scores.
+# The integer program: one digit per position, and the sum is ten times a whole number. It is kept
+# and solved again with other scores.
 
 
 class ByIntegerProgram(LuhnNumbers):
-    """One digit a position, and the sum is ten times a whole number."""
+    """One digit per position, and the sum is ten times a whole number."""
 
     def __init__(self):
         self.programs = {}  # by length

@@ -171,7 +171,7 @@ def test_more_threads_than_there_are(home, tmp_path):
 def test_numbers_that_make_no_sense(fails, capfd):
     with pytest.raises(SystemExit):
         run(["predict", "model", "good.txt", "--nbest", "9" * 20])
-    assert "is above" in capfd.readouterr().err
+    assert "is greater than" in capfd.readouterr().err
     told = fails("train", "tagger", "good.txt", "--model", "m", "--learner", "crf", "--C", 0)
     assert "C must be" in told
 

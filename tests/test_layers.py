@@ -159,7 +159,8 @@ def test_what_stands_beside_knows_no_layer(name):
 
 def test_nothing_below_the_command_line_knows_it():
     for name, path in sources():
-        if layer(name) not in ("cli", "commands", "demo", "__main__", "loading", "tasks", ""):
+        outer = ("arguments", "cli", "commands", "demo", "__main__", "loading", "tasks", "")
+        if layer(name) not in outer:
             above = {"cli", "commands", "demo", "loading", "tasks"}
             assert not above & {layer(t) for t in imports(name, path)}, name
 
@@ -169,8 +170,9 @@ def test_learners_see_a_problem_and_nothing_in_it(name):
     """The operations of a problem and its handle for the core; no private name, no structure."""
     hidden = {"structure", "examples", "layout", "features", "scorer"}
     for node in ast.walk(ast.parse(MODULES[name].read_text(encoding="utf-8"))):
-        if not isinstance(node, ast.Attribute) or not isinstance(node.value, ast.Name):
+        if not isinstance(node, ast.Attribute):
             continue
-        if node.value.id == "problem":
+        owner = getattr(node.value, "id", getattr(node.value, "attr", ""))  # problem, self.problem
+        if owner in ("problem", "_problem"):
             assert not node.attr.startswith("_"), f"{name} looks at problem.{node.attr}"
             assert node.attr not in hidden, f"{name} looks at problem.{node.attr}"

@@ -144,10 +144,12 @@ def last(word):
 def test_files_of_no_task(description, tmp_path, capsys):
     path = tmp_path / "x"
     write_container(path, description, {})
-    with pytest.raises(FileError, match=r"a model for the task .*, which this structlearn cannot"):
+    with pytest.raises(
+        FileError, match=r"a model for the task .*, which this version of structlearn cannot"
+    ):
         structlearn.load(path)
     assert run(["predict", str(path), "-"]) == 1
-    assert "commands are for tagger, segments, parser" in capsys.readouterr().err
+    assert "commands work with models of tagger, segments, parser" in capsys.readouterr().err
 
 
 def test_commands_say_that_arrays_are_for_python(tmp_path, capsys):
@@ -155,7 +157,7 @@ def test_commands_say_that_arrays_are_for_python(tmp_path, capsys):
     for command in (["predict", "-"], ["evaluate", "gold"], ["inspect"]):
         assert run([command[0], str(tmp_path / "x"), *command[1:]]) == 1
         told = capsys.readouterr().err
-        assert "the model of 'CRF'; commands are for tagger" in told
+        assert "the model of 'CRF'; commands work with models of tagger" in told
         assert "structlearn.load" in told
 
 

@@ -149,7 +149,7 @@ def test_growth_fits_a_power():
 def test_growth_needs_sizes():
     with pytest.raises(ValueError, match="two sizes"):
         plotting.growth_slope([3, 3], [1, 2])
-    with pytest.raises(ValueError, match="as long"):
+    with pytest.raises(ValueError, match="the same length"):
         plotting.growth_slope([3, 4], [1])
 
 

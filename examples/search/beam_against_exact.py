@@ -63,7 +63,7 @@ middle.plot(widths, behind, "s-", color="#E69F00", lw=2)
 middle.set(ylabel="score behind the best, mean", ylim=(-0.3, None))
 right.plot(widths, 10 * np.array(seconds), "^-", color="#CC79A7", lw=2, label="beam")
 right.axhline(10 * exact_seconds, color="k", ls="--", label="exact search")
-right.set(ylabel="milliseconds a sentence", yscale="log")
+right.set(ylabel="milliseconds per sentence", yscale="log")
 right.legend(frameon=False)
 for ax in (left, middle, right):
     ax.set_xscale("log", base=2)

@@ -9,7 +9,7 @@ best tree is a maximum spanning arborescence,
 """
 
 # %%
-# A parser from a treebank that is made on the spot: (word, tag, head, relation), heads counted from
+# A parser from a treebank that is generated: (word, tag, head, relation), heads counted from
 # 1, and 0 for the root.
 
 from structlearn.datasets import make_treebank

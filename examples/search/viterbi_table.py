@@ -41,7 +41,7 @@ print("path:", [labels[k] for k in table.path])
 print(Chain().solve(**scores))
 
 # %%
-# Five pictures: a column of α a step, then the way back along the notes.
+# Five pictures: one column of α per step, then the way back along the notes.
 
 import matplotlib.pyplot as plt
 

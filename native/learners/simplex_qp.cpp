@@ -3,8 +3,6 @@
 #include <algorithm>
 #include <cmath>
 
-#include "learners/cholesky.hpp"
-
 namespace structlearn {
 
 void Gram::grow(std::span<const double> row) {
@@ -100,6 +98,33 @@ std::size_t pairwise_steps(const Gram& gram, double scale, SimplexPoint& point, 
 
 namespace {
 
+// Solves the positive semi-definite system Mx = y (rows of M one after another) by Cholesky; false
+// where it breaks down, which is where nothing but rounding is left of a pivot.
+bool cholesky(std::vector<double>& M, std::vector<double>& y, std::size_t n) {
+  for (std::size_t j = 0; j < n; ++j) {
+    const double whole = M[j * n + j];
+    for (std::size_t i = j; i < n; ++i) {
+      double sum = M[i * n + j];
+      for (std::size_t k = 0; k < j; ++k) sum -= M[i * n + k] * M[j * n + k];
+      if (i == j) {
+        if (!(sum > 1e-13 * whole)) return false;
+        M[j * n + j] = std::sqrt(sum);
+      } else {
+        M[i * n + j] = sum / M[j * n + j];
+      }
+    }
+  }
+  for (std::size_t i = 0; i < n; ++i) {
+    for (std::size_t k = 0; k < i; ++k) y[i] -= M[i * n + k] * y[k];
+    y[i] /= M[i * n + i];
+  }
+  for (std::size_t i = n; i-- > 0;) {
+    for (std::size_t k = i + 1; k < n; ++k) y[i] -= M[k * n + i] * y[k];
+    y[i] /= M[i * n + i];
+  }
+  return true;
+}
+
 // One step on the face of the vertices in use: towards the point where their gradients are equal,
 // as far as no weight turns negative. False where nothing moved.
 bool face_step(const Gram& gram, SimplexPoint& point) {
@@ -120,20 +145,18 @@ bool face_step(const Gram& gram, SimplexPoint& point) {
   }
   const std::size_t n = used.size();
   if (n == 0) return false;
-  SymmetricMatrix M(n);
-  std::vector<double> x(n);
+  std::vector<double> M(n * n), x(n);
   for (std::size_t i = 0; i < n; ++i) {
-    for (std::size_t j = i; j < n; ++j) {
+    for (std::size_t j = 0; j < n; ++j) {
       double m = gram(used[i], used[j]);
       if (!from_origin) {
         m += gram(pivot, pivot) - gram(used[i], pivot) - gram(used[j], pivot);
       }
-      M(i, j) = m;
+      M[i * n + j] = m;
     }
     x[i] = point.gradient[used[i]] - (from_origin ? point.origin : point.gradient[pivot]);
   }
-  if (!M.factorise()) return false;
-  M.solve(x.data());
+  if (!cholesky(M, x, n)) return false;
   double sum = 0.0;
   for (const double d : x) sum += d;
   double length = 1.0;

@@ -36,7 +36,7 @@ void double_table(std::vector<Slot>& table, const Slot& free, Used&& used, Home&
 template <class Slot>
 class OpenTable {
  public:
-  // Room for so many keys before it grows.
+  // Room for this many keys before it grows.
   explicit OpenTable(std::size_t expected = 0)
       : slots_(std::bit_ceil(std::max<std::size_t>(64, 2 * expected))) {}
 

@@ -4,6 +4,8 @@
 #include <cstdint>
 #include <stdexcept>
 
+#include "numeric/probing.hpp"
+
 namespace structlearn {
 
 void EntryMerger::operator()(WeightEntries& entries) {
@@ -25,14 +27,15 @@ void EntryMerger::add_up(WeightEntries& entries) {
   if (entries.size() >= kEmpty / 2) throw std::length_error("too many entries of one example");
   if (slots_.size() < 2 * entries.size()) slots_.assign(std::bit_ceil(2 * entries.size()), kEmpty);
   const std::size_t mask = slots_.size() - 1;
-  // Entries move to the front, one a weight; a slot names the one of its weight.
+  // Entries move to the front, one per weight; a slot names the one of its weight.
   std::size_t found = 0;
   std::vector<std::size_t> used;
   used.reserve(entries.size());
   for (std::size_t n = 0; n < entries.size(); ++n) {
     const auto [q, x] = entries[n];
-    std::size_t slot = (q * 0x9E3779B97F4A7C15ULL >> 32) & mask;
-    while (slots_[slot] != kEmpty && entries[slots_[slot]].first != q) slot = (slot + 1) & mask;
+    const std::size_t slot = probe(q * 0x9E3779B97F4A7C15ULL >> 32, mask, [&](std::size_t at) {
+      return slots_[at] == kEmpty || entries[slots_[at]].first == q;
+    });
     if (slots_[slot] != kEmpty) {
       entries[slots_[slot]].second += x;
       continue;

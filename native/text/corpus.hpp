@@ -1,7 +1,7 @@
 // Sentences of tokens in columns: reading column files and CoNLL-U.
 //
-// A cell is the number of a string in its column's table, so that a corpus takes four bytes a cell
-// and every distinct string is looked at once.
+// A cell is the number of a string in its column's table, so that a corpus takes four bytes per
+// cell and every distinct string is looked at once.
 #pragma once
 
 #include <cstddef>

@@ -107,7 +107,7 @@ struct Template {
 
 // The key of the d-th number of a vector template.
 std::uint64_t vector_key(std::string_view text, std::size_t d);
-// The value of an attribute so many places before (negative) or after a sentence, where it is
+// The value of an attribute this many places before (negative) or after a sentence, where it is
 // marked.
 std::uint64_t boundary_value(std::ptrdiff_t distance);
 

@@ -5,6 +5,9 @@ from __future__ import annotations
 import argparse
 import os
 
+from .estimators.learner_names import LEARNERS
+from .tasks.presets import default_of
+
 TYPE_CHECKING = False  # importing typing costs more than labelling a sentence
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -14,17 +17,16 @@ if TYPE_CHECKING:
 
 __all__ = ["make_parser"]
 
-_LEARNERS = ("perceptron", "svm", "crf", "passive-aggressive", "arow", "adagrad")
-#: Parameters of learners: whose they are and what they mean, and the default of the estimators.
+#: What parameters of learners mean.
 _LEARNER_OPTIONS = {
-    "C": ("weight of the losses; passive-aggressive: longest step", "1"),
-    "l1": ("crf: weight of the L1 norm", "0"),
-    "margin": ("crf, adagrad: margin of the loss", "crf: 0; adagrad: 1"),
-    "temperature": ("crf, adagrad: temperature of the loss", "crf: 1; adagrad: 0"),
-    "tol": ("svm, crf, adagrad: relative gap to stop at", "0.01; crf: 0.001"),
-    "eta0": ("adagrad: first step of a weight", "1"),
-    "delta": ("adagrad: shortens the first steps", "1"),
-    "r": ("arow: regularisation", "10"),
+    "C": "weight of the losses; passive-aggressive: longest step",
+    "l1": "crf: weight of the L1 norm",
+    "margin": "crf, adagrad: margin of the loss",
+    "temperature": "crf, adagrad: temperature of the loss",
+    "tol": "svm, crf, adagrad: relative gap to stop at",
+    "eta0": "adagrad: first step of a weight",
+    "delta": "adagrad: shortens the first steps",
+    "r": "arow: regularisation",
 }
 
 
@@ -348,13 +350,10 @@ def _add_train_constituency(p: argparse.ArgumentParser, commands: Commands) -> N
     _add_files(p, "bracketed trees; - for standard input")
     _add_learner(
         p,
+        "constituency",
         "adagrad",
         "svm and crf are convex and slow on large treebanks, pcfg counts rules",
         extra=("pcfg",),
-        C="adagrad: no regulariser",
-        eta0="0.1",
-        delta="0",
-        max_iter="adagrad: 4",
     )
     p.add_argument(
         "--gold-tags",
@@ -420,12 +419,9 @@ def _add_train_segmenter(p: argparse.ArgumentParser, commands: Commands) -> None
     _add_files(p, "folder with images and masks", "FOLDER")
     _add_learner(
         p,
+        "segmenter",
         "adagrad",
-        "crf learns by pseudo-likelihood",
-        C="depends on the learner",
-        eta0="0.03",
-        delta="0.05",
-        max_iter="adagrad: 4; others: 6",
+        "crf learns by pseudo-likelihood, with C 10,000 divided by the number of images",
     )
     p.add_argument(
         "--superpixels",
@@ -474,13 +470,7 @@ def _add_train_parser(p: argparse.ArgumentParser, commands: Commands) -> None:
     p.add_argument(
         "--projective", action="store_true", help="predict trees without crossing arcs only"
     )
-    _add_learner(
-        p,
-        "passive-aggressive",
-        C="passive-aggressive: 0.002; svm, crf: 0.1; adagrad: no regulariser",
-        eta0="0.02",
-        delta="0",
-    )
+    _add_learner(p, "parser", "passive-aggressive")
     p.add_argument(
         "--gold-tags",
         action="store_true",
@@ -514,7 +504,7 @@ def _add_training(p: argparse.ArgumentParser, extra: tuple[str, ...] = ()) -> No
         choices=("columns", "conllu"),
         help="file format (default: from the file name, else from the content)",
     )
-    _add_learner(p, "perceptron", extra=extra)
+    _add_learner(p, "tagger", "perceptron", extra=extra)
     p.add_argument(
         "--all-possible-states",
         metavar="N",
@@ -548,30 +538,30 @@ def _add_training(p: argparse.ArgumentParser, extra: tuple[str, ...] = ()) -> No
 
 def _add_learner(
     p: argparse.ArgumentParser,
+    task: str,
     default: str,
     more: str = "",
     extra: tuple[str, ...] = (),
-    **defaults: str,
 ) -> None:
     """Add the learner and its parameters, which have the names and the meaning of the estimators.
 
     Parameters
     ----------
+    task : str
+        Whose defaults to tell.
     more : str
         What else to say about the learners.
     extra : tuple of str
         Learners that this task has and others do not.
-    **defaults
-        Default values of the task that differ from those of the estimators, as text.
     """
     p.add_argument(
         "--learner",
-        choices=(*_LEARNERS, *extra),
+        choices=(*LEARNERS, *extra),
         default=default,
         help=f"learning algorithm (default: {default})" + (f"; {more}" if more else ""),
     )
-    for name, (text, usual) in _LEARNER_OPTIONS.items():
-        text = f"{text} (default: {defaults.get(name, usual)})"
+    for name, text in _LEARNER_OPTIONS.items():
+        text = f"{text} (default: {default_of(task, name)})"
         p.add_argument(f"--{name}", metavar="X", type=_amount, help=text)
     p.add_argument(
         "--solver", metavar="NAME", help="svm, crf: solver, as in the estimators (default: auto)"
@@ -580,8 +570,7 @@ def _add_learner(
         "--max-iter",
         metavar="N",
         type=_count(1),
-        help="maximum number of passes or iterations (default: "
-        f"{defaults.get('max_iter', '10; adagrad: 20; svm, crf: 100')})",
+        help=f"maximum number of passes or iterations (default: {default_of(task, 'max_iter')})",
     )
     _add_patience(p)
 

@@ -29,7 +29,7 @@ class CapabilityError(ValueError):
 
 
 class CheckpointWarning(UserWarning):
-    """A checkpoint could not be written; the training goes on."""
+    """A checkpoint could not be written; training continues."""
 
 
 class ConflictError(InfeasibleError):

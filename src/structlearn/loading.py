@@ -84,7 +84,9 @@ def from_container(
     """
     task = description.get("task")
     if not isinstance(task, str) or task not in TASKS:
-        raise FileError(name, f"{kind_of_file(description)}, which this structlearn cannot load")
+        raise FileError(
+            name, f"{kind_of_file(description)}, which this version of structlearn cannot load"
+        )
     wrong = set(given) - {"structure" if task == "estimator" else "functions"}
     if wrong:
         raise ValueError(f"{name}: {kind_of_file(description)} takes no {wrong.pop()}")

@@ -136,7 +136,9 @@ def growth_slope(sizes: npt.ArrayLike, seconds: npt.ArrayLike) -> tuple[float, f
     """
     n, t = np.asarray(sizes, dtype=np.float64), np.asarray(seconds, dtype=np.float64)
     if n.ndim != 1 or n.shape != t.shape:
-        raise ValueError(f"sizes and seconds must be as long: shapes {n.shape} and {t.shape}")
+        raise ValueError(
+            f"sizes and seconds must have the same length, got shapes {n.shape} and {t.shape}"
+        )
     if len(np.unique(n)) < 2 or not ((n > 0).all() and (t > 0).all()):
         raise ValueError("a slope needs two sizes or more, and positive sizes and times")
     slope, intercept = np.polyfit(np.log(n), np.log(t), 1)
@@ -195,7 +197,7 @@ def _named_histories(
         items = [models] if one else list(models)
         names = [_name(model, k) for k, model in enumerate(items)]
     if not items:
-        raise ValueError("there is nothing to draw")
+        raise ValueError("nothing to draw")
     if labels is not None:
         if len(labels) != len(items):
             raise ValueError(f"{len(labels)} labels for {len(items)} trainings")
@@ -211,7 +213,8 @@ def _history(name: str, item: Any) -> list[dict[str, Any]]:
     history = getattr(item, "history_", item)
     if not _is_history(history):
         raise ValueError(
-            f"{name} is no training: pass fitted estimators, or lists of records as in history_"
+            f"{name} is not a training run: pass fitted estimators, or lists of records as in "
+            "history_"
         )
     return list(history)
 
@@ -240,7 +243,7 @@ def _curve(name: str, history: list[dict[str, Any]], x: str, y: str) -> tuple[Ve
     kept = [(float(at), v) for at, v in points if v is not None]
     if not kept:
         keys = sorted({k for record in history for k in record})
-        raise ValueError(f"no record of {name} has {x} and {y}; there are {', '.join(keys)}")
+        raise ValueError(f"no record of {name} has {x} and {y}; keys are {', '.join(keys)}")
     at, values = np.array(kept, dtype=np.float64).T
     return at, values
 

@@ -227,12 +227,12 @@ def test_no_sums_under_rows():
     [
         (forbid(7), "names the label 7"),
         (forbid("B"), "names the label 'B'"),
-        (forbid(Label(0, at=9)), "names the place 9"),
-        (forbid(Label(0, at=(0, 1))), r"names the place \(0, 1\)"),
+        (forbid(Label(0, at=9)), "names the position 9"),
+        (forbid(Label(0, at=(0, 1))), r"names the position \(0, 1\)"),
         (forbid(Part("arc", 0, 1)), "names the block 'arc'"),
         (forbid(Part("transition", 0)), "has 1 labels"),
-        (forbid(Part("transition", 0, 1, at=5)), "names the place 5"),
-        ("forbid", "is no constraint"),
+        (forbid(Part("transition", 0, 1, at=5)), "names the position 5"),
+        ("forbid", "is not a constraint"),
     ],
 )
 def test_constraints_that_name_nothing(constraint, message):

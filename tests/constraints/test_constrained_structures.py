@@ -115,5 +115,5 @@ def test_learners_keep_to_constraints_on_outputs_that_are_judged_as_a_whole(lear
 
 def test_a_part_needs_the_labels_of_its_block():
     constrained = with_constraints(Matching(), [forbid(Part("pair", 0))])
-    with pytest.raises(ValueError, match="has 1 labels; a part of pair 0"):
+    with pytest.raises(ValueError, match="pair 0 has 1 labels; a part of pair has 0"):
         constrained.argmax(pair=np.eye(2))

@@ -233,7 +233,7 @@ def test_unseen_label_at_score_time():
         model.score(X, y)
     with pytest.raises(ValueError, match=message):
         model.predict_proba(X, y)
-    with pytest.raises(ValueError, match="nothing to score"):
+    with pytest.raises(ValueError, match="at least one known label"):
         model.score(X, [[None] * len(x) for x in X])
     with pytest.raises(ValueError, match="example 0: y has 1 labels"):
         model.score(X, [["D"]] * len(X))
@@ -268,7 +268,7 @@ def test_sample_weight(model, weights, message):
 @pytest.mark.parametrize(
     ("class_weight", "message"),
     [
-        ({"X": 1.0}, r"class_weight names \['X'\], which are no classes"),
+        ({"X": 1.0}, r"class_weight names \['X'\], which are not classes"),
         ({"D": -1.0}, "class weights must be finite and >= 0"),
         ({"D": np.nan}, "class weights must be finite and >= 0"),
         ("even", "class_weight must be None, 'balanced' or a dict, got 'even'"),
@@ -365,11 +365,14 @@ def test_constraints_hold_in_predictions():
         ({"structure": 3}, "structure must be one of .* or a Structure, got 3"),
         ({"n_jobs": 0}, "n_jobs must be None or a whole number other than 0, got 0"),
         ({"hierarchy": ("D",)}, r"the hierarchy has no leaf for \['N'\]"),
-        ({"hierarchy": ("D", ("N", "D"))}, "class 'D' stands twice in the hierarchy"),
+        ({"hierarchy": ("D", ("N", "D"))}, "class 'D' appears twice in the hierarchy"),
         ({"margin": 1, "cost": "f1"}, "cost must be one of .*got 'f1'"),
         ({"margin": 1, "cost": np.ones((3, 3))}, r"label cost is \(3, 3\), but there are 2 labels"),
         ({"margin": 1, "cost": np.ones((1, 1))}, r"label cost is \(1, 1\), but there are 2 labels"),
-        ({"margin": 1, "cost": -np.ones((2, 2))}, "a label cost has finite entries >= 0"),
+        (
+            {"margin": 1, "cost": -np.ones((2, 2))},
+            "the entries of a label cost must be finite and >= 0",
+        ),
     ],
 )
 def test_parameters(parameters, message):

@@ -393,7 +393,7 @@ def refused(model, X, y, message, **fit):
     with pytest.raises(FileError, match=message) as error:
         model.fit(X, y, **fit)
     assert str(model.checkpoint) in str(error.value)
-    assert "delete the file to begin anew" in str(error.value)
+    assert "delete the file to start again" in str(error.value)
     assert model.checkpoint.read_bytes() == before
 
 
@@ -420,12 +420,12 @@ def test_other_data(left):
     refused(model, X[:-1], y[:-1], "n_examples was 16 and is 15")
     other = [x.copy() for x in X]
     other[7][0, 0] += 1e-9
-    refused(model, other, y, r"another training \(data\)")
+    refused(model, other, y, r"another training run \(data\)")
     labels = [list(row) for row in y]
     labels[5][0] = "V" if labels[5][0] != "V" else "N"
-    refused(model, X, labels, r"another training \(data\)")
+    refused(model, X, labels, r"another training run \(data\)")
     weights = np.ones(len(X))
-    refused(model, X, y, r"another training \(data\)", sample_weight=weights)
+    refused(model, X, y, r"another training run \(data\)", sample_weight=weights)
 
 
 def test_what_does_not_matter(left):
@@ -467,13 +467,13 @@ def test_a_model_is_not_a_checkpoint(left):
     ("changes", "message"),
     [
         ({"state": "{"}, "damaged"),
-        ({"state": "[1, []]"}, "its parts are not"),
+        ({"state": "[1, []]"}, "its parts are inconsistent"),
         ({"state": "[" * 99_999}, "damaged"),
         ({"state": '[{"$array": 99}, []]'}, "there is no array 99"),
-        ({"state": '[{"$state": "Popen", "args": "ls"}, []]'}, "no class that is known"),
+        ({"state": '[{"$state": "Popen", "args": "ls"}, []]'}, "an unknown class"),
         ({"state": None}, "damaged"),
-        ({"belongs_to": []}, "its parts are not"),
-        ({"records": [3]}, "its parts are not"),
+        ({"belongs_to": []}, "its parts are inconsistent"),
+        ({"records": [3]}, "its parts are inconsistent"),
         ({"seconds": "soon"}, "damaged"),
     ],
 )
@@ -512,9 +512,9 @@ def test_a_checkpoint_is_not_a_model(left):
 
 def test_places_that_cannot_hold_a_file(tmp_path):
     X, y = DATA["chain"]
-    with pytest.raises(FileError, match="no folder"):
+    with pytest.raises(FileError, match="its folder does not exist"):
         CRF(checkpoint=tmp_path / "nowhere" / "training").fit(X, y)
-    with pytest.raises(FileError, match="not a file"):
+    with pytest.raises(FileError, match="not a regular file"):
         CRF(checkpoint=tmp_path).fit(X, y)
     with pytest.raises(ValueError, match="checkpoint must be None or the name of a file"):
         CRF(checkpoint=3).fit(X, y)
@@ -537,7 +537,7 @@ def test_a_full_disk_does_not_end_the_training(tmp_path, monkeypatch):
 
     monkeypatch.setattr(module, "write_container", full)
     model = CRF(checkpoint=tmp_path / "training")
-    with pytest.warns(CheckpointWarning, match="No space left on device; the training goes on"):
+    with pytest.warns(CheckpointWarning, match="No space left on device; training continues"):
         model.fit(X, y)
     np.testing.assert_array_equal(model.coef_["label"], CRF().fit(X, y).coef_["label"])
 
@@ -561,11 +561,11 @@ def test_a_state_survives_with_every_bit():
 
 def test_a_state_holds_nothing_else():
     for what in (object(), np.array([object()]), {1, 2}, b"bytes"):
-        with pytest.raises(TypeError, match="a state has a"):
+        with pytest.raises(TypeError, match="a state contains a"):
             pack({"what": what})
-    with pytest.raises(ValueError, match="no class that is known"):
+    with pytest.raises(ValueError, match="an unknown class"):
         unpack(json.dumps({"$state": "Popen", "args": "ls"}), [])
-    with pytest.raises(ValueError, match="no class that is known"):
+    with pytest.raises(ValueError, match="an unknown class"):
         unpack(json.dumps({"$state": "Round", "iteration": 1}), [])
     with pytest.raises(ValueError, match="no array"):
         unpack(json.dumps({"$array": -1}), [np.zeros(1)])

@@ -285,7 +285,7 @@ def test_frames_of_blocks():
 @pytest.mark.parametrize("model", CHAINS, ids=lambda m: type(m).__name__)
 def test_frames_that_are_not_numbers(model):
     frames = [Frame([["the"], ["dog"]], ["word"]), Frame([["dog"]], ["word"])]
-    with pytest.raises(ValueError, match="example 0: label is a data frame that is not all numb"):
+    with pytest.raises(ValueError, match="example 0: label is a data frame with non-numeric"):
         clone(model).fit(frames, [["D", "N"], ["N"]])
 
 

@@ -467,8 +467,8 @@ def test_inputs_that_are_refused(X: Any, params: Any, message: str) -> None:
         (Y_TOY, [1, -1], "example 1: sample_weight is -1"),
         (Y_TOY, [np.nan, 1], "example 0: sample_weight is nan"),
         (Y_TOY, [1, 1, 1], "sample_weight has shape"),
-        (Y_TOY, [0, 0], "nothing to count"),
-        ([[None, None], ["N"]], [1, 0], "nothing to count"),
+        (Y_TOY, [0, 0], "nothing can be counted"),
+        ([[None, None], ["N"]], [1, 0], "nothing can be counted"),
     ],
 )
 def test_outputs_and_weights_that_are_refused(y: Any, weights: Any, message: str) -> None:
@@ -485,7 +485,7 @@ def test_partial_fit_refuses_what_does_not_fit_together() -> None:
     model = HMM().partial_fit(X_TOY, Y_TOY, classes=["N", "V"])
     before = pickle.dumps(model)
     for X, y, classes, message in [
-        (X_TOY, Y_TOY, ["N", "X"], "classes differ"),
+        (X_TOY, Y_TOY, ["N", "X"], "classes must be the same"),
         (X_TOY, [["N", "X"], ["N"]], None, "example 0, position 1: label 'X'"),
         ([np.zeros((2, 2))], [["N", "V"]], None, "example 0 is of type ndarray"),
     ]:

@@ -15,7 +15,11 @@ PROGRAM = """
 import sys, time
 import numpy as np
 from structlearn.estimators import CRF, AdaGrad, StructuredPerceptron, StructuredSVM
-from structlearn.learners import LBFGS, FrankWolfe, NSlack, OneSlack, Online
+from structlearn.learners.cutting_planes import NSlack
+from structlearn.learners.frank_wolfe import FrankWolfe
+from structlearn.learners.lbfgs import LBFGS
+from structlearn.learners.one_slack import OneSlack
+from structlearn.learners.online import Online
 from structlearn.structures import Chain, Exhaustive
 
 rng = np.random.default_rng(0)

@@ -250,9 +250,9 @@ def test_options_that_make_no_sense():
     loose = forms(y, 0, 0, {"D", "N"})
     with pytest.raises(ValueError, match="latent must be 'auto', 'cccp' or 'direct', got 'em'"):
         StructuredModel(latent="em").fit(X, y)
-    with pytest.raises(ValueError, match="'perceptron' has none"):
+    with pytest.raises(ValueError, match="which 'perceptron' is not"):
         StructuredModel(margin=0.0, latent="cccp").fit(X, loose)
-    with pytest.raises(ValueError, match="the zero-one cost needs every label"):
+    with pytest.raises(ValueError, match="the zero-one cost needs all labels to be known"):
         StructuredSVM(cost="zero-one", solver="sgd").fit(X, loose)
     with pytest.raises(ValueError, match="no legal output is left"):
         StructuredModel(forbid={"label": ["D", "N"]}, solver="sgd").fit(

@@ -161,7 +161,7 @@ def test_first_call_needs_classes():
     model.partial_fit(X, y, classes=["V", "D", "N", "D"])
     assert model.classes_.tolist() == ["D", "N", "V"]
     model.partial_fit(X, y, classes=np.array(["N", "V", "D"]))
-    with pytest.raises(ValueError, match="classes differ from those of the first call"):
+    with pytest.raises(ValueError, match="classes must be the same in every call"):
         model.partial_fit(X, y, classes=["D", "N"])
 
 

@@ -157,7 +157,7 @@ def test_unknown_labels():
     assert weights["x=1.0.0"][1] != 0
     assert not weights["x=1.0.0"][0]
     assert not weights["x=1.1.0"].any()
-    with pytest.raises(ValueError, match="the zero-one cost needs every label"):
+    with pytest.raises(ValueError, match="the zero-one cost needs all labels to be known"):
         StructuredSVM(SemiMarkov(3), cost="zero-one").fit(X, hidden)
 
 
@@ -229,5 +229,5 @@ def test_a_length_can_be_forbidden_for_a_label():
             assert not any(b - a > 1 for a, b, k in model.predict([x])[0] if k == "O")
     with pytest.raises(ValueError, match="which a constraint forbids"):
         CRF("semimarkov", forbid={"segment": [(1, "O")]}).fit(X, y)
-    with pytest.raises(ValueError, match="lengths from 1 to 5"):
+    with pytest.raises(ValueError, match="lengths are from 1 to 5"):
         CRF("semimarkov", forbid={"segment": [(6, "O")]}).fit(X, y)

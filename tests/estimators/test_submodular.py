@@ -86,7 +86,7 @@ def test_more_labels_have_potts_terms_alone():
     assert model.predict(X[:1])[0].shape == (9, 9)
     for x in X:
         x["right"] = x["potts_right"]
-    with pytest.raises(CapabilityError, match="no features of right"):
+    with pytest.raises(CapabilityError, match="no features for right"):
         StructuredSVM("grid", submodular=True).fit(X, y)
     plain = [{"label": x["label"]} for x in X]
     with pytest.raises(CapabilityError, match="needs Potts terms"):
@@ -132,7 +132,7 @@ def test_on_graphs(as_dictionaries):
         X[3]["edge"][5, 1] = -1.0
     with pytest.raises(ValueError, match="example 3: feature 1 of edge at edge 5 is -1"):
         model.fit(X, y)
-    with pytest.raises(CapabilityError, match="two labels, here are 3"):
+    with pytest.raises(CapabilityError, match="two labels, not 3"):
         model.fit(X, [labels + (labels > 0) * (np.arange(7) % 3 == 1) for labels in y])
 
 

@@ -73,8 +73,8 @@ def test_on_a_chain():
     ("tree", "message"),
     [
         (("music", "movies"), r"no leaf for \['oncology'\]"),
-        (("music", ("movies", "music"), "oncology"), "class 'music' stands twice"),
-        ({"a": {"a": ["music", "movies"]}, "b": ["oncology"]}, "inner node 'a' stands twice"),
+        (("music", ("movies", "music"), "oncology"), "class 'music' appears twice"),
+        ({"a": {"a": ["music", "movies"]}, "b": ["oncology"]}, "inner node 'a' appears twice"),
     ],
 )
 def test_bad_trees(tree, message):

@@ -100,7 +100,7 @@ def test_vocabulary_of_known_names():
     vocabulary = Vocabulary(["b", "a"])
     assert vocabulary.look_up(["a", "?", "b"], 3).tolist() == [1, -1, 0]
     assert vocabulary.learn(["c", "a"], 2).tolist() == [2, 1]
-    with pytest.raises(ValueError, match="stands twice in the vocabulary"):
+    with pytest.raises(ValueError, match="appears twice in the vocabulary"):
         Vocabulary(["a", "b", "a"])
 
 

@@ -279,7 +279,7 @@ def test_a_structure_of_ones_own_is_given(constraints, tmp_path):
         loaded = load(tmp_path / "x", structure=given)
         assert loaded.structure is given
         assert alike(loaded.predict(X), model.predict(X))
-        with pytest.raises(FileError, match=rf"{own.__name__}, which files do not hold: give it"):
+        with pytest.raises(FileError, match=rf"{own.__name__}, which files cannot store: pass it"):
             load(tmp_path / "x")
         with pytest.raises(FileError, match=f"its structure is {own.__name__}; structure is Chain"):
             load(tmp_path / "x", structure=Chain())
@@ -292,7 +292,7 @@ def test_outputs_that_a_function_gives_are_ones_own(tmp_path):
         return [[0, 1], [1, 0]]
 
     StructuredPerceptron(Exhaustive(outputs), random_state=0).fit(X, y).save(tmp_path / "x")
-    with pytest.raises(FileError, match="Exhaustive, which files do not hold"):
+    with pytest.raises(FileError, match="Exhaustive, which files cannot store"):
         structlearn.load(tmp_path / "x")
     loaded = structlearn.load(tmp_path / "x", structure=Exhaustive(outputs))
     assert [row.tolist() for row in loaded.predict(X)] == y
@@ -301,7 +301,7 @@ def test_outputs_that_a_function_gives_are_ones_own(tmp_path):
 def test_a_structure_that_is_not_asked_for(tmp_path):
     model, _, _ = fitted("crf")
     model.save(tmp_path / "x")
-    with pytest.raises(FileError, match="it holds its structure; structure= is for"):
+    with pytest.raises(FileError, match="the file contains its structure; structure= is for"):
         CRF.load(tmp_path / "x", structure=Chain())
 
 
@@ -344,7 +344,7 @@ def test_what_a_file_cannot_hold_is_left_out_with_a_warning(model, message, tmp_
     path = tmp_path / "x"
     with pytest.warns(UserWarning, match=message) as caught:
         model.save(path)
-    assert str(caught[0].message).startswith(f"{path}: files do not hold ")
+    assert str(caught[0].message).startswith(f"{path}: files cannot store ")
     assert caught[0].filename == __file__
     loaded = structlearn.load(path)
     assert alike(loaded.predict(X), model.predict(X))
@@ -370,7 +370,7 @@ def test_a_learner_inside_another_estimator(tmp_path):
     model = MultiLabelClassifier(CRF(callbacks=print)).fit(X, y)
     with pytest.warns(UserWarning, match=r"estimator__callbacks \(a builtin"):
         model.save(tmp_path / "x")
-    with pytest.raises(ValueError, match="cannot be saved: files do not hold a Other"):
+    with pytest.raises(ValueError, match="cannot be saved: files cannot store a Other"):
         MultiLabelClassifier(Other()).fit(X, y).save(tmp_path / "y")
 
 

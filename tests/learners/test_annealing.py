@@ -145,7 +145,7 @@ def test_records_threads_and_going_on():
     [
         ({"temperature": 0.5}, "ends at temperature 0, not 0.5"),
         ({"l1": 1.0}, "no l1 term"),
-        ({"convex": False}, "needs every label"),
+        ({"convex": False}, "needs all labels"),
         ({"margin": 0.0}, "needs a margin > 0"),
     ],
 )

@@ -192,7 +192,7 @@ def test_what_it_cannot_do():
     with pytest.raises(AttributeError, match="partial_fit"):
         CRF(solver="dual").partial_fit(X, y, classes=[0, 1, 2])
     y[2] = [None] * len(y[2])
-    with pytest.raises(ValueError, match="every label"):
+    with pytest.raises(ValueError, match="all labels"):
         CRF(solver="dual", latent="direct").fit(X, y)
     assert quietly(CRF(solver="dual"), X, y).duality_gap_ is None  # filled in round by round
     quietly(CRF(max_iter=5), X, y)  # "auto" takes another

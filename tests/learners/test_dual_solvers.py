@@ -207,7 +207,7 @@ def test_unknown_labels_are_filled_in_round_by_round():
         assert model.duality_gap_ is None
         assert all(record["inner_gap"] is not None for record in model.history_)
         found.append(model.objective_)
-        with pytest.raises(ValueError, match="needs every label"):
+        with pytest.raises(ValueError, match="needs all labels"):
             StructuredSVM(structure, solver=solver, latent="direct").fit(X, y)
     assert max(found) == pytest.approx(min(found), rel=1e-3)
     StructuredSVM(structure, solver="sgd", max_iter=2, tol=1e9).fit(X, y)
@@ -252,12 +252,12 @@ def test_parameters_that_do_not_go_together():
     structure, X, y = chains(1, 12)
     with pytest.raises(ValueError, match="violation_tol is for solver='n-slack' and 'one-slack'"):
         StructuredSVM(structure, violation_tol=0.1).fit(X, y)
-    with pytest.raises(ValueError, match="step='constant' is a step of solver='sgd'"):
+    with pytest.raises(ValueError, match="step='constant' works with solver='sgd' only"):
         StructuredSVM(structure, step="constant").fit(X, y)
     for options, message in [
         ({"solver": "frank-wolfe", "violation_tol": 0.1}, "violation_tol is for solver='n-slack'"),
         ({"solver": "auto", "violation_tol": 0.1}, "violation_tol is for solver='n-slack'"),
-        ({"solver": "frank-wolfe", "step": "constant"}, "is a step of solver='sgd'"),
+        ({"solver": "frank-wolfe", "step": "constant"}, "works with solver='sgd' only"),
         ({"latent": "ccp"}, "latent must be 'auto', 'cccp' or 'direct'"),
     ]:
         with pytest.raises(ValueError, match=message):

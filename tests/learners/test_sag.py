@@ -230,7 +230,7 @@ def test_what_it_cannot_do():
     for options, message in (
         ({"temperature": 0.0}, "temperature > 0"),
         ({"temperature": 1.0, "l1": 0.5}, "lbfgs"),
-        ({"temperature": 1.0, "convex": False}, "every label"),
+        ({"temperature": 1.0, "convex": False}, "all labels"),
     ):
         with pytest.raises(ValueError, match=message):
             SAG(Settings(margin=0.0, **options), random_state=rng)

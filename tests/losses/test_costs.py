@@ -101,9 +101,9 @@ def test_bad_position_weights(weights):
     [
         (np.ones((2, 3)), "square"),
         (np.ones(3), "square"),
-        ([[0, -1], [1, 0]], "finite entries >= 0"),
-        ([[0, np.nan], [1, 0]], "finite entries >= 0"),
-        ([[0, np.inf], [1, 0]], "finite entries >= 0"),
+        ([[0, -1], [1, 0]], "must be finite and >= 0"),
+        ([[0, np.nan], [1, 0]], "must be finite and >= 0"),
+        ([[0, np.inf], [1, 0]], "must be finite and >= 0"),
     ],
 )
 def test_bad_tables(table, message):
@@ -126,7 +126,7 @@ def test_unknown_name():
 def test_a_cost_of_ones_own_needs_parts():
     with pytest.raises(TypeError, match="must define parts"):
         Cost().parts(Chain(), [0], label=np.zeros((1, 2)))
-    with pytest.raises(TypeError, match="no sum over labels"):
+    with pytest.raises(TypeError, match="not a sum over labels"):
         Cost()([0, 1], [0, 1])
 
 

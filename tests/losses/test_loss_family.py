@@ -259,7 +259,7 @@ def test_forbidden_gold_is_refused():
 
 
 def test_zero_one_needs_every_label():
-    with pytest.raises(ValueError, match="zero-one cost needs every label"):
+    with pytest.raises(ValueError, match="zero-one cost needs all labels"):
         StructuredLoss("zero-one", margin=1)(Chain(), [None, 0], label=np.zeros((2, 2)))
 
 

@@ -2,7 +2,12 @@
 
 import pytest
 
-from structlearn.metrics.brackets import bracket_counts, bracket_scores, counted_brackets
+from structlearn.metrics.brackets import (
+    bracket_counts,
+    bracket_scores,
+    brackets_by_label,
+    counted_brackets,
+)
 from structlearn.text.trees import parse_brackets
 
 
@@ -53,3 +58,19 @@ def test_sentences_add_up():
     total = bracket_scores([[(0, 1, "S")], []], [[(0, 1, "X")], []], [["N"], ["N"]])
     assert tuple(total) == (0, 1, 1, 1, 2)
     assert total.f1 == 0.0
+
+
+def test_a_label_counts_as_if_it_were_the_only_one():
+    gold = "(S (NP (D the) (N cat)) (VP (V saw) (NP (D a) (N dog))))"
+    guess = "(S (NP (D the)) (VP (N cat) (V saw) (NP (D a) (X (N dog)))))"
+    (a,), (b,) = parse_brackets(gold), parse_brackets(guess)
+    found = brackets_by_label([a.spans()] * 2, [b.spans(), a.spans()], [a.tags] * 2)
+    assert list(found) == ["NP", "S", "VP", "X"]
+    for label, scores in found.items():
+        one, other = ([s for s in t.spans() if s[2] == label] for t in (a, b))
+        alone = bracket_scores([one] * 2, [other, one], [a.tags] * 2)
+        assert (scores.correct, scores.predicted, scores.gold) == (
+            alone.matched,
+            alone.predicted,
+            alone.gold,
+        )

@@ -261,13 +261,13 @@ def test_paths_of_a_lattice(y, message):
 
 @pytest.mark.parametrize("parts", [np.ones(2), np.ones(3), np.full(3, 0.5), np.zeros(3), 1.0])
 def test_parts_of_a_lattice(parts):
-    with pytest.raises(ValueError, match=r"these parts are no output|no path|edge numbers"):
+    with pytest.raises(ValueError, match=r"these parts are not an output|no path|edge numbers"):
         Lattice([(0, 1), (0, 2), (1, 2)]).decode({"edge": parts})
 
 
 def test_parts_of_a_matching():
     for parts in (np.ones(3), np.zeros((2, 2, 2)), 1.0):
-        with pytest.raises(ValueError, match="these parts are no output"):
+        with pytest.raises(ValueError, match="these parts are not an output"):
             Matching().decode({"pair": parts})
 
 

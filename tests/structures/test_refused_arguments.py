@@ -191,10 +191,10 @@ def test_wrong_outputs(y, message):
 
 def test_parts_that_are_no_output():
     for parts in (np.zeros((2, 2)), np.ones((2, 2)), np.full((2, 2), 0.5)):
-        with pytest.raises(ValueError, match="no output"):
+        with pytest.raises(ValueError, match="not an output"):
             Chain().decode({"label": parts})
     for parts in (np.zeros(2), np.ones(2), np.full(2, 0.5)):
-        with pytest.raises(ValueError, match="no output"):
+        with pytest.raises(ValueError, match="not an output"):
             Multiclass().decode({"label": parts})
     with pytest.raises(ValueError, match="not among the 2 labels"):
         Multiclass().encode(2, label=[0.0, 0.0])

@@ -128,6 +128,8 @@ def test_numbers_of_numpy_are_numbers(case, tmp_path):
     for wrong in (0, 1.0, True, "2", np.float64(1)):
         with pytest.raises(ValueError, match="max_iter must be a whole number"):
             clone(estimator).set_params(max_iter=wrong).fit(X)
+    with pytest.raises(ValueError, match="random_state must be a whole number"):
+        clone(estimator).set_params(random_state=None).fit(sentences)
 
 
 def test_a_file_keeps_the_parameters(case, tmp_path):

@@ -9,12 +9,13 @@ import numpy as np
 import pytest
 
 from structlearn import CRF, StructuredSVM, _core
+from structlearn.estimators.learner_names import LEARNERS
+from structlearn.estimators.named import learner_facts
 from structlearn.exceptions import ConvergenceWarning, FileError
 from structlearn.learners import Training
+from structlearn.metrics.segments import to_segments
 from structlearn.structures import SemiMarkov
 from structlearn.tasks import SegmentTagger, Tagger
-from structlearn.tasks.learning import LEARNERS, learner_facts
-from structlearn.tasks.segments.labels import to_segments
 from structlearn.text import Corpus, FeatureTemplates, SegmentTemplates
 from tests.tasks.tagging.tagger_data import TEMPLATES, chunked, feature_lists, labels_of, tagged
 
@@ -104,7 +105,7 @@ def test_class_weights(task):
     assert arrays(same) == arrays(tagger)
     for chosen in ("balanced", {label: 5.0}):
         assert arrays(make("crf", class_weight=chosen).fit(train)) != arrays(tagger)
-    with pytest.raises(ValueError, match="which are no classes"):
+    with pytest.raises(ValueError, match="which are not classes"):
         make("crf", class_weight={"nothing": 1.0}).fit(train)
 
 
@@ -200,7 +201,7 @@ def test_parameters_of_other_learners_are_refused(task):
         "adagrad": {"r": 1.0},
         "passive-aggressive": {"delta": 1.0},
     }.items():
-        with pytest.raises(ValueError, match=f"has no parameter {next(iter(options))}"):
+        with pytest.raises(ValueError, match=f"{next(iter(options))} is a parameter of"):
             make(learner, **options).fit(train)
 
 

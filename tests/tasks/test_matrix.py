@@ -13,6 +13,7 @@ import pytest
 import structlearn
 from structlearn.datasets import make_shapes, make_treebank
 from structlearn.estimators import checkpoint
+from structlearn.exceptions import FileError
 from structlearn.tasks import (
     ConstituencyParser,
     DependencyParser,
@@ -30,6 +31,7 @@ BANK = make_treebank(30, random_state=0)
 SHAPES = make_shapes(5, size=(16, 20), n_classes=2, n_shapes=6, noise=0.2, random_state=0)
 DISCRIMINATIVE = ("perceptron", "svm", "crf", "passive-aggressive", "adagrad", "arow")
 CONVEX = ("svm", "crf")
+COUNTED = ("hmm", "pcfg")
 
 
 @dataclass
@@ -51,7 +53,7 @@ class Task:
     learners: tuple[str, ...] = DISCRIMINATIVE
 
     def make(self, learner, **more):
-        options = {} if learner == "hmm" else {"max_iter": 3, **self.options}  # it has no others
+        options = {} if learner in COUNTED else {"max_iter": 3, **self.options}
         return self.kind(learner=learner, **{**options, **more})
 
 
@@ -78,6 +80,13 @@ TASKS = {
         [list(zip(s.words, s.tags, strict=True)) for s in BANK],
         {"order": 1, "gold_tags": True, "hash_bits": 12},
         {"most_heads": 100, "least_share": 1e-300, "C": 0.02, "hash_bits": 10},
+    ),
+    "parser of pairs": Task(  # as it is by default
+        DependencyParser,
+        [list(zip(s.words, s.tags, s.heads, s.deprels, strict=True)) for s in BANK],
+        [list(zip(s.words, s.tags, strict=True)) for s in BANK],
+        {"gold_tags": True, "hash_bits": 12},
+        learners=("passive-aggressive",),
     ),
     "constituency": Task(
         ConstituencyParser,
@@ -126,6 +135,7 @@ def test_files_and_threads(task, learner, tmp_path):
     again = structlearn.load(tmp_path / "one")
     assert type(again) is it.kind
     assert again.get_params()["learner"] == learner
+    assert again.get_params()["max_iter"] == one.max_iter
     found = answers(again, task)
     assert found == answers(one, task)
     assert len(found) == len(it.inputs)
@@ -143,7 +153,7 @@ def killed_training(task, learner, path):
     it.make(learner, checkpoint=path, callbacks=kill).fit(it.examples)
 
 
-ITERATIVE = [(task, learner) for task, learner in MATRIX if learner not in ("hmm", "pcfg")]
+ITERATIVE = [(task, learner) for task, learner in MATRIX if learner not in COUNTED]
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="needs processes that are forked")
@@ -160,10 +170,13 @@ def test_a_killed_training_goes_on_to_the_same_file(task, learner, tmp_path, mon
     assert process.exitcode == -signal.SIGKILL
     assert path.exists()
     it, seen = TASKS[task], []
+    with pytest.raises(FileError, match="another training"):
+        it.make(learner, checkpoint=path).fit(it.examples[:-1])
     resumed = it.make(learner, checkpoint=path, callbacks=lambda r: seen.append(r["iteration"]))
     resumed.fit(it.examples)
     assert min(seen, default=9) > 1  # the first pass was not done again
     assert not path.exists()
+    assert len(resumed.history_) == len(trained(task, learner).history_)
     assert stored(resumed, tmp_path / "a") == stored(trained(task, learner), tmp_path / "b")
 
 
@@ -179,13 +192,14 @@ def test_weights_of_examples(task, learner, tmp_path):
     assert stored(other, tmp_path / "other") != plain
     for bad in (weight[:-1], -weight, np.nan * weight, 0 * weight):
         fresh = it.make(learner)
-        with pytest.raises(ValueError, match="sample_weight"):
+        with pytest.raises(ValueError, match=r"sample_weight|weight above 0"):
             fresh.fit(it.examples, sample_weight=bad)
         assert not hasattr(fresh, "model_")
 
 
-@pytest.mark.parametrize("learner", CONVEX)
-@pytest.mark.parametrize("task", TASKS)
+@pytest.mark.parametrize(
+    ("task", "learner"), [(task, learner) for task, learner in MATRIX if learner in CONVEX]
+)
 def test_a_weight_of_two_is_the_example_twice(task, learner):
     """At the optimum of a convex objective, where repetition changes nothing else."""
     it = TASKS[task]
@@ -214,3 +228,29 @@ def test_callbacks_see_and_end_a_training(task, learner):
     assert [iteration for iteration, _ in seen] == [1, 2]
     assert seen[0][1] == seen[1][1] > 0
     assert len(found.history_) == 2
+
+
+SHARED = {"callbacks": print, "checkpoint": "x", "n_models": 2, "min_count": 3, "C": 2.0}
+IGNORED = {
+    ("tagger", "hmm"): {**SHARED, "class_weight": "balanced", "features": "pos"},
+    ("constituency", "pcfg"): {**SHARED, "folds": 3, "max_length": 7},
+}
+
+
+@pytest.mark.parametrize(
+    ("task", "learner", "name"), [(*key, name) for key, it in IGNORED.items() for name in it]
+)
+def test_what_counting_would_ignore_is_refused(task, learner, name):
+    it = TASKS[task]
+    made = it.make(learner, **{name: IGNORED[task, learner][name]})
+    with pytest.raises(ValueError, match=rf"\b{name}\b.*") as error:
+        made.fit(it.examples)
+    assert learner in str(error.value)
+    assert not hasattr(made, "model_")
+
+
+def test_class_weights_count_in_a_grammar():
+    """They weigh the trees that are counted."""
+    it, plain = TASKS["constituency"], trained("constituency", "pcfg")
+    weighted = it.make("pcfg", class_weight="balanced").fit(it.examples)
+    assert not np.array_equal(weighted.model_.grammar.scores, plain.model_.grammar.scores)

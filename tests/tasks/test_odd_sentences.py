@@ -92,10 +92,10 @@ WRONG = {
     "a number": (7, "got int 7"),
     "a dictionary": ({"a": 1}, "got dict"),
     "bytes": (b"fish", "got bytes"),
-    "numbers": ([7], r"sentence [01] is no list of"),
-    "Nones": ([None], r"sentence [01] is no list of"),
-    "numbers as words": ([[7]], r"sentence [01](:| is no list).*7"),
-    "None as a word": ([[None]], r"sentence [01](:| is no list).*None"),
+    "numbers": ([7], r"sentence [01] is not a list of"),
+    "Nones": ([None], r"sentence [01] is not a list of"),
+    "numbers as words": ([[7]], r"sentence [01](:| is not a list).*7"),
+    "None as a word": ([[None]], r"sentence [01](:| is not a list).*None"),
     "half a character": ([["a\ud800"]], "half a character"),
     "half a character in a string": (["fish a\ud800"], "half a character"),
     "no file": ("no such file", "no such file"),
@@ -156,11 +156,11 @@ def test_words_with_their_tags(tasks):
     words = [[word for word, _ in sentence] for sentence in TAGGED[:5]]
     assert list(map(str, free.predict(TAGGED[:5]))) == list(map(str, free.predict(words)))
     for mixed in ([("fish", "N"), "sleep"], [("fish", "N", 1)], [("fish", 7)]):
-        with pytest.raises(ValueError, match=r"sentence 1: .* is no (word|tag): .*\(word, tag\)"):
+        with pytest.raises(ValueError, match=r"sentence 1: .* is not a (word|tag): .*\(word"):
             parser.predict([mixed])
     with pytest.raises(ValueError, match=r"sentence 1 has no tags.*pairs"):
         parser.predict([["fish"]])
-    with pytest.raises(IndexError, match="there is no sentence 5: there are 1"):
+    with pytest.raises(IndexError, match="sentence 5 does not exist: there are 1"):
         parser.draw([[("fish", "N")]], 5)
 
 

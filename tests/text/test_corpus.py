@@ -264,16 +264,16 @@ def test_standard_input(monkeypatch):
 def test_empty_files(tmp_path, data):
     path = tmp_path / "empty"
     path.write_bytes(data)
-    with pytest.raises(FileError, match="empty: there are no sentences in it"):
+    with pytest.raises(FileError, match="empty: the file contains no sentences"):
         read_corpus(path)
-    with pytest.raises(FileError, match="empty: there are no sentences in it"):
+    with pytest.raises(FileError, match="empty: the file contains no sentences"):
         read_corpus(path, "conllu")
 
 
 def test_only_comments(tmp_path):
     path = tmp_path / "comments.conllu"
     path.write_text("# one\n\n# two\n")
-    with pytest.raises(FileError, match="there are no sentences in it"):
+    with pytest.raises(FileError, match="the file contains no sentences"):
         read_corpus(path)
 
 

@@ -240,7 +240,7 @@ def test_a_template_that_stands_twice_counts_once():
         ("match(word, a)", "a regular expression between slashes expected before 'a\\)'"),
         ("match(word, /(/)", r"the regular expression /\(/: missing \)"),
         ("match(word, /a)", "cannot read '/a\\)'"),
-        ("upper(word)", "there is no function 'upper'; there are call, digits, in, lower, m"),
+        ("upper(word)", "there is no function 'upper'; functions are call, digits, in, lower, m"),
         ("in(word, places)", "a name between double quotes expected before 'places"),
         ('in(suffix(word, 2), "x")', r"in\(\) takes a column, or lower\(\) of one"),
         ("lower(first)", r"lower\(\) cannot be applied to 'first'"),
@@ -264,7 +264,7 @@ def test_files_of_templates(tmp_path):
     path.write_bytes("\ufeffword # a\r\n\r\npos[1]\r\n".encode())
     assert [t.text() for t in load_templates(path).templates] == ["word[0]", "pos[1]"]
     path.write_text("# nothing\n")
-    with pytest.raises(FileError, match="t: there are no templates in it"):
+    with pytest.raises(FileError, match="t: the file contains no templates"):
         load_templates(path)
     path.write_bytes(b"word\xff")
     with pytest.raises(FileError, match="t: not valid UTF-8"):
@@ -460,7 +460,7 @@ def test_lists_of_phrases(tmp_path):
         ['in(lower(word[0]), "places.txt")=B-places'],
     ]
     path.write_text("\n \n")
-    with pytest.raises(FileError, match=r"places\.txt: there are no phrases in it"):
+    with pytest.raises(FileError, match=r"places\.txt: the file contains no phrases"):
         parse('in(word, "places.txt")', folder=str(tmp_path))
     with pytest.raises(FileError, match="gone: no such file"):
         parse('in(word, "gone")', folder=str(tmp_path))
@@ -507,8 +507,8 @@ def test_vectors(tmp_path):
         ("a 1 2\nb 1\n", 2, "1 numbers where 2 are expected"),
         ("a 1 2\nb 1 x\n", 2, "could not convert"),
         ("a\n", 1, "a word and its numbers expected"),
-        ("", None, "there are no vectors in it"),
-        ("3 4\n", None, "there are no vectors in it"),
+        ("", None, "the file contains no vectors"),
+        ("3 4\n", None, "the file contains no vectors"),
     ],
 )
 def test_bad_vectors(tmp_path, text, line, message):
@@ -537,9 +537,9 @@ def test_vectors_stand_alone(tmp_path):
         (f"word[0..{10**30}]", "the range 0..1000000000000000000000000000000 is too long"),
         ("word[0..999999999]", "the range 0..999999999 is too long"),
         ("prefix(word, 1..999999999)", "the range 1..999999999 is too long"),
-        ("word[-1000..1000] " * 3, "the line stands for more than 65,535 templates"),
+        ("word[-1000..1000] " * 3, "the line expands to more than 65,535 templates"),
         ("suffix(prefix(lower(word[-9..0]), 1..100), 1..100)", "more than 65,535 templates"),
-        ("lower(" * 5000 + "word" + ")" * 5000, "functions too deep inside each other"),
+        ("lower(" * 5000 + "word" + ")" * 5000, "functions are nested too deeply"),
         ("match(word, /a{9999999999999999999}/)", "the repetition number is too large"),
     ],
 )

@@ -14,13 +14,13 @@ LAYERS = (
     ("losses", "θ, gold, cost → loss and gradient over parts"),
     ("problem", "examples, gold, cost: infer, scatter, dot, sqnorm"),
     ("learners", "problem → weights, with a proof"),
-    ("estimators", "fit, predict, score: scikit-learn's face"),
+    ("estimators", "fit, predict, score: the scikit-learn interface"),
     ("io", "models ↔ files"),
     ("tasks", "taggers, parsers: file → model → file"),
 )
 #: What stands beside the flow, and the layers that it touches.
 BESIDE = (
-    ("native", "the C++ core: kernels, structures, learners' inner loops", 1, 7),
+    ("native", "the C++ core, in the same folders", 1, 7),
     ("metrics, plotting, drawing", "look at results; know no layer", 8, 10),
 )
 

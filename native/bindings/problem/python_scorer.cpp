@@ -6,7 +6,7 @@
 namespace structlearn::python {
 namespace {
 
-// What a method of the scorer returned, which must have so many values.
+// What a method of the scorer returned, which must have this many values.
 Input<double, nb::ndim<1>> values_of(nb::object found, std::size_t n, const char* method,
                                      std::size_t example) {
   Input<double, nb::ndim<1>> values;

@@ -15,7 +15,7 @@ namespace structlearn {
 double sum_arborescences(const double* arc, std::size_t n, bool single_root, double eps, double* p);
 
 // `count` trees, heads of words 1..n each, drawn in proportion to exp(score / eps); empty where
-// there is none. O(n^3) once and O(n^2) a tree.
+// there is none. O(n^3) once and O(n^2) per tree.
 std::vector<Output> draw_arborescences(const double* arc, std::size_t n, bool single_root,
                                        double eps, std::size_t count, std::uint64_t seed);
 

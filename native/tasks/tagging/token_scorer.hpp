@@ -65,7 +65,7 @@ class ScoringPlan {
 // What one thread remembers. Belongs to one model.
 class TokenScorer {
  public:
-  // At most about so many bytes of rows a group; then they are forgotten.
+  // At most about this many bytes of rows per group; then they are forgotten.
   explicit TokenScorer(std::size_t most_bytes = std::size_t{8} << 20) : most_bytes_(most_bytes) {}
 
   // Adds the scores of the tokens of a sentence to `theta` (L, outcomes), except those of templates

@@ -23,7 +23,7 @@ def train(o: Any) -> Callable[[], None]:
 
 def predict(parser: Any, o: Any, progress: Any) -> int:
     """Write the trees of a file, each on a line."""
-    refuse(o, "nbest", "confidence", "marginals", "known")
+    refuse("a constituency parser", o, "nbest", "confidence", "marginals", "known")
     gold_tags = o.gold_tags or None
     parser.label_file(
         o.input, output_of(o), format=o.format, gold_tags=gold_tags, progress=progress
@@ -33,7 +33,7 @@ def predict(parser: Any, o: Any, progress: Any) -> int:
 
 def evaluate(parser: Any, o: Any) -> int:
     """Print the scores of the file's trees."""
-    refuse(o, "confidence", "confusions", "against")
+    refuse("a constituency parser", o, "confidence", "confusions", "against")
     gold_tags = o.gold_tags or None
     if o.json:
         print_json(parser.evaluate(o.gold, o.format, gold_tags=gold_tags))
@@ -44,14 +44,15 @@ def evaluate(parser: Any, o: Any) -> int:
 
 def inspect(parser: Any, o: Any) -> int:
     """Show what the parser has learned, and its trees."""
-    from ..tasks.constituents.inspection import inspect_parser_html, inspect_parser_text
+    from ..tasks.constituents.inspection import inspect_parser
 
-    source: Any = o.input
+    sentences: Any = o.input
     if o.sentence is not None:
-        source = [o.sentence.split()]
-    shown = {"top": o.top, "labels": o.label, "source": source, "most": o.most}
-    if o.html is not None:
-        write_page(o.html, inspect_parser_html(parser, **shown))
+        sentences = [o.sentence.split()]
+    page = o.html is not None
+    shown = inspect_parser(parser, o.top, sentences, o.label, o.most, page)
+    if page:
+        write_page(o.html, shown)
     else:
-        print(inspect_parser_text(parser, **shown))
+        print(shown)
     return 0

@@ -24,7 +24,7 @@ def train(o: Any) -> Callable[[], None]:
 
 def predict(parser: Any, o: Any, progress: Any) -> int:
     """Write the file with its heads and relations."""
-    refuse(o, "nbest", "confidence", "marginals", "known")
+    refuse("a dependency parser", o, "nbest", "confidence", "marginals", "known")
     gold_tags = o.gold_tags or None
     parser.label_file(
         o.input, output_of(o), format=o.format, gold_tags=gold_tags, progress=progress
@@ -47,17 +47,18 @@ def evaluate(parser: Any, o: Any) -> int:
 
 def inspect(parser: Any, o: Any) -> int:
     """Show what the parser has learned, and what decided its arcs."""
-    from ..tasks.dependencies.inspection import inspect_parser, inspect_parser_html
+    from ..tasks.dependencies.inspection import inspect_parser
 
     sentences: Any = o.input
     if o.sentence is not None:
         # A word, or a word with its tags: The|DET|DT|Definite=Def.
         sentences = [[_cells(i, token) for i, token in enumerate(o.sentence.split(), 1)]]
-    shown = {"top": o.top, "sentences": sentences, "labels": o.label, "most": o.most}
-    if o.html is not None:
-        write_page(o.html, inspect_parser_html(parser, **shown))
+    page = o.html is not None
+    shown = inspect_parser(parser, o.top, sentences, o.label, o.most, page)
+    if page:
+        write_page(o.html, shown)
     else:
-        print(inspect_parser(parser, **shown))
+        print(shown)
     return 0
 
 

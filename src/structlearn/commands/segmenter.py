@@ -29,17 +29,19 @@ def predict(segmenter: Any, o: Any, progress: Any) -> int:
     """Write the masks of an image or of a folder of images."""
     import sys
 
-    refuse(o, "nbest", "confidence", "marginals", "known", "gold_tags", "format")
+    refuse(
+        "an image segmenter", o, "nbest", "confidence", "marginals", "known", "gold_tags", "format"
+    )
     output = output_of(o)
     if output is sys.stdout.buffer and sys.stdout.isatty():
-        raise ValueError("a mask is no text for a terminal: name a file or folder by --output")
+        raise ValueError("a mask cannot be printed on a terminal: name a file or folder, --output")
     segmenter.label_files(o.input, output, overlays=getattr(o, "overlay", None), progress=progress)
     return 0
 
 
 def evaluate(segmenter: Any, o: Any) -> int:
     """Print the scores on images with masks."""
-    refuse(o, "confidence", "against", "gold_tags", "format")
+    refuse("an image segmenter", o, "confidence", "against", "gold_tags", "format")
     if o.json:
         print_json(segmenter.evaluate(o.gold))
     else:
@@ -51,7 +53,7 @@ def inspect(segmenter: Any, o: Any) -> int:
     """Show what the segmenter has learned, and its segmentations."""
     from ..tasks.images.inspection import inspect_segmenter_html, inspect_segmenter_text
 
-    refuse(o, "sentence")
+    refuse("an image segmenter", o, "sentence")
     shown = {"top": o.top, "labels": o.label, "source": o.input}
     if o.html is not None:
         write_page(o.html, inspect_segmenter_html(segmenter, **shown))

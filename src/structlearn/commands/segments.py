@@ -23,10 +23,10 @@ def train(o: Any) -> Callable[[], None]:
 
 
 def inspect(tagger: Any, o: Any) -> int:
-    """Show what is known of the model and of its training."""
-    from ..tasks.segments.inspection import inspect_html, inspect_text
+    """Show the model and how it was trained."""
+    from ..tasks.tagging.inspection import inspect_html, inspect_text
 
-    refuse(o, "sentence", "input", "label")
+    refuse("a segment tagger", o, "sentence", "input", "label")
     if o.html is not None:
         write_page(o.html, inspect_html(tagger))
     else:

@@ -30,12 +30,21 @@ def output_of(o: Any) -> Any:
     return sys.stdout.buffer if o.output in (None, "-") else o.output
 
 
-def refuse(o: Any, *options: str) -> None:
-    """Raise if an option was given that only taggers have."""
+def refuse(what: str, o: Any, *options: str) -> None:
+    """Raise if an option was given that models of this kind do not have.
+
+    Parameters
+    ----------
+    what : str
+        The kind of the model, with its article.
+    o : argparse.Namespace
+    *options : str
+    """
     for name in options:
         value = getattr(o, name)
-        if value is True or value not in (None, False, 0, 1, ""):
-            raise ValueError(f"--{name} is for taggers only, but {o.model} is not a tagger")
+        if value not in (None, False, 1 if name == "nbest" else 0, ""):
+            option = name.replace("_", "-")
+            raise ValueError(f"--{option} does not work with {what}, and {o.model} is one")
 
 
 def print_json(found: Any) -> None:

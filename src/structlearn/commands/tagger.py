@@ -22,7 +22,7 @@ def train(o: Any) -> Callable[[], None]:
     start = None if o.start is None else Tagger.load(o.start)
     if o.stream:
         if o.dev or start:
-            raise ValueError("--stream goes with neither --dev nor --start")
+            raise ValueError("--stream cannot be combined with --dev or --start")
         tagger.fit_stream(o.train, format=o.format)
     else:
         tagger.fit(o.train, dev=o.dev, start=start, format=o.format)

@@ -161,7 +161,9 @@ class Compilation:
                 masked[name] = table
                 continue
             if table.shape != shape:
-                every = mask.reshape(-1, *table.shape)  # a position a row, however many axes
+                every = mask.reshape(
+                    -1, *table.shape
+                )  # one row per position, whatever the number of axes
                 if (every.any(axis=0) == every.all(axis=0)).all():
                     mask = every[0]
                 else:

@@ -81,8 +81,8 @@ class Constrained(Delegating):
         wrong = [c for c in constraints if not isinstance(c, Constraint)]
         if wrong:
             raise ValueError(
-                f"{wrong[0]!r} is no constraint; forbid, require, at_most, at_least, exactly, "
-                "if_then and each_at_most_once make some"
+                f"{wrong[0]!r} is not a constraint; forbid, require, at_most, at_least, exactly, "
+                "if_then and each_at_most_once make constraints"
             )
         super().__init__(structure)
         self.constraints = tuple(constraints)
@@ -233,7 +233,7 @@ class Constrained(Delegating):
     def as_program(self, **scores: Any) -> Any:
         """Return the integer program of the structure with all constraints as rows."""
         if self._is_batch(scores):
-            raise ValueError("a program is for one example, not for a batch")
+            raise ValueError("as_program takes one example, not a batch")
         theta, topology, compiled = self._compiled(scores)
         return compiled.program(theta, topology, every=True)
 
@@ -256,9 +256,9 @@ class Constrained(Delegating):
         if compiled.report.needs_program:
             named = "; ".join(str(constraint) for constraint, _ in compiled.report.rows)
             raise CapabilityError(
-                f"there is no {what} under these constraints, which need an integer program: "
+                f"{what} is not available under these constraints, which need an integer program: "
                 f"{named}. What works: argmax, solve, kbest, infer(temperature=0), and the "
-                "learners that need no more (perceptron, structured SVM)"
+                "learners that need only these (perceptron, structured SVM)"
             )
         return theta, topology, dict(compiled.mask(theta))
 

@@ -63,7 +63,7 @@ class Delegating(Structure):
         return self.structure.relabel(y, labels)
 
     def n_places(self, n_sites: int) -> int:
-        """Return how many labels an output has where the label block has so many sites."""
+        """Return how many labels an output has for this number of sites of the label block."""
         return self.structure.n_places(n_sites)
 
     def n_places_of(self, sites: tuple[int, ...]) -> int:

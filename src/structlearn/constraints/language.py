@@ -63,9 +63,9 @@ class Part:
     block : str
         The block's name.
     outcome : tuple
-        The labels; of a block with several sites a position, the site may come first, counted from
-        1: ``Part("segment", 2, "O")`` is a segment of length 2. Empty where parts of the block have
-        no labels: ``Part("arc", at=(0, 2))``, ``Part("pair", at=(1, 1))``.
+        The labels; of a block with several sites per position, the site may come first, counted
+        from 1: ``Part("segment", 2, "O")`` is a segment of length 2. Empty where parts of the block
+        have no labels: ``Part("arc", at=(0, 2))``, ``Part("pair", at=(1, 1))``.
     at : int, tuple, list of them, or None
         The position; None: all of them.
     """
@@ -76,7 +76,7 @@ class Part:
 
     def __init__(self, block: str, *outcome: Any, at: Any = None) -> None:
         if not isinstance(block, str):
-            raise ValueError('a part has a block and labels: Part("transition", 0, 1)')
+            raise ValueError('a part needs a block and labels, as in Part("transition", 0, 1)')
         object.__setattr__(self, "block", block)
         object.__setattr__(self, "outcome", tuple(outcome))
         object.__setattr__(self, "at", _hashable(at))
@@ -229,7 +229,7 @@ def _listed(parts: Any) -> Any:
 
 def _number(n: Any) -> int:
     if not isinstance(n, (int, np.integer)) or isinstance(n, bool) or n < 0:
-        raise ValueError(f"a constraint counts parts: a whole number >= 0 is needed, got {n!r}")
+        raise ValueError(f"the count of a constraint must be a whole number >= 0, got {n!r}")
     return int(n)
 
 

@@ -59,12 +59,12 @@ class PartIndex:
         if self.labels is not None:
             if label not in self.labels:
                 raise ValueError(
-                    f"a constraint names the label {label!r}; there are {list(self.labels)}"
+                    f"a constraint names the label {label!r}; labels are {list(self.labels)}"
                 )
             return self.labels[label]
         if not isinstance(label, (int, np.integer)) or not 0 <= label < self.n_labels:
             raise ValueError(
-                f"a constraint names the label {label!r}; there are 0..{self.n_labels - 1}"
+                f"a constraint names the label {label!r}; labels are 0..{self.n_labels - 1}"
             )
         return int(label)
 
@@ -127,14 +127,15 @@ class PartIndex:
         )
         if not fits:
             raise ValueError(
-                f"a constraint names the place {place!r}; {block} has places of shape {positions}"
+                f"a constraint names the position {place!r}; {block} has positions of shape "
+                f"{positions}"
             )
 
     def _part(self, selection: Part) -> Indices:
         name = selection.block
         if name not in self.shapes:
             raise ValueError(
-                f"a constraint names the block {name!r}; there are {list(self.shapes)}"
+                f"a constraint names the block {name!r}; blocks are {list(self.shapes)}"
             )
         block, shape = self.structure.blocks(self.n_labels)[name], self.shapes[name]
         n_labels = len(block.outcomes)
@@ -142,11 +143,13 @@ class PartIndex:
         outcome = list(selection.outcome)
         n_inner = len(block.inner) if len(outcome) == n_labels + len(block.inner) else 0
         if len(outcome) != n_labels + n_inner:
-            raise ValueError(f"{selection} has {len(outcome)} labels; a part of {name} {n_labels}")
+            raise ValueError(
+                f"{selection} has {len(outcome)} labels; a part of {name} has {n_labels}"
+            )
         sites, labels = outcome[:n_inner], [self.label(k) for k in outcome[n_inner:]]
         for site, n in zip(sites, block.inner, strict=False):
             if site not in range(1, n + 1):
-                raise ValueError(f"{selection}: there are sites from 1 to {n}")
+                raise ValueError(f"{selection}: sites are numbered from 1 to {n}")
         front = shape[: len(shape) - n_labels - len(block.inner)]
         places: list[Any] = [(slice(None),) * len(front)]
         if selection.at is not None:

@@ -24,7 +24,7 @@ digits, as 64 numbers in [0, 1], with pixel noise of standard deviation {noise:g
 that range again. The handwriting is real; the words are not: their digits follow a made-up Markov
 chain. The first digit is uniform, and digit d is followed by (3d + 1) mod 10 with probability
 0.57, by (d + 4) mod 10 with probability 0.27, and by each other digit with probability 0.02
-(1.88 bits a step, where independent digits would have 3.32). The matrix is in `transition`.
+(1.88 bits per step, where independent digits would have 3.32). The matrix is in `transition`.
 
 The images fall into two fixed parts, whatever the random state: the first three quarters of the
 file for training, the last quarter for testing. No image is in both. The
@@ -69,7 +69,7 @@ def load_digit_words(
     n_words : int, default=500
         How many words.
     length : int or (int, int), default=(3, 8)
-        Digits a word: a fixed number, or the smallest and the greatest, all equally likely.
+        Digits per word: a fixed number, or the smallest and the greatest, all equally likely.
     noise : float, default=0.15
         Standard deviation of the pixel noise, on the scale where ink is 1; 0 leaves the images
         as they are. An image that is used twice gets new noise each time.
@@ -105,7 +105,7 @@ def load_digit_words(
         raise ValueError(f"n_words must not be negative, got {n_words}")
     shortest, longest = _length_range(length)
     if not 0.0 <= noise < float("inf"):
-        raise ValueError(f"noise must be a finite number, zero or more, got {noise!r}")
+        raise ValueError(f"noise must be a finite number >= 0, got {noise!r}")
     if subset not in ("train", "test", "all"):
         raise ValueError(f'subset must be "train", "test" or "all", got {subset!r}')
 
@@ -149,7 +149,7 @@ def _length_range(length: Any) -> tuple[int, int]:
     except (TypeError, ValueError) as error:
         raise ValueError(f"length must be an int or a pair of ints, got {length!r}") from error
     if not 1 <= shortest <= longest:
-        raise ValueError(f"length must be positive, the smaller bound first, got {length!r}")
+        raise ValueError(f"length must be positive, with the smaller bound first, got {length!r}")
     return shortest, longest
 
 

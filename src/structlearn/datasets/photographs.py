@@ -126,7 +126,7 @@ def load_photograph(
     if name not in _OUTLINES:
         raise ValueError(f"name must be one of {sorted(_OUTLINES)}, got {name!r}")
     if not 0.0 <= noise < float("inf"):
-        raise ValueError(f"noise must be a finite number, zero or more, got {noise!r}")
+        raise ValueError(f"noise must be a finite number >= 0, got {noise!r}")
     from sklearn.datasets import load_sample_image
     from sklearn.utils import Bunch
 
@@ -134,7 +134,7 @@ def load_photograph(
         picture = load_sample_image(f"{name}.jpg")
     except ImportError:
         raise CapabilityError(
-            "photographs are picture files and need Pillow: pip install 'structlearn[images]'"
+            "reading photographs needs Pillow: pip install 'structlearn[images]'"
         ) from None
     image = np.asarray(picture, dtype=np.uint8)
     height, width = image.shape[:2]

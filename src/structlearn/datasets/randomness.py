@@ -40,7 +40,7 @@ def as_generator(random_state: RandomStateLike) -> np.random.Generator:
 
 
 def uniform_draws(rng: np.random.Generator) -> Draw:
-    """Return a function that gives one uniform number in [0, 1) a call.
+    """Return a function that gives one uniform number in [0, 1) per call.
 
     Numbers are taken from the generator in blocks: a scalar call of NumPy costs ten times as much.
     """

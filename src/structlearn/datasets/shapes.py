@@ -55,7 +55,7 @@ def make_shapes(
     n_classes : int, default=4
         Kinds of pixels, 2 to 4: the ground, then discs, boxes, blobs.
     n_shapes : int, default=6
-        Shapes an image; some are hidden by others.
+        Number of shapes per image; some are hidden by others.
     noise : float, default=0.4
         Standard deviation of the noise of each colour of each pixel, on the scale where white is 1.
     random_state : None, int, numpy.random.Generator or numpy.random.RandomState, default=None
@@ -83,7 +83,7 @@ def make_shapes(
     if not 2 <= n_classes <= len(SHAPE_NAMES):
         raise ValueError(f"n_classes must be from 2 to {len(SHAPE_NAMES)}, got {n_classes}")
     if not 0.0 <= noise < float("inf"):
-        raise ValueError(f"noise must be a finite number, zero or more, got {noise!r}")
+        raise ValueError(f"noise must be a finite number >= 0, got {noise!r}")
     from sklearn.utils import Bunch  # here, so that importing the datasets stays light
 
     rng = as_generator(random_state)

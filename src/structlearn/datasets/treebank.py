@@ -133,10 +133,9 @@ def make_treebank(
         Independent samples, so any slice is a fair training or test part. Lengths run from 3 to
         25 words, about 11 in the mean.
 
-    See Also
-    --------
-    TAGS : the tagset, documented in :mod:`structlearn.datasets.lexicon`.
-    DEPRELS : the relations.
+    Notes
+    -----
+    ``structlearn.datasets.lexicon`` has the tagset and the relations, ``TAGS`` and ``DEPRELS``.
 
     Examples
     --------

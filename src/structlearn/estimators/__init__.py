@@ -1,4 +1,4 @@
-"""scikit-learn's face of the library: fit, predict, and everything that goes with them.
+"""The scikit-learn interface of the library: fit, predict, and everything that goes with them.
 
 Imported when first used: taggers learn by the parts of this package that need no scikit-learn.
 """
@@ -6,9 +6,11 @@ Imported when first used: taggers learn by the parts of this package that need n
 from __future__ import annotations
 
 from importlib import import_module
-from typing import TYPE_CHECKING, Any
 
+TYPE_CHECKING = False  # importing typing costs more than labelling a sentence
 if TYPE_CHECKING:
+    from typing import Any
+
     from .adagrad import AdaGrad
     from .arow import AROW
     from .crf import CRF

@@ -50,9 +50,9 @@ def make_cone(
     for name, combinations in structure.submodular_rows(n_labels).items():
         if combinations is None and name in examples.blocks:
             raise CapabilityError(
-                f"submodular=True with {n_labels} labels takes no features of {name}, whose tables "
-                "no inequality a feature keeps submodular. What works: features of potts_right and "
-                "potts_down, or two labels"
+                f"submodular=True with {n_labels} labels takes no features for {name}, whose "
+                "tables no linear inequality on the weights keeps submodular. What works: "
+                "features of potts_right and potts_down, or two labels"
             )
         if combinations is not None and name in present:
             rows[name] = combinations
@@ -104,8 +104,8 @@ def choose_likelihood(
             )
         warnings.warn(
             f"example {i}: the treewidth is too large for exact sums: loopy message passing gives "
-            "approximate ones, and nothing is proven. likelihood='loopy' says that this is meant, "
-            "'pseudo' is quicker",
+            "approximate ones, without a certificate. likelihood='loopy' accepts this without a "
+            "warning, 'pseudo' is quicker",
             InexactInferenceWarning,
             stacklevel=5,
         )

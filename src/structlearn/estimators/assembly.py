@@ -54,7 +54,7 @@ def assemble(
     if structure.has_labels and (names.ndim != 1 or len(names) == 0):
         raise ValueError("a model needs at least one label")
     if len(set(names.tolist())) != len(names):
-        raise ValueError("a label stands twice among the classes")
+        raise ValueError("a label appears twice in the classes")
     n_features = {name: encoder.n_features for name, encoder in encoders.items()}
     blocks = make_blocks(estimator, structure, n_features, names)
     expected = sorted(name for name, block in blocks.items() if block is not None)

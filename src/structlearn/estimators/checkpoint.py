@@ -59,9 +59,11 @@ class Checkpoint:
         self._due = time.perf_counter() + EVERY
         folder = os.path.dirname(os.path.realpath(self.path))
         if not os.path.isdir(folder) or not os.access(folder, os.W_OK):
-            raise FileError(self.path, "cannot be written: no folder that can be written to")
+            raise FileError(
+                self.path, "cannot be written: its folder does not exist or is not writable"
+            )
         if os.path.exists(self.path) and not os.path.isfile(self.path):
-            raise FileError(self.path, "cannot be a checkpoint: it is not a file")
+            raise FileError(self.path, "cannot be a checkpoint: it is not a regular file")
         self._try()
 
     def _try(self) -> None:
@@ -93,8 +95,8 @@ class Checkpoint:
             )
             raise FileError(
                 self.path,
-                f"the checkpoint of another training ({told}); delete the file to begin anew, or "
-                "give another name",
+                f"this is the checkpoint of another training run ({told}); delete the file to "
+                "start again, or give another name",
             )
         progress.resume(state, records, seconds)
         for callback, known in zip(progress.callbacks, watching, strict=False):
@@ -144,7 +146,7 @@ class Checkpoint:
             write_container(self.path, description, tensors)
         except FileError as error:  # a full disk, say: what was learned is worth more than the file
             warnings.warn(
-                f"no checkpoint after iteration {done}: {error}; the training goes on",
+                f"no checkpoint after iteration {done}: {error}; training continues",
                 CheckpointWarning,
                 stacklevel=2,
             )
@@ -163,12 +165,12 @@ def _read(path: str) -> tuple[dict[str, Any], dict[str, Any], list[Any], list[An
         seconds = float(description["seconds"])
         plain = isinstance(whose, dict) and isinstance(state, dict) and isinstance(watching, list)
         if not (plain and isinstance(records, list) and all(isinstance(r, dict) for r in records)):
-            raise ValueError("its parts are not what they should be")
+            raise ValueError("its parts are inconsistent")
     except FileError as error:
-        raise FileError(path, f"{error.reason}; delete the file to begin anew") from None
+        raise FileError(path, f"{error.reason}; delete the file to start again") from None
     except (LookupError, TypeError, ValueError, OverflowError, RecursionError) as error:
         reason = f"not a structlearn checkpoint, or damaged: {error}"
-        raise FileError(path, f"{reason}; delete the file to begin anew") from None
+        raise FileError(path, f"{reason}; delete the file to start again") from None
     return whose, state, watching, records, seconds
 
 
@@ -177,8 +179,8 @@ def identity(
 ) -> dict[str, Any]:
     """Return all that decides how a training ends, as JSON can hold it.
 
-    The number of threads is none of it. Of ``start``, weights or states, and of the problem there
-    is a digest.
+    The number of threads is not part of it. ``start`` (weights or states) and the problem are
+    represented by a digest.
     """
     digest = hashlib.blake2b(problem_digest(problem).encode(), digest_size=_DIGEST)
     text, arrays = pack(start)

@@ -71,7 +71,7 @@ def read_labels(estimator: Any, y: Any) -> Any:
     """
     if y is None:
         raise ValueError(
-            f"y is needed, one label for each example: {type(estimator).__name__} requires y to be "
+            f"y is missing: {type(estimator).__name__} requires y to be "
             "passed, but the target y is None"
         )
     try:
@@ -158,8 +158,8 @@ def _as_array(frame: Any, i: int, name: str) -> Any:
         )
     except (TypeError, ValueError) as error:
         raise ValueError(
-            f"example {i}: {name} is a data frame that is not all numbers ({error}); for features "
-            "with values of other types give a list of dictionaries, a position each"
+            f"example {i}: {name} is a data frame with non-numeric columns ({error}); for features "
+            "with values of other types give a list of dictionaries, one per position"
         ) from None
 
 

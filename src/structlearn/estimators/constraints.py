@@ -54,7 +54,10 @@ def _listed(constraints: Any) -> list[Constraint]:
     listed = [constraints] if isinstance(constraints, Constraint) else list(constraints)
     for one in listed:
         if not isinstance(one, Constraint):
-            raise ValueError(f"constraints has {one!r}, which is none; see structlearn.constraints")
+            raise ValueError(
+                f"constraints contains {one!r}, which is not a constraint; see "
+                "structlearn.constraints"
+            )
     return listed
 
 
@@ -69,8 +72,8 @@ def constrain(structure: Structure, options: Any, classes: npt.NDArray[Any]) -> 
         return structure
     if structure.single_site:
         raise ValueError(
-            f"an example of a multiclass problem has one label: {rest[0]} means nothing there; "
-            "forbid(label) does"
+            f"an example of a multiclass problem has one label, so {rest[0]} does not apply; "
+            "use forbid(label)"
         )
     return with_constraints(structure, rest, classes=classes.tolist())
 
@@ -135,7 +138,7 @@ def put_masks(
                 numbers, labels = labels[: len(shape)], labels[len(shape) :]
                 if any(k not in range(1, n + 1) for k, n in zip(numbers, shape, strict=True)):
                     raise ValueError(
-                        f"forbid[{name!r}] has the entry {entry!r}; there are lengths from 1 to "
+                        f"forbid[{name!r}] has the entry {entry!r}; lengths are from 1 to "
                         f"{', '.join(map(str, shape))}"
                     )
                 place = tuple(k - 1 for k in numbers)

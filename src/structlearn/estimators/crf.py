@@ -12,9 +12,9 @@ __all__ = ["CRF"]
 class CRF(StructuredModel):
     """Minimise ½‖w‖² + l1·‖w‖₁ + C·Σ_n [log Z(x_n) − s(x_n, y_n)].
 
-    The preset margin 0, temperature 1 of :class:`StructuredModel`, which describes the parameters
-    and attributes that are not below; other margins and temperatures give the rest of the family.
-    With order 0 it is multinomial logistic regression.
+    :class:`StructuredModel` with margin 0 and temperature 1. Parameters and attributes that are not
+    listed here are described there. Other margins and temperatures give the rest of the loss
+    family. On chains of order 0 it is multinomial logistic regression.
 
     Parameters
     ----------
@@ -23,31 +23,32 @@ class CRF(StructuredModel):
     l1 : float, default=0.0
         Weight of ‖w‖₁: many weights become exactly 0.
     solver : {"auto", "dual", "lbfgs", "sag", "projected", "sgd"}, default="auto"
-        "dual" is dual coordinate ascent (:mod:`structlearn.learners.dual_ascent`): some ten passes
-        where C·λ is small, λ the largest eigenvalue of an example's products of features, and slow
-        where it is large; no l1. "auto" takes it where ``tol`` is at least 1e-6 and C·λ at most 50
-        times the temperature, as with features of words, but not for long sequences of few dense
-        features, nor with unknown labels; otherwise "lbfgs", or "sgd" at temperature 0. "sag":
-        stochastic average gradient, as sure as "lbfgs" and about as fast. "projected": spectral
-        projected gradients, for ``submodular=True``.
+        "dual": dual coordinate ascent (:mod:`structlearn.learners.dual_ascent`), without l1. It
+        needs about ten passes if C·λ is small, where λ is the largest eigenvalue of the Gram matrix
+        of an example's features, and is slow if C·λ is large. "auto" chooses it if ``tol`` is at
+        least 1e-6 and C·λ at most 50 times the temperature, as is usual for features of words, but
+        not for long sequences with few dense features or with unknown labels; otherwise "lbfgs", or
+        "sgd" at temperature 0. "sag": stochastic average gradient, as reliable as "lbfgs" and about
+        as fast. "projected": spectral projected gradients, for ``submodular=True``.
     temperature : float, default=1.0
-        ε; towards 0 the loss becomes the perceptron's, or the hinge where there is a margin.
+        ε; as it goes to 0, the loss becomes that of the perceptron, or the hinge if the margin is
+        above 0.
     margin : float, default=0.0
         γ; 1 is the softmax-margin loss.
     likelihood : {"auto", "exact", "pseudo", "loopy"}, default="auto"
-        Of grids and graphs, whose sums over labellings are exact only where the treewidth is small.
-        "exact" refuses other examples; "auto" warns and takes "loopy" for them. Both others are
-        approximations, and ``approximate_`` says so. "pseudo": each label given the gold labels of
-        its neighbours (J. Besag 1975); quick, convex and consistent, but with few smooth images
-        it trusts neighbours too much, and best labellings may come out all of one label
-        (``predict_marginals`` suffers less; an SVM does not); ``objective_`` and
-        ``duality_gap_`` are those of the pseudo-likelihood, which bound nothing about the
-        likelihood. "loopy": sums by loopy message passing, Bethe's approximation; not convex,
-        ``duality_gap_`` is None. Solvers: "lbfgs", "projected", "sgd".
+        For grids and graphs, whose sums over labellings are exact only if the treewidth is small.
+        "exact" raises an error for other examples; "auto" warns and uses "loopy" for them. The
+        other two are approximations, as ``approximate_`` records. "pseudo": the probability of each
+        label given the gold labels of its neighbours (J. Besag 1975). It is fast, convex and
+        consistent, but trained on few smooth images it overrates neighbours, and the best labelling
+        may consist of a single label (``predict_marginals`` suffers less; an SVM does not);
+        ``objective_`` and ``duality_gap_`` are those of the pseudo-likelihood and do not bound the
+        likelihood. "loopy": sums by loopy message passing (the Bethe approximation), which is not
+        convex; ``duality_gap_`` is None. Supported by "lbfgs", "projected" and "sgd".
     tol : float, default=1e-3
-        Stop where the proven gap is at most ``tol`` times the objective.
+        Stop when the proven gap is at most ``tol`` times the objective.
     max_iter : int, default=1000
-        Iterations of L-BFGS; passes of the others.
+        Maximum number of iterations of L-BFGS, or of passes of the other solvers.
 
     References
     ----------

@@ -150,7 +150,7 @@ class CategoricalEmissions:
         return result
 
     def scores(self, words: list[str]) -> Array:
-        """Return log P(word | label), one row a word."""
+        """Return log P(word | label), one row per word."""
         rows = np.array([self._index.get(w, -1) for w in words], dtype=np.int64)
         result: Array = self._scores[rows]
         missing = np.flatnonzero(rows < 0)

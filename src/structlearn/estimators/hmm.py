@@ -175,12 +175,13 @@ class HMM(Predictor):
         self._check_parameters()
         first = not hasattr(self, "_label_counts")
         if first and classes is None:
-            raise ValueError("the first call of partial_fit needs classes: all labels there are")
+            raise ValueError("the first call of partial_fit needs classes, the list of all labels")
         if not first and classes is not None and set(classes) != set(self.classes_.tolist()):
-            raise ValueError("classes differ from those of the first call of partial_fit")
+            raise ValueError("classes must be the same in every call of partial_fit")
         if not first and self.order != len(self._label_counts.initial):
             raise ValueError(
-                f"order was {len(self._label_counts.initial)} when counting began, is {self.order}"
+                f"order was {len(self._label_counts.initial)} at the first call of partial_fit, "
+                f"and is now {self.order}"
             )
         known = sort_classes(set(classes)) if first else self.classes_
         X, columns = read_tables(self, X, None if first else self._columns)
@@ -217,7 +218,7 @@ class HMM(Predictor):
     ) -> None:
         """Turn counts into probabilities, and make them the estimator's own all at once."""
         if not labels.windows[0].any():
-            raise ValueError("there is nothing to count: no known label has a weight above 0")
+            raise ValueError("nothing can be counted: no known label has a weight above 0")
         emissions: Any
         if isinstance(emitted, WordCounts):
             emissions = CategoricalEmissions(

@@ -94,7 +94,7 @@ def label_edges(graph: Any, Y: Integers, weights: Array | None = None) -> Intege
         if p == q:
             raise ValueError(f"edge {e} goes from label {p} to itself")
     if len(np.unique(ends, axis=0)) != len(ends):
-        raise ValueError("graph has an edge twice")
+        raise ValueError("graph contains an edge twice")
     return edges.astype(np.int64)
 
 

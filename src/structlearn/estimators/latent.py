@@ -29,11 +29,11 @@ def fills_in(problem: Problem, name: str, solver: Solver, latent: str) -> bool:
     needed = solver.needs_labels
     if latent == "direct" and needed:
         raise ValueError(
-            f"solver={name!r} needs every label, and some are unknown: use latent='cccp', or "
+            f"solver={name!r} needs all labels to be known: use latent='cccp', or "
             "solver='sgd', or 'lbfgs' for temperature > 0"
         )
     if latent == "cccp" and not solver.minimises:
-        raise ValueError(f"latent='cccp' needs an objective, and solver={name!r} has none")
+        raise ValueError(f"latent='cccp' needs a solver with an objective, which {name!r} is not")
     return latent == "cccp" or needed
 
 

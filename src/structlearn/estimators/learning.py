@@ -102,14 +102,16 @@ def check_parameters(parameters: Any) -> None:
     if parameters.step not in ("decaying", "constant"):
         raise ValueError(f"step must be 'decaying' or 'constant', got {parameters.step!r}")
     if parameters.step != "decaying" and solver not in ("sgd", "auto"):
-        raise ValueError(f"step={parameters.step!r} is a step of solver='sgd', not {solver!r}")
+        raise ValueError(
+            f"step={parameters.step!r} works with solver='sgd' only, not with {solver!r}"
+        )
     check_path(getattr(parameters, "checkpoint", None))
     n_threads(parameters.n_jobs)
     generator(parameters.random_state)
     given = parameters.callbacks
     callbacks = given if isinstance(given, (list, tuple)) else [given]
     if given is not None and not all(callable(c) for c in callbacks):
-        raise ValueError(f"callbacks must be callable, or a list of such, got {callbacks!r}")
+        raise ValueError(f"callbacks must be a callable or a list of callables, got {callbacks!r}")
     if parameters.solver in ("passive-aggressive", "arow") and not (
         parameters.margin > 0 and parameters.temperature == 0
     ):
@@ -165,7 +167,7 @@ def learn(
         a better beginning than weights, and otherwise none at all. The training is asked to name
         its own problem where the parameters' ``warm_start`` is set.
     before : OnlineState, optional
-        Online learners that begin at weights: as small as steps were then, with what is known of
+        Online learners that start from weights: as small as steps were then, with what is known of
         each weight; by default as after a pass.
     max_iter, shuffle : optional
         Instead of the parameters' own.

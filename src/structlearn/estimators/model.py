@@ -68,139 +68,145 @@ class StructuredModel(Predictor):
     ----------
     structure : {"chain", "multiclass", "semimarkov", "arborescence", "spanning-tree"} or \
             Structure, default="chain"
-        "semimarkov" takes ``max_length`` from the examples: their rows of features a position.
+        "semimarkov" takes ``max_length`` from the examples: their number of feature rows per
+        position.
     cost : {"hamming", "hamming-mean", "zero-one"}, (K, K) array or Cost, default="hamming"
         Δ(gold, predicted); used where the margin is not 0.
     margin : float, default=1.0
         γ.
     temperature : float, default=0.0
-        ε. With the zero-one cost it must be 0 or at least a twelfth of the margin: in between,
-        rounding would spoil the losses.
+        ε. With the zero-one cost it must be 0 or at least a twelfth of the margin; values in
+        between would lose precision.
     C : float, default=1.0
-        Weight of the losses against the regulariser.
+        Weight of the losses relative to the regulariser.
     l1 : float, default=0.0
-        Weight of ‖w‖₁ (solver "lbfgs" only, which then is OWL-QN).
+        Weight of ‖w‖₁. Only solver "lbfgs" supports it, by OWL-QN.
     solver : str or object, default="auto"
-        "perceptron" (γ = ε = 0); "sgd"; "passive-aggressive", "adagrad" and "arow", what
-        :class:`PassiveAggressive`, :class:`AdaGrad` and :class:`AROW` are presets of;
-        "frank-wolfe", "n-slack", "one-slack" and "annealing" for the hinge (γ > 0, ε = 0); "lbfgs",
-        "dual", "sag" and "projected" for smooth losses (ε > 0). "auto" picks the fastest that can
-        do it (:func:`structlearn.learners.solvers.best_solver`). A learner of your own: an object
-        with ``run``, see :class:`~structlearn.learners.OwnLearner`.
+        "perceptron" (γ = ε = 0); "sgd"; "passive-aggressive", "adagrad" and "arow" (the solvers of
+        :class:`PassiveAggressive`, :class:`AdaGrad` and :class:`AROW`); "frank-wolfe", "n-slack",
+        "one-slack" and "annealing" for the hinge loss (γ > 0, ε = 0); "lbfgs", "dual", "sag" and
+        "projected" for smooth losses (ε > 0). "auto" chooses the fastest one that supports the
+        problem (:func:`structlearn.learners.solvers.best_solver`). It can also be a learner of
+        your own, an object with a ``run`` method: see :class:`~structlearn.learners.OwnLearner`.
     violation_tol : float, optional
-        Of "n-slack" and "one-slack": see :class:`StructuredSVM`.
+        For "n-slack" and "one-slack": see :class:`StructuredSVM`.
     step : {"decaying", "constant"}, default="decaying"
-        Step of "sgd"; "constant" is the chapter's Algorithm 41 as printed.
+        Step size of "sgd"; "constant" is Algorithm 41 of the chapter as printed.
     max_iter : int, default=100
-        Passes over the data, or iterations.
+        Maximum number of passes over the data, or of iterations.
     tol : float, default=1e-3
-        Stop where the proven gap is at most ``tol`` times the objective.
+        Stop when the proven gap is at most ``tol`` times the objective.
     average : bool, default=True
-        Average the weights over the steps (online learners).
+        Whether to average the weights over the steps (online learners).
     shuffle : bool, default=True
-        A new order of the examples for each pass (online learners).
+        Whether to shuffle the examples before each pass (online learners).
     min_count : int, default=0
-        Leave out named features seen fewer times than this.
+        Drop named features that were seen fewer times than this.
     all_possible_states : bool, default=False
-        Weights for every feature with every label; otherwise only for the pairs seen in training.
-        Dense arrays always have them all.
+        Whether every feature has a weight for every label; otherwise only the pairs seen in
+        training have one. Dense arrays always have all weights.
     all_possible_transitions : bool, default=True
-        Weights for every label pair; otherwise only for those seen in training.
+        Whether every label pair has a weight; otherwise only those seen in training.
     boundaries : bool, default=True
-        Weights for the first and the last label of a sequence.
+        Whether there are weights for the first and the last label of a sequence.
     hierarchy : nested sequence or mapping, optional
-        A tree over the classes; classes share weights along their paths
-        (:class:`structlearn.features.hierarchy.ClassHierarchy`).
+        A tree over the classes; classes share weights along their paths.
     forbid : dict, optional
-        Hard constraints, in training and prediction: block name to a list of what it must not use,
-        ``{"transition": [("O", "I-PER")], "start": ["I-PER"], "label": [...]}``; of a segmentation
-        also ``{"segment": [(2, "O")]}``, a length with a label. Short for constraints of that kind.
+        Hard constraints for training and prediction: maps a block name to a list of forbidden
+        outcomes, ``{"transition": [("O", "I-PER")], "start": ["I-PER"], "label": [...]}``; for
+        segmentations also ``{"segment": [(2, "O")]}``, a length with a label. A short form of
+        ``constraints``.
     constraints : list of Constraint, optional
-        Hard constraints of :mod:`structlearn.constraints`, in training and prediction, in terms of
-        the labels of y: ``[at_most(1, Label("B")), require(Label("D", at=0))]``. Those that forbid
-        a part everywhere are masks of weights; the others are honoured by masks of scores, or by an
-        integer program where the best output does not keep to them. ``constraints_`` says which.
+        Hard constraints for training and prediction (:mod:`structlearn.constraints`), in terms of
+        the labels of y: ``[at_most(1, Label("B")), require(Label("D", at=0))]``. Constraints that
+        forbid a part everywhere become masks of weights. The others become masks of scores, or
+        rows of an integer program, which is solved if the best output violates them.
+        ``constraints_`` says which.
     class_weight : dict or "balanced", optional
         Multiplies the loss of an example by the mean weight of its labels.
     latent : {"auto", "direct", "cccp"}, default="auto"
-        What is done about unknown labels. "direct": the solver minimises the loss as it is, which
-        is not convex. "cccp": it solves convex problems, round after round, with the labels filled
-        in (:mod:`structlearn.learners.cccp`); ``history_`` is then by rounds, ``inner_gap`` the gap
-        of each, and ``max_iter`` and ``tol`` hold for both. "auto": "cccp" for solvers that need
-        every label. Either way a local optimum is found, and ``duality_gap_`` is None.
+        How to deal with unknown labels. "direct": the solver minimises the loss itself, which is
+        not convex. "cccp": it solves a sequence of convex problems with the labels filled in
+        (:mod:`structlearn.learners.cccp`); ``history_`` then has one record per round,
+        ``inner_gap`` is the gap of each round, and ``max_iter`` and ``tol`` apply to rounds and
+        solver alike. "auto": "cccp" for solvers that need all labels. In both cases the result is
+        a local optimum, and ``duality_gap_`` is None.
     submodular : bool, default=False
-        Of grids and graphs: keep the weights such that cuts find the best outputs. Potts strengths
-        get weights ≥ 0, pairs of two labels θ(0,0) + θ(1,1) ≥ θ(0,1) + θ(1,0), feature by feature;
-        edge features must be ≥ 0. With more labels pairs are Potts terms alone. Solvers that can:
-        "perceptron", "sgd", "passive-aggressive", "frank-wolfe", "n-slack", "one-slack", and
-        "projected" for temperature > 0; their proofs of the gap hold.
+        For grids and graphs: constrain the weights so that minimum cuts find the best outputs.
+        Potts strengths get weights ≥ 0; with two labels, pairs get
+        θ(0,0) + θ(1,1) ≥ θ(0,1) + θ(1,0) for every feature. Edge features must be ≥ 0. With more
+        than two labels, only Potts terms are available for pairs. Supported by the solvers
+        "perceptron", "sgd", "passive-aggressive", "frank-wolfe", "n-slack" and "one-slack", and by
+        "projected" for temperature > 0; their gaps remain valid.
     likelihood : {"auto", "exact", "pseudo", "loopy"}, default="auto"
-        What losses at a temperature > 0 are made of, see :class:`CRF`.
+        How the losses at a temperature > 0 are computed, see :class:`CRF`.
     warm_start : bool, default=False
-        Begin at the weights of the last call of ``fit``; where data, structure, cost, C, margin and
-        temperature are what they were, "frank-wolfe", "n-slack", "one-slack", "dual" and "sag" go
-        on from their whole state. "dual" cannot begin at weights: with other data it begins anew,
-        and "auto" takes "lbfgs" in its place.
+        Start from the weights of the last call of ``fit``. If data, structure, cost, C, margin and
+        temperature are unchanged, "frank-wolfe", "n-slack", "one-slack", "dual" and "sag" continue
+        from their full state. "dual" cannot start from weights alone: with other data it starts
+        from scratch, and "auto" uses "lbfgs" instead.
     checkpoint : str or path, optional
-        A file for the state of ``fit``, written every half a minute or so, whole at any moment, and
-        removed at the end. Where it exists when ``fit`` begins, training goes on from there and
-        ends with the weights, objective and history that it would have had without the break, bit
-        for bit, whatever ``n_jobs`` is; data and all other parameters must be those of before. One
-        file a fit: fits that run at the same time need different ones.
+        A file for the state of ``fit``, written about every half minute, never left incomplete, and
+        removed at the end. If it exists when ``fit`` begins, training resumes from it and ends with
+        the weights, objective and history of an uninterrupted run, bit for bit, for any
+        ``n_jobs``; the data and all other parameters must be unchanged. Fits that run at the same
+        time need different files.
     callbacks : callable or list of callable, optional
-        Called with a record (dict) after each iteration; returning True stops the training. Its
-        entry ``weights``, when called, gives the weights reached so far. What the ``dump()`` of
-        one that has such a method returns (numbers, strings, arrays, lists and dictionaries of
-        them) is part of the checkpoints, and given to its ``load`` when training goes on.
+        Called with a record (dict) after each iteration; returning True stops the training. The
+        entry ``weights`` of the record is a function that returns the weights reached so far. If a
+        callback has a method ``dump()``, its result (numbers, strings, arrays, lists and
+        dictionaries of them) becomes part of the checkpoints, and is passed to its ``load`` when
+        training resumes.
     n_jobs : int, optional
-        Threads. The result does not depend on it. Online learners take one example after another:
-        there it is for their certificates, and for predictions. A structure written in Python runs
-        on one thread, with a warning, unless it says ``runs_on_threads``.
+        Number of threads. The result does not depend on it. Online learners process one example
+        after another and use threads only for certificates and predictions. A structure written in
+        Python runs on one thread, with a warning, unless it sets ``runs_on_threads``.
     random_state : int, Generator or RandomState, optional
-        For the order of the examples and, where labels are sets, for the first weights.
+        Determines the order of the examples and, if labels are sets, the initial weights.
     verbose : int, default=0
-        Above 0: a line an iteration on standard error.
+        If above 0, print one line per iteration to standard error.
 
     Attributes
     ----------
     classes_ : array of shape (K,)
         The labels.
     n_features_in_ : int
-        Number of columns of X, for features that are arrays; of an example's, where each has rows
-        of its own: those of the block that scores labels.
+        Number of columns of X, if the features are arrays; for examples with several blocks, the
+        number of columns of the block that scores labels.
     feature_names_in_ : array of shape (n_features_in_,)
-        Names of the columns, where X was a data frame, or a list of them; at prediction the same
-        columns must come in the same order.
+        Names of the columns, if X was a data frame or a list of data frames. The same columns in
+        the same order are required for prediction.
     coef_ : dict of arrays, or array of shape (K, d) for multiclass
         Weights by block, outcomes first: ``coef_["label"]`` (K, d), ``coef_["transition"]`` (K, K).
     n_iter_ : int
-        Iterations done.
+        Number of iterations.
     loss_curve_ : LossCurve, a list of float
         Sum of the losses of each iteration; its attributes ``seconds``, ``oracle_calls``,
         ``objective`` and ``gap`` are lists of the same length.
     history_ : list of dict
-        All that was recorded, a dictionary an iteration. Always: ``iteration``, from 1; ``seconds``
-        since the beginning; ``loss``, Σ loss, as met on the way where no objective is given;
-        ``oracle_calls``, examples that inference was called for. Where it was looked at:
-        ``objective``, and ``gap``, proven. Of solvers with a dual: ``dual``, a lower bound of the
-        optimum, and of "frank-wolfe", "dual" and "sag" ``estimated_gap``, which proves nothing and
-        is there at every pass. Of cutting planes: ``violation``, the largest found, and
-        ``constraints``, how many there are. Of "annealing": ``temperature``. Of online learners:
-        ``updates``, examples that moved the weights, and with a beam ``invalid_updates``. Where
-        labels are filled in: ``inner_objective``, ``inner_gap`` and ``inner_iterations`` of each
-        round.
+        One dictionary per iteration with everything that was recorded. Always: ``iteration``, from
+        1; ``seconds`` since the start; ``loss``, the sum of the losses, accumulated during the
+        pass if no objective is given; ``oracle_calls``, the number of examples for which inference
+        was called. If computed: ``objective``, and the proven ``gap``. Solvers with a dual:
+        ``dual``, a lower bound of the optimum; "frank-wolfe", "dual" and "sag" also report
+        ``estimated_gap`` in every pass, which is not a proof. Cutting planes: ``violation``, the
+        largest one found, and the number of ``constraints``. "annealing": ``temperature``. Online
+        learners: ``updates``, the number of examples that changed the weights, and with a beam
+        ``invalid_updates``. With "cccp": ``inner_objective``, ``inner_gap`` and
+        ``inner_iterations`` of each round.
     objective_ : float or None
         The objective at ``coef_``.
     duality_gap_ : float or None
-        How far ``objective_`` is above the optimum at most; None where nothing is proven.
+        An upper bound of the difference between ``objective_`` and the optimum; None if there is
+        no proof.
     solver_ : str
         The solver that was used.
     approximate_ : str or None
-        What stands in the place of exact sums in the losses, and so in ``objective_``; None where
-        nothing does.
+        The approximation that replaces exact sums in the losses and in ``objective_``; None if the
+        sums are exact.
     rounds_ : list of CuttingPlaneRound
-        Of "n-slack" and "one-slack": what happened, round by round. Where unknown labels are filled
-        in, the rounds of the fit that found the weights, with the labels that it was given.
+        For "n-slack" and "one-slack": a record of each round. With "cccp", the rounds of the fit
+        that found the weights, with the labels that were filled in.
     """
 
     structure: Any
@@ -341,9 +347,9 @@ class StructuredModel(Predictor):
         if not labelled:
             classes = None
         if first and labelled and (classes is None or not len(classes)):
-            raise ValueError("the first call of partial_fit needs classes: all labels there are")
+            raise ValueError("the first call of partial_fit needs classes, the list of all labels")
         if not first and classes is not None and set(classes) != set(self.classes_.tolist()):
-            raise ValueError("classes differ from those of the first call of partial_fit")
+            raise ValueError("classes must be the same in every call of partial_fit")
         known = sort_classes(classes) if first and labelled else None
         if not first:
             known = self.classes_

@@ -29,7 +29,8 @@ Integers = npt.NDArray[np.int64]
 
 
 class MultiLabelClassifier(ClassifierMixin, StoredEstimator, BaseEstimator):  # type: ignore[misc]
-    """Several yes-or-no labels an example, predicted together: score(y) = Σ_l ⟨w_l, x⟩ y_l + pairs.
+    """Several yes-or-no labels per example, predicted together: score(y) = Σ_l ⟨w_l, x⟩ y_l +
+    pairs.
 
     Each label is a node with weights of its own for every feature, each edge has a 2 × 2 table of
     scores. A tree, or a graph of small treewidth, is solved exactly, whatever the learner.
@@ -44,7 +45,7 @@ class MultiLabelClassifier(ClassifierMixin, StoredEstimator, BaseEstimator):  # 
         whose inference is native and O(L). "full": every pair, exact up to some twenty labels.
         "none": labels are independent of each other given x.
     intercept : bool, default=True
-        A weight a label that every example has.
+        One bias weight per label.
 
     Attributes
     ----------
@@ -140,7 +141,7 @@ class MultiLabelClassifier(ClassifierMixin, StoredEstimator, BaseEstimator):  # 
     def as_examples(self, X: Any) -> list[dict[str, Any]]:
         """Return the examples of the learner: the features of each node in a place of its own.
 
-        O(n · L · non-zeros of a row): the features of an example come once a label.
+        O(n · L · non-zeros of a row): the features of an example are repeated for every label.
         """
         check_is_fitted(self)
         return self._make_examples(X, self.edges_, len(self.classes_))
@@ -260,7 +261,7 @@ def _as_indicators(Y: Any) -> Integers:
         raise ValueError(
             f"Y must have shape (n, L), 1 where an example has a label, got {dense.shape}. Only "
             "binary classification is supported, a column a label; the type of the target is "
-            f"{type_of_target(Y)!r}. For one label an example use structure='multiclass'"
+            f"{type_of_target(Y)!r}. For one label per example use structure='multiclass'"
         )
     wrong = np.argwhere((dense != 0) & (dense != 1))
     if len(wrong):

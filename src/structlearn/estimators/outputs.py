@@ -102,7 +102,9 @@ def sort_classes(found: Iterable[Any]) -> npt.NDArray[Any]:
     if any(isinstance(k, complex) for k in labels):
         raise ValueError("Complex data not supported: y has complex numbers")
     if any(isinstance(k, tuple) for k in labels):
-        raise ValueError("a label is a string or a number, not a tuple; join its parts to a string")
+        raise ValueError(
+            "a label is a string or a number, not a tuple; join its parts into a string"
+        )
     try:
         return np.array(sorted(labels))
     except TypeError:
@@ -235,7 +237,7 @@ def refuse_no_weight(weights: Vector | None) -> None:
     """Refuse weights of examples that are all 0."""
     if weights is not None and not weights.any():
         raise ValueError(
-            "every example has weight 0: there is nothing to learn from; sample_weight must not be "
+            "every example has weight 0, so nothing can be learned; sample_weight must not be "
             "zero everywhere, nor class_weight for all labels of y"
         )
 
@@ -279,7 +281,7 @@ def class_weight_table(
         raise ValueError(f"class_weight must be None, 'balanced' or a dict, got {class_weight!r}")
     unknown = set(class_weight) - set(classes.tolist())
     if unknown:
-        raise ValueError(f"class_weight names {sorted(map(str, unknown))}, which are no classes")
+        raise ValueError(f"class_weight names {sorted(map(str, unknown))}, which are not classes")
     table = as_floats([class_weight.get(k, 1.0) for k in classes.tolist()], "class_weight")
     if not (np.isfinite(table) & (table >= 0)).all():
         raise ValueError("class weights must be finite and >= 0")

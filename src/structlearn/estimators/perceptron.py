@@ -12,27 +12,28 @@ __all__ = ["StructuredPerceptron"]
 class StructuredPerceptron(StructuredModel):
     """Predict; where the output is wrong, w ← w + φ(x, y) − φ(x, ŷ); return the average of all w.
 
-    The preset margin 0, temperature 0 of :class:`StructuredModel`, which describes the parameters
-    and attributes that are not below. There is no regulariser; averaging does its work.
+    :class:`StructuredModel` with margin 0 and temperature 0. Parameters and attributes that are not
+    listed here are described there. There is no regulariser; averaging takes its place.
 
     Parameters
     ----------
     max_iter : int, default=10
-        Passes over the data.
+        Number of passes over the data.
     average : bool, default=True
-        Average the weights over all steps; False returns the last ones, as printed in the chapter.
+        Whether to average the weights over all steps; False returns the last weights, as printed in
+        the chapter.
     beam : int, optional
-        Search with a beam of this width, in training and prediction, where exact inference is too
-        dear (a :class:`Chain` of high order; structures that inherit from :class:`BeamSearch`).
-        Nothing then proves that an output is the best one.
+        Width of the beam search for training and prediction, where exact inference is too expensive
+        (a :class:`Chain` of high order, or structures that inherit from :class:`BeamSearch`). The
+        outputs are then not proven to be the best.
     submodular : bool, default=False
-        Of grids and graphs: keep the weights of neighbours such that minimum cuts stay exact. See
+        For grids and graphs: constrain the weights so that minimum cuts stay exact. See
         :class:`StructuredModel`.
     update_at : {"early", "max-violation", "end"}, default="early"
-        Where to update with a beam, if the output is wrong: on the prefixes at which the gold one
-        leaves the beam; on those where it is outscored by most; on whole outputs. The last may
-        update on an output that scores less than the gold one, and then need not learn at all:
-        ``history_`` counts them as ``invalid_updates``.
+        Where to update with a beam if the output is wrong: at the step where the gold prefix leaves
+        the beam; at the step where it is outscored by most; on complete outputs. "end" may update
+        towards an output that scores less than the gold one, and then need not converge;
+        ``history_`` counts such steps as ``invalid_updates``.
 
     References
     ----------

@@ -230,7 +230,7 @@ class Predictor(StoredEstimator, BaseEstimator):  # type: ignore[misc]
             right += weights[i] * float((gold.permits(i, found) & known).sum())
             total += weights[i] * float(known.sum())
         if total == 0:
-            raise ValueError("there is nothing to score: no label of y is known")
+            raise ValueError("score needs at least one known label in y")
         return float(right / total)
 
     def _read_outputs(self, X: Any, y: Any) -> GoldOutputs:
@@ -281,5 +281,5 @@ def chunks(n: int) -> Iterator[range]:
 
 
 def _columns(chunk: list[dict[str, Any]]) -> dict[str, list[Any]]:
-    """Return a batch of the structure: a list a block."""
+    """Return a batch of the structure: one list per block."""
     return {name: [scores[name] for scores in chunk] for name in chunk[0]}

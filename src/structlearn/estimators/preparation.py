@@ -270,7 +270,7 @@ def _only_observed(options: Any, block: WeightBlock, name: str, examples: Exampl
         return False
     if block.shared:
         return not options.all_possible_transitions
-    if block.outcomes == ():  # one weight a feature: there is nothing to be saved
+    if block.outcomes == ():  # one weight per feature: nothing to save
         return False
     return not (options.all_possible_states or examples.blocks[name].is_dense)
 

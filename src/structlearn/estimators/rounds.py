@@ -45,7 +45,7 @@ class CuttingPlaneRound:
     n_constraints : int
         How many constraints the restricted problem had.
     slack : array
-        ξ at its solution: one an example for "n-slack"; for "one-slack" the one there is, divided
+        ξ at its solution: one per example for "n-slack"; for "one-slack" the one there is, divided
         by the sum of the examples' weights.
     violation : float
         The largest violation found, added or not.

@@ -9,7 +9,7 @@ import numpy as np
 
 __all__ = ["summary_html"]
 
-_TOP = 6  # features shown a class
+_TOP = 6  # features shown per class
 _CLASSES = 12  # classes shown
 _STYLE = """
 .sl-summary{--ink:#1b1f24;--soft:#5c6675;--line:#d9dee5;--plus:31,95,191;--minus:200,50,30;

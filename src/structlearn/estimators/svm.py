@@ -12,38 +12,37 @@ __all__ = ["StructuredSVM"]
 class StructuredSVM(StructuredModel):
     """Minimise ½‖w‖² + C·Σ_n max_ŷ [Δ(y_n, ŷ) + s(ŷ) − s(y_n)] (eq. 17.24).
 
-    The preset margin 1, temperature 0 of :class:`StructuredModel`, which describes the parameters
-    and attributes that are not below.
+    :class:`StructuredModel` with margin 1 and temperature 0. Parameters and attributes that are not
+    listed here are described there.
 
     Parameters
     ----------
     C : float, default=1.0
-        Weight of the slacks. The lectures' C/N Σξ is this with C/N for C.
+        Weight of the slacks. The lectures write C/N·Σξ, so their C is ours times N.
     cost : {"hamming", "hamming-mean", "zero-one"}, (K, K) array or Cost, default="hamming"
     solver : {"frank-wolfe", "n-slack", "one-slack", "annealing", "sgd"}, default="frank-wolfe"
-        "frank-wolfe": block-coordinate Frank-Wolfe, the fastest on many examples, as sentences are
-        (:mod:`~..learners.frank_wolfe`); on few large ones with few features, as images are,
-        "one-slack" is faster.
-        "n-slack": cutting planes with a working set an example, as in the lectures; "one-slack":
-        with joint constraints. Both tell their rounds in ``rounds_``. "annealing": L-BFGS on
-        smoothed losses, ε → 0. "sgd": stochastic subgradient, which ``partial_fit`` needs, and the
-        only one that takes unknown labels (None) as they are; for the others they are filled in
-        round by round (``latent``).
+        "frank-wolfe": block-coordinate Frank-Wolfe, the fastest for many examples such as sentences
+        (:mod:`structlearn.learners.frank_wolfe`). For a few large examples with few features, such
+        as images, "one-slack" is faster. "n-slack": cutting planes with one working set per
+        example, as in the lectures; "one-slack": cutting planes with joint constraints. Both record
+        their rounds in ``rounds_``. "annealing": L-BFGS on smoothed losses, ε → 0. "sgd":
+        stochastic subgradient, required by ``partial_fit``, and the only solver that handles
+        unknown labels (None) directly; the others fill them in round by round (``latent``).
     submodular : bool, default=False
-        Of grids and graphs: keep the weights of neighbours such that minimum cuts stay exact. See
+        For grids and graphs: constrain the weights so that minimum cuts stay exact. See
         :class:`StructuredModel`.
     violation_tol : float, optional
-        The lectures' ε: cutting planes stop where no constraint is violated by more (of
-        "one-slack": in the mean of the examples). They stop at ``tol`` too, whichever comes first;
-        with ``tol=0``, ε alone decides.
+        The ε of the lectures: cutting planes stop when no constraint is violated by more than this
+        ("one-slack": on average over the examples). They also stop at ``tol``, whichever comes
+        first; with ``tol=0`` only ε decides.
     step : {"decaying", "constant"}, default="decaying"
-        Of "sgd". "decaying": steps 1/(λt) with averaging, converges and proves its gap. "constant":
-        Algorithm 41 as printed, which hovers around the optimum; set ``average=False`` for the
-        letter of it.
+        For "sgd". "decaying": steps 1/(λt) with averaging, which converges and proves its gap.
+        "constant": Algorithm 41 as printed (with ``average=False``), which does not converge but
+        oscillates around the optimum.
     tol : float, default=1e-2
-        Stop where the duality gap is at most ``tol`` times the objective.
+        Stop when the duality gap is at most ``tol`` times the objective.
     max_iter : int, default=1000
-        Passes over the data, or rounds.
+        Maximum number of passes over the data, or of rounds.
 
     References
     ----------

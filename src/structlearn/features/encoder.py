@@ -155,7 +155,7 @@ def _lay_out(structure: Structure, name: str, rows: FeatureRows) -> None:
 
 
 def _check_inner(name: str, rows: FeatureRows, inner: tuple[int, ...]) -> None:
-    """Refuse sites that do not come in groups of the shape ``inner``, one a position."""
+    """Refuse sites that do not come in groups of the shape ``inner``, one per position."""
     for i in range(rows.n_examples):
         sites = rows.sites(i)
         if len(sites) > 1 and sites[1:] != inner:

@@ -48,12 +48,12 @@ class ClassHierarchy:
                 children = [(None, child) for child in node]
             else:
                 if node in paths:
-                    raise ValueError(f"class {node!r} stands twice in the hierarchy")
+                    raise ValueError(f"class {node!r} appears twice in the hierarchy")
                 paths[node] = path
                 return
             if name is not None:
                 if name in inner:
-                    raise ValueError(f"inner node {name!r} stands twice in the hierarchy")
+                    raise ValueError(f"inner node {name!r} appears twice in the hierarchy")
                 inner[name] = len(names) + len(inner)
                 path = [*path, name]
             for i, (key, child) in enumerate(children):

@@ -86,7 +86,7 @@ class TokenEncoder:
 def _flatten(
     examples: list[Any], where: Where, separator: str
 ) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64], Iterable[str], Any]:
-    """Return (site_ptr, features a token, all names, all values or None if they are ones)."""
+    """Return (site_ptr, number of features per token, all names, all values (None: ones))."""
     site_ptr = np.zeros(len(examples) + 1, dtype=np.int64)
     np.cumsum([len(tokens) for tokens in examples], out=site_ptr[1:])
     tokens = list(chain.from_iterable(examples))

@@ -28,7 +28,7 @@ class Vocabulary:
         numbered = zip(names, range(len(names)), strict=True)
         self.columns: defaultdict[str, int] = defaultdict(None, numbered)  # plain once learned
         if len(self.columns) != len(names):
-            raise ValueError("a feature has two columns: its name stands twice in the vocabulary")
+            raise ValueError("a name appears twice in the vocabulary")
 
     def __len__(self) -> int:
         return len(self.columns)

@@ -41,6 +41,6 @@ def array_of(tensor: Tensor) -> npt.NDArray[Any]:
     dtype = np.dtype(_TYPES[tensor.dtype])
     flat = np.frombuffer(tensor.data, dtype=np.uint8)
     if dtype.kind == "b" and flat.max(initial=0) > 1:
-        raise ValueError("an array of truth values has others than 0 and 1")
+        raise ValueError("a boolean array has values other than 0 and 1")
     array = flat.view(dtype).astype(dtype.newbyteorder("="))  # a copy
     return array if tensor.shape is None else array.reshape(tensor.shape)

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 __all__ = [
     "Tensor",
     "check_dtype",
+    "checked_arrays",
     "container_pieces",
     "kind_of_file",
     "parse_container",
@@ -156,7 +157,9 @@ def parse_container(
     size = len(whole)
     length = int.from_bytes(whole[:8], "little")
     if length > size - 8 or length < 2:
-        raise FileError(name, _foreign("its header does not fit in it, or it was cut short", what))
+        raise FileError(
+            name, _foreign("the header is longer than the file, which may be truncated", what)
+        )
     raw = bytes(whole[8 : 8 + length])
     try:
         header = json.loads(raw)
@@ -166,7 +169,7 @@ def parse_container(
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
         raise FileError(name, _foreign("its header cannot be read", what)) from None
     if not ours:
-        raise FileError(name, _foreign("its header is another program's", what))
+        raise FileError(name, _foreign("the header was written by another program", what))
     if version != str(VERSION):
         raise FileError(
             name, f"a {what} file of version {version!r}; this structlearn reads version {VERSION}"
@@ -176,7 +179,7 @@ def parse_container(
     blank = raw.replace(f'"checksum":"{stored}"'.encode(), f'"checksum":"{_NO_CHECKSUM}"'.encode())
     found = _core.checksum([whole[:8], blank, *(tensor.data for tensor in tensors.values())])
     if f"{found:016x}" != stored:
-        raise FileError(name, "the file is damaged: its checksum does not agree with its content")
+        raise FileError(name, "the file is damaged: the checksum does not match the content")
     try:
         description = json.loads(model)
     except (ValueError, TypeError, RecursionError):
@@ -217,6 +220,13 @@ def check_dtype(name: str, tensor: Tensor, expected: str) -> None:
         raise ValueError(f"the array {name!r} is {tensor.dtype}, not {expected}")
 
 
+def checked_arrays(tensors: Mapping[str, Tensor], dtypes: Mapping[str, str]) -> dict[str, Any]:
+    """Return the arrays with these names, whose types must be these."""
+    for name, dtype in dtypes.items():
+        check_dtype(name, tensors[name], dtype)
+    return {name: tensors[name].data for name in dtypes}
+
+
 def _foreign(reason: str, what: str) -> str:
     return f"not a structlearn {what}, or damaged: {reason}"
 
@@ -233,7 +243,7 @@ def _tensors(name: str, header: Any, payload: memoryview, what: str) -> dict[str
             dtype = entry["dtype"]
             whole_numbers = all(type(n) is int and n >= 0 for n in (begin, end, *shape))
             if not whole_numbers or begin != reached or end > len(payload):
-                raise FileError(name, _foreign(f"the array {key!r} lies outside of it", what))
+                raise FileError(name, _foreign(f"the array {key!r} lies outside of the file", what))
             if prod(shape) * _SIZES[dtype] != end - begin:
                 reason = f"the array {key!r} has another size than it says"
                 raise FileError(name, _foreign(reason, what))
@@ -244,5 +254,5 @@ def _tensors(name: str, header: Any, payload: memoryview, what: str) -> dict[str
     except (KeyError, TypeError, ValueError, AttributeError, OverflowError):
         raise FileError(name, _foreign("its list of arrays cannot be read", what)) from None
     if reached != len(payload):
-        raise FileError(name, _foreign("there is more in it than its header says", what))
+        raise FileError(name, _foreign("it is longer than its header says", what))
     return tensors

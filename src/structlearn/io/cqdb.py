@@ -62,7 +62,7 @@ def _records(
             i = int(np.flatnonzero(wrong)[0])
             buffer.refuse(at + int(offsets[i]), f"{what} {i} {problem}")
 
-    first((offsets < _RECORDS) | (offsets + 8 > size), "lies outside of its table")
+    first((offsets < _RECORDS) | (offsets + 8 > size), "lies outside of the files table")
     numbers = buffer.words_at(at + offsets)
     lengths = buffer.words_at(at + offsets + 4)
     first(numbers != np.arange(len(numbers)), "has a record with another number")

@@ -73,7 +73,7 @@ class Annealing:
         if settings.l1:
             raise ValueError("annealing has no l1 term: use temperature > 0 and solver='lbfgs'")
         if not settings.convex:
-            raise ValueError("annealing needs every label; some are unknown: use solver='sgd'")
+            raise ValueError("annealing needs all labels to be known: use solver='sgd'")
         if not settings.margin > 0:
             raise ValueError("annealing needs a margin > 0: without one, weights of 0 are optimal")
         if not (hottest > 0 and 0 < cooling < 1):

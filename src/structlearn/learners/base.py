@@ -72,7 +72,7 @@ class Training:
     weights : array
         The weights to predict with.
     history : list of dict
-        A record an iteration: iteration, seconds, loss and what else the learner knows
+        One record per iteration: iteration, seconds, loss and what else the learner knows
         (see ``history_`` of :class:`~structlearn.estimators.StructuredModel`).
     objective, gap : float or None
         The primal at ``weights`` and a bound on how far it is from the optimum; None where the

@@ -41,7 +41,7 @@ class CCCP:
     size. The noise decides where nothing else does: between hidden states that no example tells
     apart. Examples may be latent altogether.
 
-    A round costs a run of the learner, one inference an example for the labels and two for F. The
+    A round costs a run of the learner, one inference per example for the labels and two for F. The
     end is where a round lowers F by no more than ``tol`` times F, or after ``max_iter`` rounds. F
     never rises: a round that would raise it is undone and is the last one; the learner has then
     shown, to its own tolerance, that there was nothing to gain.

@@ -1,4 +1,4 @@
-"""Cutting planes with a slack an example: the working sets of the structural SVM lectures.
+"""Cutting planes with one slack per example: the working sets of the structural SVM lectures.
 
 0. Choose a tolerance ε; every working set W_i is empty.
 1. Solve the SVM with the constraints of the working sets alone: w and slacks ξ_i ≥ 0.
@@ -62,7 +62,7 @@ class Round:
     iteration : int
         From 1.
     slack : array
-        ξ at the solution of the restricted problem: one an example, or the one there is.
+        ξ at the solution of the restricted problem: one per example, or the one there is.
     examples, places, violations : arrays
         The constraints that the round adds: of which example, where in its working set, violated
         by how much. Empty for a joint constraint.

@@ -9,7 +9,7 @@ i, with marginals μ_i, and
 The bracket is the conjugate of infer at μ_i: entropies cost nothing, for every structure, and
 primal − D is a true gap, far tighter than ½‖∇f‖² while weights that all examples share still sway.
 A visit costs one infer, one scoring and one scatter (two infers the first time), memory is two
-numbers a part; nothing has n × d entries.
+numbers per part; nothing has n × d entries.
 
 A visit looks for the maximum over q_i alone, θ' = A_i(w − C·A_iᵀ(μ' − μ)), an implicit gradient
 step. Each site has a step of its own, from the squared norm of its features and the spread of its
@@ -135,8 +135,8 @@ class DualAscent:
             raise ValueError("dual ascent has no l1 term: use solver='lbfgs'")
         if not settings.convex:
             raise ValueError(
-                "dual ascent needs every label: unknown ones make the loss non-convex. "
-                "Use solver='lbfgs'"
+                "dual ascent needs all labels to be known, because unknown ones make the loss "
+                "non-convex. Use solver='lbfgs'"
             )
         self.settings = settings
         self.rng = random_state

@@ -78,7 +78,7 @@ class FrankWolfe:
     random_state : numpy Generator
         For the order of the visits.
     shuffle : bool
-        False: every example once a pass, in order.
+        False: every example once per pass, in order.
     """
 
     def __init__(

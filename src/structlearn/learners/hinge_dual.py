@@ -152,8 +152,8 @@ def begin(
     if isinstance(start, DualState):
         if len(start.weights) != problem.n_weights:
             raise ValueError(
-                f"a state with {len(start.weights)} weights is none of this problem, which has "
-                f"{problem.n_weights}: begin at weights"
+                f"a state with {len(start.weights)} weights does not belong to this problem, which "
+                f"has {problem.n_weights}: start from weights"
             )
         sets.load(start.sets)
         more = {k: v.copy() if hasattr(v, "copy") else v for k, v in start.more.items()}

@@ -36,8 +36,8 @@ _SAME_UNITS, _DENSE = 30.0, 0.5
 class LBFGS:
     """Limited-memory quasi-Newton.
 
-    An iteration costs a gradient and little else: 16 bytes a weight and pair of the memory, and
-    some 100 a weight.
+    An iteration costs a gradient and little else: 16 bytes per weight and pair of the memory, and
+    about 100 per weight.
 
     Parameters
     ----------

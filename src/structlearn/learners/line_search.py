@@ -56,7 +56,7 @@ def wolfe_search(
     -------
     Trial or None
         The last trial made, so that what ``phi`` left behind belongs to it; None where no step was
-        found, because the direction is none of descent or rounding errors hide the descent.
+        found, because the direction does not descend, or rounding errors hide the descent.
     """
     if not slope < 0.0:
         return None

@@ -5,7 +5,7 @@ A constraint is joint: one output for every example,
     ξ ≥ b + ⟨g, w⟩,   b = Σ_i C_i Δ_i(ŷ_i),   g = Σ_i C_i A_iᵀ(μ(ŷ_i) − μ_i),
 
 and the problem is ½‖w‖² + ξ. Whatever the number of examples, O(1/ε) rounds find a solution that
-violates no constraint by more than ε, and the restricted problem has a variable a round. Its
+violates no constraint by more than ε, and the restricted problem has one variable per round. Its
 products ⟨g, g'⟩ are computed once, when a constraint enters; constraints that have been without
 weight for some rounds leave.
 
@@ -14,7 +14,7 @@ no inference, and is taken as long as it is violated by a good part of the last 
 
 The restricted problem (:mod:`~structlearn.learners.joint_constraints`) has a few dozen variables on
 one simplex. On badly scaled features each round brings little: where the gap has not halved in ten
-of them, the outputs kept are solved with a slack an example
+of them, the outputs kept are solved with one slack per example
 (:mod:`~structlearn.learners.cutting_planes`), and the mean output of each, by the weights that
 this finds, makes the next joint constraint: of all that are means of those outputs the best.
 
@@ -83,7 +83,7 @@ class OneSlack:
         progress: Progress,
         n_jobs: int | None = None,
     ) -> Training:
-        """Add a joint constraint a round."""
+        """Add one joint constraint per round."""
         s = self.settings
         threads = n_threads(n_jobs)
         training = Training(np.zeros(problem.n_weights), converged=False)

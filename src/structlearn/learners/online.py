@@ -143,7 +143,7 @@ class Online:
     rate : float
         η of AdaGrad, ρ of AROW; no other step has one.
     delta : float
-        δ of AdaGrad: a weight's first step is η·g / (δ + |g|).
+        δ of AdaGrad: a weight's first step is η·g / (δ + abs(g)).
     least : float
         Leave parts with a smaller part of the gradient out of a step; for scorers that can.
     beam : Beam, optional

@@ -137,7 +137,8 @@ class SAG:
             raise ValueError("SAG has no l1 term: use solver='lbfgs'")
         if not settings.convex:
             raise ValueError(
-                "SAG needs every label: unknown ones make the loss non-convex. Use solver='lbfgs'"
+                "SAG needs all labels to be known, because unknown ones make the loss non-convex. "
+                "Use solver='lbfgs'"
             )
         self.settings = settings
         self.rng = random_state

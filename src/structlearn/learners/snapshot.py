@@ -39,7 +39,7 @@ def pack(state: Any) -> tuple[str, list[npt.NDArray[Any]]]:
     def plain(value: Any) -> Any:
         if isinstance(value, np.ndarray):
             if value.dtype.kind not in "fiub":
-                raise TypeError(f"a state has an array of {value.dtype}")
+                raise TypeError(f"a state contains an array of {value.dtype}")
             arrays.append(np.asarray(value, order="C"))
             return {_ARRAY: len(arrays) - 1}
         if isinstance(value, np.generic):
@@ -54,7 +54,7 @@ def pack(state: Any) -> tuple[str, list[npt.NDArray[Any]]]:
             return [plain(item) for item in value]
         if value is None or isinstance(value, (bool, int, float, str)):
             return value
-        raise TypeError(f"a state has a {type(value).__name__}")
+        raise TypeError(f"a state contains a {type(value).__name__}")
 
     return json.dumps(plain(state)), arrays
 
@@ -65,7 +65,7 @@ def unpack(text: str, arrays: Sequence[npt.NDArray[Any]]) -> Any:
     Raises
     ------
     ValueError
-        Where it is none.
+        If it is not such a state.
     """
 
     def whole(value: dict[str, Any]) -> Any:  # from the inside to the outside
@@ -77,7 +77,7 @@ def unpack(text: str, arrays: Sequence[npt.NDArray[Any]]) -> Any:
         if _STATE in value:
             kind = STATES.get(str(value.pop(_STATE)))
             if kind is None or {f.name for f in dataclasses.fields(kind)} != set(value):
-                raise ValueError("a state is of no class that is known")
+                raise ValueError("a state of an unknown class")
             return kind(**value)
         return value
 

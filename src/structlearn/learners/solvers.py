@@ -201,6 +201,9 @@ class _Bound:
 def find_solver(solver: Any) -> tuple[str, Solver]:
     """Return the name and the abilities of a solver that is named, or of a user's learner."""
     if isinstance(solver, str):
+        if solver not in SOLVERS:
+            known = ", ".join(("auto", *SOLVERS))
+            raise ValueError(f"solver must be one of {known}, or a learner, got {solver!r}")
         return solver, SOLVERS[solver]
     able = {k: bool(getattr(solver, k, False)) for k in ("needs_labels", "any_loss", "in_cone")}
     minimises = bool(getattr(solver, "minimises", True))
@@ -241,7 +244,8 @@ def check_solver(name: str, solver: Solver, problem: Problem) -> None:
     if not keeps_in(solver):
         able = [other for other, known in SOLVERS.items() if keeps_in(known)]
         raise ValueError(
-            f"solver={name!r} cannot keep the weights submodular; those that can: {able}"
+            f"solver={name!r} cannot keep the weights submodular; those that can: {able}, and "
+            "learners of your own with the attribute in_cone = True"
         )
     if problem.likelihood != "exact" and not solver.any_loss:
         able = [other for other, known in SOLVERS.items() if known.any_loss]

@@ -1,4 +1,4 @@
-"""One loss for every learner, and the costs that it can be told to respect."""
+"""One loss for every learner, and the costs that it takes into account."""
 
 from .costs import Cost, Hamming, LabelCost, ZeroOne
 from .loss import StructuredLoss, hinge_loss, log_loss, perceptron_loss, softmax_margin_loss

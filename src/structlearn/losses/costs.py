@@ -60,7 +60,7 @@ class Cost:
         names, flat = np.unique(np.concatenate([y.ravel(), z.ravel()]), return_inverse=True)
         table = self._table_of(names)
         if table is None:
-            raise TypeError(f"{type(self).__name__} is no sum over labels; ask its parts")
+            raise TypeError(f"{type(self).__name__} is not a sum over labels; use parts()")
         a, b = flat[: y.size], flat[y.size :]
         return float((table[a, b] * self.site_weights(y.ravel().tolist(), 0)).sum())
 
@@ -201,9 +201,9 @@ class LabelCost(_SiteCost):
         self.table = as_floats(table, "the label cost")
         shape = self.table.shape
         if self.table.ndim != 2 or shape[0] != shape[1]:
-            raise ValueError(f"a label cost is a square table, got shape {shape}")
+            raise ValueError(f"a label cost must be a square table, got shape {shape}")
         if not np.isfinite(self.table).all() or (self.table < 0).any():
-            raise ValueError("a label cost has finite entries >= 0")
+            raise ValueError("the entries of a label cost must be finite and >= 0")
 
     def label_table(self, n_labels: int) -> Vector:
         """Return the table."""

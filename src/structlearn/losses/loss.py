@@ -93,7 +93,9 @@ class StructuredLoss:
                 raise ValueError("the gold output is forbidden: one of its parts scores -inf")
         if self.margin and self.cost.zero_one:
             if unknown:
-                raise ValueError("the zero-one cost needs every label of the gold output")
+                raise ValueError(
+                    "the zero-one cost needs all labels of the gold output to be known"
+                )
             return self._zero_one(structure, y, theta, clamp, known)
         constant = 0.0
         if self.margin:

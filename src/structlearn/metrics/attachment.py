@@ -9,11 +9,11 @@ from typing import Any
 
 from .bootstrap import Interval, bootstrap_interval
 from .pairs import read_pairs
-from .scores import Scores
+from .scores import Scores, score_rows
 
 __all__ = ["AttachmentReport", "attachment_interval", "attachment_report"]
 
-#: One tree a sentence: the (head, relation) of each word, head 0 being the root.
+#: One tree per sentence: the (head, relation) of each word, head 0 being the root.
 Trees = Iterable[Sequence[tuple[int, str]]]
 
 
@@ -68,11 +68,8 @@ class AttachmentReport:
             f"relations {100 * self.label_accuracy:.2f}  roots {100 * self.root_accuracy:.2f}  "
             f"whole trees {100 * self.exact:.2f}",
             "",
-            f"{'relation':<20}{'precision':>10}{'recall':>10}{'F1':>10}{'words':>10}",
+            *score_rows("relation", "words", self.by_label),
         ]
-        for label, s in self.by_label.items():
-            ratios = "".join(f"{100 * x:>10.2f}" for x in (s.precision, s.recall, s.f1))
-            lines.append(f"{label:<20}{ratios}{s.gold:>10}")
         return "\n".join(lines) + "\n"
 
 

@@ -14,7 +14,9 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
-__all__ = ["BracketCounts", "bracket_counts", "bracket_scores"]
+from .scores import Scores
+
+__all__ = ["BracketCounts", "bracket_counts", "bracket_scores", "brackets_by_label"]
 
 Spans = Sequence[tuple[int, int, str]]
 
@@ -57,6 +59,11 @@ class BracketCounts(NamedTuple):
         """Harmonic mean of precision and recall."""
         total = self.gold + self.predicted
         return 2 * self.matched / total if total else 0.0
+
+    @property
+    def exact_match(self) -> float:
+        """Share of the sentences whose brackets all agree; 0 where there are none."""
+        return self.exact / self.sentences if self.sentences else 0.0
 
     def plus(self, other: BracketCounts) -> BracketCounts:
         """Return the sums."""
@@ -106,3 +113,26 @@ def bracket_scores(
     for a, b, t in zip(gold, predicted, tags, strict=True):
         total = total.plus(bracket_counts(a, b, t))
     return total
+
+
+def brackets_by_label(
+    gold: Iterable[Spans], predicted: Iterable[Spans], tags: Iterable[Sequence[str]]
+) -> dict[str, Scores]:
+    """Return the scores of each label, the commonest in the gold trees first.
+
+    Examples
+    --------
+    >>> found = brackets_by_label([[(0, 2, "S"), (0, 1, "NP")]], [[(0, 2, "S")]], [["N", "V"]])
+    >>> [(label, s.correct, s.predicted, s.gold) for label, s in found.items()]
+    [('NP', 0, 0, 1), ('S', 1, 1, 1)]
+    """
+    wanted: Counter[str] = Counter()
+    found: Counter[str] = Counter()
+    matched: Counter[str] = Counter()
+    for a, b, t in zip(gold, predicted, tags, strict=True):
+        one, other = counted_brackets(a, t), counted_brackets(b, t)
+        for counter, brackets in ((wanted, one), (found, other), (matched, one & other)):
+            for (_, _, label), times in brackets.items():
+                counter[label] += times
+    labels = sorted({*wanted, *found}, key=lambda k: (-wanted[k], k))
+    return {k: Scores(matched[k], found[k], wanted[k]) for k in labels}

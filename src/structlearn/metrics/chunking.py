@@ -85,7 +85,7 @@ def chunk_report(gold: Sentences, predicted: Sentences) -> ChunkReport:
     Chunks are read from the labels by the rules of conlleval (:func:`chunks`), so gold and
     predicted labels may be in different schemes; the token accuracy compares the labels as they
     stand. A predicted None is outside and wrong. Where no chunk was predicted the precision is
-    0.0, where there is none to find the recall, and F1 where there is neither.
+    0.0, where nothing was to be found the recall, and F1 where there is neither.
 
     Parameters
     ----------

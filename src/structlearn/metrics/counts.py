@@ -37,7 +37,7 @@ class CountMetric:
 
     Examples
     --------
-    The errors a token, by one's own hands:
+    The number of errors per token, as a metric of one's own:
 
     >>> from structlearn.metrics import token_counts
     >>> CountMetric("error", token_counts, lambda c: 1 - c[..., 0] / c[..., 1]).name
@@ -54,7 +54,7 @@ class CountMetric:
 
         rows = np.asarray(self.counts(gold, predicted), dtype=np.float64)
         if rows.shape[0] == 0:
-            raise ValueError("there are no sentences: statistics need one at least")
+            raise ValueError("there are no sentences; statistics need at least one")
         if rows.ndim != 2:
             raise ValueError(
                 f"metric {self.name!r}: its counts have shape {rows.shape}; they must be one row "
@@ -81,7 +81,7 @@ class CountMetric:
         if len(bad):
             raise ValueError(
                 f"metric {self.name!r} is {values.ravel()[bad[0]]} for the counts "
-                f"{totals.reshape(-1, totals.shape[-1])[bad[0]]}: say in value what it is there"
+                f"{totals.reshape(-1, totals.shape[-1])[bad[0]]}: value must handle that case"
             )
         return values
 

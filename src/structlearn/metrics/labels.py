@@ -39,7 +39,7 @@ class LabelReport:
         return Averages.of(list(self.by_label.values()))
 
     def text(self) -> str:
-        """Return the table: a line a label, then the averages."""
+        """Return the table: one line per label, then the averages."""
         width = max([len("micro"), *(len(str(k)) for k in self.by_label)])
         lines = [f"{'':<{width}}  precision   recall       F1  support"]
         micro, macro = self.micro, self.macro

@@ -7,7 +7,7 @@ from typing import Any
 
 __all__ = ["Sentences", "read_pairs"]
 
-#: One sequence of labels a sentence: lists, tuples, arrays.
+#: One sequence of labels per sentence: lists, tuples, arrays.
 Sentences = Iterable[Iterable[Any]]
 
 

@@ -10,12 +10,20 @@ With tags B (begin), I (inside), O (outside), E or L (end, last) and S or U (sin
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple, TypedDict
 
 from .boundaries import chunks, split_label
 
-__all__ = ["Forbidden", "legal_transitions", "to_bio", "to_iobes"]
+__all__ = [
+    "Forbidden",
+    "are_chunk_labels",
+    "file_scheme",
+    "legal_transitions",
+    "to_bio",
+    "to_iobes",
+    "written",
+]
 
 
 class Forbidden(TypedDict):
@@ -36,6 +44,8 @@ class _Scheme(NamedTuple):
 _BIO = _Scheme(continues="I", goes_on="BI", unfinished="", tags="BIO")
 _IOBES = _Scheme(continues="IE", goes_on="BI", unfinished="BI", tags="BIOES")
 _BILOU = _Scheme(continues="IL", goes_on="BI", unfinished="BI", tags="BILOU")
+#: Scheme of a file -> how the tags S and E of IOBES are written in it.
+_TAGS = {"bio": {"S": "B", "E": "I"}, "bilou": {"S": "U", "E": "L"}, "iobes": {}}
 _SCHEMES = {"bio": _BIO, "iob2": _BIO, "iobes": _IOBES, "bioes": _IOBES, "bilou": _BILOU}
 
 
@@ -105,9 +115,9 @@ def legal_transitions(labels: Iterable[str], scheme: str = "bio") -> Forbidden:
     for label, (tag, _) in split.items():
         if tag not in tuple(rules.tags) or (tag == "O" and label != "O"):
             raise ValueError(
-                f"the label {label!r} is none of scheme {scheme!r}, whose labels are 'O' and "
-                f"{'-, '.join(t for t in rules.tags if t != 'O')}- with a type: convert the labels "
-                "(to_bio, to_iobes), or name their scheme"
+                f"the label {label!r} does not belong to scheme {scheme!r}, whose labels are 'O' "
+                f"and {'-, '.join(t for t in rules.tags if t != 'O')}- with a type: convert the "
+                "labels (to_bio, to_iobes), or name their scheme"
             )
 
     def allowed(a: str, b: str) -> bool:
@@ -123,14 +133,36 @@ def legal_transitions(labels: Iterable[str], scheme: str = "bio") -> Forbidden:
     }
 
 
+def are_chunk_labels(labels: Sequence[str]) -> bool:
+    """Whether labels are those of chunks: O, B-X, I-X and the like."""
+    if not any("-" in label for label in labels):
+        return False
+    return all(label == "O" or (label[:1] in "BIESLU" and label[1:2] == "-") for label in labels)
+
+
+def file_scheme(labels: Sequence[str]) -> str:
+    """Return the scheme that chunk labels are in: "iobes", "bilou", or "bio" for IOB1 and IOB2."""
+    tags = {label[0] for label in labels if label[1:2] == "-"}
+    if tags & {"L", "U"}:
+        return "bilou"
+    return "iobes" if tags & {"S", "E"} else "bio"
+
+
+def written(label: str, scheme: str) -> str:
+    """Return how a label of IOBES is written in a scheme; IOB1 becomes IOB2."""
+    if label[1:2] not in ("-", ""):
+        return label
+    return _TAGS[scheme].get(label[:1], label[:1]) + label[1:]
+
+
 def _write(labels: Iterable[Any], *, single: str, last: str) -> list[str]:
     given = list(labels)
     for t, label in enumerate(given):
         tag, _ = split_label(label)
         if label is None or tag not in tuple("BIOESLU") or (tag == "O" and label != "O"):
             raise ValueError(
-                f"position {t}: the label {label!r} is none of IOB1, IOB2, IOBES and BILOU; write "
-                "'O', or B-, I-, E-, S-, L- or U- with a type"
+                f"position {t}: the label {label!r} is not a label of IOB1, IOB2, IOBES or BILOU; "
+                "write 'O', or B-, I-, E-, S-, L- or U- with a type"
             )
     written = ["O"] * len(given)
     for start, end, kind in chunks(given):

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-__all__ = ["Averages", "Scores"]
+__all__ = ["Averages", "Scores", "score_rows"]
 
 
 @dataclass(frozen=True)
@@ -88,3 +89,12 @@ class Averages(NamedTuple):
     def as_dict(self) -> dict[str, float]:
         """Return the three means, for JSON."""
         return self._asdict()
+
+
+def score_rows(label: str, items: str, by_label: Mapping[str, Scores]) -> list[str]:
+    """Return lines of a table in percent; ``label`` and ``items`` head its outer columns."""
+    lines = [f"{label:<20}{'precision':>10}{'recall':>10}{'F1':>10}{items:>10}"]
+    for name, s in by_label.items():
+        ratios = "".join(f"{100 * x:>10.2f}" for x in (s.precision, s.recall, s.f1))
+        lines.append(f"{name:<20}{ratios}{s.gold:>10}")
+    return lines

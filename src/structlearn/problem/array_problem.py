@@ -53,7 +53,7 @@ class ArrayProblem(Problem):
     cost : Cost, optional
         Needed where a margin is.
     sample_weight : array, optional
-        A weight ≥ 0 an example; multiplies its loss.
+        One weight ≥ 0 per example; multiplies its loss.
     label_names : array, optional
         Names of the labels, for costs that weigh positions by them.
     cone : WeightCone, optional
@@ -249,7 +249,7 @@ class ArrayProblem(Problem):
         """Return the same problem with the unknown labels filled in; features are shared.
 
         Its losses are infer(θ + γc, ε) + γc₀ − ⟨p_clamp, θ⟩ with p_clamp fixed, that of the weights
-        w: convex, and, but for a constant an example, an upper bound of the losses here which
+        w: convex, and, up to one constant per example, an upper bound of the losses here which
         touches them at w. At ε = 0 p_clamp is the best output that the labels allow; above it holds
         the marginals over all of them (``soft_gold``), while ``gold`` shows the best one. The cost
         is the same as here: what was unknown costs nothing.

@@ -27,7 +27,7 @@ def cost_parts(problem: ArrayProblem, gold: GoldOutputs, cost: Cost | None) -> d
     if cost.zero_one:
         if gold.partial.any():
             i = int(np.flatnonzero(gold.partial)[0])
-            raise ValueError(f"example {i}: the zero-one cost needs every label")
+            raise ValueError(f"example {i}: the zero-one cost needs all labels to be known")
         return {"zero_one": True}
     block = problem.layout.blocks.get(problem.structure.label_block)
     table = None

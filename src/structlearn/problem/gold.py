@@ -21,7 +21,7 @@ class GoldOutputs:
     Attributes
     ----------
     outputs : sequence
-        One output an example, labels replaced by their indices; sets of labels by frozensets.
+        One output per example, labels replaced by their indices; sets of labels by frozensets.
     labels, ptr : arrays
         All labels one after another; example i owns ``labels[ptr[i]:ptr[i+1]]``. −1: unknown, any
         label; −2 − s: one of the labels in ``sets[s]``.

@@ -29,7 +29,7 @@ class PartVector:
     value: Vector
 
     def dense(self, n_parts: int) -> Vector:
-        """Return one value a part."""
+        """Return one value per part."""
         if self.index is None:
             return self.value
         dense = np.zeros(n_parts)

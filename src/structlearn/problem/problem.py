@@ -24,12 +24,12 @@ class Problem:
 
     With A_i the operator from weights to the scores of the parts of example i, a learner has
 
-    ===================  ==================================================
-    ``infer(i, w, γ, ε)``  value and gradient p of infer(A_i w + γc_i, ε)
+    =======================  ==============================================
+    ``infer(i, w, γ, ε)``    value and gradient p of infer(A_i w + γc_i, ε)
     ``scatter(i, v, a, w)``  w ← w + a · A_iᵀ v
-    ``dot(θ, v)``        ⟨θ, v⟩
-    ``sqnorm(i, v)``     ‖A_iᵀ v‖²
-    ===================  ==================================================
+    ``dot(θ, v)``            ⟨θ, v⟩
+    ``sqnorm(i, v)``         ‖A_iᵀ v‖²
+    =======================  ==============================================
 
     and sums of losses over all examples. It does not know where the features come from or what
     the outputs are: estimators make one of arrays and a structure
@@ -129,7 +129,7 @@ class Problem:
         n_jobs: int | None = None,
     ) -> Problem:
         """Return the same problem with unknown labels filled in by the weights w."""
-        raise CapabilityError("every label of this problem is known: there is nothing to fill in")
+        raise CapabilityError("all labels of this problem are known: nothing can be filled in")
 
     def specification(self) -> dict[str, Any]:
         """Return what the objective depends on, as plain data: names the problem in a digest."""
@@ -179,9 +179,10 @@ class Problem:
         return float(self._core.sqnorm(i, v.index, v.value))
 
     def weighted_sum(self, values: Vector) -> float:
-        """Return Σ_i weight_i · values_i, a number an example."""
+        """Return Σ_i weight_i · values_i, one number per example."""
         weight = self.sample_weight
-        return float(values.sum() if weight is None else weight @ values)
+        # In the same order with weights and without, so that weights of 1 change no bit.
+        return float((values if weight is None else weight * values).sum())
 
     # -- losses ---------------------------------------------------------------------------------
 

@@ -3,8 +3,8 @@
 The structure says which combinations of a site's scores must not be negative, block by block
 (:meth:`~structlearn.structures.base.Structure.submodular_rows`). Scores are features · weights;
 where the features are not negative, it is enough that the same combination of the weights of every
-feature is not: a row ⟨b, w⟩ ≥ 0 a feature. No two rows share a weight, so that the nearest point of
-the cone has a closed form.
+feature is not: one row ⟨b, w⟩ ≥ 0 per feature. No two rows share a weight, so that the nearest
+point of the cone has a closed form.
 """
 
 from __future__ import annotations
@@ -83,7 +83,7 @@ class WeightCone:
         return found
 
     def products(self, w: Vector) -> Vector:
-        """Return ⟨b_r, w⟩, a number a row: none is negative inside the cone."""
+        """Return ⟨b_r, w⟩, one number per row: none is negative inside the cone."""
         return self._sums(self.value * w[self.index])
 
     def project(self, w: Vector) -> Vector:

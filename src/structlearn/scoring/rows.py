@@ -49,11 +49,13 @@ class SparseWeights:
                 f"{block.n_features + 1} steps"
             )
         if (np.diff(pointers) < 0).any():
-            raise ValueError(f"the row pointers of {name} go back")
+            raise ValueError(f"the row pointers of {name} decrease")
         if len(columns) != n or (self.real is not None and len(self.real) != n):
             raise ValueError(f"{name} has {n} weights, but not as many outcomes")
         if n and not (columns.min() >= 0 and columns.max() < min(n_columns, 2**32)):
-            raise ValueError(f"{name} has {n_columns} outcomes; a weight is for another one")
+            raise ValueError(
+                f"{name} has {n_columns} outcomes, but a weight belongs to another one"
+            )
         inner = np.ones(max(n - 1, 0), dtype=bool)
         starts = pointers[1:-1]
         inner[starts[(starts > 0) & (starts < n)] - 1] = False  # from one row to the next

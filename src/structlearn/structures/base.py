@@ -52,8 +52,8 @@ _MOST_SHAPES = 256
 class Structure(Learnable):
     """Base of all structures: the queries, built on what the author of a structure wrote.
 
-    Scores are keyword arguments, one array a block; −∞ forbids a part. A list of arrays is a batch,
-    and gives a list. Structures know no weights and learn nothing.
+    Scores are keyword arguments, one array per block; −∞ forbids a part. A list of arrays is a
+    batch, and gives a list. Structures know no weights and learn nothing.
     """
 
     #: How ``argmax`` finds its output, for :class:`Solution`.
@@ -67,10 +67,10 @@ class Structure(Learnable):
 
     def blocks(self, n_labels: int) -> dict[str, Block]:
         """Return the score blocks, by name, in the order of the flat part vector."""
-        raise CapabilityError(f"{type(self).__name__} does not say what its blocks are")
+        raise CapabilityError(f"{type(self).__name__} does not define blocks()")
 
     def encode(self, y: Any, **scores: Any) -> Parts:
-        """Return μ(y), the counts of the output's parts, one array a block."""
+        """Return μ(y), the counts of the output's parts, one array per block."""
         raise CapabilityError(f"{type(self).__name__} has no encode")
 
     def decode(self, parts: Mapping[str, Any]) -> Any:
@@ -81,7 +81,7 @@ class Structure(Learnable):
         """Return the dynamic program as hyperedges, or None where there is none.
 
         May depend on the shapes of the scores (and on the topology), not on their values: −∞ is
-        honoured by itself, and the edges are built once a shape.
+        honoured by itself, and the edges are built once per shape.
         """
         return None
 
@@ -152,7 +152,7 @@ class Structure(Learnable):
     def marginals(
         self, *, temperature: float = 1.0, n_jobs: int | None = None, **scores: Any
     ) -> Any:
-        """Return the expected counts of the parts, one array a block.
+        """Return the expected counts of the parts, one array per block.
 
         Position by position where the structure says what that means
         (:meth:`encode_by_position`); otherwise a shared block's counts are summed.
@@ -256,7 +256,7 @@ class Structure(Learnable):
         from .programs.program import Program
 
         if self._is_batch(scores):
-            raise ValueError("a program is for one example, not for a batch")
+            raise ValueError("as_program takes one example, not a batch")
         theta, topology = self._scores(scores), self._topology(scores)
         return Program.of_structure(self, self.program_rows(theta, **topology), theta, topology)
 
@@ -302,7 +302,7 @@ class Structure(Learnable):
         theta, topology = self._scores(scores), self._topology(scores)
         check_temperature(temperature)
         if temperature == 0:
-            raise ValueError("temperature must be above 0 here; runner_up is for temperature 0")
+            raise ValueError("temperature must be > 0 here; use runner_up for temperature 0")
         classes = self._others(y, theta, topology)
         if classes is not None:
             return sum_classes(self, classes, float(temperature), topology)
@@ -350,7 +350,8 @@ class Structure(Learnable):
         unknown = set(scores) - set(names) - set(self.topology)
         if unknown:
             raise ValueError(
-                f"{sorted(unknown)} are no score blocks of {type(self).__name__}; it has {names}"
+                f"{sorted(unknown)} are not score blocks of {type(self).__name__}, which has "
+                f"{names}"
             )
         theta: Parts = {}
         for name in names:
@@ -391,7 +392,7 @@ class Structure(Learnable):
             raise CapabilityError(
                 f"{type(self).__name__} has no {what}: it gives an argmax and no dynamic program "
                 "(edges). What works: argmax, solve, kbest, score, infer(temperature=0), and the "
-                "learners that need no more (perceptron, structured SVM)"
+                "learners that need only these (perceptron, structured SVM)"
             )
         return edges.compile(n_parts(theta))
 

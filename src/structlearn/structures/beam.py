@@ -45,7 +45,7 @@ class BeamSearch(Structure):
         raise _missing(self, "beam_steps")
 
     def beam_parts(self, prefix: Any, **scores: Any) -> Parts:
-        """Return the counts of the parts that a prefix has, one array a block."""
+        """Return the counts of the parts that a prefix has, one array per block."""
         raise _missing(self, "beam_parts")
 
     def beam_prefixes(self, y: Any, **scores: Any) -> Sequence[Any]:

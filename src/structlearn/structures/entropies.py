@@ -35,7 +35,7 @@ _ROUNDING = 8 * np.finfo(np.float64).eps
 
 
 def entropy_of_choices(p: Array) -> float:
-    """Return the expected entropy of choices, one a row.
+    """Return the expected entropy of choices, one per row.
 
     Parameters
     ----------

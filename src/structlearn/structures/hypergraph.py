@@ -25,8 +25,8 @@ class Hyperedges:
 
     Nodes are numbered 0..n−1 in topological order: the tails of an edge come before its head. An
     output is a derivation of the last node — an edge into it, with a derivation of each tail — and
-    its parts are those of the edges used. There must be **one derivation an output**, or sums count
-    some outputs twice (:func:`structlearn.testing.check_structure` tells).
+    its parts are those of the edges used. There must be **one derivation per output**, or sums
+    count some outputs twice (:func:`structlearn.testing.check_structure` tells).
 
     Parameters
     ----------
@@ -135,7 +135,8 @@ class Hyperedges:
         return result
 
     def program_rows(self, shapes: Mapping[str, tuple[int, ...]]) -> RowBuilder:
-        """Return the dynamic program as rows: a helper column an edge; what enters a node leaves.
+        """Return the dynamic program as rows: one helper column per edge; what enters a node
+        leaves.
 
         Its linear relaxation is tight. Reference: R. K. Martin, R. L. Rardin & B. A. Campbell
         (1990), Polyhedral characterization of discrete dynamic programming.

@@ -87,7 +87,7 @@ class Lattice(Structure):
         return {"edge": Block(())}
 
     def _scores(self, scores: Mapping[str, Any]) -> Parts:
-        """Return the scores, one an edge."""
+        """Return the scores, one per edge."""
         theta = super()._scores(scores)
         if theta["edge"].shape != (len(self.table),):
             raise ValueError(
@@ -134,7 +134,7 @@ class Lattice(Structure):
         counts = part_of(parts, "edge")
         if counts.shape != (len(self.table),) or not np.isin(counts, (0.0, 1.0)).all():
             raise ValueError(
-                f"these parts are no output: each of {len(self.table)} edges counts 0 or 1"
+                f"these parts are not an output: each of {len(self.table)} edges counts 0 or 1"
             )
         number = self._numbering
         used = sorted(

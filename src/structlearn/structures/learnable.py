@@ -23,13 +23,13 @@ class Learnable:
     and which inference the core can do for them.
     """
 
-    #: Names of arguments that say what the example looks like (edges, parents) and are no scores.
+    #: Names of arguments that say what the example looks like (edges, parents) and are not scores.
     topology: tuple[str, ...] = ()
 
     #: Outputs are made of labels, which a learner may know by other names (strings).
     has_labels = True
 
-    #: The block that scores labels. An example that is no dictionary has features for it alone.
+    #: The block that scores labels. An example that is not a dictionary has features for it alone.
     label_block = "label"
 
     #: An example is a single site, as in multiclass classification, and has no axis for sites.
@@ -43,8 +43,8 @@ class Learnable:
     #: says what they cost and how much of one is right.
     judges_outputs = False
 
-    #: Whether several threads may ask at the same time, and the interpreter is let go of meanwhile.
-    #: Batches, and training, run on ``n_jobs`` threads then.
+    #: Whether several threads may ask at the same time, and the interpreter lock is released
+    #: meanwhile. Batches, and training, run on ``n_jobs`` threads then.
     runs_on_threads = False
 
     # -- labels and outputs ---------------------------------------------------------------------
@@ -71,7 +71,7 @@ class Learnable:
         return self
 
     def n_places(self, n_sites: int) -> int:
-        """Return how many labels an output has where the label block has so many sites."""
+        """Return how many labels an output has for this number of sites of the label block."""
         return n_sites
 
     def n_places_of(self, sites: tuple[int, ...]) -> int:

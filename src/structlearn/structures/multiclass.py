@@ -81,7 +81,7 @@ class Multiclass(NativeStructure):
         """Return the label whose count is one; a list for a list of parts."""
         label = part_of(parts, "label")
         if not (np.isin(label, (0.0, 1.0)).all() and label.sum() == 1):
-            raise ValueError("these parts are no output: exactly one label must have count 1")
+            raise ValueError("these parts are not an output: exactly one label must have count 1")
         return int(label.argmax())
 
     def outputs(self, **scores: Any) -> Iterator[int]:

@@ -76,7 +76,7 @@ class NativeStructure(Structure):
         ptr: npt.NDArray[np.int64],
         outcomes: tuple[int, ...],
     ) -> list[Any]:
-        """Turn rows into outputs, for a label block with these outcomes a site."""
+        """Turn rows into outputs, for a label block with these outcomes per site."""
         return self._read(flat, ptr)
 
     def _stack(self, outputs: list[Any]) -> Any:
@@ -139,7 +139,7 @@ class NativeStructure(Structure):
     def marginals(
         self, *, temperature: float = 1.0, n_jobs: int | None = None, **scores: Any
     ) -> Any:
-        """Return the probability of each part, one array a block, position by position."""
+        """Return the probability of each part, one array per block, position by position."""
         found = self._infer(temperature, n_jobs, scores, by_position=True, parts=True)
         return [p for _, p in found] if isinstance(found, list) else found[1]
 
@@ -280,7 +280,7 @@ class NativeStructure(Structure):
         return theta
 
     def _convert(self, scores: Mapping[str, Any]) -> tuple[bool, dict[str, Any], int]:
-        """Return (is it a batch, float64 arrays or lists of them, how many examples)."""
+        """Return whether it is a batch, float64 arrays (or lists), and the number of examples."""
         given = {name: value for name, value in scores.items() if value is not None}
         if self.label_block not in given:
             block = self.label_block

@@ -51,7 +51,7 @@ def as_scores(name: str, value: Any) -> npt.NDArray[np.float64]:
 
 
 def rank_of(value: Any) -> int:
-    """Return the number of axes of an array-like, −1 where it is none: rows of different lengths.
+    """Return the number of axes of an array-like, −1 for rows of different lengths.
 
     That is for telling batches from examples; :func:`as_scores` then says what is wrong.
     """

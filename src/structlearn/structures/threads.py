@@ -39,11 +39,11 @@ def warn_of_one_thread(
         Whether it is a whole structure that runs on one thread, not one query of it.
     """
     help_ = (
-        ". A structure that may be asked by several threads at once, and lets go of the "
-        "interpreter while it searches, says so by runs_on_threads = True"
+        ". A structure that may be asked by several threads at once, and releases the "
+        "interpreter lock while it searches, says so by runs_on_threads = True"
     )
     warnings.warn(
-        f"n_jobs={n_jobs} makes no difference here: {who} is written in Python, and runs on one "
+        f"n_jobs={n_jobs} has no effect: {who} is written in Python, and runs on one "
         f"thread{help_ if structure else ''}",
         UserWarning,
         stacklevel=stacklevel + 1,

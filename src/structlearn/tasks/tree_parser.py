@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import os
+import sys
 from collections.abc import Callable, Iterator
 
+from ..estimators.declared import check_whole
 from ..text.files import written_text
 from .base import FileTagger
-from .parameters import LearnerParameters, check_whole
+from .parameters import LearnerParameters
 
 TYPE_CHECKING = False  # importing typing costs more than parsing a sentence
 if TYPE_CHECKING:
@@ -33,6 +35,8 @@ class _Hooks(FileTagger):
     _tree_labels: Callable[..., list[list[str]]]
     #: (treebank, dev, weights) -> the model, and what ``learn_task`` returned;
     _learn: Callable[..., tuple[Any, Any]]
+    #: model -> the parameters that files of any age tell;
+    _told: Callable[..., dict[str, Any]]
     #: (X, gold_tags) -> the sentences with the tags that parsing reads, as the model takes them;
     _tagged: Callable[..., Any]
     #: (X, number, gold) -> a sentence, and its own tree where that is asked for;
@@ -75,8 +79,8 @@ class TreeParser(LearnerParameters, _Hooks):
         dev : as ``X``, optional
             Scored after each pass; the best pass is kept.
         sample_weight : array of shape (n_sentences,), optional
-            Weights ≥ 0 of the losses of the sentences: 2 is as good as having one twice. Taggers
-            learn from all sentences alike.
+            Weights ≥ 0 of the losses of the sentences: 2 counts as having the sentence
+            twice. Taggers learn from all sentences alike.
         format : str, optional
             Format of the files.
         """
@@ -86,7 +90,11 @@ class TreeParser(LearnerParameters, _Hooks):
         weights = self._weights(treebank, sample_weight)
         self.model_, learned = self._plain()._learn(treebank, held_out, weights)
         self.history_ = learned.history
-        self.model_.training["parameters"] = self._stored()
+        record = self.model_.training
+        if learned.parameters:
+            passes = [{k: v for k, v in r.items() if k != "seconds"} for r in learned.history]
+            record.update(learned.record(self.learner), history=passes)
+        record["parameters"] = self._stored()
         if learned.interrupted:
             raise KeyboardInterrupt(
                 "training was interrupted; the model holds the weights reached so far"
@@ -103,6 +111,20 @@ class TreeParser(LearnerParameters, _Hooks):
             weights = by_label if weights is None else weights * by_label
         refuse_no_weight(weights)
         return weights
+
+    def _say(self, line: str) -> None:
+        """Write a line of progress."""
+        if self.verbose:
+            print(line, file=sys.stderr, flush=True)
+
+    @classmethod
+    def from_model(cls: type[Parser], model: Any) -> Parser:
+        """Return a parser with this model; of its parameters those that the model file has."""
+        parser = cls(**cls._told(model))
+        parser._restore(model.training)
+        parser.model_ = model
+        parser.history_ = list(model.training.get("history", []))
+        return parser
 
     # -- parsing --------------------------------------------------------------------------------
 

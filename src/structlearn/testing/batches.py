@@ -31,7 +31,7 @@ _QUERIES: tuple[tuple[str, tuple[Any, ...], dict[str, Any]], ...] = (
 def check_batches(
     structure: Structure, examples: list[dict[str, Any]], report: Report, seed: int
 ) -> None:
-    """A batch, a list of arrays a block, gives the list of what its examples give."""
+    """A batch, one list of arrays per block, gives the list of what its examples give."""
     batch = {name: [one[name] for one in examples] for name in examples[0]}
 
     def ask(query: str, args: tuple[Any, ...], options: Mapping[str, Any]) -> Any:

@@ -41,7 +41,7 @@ def check_structure(
     Every output of small inputs is listed and scored, and what the structure answers is compared
     with what adding up gives: encode and decode, score, argmax, solve, infer (value and gradient,
     the gradient by finite differences too), log_partition, marginals, entropy, kbest, sample,
-    count, one derivation an output, −∞ masks, nothing legal, batches. A query that raises
+    count, one derivation per output, −∞ masks, nothing legal, batches. A query that raises
     ``CapabilityError`` is noted in the report and is no failure.
 
     Parameters

@@ -138,7 +138,7 @@ def enumerate_outputs(
         source = outputs(**theta, **topology) if callable(outputs) else outputs
     every = list(itertools.islice(source, limit + 1))
     if len(every) > limit:
-        raise ValueError(f"more than {limit} outputs: enumeration is for smaller scores")
+        raise ValueError(f"more than {limit} outputs: use smaller inputs for enumeration")
     if not every:
         raise ValueError("the enumeration gave no output at all")
     counts = [_counts(structure, y, theta, topology) for y in every]

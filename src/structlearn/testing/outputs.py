@@ -63,4 +63,4 @@ def check_count(trial: Trial) -> None:
     derivations = edges.count(flatten(theta))
     if derivations != right:
         trial.fail("edges", f"one derivation for each of {right} legal outputs", f"{derivations}")
-    trial.report.count("one derivation an output")
+    trial.report.count("one derivation per output")

@@ -99,7 +99,7 @@ class Trial:
     def blocks(
         self, query: str, expected: Mapping[str, Array], got: Any, slack: float, **options: Any
     ) -> None:
-        """Compare one array a block; a forbidden part must have exactly nothing."""
+        """Compare one array per block; a forbidden part must have exactly nothing."""
         if not isinstance(got, Mapping) or set(got) != set(expected):
             self.fail(query, expected, got, **options)
         for name, right in expected.items():
@@ -120,7 +120,7 @@ class Trial:
         return self.tolerance + 1e-13 * self.truth.size / temperature
 
     def row(self, query: str, y: Any, **options: Any) -> int:
-        """Return the number of a legal output in the enumeration; fails if it is none."""
+        """Return the number of a legal output in the enumeration; fails if it is not legal."""
         try:
             counts = self.structure.encode(y, **self.arguments)
             row = self.truth.find(counts)

@@ -122,7 +122,7 @@ class Sentence(Sequence[tuple[str, ...]]):
 
 
 class Corpus(Sequence[Sentence]):
-    """Sentences of tokens in columns, four bytes a cell, each distinct string kept once.
+    """Sentences of tokens in columns, four bytes per cell; each distinct string is kept once.
 
     A sequence of :class:`Sentence`. Made by :func:`read_corpus` or :meth:`from_sentences`.
 
@@ -301,7 +301,7 @@ def _tokens(sentence: Any, number: int) -> list[tuple[Any, ...]]:
         return [(t,) if isinstance(t, str) else tuple(t) for t in split_sentence(sentence)]
     except TypeError:
         raise ValueError(
-            f"sentence {number} is no list of tokens, each a string or a tuple of strings: "
+            f"sentence {number} is not a list of tokens, each a string or a tuple of strings: "
             f"{sentence!r:.60}"
         ) from None
 
@@ -332,5 +332,5 @@ def read_corpus(path: str | os.PathLike[str], format: str | None = None) -> Corp
     except LineError as error:
         raise error.in_file(os.fspath(path)) from None
     if core.n_tokens == 0:
-        raise FileError(os.fspath(path), "there are no sentences in it")
+        raise FileError(os.fspath(path), "the file contains no sentences")
     return Corpus(core, chosen, os.fspath(path))

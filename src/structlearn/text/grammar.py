@@ -31,7 +31,7 @@ def parse_line(line: str) -> list[Template]:
     try:
         return LineParser(line).templates()
     except RecursionError:
-        raise ValueError("functions too deep inside each other") from None
+        raise ValueError("functions are nested too deeply") from None
 
 
 class LineParser:
@@ -95,7 +95,7 @@ class LineParser:
         if len(parts) > MOST_LENGTH:
             raise ValueError(f"more than {MOST_LENGTH} attributes in one template")
         if prod(map(len, parts)) > MOST_TEMPLATES:
-            raise ValueError(f"the line stands for more than {MOST_TEMPLATES:,} templates")
+            raise ValueError(f"the line expands to more than {MOST_TEMPLATES:,} templates")
         return [Template(atoms, transition) for atoms in itertools.product(*parts)]
 
     def part(self) -> list[tuple[Attribute, int]]:
@@ -114,7 +114,7 @@ class LineParser:
         arguments = self.arguments(name)
         self.sign(")")
         if len(inner) * len(arguments) > MOST_TEMPLATES:
-            raise ValueError(f"the line stands for more than {MOST_TEMPLATES:,} templates")
+            raise ValueError(f"the line expands to more than {MOST_TEMPLATES:,} templates")
         made = []
         for attribute, offset in inner:
             for argument in arguments:
@@ -135,12 +135,12 @@ class LineParser:
         takes = FUNCTIONS.get(name)
         if name in ("before", "begin", "inside", "whole", "end", "after"):
             raise ValueError(
-                f"{name}() is a place in a segment: it stands around everything else, and in the "
-                "templates of a SegmentTagger only"
+                f"{name}() is a place in a segment: it must be the outermost function, and is "
+                "available in templates of a SegmentTagger only"
             )
         if takes is None:
             known = sorted(f for f in FUNCTIONS if f != "emission")
-            raise ValueError(f"there is no function {name!r}; there are {', '.join(known)}")
+            raise ValueError(f"there is no function {name!r}; functions are {', '.join(known)}")
         if takes == "":
             return [None]
         if takes == "length":
@@ -173,7 +173,7 @@ def _applied(attribute: Attribute, name: str, argument: Any) -> Attribute:
     if attribute.kind != "string":
         raise ValueError(f"{name}() cannot be applied to {attribute.text(0)!r}")
     if len(attribute.functions) == MOST_LENGTH:
-        raise ValueError(f"more than {MOST_LENGTH} functions inside each other")
+        raise ValueError(f"more than {MOST_LENGTH} nested functions")
     if name == "seen":
         if any(f in ("ngrams", "call", "match") for f, _ in attribute.functions):
             raise ValueError("seen() takes one string: a column, lower(), suffix(), ...")

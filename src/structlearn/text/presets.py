@@ -125,7 +125,9 @@ def load_templates(
     if key in PRESETS:
         return FeatureTemplates.parse(PRESETS[key][0], name=key, functions=functions)
     if key == "segments":
-        raise ValueError("the preset 'segments' is for a SegmentTagger: train segments")
+        raise ValueError(
+            "the preset 'segments' is for a SegmentTagger (structlearn train segments)"
+        )
     if not os.path.exists(key):
         raise ValueError(
             f"features must be one of {', '.join(PRESETS)}, or a file of templates: there is no "

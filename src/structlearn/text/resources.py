@@ -25,7 +25,7 @@ def _lower(text: str) -> str:
 
 
 def read_phrases(path: str, lower: bool = False) -> list[tuple[list[str], str]]:
-    """Read a list of phrases: one a line, its words separated by spaces; after a tab, its name.
+    """Read a list of phrases: one per line, its words separated by spaces; after a tab, its name.
 
     Phrases without a name are named after the file.
     """
@@ -37,12 +37,13 @@ def read_phrases(path: str, lower: bool = False) -> list[tuple[list[str], str]]:
         if words:
             phrases.append((words, name.strip() or usual))
     if not phrases:
-        raise FileError(path, "there are no phrases in it")
+        raise FileError(path, "the file contains no phrases")
     return phrases
 
 
 def read_vectors(path: str) -> tuple[list[str], array[float], int]:
-    """Read word vectors as text: a word and its numbers a line (word2vec's and GloVe's format).
+    """Read word vectors as text: one word with its numbers per line (word2vec's and GloVe's
+    format).
 
     A first line of two numbers, the sizes, is passed over.
     """
@@ -68,7 +69,7 @@ def read_vectors(path: str) -> tuple[list[str], array[float], int]:
             raise FileError(path, str(error), number) from None
         names[fields[0]] = None
     if not names:
-        raise FileError(path, "there are no vectors in it")
+        raise FileError(path, "the file contains no vectors")
     for i, x in enumerate(values):
         if not isfinite(x):
             raise FileError(path, f"the vector of {list(names)[i // width]!r} is not finite")

@@ -20,7 +20,7 @@ def parse_segment_line(line: str) -> list[SegmentTemplate]:
     try:
         return _SegmentParser(line).segment_templates()
     except RecursionError:
-        raise ValueError("functions too deep inside each other") from None
+        raise ValueError("functions are nested too deeply") from None
 
 
 class _SegmentParser(LineParser):
@@ -35,7 +35,7 @@ class _SegmentParser(LineParser):
         if len(parts) > MOST_LENGTH:
             raise ValueError(f"more than {MOST_LENGTH} attributes in one template")
         if prod(map(len, parts)) > MOST_TEMPLATES:
-            raise ValueError(f"the line stands for more than {MOST_TEMPLATES:,} templates")
+            raise ValueError(f"the line expands to more than {MOST_TEMPLATES:,} templates")
         return [
             SegmentTemplate(
                 tuple((attribute, offset) for _, attribute, offset in atoms),

@@ -109,7 +109,7 @@ class SegmentTemplates(FeatureTemplates):
         return SegmentTemplates(kept, self.phrases, self.vectors, self.functions)
 
     def compile_segments(self, format: str, n_columns: int) -> _core.SegmentFeatures:
-        """Return the native form, for files of a format with so many columns."""
+        """Return the native form, for files of a format and number of columns."""
         numbers: dict[Attribute, int] = {}
         specs: list[dict[str, Any]] = []
         lines: list[tuple[str, list[tuple[str, int, int]], bool]] = []
@@ -147,7 +147,7 @@ class SegmentTemplates(FeatureTemplates):
                 steps = tuple((function, argument) for function, argument in functions)
                 _check_attribute(kind, column, steps, offset)
                 if place not in _COUNTED_FROM or (place == "whole" and offset):
-                    raise ValueError(f"a template that makes no sense: {place} {column}")
+                    raise ValueError(f"an invalid template: {place} {column}")
                 read.append((Attribute(kind, column, steps), offset))
                 places.append(place)
             templates.append(SegmentTemplate(tuple(read), tuple(places), bool(marked)))

@@ -1,7 +1,7 @@
 """Feature templates: a small language for what a tagger looks at.
 
-One template a line; ``#`` begins a comment. A template joins attributes of tokens at offsets; every
-combination of values that it has in training is a feature::
+One template per line; ``#`` begins a comment. A template joins attributes of tokens at offsets;
+every combination of values that it has in training is a feature::
 
     word[-1]                       the cell of a column, one token to the left
     word[-1] word[0]               both together
@@ -213,7 +213,7 @@ class FeatureTemplates:
             raise FileError(name, f"not valid UTF-8: {error.reason}") from None
         made = cls.parse(text, name=name, folder=os.path.dirname(name), functions=functions)
         if not made.templates:
-            raise FileError(name, "there are no templates in it")
+            raise FileError(name, "the file contains no templates")
         return made
 
     def _read_files(self, folder: str) -> None:
@@ -239,7 +239,7 @@ class FeatureTemplates:
         return list(dict.fromkeys(names))
 
     def compile(self, format: str, n_columns: int) -> _core.FeatureSet:
-        """Return the native form, for files of a format with so many columns."""
+        """Return the native form, for files of a format and number of columns."""
         numbers: dict[Attribute, int] = {}
         specs: list[dict[str, Any]] = []
         lines: list[tuple[str, list[tuple[int, int]], bool, bool]] = []
@@ -373,7 +373,7 @@ def _check_attribute(
         "sentence",
     )
     right = right and isinstance(column, str) and type(offset) is int
-    # The core calls functions inside each other: many of them would be too deep.
+    # The core calls nested functions: many of them would be too deep.
     right = right and abs(offset) <= MOST_OFFSET and len(functions) <= MOST_LENGTH
     for name, argument in functions:
         takes = FUNCTIONS.get(name)
@@ -385,4 +385,4 @@ def _check_attribute(
     if kind in ("gazetteer", "vector", "lexicon", "sentence"):
         right = right and bool(functions)
     if not right:
-        raise ValueError(f"a template that makes no sense: {kind} {column} {functions[:9]}")
+        raise ValueError(f"an invalid template: {kind} {column} {functions[:9]}")

@@ -232,7 +232,7 @@ def read_tree_text(name: str, content: bytes) -> list[tuple[Tree, int]]:
         raise FileError(name, f"it is not UTF-8: {error.reason} at byte {error.start}") from None
     trees = list(_scan(text, lambda reason, line: FileError(name, reason, line)))
     if not trees:
-        raise FileError(name, "there are no sentences in it")
+        raise FileError(name, "the file contains no sentences")
     return trees
 
 
@@ -256,7 +256,7 @@ def _scan(text: str, error: Callable[[str, int], Exception]) -> Iterator[tuple[T
         if token == "(":
             if stack and stack[-1][2] is not None:
                 raise error(
-                    f"sentence {sentence}: the word {stack[-1][2]!r} stands beside a constituent",
+                    f"sentence {sentence}: the word {stack[-1][2]!r} is next to a constituent",
                     line(at),
                 )
             stack.append(["", [], None, at])
@@ -286,12 +286,12 @@ def _scan(text: str, error: Callable[[str, int], Exception]) -> Iterator[tuple[T
                 yield _unwrapped(node), line(begin)
                 sentence += 1
         elif not stack:
-            raise error(f"sentence {sentence}: {token!r} stands outside of brackets", line(at))
+            raise error(f"sentence {sentence}: {token!r} is outside of brackets", line(at))
         elif last == "(":
             stack[-1][0] = token
         elif stack[-1][1] or stack[-1][2] is not None:
             raise error(
-                f"sentence {sentence}: {token!r} stands beside another word or constituent",
+                f"sentence {sentence}: {token!r} is next to another word or constituent",
                 line(at),
             )
         else:

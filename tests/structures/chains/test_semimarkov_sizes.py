@@ -216,7 +216,7 @@ def test_decode_refuses_what_is_no_output():
     for place, value in (((0, 0, 0), 1.0), ((2, 0, 0), 0.0), ((2, 0, 0), 0.5)):
         wrong = {"segment": parts["segment"].copy()}
         wrong["segment"][place] = value
-        with pytest.raises(ValueError, match="these parts are no output"):
+        with pytest.raises(ValueError, match="these parts are not an output"):
             SemiMarkov(2).decode(wrong)
 
 

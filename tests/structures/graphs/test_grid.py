@@ -132,7 +132,7 @@ def test_a_pair_that_no_cut_can_represent_is_named():
     with pytest.raises(NotSubmodularError, match=r"row 1, column 0 and .* row 1, column 1"):
         Grid().argmax(method="cut", **scores)
     assert Grid().solve(**scores).value == 1.0
-    with pytest.raises(CapabilityError, match="two labels, here are 3"):
+    with pytest.raises(CapabilityError, match="two labels, not 3"):
         Grid().argmax(method="cut", label=np.zeros((2, 2, 3)))
 
 
@@ -146,7 +146,7 @@ def test_a_pair_that_no_cut_can_represent_is_named():
         ({"potts_right": np.zeros((2, 2))}, "potts_right has shape"),
         ({"potts_down": -np.inf}, "potts_down contains -inf"),
         ({"potts_down": np.nan}, "potts_down contains NaN"),
-        ({"left": 1.0}, "no score blocks of Grid"),
+        ({"left": 1.0}, "not score blocks of Grid"),
         ({"label": None}, "needs label scores"),
     ],
 )

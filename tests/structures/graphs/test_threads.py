@@ -327,7 +327,7 @@ class Doubled(Structure):
 def test_threads_that_change_nothing_are_said():
     rng = np.random.default_rng(0)
     X, y = list(rng.normal(size=(4, 2, 3))), [np.full(2, i % 3) for i in range(4)]
-    with pytest.warns(UserWarning, match="n_jobs=2 makes no difference here: Doubled"):
+    with pytest.warns(UserWarning, match="n_jobs=2 has no effect: Doubled"):
         model = StructuredSVM(Doubled(), n_jobs=2, max_iter=2).fit(X, y)
     for query in (model.predict, lambda X: model.predict_kbest(X, 2)):
         with pytest.warns(UserWarning, match="Doubled is written in Python.*runs_on_threads"):

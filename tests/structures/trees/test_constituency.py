@@ -219,7 +219,7 @@ def test_outputs_that_are_no_trees(y, message):
 def test_parts_that_are_no_tree():
     parts = CKY.encode([(0, 3, 1)], span=np.zeros((3, 4, 2)))
     parts["span"][1, 3, 0] = 0.0
-    with pytest.raises(ValueError, match="no tree"):
+    with pytest.raises(ValueError, match="not a tree"):
         CKY.decode(parts)
 
 

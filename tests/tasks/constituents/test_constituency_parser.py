@@ -175,7 +175,10 @@ def test_command_line(trees, tmp_path, capsys):
     assert run(["inspect", model, "--input", test, "--html", str(page)]) == 0
     assert page.read_text().count("<svg") == 20
     assert run(["predict", model, test, "--nbest", "2"]) == 1
-    assert "for taggers" in capsys.readouterr().err
+    assert "--nbest does not work with a constituency parser" in capsys.readouterr().err
+    for option in (["--against", model], ["--confidence"], ["--confusions", "1"]):
+        assert run(["evaluate", model, test, *option]) == 1
+        assert f"{option[0]} does not work with a constituency" in capsys.readouterr().err
 
 
 def test_plain_text_from_standard_input(model_file):
@@ -208,7 +211,7 @@ def test_brackets_in_words_are_written_as_trees_write_them(parser, tmp_path):
     for tree in [parser.predict(path)[1], parser.predict([["c", "(d)"]])[0]]:
         assert tree.words == ["c", "-LRB-d-RRB-"]
         assert parse_brackets(str(tree)) == [tree]
-    with pytest.raises(ValueError, match="sentence 2: 'b c' is no word"):
+    with pytest.raises(ValueError, match="sentence 2: 'b c' is not a word"):
         parser.predict([["a"], ["b c"]])
 
 
@@ -223,4 +226,4 @@ def test_options_of_taggers_are_refused(model_file, flag, tmp_path, capsys):
     path = tmp_path / "text"
     path.write_text("a b\n")
     assert run(["predict", model_file, str(path), flag]) == 1
-    assert f"{flag} is for taggers" in capsys.readouterr().err
+    assert f"{flag} does not work with a constituency parser" in capsys.readouterr().err

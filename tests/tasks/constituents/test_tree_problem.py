@@ -7,7 +7,6 @@ import pytest
 import scipy.optimize
 
 from structlearn.datasets import make_treebank
-from structlearn.estimators import checkpoint
 from structlearn.estimators.learning import Parameters, learn
 from structlearn.exceptions import CapabilityError
 from structlearn.problem.parts import PartVector
@@ -195,40 +194,6 @@ def test_dual_ascent_by_sites_is_refused(weighted):
     with pytest.raises(CapabilityError, match="solver='lbfgs'"):
         learn(Parameters(solver="dual", **settings), problem)
     assert learn(Parameters(**settings), problem).solver == "lbfgs"
-
-
-ONLINE = ("adagrad", "perceptron", "passive-aggressive", "arow")
-
-
-@pytest.mark.parametrize("learner", [*ONLINE, "svm", "crf"])
-def test_threads_and_checkpoints_do_not_change_the_bits(learner, tmp_path, monkeypatch):
-    monkeypatch.setattr(checkpoint, "EVERY", 0.0)  # at every pass
-    monkeypatch.setattr(checkpoint, "SHARE", 1e9)
-    parameters = {"learner": learner, "gold_tags": True, "max_iter": 4}
-
-    def bits(parser):
-        return [bytes(parser.model_.arrays[name]) for name in ("keys", "weights")]
-
-    whole = ConstituencyParser(**parameters).fit(TREES[:25])
-    assert bits(ConstituencyParser(**parameters, n_jobs=2).fit(TREES[:25])) == bits(whole)
-
-    class Cut(Exception):
-        pass
-
-    def cut(record):
-        if record["iteration"] == 3:
-            raise Cut
-
-    path = tmp_path / "state"
-    with pytest.raises(Cut):
-        ConstituencyParser(**parameters, checkpoint=path, callbacks=cut).fit(TREES[:25])
-    assert path.exists()
-    other = ConstituencyParser(**parameters, checkpoint=path)
-    with pytest.raises(ValueError, match="another training"):
-        other.fit(TREES[1:26])
-    resumed = other.fit(TREES[:25])
-    assert bits(resumed) == bits(whole)
-    assert not path.exists()
 
 
 def test_parameters_reach_the_learner():

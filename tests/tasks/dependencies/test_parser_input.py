@@ -88,7 +88,7 @@ def test_plain_text_is_not_a_column(attempt):
     text = "\n".join(" ".join(s.words) for s in BANK[:2]) + "\n"
     code, out, err = attempt(text)
     assert (code, out) == (1, "")
-    assert "FILE, line 1: it has 15 columns and is no CoNLL-U: --format text" in err
+    assert "FILE, line 1: it has 15 columns and is not CoNLL-U: use --format text" in err
     code, out, _ = attempt(text, "--format", "text")
     assert code == 0
     columns = "\n\n".join("\n".join(s.words) for s in BANK[:2]) + "\n"

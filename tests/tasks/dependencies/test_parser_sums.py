@@ -10,8 +10,8 @@ from structlearn.datasets import make_treebank
 from structlearn.exceptions import CapabilityError
 from structlearn.structures.trees.heads import all_heads
 from structlearn.tasks import DependencyParser
-from structlearn.tasks.dependencies.reading import read_treebank
 from structlearn.tasks.dependencies.sums import ArcSums
+from structlearn.text.dependency_treebank import read_treebank
 
 TREES = [
     list(zip(s.words, s.tags, s.heads, s.deprels, strict=True))

@@ -9,13 +9,14 @@ from sklearn.linear_model import LogisticRegression
 from structlearn import _core
 from structlearn.estimators.learning import Parameters, learn
 from structlearn.exceptions import CapabilityError
+from structlearn.features.pixel_pairs import N_PAIR, Contrast
+from structlearn.features.pixels import Basis, PixelFeatures
 from structlearn.problem import PartVector
 from structlearn.scoring.cone import WeightFloor
-from structlearn.tasks.images.features import Basis, PixelFeatures
 from structlearn.tasks.images.pixels import PixelProblem, Pixels
 from structlearn.tasks.images.problem import PAIR_SCALE, ImageProblem
 from structlearn.tasks.images.scenes import Scene
-from structlearn.tasks.images.sites import N_PAIR, Contrast, Sites
+from structlearn.tasks.images.sites import Sites
 from structlearn.testing import check_scorer
 
 
@@ -128,7 +129,7 @@ def test_void_sites_are_filled_in():
 
 def test_sums_over_segmentations_are_refused():
     problem = Small().problem()
-    with pytest.raises(CapabilityError, match=r"cannot be had. What works: learner='crf'"):
+    with pytest.raises(CapabilityError, match=r"has no fast algorithm. What works: learner='crf'"):
         problem.loss(0, np.zeros(problem.n_weights), 0.0, 1.0)
 
 

@@ -6,13 +6,14 @@ import warnings
 import numpy as np
 import pytest
 
-from structlearn.exceptions import FileError, InexactInferenceWarning
+from structlearn.estimators.learner_names import LEARNERS
+from structlearn.exceptions import CapabilityError, FileError, InexactInferenceWarning
+from structlearn.features.pixel_pairs import Contrast
 from structlearn.structures import Grid
 from structlearn.tasks import ImageSegmenter
 from structlearn.tasks.images.model import SegmenterModel
-from structlearn.tasks.images.segmenter import LEARNERS
-from structlearn.tasks.images.sites import Contrast, Sites
-from tests.tasks.images.image_folders import folder, shapes
+from structlearn.tasks.images.sites import Sites
+from tests.io.image_folders import folder, shapes
 
 
 def quietly(segmenter, *data, **more):
@@ -57,14 +58,10 @@ def test_two_classes_are_cut_exactly():
     np.testing.assert_array_equal(found, solution.output)
 
 
-@pytest.mark.parametrize("superpixels", [0, 40])
-def test_threads_change_no_bit(superpixels):
-    if superpixels:
-        pytest.importorskip("skimage")
+def test_threads_change_no_bit_of_superpixels():
+    pytest.importorskip("skimage")
     pairs = shapes(6)
-    one, three = (
-        ImageSegmenter(max_iter=2, superpixels=superpixels, n_jobs=n).fit(pairs) for n in (1, 3)
-    )
+    one, three = (ImageSegmenter(max_iter=2, superpixels=40, n_jobs=n).fit(pairs) for n in (1, 3))
     np.testing.assert_array_equal(one.model_.label, three.model_.label)
     np.testing.assert_array_equal(one.model_.pair, three.model_.pair)
     images = [image for image, _ in pairs]
@@ -173,9 +170,26 @@ def test_parameters():
     ):  # fmt: skip
         with pytest.raises(ValueError, match=next(iter(params))):
             ImageSegmenter(**params).fit(pairs)
+    with pytest.raises(ValueError, match=r"solver must be one of auto, .* got 'x'"):
+        ImageSegmenter("svm", solver="x").fit(pairs)
+    with pytest.raises(CapabilityError, match=r"l1 needs .* What works: C"):
+        ImageSegmenter("crf", l1=0.1).fit(pairs)
     with pytest.raises(ValueError, match="call fit"):
         ImageSegmenter().predict(pairs[0][0])
     assert ImageSegmenter(superpixels=5).get_params()["superpixels"] == 5
+
+
+def test_sums_over_segmentations_are_refused(trained):
+    """Before anything is learned; the message says what works."""
+    seen = []
+    with pytest.raises(CapabilityError, match=r"sum over all segmentations.*learner='crf'"):
+        ImageSegmenter(temperature=1.0, callbacks=seen.append).fit(X="never read")
+    assert not seen
+    image = shapes(1)[0][0]
+    for ask in (trained.predict_kbest, trained.predict_marginals):
+        with pytest.raises(CapabilityError, match="What works: predict"):
+            ask(X=[image])
+    assert len(trained.predict(X=[image])) == 1
 
 
 def test_folders_and_arrays_agree(tmp_path):

@@ -7,7 +7,7 @@ import pytest
 from PIL import Image
 
 from structlearn.cli import run
-from tests.tasks.images.image_folders import folder, save, shapes
+from tests.io.image_folders import folder, save, shapes
 
 PALETTE = [0, 0, 0, 200, 0, 0, 0, 0, 200]
 
@@ -68,7 +68,7 @@ def test_inspection(place, tmp_path, capfd):
     assert "prefers-color-scheme: dark" in html
     assert "http" not in html
     assert run(["inspect", str(place / "m"), "--label", "9"]) == 1
-    assert "no class '9'" in capfd.readouterr().err
+    assert "unknown class '9'" in capfd.readouterr().err
 
 
 def test_no_good_file_is_lost(place, tmp_path, capfd):
@@ -92,9 +92,10 @@ def test_no_good_file_is_lost(place, tmp_path, capfd):
     ("arguments", "message"),
     [
         (["predict", "{m}", "{root}/test/images/00.png", "--nbest", "2"], "--nbest"),
+        (["evaluate", "{m}", "{root}/test", "--gold-tags"], "--gold-tags does not work with an"),
         (["evaluate", "{m}", "{root}/test/images/00.png"], "not a folder"),
         (["evaluate", "{m}", "{root}/none"], "no such folder"),
-        (["predict", "{m}", "{root}/m", "--output", "{root}/x.png"], "not a picture"),
+        (["predict", "{m}", "{root}/m", "--output", "{root}/x.png"], "not a readable image"),
         (["train", "segmenter", "{root}/train", "--model", "{root}/x", "--void", "red"], "void"),
     ],
 )

@@ -91,7 +91,7 @@ def test_errors(folder, tmp_path):
     assert "labels of chunks" in done.stderr
     asked = run("inspect", folder / "m", "--sentence", "fish sleep")
     assert asked.returncode == 1
-    assert "--sentence is for taggers" in asked.stderr
+    assert "--sentence does not work with a segment tagger" in asked.stderr
     assert run("predict", folder / "train", folder / "bare").returncode == 1
 
 

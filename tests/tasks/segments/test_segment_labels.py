@@ -5,7 +5,7 @@ from hypothesis import strategies as st
 
 from structlearn.metrics import to_bio
 from structlearn.metrics.boundaries import chunks
-from structlearn.tasks.segments.labels import to_labels, to_segments
+from structlearn.metrics.segments import to_labels, to_segments
 
 LABELS = st.lists(
     st.sampled_from(["O", *(f"{p}-{t}" for p in "BIESLU" for t in ("PER", "LOC"))]), max_size=12

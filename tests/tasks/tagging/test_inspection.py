@@ -6,6 +6,7 @@ from html.parser import HTMLParser
 import numpy as np
 import pytest
 
+from structlearn.estimators import HMM
 from structlearn.structures import Chain
 from structlearn.tasks import Tagger
 from structlearn.tasks.tagging.inspection import explain, inspect_html, inspect_text, summarise
@@ -71,6 +72,30 @@ def test_facts(tagger):
     assert facts["features"] == f"{len(seen):,}; {weights:,} weights are not 0"
     assert facts["trained on"].startswith("60 sentences")
     assert facts["trained on"].endswith("3 passes")
+
+
+def test_a_hidden_markov_model_shows_its_words():
+    sentences, test = tagged(60), tagged(10, seed=1)
+    tagger = Tagger(learner="hmm").fit(sentences)
+    hmm = HMM().fit([[word for word, _ in s] for s in sentences], labels_of(sentences))
+    words = sorted({word for sentence in sentences for word, _ in sentence})
+    scores = hmm.emissions_.scores(words)
+    summary = summarise(tagger, top=4)
+    for k, shown in enumerate(summary.top.values()):
+        assert [w for _, w in shown] == pytest.approx(sorted(scores[:, k])[:-5:-1], abs=1e-5)
+        for name, w in shown:
+            at = words.index(name.removeprefix("word="))
+            assert w == pytest.approx(scores[at, k], abs=1e-5)
+    facts = dict(summary.facts)
+    assert facts["words"].startswith(f"{len(words):,};")
+    assert "pass" not in facts["trained on"]
+    given = {k: i for i, k in enumerate(map(str, hmm.classes_))}
+    for sentence, decisions in zip(test, explain(tagger, test), strict=True):
+        rows = hmm.emissions_.scores([word for word, _ in sentence])
+        for row, d in zip(rows, decisions, strict=True):
+            found = dict(d.contributions)
+            assert d.margin == pytest.approx(sum(found.values()))
+            assert found[f"word given {d.label}"] == pytest.approx(row[given[d.label]], abs=1e-5)
 
 
 # -- explanations ---------------------------------------------------------------------------------

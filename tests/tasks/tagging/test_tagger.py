@@ -298,7 +298,7 @@ def test_evaluation_is_that_of_the_metrics(tmp_path):
     assert result["recall"] == pytest.approx(correct / sum(len(chunks(y)) for y in gold))
     assert result["tokens"] == sum(map(len, gold))
     assert "NP" in result["by_type"]
-    with pytest.raises(FileError, match="2 columns: the gold labels are to be in column 3"):
+    with pytest.raises(FileError, match="2 columns: the gold labels must be in column 3"):
         tagger.evaluate(unlabelled(test))
 
 
@@ -605,7 +605,7 @@ PROGRAM = """
 import sys
 from structlearn.datasets import make_treebank
 from structlearn.tasks import Tagger
-from structlearn.tasks.learning import Watch
+from structlearn.learners.watch import Watch
 from structlearn.text import FeatureTemplates
 
 sentences = [list(zip(s.words, s.tags)) for s in make_treebank(400, random_state=0)]

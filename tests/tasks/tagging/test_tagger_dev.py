@@ -5,10 +5,10 @@ import math
 import numpy as np
 import pytest
 
+from structlearn.learners.watch import Watch
 from structlearn.metrics import chunk_f1, to_iobes, token_accuracy
 from structlearn.structures import Chain
 from structlearn.tasks import Tagger
-from structlearn.tasks.learning import Watch
 from structlearn.text import FeatureTemplates
 from tests.tasks.tagging.tagger_data import (
     TEMPLATES,

@@ -275,16 +275,3 @@ def test_partial_labels_hmm():
 
 
 # -- the same file whatever the threads ------------------------------------------------------------
-
-
-@pytest.mark.parametrize(
-    "learner", ["perceptron", "crf", "svm", "hmm", "passive-aggressive", "arow", "adagrad"]
-)
-def test_same_seed_same_file(learner, tmp_path):
-    sentences, dev = chunked(40), chunked(10, seed=1)
-    for i, n_jobs in enumerate((1, 2, 1)):
-        features = "auto" if learner == "hmm" else templates()
-        tagger = Tagger(features, learner, n_jobs=n_jobs, max_iter=4, random_state=3)
-        tagger.fit(sentences, dev=dev).save(tmp_path / str(i))
-    files = [(tmp_path / str(i)).read_bytes() for i in range(3)]
-    assert files[0] == files[1] == files[2]

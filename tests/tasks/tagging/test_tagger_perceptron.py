@@ -10,9 +10,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from structlearn import StructuredPerceptron
+from structlearn.learners.watch import Watch
 from structlearn.metrics import legal_transitions, to_iobes
 from structlearn.tasks import Tagger
-from structlearn.tasks.learning import Watch
 from structlearn.tasks.tagging.problem import TokenProblem
 from structlearn.text import FeatureTemplates, read_corpus
 from tests.tasks.tagging.tagger_data import (

@@ -10,8 +10,8 @@ import pytest
 
 from structlearn.exceptions import FileError
 from structlearn.tasks import Tagger
-from structlearn.tasks.tagging import streaming
 from structlearn.text import FeatureTemplates
+from structlearn.text import stream as streaming
 from tests.tasks.tagging.tagger_data import (
     TEMPLATES,
     chunked,
@@ -124,7 +124,7 @@ def test_errors_name_the_line_of_the_file(tmp_path, monkeypatch):
 MEMORY = """
 import sys
 from structlearn.tasks import Tagger
-from structlearn.tasks.tagging import streaming
+from structlearn.text import stream as streaming
 
 def peak():
     with open("/proc/self/status") as file:

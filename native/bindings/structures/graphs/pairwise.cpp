@@ -101,7 +101,7 @@ class PyPairwise {
     held_.push_back(slack);
   }
 
-  // (values, is it a table a strength): as many as one edge has, or as all have.
+  // (values, whether each strength is a table): as many as one edge has, or as all have.
   void set_pairs(PairScores& s, nb::handle given) {
     if (given.is_none()) return;
     const auto values = nb::cast<Reals>(given[0]);

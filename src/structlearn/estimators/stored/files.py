@@ -64,7 +64,7 @@ class StoredEstimator:
         description, tensors, left_out = self._content()
         if left_out:
             warnings.warn(
-                f"{os.fspath(path)}: files do not hold {', '.join(left_out)}; left out",
+                f"{os.fspath(path)}: files cannot store {', '.join(left_out)}; left out",
                 UserWarning,
                 stacklevel=2,
             )
@@ -79,7 +79,7 @@ class StoredEstimator:
             learned, more = self._learned(writer)
         except Unstorable as error:
             kind = type(self).__name__
-            raise ValueError(f"this {kind} cannot be saved: files do not hold {error}") from None
+            raise ValueError(f"this {kind} cannot be saved: files cannot store {error}") from None
         description = {
             "task": "estimator",
             "class": type(self).__name__,
@@ -136,6 +136,10 @@ class StoredEstimator:
 # -- parameters -----------------------------------------------------------------------------------
 
 
+#: Parameters that say how a model is made, not what it becomes: equal models are equal files.
+_PASSING = ("n_jobs", "checkpoint", "verbose")
+
+
 def write_estimator(estimator: Any, writer: Writer) -> tuple[dict[str, Any], list[str]]:
     """Return class and parameters of an estimator of the library, and what was left out."""
     kind = type(estimator)
@@ -150,6 +154,8 @@ def write_parameters(estimator: Any, writer: Writer) -> tuple[dict[str, Any], li
     found: dict[str, Any] = {}
     left_out: list[str] = []
     for name, value in sorted(estimator.get_params(deep=False).items()):
+        if name in _PASSING:
+            continue
         try:
             with writer.whole_or_nothing():
                 if isinstance(value, StoredEstimator):

@@ -69,7 +69,7 @@ def read_frame(d: dict[str, Any], reader: Reader) -> tuple[Frame, Vector]:
     """Return what :func:`write_frame` was given; sizes, pointers and numbers are all checked."""
     structure = reader.value(d["structure"])
     if not isinstance(structure, Structure):
-        raise ValueError(f"{structure!r} is no structure")
+        raise ValueError(f"{structure!r} is not a structure")
     classes = read_classes(d["labels"], reader, structure.has_labels)
     inner = structure
     if isinstance(structure, Constrained):
@@ -112,12 +112,12 @@ def read_classes(stored: Any, reader: Reader, has_labels: bool) -> npt.NDArray[A
     """Return the labels, which must differ."""
     classes = reader.value(stored)
     if not isinstance(classes, np.ndarray) or classes.ndim != 1:
-        raise ValueError("the labels are no list")
+        raise ValueError("the labels are not a list")
     if has_labels and len(classes) == 0:
         raise ValueError("there are no labels")
     names = classes.tolist()
     if len(set(names)) != len(names) or any(name != name for name in names):
-        raise ValueError("a label stands twice, or is not a number")
+        raise ValueError("a label appears twice, or is not a number")
     return classes
 
 
@@ -131,7 +131,7 @@ def _check_constraints(structure: Constrained, classes: npt.NDArray[Any]) -> Non
     for constraint in structure.constraints:
         for part in constraint.selections():
             if isinstance(part, Label) and part.label not in names:
-                raise ValueError(f"a constraint on the label {part.label!r}, which there is not")
+                raise ValueError(f"a constraint on the label {part.label!r}, which does not exist")
 
 
 # -- features -------------------------------------------------------------------------------------
@@ -149,7 +149,7 @@ def read_columns(d: dict[str, Any], widths: Mapping[str, int], reader: Reader) -
         if not isinstance(names, np.ndarray) or names.shape != (widths[name],):
             raise ValueError(f"not as many names of columns as {name!r} has columns")
         if not all(isinstance(one, str) for one in names.tolist()):
-            raise ValueError(f"the columns of {name!r} have names that are no strings")
+            raise ValueError(f"the columns of {name!r} have names that are not strings")
     return columns
 
 
@@ -168,7 +168,7 @@ def _write_encoder(encoder: BlockEncoder, writer: Writer) -> dict[str, Any]:
 def _read_encoder(d: dict[str, Any], reader: Reader) -> BlockEncoder:
     if d["kind"] == "names":
         if not isinstance(d["separator"], str):
-            raise ValueError("a separator that is no string")
+            raise ValueError("a separator that is not a string")
         return TokenEncoder(
             whole_number(d["min_count"], "min_count"),
             separator=d["separator"],

@@ -66,7 +66,7 @@ def _selections(parts: Any) -> tuple[Label | Part, ...]:
     if not isinstance(parts, tuple) or not parts:
         raise ValueError("a constraint without parts")
     if not all(isinstance(part, (Label, Part)) for part in parts):
-        raise ValueError(f"a constraint on {parts!r}, which are no parts")
+        raise ValueError(f"a constraint on {parts!r}, which are not parts")
     return parts
 
 
@@ -83,13 +83,13 @@ def _if_then(condition: Any, consequence: Any) -> IfThen:
 
 def _each_at_most_once(labels: Any) -> EachAtMostOnce:
     if labels is not None and not isinstance(labels, tuple):
-        raise ValueError(f"a constraint on {labels!r}, which are no labels")
+        raise ValueError(f"a constraint on {labels!r}, which are not labels")
     return EachAtMostOnce(labels)
 
 
 def _constrained(structure: Any, constraints: Any, classes: Any, time_limit: Any) -> Constrained:
     if not isinstance(structure, Structure):
-        raise ValueError(f"constraints on {structure!r}, which is no structure")
+        raise ValueError(f"constraints on {structure!r}, which is not a structure")
     return Constrained(structure, constraints, classes, time_limit)
 
 
@@ -108,7 +108,7 @@ def _listed(one: Exhaustive) -> dict[str, Any]:
         return {"outputs": outputs.outputs, "structure": one.structure}
     of = getattr(outputs, "__self__", None)
     if not isinstance(of, Structure) or outputs != of.outputs:
-        raise Unstorable("an Exhaustive whose outputs a function gives")
+        raise Unstorable("an Exhaustive whose outputs come from a function")
     return {"outputs": of, "structure": one.structure}
 
 
@@ -144,6 +144,8 @@ def _program(
     from scipy import sparse
 
     shape = (len(lower), len(rest["column_lower"]))
+    if (np.diff(indptr) < 0).any():  # SciPy's check looks no further where the last one is negative
+        raise ValueError("rows that end before they begin")
     matrix = sparse.csr_array((values, indices, indptr), shape=shape)
     matrix.check_format(full_check=True)
     return Program(matrix, lower, upper, **rest)

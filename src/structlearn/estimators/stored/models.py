@@ -83,7 +83,7 @@ def read_model(model: Any, d: dict[str, Any], reader: Reader) -> None:
 
 def _number(value: Any) -> float | None:
     if value is not None and (isinstance(value, bool) or not isinstance(value, (int, float))):
-        raise ValueError(f"{value!r} is no number")
+        raise ValueError(f"{value!r} is not a number")
     return value
 
 
@@ -91,7 +91,7 @@ def _read_online(d: dict[str, Any], n_weights: int, reader: Reader) -> OnlineSta
     """Return where an online learner stopped: vectors as long as the weights, finite numbers."""
     state = unpack(d["state"], [reader.numbers(name, (-1,)) for name in d["arrays"]])
     if not isinstance(state, OnlineState):
-        raise ValueError("the state of no online learner")
+        raise ValueError("not the state of an online learner")
     for vector, may_be_empty in ((state.v, False), (state.behind, True), (state.squares, True)):
         sizes = (n_weights, 0) if may_be_empty else (n_weights,)
         if not isinstance(vector, np.ndarray) or len(vector) not in sizes:

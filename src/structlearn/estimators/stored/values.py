@@ -62,7 +62,7 @@ class Writer:
         Raises
         ------
         Unstorable
-            Where it, or something in it, is of a kind that files do not hold.
+            Where it, or something in it, is of a kind that files cannot store.
         """
         if value is None or type(value) in (bool, int, float, str):
             return value
@@ -177,7 +177,7 @@ class Reader:
         """Return an array of finite floats, none below ``least``."""
         array = self.array(name, "F64", shape)
         if not np.isfinite(array).all() or array.min(initial=0.0) < least:
-            raise ValueError(f"the array {name!r} has numbers that cannot be")
+            raise ValueError(f"the array {name!r} has invalid values")
         return array
 
     def strings(self, stored: Any) -> list[str]:
@@ -189,7 +189,7 @@ class Reader:
             raise ValueError("strings that do not fit together")
         strings = [text[a:b] for a, b in zip(bounds, ends, strict=False)]
         if len(set(strings)) != len(strings):
-            raise ValueError("a name stands twice")
+            raise ValueError("a name appears twice")
         return strings
 
     def value(self, stored: Any) -> Any:
@@ -210,7 +210,7 @@ class Reader:
         if kind == "number":
             dtype = np.dtype(str(entries["type"]))
             if dtype.kind not in "fiub" or not isinstance(entries["value"], (bool, int, float)):
-                raise ValueError(f"{entries['value']!r} is no number")
+                raise ValueError(f"{entries['value']!r} is not a number")
             return dtype.type(entries["value"])
         if kind == "path":
             return Path(entries["path"])
@@ -219,7 +219,7 @@ class Reader:
     def _collection(self, kind: Any, entries: dict[str, Any]) -> Any:
         items = entries["items"]
         if not isinstance(items, list):
-            raise ValueError("items that are no list")
+            raise ValueError("items that are not a list")
         if kind == "dict":
             return {self.value(key): self.value(item) for key, item in items}
         if kind == "items":
@@ -249,8 +249,8 @@ class Reader:
         if self._structure is None:
             raise FileError(
                 self.name,
-                f"it was fitted with a structure of your own, {kind}, which files do not hold: "
-                f"give it, load(path, structure={kind}(...))",
+                f"it was fitted with a structure of your own, {kind}, which files cannot store: "
+                f"pass it, load(path, structure={kind}(...))",
             )
         given = type(self._structure).__name__
         if given != kind:
@@ -263,5 +263,6 @@ class Reader:
             raise ValueError(f"arrays that nothing reads: {', '.join(sorted(self._tensors))}")
         if self._structure is not None and not self._asked:
             raise FileError(
-                self.name, "it holds its structure; structure= is for those of your own alone"
+                self.name,
+                "the file contains its structure; structure= is for structures of your own only",
             )

@@ -116,7 +116,7 @@ class Chain(NativeStructure, BeamSearch):
         return (max(length - j, 0),) + (n_labels,) * (j + 1)
 
     def _windows(self, y: npt.NDArray[np.int64], j: int) -> tuple[npt.NDArray[np.int64], ...]:
-        """Return the labels of the windows of order j, oldest first, one array a place."""
+        """Return the labels of the windows of order j, oldest first, one array per place."""
         n = max(len(y) - j, 0)
         return tuple(y[i : i + n] for i in range(j + 1))
 
@@ -156,7 +156,8 @@ class Chain(NativeStructure, BeamSearch):
         label = part_of(parts, "label")
         if not (np.isin(label, (0.0, 1.0)).all() and (label.sum(axis=1) == 1).all()):
             raise ValueError(
-                "these parts are no output: each position must have exactly one label of count 1"
+                "these parts are not an output: each position must have exactly one label of "
+                "count 1"
             )
         labels: npt.NDArray[np.int64] = label.argmax(axis=1)
         return labels

@@ -85,7 +85,7 @@ class SemiMarkov(NativeStructure):
 
     @classmethod
     def from_examples(cls, X: Any, y: Any) -> SemiMarkov:
-        """Return one whose ``max_length`` is that of the features: rows a position."""
+        """Return one whose ``max_length`` is that of the features: rows per position."""
         return cls(rows_per_position(X, y, cls.label_block))
 
     def blocks(self, n_labels: int) -> dict[str, Block]:
@@ -203,7 +203,8 @@ class SemiMarkov(NativeStructure):
         whole = [start for start, _, _ in found] == covered[:-1] and covered[-1] == len(segment)
         if not (whole and np.isin(segment, (0.0, 1.0)).all()):
             raise ValueError(
-                "these parts are no output: each position must be in exactly one segment of count 1"
+                "these parts are not an output: each position must be in exactly one segment of "
+                "count 1"
             )
         return found
 
@@ -246,7 +247,7 @@ class SemiMarkov(NativeStructure):
     def _local_entropy(
         self, theta: dict[str, Any], topology: Mapping[str, Any], temperature: float
     ) -> float:
-        # A constant a position: a segment of length d has d of them, exact in so few bits.
+        # One constant per position: a segment of length d has d of them, exact in float32.
         best = self.solve(**theta)
         rate = np.float64(np.float32(best.value / len(theta["segment"])))
         lengths = np.arange(1, theta["segment"].shape[1] + 1)

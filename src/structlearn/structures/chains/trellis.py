@@ -69,7 +69,7 @@ def trellis(**scores: Any) -> Trellis:
     unknown = set(scores) - set(Chain(1).blocks(1))
     if unknown:
         raise CapabilityError(
-            f"a trellis is drawn for first-order chains; {sorted(unknown)} are none of their blocks"
+            f"a trellis is drawn for first-order chains; {sorted(unknown)} are not blocks of those"
         )
     theta = {name: np.asarray(a, dtype=np.float64) for name, a in scores.items() if a is not None}
     label = theta["label"]

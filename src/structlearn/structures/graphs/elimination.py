@@ -43,7 +43,7 @@ class Elimination:
     n_nodes : int
         Number of nodes.
     edges : (E, 2) array
-        Pairs of nodes; factors N … N + E − 1, after one a node.
+        Pairs of nodes; factors N … N + E − 1, after one per node.
     order : list of int
         Every node once.
     """

@@ -38,7 +38,7 @@ class Graph(PairwiseStructure):
         Reads [label of edges[e, 0], label of edges[e, 1]]. May be left out.
     edges : (E, 2) whole numbers, no scores
         The two nodes of each edge. Where the structure was made with edges, they need not be given
-        again; in a batch they are one array for all or one an example.
+        again; in a batch they are one array for all or one per example.
 
     clique : (K,), shared by all cliques, or (C, K)
         Earned where all nodes of a clique have label k (P^n Potts). With a tolerance τ it is earned
@@ -117,7 +117,7 @@ class Graph(PairwiseStructure):
         """Return what keeps cuts exact: submodular pairs of two labels, rewards ≥ 0 of cliques."""
         if n_labels > 2:
             raise CapabilityError(
-                f"submodular=True on a Graph is for two labels, here are {n_labels}: its edges "
+                f"submodular=True on a Graph is for two labels, not {n_labels}: its edges "
                 "have tables, not Potts strengths. What works: a Grid with potts_right, potts_down"
             )
         return {"edge": SUBMODULAR[np.newaxis], "clique": np.eye(n_labels)}

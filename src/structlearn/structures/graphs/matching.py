@@ -164,7 +164,7 @@ class Matching(Structure):
         if (partners < -1).any() or (matched >= m).any():
             raise ValueError(f"columns must be among 0..{m - 1}, or -1 for none: {y!r}")
         if len(np.unique(matched)) != len(matched):
-            raise ValueError(f"a column stands twice: {y!r}")
+            raise ValueError(f"a column appears twice: {y!r}")
         if len(matched) != min(n, m):
             raise ValueError(f"{min(n, m)} of the rows must have a column: {y!r}")
         return partners.astype(np.int64)
@@ -186,7 +186,7 @@ class Matching(Structure):
             or not np.isin(counts, (0.0, 1.0)).all()
             or (counts.sum(axis=1) > 1).any()
         ):
-            raise ValueError("these parts are no output: a row has at most one pair of count 1")
+            raise ValueError("these parts are not an output: a row has at most one pair of count 1")
         y = np.where(counts.any(axis=1), counts.argmax(axis=1), -1)
         return self._partners(y, counts.shape)
 

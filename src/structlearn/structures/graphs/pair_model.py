@@ -42,7 +42,7 @@ class PairGroup:
         self.strength = strength
 
     def for_core(self) -> tuple[Array, bool, bool] | None:
-        """Return (values, are they tables, one an edge)."""
+        """Return (values, are they tables, one per edge)."""
         if self.table is not None:
             return np.ascontiguousarray(self.table).ravel(), True, self.table.ndim == 3
         if self.strength is not None:
@@ -50,7 +50,7 @@ class PairGroup:
         return None
 
     def tables(self, n_labels: int) -> Array:
-        """Return one table an edge."""
+        """Return one table per edge."""
         shape = (self.count, n_labels, n_labels)
         if self.table is not None:
             return np.broadcast_to(self.table, shape)

@@ -123,11 +123,11 @@ def _refused(model: PairModel, method: str, refusal: str, place: int) -> ValueEr
         )
     if method == "qpbo":
         return CapabilityError(
-            f"roof duality (qpbo) is for two labels, here are {model.n_labels}. What works: "
+            f"roof duality (qpbo) is for two labels, not {model.n_labels}. What works: "
             'method="trws", "lp", "ilp"'
         )
     return CapabilityError(
-        f"one cut finds the best of two labels, here are {model.n_labels}. What works: "
+        f"one cut finds the best of two labels, not {model.n_labels}. What works: "
         'method="expansion" or "swap", whose every move is a cut'
     )
 
@@ -210,7 +210,5 @@ def _loses_by_agreeing(model: StandardModel) -> bool:
 def partial_labels(model: PairModel) -> Any:
     """Return the labels that roof duality proves, −1 for the others, and an upper bound."""
     if model.n_labels != 2 or model.cliques is not None:
-        raise CapabilityError(
-            f"roof duality is for two labels and pairs, here are {model.n_labels}"
-        )
+        raise CapabilityError(f"roof duality is for two labels and pairs, not {model.n_labels}")
     return model.native.partial_labels()

@@ -131,7 +131,7 @@ class PairwiseStructure(Structure):
         time_limit : float, optional
             Seconds for a linear or integer program; the best output so far with its bound.
         **scores : arrays
-            One a block.
+            One per block.
         """
         model = self._model(self._read(scores))
         model.time_limit = None if time_limit is None else seconds_of(time_limit)
@@ -220,7 +220,7 @@ class PairwiseStructure(Structure):
     def marginals(
         self, *, temperature: float = 1.0, n_jobs: int | None = None, **scores: Any
     ) -> Any:
-        """Return the probability of each part, one array a block, position by position."""
+        """Return the probability of each part, one array per block, position by position."""
         check_temperature(temperature)
         theta = self._read(scores)
         if temperature == 0:
@@ -307,7 +307,7 @@ class PairwiseStructure(Structure):
         if model.cliques is not None:
             raise CapabilityError(
                 "there are no sums over labellings with cliques. What works: argmax, solve, and "
-                "the learners that need no more (perceptron, structured SVM)"
+                "the learners that need only these (perceptron, structured SVM)"
             )
         warnings.warn(
             "the treewidth is too large for exact sums: loopy message passing gives approximate "
@@ -384,7 +384,7 @@ class PairwiseStructure(Structure):
         return np.ascontiguousarray(labels, dtype=np.int64).ravel()
 
     def encode(self, y: Any, **scores: Any) -> Any:
-        """Return μ(y): the counts of the output's parts, one array a block; a list for a batch."""
+        """Return μ(y): the counts of the output's parts, one array per block."""
         theta = self._read(scores)
         return self._summed(self._encoded(y, theta), theta)
 
@@ -415,7 +415,7 @@ class PairwiseStructure(Structure):
         label = part_of(parts, "label")
         if not (np.isin(label, (0.0, 1.0)).all() and (label.sum(axis=-1) == 1).all()):
             raise ValueError(
-                "these parts are no output: each node must have exactly one label of count 1"
+                "these parts are not an output: each node must have exactly one label of count 1"
             )
         labels: Integers = label.argmax(axis=-1)
         return labels

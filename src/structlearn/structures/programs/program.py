@@ -282,7 +282,7 @@ class Program(ProgramSearch):
             "auto" solves the linear relaxation first; "ilp" goes to branch and bound at once; "lp"
             demands that the relaxation is whole, and raises ``CapabilityError`` where it is not.
         **scores : arrays
-            One a block; those of the program where left out.
+            One per block; those of the program where left out.
         """
         if method not in ("auto", "ilp", "lp"):
             raise ValueError(f'method must be "auto", "ilp" or "lp", got {method!r}')
@@ -314,7 +314,7 @@ class Program(ProgramSearch):
         """Return up to n legal outputs as (score, output), best first, no repeats.
 
         Each output found is cut off by one more row, Σ_{x=1} (1 − x) + Σ_{x=0} x ≥ 1, so the parts
-        must be 0 or 1. One program an output.
+        must be 0 or 1. One program per output.
         """
         size = self.n_parts
         low, high = self.rows.column_lower[:size], self.rows.column_upper[:size]

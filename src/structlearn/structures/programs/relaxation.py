@@ -24,7 +24,7 @@ class Relaxation(NamedTuple):
     integral : bool
         Whether every part is a whole number: then it is the best output.
     fractional : dict of index arrays
-        By block, the indices of the parts that are no whole numbers, one a row.
+        By block, the indices of the parts that are no whole numbers, one per row.
     output : object
         The best output where ``integral``, else None.
     """

@@ -130,7 +130,7 @@ class ProgramSearch(PartScores):
             endless = np.flatnonzero(np.isinf(self.rows.column_upper[: self.n_parts]) & (theta > 0))
             named = ", ".join(self.part_name(i) for i in endless[:3])
             raise UnboundedError(
-                f"the score grows without end: {named or 'some parts'} can be as large as one "
+                f"the score is unbounded: {named or 'some parts'} can be as large as one "
                 "likes; give column_upper, or a row that bounds them"
             )
         if found.columns is None or (found.status != "optimal" and not integer):

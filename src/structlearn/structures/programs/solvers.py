@@ -33,7 +33,7 @@ def check_solver(solver: str) -> None:
     if solver == "gurobi" and find_spec("gurobipy") is None:
         raise ImportError(
             'solver="gurobi" needs gurobipy (pip install "structlearn[gurobi]"); '
-            'solver="highs" is always there'
+            'solver="highs" is always available'
         )
 
 

@@ -148,7 +148,7 @@ class Arborescence(NativeStructure):
         size = round(n_sites ** (1 / axes))
         if size**axes != n_sites or size < 2:
             raise ValueError(
-                f"{block} has features for {n_sites} places, which is no (n + 1)^{axes} for a "
+                f"{block} has features for {n_sites} places, which is not (n + 1)^{axes} for a "
                 "sentence of n >= 1 words"
             )
         return (size,) * axes
@@ -289,7 +289,9 @@ class Arborescence(NativeStructure):
         found = found[order]
         n = len(arc) - 1
         if not np.isin(arc, (0.0, 1.0)).all() or found[:, 1].tolist() != list(range(1, n + 1)):
-            raise ValueError("these parts are no output: each word must have one arc of count 1")
+            raise ValueError(
+                "these parts are not an output: each word must have one arc of count 1"
+            )
         heads = found[:, 0].copy()
         check_tree(heads, projective=self.projective, single_root=self.single_root)
         return heads if arc.ndim == 2 else (heads, found[:, 2].copy())
@@ -418,7 +420,7 @@ def _pair(y: Any) -> tuple[Any, Any]:
             return heads, labels
     except (TypeError, ValueError):
         pass
-    raise ValueError(f"an output with labels is (heads, labels), one each a word, got {y!r}")
+    raise ValueError(f"an output with labels is (heads, labels), one of each per word, got {y!r}")
 
 
 def _have_labels(y: Any) -> bool:

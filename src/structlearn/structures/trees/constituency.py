@@ -135,7 +135,7 @@ class Constituency(NativeStructure):
                 raise ValueError(
                     f"span is a list of {words} matrices, the first with {width} rows: those of "
                     f"one example of {words} words have {words + 1}; a batch is a list of "
-                    "(n, n + 1, R) arrays, flat ones must be reshaped to that"
+                    "(n, n + 1, R) arrays, flat arrays must be reshaped to that"
                 )
         batch, theta, n = super()._convert(scores)
         span = theta.get("span")
@@ -223,7 +223,7 @@ class Constituency(NativeStructure):
         y = self._trees.decode(arrays)
         again = self._encode(y, arrays, by_position=False) if y is not None else {}
         if y is None or any(not np.array_equal(again[name], a) for name, a in arrays.items()):
-            raise ValueError("these parts are no tree: its spans are nested and count 1 each")
+            raise ValueError("these parts are not a tree: its spans are nested and count 1 each")
         return y
 
     def score(self, y: Any, **scores: Any) -> Any:

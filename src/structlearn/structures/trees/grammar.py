@@ -120,8 +120,8 @@ def _rules(name: str, given: Any, width: int, n_symbols: int) -> npt.NDArray[np.
     if rules.ndim != 2 or rules.shape[1] != width or rules.dtype.kind not in "iu":
         raise ValueError(f"{name} rules are rows of {width} symbols, got shape {rules.shape}")
     if rules.min() < 0 or rules.max() >= n_symbols:
-        raise ValueError(f"{name} rules name symbols beyond 0..{n_symbols - 1}")
+        raise ValueError(f"{name} rules contain symbols outside of 0..{n_symbols - 1}")
     rules = rules.astype(np.int64)
     if len(np.unique(rules, axis=0)) < len(rules):
-        raise ValueError(f"{name} rules must differ from each other")
+        raise ValueError(f"{name} rules must be distinct")
     return rules

@@ -16,7 +16,7 @@ from .spans import LabelledSpan
 
 __all__ = ["GrammarTrees"]
 
-#: Decoding gives up after so many orders of unary chains.
+#: The number of orders of unary chains after which decoding gives up.
 _MOST_ORDERS = 10_000
 
 
@@ -54,7 +54,7 @@ class GrammarTrees:
         ends: dict[int, list[int]] = {}
         for begin, end, label in spans:
             if not isinstance(label, (int, np.integer)) or not 0 <= label < self.grammar.n_symbols:
-                raise ValueError(f"{label!r} is no symbol of the grammar")
+                raise ValueError(f"{label!r} is not a symbol of the grammar")
             if (begin, end) not in symbols:
                 ends.setdefault(begin, []).append(end)
             symbols.setdefault((begin, end), []).append(int(label))
@@ -78,7 +78,7 @@ class GrammarTrees:
             nodes.append(_Node(begin, end, symbols[begin, end], rule, split))
             stack += [(split, end), (begin, split)]
         if sum(len(node.symbols) for node in nodes) != len(spans):
-            raise ValueError("the spans are more than a binary tree has")
+            raise ValueError("there are more spans than in a binary tree")
         return nodes
 
     def _chain(self, symbols: list[int]) -> tuple[int, ...]:

@@ -55,7 +55,7 @@ def check_tree(heads: Heads, *, projective: bool = False, single_root: bool = Fa
             done[u] = True
     roots = [m for m in range(1, len(above)) if above[m] == 0]
     if single_root and len(roots) != 1:
-        raise ValueError(f"{len(roots)} words have head 0 ({roots}); single_root asks for one")
+        raise ValueError(f"{len(roots)} words have head 0 ({roots}); single_root allows only one")
     if projective and not is_projective(heads):
         raise ValueError("the tree is not projective: two of its arcs cross")
 

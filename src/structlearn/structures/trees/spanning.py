@@ -71,7 +71,9 @@ class SpanningTree(NativeStructure):
         """Return (n, n)."""
         size = math.isqrt(n_sites)
         if size * size != n_sites:
-            raise ValueError(f"edge has features for {n_sites} places, which is no square")
+            raise ValueError(
+                f"edge has features for {n_sites} places, which is not a square number"
+            )
         return (size, size)
 
     def _gold_rows(
@@ -170,7 +172,7 @@ class SpanningTree(NativeStructure):
         part = list(range(n))
         for i, j in whole.tolist():
             if part[i] == part[j]:
-                raise ValueError(f"the edges are no tree: ({i}, {j}) closes a cycle")
+                raise ValueError(f"the edges are not a tree: ({i}, {j}) closes a cycle")
             old, new = part[i], part[j]
             part = [new if k == old else k for k in part]
         return np.sort(whole, axis=1)
@@ -184,10 +186,12 @@ class SpanningTree(NativeStructure):
         """Return the edges whose counts are one; a list for a list of parts."""
         counts = part_of(parts, "edge")
         if not np.isin(counts, (0.0, 1.0)).all():
-            raise ValueError("these parts are no output: every count must be 0 or 1")
+            raise ValueError("these parts are not an output: every count must be 0 or 1")
         edges = np.argwhere(counts)
         if (edges[:, 0] >= edges[:, 1]).any():
-            raise ValueError("these parts are no output: edges are counted at [i, j] with i < j")
+            raise ValueError(
+                "these parts are not an output: edges are counted at [i, j] with i < j"
+            )
         return self._edges(edges, len(counts))
 
     def score(self, y: Any, **scores: Any) -> Any:

@@ -39,7 +39,7 @@ def read_spans(y: Any) -> list[LabelledSpan]:
             open_ends.pop()
         if open_ends and span[1] > open_ends[-1][1]:
             raise ValueError(
-                f"the spans {open_ends[-1]!r} and {span!r} cross: those of a tree are nested"
+                f"the spans {open_ends[-1]!r} and {span!r} cross: spans of a tree must be nested"
             )
         open_ends.append(span)
     return spans
@@ -61,7 +61,7 @@ def binary_tree(spans: list[LabelledSpan], n: int, unlabelled: Any = 0) -> list[
         if (begin, end) in labels:
             raise ValueError(
                 f"two spans cover {begin}..{end}: {labels[begin, end]!r} and {label!r}; "
-                "join the labels of a unary chain to one"
+                "join the labels of a unary chain into one"
             )
         labels[begin, end] = label
         ends[begin].append(end)

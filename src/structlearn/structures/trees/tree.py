@@ -36,7 +36,7 @@ class Tree(NativeStructure):
     parents : (N,) whole numbers, no scores
         The parent of each node, −1 at the root. There is exactly one root: the trees of a forest
         are examples of their own. Nodes may be numbered in any order. Where the structure was made
-        with parents, it need not be given again; in a batch it is one for all or one an example.
+        with parents, it need not be given again; in a batch it is one for all or one per example.
 
     Parameters
     ----------
@@ -145,7 +145,7 @@ class Tree(NativeStructure):
         label = part_of(parts, "label")
         if not (np.isin(label, (0.0, 1.0)).all() and (label.sum(axis=1) == 1).all()):
             raise ValueError(
-                "these parts are no output: each node must have exactly one label of count 1"
+                "these parts are not an output: each node must have exactly one label of count 1"
             )
         labels: npt.NDArray[np.int64] = label.argmax(axis=1)
         return labels

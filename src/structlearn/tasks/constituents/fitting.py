@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from array import array
 from collections import Counter
 from itertools import islice
@@ -17,6 +16,7 @@ from ...text.corpus import Corpus
 from ...text.trees import Tree
 from ..jackknife import jackknifed_tags
 from ..learning import Learned, learn_task
+from ..presets import preset_of
 from ..tagging.model import TaggerModel
 from ..tagging.tagger import Tagger
 from .model import ConstituencyModel
@@ -28,11 +28,7 @@ __all__ = ["TreeProblem", "fit_parser"]
 _LEAST_LABEL = 2
 #: Words seen fewer times are their shape and ending.
 _LEAST_WORD = 2
-#: What suits trees better than the estimators' own defaults: classic AdaGrad, not regularised.
-_PRESETS: dict[str, dict[str, Any]] = {
-    "adagrad": {"_rate": 0.1, "delta": 0.0, "C": np.inf, "max_iter": 4},
-}
-#: Expected counts that are not worth their time in a step, where steps come to no optimum anyway.
+#: Smaller expected counts are left out of steps, if no proven optimum is asked for: it saves time.
 _NEGLIGIBLE = 1e-4
 #: Learners whose gap is proven, which takes weights of 64 bits.
 _CONVEX = ("svm", "crf")
@@ -44,7 +40,7 @@ def fit_parser(
     dev: list[Tree] | None,
     sample_weight: npt.NDArray[np.float64] | None = None,
 ) -> tuple[ConstituencyModel, Learned]:
-    """Return the model, and what is known of the passes."""
+    """Return the model and the record of the training."""
     tags = [tree.tags for tree in trees]
     tagger = None
     if not parser.gold_tags:
@@ -52,16 +48,18 @@ def fit_parser(
         corpus = Corpus.from_sentences(rows)
         tagger = _make_tagger(parser, corpus)
         if parser.learner != "pcfg":
-            _say(parser, f"tagging {len(trees)} sentences in {parser.folds} folds")
+            parser._say(f"tagging {len(trees)} sentences in {parser.folds} folds")
             tags = _unseen_tags(parser, corpus)
     training: dict[str, Any] = {"learner": parser.learner, "sentences": len(trees)}
     if parser.learner == "pcfg":
+        from ...text.tree_rules import counted_rules
         from .pcfg import TreebankGrammar
 
-        grammar = TreebankGrammar.count(trees, parser.vertical, parser.horizontal, sample_weight)
+        weights = None if sample_weight is None else sample_weight.tolist()
+        counted = counted_rules(trees, parser.vertical, parser.horizontal, weights)
         training.update(vertical=parser.vertical, horizontal=parser.horizontal)
         known = sorted({tag for row in tags for tag in row})
-        model = ConstituencyModel([()], known, {}, tagger, "", training, grammar)
+        model = ConstituencyModel([()], known, {}, tagger, "", training, TreebankGrammar(**counted))
         return model, Learned(np.zeros(0), 1)
     problem = TreeProblem(
         trees,
@@ -71,8 +69,7 @@ def fit_parser(
         sample_weight=sample_weight,
         dtype=np.float64 if parser.learner in _CONVEX else np.float32,
     )
-    _say(
-        parser,
+    parser._say(
         f"{problem.n_examples} sentences, {len(problem.labels) - 1} labels, "
         f"{problem.n_features:,} features",
     )
@@ -81,23 +78,14 @@ def fit_parser(
         model = problem.model(weights, tagger)
         return score_trees(model, dev or [], parser.gold_tags, parser.n_threads)[0].f1
 
-    preset = dict(_PRESETS.get(parser.learner, {}))
+    preset = preset_of("constituency", parser.learner)
     if parser.C in (None, np.inf):
         preset["least"] = _NEGLIGIBLE
     learned = learn_task(
         parser, problem, preset=preset, score=None if dev is None else score, measure="f1"
     )
-    training.update(
-        n_models=learned.n_models,
-        passes=len(learned.history),
-        tags=len(problem.tags),
-        learner_parameters=learned.parameters,
-        history=[{k: v for k, v in r.items() if k != "seconds"} for r in learned.history],
-    )
-    if learned.objective is not None:
-        training.update(objective=learned.objective, gap=learned.gap)
     model = problem.model(learned.weights, tagger, pruned=True)
-    model.training = training
+    model.training = {**training, "tags": len(problem.tags)}
     return model, learned
 
 
@@ -217,7 +205,7 @@ class TreeProblem(Problem):
 
 
 def _label(index: dict[tuple[str, ...], int], counts: Counter[Any], chain: tuple[str, ...]) -> int:
-    """Return the number of a chain of labels; of a rare one that of its commonest part."""
+    """Return the number of a chain of labels; of a rare chain that of its most frequent part."""
     if chain in index:
         return index[chain]
     parts = [
@@ -229,8 +217,3 @@ def _label(index: dict[tuple[str, ...], int], counts: Counter[Any], chain: tuple
     if parts:
         return index[max(parts, key=lambda part: (len(part), counts[part]))]
     return index[max(index, key=lambda known: counts[known])]
-
-
-def _say(parser: Any, line: str) -> None:
-    if parser.verbose:
-        print(line, file=sys.stderr, flush=True)

@@ -1,18 +1,24 @@
-"""What a parser of constituents has learned, and its trees beside gold ones: text, and a page."""
+"""What a parser of constituents has learned, and its trees beside gold ones."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
-from html import escape
 from typing import Any
 
+from ...drawing.tree_report import TreeReport, check_labels
+from ...estimators.named import learner_facts
+from ...text.bracket_treebank import read_sentences
 from ...text.trees import Tree
-from ..html_page import facts_list, html_page
-from ..learning import learner_facts
 from .model import ConstituencyModel
 
-__all__ = ["inspect_parser_html", "inspect_parser_text"]
+__all__ = ["inspect_parser"]
 
+_LEGEND = (
+    "Gold above the words, predicted below. Nodes that only the gold tree has are <span "
+    'class="green">green</span>, those that only the predicted one has <span class="red">red'
+    "</span>."
+)
 _PLACES = ("first", "in the middle", "last")
 
 
@@ -46,14 +52,14 @@ def _top_pairs(model: ConstituencyModel, top: int, only: Sequence[str] | None) -
             for child, symbol in enumerate(symbols):
                 weight = table[(place * len(symbols) + child) * len(names) + parent]
                 if weight != 0 and child != 0:
-                    entries.append((weight, f"{symbol}, {where}"))
-        entries.sort(reverse=True)
-        found[name] = entries[:top] + [e for e in entries[top:][-top:] if e[0] < 0]
+                    entries.append((f"{symbol}, {where}", weight))
+        entries.sort(key=lambda e: (e[1], e[0]), reverse=True)
+        found[name] = entries[:top] + [e for e in entries[top:][-top:] if e[1] < 0]
     return found
 
 
 def _rules(model: ConstituencyModel, top: int, only: Sequence[str] | None) -> dict[str, Any]:
-    """Return, by category, the commonest rules of a counted grammar."""
+    """Return, by category, the most probable rules of a counted grammar."""
     grammar = model.grammar
     assert grammar is not None
     found: dict[str, Any] = {}
@@ -63,89 +69,52 @@ def _rules(model: ConstituencyModel, top: int, only: Sequence[str] | None) -> di
         category = grammar.categories[parent]
         if category and (only is None or category in only):
             right = " ".join(grammar.symbols[c].replace("(", "") for c in children)
-            found.setdefault(name, []).append((score, right))
-    return {name: sorted(rows, reverse=True)[:top] for name, rows in sorted(found.items())}
+            found.setdefault(name, []).append((right, math.exp(score)))
+    return {
+        name: sorted(rows, key=lambda r: (r[1], r[0]), reverse=True)[:top]
+        for name, rows in sorted(found.items())
+    }
 
 
-def _weights(model: ConstituencyModel, top: int, only: Sequence[str] | None) -> dict[str, Any]:
-    return (_top_pairs if model.grammar is None else _rules)(model, top, only)
-
-
-def inspect_parser_text(
-    parser: Any, *, top: int, labels: Sequence[str] | None, source: Any, most: int = 20
+def inspect_parser(
+    parser: Any,
+    top: int = 10,
+    sentences: Any = None,
+    labels: Sequence[str] | None = None,
+    most: int = 20,
+    page: bool = False,
 ) -> str:
-    """Return facts, what stands under what, and the trees of sentences, as text.
+    """Return facts, which labels the parser puts under which, and the trees of sentences.
 
     Parameters
     ----------
     top : int
         Children shown for each label.
+    sentences : as ``predict`` takes them, optional
     labels : list of str, optional
         Only these labels.
-    source : as ``predict`` takes it, or None
     most : int
-        The most sentences of it that are shown.
+        The most sentences that are shown.
+    page : bool
+        As HTML, with drawings, instead of text.
     """
-    model = parser._fitted()
-    _check_labels(model, labels)
-    lines = [f"{name}: {value}" for name, value in _facts(model)]
-    for name, rows in _weights(model, top, labels).items():
-        lines += ["", name, *(f"  {weight:9.3f}  {what}" for weight, what in rows)]
-    found, there = _trees(parser, source, most)
-    for predicted, gold in found:
-        lines += ["", str(predicted)]
-        if gold is not None and gold != predicted:
-            lines.append(f"gold: {gold}")
-    if there > most:
-        lines += ["", _cut(there, most)]
-    return "\n".join(lines)
-
-
-def inspect_parser_html(
-    parser: Any, *, top: int, labels: Sequence[str] | None, source: Any, most: int = 20
-) -> str:
-    """Return the same as a page with drawings, gold above the words and predicted under them."""
-    model = parser._fitted()
-    _check_labels(model, labels)
-    parts = ["<h1>A parser of constituents</h1>", facts_list(_facts(model))]
-    found, there = _trees(parser, source, most)
-    if any(gold is not None for _, gold in found):
-        parts.append(
-            '<p class="note">Gold above the words, predicted below. Nodes that only the gold tree '
-            'has are <span class="green">green</span>, those that only the predicted one has '
-            '<span class="red">red</span>.</p>'
-        )
-    for predicted, gold in found:
-        parts.append(f'<div class="wide">{predicted.draw(gold)}</div>')
-    if there > most:
-        parts.append(f'<p class="note">{escape(_cut(there, most))}</p>')
-    parts.append("<h2>What stands under what</h2>")
-    for name, rows in _weights(model, top, labels).items():
-        cells = "".join(f"<tr><td>{w:.3f}</td><td>{escape(t)}</td></tr>" for w, t in rows)
-        parts.append(f"<details><summary>{escape(name)}</summary><table>{cells}</table></details>")
-    return html_page("Parser of constituents", parts, "td { padding: .1rem .6rem; }")
-
-
-def _cut(there: int, shown: int) -> str:
-    return f"{shown} of {there} sentences are shown; --most N shows more."
-
-
-def _check_labels(model: ConstituencyModel, labels: Sequence[str] | None) -> None:
+    model: ConstituencyModel = parser._fitted()
     if model.grammar is not None:
         known = sorted({name for name in model.grammar.categories if name})
+        heading, weights = "The most probable rules", _rules
     else:
         known = ["+".join(chain) for chain in model.labels[1:]]
-    for label in labels or ():
-        if label not in known:
-            raise ValueError(f"the model has no label {label!r}; it has {' '.join(known)}")
+        heading, weights = "What is under what", _top_pairs
+    check_labels("label", labels, known)
+    report = TreeReport("Constituency parser", _LEGEND, _facts(model), heading)
+    report.features = weights(model, top, labels)
+    if sentences is not None:
+        report.trees, report.n_sentences = _trees(parser, sentences, most)
+    return report.html() if page else report.text()
 
 
 def _trees(parser: Any, source: Any, most: int) -> tuple[list[tuple[Tree, Tree | None]], int]:
     """Return predicted trees, each with the gold one where the source has it; and how many."""
-    if source is None:
-        return [], 0
-    from .treebank import read_sentences
-
     sentences = read_sentences(source, traces=parser.traces)
     tagged = parser._tag(sentences[:most], None)
     predicted = parser._fitted().parse(tagged, parser.n_threads)

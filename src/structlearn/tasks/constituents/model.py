@@ -6,9 +6,9 @@ from array import array
 from collections.abc import Iterator, Sequence
 
 from ... import _core
-from ...io.container import Tensor, check_dtype, container_pieces, parse_container
+from ...io.container import Tensor, check_dtype, checked_arrays, container_pieces, parse_container
+from ...io.stored_model import StoredModel
 from ...text.trees import Tree, tree_from_spans
-from ..stored_model import StoredModel
 from ..tagging.model import TaggerModel
 from ..tagging.tagger import Tagger
 
@@ -16,9 +16,9 @@ TYPE_CHECKING = False  # importing typing costs more than parsing a sentence
 if TYPE_CHECKING:
     from typing import Any
 
+    from ...text.bracket_treebank import Sentence
     from .pcfg import TreebankGrammar
     from .sums import SpanSums
-    from .treebank import Sentence
 
 __all__ = ["ConstituencyModel"]
 
@@ -155,7 +155,7 @@ class ConstituencyModel(StoredModel):
         }
         if self.grammar is not None:
             description["grammar"] = self.grammar.to_json()
-            tensors["rules"] = Tensor("F64", self.grammar.scores_as_bytes())
+            tensors["rules"] = Tensor("F64", self.grammar.scores.tobytes())
         return description, tensors
 
     @classmethod
@@ -177,11 +177,9 @@ class ConstituencyModel(StoredModel):
 
             check_dtype("rules", tensors["rules"], "F64")
             scores = array("d", bytes(tensors["rules"].data))
-            grammar = TreebankGrammar.from_json(d["grammar"], scores)
+            grammar = TreebankGrammar(**d["grammar"], scores=scores)
         else:
-            for key, dtype in _DTYPES.items():
-                check_dtype(key, tensors[key], dtype)
-                arrays[key] = tensors[key].data
+            arrays = checked_arrays(tensors, _DTYPES)
         return cls(
             labels=[tuple(map(str, chain)) for chain in d["labels"]],
             tags=list(map(str, d["tags"])),

@@ -5,11 +5,12 @@ from __future__ import annotations
 import os
 from collections.abc import Callable
 
+from ...estimators.declared import parameter
+from ...text.bracket_treebank import Sentence, placed_trees, read_sentences, with_trees
 from ...text.trees import Tree
-from ..parameters import parameter
+from ..parameters import refuse_unused
 from ..tree_parser import TreeParser
 from .model import ConstituencyModel
-from .treebank import Sentence, placed_trees, read_sentences, with_trees
 
 TYPE_CHECKING = False  # importing typing costs more than parsing a sentence
 if TYPE_CHECKING:
@@ -106,10 +107,12 @@ class ConstituencyParser(TreeParser):
     _joined = staticmethod(with_trees)
 
     def _check(self) -> None:
-        from ..learning import check_learner
+        from ...estimators.named import check_learner
 
         super()._check()
         check_learner(self, also=("pcfg",))
+        if self.learner == "pcfg":
+            refuse_unused(self, "min_count", "folds", "max_length", used=("class_weight",))
 
     # -- learning -------------------------------------------------------------------------------
 
@@ -135,20 +138,15 @@ class ConstituencyParser(TreeParser):
 
     _model_kind = ConstituencyModel
 
-    @classmethod
-    def from_model(cls, model: ConstituencyModel) -> ConstituencyParser:
-        """Return a parser with this model; of its parameters those that the model file has."""
+    @staticmethod
+    def _told(model: ConstituencyModel) -> dict[str, Any]:
         training = model.training
-        parser = cls(
-            str(training.get("learner", "adagrad")),
-            gold_tags=model.tagger is None,
-            functions=bool(training.get("functions", False)),
-            traces=bool(training.get("traces", False)),
-        )
-        parser._restore(training)
-        parser.model_ = model
-        parser.history_ = list(training.get("history", []))
-        return parser
+        return {
+            "learner": str(training.get("learner", "adagrad")),
+            "gold_tags": model.tagger is None,
+            "functions": bool(training.get("functions", False)),
+            "traces": bool(training.get("traces", False)),
+        }
 
     # -- parsing --------------------------------------------------------------------------------
 
@@ -221,14 +219,14 @@ class ConstituencyParser(TreeParser):
         dict
             f1, precision, recall and exact_match of labelled brackets
             (:mod:`structlearn.metrics.brackets`), the same of sentences of up to 40 words (f1_40,
-            ...; None where there are no such sentences), tag_accuracy, sentences, tokens,
+            ...; None where there are no such sentences), by_label, tag_accuracy, sentences, tokens,
             sentences_per_second, tokens_per_second (tagging included).
         """
         return self._evaluate(X, format, gold_tags)[0]
 
     def _evaluate(
         self, X: Any, format: str | None, gold_tags: bool | None
-    ) -> tuple[dict[str, Any], list[Tree], list[Tree]]:
+    ) -> tuple[dict[str, Any], Any]:
         from .scores import evaluate_trees
 
         model: ConstituencyModel = self._fitted()
@@ -236,25 +234,23 @@ class ConstituencyParser(TreeParser):
         for tree, place in placed:
             model.check_length(Sentence(tree.words, [], place))
         gold = [tree for tree, _ in placed]
-        found, trees = evaluate_trees(model, gold, self._reads_tags(gold_tags), self.n_threads)
-        return found, gold, trees
+        return evaluate_trees(model, gold, self._reads_tags(gold_tags), self.n_threads)
 
     def report(self, X: Any, format: str | None = None, *, gold_tags: bool | None = None) -> str:
         """Return the scores, and a table by label, as text."""
-        from .scores import label_table
+        from ...metrics.scores import score_rows
 
-        found, gold, trees = self._evaluate(X, format, gold_tags)
-        short = found["f1_40"]
+        found, by_label = self._evaluate(X, format, gold_tags)
         shorter = "no sentence has up to 40 words"
-        if short is not None:
-            shorter = f"up to 40 words F1 {100 * short:.2f}"
+        if found["f1_40"] is not None:
+            shorter = f"up to 40 words F1 {100 * found['f1_40']:.2f}"
         head = (
             f"labelled F1 {100 * found['f1']:.2f}, precision {100 * found['precision']:.2f}, "
             f"recall {100 * found['recall']:.2f}, exact match {100 * found['exact_match']:.2f}; "
             f"{shorter}; tags {100 * found['tag_accuracy']:.2f}; "
-            f"{found['sentences_per_second']:.0f} sentences a second"
+            f"{found['sentences_per_second']:.0f} sentences per second"
         )
-        return f"{head}\n\n{label_table(gold, trees)}"
+        return "\n".join([head, "", *score_rows("label", "gold", by_label)])
 
 
 def _pick(sentences: list[Any], number: int) -> Any:
@@ -262,5 +258,5 @@ def _pick(sentences: list[Any], number: int) -> Any:
     if not sentences:
         raise ValueError("there are no sentences")
     if not -len(sentences) <= number < len(sentences):
-        raise IndexError(f"there is no sentence {number}: there are {len(sentences)}")
+        raise IndexError(f"sentence {number} does not exist: there are {len(sentences)} sentences")
     return sentences[number]

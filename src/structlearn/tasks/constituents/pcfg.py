@@ -1,34 +1,24 @@
-"""A probabilistic context-free grammar counted from a treebank: the generative baseline.
-
-Rules are estimated by relative frequency from trees that are made binary to the right and
-*Markovised*: a category remembers the ``vertical`` − 1 categories above it, and what is left of a
-row of children remembers the last ``horizontal`` of those before it. Words are read as their tags.
-Reference: M. Johnson (1998), PCFG models of linguistic tree representations; D. Klein &
-C. D. Manning (2003), Accurate unlexicalized parsing.
-"""
+"""A probabilistic context-free grammar of a treebank: the generative baseline."""
 
 from __future__ import annotations
 
 import math
-from collections import defaultdict
-from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from ...exceptions import InfeasibleError
 from ...structures.trees.constituency import Constituency
 from ...structures.trees.grammar import Grammar
-from ...text.trees import Tree
+from ...text.trees import Tree, tree_from_spans
 
 __all__ = ["TreebankGrammar"]
-
-_ABOVE, _REST, _BESIDE = "^", "@", "|"
 
 
 class TreebankGrammar:
     """Symbols, rules and their log probabilities, and the chart parser over them.
+
+    :func:`~structlearn.text.tree_rules.counted_rules` makes what it is given.
 
     Parameters
     ----------
@@ -53,6 +43,7 @@ class TreebankGrammar:
         unary: list[Any],
         scores: Any,
     ) -> None:
+        symbols, categories = list(map(str, symbols)), list(map(str, categories))
         if len(categories) != len(symbols) or not 0 < n_tags <= len(symbols):
             raise ValueError("the symbols of the grammar do not fit together")
         self.symbols = symbols
@@ -71,78 +62,6 @@ class TreebankGrammar:
             "root": flat[n + m :],
         }
         self._tags = {tag: k for k, tag in enumerate(symbols[:n_tags])}
-
-    # -- counting -------------------------------------------------------------------------------
-
-    @classmethod
-    def count(
-        cls,
-        trees: Sequence[Tree],
-        vertical: int = 2,
-        horizontal: int = 2,
-        sample_weight: npt.NDArray[np.float64] | None = None,
-    ) -> TreebankGrammar:
-        """Estimate the rules by relative frequency; a tree of weight 2 counts twice."""
-        binary: defaultdict[tuple[str, str, str], float] = defaultdict(float)
-        unary: defaultdict[tuple[str, str], float] = defaultdict(float)
-        roots: defaultdict[str, float] = defaultdict(float)
-        tags: set[str] = set()
-        names: dict[str, str] = {}
-
-        def symbol(node: Tree, above: tuple[str, ...]) -> str:
-            if node.word is not None:
-                tags.add(node.label)
-                return node.label
-            seen = above[: vertical - 1]
-            found = _ABOVE.join((f"({node.label}", *seen))  # no tag begins with a bracket
-            names[found] = node.label
-            return found
-
-        def visit(node: Tree, above: tuple[str, ...], weight: float) -> None:
-            if node.word is not None:
-                return
-            parent = symbol(node, above)
-            below = (node.label, *above)
-            children = [symbol(child, below) for child in node.children]
-            if len(children) == 1 and children[0] != parent:
-                unary[parent, children[0]] += weight
-            before: list[str] = []
-            head = parent
-            for k in range(len(children) - 1):
-                before.append(node.children[k].label)
-                kept = before[-horizontal:] if horizontal else []
-                rest = _BESIDE.join((_REST + parent, *kept))
-                last = k == len(children) - 2
-                follower = children[-1] if last else rest
-                if not last:
-                    names[rest] = ""
-                binary[head, children[k], follower] += weight
-                head = rest
-            for child in node.children:
-                visit(child, below, weight)
-
-        weights = [1.0] * len(trees) if sample_weight is None else sample_weight.tolist()
-        for tree, weight in zip(trees, weights, strict=True):
-            if weight > 0:
-                roots[symbol(tree, ())] += weight
-                visit(tree, (), weight)
-        totals: defaultdict[str, float] = defaultdict(float)
-        for (parent, *_), times in (*binary.items(), *unary.items()):
-            totals[parent] += times
-        symbols = [*sorted(tags), *sorted(names)]
-        index = {name: k for k, name in enumerate(symbols)}
-        scores = [math.log(times / totals[rule[0]]) for rule, times in binary.items()]
-        scores += [math.log(times / totals[rule[0]]) for rule, times in unary.items()]
-        n = sum(roots.values())
-        scores += [math.log(roots[s] / n) if s in roots else -math.inf for s in symbols]
-        return cls(
-            symbols,
-            len(tags),
-            [names.get(s, "") for s in symbols],
-            [[index[s] for s in rule] for rule in binary],
-            [[index[s] for s in rule] for rule in unary],
-            scores,
-        )
 
     # -- parsing --------------------------------------------------------------------------------
 
@@ -207,31 +126,8 @@ class TreebankGrammar:
 
     def _tree(self, words: list[str], tags: list[str], spans: list[Any]) -> Tree:
         """Return the tree without rests of children and with the tags that were given."""
-        root = Tree("")
-        stack = [(root, len(words))]
-        at = 0
-
-        def fill(until: int) -> None:
-            nonlocal at
-            while at < until:
-                while stack[-1][1] <= at:
-                    stack.pop()
-                stack[-1][0].children.append(Tree(tags[at], (), words[at]))
-                at += 1
-
-        for begin, end, k in spans:
-            if not self.categories[k]:
-                continue
-            fill(begin)
-            while stack[-1][1] <= begin:
-                stack.pop()
-            node = Tree(self.categories[k])
-            stack[-1][0].children.append(node)
-            stack.append((node, end))
-        fill(len(words))
-        if len(root.children) == 1 and root.children[0].word is None:
-            return root.children[0]
-        return root
+        names = ((i, j, self.categories[k]) for i, j, k in spans)
+        return tree_from_spans(words, tags, [(i, j, (name,)) for i, j, name in names if name])
 
     # -- files ----------------------------------------------------------------------------------
 
@@ -244,19 +140,3 @@ class TreebankGrammar:
             "binary": self.grammar.binary.tolist(),
             "unary": self.grammar.unary.tolist(),
         }
-
-    def scores_as_bytes(self) -> bytes:
-        """Return the probabilities."""
-        return self.scores.tobytes()
-
-    @classmethod
-    def from_json(cls, d: dict[str, Any], scores: Any) -> TreebankGrammar:
-        """Return the grammar of a model file."""
-        return cls(
-            list(map(str, d["symbols"])),
-            int(d["n_tags"]),
-            list(map(str, d["categories"])),
-            d["binary"],
-            d["unary"],
-            scores,
-        )

@@ -10,8 +10,8 @@ from __future__ import annotations
 from typing import Any
 
 from ...text.corpus import Corpus
+from ...text.dependency_treebank import gold_tree
 from .model import ParserModel
-from .reading import gold_tree
 from .tags import column_tags, predicted_tags, tag_names
 
 __all__ = ["ARCS", "heaviest_features"]
@@ -113,7 +113,7 @@ class _Words:
         }
 
     def named(self, template: str, head: int, word: int) -> str:
-        """Return what a template looks at, with what stands there where it can be told."""
+        """Return what a template looks at, with the value that it has there, if that is known."""
         return ", ".join(self._part(part, head, word) for part in template.split(", "))
 
     def _part(self, part: str, head: int, word: int) -> str:

@@ -2,20 +2,23 @@
 
 from __future__ import annotations
 
-import textwrap
 from collections.abc import Sequence
 from typing import Any
 
+from ...drawing.tree_report import TreeReport, check_labels
+from ...estimators.named import learner_facts
 from ...text.corpus import Corpus
-from ..html_page import html_page
-from ..learning import learner_facts
+from ...text.dependency_treebank import gold_tree, read_treebank
+from ...text.sources import not_empty
 from .heaviest import ARCS, heaviest_features
-from .reading import gold_tree, read_treebank
+from .model import ParserModel
 
-__all__ = ["explain_sentence", "inspect_parser", "inspect_parser_html"]
+__all__ = ["explain_sentence", "inspect_parser"]
 
-#: Sentences of a file that are explained, where nobody asks for more.
-_SENTENCES = 20
+_LEGEND = (
+    'Arcs that the gold tree does not have are <span class="red">red</span>; those that are '
+    'missing are dashed and <span class="green">green</span>, below the words.'
+)
 
 
 def explain_sentence(parser: Any, corpus: Corpus, sentence: int) -> list[dict[str, Any]]:
@@ -41,9 +44,10 @@ def inspect_parser(
     top: int = 10,
     sentences: Any = None,
     labels: Sequence[str] | None = None,
-    most: int = _SENTENCES,
+    most: int = 20,
+    page: bool = False,
 ) -> str:
-    """Return what a parser is as text, or, with sentences, what decided their arcs.
+    """Return what a parser is, or, with sentences, what decided their arcs; a page shows both.
 
     Parameters
     ----------
@@ -54,132 +58,80 @@ def inspect_parser(
         Only these relations.
     most : int
         The most sentences that are shown.
+    page : bool
+        As HTML, with drawings, instead of text.
     """
-    _check_labels(parser, labels)
-    if sentences is None:
-        return "\n".join([_summary(parser), *_feature_lines(_stored(parser), top, labels)])
-    corpus = read_treebank(sentences)
-    lines = _decisions(parser, corpus, top, labels, most)
-    if len(corpus) > most:
-        lines.append(_cut(len(corpus), most))
-    if gold_tree(corpus, 0) is not None:
-        lines += ["", "The heaviest features of these trees"]
-        found = heaviest_features(parser._fitted(), corpus, kept=top)
-        lines += _feature_lines(found, top, labels)
-    return "\n".join(lines).rstrip()
+    model: ParserModel = parser._fitted()
+    check_labels("relation", labels, [*model.labels, ARCS])
+    report = TreeReport("Dependency parser", _LEGEND, heading="The heaviest features")
+    found: dict[str, Any] = {}
+    if page or sentences is None:
+        report.facts = _facts(model)
+        found = model.training.get("features", {})
+    if sentences is not None:
+        corpus = not_empty(read_treebank(sentences))
+        report.n_sentences = len(corpus)
+        part = corpus.subset(range(min(len(corpus), most)))
+        gold = [gold_tree(part, i) for i in range(len(part))]
+        report.trees = list(zip(parser.predict(part), gold, strict=True))
+        report.reasons = [_decisions(parser, part, i, top, labels) for i in range(len(part))]
+        if gold[0] is not None and not found:
+            report.heading = "The heaviest features of these trees"
+            found = heaviest_features(model, corpus, kept=top)
+    report.features = {
+        "arcs of any relation" if group == ARCS else group: rows[:top]
+        for group, rows in found.items()
+        if not labels or group in labels
+    }
+    if report.facts and not report.features:
+        report.facts.append(("features", "no names are stored: give --input, sentences with trees"))
+    return report.html() if page else report.text()
 
 
 def _decisions(
-    parser: Any, corpus: Corpus, top: int, labels: Sequence[str] | None, most: int
+    parser: Any, corpus: Corpus, sentence: int, top: int, labels: Sequence[str] | None
 ) -> list[str]:
-    lines = []
-    for number in range(min(len(corpus), most)):
-        words = ["ROOT", *corpus.cells(number, "form")]
-        lines.append(" ".join(words[1:]))
-        for m, word in enumerate(explain_sentence(parser, corpus, number), 1):
-            if labels and word["label"] not in labels:
-                continue
-            head = words[word["head"]]
-            line = f"{m:>4} {words[m]}  <-{word['label']}-  {word['head']} {head}"
-            line += f"  {word['score']:+.3f}"
-            if "rival_head" in word:
-                rival = words[word["rival_head"]]
-                line += f"   rather than <-{word['rival_label']}- {word['rival_head']} {rival}"
-                line += f"  {word['rival_score']:+.3f}"
-            lines.append(line)
-            strongest = sorted(word["reasons"], key=lambda r: (-abs(r[1]), r[0]))[:top]
-            lines += [f"       {weight:+.3f}  {name}" for name, weight in strongest if weight]
-        lines.append("")
-    return lines
-
-
-def inspect_parser_html(
-    parser: Any,
-    top: int = 10,
-    sentences: Any = None,
-    labels: Sequence[str] | None = None,
-    most: int = _SENTENCES,
-) -> str:
-    """Return a page: the parser, and pictures of the trees of sentences with the reasons."""
-    from html import escape
-
-    _check_labels(parser, labels)
-    parts = [f"<h1>Dependency parser</h1><pre>{escape(_summary(parser))}</pre>"]
-    found = _stored(parser)
-    if sentences is not None:
-        corpus = read_treebank(sentences)
-        shown = range(min(len(corpus), most))
-        part = read_treebank([list(corpus[i]) for i in shown])
-        trees = parser.predict(part)
-        if any(gold_tree(part, i) is not None for i in shown):
-            parts.append(
-                '<p class="note">Arcs that the gold tree does not have are <span class="red">red'
-                '</span>; those that are missing stand dashed and <span class="green">green</span> '
-                "below the words.</p>"
-            )
-        for i in shown:
-            picture = trees[i].draw(gold_tree(part, i))
-            parts.append(f'<div class="wide">{picture.svg}</div>')
-        if len(corpus) > most:
-            parts.append(f'<p class="note">{escape(_cut(len(corpus), most))}</p>')
-        text = "\n".join(_decisions(parser, part, top, labels, most)).rstrip()
-        parts.append(f"<h2>What decided</h2><pre>{escape(text)}</pre>")
-    lines = "\n".join(_feature_lines(found, top, labels)).strip()
-    parts.append(f"<h2>The heaviest features</h2><pre>{escape(lines)}</pre>")
-    return html_page("Dependency parser", parts)
-
-
-def _cut(there: int, shown: int) -> str:
-    return f"{shown} of {there} sentences are shown; --most N shows more."
-
-
-def _check_labels(parser: Any, labels: Sequence[str] | None) -> None:
-    known = [*parser._fitted().labels, ARCS]
-    for label in labels or ():
-        if label not in known:
-            raise ValueError(f"the model has no relation {label!r}; it has {' '.join(known)}")
-
-
-def _stored(parser: Any) -> dict[str, Any]:
-    """Return the features that were named after training; older models have none."""
-    found = parser._fitted().training.get("features")
-    return dict(found) if isinstance(found, dict) else {}
-
-
-def _feature_lines(
-    found: dict[str, Any], top: int, labels: Sequence[str] | None = None
-) -> list[str]:
-    lines = []
-    for group, rows in found.items():
-        if labels and group not in labels:
+    """Return the words of a sentence, and a few lines on each arc."""
+    words = ["ROOT", *corpus.cells(sentence, "form")]
+    lines = [" ".join(words[1:])]
+    for m, word in enumerate(explain_sentence(parser, corpus, sentence), 1):
+        if labels and word["label"] not in labels:
             continue
-        lines += ["", "arcs of any relation" if group == ARCS else group]
-        lines += [f"  {weight:+.4f}  {name}" for name, weight in rows[:top]]
-    if not lines:
-        lines = ["", "The model holds no names of features: give --input, sentences with trees."]
+        head = words[word["head"]]
+        line = f"{m:>4} {words[m]}  <-{word['label']}-  {word['head']} {head}"
+        line += f"  {word['score']:+.3f}"
+        if "rival_head" in word:
+            rival = words[word["rival_head"]]
+            line += f"   rather than <-{word['rival_label']}- {word['rival_head']} {rival}"
+            line += f"  {word['rival_score']:+.3f}"
+        lines.append(line)
+        strongest = sorted(word["reasons"], key=lambda r: (-abs(r[1]), r[0]))[:top]
+        lines += [f"       {weight:+.3f}  {name}" for name, weight in strongest if weight]
     return lines
 
 
-def _summary(parser: Any) -> str:
-    model = parser._fitted()
+def _facts(model: ParserModel) -> list[tuple[str, str]]:
     training = model.training
-    kind = "projective" if model.projective else "any"
     weights = memoryview(model.arrays["weights"]).cast("B").cast("f")
-    used = sum(1 for w in weights if w)
-    lines = [
-        f"order {model.order}, {kind} trees, learned by {training.get('learner')}"
-        f" from {training.get('sentences')} sentences, {training.get('tokens')} words",
-        *(f"{name}: {value}" for name, value in learner_facts(training)),
-        f"at most {model.most} heads a word, of at least {model.least:g} of the best one's"
-        " probability",
-        f"{used} of {len(weights)} weights are not 0",
-        f"taggers: {', '.join(t.target_name for t in model.taggers) or 'none (gold tags)'}",
-        *textwrap.wrap(
-            f"{len(model.labels)} relations: {' '.join(model.labels)}", 98, subsequent_indent="    "
+    facts = [
+        ("order", f"{model.order}, {'projective' if model.projective else 'any'} trees"),
+        ("learner", str(training.get("learner"))),
+        (
+            "trained on",
+            f"{training.get('sentences')} sentences, {training.get('tokens')} words",
         ),
+        *learner_facts(training),
+        (
+            "pruner",
+            f"at most {model.most} heads per word, each with at least {model.least:g} times the "
+            "probability of the best one",
+        ),
+        ("weights", f"{sum(map(bool, weights))} of {len(weights)} are not 0"),
+        ("taggers", ", ".join(t.target_name for t in model.taggers) or "none (gold tags)"),
+        (f"{len(model.labels)} relations", " ".join(model.labels)),
     ]
     for record in training.get("history", []):
         if "dev_las" in record:
             run = f"run {record['run']}, " if training.get("n_models", 1) > 1 else ""
-            lines.append(f"{run}pass {record['pass']}: dev LAS {100 * record['dev_las']:.2f}")
-    return "\n".join(lines)
+            facts.append((f"{run}pass {record['pass']}", f"dev LAS {100 * record['dev_las']:.2f}"))
+    return facts

@@ -6,10 +6,10 @@ from collections.abc import Iterator
 
 from ... import _core
 from ...exceptions import LineError
-from ...io.container import Tensor, check_dtype
+from ...io.container import Tensor, checked_arrays
+from ...io.stored_model import StoredModel
 from ...text.corpus import Corpus
 from ...text.dependency_tree import DependencyTree
-from ..stored_model import StoredModel
 from ..tagging.model import TaggerModel
 
 TYPE_CHECKING = False  # importing typing costs more than labelling a sentence
@@ -122,13 +122,9 @@ class ParserModel(StoredModel):
             taggers.append(TaggerModel.from_container(name, dict(described), parts))
         if len(taggers) not in (0, 3):
             raise ValueError(f"{len(taggers)} taggers")
-        arrays = {}
-        for key, dtype in _DTYPES.items():
-            check_dtype(key, tensors[key], dtype)
-            arrays[key] = tensors[key].data
         return cls(
             labels=list(map(str, d["labels"])),
-            arrays=arrays,
+            arrays=checked_arrays(tensors, _DTYPES),
             taggers=taggers,
             training=dict(d["training"]),
             **{name: d[name] for name in _OPTIONS},

@@ -6,12 +6,9 @@ import os
 from collections.abc import Callable
 from functools import partial
 
+from ...estimators.declared import check_number, parameter
 from ...text.corpus import Corpus
-from ..base import label_pieces, not_empty
-from ..parameters import check_number, parameter
-from ..tree_parser import TreeParser
-from .model import ParserModel
-from .reading import (
+from ...text.dependency_treebank import (
     check_tags,
     gold_tree,
     label_text,
@@ -19,6 +16,10 @@ from .reading import (
     settled_format,
     with_trees,
 )
+from ...text.labelling import label_pieces
+from ...text.sources import not_empty
+from ..tree_parser import TreeParser
+from .model import ParserModel
 
 TYPE_CHECKING = False  # importing typing costs more than labelling a sentence
 if TYPE_CHECKING:
@@ -138,7 +139,7 @@ class DependencyParser(TreeParser):
     _joined = staticmethod(with_trees)
 
     def _check(self) -> None:
-        from ..learning import check_learner
+        from ...estimators.named import check_learner
 
         super()._check()
         check_learner(self)
@@ -178,24 +179,18 @@ class DependencyParser(TreeParser):
 
     _model_kind = ParserModel
 
-    @classmethod
-    def from_model(cls, model: ParserModel) -> DependencyParser:
-        """Return a parser with this model."""
-        training = model.training
-        parser = cls(
-            model.order,
-            str(training.get("learner", "passive-aggressive")),
-            projective=model.projective,
-            gold_tags=not model.taggers,
-            lemmas=model.lemmas,
-            most_heads=model.most,
-            least_share=model.least,
-            iterations=model.iterations,
-        )
-        parser._restore(training)
-        parser.model_ = model
-        parser.history_ = list(training.get("history", []))
-        return parser
+    @staticmethod
+    def _told(model: ParserModel) -> dict[str, Any]:
+        return {
+            "order": model.order,
+            "learner": str(model.training.get("learner", "passive-aggressive")),
+            "projective": model.projective,
+            "gold_tags": not model.taggers,
+            "lemmas": model.lemmas,
+            "most_heads": model.most,
+            "least_share": model.least,
+            "iterations": model.iterations,
+        }
 
     # -- parsing --------------------------------------------------------------------------------
 

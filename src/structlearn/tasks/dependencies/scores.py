@@ -7,9 +7,9 @@ from typing import Any
 
 from ...metrics import confusion
 from ...metrics.attachment import attachment_interval, attachment_report
+from ...metrics.significance import significance
 from ...text.corpus import Corpus
-from ..significance import significance
-from .reading import gold_trees
+from ...text.dependency_treebank import gold_trees
 from .tags import TAG_COLUMNS, Tags, tag_names
 
 __all__ = ["Comparison", "tag_accuracies"]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import sys
 from functools import partial
 from typing import Any
 
@@ -12,15 +11,17 @@ import numpy.typing as npt
 
 from ... import _core
 from ...estimators.learning import Parameters, learn
+from ...estimators.named import learner_parameters
 from ...exceptions import LineError
 from ...metrics.attachment import attachment_report
 from ...problem import Problem
 from ...text.corpus import Corpus
+from ...text.dependency_treebank import gold_trees
 from ..jackknife import jackknifed_tags
-from ..learning import Learned, learn_task, learner_parameters
+from ..learning import Learned, learn_task
+from ..presets import preset_of
 from .heaviest import heaviest_features
 from .model import ParserModel
-from .reading import gold_trees
 from .scores import tag_accuracies
 from .tags import TAG_COLUMNS, Tags, column_tags, make_tagger, predicted_tags
 
@@ -40,15 +41,8 @@ _PRUNER = {
     "_rate": 0.1,
 }
 _PRUNER_BITS = 20
-#: What the parser does otherwise than the estimators where its user says nothing.
-_PRESETS: dict[str, dict[str, Any]] = {
-    "passive-aggressive": {"C": 0.002},
-    "adagrad": {"C": math.inf, "_rate": 0.02, "delta": 0.0, "max_iter": 10},
-    "svm": {"C": 0.1, "max_iter": 100},
-    "crf": {"C": 0.1, "max_iter": 100},
-}
-#: Learners that see all sentences before they move: their vectors have eight bytes a weight, and
-#: they have dozens of them.
+#: Learners that see all sentences before they move: they keep dozens of vectors of eight bytes
+#: per weight.
 _BATCH = ("svm", "crf")
 #: The bits of the table, for them and for the others.
 BATCH_BITS, ONLINE_BITS = 20, 24
@@ -122,31 +116,21 @@ class ParserFitting:
         if self.bits is None:
             self.bits = BATCH_BITS if parser.learner in _BATCH else ONLINE_BITS
 
-    def say(self, line: str) -> None:
-        """Write a line of progress."""
-        if self.parser.verbose:
-            print(line, file=sys.stderr, flush=True)
-
     def run(self) -> tuple[ParserModel, Learned]:
-        """Learn; return the model and what is known of the passes."""
+        """Learn; return the model and the record of the training."""
         p = self.parser
         problem = self.problem()
         score = None if self.dev is None else self._dev_las
-        preset = _PRESETS.get(p.learner, {})
+        preset = preset_of("parser", p.learner)
         if self._temperature > 0 and p.learner not in _BATCH:
             preset = {**preset, "least": 1e-3}  # most arcs have next to no probability
         learned = learn_task(p, problem, preset=preset, score=score, measure="las")
         model = self._model(learned.weights.astype(np.float32).tobytes())
-        kept = ({k: v for k, v in record.items() if k != "seconds"} for record in learned.history)
         model.training = {
-            "learner": p.learner,
-            "learner_parameters": learned.parameters,
-            "n_models": learned.n_models,
             "random_state": p.random_state,
             "gold_tags": p.gold_tags,
             "sentences": len(self.corpus),
             "tokens": self.corpus.n_tokens,
-            "history": list(kept),
         }
         if not learned.interrupted:
             model.training["features"] = heaviest_features(model, self.corpus)
@@ -164,9 +148,9 @@ class ParserFitting:
         examples = self.treebank.pruned(
             self.pruner, p.most_heads, p.least_share, p.projective, p.order
         )
-        self.say(
+        self.parser._say(
             f"{len(self.treebank.labels)} relations; "
-            f"{examples.heads_per_word:.2f} heads a word to choose from"
+            f"{examples.heads_per_word:.2f} candidate heads per word on average"
         )
         return ParserProblem(
             examples,
@@ -188,7 +172,7 @@ class ParserFitting:
         fits = np.array(self.treebank.projective)
         if fits.all():
             return self.sample_weight
-        self.say(f"{np.sum(~fits)} sentences with crossing arcs are left out")
+        self.parser._say(f"{np.sum(~fits)} sentences with crossing arcs are left out")
         return fits * (1.0 if self.sample_weight is None else self.sample_weight)
 
     def _tags(self) -> tuple[Tags, Tags, list[Any]]:
@@ -203,7 +187,7 @@ class ParserFitting:
             )
             train.append(jackknifed_tags(self.corpus, p.folds, learn, threads))
         for name, accuracy in tag_accuracies(self.corpus, train).items() if p.verbose else ():
-            self.say(f"tags of {name} in {p.folds} folds: accuracy {accuracy:.4f}")
+            self.parser._say(f"tags of {name} in {p.folds} folds: accuracy {accuracy:.4f}")
         taggers = [
             make_tagger(self.corpus, column, threads, p.random_state) for column in TAG_COLUMNS
         ]

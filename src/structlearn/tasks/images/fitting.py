@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import sys
 import warnings
 from collections.abc import Sequence
@@ -14,17 +13,18 @@ import numpy.typing as npt
 from ...estimators.learning import Parameters, learn
 from ...estimators.outputs import check_sample_weight, class_weight_table, refuse_no_weight
 from ...exceptions import InexactInferenceWarning
+from ...features.pixel_pairs import N_PAIR, Contrast
+from ...features.pixels import Basis, PixelFeatures
+from ...io.image_folders import Example
+from ...io.masks import MaskCoding
+from ...metrics.overlap import compare
 from ...scoring.cone import WeightFloor
 from ..learning import Learned, learn_task
-from .features import Basis, PixelFeatures
-from .folders import Example
-from .masks import MaskCoding
+from ..presets import preset_of
 from .model import SegmenterModel, in_parallel, make_sites, one_blas_thread
 from .pixels import PixelProblem, Pixels
 from .problem import PAIR_SCALE, ImageProblem
 from .scenes import Scene
-from .scores import compare
-from .sites import N_PAIR, Contrast
 
 __all__ = ["fit_segmenter"]
 
@@ -44,14 +44,6 @@ _GROUP = 4096
 _DATA = 1e4
 #: What pairs weigh where the data tells nothing, as scribbles of a few pixels do.
 _PRIOR = np.array([4.0, 4.0, 12.0])
-#: What the learners of all weights together do otherwise than their estimators. Those that make
-#: steps begin near the end, at the weights of single pixels and of pairs.
-_PRESETS: dict[str, dict[str, Any]] = {
-    "adagrad": {"C": math.inf, "_rate": 0.03, "delta": 0.05, "max_iter": 4},
-    "perceptron": {"max_iter": 6},
-    "passive-aggressive": {"C": 0.3, "max_iter": 6},
-    "arow": {"_rate": 100.0, "max_iter": 6},
-}
 
 
 def fit_segmenter(
@@ -151,24 +143,22 @@ class _Fitting:
 
         watched: dict[str, Any] = {"measure": "iou", "score": None if dev is None else dev_iou}
         if by_pairs:
-            preset: dict[str, Any] = {"C": self.C, "tol": _TOL}
+            preset = {"C": self.C, **preset_of("segmenter", "crf")}
             learned = learn_task(segmenter, pairs, preset=preset, **watched)
         else:
             problem = ImageProblem(
-                self.scenes, len(self.basis), self.n_classes, self.image_weight, self.class_weight
+                self.scenes, len(self.basis), self.n_classes, self.image_weights, self.class_weight
             )
             with warnings.catch_warnings():
                 if segmenter.learner != "svm":  # nothing is proven that α-expansion would spoil
                     warnings.simplefilter("ignore", InexactInferenceWarning)
-                preset = _PRESETS.get(segmenter.learner, {})
+                preset = preset_of("segmenter", segmenter.learner)
                 learned = learn_task(segmenter, problem, start=start, preset=preset, **watched)
         made = model(learned.weights)
         made.training = {
-            "learner": segmenter.learner,
+            **learned.record(segmenter.learner),
             "images": len(self.scenes),
             "pixels": int(sum(s.n_pixels for s in self.scenes)),
-            "passes": learned.passes,
-            "random_state": segmenter.random_state,
             "parameters": segmenter._stored(),
         }
         return made, learned
@@ -182,6 +172,18 @@ class _Fitting:
         """Return the weights of pixels of an image, by their classes."""
         weight = np.ones(len(gold)) if self.class_weight is None else self.class_weight[gold]
         return weight if self.image_weight is None else weight * self.image_weight[image]
+
+    @property
+    def image_weights(self) -> Array | None:
+        """The weights of images; for the perceptron those of their classes are in them."""
+        if self.class_weight is None or self.segmenter.learner != "perceptron":
+            return self.image_weight
+        return np.array(
+            [
+                self.weights(i, scene.gold[scene.known]).sum() / max(1, scene.known.sum())
+                for i, scene in enumerate(self.scenes)
+            ]
+        )
 
     def learn_alone(self) -> Array:
         """Return the (F, K) weights of the model of single pixels, from a sample of known ones."""

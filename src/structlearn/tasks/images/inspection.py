@@ -10,13 +10,14 @@ from typing import Any
 
 import numpy as np
 
-from ..html_page import html_page
-from .folders import find_images, find_pairs, read_examples
-from .images import png_bytes, read_image
+from ...drawing.overlay import overlay
+from ...drawing.page import facts_list, html_page
+from ...estimators.named import learner_facts
+from ...features.pixel_pairs import PAIR_NAMES
+from ...io.image_folders import find_images, find_pairs, read_examples
+from ...io.images import png_bytes, read_image
+from ...metrics.overlap import compare
 from .model import SegmenterModel
-from .overlay import overlay
-from .scores import compare
-from .sites import PAIR_NAMES
 
 __all__ = ["inspect_segmenter_html", "inspect_segmenter_text"]
 
@@ -42,14 +43,19 @@ td:first-child { text-align: right; font-variant-numeric: tabular-nums; }
 
 
 def _facts(model: SegmenterModel) -> list[tuple[str, str]]:
-    facts = [(name.replace("_", " "), str(value)) for name, value in model.training.items()]
+    training = model.training
+    known = [n for n in ("learner", "images", "pixels", "passes", "n_models") if n in training]
+    facts = [(name.replace("_", " "), str(training[name])) for name in known]
+    facts += learner_facts(training)
     coding = model.coding
-    facts.append(("classes", ", ".join(coding.names)))
-    facts.append(("masks", coding.kind))
-    facts.append(("labelled", f"{model.n_superpixels} superpixels" if model.n_superpixels else
-                  "every pixel"))  # fmt: skip
-    facts.append(("scales", ", ".join(f"{s:g}" for s in model.features.scales)))
-    facts.append(("features", f"{len(model.basis)} of {len(model.features)} numbers a pixel"))
+    labelled = f"{model.n_superpixels} superpixels" if model.n_superpixels else "every pixel"
+    facts += [
+        ("classes", ", ".join(coding.names)),
+        ("masks", coding.kind),
+        ("labelled", labelled),
+        ("scales", ", ".join(f"{s:g}" for s in model.features.scales)),
+        ("features", f"{len(model.basis)} per pixel, made from {len(model.features)} measurements"),
+    ]
     return facts
 
 
@@ -63,7 +69,7 @@ def _weights(
         unknown = [name for name in only if name not in model.coding.names]
         if unknown:
             known = ", ".join(model.coding.names)
-            raise ValueError(f"there is no class {unknown[0]!r}; there are {known}")
+            raise ValueError(f"unknown class {unknown[0]!r}; the model has {known}")
     found = {}
     for k, name in enumerate(model.coding.names):
         if only is None or name in only:
@@ -102,9 +108,7 @@ def inspect_segmenter_html(
     """Return the same as a page without anything from outside, with the images beside it."""
     model: SegmenterModel = segmenter._fitted()
     colours = model.coding.colours()
-    parts = ["<h1>What the segmenter has learned</h1><dl>"]
-    parts += [f"<dt>{escape(n)}</dt><dd>{escape(v)}</dd>" for n, v in _facts(model)]
-    parts.append("</dl><p>")
+    parts = ["<h1>What the segmenter has learned</h1>", facts_list(_facts(model)), "<p>"]
     for name, colour in zip(model.coding.names, colours.tolist(), strict=True):
         shade = "#{:02x}{:02x}{:02x}".format(*colour)
         parts.append(f'<span class="key"><i style="background: {shade}"></i>{escape(name)}</span>')

@@ -9,13 +9,14 @@ from typing import Any, TypeVar
 import numpy as np
 import numpy.typing as npt
 
+from ...features.pixel_pairs import N_PAIR, Contrast, superpixels
+from ...features.pixels import Basis, PixelFeatures
 from ...io.container import Tensor, check_dtype
-from ..stored_model import StoredModel
-from .features import Basis, PixelFeatures
-from .masks import MaskCoding
-from .sites import N_PAIR, Contrast, Sites, superpixels
+from ...io.masks import MaskCoding
+from ...io.stored_model import StoredModel
+from .sites import Sites
 
-__all__ = ["SegmenterModel", "in_parallel", "one_blas_thread"]
+__all__ = ["NO_SUMS", "SegmenterModel", "in_parallel", "one_blas_thread"]
 
 Floats = npt.NDArray[np.float32]
 Array = npt.NDArray[np.float64]
@@ -23,8 +24,12 @@ Integers = npt.NDArray[np.int64]
 Item = TypeVar("Item")
 Result = TypeVar("Result")
 
-#: Pixels whose expanded features fit into the cache.
-_CHUNK = 2048
+#: Why losses and predictions with probabilities are refused.
+NO_SUMS = (
+    "the sum over all segmentations of an image has no fast algorithm. What works: learner='crf', "
+    "by pseudo-likelihood, and learners with temperature 0"
+)
+
 #: Array of a model file -> its type and how many dimensions it has.
 _ARRAYS = {
     "mean": ("F32", 1),
@@ -69,7 +74,7 @@ class SegmenterModel(StoredModel):
     basis : Basis
     contrast : Contrast
     label : (F, K) array
-        Weights of the expanded features, a column a class.
+        Weights of the expanded features, one column for each class.
     pair : (3,) array
         Weights, at least 0, of what unequal neighbours lose.
     alone : (F, K) array
@@ -102,7 +107,7 @@ class SegmenterModel(StoredModel):
         if basis.mean.size != len(features) or basis.knots.shape[1:] != basis.mean.shape:
             raise ValueError("features and their basis do not agree")
         if label.shape != shape or alone.shape != shape or pair.shape != (N_PAIR,):
-            raise ValueError(f"weights are to have the shapes {shape} and {(N_PAIR,)}")
+            raise ValueError(f"weights must have the shapes {shape} and {(N_PAIR,)}")
         arrays = (basis.mean, basis.deviation, basis.knots, label, alone, pair, contrast.spread)
         if not all(np.isfinite(a).all() for a in arrays):
             raise ValueError("its numbers are not all finite")
@@ -120,11 +125,11 @@ class SegmenterModel(StoredModel):
         height, width = image.shape[:2]
         single = weights.astype(np.float32)
 
-        def strip(rows: tuple[int, int]) -> Array:
-            base = self.features.rows(image, *rows).reshape(-1, len(self.features))
+        def strip(bounds: tuple[int, int]) -> Array:
+            base = self.features.rows(image, *bounds).reshape(-1, len(self.features))
             found = np.empty((len(base), single.shape[1]))
-            for at in range(0, len(base), _CHUNK):
-                found[at : at + _CHUNK] = self.basis.expand(base[at : at + _CHUNK]) @ single
+            for part, rows in self.basis.chunks(base):
+                found[part] = rows @ single
             return found
 
         return np.concatenate(in_parallel(strip, self.features.strips(height, width), threads))
@@ -200,23 +205,13 @@ class SegmenterModel(StoredModel):
                 raise ValueError(f"the array {key!r} has the shape {tensor.shape}")
             kind = np.float32 if dtype == "F32" else np.float64
             arrays[key] = np.frombuffer(tensor.data, dtype=kind).reshape(tensor.shape)
-        c = d["classes"]
         scales = [float(s) for s in d["scales"]]
         if not all(0 < s <= 64 for s in scales):
             raise ValueError(f"scales are from 0 to 64 pixels, got {scales}")
         if type(d["superpixels"]) is not int or d["superpixels"] < 0:
-            raise ValueError("superpixels are to be a whole number of at least 0")
-        void = c["void"]
-        if void is not None and type(void) is not int:
-            raise ValueError("the void value is no whole number")
+            raise ValueError("superpixels must be a whole number of at least 0")
         return cls(
-            coding=MaskCoding(
-                str(c["kind"]),
-                list(c["values"]),
-                list(map(str, c["names"])),
-                void,
-                list(c["palette"]),
-            ),
+            coding=MaskCoding.from_json(d["classes"]),
             features=PixelFeatures(scales, bool(d["place"])),
             basis=Basis(arrays["mean"], arrays["deviation"], arrays["knots"]),
             contrast=Contrast(arrays["spread"]),

@@ -13,19 +13,20 @@ import numpy.typing as npt
 
 from ... import _core
 from ...exceptions import CapabilityError
+from ...features.pixel_pairs import N_PAIR
 from ...problem import Problem
 from ...problem.python_inference import Inexact
 from ...scoring.cone import WeightCone
 from ...scoring.layout import WeightBlock, WeightLayout
+from .model import NO_SUMS
 from .scenes import Scene
-from .sites import N_PAIR
 
 __all__ = ["PAIR_SCALE", "ImageProblem"]
 
 Array = npt.NDArray[np.float64]
 Parts = npt.NDArray[np.uint32]
 
-#: A weight of pairs is worth so much: there are few of them, and their steps should be longer.
+#: Weights of pairs are multiplied by this: there are few of them, and their steps should be longer.
 PAIR_SCALE = 2.0
 
 
@@ -174,10 +175,7 @@ class _Search:
     def infer(self, i: int, theta: Array, temperature: float) -> tuple[float, Parts, Array]:
         """Return (score, parts, their counts) of the best segmentation; costs are in the scores."""
         if temperature:
-            raise CapabilityError(
-                "the sum over all segmentations of an image cannot be had. What works: "
-                "learner='crf', by pseudo-likelihood, and learners with temperature 0"
-            )
+            raise CapabilityError(NO_SUMS)
         sites, n_classes = self._scenes[i].sites, self._n_classes
         n_labels = sites.n_sites * n_classes
         label = theta[:n_labels].reshape(-1, n_classes)

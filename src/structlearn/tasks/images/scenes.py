@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import numpy as np
 import numpy.typing as npt
 
-from .features import Basis, PixelFeatures
+from ...features.pixels import Basis, PixelFeatures
 from .sites import Sites
 
 __all__ = ["Scene"]
@@ -15,9 +15,6 @@ __all__ = ["Scene"]
 Floats = npt.NDArray[np.float32]
 Array = npt.NDArray[np.float64]
 Integers = npt.NDArray[np.int64]
-
-#: Sites whose expanded features fit into the cache.
-_CHUNK = 2048
 
 
 class Scene:
@@ -47,7 +44,7 @@ class Scene:
         """Get ready for a problem; superpixels keep sums over their pixels.
 
         ``counts`` are then the (n_sites, K) numbers of known pixels of each class, and the gold
-        class of a site is the commonest; for pixels there are none.
+        class of a site is the most frequent one; single pixels have no counts.
         """
         self.sites, self._basis, self._features = sites, basis, features
         self._rows: Floats | None = None
@@ -64,20 +61,16 @@ class Scene:
         self.site_known = self.site_gold >= 0
 
     def _chunks(self, at: Integers | None) -> Iterator[tuple[slice, Array]]:
-        """Iterate over the features of some sites (None: all), as many as fit into the cache."""
-        base = self.base(self._features) if self._rows is None else None
-        count = self.sites.n_sites if at is None else len(at)
-        for begin in range(0, count, _CHUNK):
-            part = slice(begin, min(begin + _CHUNK, count))
-            chosen = part if at is None else at[part]
-            if base is not None:
-                yield part, self._basis.expand(base[chosen]).astype(np.float64)
-            else:
-                assert self._rows is not None
-                yield part, self._rows[chosen].astype(np.float64)
+        """Iterate over the features of some sites (None: all)."""
+        wanted = slice(None) if at is None else at
+        if self._rows is not None:
+            yield slice(None), self._rows[wanted].astype(np.float64)
+            return
+        for part, rows in self._basis.chunks(self.base(self._features)[wanted]):
+            yield part, rows.astype(np.float64)
 
     def scores(self, weights: Array, at: Integers | None = None) -> Array:
-        """Return features · weights of some sites (None: all), a row a site."""
+        """Return features · weights of some sites (None: all), one row for each site."""
         count = self.sites.n_sites if at is None else len(at)
         found = np.empty((count, weights.shape[1]))
         for part, rows in self._chunks(at):

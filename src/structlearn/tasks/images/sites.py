@@ -4,76 +4,15 @@ from __future__ import annotations
 
 import numpy as np
 import numpy.typing as npt
-from scipy.ndimage import gaussian_filter1d
 
-from ...exceptions import CapabilityError
 from ...structures.graphs.graph import Graph
 from ...structures.graphs.grid import Grid
 
-__all__ = ["N_PAIR", "PAIR_NAMES", "Contrast", "Sites", "superpixels"]
+__all__ = ["Sites"]
 
 Floats = npt.NDArray[np.float32]
 Array = npt.NDArray[np.float64]
 Integers = npt.NDArray[np.int64]
-
-PAIR_NAMES = ("any border", "border in one colour", "border in one blurred colour")
-N_PAIR = len(PAIR_NAMES)
-#: Standard deviation of the blur whose contrast counts.
-_BLUR = 2.0
-
-
-class Contrast:
-    """How alike neighbours are: the non-negative features that weights ≥ 0 make into strengths.
-
-    Three a pair: 1, exp(−|Δ|²/2s²) of the colours, and the same of blurred colours, where s² is the
-    mean of |Δ|² in training (Boykov & Jolly 2001). Unequal labels lose weights · features, which
-    is a submodular (Potts) term.
-
-    Parameters
-    ----------
-    spread : (2,) array
-        s² of the colours, and of the blurred ones.
-    """
-
-    def __init__(self, spread: Array) -> None:
-        self.spread = np.asarray(spread, dtype=np.float64)
-
-    @classmethod
-    def fit(cls, images: list[Floats]) -> Contrast:
-        """Return the contrast of training images."""
-        sums = np.zeros(2)
-        count = 0
-        for image in images:
-            for k, colours in enumerate(_colours(image)):
-                across, down = _squares(colours)
-                sums[k] += float(across.sum(dtype=np.float64) + down.sum(dtype=np.float64))
-            count += across.size + down.size
-        return cls(np.maximum(sums / max(count, 1), 1e-6))
-
-    def pairs(self, image: Floats) -> Floats:
-        """Return the (E, 3) features of the pairs: horizontal ones row by row, then vertical."""
-        height, width = image.shape[:2]
-        across = height * (width - 1)
-        found = np.ones((across + (height - 1) * width, N_PAIR), dtype=np.float32)
-        for k, colours in enumerate(_colours(image)):
-            right, down = _squares(colours)
-            factor = np.float32(-0.5 / self.spread[k])
-            found[:across, k + 1] = np.exp(factor * right).ravel()
-            found[across:, k + 1] = np.exp(factor * down).ravel()
-        return found
-
-
-def _colours(image: Floats) -> tuple[Floats, Floats]:
-    blurred = image
-    for axis in (0, 1):
-        blurred = gaussian_filter1d(blurred, _BLUR, axis=axis, mode="nearest", truncate=3.0)
-    return image, blurred
-
-
-def _squares(colours: Floats) -> tuple[Floats, Floats]:
-    """Return squared distances of the colours of horizontal and of vertical neighbours."""
-    right, down = np.diff(colours, axis=1), np.diff(colours, axis=0)
-    return np.einsum("ijc,ijc->ij", right, right), np.einsum("ijc,ijc->ij", down, down)
 
 
 class Sites:
@@ -138,7 +77,7 @@ class Sites:
     def parts(self, labels: Integers, n_labels: int) -> tuple[npt.NDArray[np.uint32], Array]:
         """Return the parts of a labelling with their counts.
 
-        Labels come first, ``n_labels`` a site; then the pairs, of which unequal ones count −1.
+        Labels come first, ``n_labels`` for each site; then the pairs; unequal ones count −1.
         """
         first, second = self.ends.T
         apart = np.flatnonzero(labels[first] != labels[second])
@@ -170,24 +109,3 @@ def _merged(ends: Integers, pairs: Floats, n_sites: int) -> tuple[Integers, Floa
     summed = np.stack([np.bincount(where, c, minlength=len(keys)) for c in pairs[apart].T], axis=1)
     merged = np.stack((keys // n_sites, keys % n_sites), axis=1).astype(np.int64)
     return merged, summed.reshape(-1, pairs.shape[1]).astype(np.float32)
-
-
-def superpixels(image: Floats, n_regions: int) -> Integers:
-    """Return about n_regions compact regions of similar colour, numbered from 0 (SLIC).
-
-    References
-    ----------
-    R. Achanta et al. (2012), SLIC superpixels compared to state-of-the-art superpixel methods.
-    """
-    try:
-        from skimage.segmentation import slic
-    except ImportError:
-        raise CapabilityError(
-            "superpixels need scikit-image: pip install 'structlearn[images]', or go without them"
-        ) from None
-    found = slic(
-        image.astype(np.float64), n_segments=n_regions, compactness=10.0, start_label=0, sigma=1.0
-    )
-    _, numbered = np.unique(found, return_inverse=True)
-    regions: Integers = numbered.reshape(image.shape[:2]).astype(np.int64)
-    return regions

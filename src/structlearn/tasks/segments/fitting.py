@@ -12,6 +12,9 @@ import numpy.typing as npt
 from ... import _core
 from ...exceptions import FileError, LineError
 from ...features.rows import FeatureRows
+from ...io.weight_tables import packed_table
+from ...metrics.schemes import are_chunk_labels
+from ...metrics.segments import OUTSIDE, to_segments
 from ...problem.gold import GoldOutputs
 from ...scoring.layout import observed_outcomes
 from ...structures.chains.semimarkov import SemiMarkov
@@ -19,10 +22,8 @@ from ...text.corpus import Corpus
 from ...text.segment_presets import SEGMENT_PRESETS, load_segment_templates
 from ...text.segment_templates import SegmentTemplates
 from ...text.templates import FeatureTemplates
-from ..tagging.chunk_labels import are_chunk_labels
 from ..tagging.fitting import Fitting
 from ..tagging.problem import LabelProblem, Weighted
-from .labels import OUTSIDE, to_segments
 from .model import SegmentModel
 
 __all__ = ["SegmentFitting"]
@@ -116,7 +117,7 @@ class SegmentFitting(Fitting):
             self.labels,
             {"segment": self._weighted(vocabulary.rows(extractor), marks)},
             self._gold(marks),
-            self._masks(),
+            {"segment": [(length, OUTSIDE) for length in range(2, self.max_length + 1)]},
             tagger.class_weight,
             self.sample_weight,
         )
@@ -161,19 +162,13 @@ class SegmentFitting(Fitting):
         ends = np.cumsum([row[-1][1] for row in outputs])
         return GoldOutputs(outputs, labels, np.concatenate(([0], ends)).astype(np.int64))
 
-    def _masks(self) -> dict[str, Vector]:
-        """Return that what is outside has one token."""
-        mask = np.zeros((self.max_length, len(self.labels)))
-        mask[1:, 0] = -np.inf
-        return {"segment": mask}
-
     def log_loss(self, model: Any, dev: Corpus) -> Any:
         """Return −Σ log P(gold segment | sentence) as a function of the temperature."""
         gold = self._marks(self.segments_of(dev)[0])
         return lambda temperature: float(model.core.log_loss(dev._core, gold, temperature))
 
     def run(self, dev: Corpus | None) -> tuple[Any, Any]:
-        """Learn; return the model and what is known of the passes."""
+        """Learn; return the model and the record of the training."""
         if dev is not None:
             _check_labels(dev, self.target, some=False)
         return super().run(dev)
@@ -182,10 +177,7 @@ class SegmentFitting(Fitting):
         """Return a model with these weights."""
         problem = self._problem
         rows, n = problem.rows("segment", w), len(self.labels)
-        packed = _core.pack_weights(self.keys, *rows, n, self.tagger.prune)
-        arrays: dict[str, Any] = dict(
-            zip(("segment.slots", "segment.weight", "segment.outcome"), packed[:3], strict=True)
-        )
+        arrays, _ = packed_table("segment", self.keys, *rows, n, self.tagger.prune)
         arrays.update((name, problem.table(name, w)) for name in ("start", "end", "transition"))
         return SegmentModel(
             **self.common(), templates=self.templates, arrays=arrays, max_length=self.max_length
@@ -202,10 +194,10 @@ def _check_labels(corpus: Corpus, target: int, some: bool = True) -> None:
     chunked = are_chunk_labels(strings) or (not some and all(k == OUTSIDE for k in strings))
     wrong = next((k for k in strings if k != OUTSIDE and not are_chunk_labels([k])), None)
     if not chunked:
-        found = "all of them are 'O'" if wrong is None else f"{wrong!r} is none"
+        found = "all of them are 'O'" if wrong is None else f"{wrong!r} is not one"
         raise FileError(
             corpus.path or "the corpus",
-            f"column {target + 1} is to have labels of chunks, O, B-PER, I-PER, ...: {found}",
+            f"column {target + 1} must have labels of chunks (O, B-PER, I-PER, ...): {found}",
         )
     if any(k[2:] == OUTSIDE for k in strings):
         raise FileError(corpus.path or "the corpus", "a chunk's type cannot be 'O'")

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import itertools
 from array import array
 from collections.abc import Callable, Mapping
 
 from ... import _core
 from ...exceptions import LineError
-from ...io.container import Tensor, check_dtype
+from ...io.container import Tensor, checked_arrays
 from ...text.corpus import Corpus
 from ...text.segment_templates import SegmentTemplates
 from ..tagging.model import LabelModel
@@ -41,6 +42,7 @@ class SegmentModel(LabelModel):
     task = "segments"
     called = "for segments"
     _templates = SegmentTemplates
+    pair_table = "transition"
 
     def __init__(self, *, max_length: int, **common: Any) -> None:
         super().__init__(**common)
@@ -53,6 +55,16 @@ class SegmentModel(LabelModel):
         #: How a label is written at the first token of a segment, and at the others.
         self.first = ["O", *(f"B-{label}" for label in labels[1:])]
         self.later = ["O", *(f"I-{label}" for label in labels[1:])]
+
+    @property
+    def kind(self) -> str:
+        """What it scores."""
+        return f"segments of up to {self.max_length} tokens"
+
+    @property
+    def n_weights(self) -> int:
+        """How many of its weights are not 0."""
+        return len(memoryview(self.arrays["segment.weight"]).cast("B")) // 4
 
     # -- files ----------------------------------------------------------------------------------
 
@@ -71,10 +83,7 @@ class SegmentModel(LabelModel):
         tensors: dict[str, Tensor],
         functions: Mapping[str, Callable[[str], Any]] | None,
     ) -> SegmentModel:
-        arrays: dict[str, Any] = {}
-        for key, dtype in _DTYPES.items():
-            check_dtype(key, tensors[key], dtype)
-            arrays[key] = tensors[key].data
+        arrays = checked_arrays(tensors, _DTYPES)
         common = cls._common(d, tensors, functions)
         return cls(**common, arrays=arrays, max_length=int(d["max_length"]))
 
@@ -82,36 +91,32 @@ class SegmentModel(LabelModel):
 
     def label_corpus(self, corpus: Corpus, threads: int = 1) -> list[list[str]]:
         """Return the labels of the tokens of each sentence, in IOB2."""
-        return [self.written(segments) for segments in self.segment_corpus(corpus, threads)]
+        from ...metrics.segments import to_labels  # labelling files does without it
 
-    def written(self, segments: list[tuple[int, int, int]]) -> list[str]:
-        """Return segments as labels of tokens, in IOB2."""
-        row: list[str] = []
-        for start, end, k in segments:
-            row.append(self.first[k])
-            row.extend([self.later[k]] * (end - start - 1))
-        return row
+        return [to_labels(segments) for segments in self.segment_corpus(corpus, threads)]
 
-    def segment_corpus(self, corpus: Corpus, threads: int = 1) -> list[list[tuple[int, int, int]]]:
-        """Return the segments of each sentence: start, end and the number of the label."""
+    def segment_corpus(self, corpus: Corpus, threads: int = 1) -> list[list[tuple[int, int, str]]]:
+        """Return the segments of each sentence: start, end and label."""
         try:
             numbers = array("i", self.core.predict(corpus._core, threads))
         except LineError as error:
             raise error.in_file(corpus.path or "the corpus") from None
-        out: list[list[tuple[int, int, int]]] = []
-        at = 0
-        for s in range(len(corpus)):
-            n = corpus._core.length(s)
-            out.append(_segments(numbers[at : at + n]))
-            at += n
-        return out
+        ends = itertools.accumulate(map(corpus._core.length, range(len(corpus))), initial=0)
+        return [self._segments(numbers[a:b]) for a, b in itertools.pairwise(ends)]
 
-    def kbest(
-        self, corpus: Corpus, sentence: int, n: int
-    ) -> list[tuple[float, list[tuple[int, int, int]]]]:
-        """Return the n best segmentations of one sentence with their scores, best first."""
+    def _segments(self, numbers: Any) -> list[tuple[int, int, str]]:
+        """Return (start, end, label) of a row with a number where a segment begins, −1 within."""
+        starts = [t for t, k in enumerate(numbers) if k >= 0]
+        return [
+            (a, b, self.labels[numbers[a]]) for a, b in itertools.pairwise([*starts, len(numbers)])
+        ]
+
+    def kbest(self, corpus: Corpus, sentence: int, n: int) -> list[tuple[float, list[str]]]:
+        """Return the n best labellings of one sentence, in IOB2, with their scores, best first."""
+        from ...metrics.segments import to_labels
+
         found = self.core.kbest(corpus._core, sentence, n)
-        return [(score, _segments(labels)) for score, labels in found]
+        return [(score, to_labels(self._segments(numbers))) for score, numbers in found]
 
     def marginals(
         self, corpus: Corpus, sentence: int, least: float
@@ -126,9 +131,3 @@ class SegmentModel(LabelModel):
                 start, d = divmod(site, width)
                 found[start, start + d + 1, self.labels[k]] = probability
         return found
-
-
-def _segments(labels: Any) -> list[tuple[int, int, int]]:
-    """Return (start, end, label) of a row with a label where a segment begins, and −1 within."""
-    starts = [t for t, k in enumerate(labels) if k >= 0]
-    return [(a, b, labels[a]) for a, b in zip(starts, [*starts[1:], len(labels)], strict=True)]

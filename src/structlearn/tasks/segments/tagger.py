@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from ... import _core
+from ...estimators.declared import check_whole, parameter
 from ...exceptions import LineError
-from ..base import read_source
-from ..parameters import check_whole, parameter
+from ...text.sources import read_source
 from ..tagging.base import LabelTagger
 from .model import SegmentModel
 
@@ -96,7 +96,7 @@ class SegmentTagger(LabelTagger):
         from .fitting import SegmentFitting
 
         if start is not None:
-            raise ValueError("start: training of segments begins anew; that of a Tagger can go on")
+            raise ValueError("start is for a Tagger: a SegmentTagger cannot continue from a model")
         return SegmentFitting(self, corpus, sample_weight)
 
     # -- the model ------------------------------------------------------------------------------
@@ -132,21 +132,20 @@ class SegmentTagger(LabelTagger):
         """Return the chunks of each sentence as (start, end, type), end exclusive."""
         model: SegmentModel = self._fitted()
         found = model.segment_corpus(read_source(X, model.format), self.n_threads)
-        return [[(a, b, model.labels[k]) for a, b, k in row if k] for row in found]
+        return [[segment for segment in row if segment[2] != "O"] for row in found]
 
     def predict_kbest(self, X: Any, n: int = 5) -> list[list[tuple[float, list[str]]]]:
         """Return the n best labellings of each sentence, in IOB2, with their scores, best first."""
         n = check_whole("n", n, 1)
         model: SegmentModel = self._fitted()
-        found = self._asked(X, lambda corpus, s: model.kbest(corpus, s, n))
-        return [[(score, model.written(segments)) for score, segments in row] for row in found]
+        return self._asked(X, lambda corpus, s: model.kbest(corpus, s, n))
 
     def predict_marginals(
         self, X: Any, least: float = 0.001
     ) -> list[dict[tuple[int, int, str], float]]:
         """Return P(segment | sentence), by sentence and (start, end, label).
 
-        Calibrated where the model was trained with a dev set; otherwise as the scores have it.
+        Calibrated if the model was trained with a dev set, else computed from the raw scores.
 
         Parameters
         ----------

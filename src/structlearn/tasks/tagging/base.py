@@ -5,9 +5,11 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Mapping
 
-from ...text.files import written_text
-from ..base import FileTagger, label_pieces, with_labels
-from ..parameters import LearnerParameters, check_number, check_whole, parameter
+from ...estimators.declared import check_number, check_whole, parameter
+from ...text.labelling import label_pieces
+from ...text.sources import with_labels
+from ..base import FileTagger
+from ..parameters import LearnerParameters
 
 TYPE_CHECKING = False  # importing typing costs more than labelling a sentence
 if TYPE_CHECKING:
@@ -43,14 +45,15 @@ class LabelTagger(LearnerParameters, FileTagger):
         "max_iter": (1, None),
         "n_models": (1, None),
     }
-    #: Learners of its own, that the estimators do not have by this way.
+    #: Learners besides those of the estimators.
     _own_learners: tuple[str, ...] = ()
 
     def _check(self) -> None:
-        from ..learning import check_learner
+        from ...estimators.named import check_learner
 
         for name, (least, most) in self._WHOLE.items():
-            if getattr(self, name) is not None:
+            optional = name == "n_jobs" or getattr(type(self), name) is None
+            if getattr(self, name) is not None or not optional:
                 check_whole(name, getattr(self, name), least, most)
         if not isinstance(self.all_possible_states, (bool, type(None))):
             check_whole("all_possible_states", self.all_possible_states, 0)
@@ -80,26 +83,27 @@ class LabelTagger(LearnerParameters, FileTagger):
         X : path, Corpus, or list of sentences
             A sentence is a list of tuples, the label last.
         y : list of lists of str, optional
-            The labels, where the sentences are without them, as scikit-learn has it.
+            The labels, if the sentences come without them.
         dev : as ``X``, optional
             Scored after each pass (chunk F1, or accuracy); the best pass is kept, and probabilities
             are calibrated on it.
         sample_weight : array of shape (n_sentences,), optional
-            Weights ≥ 0 of the sentences: 2 is as having one twice.
+            Weights ≥ 0 of the sentences: a weight of 2 counts as having the sentence twice.
         start : Tagger, optional
             Go on from its weights; its features and labels stay (taggers of tokens).
         format : {"columns", "conllu"}, optional
-            Of the files; by default it goes by their names, else by their content.
+            Of the files; by default it is guessed from their names, else from their content.
         """
-        from ...estimators.outputs import check_sample_weight
+        from ...estimators.outputs import check_sample_weight, refuse_no_weight
 
         self._check()
         corpus, held_out = self._read_training(X, y, dev, format)
         weight = check_sample_weight(sample_weight, len(corpus))
+        refuse_no_weight(weight)
         return self._learn(self._plain()._fitting(corpus, weight, start), held_out)
 
     def _learn(self: Kind, run: Any, dev: Corpus | None) -> Kind:
-        """Make a training run, and its model one's own."""
+        """Run a training, and keep its model."""
         model, learned = run.run(dev)
         model.training["parameters"] = self._stored()
         self.model_, self.history_ = model, learned.history
@@ -121,7 +125,7 @@ class LabelTagger(LearnerParameters, FileTagger):
 
     @staticmethod
     def _told_by(model: Any) -> dict[str, Any]:
-        """Return the parameters that a model itself tells of."""
+        """Return the parameters that can be read off a model."""
         raise AssertionError
 
     # -- labelling ------------------------------------------------------------------------------
@@ -152,7 +156,7 @@ class LabelTagger(LearnerParameters, FileTagger):
         ----------
         output : path or binary file
             The input with the column of labels filled, or appended where it is missing. A path is
-            replaced only when the new file is whole.
+            replaced only when the new file is complete.
         nbest : int
             Above 1: this many columns of labels, the best sentence's, the second best's, ...
             (taggers of tokens).
@@ -167,23 +171,15 @@ class LabelTagger(LearnerParameters, FileTagger):
             Called with the number of tokens labelled so far.
         """
         options = {"confidence": confidence, "marginals": marginals, "known": known}
-        model = self._fitted()
-
-        def write(file: IO[bytes]) -> int:
-            return label_pieces(
-                model,
-                lambda chosen: self._labeller(chosen, nbest, **options),
-                source,
-                file,
-                format,
-                self.n_threads,
-                progress,
-            )
-
-        if isinstance(output, (str, os.PathLike)):
-            with written_text(output) as file:
-                return write(file)
-        return write(output)
+        return label_pieces(
+            self._fitted(),
+            lambda chosen: self._labeller(chosen, nbest, **options),
+            source,
+            output,
+            format,
+            self.n_threads,
+            progress,
+        )
 
     # -- judging --------------------------------------------------------------------------------
 
@@ -200,7 +196,7 @@ class LabelTagger(LearnerParameters, FileTagger):
 
     def evaluate(
         self,
-        source: Any,
+        X: Any,
         format: str | None = None,
         *,
         confidence: bool = False,
@@ -223,11 +219,11 @@ class LabelTagger(LearnerParameters, FileTagger):
         """
         from .scores import Comparison
 
-        return Comparison(self, source, format).as_dict(confidence=confidence, against=against)
+        return Comparison(self, X, format).as_dict(confidence=confidence, against=against)
 
     def report(
         self,
-        source: Any,
+        X: Any,
         format: str | None = None,
         *,
         confidence: bool = False,
@@ -247,5 +243,5 @@ class LabelTagger(LearnerParameters, FileTagger):
         """
         from .scores import Comparison
 
-        found = Comparison(self, source, format)
+        found = Comparison(self, X, format)
         return found.text(confidence=confidence, confusions=confusions, against=against)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import copy
-import itertools
 import sys
 from array import array
 from collections.abc import Mapping
@@ -13,24 +12,23 @@ import numpy as np
 import numpy.typing as npt
 
 from ... import _core
+from ...estimators.calibration import best_temperature
 from ...exceptions import FileError, LineError
-from ...metrics import chunk_f1, token_accuracy
+from ...metrics import chunk_f1, legal_transitions, token_accuracy
+from ...metrics.schemes import are_chunk_labels, file_scheme, written
 from ...text.corpus import Corpus
 from ...text.presets import PRESETS, load_templates
 from ...text.segment_templates import SegmentTemplates
 from ...text.templates import FeatureTemplates
 from ..learning import Learned, learn_task
-from .calibration import best_temperature
-from .chunk_labels import are_chunk_labels, file_scheme, written
-from .model import LabelModel, TaggerModel
-from .problem import LabelProblem, TokenProblem, scheme_masks
+from ..presets import preset_of
+from .model import LabelModel, TaggerModel, joined_names, split_names
+from .problem import LabelProblem, TokenProblem
 
-__all__ = ["Fitting", "TokenFitting", "check_legal", "default_target", "usual_features"]
+__all__ = ["Fitting", "TokenFitting", "default_target", "usual_features"]
 
 Vector = npt.NDArray[np.float64]
 
-#: What taggers do otherwise than the estimators where their user says nothing.
-_PRESETS: dict[str, dict[str, Any]] = {"svm": {"max_iter": 100}, "crf": {"max_iter": 100}}
 #: Learners whose scores are logarithms of probabilities.
 _PROBABILISTIC = ("crf", "hmm")
 #: Columns of CoNLL-U in which "_" is a value like others.
@@ -132,7 +130,7 @@ class Fitting:
             print(line, file=sys.stderr, flush=True)
 
     def run(self, dev: Corpus | None) -> tuple[Any, Learned]:
-        """Learn; return the model and what is known of the passes."""
+        """Learn; return the model and the record of the training."""
         tagger, problem = self.tagger, self.problem()
         judge = chunk_f1 if self.measure == "f1" else token_accuracy
         gold = None if dev is None else dev.column(self.target)
@@ -143,7 +141,7 @@ class Fitting:
         found = learn_task(
             tagger,
             problem,
-            preset=_PRESETS.get(tagger.learner),
+            preset=preset_of("tagger", tagger.learner),
             score=None if dev is None else score,
             measure=self.measure,
             side_by_side=True,
@@ -181,7 +179,7 @@ class TokenFitting(Fitting):
     Parameters
     ----------
     start : TaggerModel, optional
-        Where to go on from.
+        The model to continue from.
     """
 
     presets = PRESETS
@@ -277,9 +275,31 @@ class TokenFitting(Fitting):
             )
         if self.start is not None and labels != self.start.labels:
             new = sorted(set(labels) - set(self.start.labels))
-            raise ValueError(f"the model to go on from does not have the labels {new}")
+            raise ValueError(f"the model to continue from does not have the labels {new}")
         self.labels = labels
         self.measure = "f1" if are_chunk_labels(labels) else "accuracy"
+
+    def forbid(self) -> dict[str, Any]:
+        """Return what the scheme of the labels forbids; nothing without one."""
+        scheme = self.tagger.scheme
+        return dict(legal_transitions(self.labels, scheme)) if scheme else {}
+
+    def check_legal(self, corpus: Corpus) -> None:
+        """Refuse gold labels that the scheme forbids: no learner could ever reach them."""
+        forbid = {name: set(entries) for name, entries in self.forbid().items()}
+        for s in range(len(corpus) if forbid else 0):
+            before = None
+            for t, label in enumerate(corpus.cells(s, self.target)):
+                first = t == 0 and label in forbid["start"]
+                if first or (before, label) in forbid["transition"]:
+                    place = "at the start" if first else f"after {before}"
+                    raise FileError(
+                        corpus.path or "the corpus",
+                        f"{label} {place} is not legal in the scheme {self.tagger.scheme!r}; "
+                        "scheme 'iobes' converts the labels first",
+                        corpus._core.line_number(s, t),
+                    )
+                before = label
 
     # -- learning -------------------------------------------------------------------------------
 
@@ -300,11 +320,9 @@ class TokenFitting(Fitting):
         except LineError as error:
             raise error.in_file(corpus.path or "the corpus") from None
         self.freeze(vocabulary, rows)
-        self.masks = scheme_masks(self.labels, tagger.scheme)
-        if tagger.scheme:
-            check_legal(corpus, self.target, self.labels, self.masks, tagger.scheme)
+        self.check_legal(corpus)
         self._problem = TokenProblem(
-            vocabulary, rows, tagger.order, self.masks, tagger.class_weight, self.sample_weight
+            vocabulary, rows, tagger.order, self.forbid(), tagger.class_weight, self.sample_weight
         )
         self.announce()
         return self._problem
@@ -319,9 +337,20 @@ class TokenFitting(Fitting):
             return {"start": problem.weights_of(self.start)}
         if tagger.learner != "perceptron" or not problem.suits_integers:
             return {}
-        from .integer_perceptron import IntegerPerceptron
+        rows: Any = problem.examples.blocks["label"]
+        read = problem.integer_perceptron().read
+        # Laid out for the one way they are used, once for all runs.
+        batch = read(rows.site_ptr, rows.indptr, rows.indices, problem.gold_numbers)
+        return {"solver": self.integer_perceptron(problem, lambda _: [batch])}
 
-        return {"solver": IntegerPerceptron.in_memory(problem, self.masks, tagger).seeded}
+    def integer_perceptron(self, problem: TokenProblem, batches: Any) -> Any:
+        """Return a function from a seed to the perceptron in whole numbers."""
+        from ...learners.integer_perceptron import IntegerPerceptron
+
+        how = {"average": self.tagger.average, "shuffle": self.tagger.shuffle}
+        return lambda seed: IntegerPerceptron(
+            problem.integer_perceptron, batches, **how, random_state=seed
+        )
 
     def log_loss(self, model: Any, dev: Corpus) -> Any:
         """Return −Σ log P(gold label | sentence) as a function of the temperature."""
@@ -352,7 +381,13 @@ class TokenFitting(Fitting):
             for table, numbers in kept.items()
         }
         if self.start is not None:
-            known["state"] = self._with_earlier_names(keys, kept["state"], known["state"])
+            # Those that only the earlier model knows, by their keys.
+            earlier = dict(zip(self.start.unpacked()[0], self.start.feature_names(), strict=False))
+            by_number = memoryview(keys).cast("Q")
+            ordered = sorted(by_number[f] for f in memoryview(kept["state"]).cast("I"))
+            names = zip(ordered, split_names(*known["state"]), strict=True)
+            merged = [name or earlier.get(key, "").encode() for key, name in names]
+            known["state"] = joined_names(merged)
         return known
 
     def made(self, arrays: dict[str, Any], **more: Any) -> TaggerModel:
@@ -366,22 +401,6 @@ class TokenFitting(Fitting):
             arrays=arrays,
             **more,
         )
-
-    def _with_earlier_names(
-        self, keys: bytes, kept: bytes, names: tuple[bytes, bytes]
-    ) -> tuple[bytes, Any]:
-        """Return the names with those that only the earlier model knows filled in."""
-        assert self.start is not None
-        earlier = dict(zip(self.start.unpacked()[0], self.start.feature_names(), strict=False))
-        by_number = memoryview(keys).cast("Q")
-        ordered = sorted(by_number[f] for f in memoryview(kept).cast("I"))
-        text, ends = names
-        bounds = [0, *memoryview(ends).cast("I")]
-        merged = [
-            text[bounds[i] : bounds[i + 1]] or earlier.get(key, "").encode()
-            for i, key in enumerate(ordered)
-        ]
-        return b"".join(merged), array("I", itertools.accumulate(map(len, merged)))
 
     def shown(self) -> list[str]:
         """Return how the labels are written: as the training file has them."""
@@ -412,9 +431,9 @@ def usual_features(corpus: Corpus, target: int, unknown: str) -> str:
 
 
 def check_start(start: TaggerModel, tagger: Any) -> None:
-    """Refuse to go on from a model whose weights would mean something else here."""
+    """Refuse to continue from a model whose weights would mean something else here."""
     if start.emissions is not None:
-        raise ValueError("start: training cannot go on from a hidden Markov model")
+        raise ValueError("start: training cannot continue from a hidden Markov model")
     if start.order != tagger.order:
         raise ValueError(f"start: a model of order {start.order}, not {tagger.order}")
     width = len(start.unpacked()[1]) - 1 if start.hashed else 0
@@ -422,27 +441,4 @@ def check_start(start: TaggerModel, tagger: Any) -> None:
         bits = width.bit_length() - 1 if width else 0
         raise ValueError(f"start: a model with hash_bits={bits}, not {tagger.hash_bits}")
     if "pair.slots" in start.arrays:
-        raise ValueError("start: training cannot go on from a model with features of label pairs")
-
-
-def check_legal(
-    corpus: Corpus, target: int, labels: list[str], masks: dict[str, Vector], scheme: str
-) -> None:
-    """Refuse gold labels that the constraints forbid: no learner could ever reach them."""
-    index = {label: i for i, label in enumerate(labels)}
-    n = len(labels)
-    start, transition = (masks[name].ravel().tolist() for name in ("start", "transition1"))
-    for s in range(len(corpus)):
-        before = -1
-        for t, label in enumerate(corpus.cells(s, target)):
-            k = index.get(label, -1)
-            first = t == 0 and k >= 0 and start[k] != 0
-            if first or (before >= 0 and k >= 0 and transition[before * n + k] != 0):
-                place = "at the start" if first else f"after {labels[before]}"
-                raise FileError(
-                    corpus.path or "the corpus",
-                    f"{label} {place} is not legal in the scheme {scheme!r}; scheme 'iobes' "
-                    "converts the labels first",
-                    corpus._core.line_number(s, t),
-                )
-            before = k
+        raise ValueError("start: training cannot continue from features of label pairs")

@@ -1,26 +1,29 @@
-"""What a tagger has learned, and why it labels a token as it does: as text, and as a page."""
+"""What a tagger of tokens or segments has learned, and why it labels a token as it does."""
 
 from __future__ import annotations
 
 import heapq
 from array import array
 from collections.abc import Callable, Sequence
+from html import escape
 from typing import Any, NamedTuple
 
+from ...drawing.page import bars, facts_list, heat_table, html_page
+from ...estimators.named import learner_facts
 from ...text.corpus import find_column
-from ..learning import learner_facts
 
-__all__ = [
-    "Decision",
-    "Summary",
-    "explain",
-    "inspect_html",
-    "inspect_text",
-    "model_facts",
-    "summarise",
-    "summary_text",
-    "with_tables",
-]
+__all__ = ["Decision", "Summary", "explain", "inspect_html", "inspect_text", "summarise"]
+
+#: Of the page, besides what all pages have.
+_STYLE = """
+.cards { display: grid; gap: .8rem; grid-template-columns: repeat(auto-fill, minmax(18rem, 1fr)); }
+.card { background: var(--card); border: 1px solid var(--line); border-radius: .5rem;
+  padding: .6rem .8rem; overflow-wrap: anywhere; }
+.card h3 { margin: 0 0 .4rem; font-size: 1rem; }
+.sentence { display: flex; flex-wrap: wrap; gap: .5rem; margin: .5rem 0 1.2rem; }
+.sentence details { margin: 0; } details[open] { flex-basis: 100%; }
+summary b { margin-right: .4rem; }
+"""
 
 
 class Summary(NamedTuple):
@@ -75,7 +78,28 @@ class Decision(NamedTuple):
 def summarise(tagger: Any, top: int = 10, labels: Sequence[str] | None = None) -> Summary:
     """Return the largest weights of a tagger."""
     model = tagger._fitted()
-    wanted = _wanted(model.labels, labels)
+    missing = [k for k in labels or () if k not in model.labels]
+    if missing:
+        known = ", ".join(model.labels)
+        raise ValueError(f"the model has no label {missing[0]!r}; it has {known}")
+    names = (model.pair_table, "start", "end")
+    table, start, end = (array("d", bytes(model.arrays[name])) for name in names)
+    n = len(model.labels)
+    rows = [list(table[a * n : (a + 1) * n]) for a in range(n)]
+    ranked = _strongest(model, top, labels or model.labels)
+    return Summary(model.labels, ranked, rows, list(start), list(end), _facts(model))
+
+
+def _strongest(model: Any, top: int, labels: Sequence[str]) -> dict[str, list[tuple[str, float]]]:
+    """Return by label the features with the largest weights; none of a model of segments.
+
+    It keeps no names of features: there would be those of all segments. A hidden Markov model has
+    words and log P(word | label) instead.
+    """
+    if getattr(model, "emissions", None) is not None:
+        return _likeliest_words(model, top, labels)
+    if not hasattr(model, "feature_names"):
+        return {}
     names = model.feature_names()
     _, row_ptr, column, weights = model.unpacked()
     for_label: list[list[tuple[float, int]]] = [[] for _ in model.labels]
@@ -94,54 +118,50 @@ def summarise(tagger: Any, top: int = 10, labels: Sequence[str] | None = None) -
 
     ranked = {}
     for k, label in enumerate(model.labels):
-        if label not in wanted:
-            continue
-        best = [(name(f), w) for w, f in sorted(for_label[k], reverse=True)]
-        worst = [(name(f), -w) for w, f in sorted(against[k], reverse=True)[: max(1, top // 3)]]
-        ranked[label] = best + worst[::-1]
-    facts = model_facts(model, f"chain of order {model.order}", len(weights))
-    return with_tables(model, "transition1", ranked, facts)
+        if label in labels:
+            best = [(name(f), w) for w, f in sorted(for_label[k], reverse=True)]
+            worst = [(name(f), -w) for w, f in sorted(against[k], reverse=True)[: max(1, top // 3)]]
+            ranked[label] = best + worst[::-1]
+    return ranked
 
 
-def with_tables(model: Any, transitions: str, top: Any, facts: list[tuple[str, str]]) -> Summary:
-    """Return a summary with the tables of a model."""
-    n = len(model.labels)
-    names = (transitions, "start", "end")
-    table, start, end = (array("d", bytes(model.arrays[name])) for name in names)
-    rows = [list(table[a * n : (a + 1) * n]) for a in range(n)]
-    return Summary(model.labels, top, rows, list(start), list(end), facts)
+def _likeliest_words(
+    model: Any, top: int, labels: Sequence[str]
+) -> dict[str, list[tuple[str, float]]]:
+    """Return by label the most probable words of a hidden Markov model with log P(word | label)."""
+    scores, _ = model.templates.emission
+    words = bytes(model.emissions[1]["emission.words"].data).decode().split("\n")
+    rows = [(word, scores(word)) for word in words]
+    ranked = {}
+    for k, label in enumerate(model.labels):
+        if label in labels:
+            best = heapq.nlargest(top, ((float(row[k]), word) for word, row in rows))
+            ranked[label] = [(f"word={word}", score) for score, word in best]
+    return ranked
 
 
-def _wanted(known: list[str], labels: Sequence[str] | None) -> set[str]:
-    if not labels:
-        return set(known)
-    missing = [k for k in labels if k not in known]
-    if missing:
-        raise ValueError(f"the model has no label {missing[0]!r}; it has {', '.join(known)}")
-    return set(labels)
-
-
-def model_facts(model: Any, kind: str, n_weights: int) -> list[tuple[str, str]]:
-    """Return what a model is and how it was trained.
-
-    Parameters
-    ----------
-    kind : str
-        What it scores.
-    n_weights : int
-        How many of its weights are not 0.
-    """
+def _facts(model: Any) -> list[tuple[str, str]]:
+    """Return what a model is and how it was trained."""
     training = model.training
+    described = [
+        ("features", f"{training.get('features', 0):,}; {model.n_weights:,} weights are not 0"),
+        ("templates", str(len(model.templates))),
+    ]
+    passes = training.get("passes")
+    how = f", {passes} {'pass' if passes == 1 else 'passes'}"
+    if getattr(model, "emissions", None) is not None:  # counts of words, not weights of features
+        n_words = bytes(model.emissions[1]["emission.words"].data).count(b"\n") + 1
+        described = [("words", f"{n_words:,}; numbers are log P(word | label)")]
+        how = ""
     facts = [
-        ("learner", f"{training.get('learner')}, {kind}"),
+        ("learner", f"{training.get('learner')}, {model.kind}"),
         *learner_facts(training),
         ("labels", f"{len(model.labels)}, in column {model.target + 1} ({model.target_name})"),
-        ("features", f"{training.get('features', 0):,}; {n_weights:,} weights are not 0"),
-        ("templates", str(len(model.templates))),
+        *described,
         (
             "trained on",
-            f"{training.get('sentences', 0):,} sentences, {training.get('tokens', 0):,} tokens, "
-            f"{training.get('passes')} passes",
+            f"{training.get('sentences', 0):,} sentences, {training.get('tokens', 0):,} tokens"
+            f"{how}",
         ),
     ]
     if training.get("n_models", 1) > 1:
@@ -150,6 +170,8 @@ def model_facts(model: Any, kind: str, n_weights: int) -> list[tuple[str, str]]:
         facts.append(("scheme", str(training["scheme"])))
     if model.temperature is not None:
         facts.append(("temperature", f"{model.temperature:.3g}"))
+    if "cut" in training:
+        facts.append(("chunks cut", str(training["cut"])))
     return facts
 
 
@@ -207,6 +229,11 @@ def _parts(model: Any, reader: Any, s: int) -> Callable[[list[int]], dict[tuple[
     n = len(model.labels)
     named = model.labels
     features = reader.explain(s, False)
+    if model.emissions is not None:  # the j-th number of the one feature is label j's
+        features = [
+            [(f"word given {k}", row[1]) for k, row in zip(named, rows, strict=True)]
+            for rows in features
+        ]
     pairs = reader.explain(s, True) if "pair.slots" in model.arrays else []
     tables = [array("d", bytes(model.arrays[f"transition{m}"])) for m in range(1, model.order + 1)]
     start = array("d", bytes(model.arrays["start"])) or array("d", bytes(8 * n))
@@ -238,7 +265,18 @@ def _parts(model: Any, reader: Any, s: int) -> Callable[[list[int]], dict[tuple[
     return parts
 
 
-# -- as text --------------------------------------------------------------------------------------
+# -- as text and as a page ------------------------------------------------------------------------
+
+
+def _transitions(
+    summary: Summary, labels: Sequence[str] | None = None
+) -> tuple[list[str], list[tuple[str, list[float]]]]:
+    """Return the names of the columns, and the rows, of the table of these labels."""
+    chosen = [k for k, label in enumerate(summary.labels) if not labels or label in labels]
+    rows = [(summary.labels[a], summary.transitions[a]) for a in chosen]
+    rows = [("(start)", summary.start), *rows, ("(end)", summary.end)]
+    columns = [summary.labels[k] for k in chosen]
+    return columns, [(name, [row[b] for b in chosen]) for name, row in rows if row]
 
 
 def inspect_text(
@@ -246,53 +284,61 @@ def inspect_text(
 ) -> str:
     """Return the summary of a tagger as text; with sentences, their explanation instead."""
     if sentences is not None:
-        return "\n".join(_explanation(explain(tagger, sentences), top))
-    return summary_text(summarise(tagger, top, labels), labels)
-
-
-def summary_text(summary: Summary, labels: Sequence[str] | None = None) -> str:
-    """Return a summary as text, with the transitions of these labels."""
+        return "\n\n".join(_explanation(found, top) for found in explain(tagger, sentences))
+    summary = summarise(tagger, top, labels)
     lines = [f"{name:<12} {value}" for name, value in summary.facts]
     for label, features in summary.top.items():
         lines += ["", label]
         lines += [f"  {weight:>10.3f}  {name}" for name, weight in features]
-    lines += ["", "transitions: from the row's label to the column's", *_table(summary, labels)]
+    columns, rows = _transitions(summary, labels)
+    width = max(8, *(len(name) + 1 for name in columns))
+    lines += ["", "transitions: from the row's label to the column's"]
+    lines.append(" " * width + "".join(f"{name:>{width}}" for name in columns))
+    for name, row in rows:
+        lines.append(f"{name:<{width}}" + "".join(f"{w:>{width}.2f}" for w in row))
     return "\n".join(lines)
 
 
-def _table(summary: Summary, labels: Sequence[str] | None) -> list[str]:
-    wanted = _wanted(summary.labels, labels)
-    chosen = [k for k, label in enumerate(summary.labels) if label in wanted]
-    width = max(8, *(len(summary.labels[k]) + 1 for k in chosen))
-    lines = [" " * width + "".join(f"{summary.labels[k]:>{width}}" for k in chosen)]
-    rows = [("(start)", summary.start)] if summary.start else []
-    rows += [(summary.labels[a], summary.transitions[a]) for a in chosen]
-    for name, row in rows:
-        lines.append(f"{name:<{width}}" + "".join(f"{row[b]:>{width}.2f}" for b in chosen))
-    if summary.end:
-        ends = "".join(f"{summary.end[b]:>{width}.2f}" for b in chosen)
-        lines.append(f"{'(end)':<{width}}{ends}")
-    return lines
-
-
-def _explanation(sentences: list[list[Decision]], top: int) -> list[str]:
+def _explanation(decisions: list[Decision], top: int) -> str:
     lines = []
-    for decisions in sentences:
-        for d in decisions:
-            lines.append(
-                f"{' '.join(d.token):<24} {d.label} (p = {d.probability:.3f}), "
-                f"not {d.runner_up}: ahead by {d.margin:.3f}"
-            )
-            lines += [f"  {value:>+10.3f}  {name}" for name, value in d.contributions[:top]]
-        lines.append("")
-    return lines[:-1]
+    for d in decisions:
+        lines.append(
+            f"{' '.join(d.token):<24} {d.label} (p = {d.probability:.3f}), "
+            f"not {d.runner_up}: ahead by {d.margin:.3f}"
+        )
+        lines += [f"  {value:>+10.3f}  {name}" for name, value in d.contributions[:top]]
+    return "\n".join(lines)
 
 
 def inspect_html(
     tagger: Any, top: int = 10, labels: Sequence[str] | None = None, sentences: Any = None
 ) -> str:
     """Return a self-contained page: summary, transitions, explained sentences."""
-    from .page import inspection_page
-
-    explained = explain(tagger, sentences) if sentences is not None else []
-    return inspection_page(summarise(tagger, top, labels), explained, top)
+    summary = summarise(tagger, top, labels)
+    body = ["<h1>What the tagger has learned</h1>", facts_list(summary.facts)]
+    if sentences is not None:
+        body.append("<h2>Why these labels</h2>")
+        body.append(
+            '<p class="note">Open a token to see what put its label before the runner-up: each '
+            "feature's weight for the one minus its weight for the other.</p>"
+        )
+        for decisions in explain(tagger, sentences):
+            body.append('<div class="sentence">')
+            body += [
+                f"<details><summary><b>{escape(d.token[0] if d.token else '')}</b>"
+                f'{escape(d.label)} <span class="note">{d.probability:.2f}</span></summary>'
+                f'<p class="note">not {escape(d.runner_up)}: ahead by {d.margin:.3f}</p>'
+                f"{bars(d.contributions[:top])}</details>"
+                for d in decisions
+            ]
+            body.append("</div>")
+    if summary.top:
+        body += ["<h2>Strongest features, label by label</h2>", '<div class="cards">']
+        for label, features in summary.top.items():
+            shown = bars(features) or '<p class="note">no features</p>'
+            body.append(f'<section class="card"><h3>{escape(label)}</h3>{shown}</section>')
+        body.append("</div>")
+    body.append("<h2>Transitions</h2>")
+    body.append("<p class=\"note\">From the row's label to the column's; ✕ is forbidden.</p>")
+    body.append(heat_table(*_transitions(summary)))
+    return html_page("Tagger", body, _STYLE)

@@ -10,16 +10,16 @@ from collections.abc import Callable, Mapping
 from ... import _core
 from ...exceptions import LineError
 from ...io.container import Tensor, check_dtype, write_container
+from ...io.stored_model import StoredModel
+from ...io.stored_templates import read_templates, stored_templates
 from ...text.corpus import Corpus, column_names
 from ...text.templates import FeatureTemplates
-from ..stored_model import StoredModel
-from ..stored_templates import read_templates, stored_templates
 
 TYPE_CHECKING = False  # importing typing costs more than labelling a sentence
 if TYPE_CHECKING:
     from typing import Any
 
-__all__ = ["LabelModel", "TaggerModel"]
+__all__ = ["LabelModel", "TaggerModel", "joined_names", "split_names"]
 
 _MOST_ORDER = 4
 _MOST_COLUMNS = 1 << 15  # of a line as long as lines may be
@@ -130,6 +130,7 @@ class TaggerModel(LabelModel):
 
     task = "tagger"
     called = "a tagger"
+    pair_table = "transition1"
 
     def __init__(
         self,
@@ -149,6 +150,16 @@ class TaggerModel(LabelModel):
         self.emissions = emissions
         features = self.templates.compile(self.format, self.n_columns)
         self.core = _core.TaggerModel(features, self.labels, shown, order, hashed, self.arrays)
+
+    @property
+    def kind(self) -> str:
+        """What it scores."""
+        return f"chain of order {self.order}"
+
+    @property
+    def n_weights(self) -> int:
+        """How many of its weights are not 0."""
+        return len(self.unpacked()[3])
 
     # -- files ----------------------------------------------------------------------------------
 
@@ -176,7 +187,7 @@ class TaggerModel(LabelModel):
                 shape = (len(memoryview(data).cast("B")) // 16, 2) if part == "slots" else None
                 tensors[name] = Tensor(_DTYPES[part], data, shape)
         if precision != "float32":
-            from .compact import compact_tensors
+            from ...io.weight_tables import compact_tensors
 
             tensors.update(
                 compact_tensors(self.core, precision, bool(self.arrays.get("pair.slots")))
@@ -208,7 +219,7 @@ class TaggerModel(LabelModel):
             raise ValueError(f"an order of {order}")
         emissions = None
         if "emissions" in d:
-            from .hidden_markov import load_emissions
+            from ...estimators.stored.word_emissions import load_emissions
 
             templates.emission = (load_emissions(d["emissions"], tensors), len(labels))
             kept = {key: t for key, t in tensors.items() if key.startswith("emission.")}
@@ -226,7 +237,7 @@ class TaggerModel(LabelModel):
                 check_dtype(key, tensors[key], dtype)
                 arrays[key] = tensors[key].data
         else:
-            from .compact import expand_tensors
+            from ...io.weight_tables import expand_tensors
 
             rounded = "F16" if d["precision"] == "float16" else "I8"
             arrays.update(expand_tensors(tensors, tables, rounded, len(labels), bool(d["hashed"])))
@@ -277,10 +288,7 @@ class TaggerModel(LabelModel):
         """Return the names of the features, in the order of :meth:`unpacked`."""
         if table not in self.names:
             return []
-        text, end = self.names[table]
-        whole = bytes(text)
-        bounds = [0, *array("I", bytes(end))]
-        return [whole[a:b].decode(errors="replace") for a, b in itertools.pairwise(bounds)]
+        return [name.decode(errors="replace") for name in split_names(*self.names[table])]
 
     def unpacked(self, table: str = "state") -> tuple[Any, Any, Any, Any]:
         """Return keys, row pointers, columns and weights of the features that have weights."""
@@ -291,3 +299,14 @@ class TaggerModel(LabelModel):
             memoryview(column).cast("I"),
             memoryview(weights).cast("d"),
         )
+
+
+def split_names(text: Any, ends: Any) -> list[bytes]:
+    """Return the names of features that a model has as one text and where each ends."""
+    whole, bounds = bytes(text), [0, *array("I", bytes(ends))]
+    return [whole[a:b] for a, b in itertools.pairwise(bounds)]
+
+
+def joined_names(names: list[bytes]) -> tuple[bytes, array[int]]:
+    """Return names as a model has them: the reverse of :func:`split_names`."""
+    return b"".join(names), array("I", itertools.accumulate(map(len, names)))

@@ -9,17 +9,18 @@ import numpy as np
 import numpy.typing as npt
 
 from ... import _core
+from ...estimators.constraints import put_masks
 from ...estimators.outputs import class_weights, refuse_no_weight
 from ...features.rows import Examples, FeatureRows
+from ...io.weight_tables import packed_table
 from ...losses.costs import as_cost
-from ...metrics import legal_transitions
 from ...problem.array_problem import ArrayProblem
 from ...problem.gold import GoldOutputs
-from ...scoring.layout import WeightBlock, WeightLayout, observed_outcomes
+from ...scoring.layout import WeightBlock, WeightLayout, filled_rows, observed_outcomes
 from ...structures.base import Structure
 from ...structures.chains.chain import Chain
 
-__all__ = ["LabelProblem", "TokenProblem", "Weighted", "scheme_masks"]
+__all__ = ["LabelProblem", "TokenProblem", "Weighted"]
 
 Vector = npt.NDArray[np.float64]
 
@@ -53,11 +54,11 @@ class LabelProblem(ArrayProblem):
     blocks : mapping of str to Weighted
         The blocks that have features; the others have one weight for each outcome.
     gold : GoldOutputs
-    masks : mapping of str to array
-        By block, 0, or −∞ where something is forbidden. Gold labels must keep to it: who made
-        them from a file has looked, and could say where.
+    forbid : mapping of str to list
+        What is forbidden, as in the estimators. Gold labels must respect it; the caller checks
+        that, because only the caller can name the line of the file.
     class_weight, sample_weight
-        As the estimators have them.
+        As in the estimators.
     """
 
     def __init__(
@@ -66,12 +67,13 @@ class LabelProblem(ArrayProblem):
         labels: list[str],
         blocks: Mapping[str, Weighted],
         gold: GoldOutputs,
-        masks: Mapping[str, Vector],
+        forbid: Mapping[str, Any],
         class_weight: Any = None,
         sample_weight: Vector | None = None,
     ) -> None:
         weights: dict[str, WeightBlock | None] = {}
-        for name, spec in structure.blocks(len(labels)).items():
+        specs = structure.blocks(len(labels))
+        for name, spec in specs.items():
             if name in blocks:
                 rows, row_ptr, column, real = blocks[name]
                 weights[name] = WeightBlock(
@@ -84,11 +86,8 @@ class LabelProblem(ArrayProblem):
                 )
             else:
                 weights[name] = WeightBlock(spec.outcomes, 1, shared=True)
-        for name, mask in masks.items():
-            masked = weights[name]
-            assert masked is not None
-            masked.mask = mask
         names = np.array(labels, dtype=object)
+        put_masks(forbid, weights, {name: spec.inner for name, spec in specs.items()}, names)
         by_class = class_weights(class_weight, names, gold)
         if by_class is not None:
             sample_weight = by_class if sample_weight is None else sample_weight * by_class
@@ -106,7 +105,7 @@ class LabelProblem(ArrayProblem):
         self.name = "a tagger"
 
     def _check_gold(self, gold: dict[str, Any]) -> None:
-        """Trust the maker: see ``masks``."""
+        """Trust the maker: see ``forbid``."""
 
     def rows(self, name: str, w: Vector) -> tuple[Any, Any, Vector]:
         """Return row pointers, columns and weights of a block that has features."""
@@ -133,8 +132,9 @@ class TokenProblem(LabelProblem):
         The tokens in its terms, which are taken out of it.
     order : int
         Of the chain.
-    masks : mapping of str to array
-        What :func:`scheme_masks` says.
+    forbid : mapping of str to list
+        First labels, last ones and pairs that cannot be, as
+        :func:`~structlearn.metrics.legal_transitions` has them.
     """
 
     def __init__(
@@ -142,7 +142,7 @@ class TokenProblem(LabelProblem):
         vocabulary: _core.Vocabulary,
         rows: _core.TokenRows,
         order: int,
-        masks: Mapping[str, Vector],
+        forbid: Mapping[str, Any],
         class_weight: Any = None,
         sample_weight: Vector | None = None,
     ) -> None:
@@ -155,7 +155,7 @@ class TokenProblem(LabelProblem):
         )
         row_ptr = np.frombuffer(vocabulary.row_ptr(), np.uint32)
         column = np.frombuffer(vocabulary.column(), np.uint32)
-        filled = _filled(row_ptr, column, len(labels))
+        filled = filled_rows(row_ptr, column, len(labels))
         blocks = {"label": Weighted(features, *filled)}
         if vocabulary.pair_size:
             blocks["transition"] = _pairs(arrays, vocabulary.pair_size, len(labels))
@@ -166,7 +166,7 @@ class TokenProblem(LabelProblem):
         self.order, self.n_labels = order, len(labels)
         structure = Chain(order=order)
         pair_block = str(structure.pair_block)
-        named = {pair_block if name == "transition1" else name: m for name, m in masks.items()}
+        named = {pair_block if name == "transition" else name: k for name, k in forbid.items()}
         gold = GoldOutputs(outputs, known, sentence)
         super().__init__(structure, labels, blocks, gold, named, class_weight, sample_weight)
 
@@ -181,6 +181,15 @@ class TokenProblem(LabelProblem):
             and bool((self.gold_numbers >= 0).all())
             and self.n_labels <= _MOST_LABELS
         )
+
+    def integer_perceptron(self) -> _core.IntegerPerceptron:
+        """Return the core's perceptron in whole numbers, with a weight for each of this problem."""
+        blocks = self.layout.present()
+        label = blocks["label"]
+        real: Any = b"" if label.real is None else label.real
+        masks = (blocks[name].mask for name in ("start", "end", "transition"))
+        tables = (b"" if mask is None else mask for mask in masks)
+        return _core.IntegerPerceptron(self.n_labels, label.row_ptr, label.column, real, *tables)
 
     def model_arrays(
         self, keys: Any, pair_keys: Any, w: Vector, prune: float
@@ -215,10 +224,8 @@ class TokenProblem(LabelProblem):
             rows = (row_ptr[:-1], column[:last], values[:last])
             tables["pair"] = [pair_keys, *map(np.ascontiguousarray, rows), self.n_labels**2, prune]
         for table_name, given in tables.items():
-            packed = _core.pack_weights(*given)
-            for part, data in zip(("slots", "weight", "outcome"), packed[:3], strict=True):
-                arrays[f"{table_name}.{part}"] = data
-            kept[table_name] = packed[3]
+            packed, kept[table_name] = packed_table(table_name, *given)
+            arrays.update(packed)
         return arrays, kept
 
     def weights_of(self, model: Any) -> Vector:
@@ -238,41 +245,6 @@ class TokenProblem(LabelProblem):
                         np.isfinite(table), table, 0.0
                     )
         return w
-
-
-def scheme_masks(labels: list[str], scheme: str | None) -> dict[str, Vector]:
-    """Return what a scheme of chunk labels forbids, by table: 0, or −∞; nothing without one."""
-    if not scheme:
-        return {}
-    n = len(labels)
-    index = {label: i for i, label in enumerate(labels)}
-    rules = legal_transitions(labels, scheme)
-    masks = {"start": np.zeros(n), "end": np.zeros(n), "transition1": np.zeros((n, n))}
-    for name in ("start", "end"):
-        masks[name][[index[label] for label in rules[name]]] = -np.inf
-    for a, b in rules["transition"]:
-        masks["transition1"][index[a], index[b]] = -np.inf
-    return masks
-
-
-def _filled(row_ptr: Any, column: Any, n_labels: int) -> tuple[Any, Any, Any]:
-    """Return rows of which those that are nearly full are stored full, and which entries are real.
-
-    Such rows are added as vectors, which is faster from about a quarter of the labels on.
-    """
-    counts = np.diff(row_ptr).astype(np.int64)
-    full = (counts >= max(4, n_labels // 4)) & (counts < n_labels)
-    if not full.any():
-        return row_ptr, column, None
-    sizes = np.where(full, n_labels, counts)
-    begin = np.concatenate(([0], np.cumsum(sizes)))
-    within = np.arange(begin[-1]) - np.repeat(begin[:-1], sizes)
-    rows = np.repeat(np.arange(len(counts)), counts)
-    place = np.where(full[rows], column, np.arange(len(column)) - row_ptr[rows]) + begin[rows]
-    within[place] = column
-    real = np.zeros(len(within), np.uint8)
-    real[place] = 1
-    return begin.astype(np.uint32), within.astype(np.uint32), real
 
 
 def _pairs(arrays: dict[str, Any], n_features: int, n_labels: int) -> Weighted:

@@ -14,8 +14,8 @@ from ...metrics import (
     sequence_accuracy,
     token_accuracy,
 )
-from ..significance import significance
-from .chunk_labels import are_chunk_labels
+from ...metrics.schemes import are_chunk_labels
+from ...metrics.significance import significance
 
 __all__ = ["Comparison"]
 

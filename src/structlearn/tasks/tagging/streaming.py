@@ -1,4 +1,4 @@
-"""Training on a file larger than memory: the perceptron over pieces of it, read anew each pass.
+"""Training on a file larger than memory: the perceptron over pieces of it, read again in each pass.
 
 In memory are the features with their weights and one piece of the file. The first pass over the
 file counts, then come the passes of learning, and a last one finds the names of the features that
@@ -8,57 +8,25 @@ have weights. ``seen(…)``, which needs the whole file at once, is left out of 
 from __future__ import annotations
 
 import copy
-import itertools
 from array import array
 from collections.abc import Iterator
 from typing import Any
 
 from ... import _core
-from ...exceptions import FileError, LineError
-from ...text.corpus import Corpus, guess_format
-from ...text.files import pieces
+from ...exceptions import FileError
+from ...text.corpus import Corpus
 from ...text.presets import PRESETS, load_templates
+from ...text.stream import CorpusStream
 from ...text.templates import FeatureTemplates
-from .fitting import TokenFitting, check_legal, default_target, usual_features
-from .integer_perceptron import IntegerPerceptron
-from .problem import TokenProblem, scheme_masks
+from .fitting import TokenFitting, default_target, usual_features
+from .model import joined_names, split_names
+from .problem import TokenProblem
 
 __all__ = ["StreamFitting"]
 
-#: Bytes of text a piece, and of strings to be kept from piece to piece.
-_PIECE = 4 << 20
-_MOST_STRINGS = 64 << 20
-
-
-class _Stream:
-    """The pieces of a file as corpora that share their strings."""
-
-    def __init__(self, path: str, format: str | None) -> None:
-        if path == "-":
-            raise ValueError("standard input cannot be read more than once: name a file")
-        self.path = path
-        first = next(pieces(path, 1 << 16), None)
-        self.format = format or guess_format(path, first[0] if first else b"")
-        self.corpus = Corpus(_core.Corpus(self.format), self.format, path)
-
-    def __iter__(self) -> Iterator[Corpus]:
-        core = self.corpus._core
-        for text, line in pieces(self.path, _PIECE):
-            if core.n_bytes > _MOST_STRINGS:
-                core.clear()
-            else:
-                core.clear_tokens()
-            core.set_line(line)
-            try:
-                core.read(text)
-            except LineError as error:
-                raise error.in_file(self.path) from None
-            if core.n_tokens:
-                yield self.corpus
-
 
 class StreamFitting(TokenFitting):
-    """One training run over a file that is read anew for each pass.
+    """One training run over a file that is read again in each pass.
 
     Parameters
     ----------
@@ -69,7 +37,7 @@ class StreamFitting(TokenFitting):
     """
 
     def __init__(self, tagger: Any, path: str, format: str | None) -> None:
-        self.stream = _Stream(path, format)
+        self.stream = CorpusStream(path, format)
         first = next(iter(self.stream), None)
         if first is None:
             raise FileError(path, "there are no sentences in it")
@@ -99,25 +67,21 @@ class StreamFitting(TokenFitting):
             self.counts["sentences"] += len(corpus)
             self.counts["tokens"] += corpus.n_tokens
         self.freeze(vocabulary, None)
-        self.masks = scheme_masks(self.labels, self.tagger.scheme)
-        self._problem = _StreamProblem(vocabulary, _core.TokenRows(), 1, self.masks)
+        self._problem = _StreamProblem(vocabulary, _core.TokenRows(), 1, self.forbid())
         self._problem.told = {**self.counts, "keys": vocabulary.keys()}
         self.announce()
         return self._problem
 
     def how(self, problem: Any) -> dict[str, Any]:
         """Return the perceptron over pieces: whole numbers are all that streaming has."""
-        learner = IntegerPerceptron(problem, self.masks, self._batches, self.tagger)
-        return {"solver": learner.seeded}
+        return {"solver": self.integer_perceptron(problem, self._batches)}
 
     def _batches(self, native: _core.IntegerPerceptron) -> Iterator[_core.IntegerBatch]:
-        tagger = self.tagger
         for corpus, extractor in self.extracted():
             rows = self.vocabulary.rows(extractor, corpus._core).arrays()
             if (rows["label"] < 0).any():
                 raise FileError(self.stream.path, "streaming needs the label of every token")
-            if tagger.scheme:
-                check_legal(corpus, self.target, self.labels, self.masks, tagger.scheme)
+            self.check_legal(corpus)
             yield native.read(rows["sentence"], rows["begin"], rows["feature"], rows["label"])
 
     def more(self) -> dict[str, Any]:
@@ -131,13 +95,10 @@ class StreamFitting(TokenFitting):
         found: list[bytes] = [b""] * len(wanted)
         first = 0
         for corpus, extractor in self.extracted():
-            text, end = self.vocabulary.names(extractor, False, wanted, first, len(corpus))
-            bounds = [0, *memoryview(end).cast("I")]
-            for i in range(len(wanted)):
-                if bounds[i + 1] > bounds[i]:
-                    found[i] = text[bounds[i] : bounds[i + 1]]
+            names = self.vocabulary.names(extractor, False, wanted, first, len(corpus))
+            found = [new or old for new, old in zip(split_names(*names), found, strict=True)]
             first += len(corpus)
-        return {"state": (b"".join(found), array("I", itertools.accumulate(map(len, found))))}
+        return {"state": joined_names(found)}
 
 
 class _StreamProblem(TokenProblem):

@@ -7,9 +7,9 @@ from array import array
 from collections.abc import Mapping, Sequence
 
 from ... import _core
+from ...estimators.declared import check_whole
 from ...text.corpus import Corpus
-from ..base import check_source, read_source
-from ..parameters import check_whole
+from ...text.sources import check_source, read_source
 from .base import LabelTagger
 from .model import TaggerModel
 
@@ -26,7 +26,7 @@ class Tagger(LabelTagger):
     Parameters
     ----------
     features : {"auto", "pos", "chunk", "ner", "none"}, path or FeatureTemplates, default="auto"
-        What it looks at (:mod:`structlearn.text.templates`). "auto" goes by the labels.
+        What it looks at (:mod:`structlearn.text.templates`). "auto": the labels decide.
     learner : {"perceptron", "svm", "crf", "hmm", "passive-aggressive", "arow", "adagrad"}
         The estimator that learns the weights, by default
         :class:`~structlearn.estimators.StructuredPerceptron`. "svm" and "crf" minimise
@@ -104,7 +104,9 @@ class Tagger(LabelTagger):
             from .hidden_markov import CountedFitting
 
             if start is not None:
-                raise ValueError("start: a hidden Markov model is counted, it cannot go on")
+                raise ValueError(
+                    "start: a hidden Markov model is counted, it cannot continue from a model"
+                )
             return CountedFitting(self, corpus, None, sample_weight)
         from .fitting import TokenFitting
 
@@ -112,7 +114,7 @@ class Tagger(LabelTagger):
         return TokenFitting(self, corpus, earlier, sample_weight)
 
     def fit_stream(self, train: str | os.PathLike[str], *, format: str | None = None) -> Tagger:
-        """Learn from a file of any size by reading it anew for each pass.
+        """Learn from a file of any size by reading it again in each pass.
 
         In memory are the features, their weights and a piece of the file at a time. The perceptron
         only; sentences are shuffled within pieces.
@@ -156,7 +158,7 @@ class Tagger(LabelTagger):
         X : path, Corpus or list of sentences
             With or without the column of labels.
         known : list of lists, optional
-            Labels known beforehand, None elsewhere: the others are the best beside them.
+            Labels known beforehand, None elsewhere: the others are the best given these.
         """
         model: TaggerModel = self._fitted()
         corpus = self._read_input(X)
@@ -188,7 +190,7 @@ class Tagger(LabelTagger):
     def predict_marginals(self, X: Any) -> list[list[dict[str, float]]]:
         """Return P(label | sentence) of each token, by label.
 
-        Calibrated where the model was trained with a dev set; otherwise as the scores have it.
+        Calibrated if the model was trained with a dev set, else computed from the raw scores.
         """
         model: TaggerModel = self._fitted()
         corpus = self._read_input(X)

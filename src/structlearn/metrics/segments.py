@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from ...metrics.boundaries import chunks
+from .boundaries import chunks
 
 __all__ = ["OUTSIDE", "to_labels", "to_segments"]
 

@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.metrics import accuracy_score, jaccard_score
 
-from structlearn.tasks.images.scores import compare
+from structlearn.metrics.overlap import compare
 
 
 @settings(max_examples=60, deadline=None)
@@ -39,6 +39,17 @@ def test_nothing_but_void():
     overlap = compare([np.full((2, 2), -1)], [np.zeros((2, 2), dtype=int)], 2)
     assert (overlap.pixels, overlap.accuracy, overlap.mean_iou) == (0, 0.0, 0.0)
     assert overlap.as_dict(["a", "b"])["iou_by_class"] == {"a": None, "b": None}
+
+
+def test_table():
+    gold, found = [np.array([[0, 0, 0, 1]])], [np.array([[0, 1, 1, 1]])]
+    rows = compare(gold, found, 3).table(["a", "b", "c"], alone=compare(gold, gold, 3))
+    assert [row.split() for row in rows.splitlines()] == [
+        ["class", "IoU", "alone", "pixels"],
+        ["a", "33.33", "100.00", "3"],
+        ["b", "33.33", "100.00", "1"],
+        ["c", "–", "–", "0"],
+    ]
 
 
 def test_confusions():

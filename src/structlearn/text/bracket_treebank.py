@@ -5,11 +5,11 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable
 
-from ...exceptions import FileError
-from ...text.corpus import NO_TEXT, guess_format, is_text
-from ...text.files import read_bytes
-from ...text.trees import Tree, parse_brackets, read_tree_text
-from ..base import check_source, paired
+from ..exceptions import FileError
+from .corpus import NO_TEXT, guess_format, is_text
+from .files import read_bytes
+from .sources import check_source, paired
+from .trees import Tree, parse_brackets, read_tree_text
 
 TYPE_CHECKING = False  # importing typing costs more than parsing a sentence
 if TYPE_CHECKING:
@@ -100,7 +100,7 @@ def read_sentences(
     """
     if format not in (None, *FORMATS):
         raise ValueError(
-            f"a parser of constituents reads the formats {' and '.join(FORMATS)}, not {format!r}"
+            f"a constituency parser reads the formats {' and '.join(FORMATS)}, not {format!r}"
         )
     if not isinstance(source, (str, os.PathLike)):
         rows = enumerate(check_source(source), 1)
@@ -152,8 +152,8 @@ def _text_sentences(path: str, text: bytes, *, sure: bool) -> list[Sentence]:
     if not sure and guess_format(path, text) == "conllu":
         raise FileError(
             path,
-            "it looks like CoNLL-U: a parser of constituents reads bracketed trees, or plain text "
-            "with a sentence a line (--format text)",
+            "it looks like CoNLL-U: a constituency parser reads bracketed trees, or plain text "
+            "with one sentence per line (--format text)",
         )
     try:
         lines = text.decode("utf-8-sig").split("\n")
@@ -164,8 +164,8 @@ def _text_sentences(path: str, text: bytes, *, sure: bool) -> list[Sentence]:
         if not sure and "\t" in row:
             raise FileError(
                 path,
-                "a tab: are these columns? A parser of constituents reads bracketed trees, or "
-                "plain text with a sentence a line; --format text says that it is that",
+                "a tab: are these columns? A constituency parser reads bracketed trees, or plain "
+                "text with one sentence per line (--format text)",
                 line,
             )
         words = [_escaped(word) for word in row.split()]
@@ -181,7 +181,7 @@ def _given_sentences(row: Any, number: int, traces: bool) -> list[Sentence]:
     if isinstance(row, Tree) or (isinstance(row, str) and _bracketed(row)):
         return [_bare(tree, Place(number), traces) for tree, _ in _given([row], number)]
     if not isinstance(row, str) and not hasattr(row, "__iter__"):
-        raise ValueError(f"sentence {number} is no list of words, string or tree: {row!r:.60}")
+        raise ValueError(f"sentence {number} is not a list of words, string or tree: {row!r:.60}")
     words: list[Any] = row.split() if isinstance(row, str) else list(row)
     if not words:
         raise place.error("is empty: it has no words")
@@ -198,7 +198,7 @@ def _given_sentences(row: Any, number: int, traces: bool) -> list[Sentence]:
                 reason = NO_TEXT
             else:
                 continue
-            raise ValueError(f"sentence {number}: {cell!r:.60} is no {what}: {reason}")
+            raise ValueError(f"sentence {number}: {cell!r:.60} is not a {what}: {reason}")
     return [Sentence([_escaped(word) for word in words], tags, place)]
 
 

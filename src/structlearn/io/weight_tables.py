@@ -1,6 +1,7 @@
-"""Weights in half or a quarter of the space: keys, counts, labels and rounded weights.
+"""Tables of the weights of features: as models look them up, and smaller, for files.
 
-The table of slots is left out of the file and made again when it is read.
+The smaller ones hold keys, counts, labels and rounded weights; the table of slots is made again
+when they are read.
 """
 
 from __future__ import annotations
@@ -10,10 +11,26 @@ from typing import Any
 
 import numpy as np
 
-from ... import _core
-from ...io.container import Tensor
+from .. import _core
+from .container import Tensor
 
-__all__ = ["compact_tensors", "expand_tensors"]
+__all__ = ["compact_tensors", "expand_tensors", "packed_table"]
+
+
+def packed_table(name: str, *rows: Any) -> tuple[dict[str, Any], bytes]:
+    """Return the arrays of a table by name, and the numbers of the features that it has.
+
+    Parameters
+    ----------
+    name : str
+        Of the table.
+    rows
+        Keys, row pointers, columns and weights of the features, the number of outcomes, and the
+        size of weights up to which they are left out.
+    """
+    *parts, kept = _core.pack_weights(*rows)
+    names = (f"{name}.{part}" for part in ("slots", "weight", "outcome"))
+    return dict(zip(names, parts, strict=True)), kept
 
 
 def compact_tensors(core: Any, precision: str, pairs: bool) -> dict[str, Tensor]:
@@ -74,9 +91,6 @@ def expand_tensors(
             raise ValueError("a weight that is not a number")
         if not hashed and (len(np.unique(keys)) != len(keys) or not keys.all()):
             raise ValueError("a key twice")
-        packed = _core.pack_weights(
-            b"" if hashed and table == "state" else keys, row_ptr, column, w * scale, outcomes, 0.0
-        )
-        for part, data in zip(("slots", "weight", "outcome"), packed[:3], strict=True):
-            arrays[f"{table}.{part}"] = data
+        known: Any = b"" if hashed and table == "state" else keys
+        arrays.update(packed_table(table, known, row_ptr, column, w * scale, outcomes, 0.0)[0])
     return arrays

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 
 from .. import _core
-from ..io.container import Tensor, check_dtype
 from ..text.templates import FeatureTemplates
+from .container import Tensor, check_dtype
 
 TYPE_CHECKING = False  # importing typing costs more than labelling a sentence
 if TYPE_CHECKING:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 import numpy.typing as npt
@@ -12,10 +12,12 @@ __all__ = ["Basis", "PixelFeatures", "opponent_colours"]
 
 Floats = npt.NDArray[np.float32]
 
-#: Gaussian filters end at so many standard deviations.
+#: Gaussian filters end at this many standard deviations.
 _REACH = 3.0
 #: Numbers of a strip of the image that are worked out at once; bounds the memory.
 _STRIP = 1 << 22
+#: Pixels whose expanded features fit into the cache.
+_CHUNK = 2048
 
 
 def opponent_colours(image: Floats) -> Floats:
@@ -133,8 +135,8 @@ class Basis:
     """Bends features: each becomes itself and its excess over some of its quantiles.
 
     b → (z, max(0, z − q₁), ..., max(0, z − q_m)) with z = (b − mean)/deviation kept within ±4; a
-    constant comes last. A linear score of these is any sum of piecewise linear functions, one a
-    feature, with m + 1 pieces.
+    constant comes last. A linear score of these is any sum of piecewise linear functions, one for
+    each feature, with m + 1 pieces.
 
     Parameters
     ----------
@@ -174,6 +176,12 @@ class Basis:
             np.maximum(bent, np.float32(0), out=bent)
         found[:, -1] = 1.0
         return found
+
+    def chunks(self, base: Floats) -> Iterator[tuple[slice, Floats]]:
+        """Iterate over the expansion of (n, B) features, as many pixels as fit into the cache."""
+        for begin in range(0, len(base), _CHUNK):
+            part = slice(begin, min(begin + _CHUNK, len(base)))
+            yield part, self.expand(base[part])
 
     def names(self, features: Sequence[str]) -> list[str]:
         """Return a name for each number of the expansion."""

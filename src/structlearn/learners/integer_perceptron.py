@@ -8,14 +8,13 @@ have no weights all weights are whole numbers, and 32-bit integers compute what
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable
 from typing import Any
 
 import numpy as np
 
-from ... import _core
-from ...learners.base import Progress, Settings, Training
-from .problem import TokenProblem
+from .. import _core
+from .base import Progress, Settings, Training
 
 __all__ = ["IntegerPerceptron"]
 
@@ -23,55 +22,33 @@ Batches = Callable[[_core.IntegerPerceptron], Iterable[_core.IntegerBatch]]
 
 
 class IntegerPerceptron:
-    """A learner for :func:`~structlearn.tasks.learning.learn_task`.
+    """A learner over sentences that the core has read.
 
     Parameters
     ----------
-    problem : TokenProblem
-        Knows which weights there are.
-    masks : mapping of str to array
-        What :func:`~structlearn.tasks.tagging.problem.scheme_masks` says.
+    native : callable
+        Makes the learner of the core, which knows the weights there are.
     batches : callable
         Gives the sentences of a pass, read by the learner of the core that it is called with.
-    tagger : Tagger
-        Says whether to ``average`` and to ``shuffle``.
+    average, shuffle : bool
+        As :class:`~structlearn.estimators.StructuredPerceptron` has them.
+    random_state : int
+        Seed of the order of the sentences.
     """
 
     minimises = False
 
     def __init__(
-        self, problem: TokenProblem, masks: Mapping[str, Any], batches: Batches, tagger: Any
+        self,
+        native: Callable[[], _core.IntegerPerceptron],
+        batches: Batches,
+        *,
+        average: bool,
+        shuffle: bool,
+        random_state: int,
     ) -> None:
-        block = problem.layout.blocks["label"]
-        assert block is not None
-        real: Any = b"" if block.real is None else block.real
-        tables = (masks.get(name, b"") for name in ("start", "end", "transition1"))
-        self._layout = (problem.n_labels, block.row_ptr, block.column, real, *tables)
-        self._batches = batches
-        self.average, self.shuffle = tagger.average, tagger.shuffle
-        self.random_state = 0
-
-    @classmethod
-    def in_memory(
-        cls, problem: TokenProblem, masks: Mapping[str, Any], tagger: Any
-    ) -> IntegerPerceptron:
-        """Return one over the sentences of a problem that ``suits_integers``."""
-        rows = problem.examples.blocks["label"]
-        made = cls(problem, masks, lambda _: [batch], tagger)
-        assert rows.indptr is not None
-        assert rows.indices is not None
-        # Laid out for the one way they are used, once for all runs.
-        batch = made._native().read(rows.site_ptr, rows.indptr, rows.indices, problem.gold_numbers)
-        return made
-
-    def _native(self) -> _core.IntegerPerceptron:
-        return _core.IntegerPerceptron(*self._layout)
-
-    def seeded(self, seed: int) -> IntegerPerceptron:
-        """Return one over the same sentences that shuffles by this seed."""
-        other = object.__new__(type(self))
-        other.__dict__.update(self.__dict__, random_state=seed)
-        return other
+        self._native, self._batches = native, batches
+        self.average, self.shuffle, self.random_state = average, shuffle, random_state
 
     def run(
         self,

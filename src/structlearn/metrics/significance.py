@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from ..metrics import bootstrap_interval, randomization_test
+from .bootstrap import bootstrap_interval
+from .randomization import randomization_test
 
 __all__ = ["significance"]
 

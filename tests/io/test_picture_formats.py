@@ -8,11 +8,11 @@ import pytest
 from PIL import Image
 
 from structlearn.exceptions import FileError
+from structlearn.io.image_folders import read_examples
+from structlearn.io.images import read_image
+from structlearn.io.masks import read_mask
 from structlearn.tasks import ImageSegmenter
-from structlearn.tasks.images.folders import read_examples
-from structlearn.tasks.images.images import read_image
-from structlearn.tasks.images.masks import read_mask
-from tests.tasks.images.image_folders import save, shapes
+from tests.io.image_folders import save, shapes
 
 RNG = np.random.default_rng(0)
 COLOUR = RNG.integers(0, 256, (6, 9, 3), dtype=np.uint8)

@@ -6,11 +6,12 @@ import os
 from bisect import bisect_right
 from collections.abc import Iterator
 
-from ... import _core
-from ...exceptions import FileError, LineError
-from ...text.corpus import Corpus, add_tokens, guess_format, read_corpus, split_sentence
-from ...text.files import pieces
-from ..base import check_source, label_pieces, paired
+from .. import _core
+from ..exceptions import FileError, LineError
+from .corpus import Corpus, add_tokens, guess_format, read_corpus, split_sentence
+from .files import pieces
+from .labelling import label_pieces
+from .sources import check_source, paired
 
 TYPE_CHECKING = False  # importing typing costs more than labelling a sentence
 if TYPE_CHECKING:
@@ -52,7 +53,7 @@ def _sentences(source: Any) -> Iterator[list[Any]]:
         tokens = split_sentence(sentence) if hasattr(sentence, "__iter__") else [sentence]
         if not all(isinstance(token, (str, tuple, list)) for token in tokens):
             raise ValueError(
-                f"sentence {number} is no list of words, each a string or a tuple of cells: "
+                f"sentence {number} is not a list of words, each a string or a tuple of cells: "
                 f"{sentence!r:.60}"
             )
         yield tokens
@@ -159,8 +160,8 @@ def settled_format(source: str | os.PathLike[str], text: bytes, format: str | No
         if len(words) > 1 and not line.startswith(b"#"):
             raise FileError(
                 os.fspath(source),
-                f"it has {len(words)} columns and is no CoNLL-U: --format text says that a line "
-                "is a sentence, --format columns that its first column is a word",
+                f"it has {len(words)} columns and is not CoNLL-U: use --format text if each line "
+                "is a sentence, --format columns if the first column holds the words",
                 number,
             )
         if words:
@@ -171,7 +172,7 @@ def settled_format(source: str | os.PathLike[str], text: bytes, format: str | No
 def label_text(
     make_labeller: Any, source: str | os.PathLike[str], output: Any, threads: int, progress: Any
 ) -> int:
-    """Parse plain text, a sentence a line, as a column file of it would be; return the tokens."""
+    """Parse plain text, one sentence per line; return the number of tokens."""
     starts: list[int] = []  # of each sentence: its first line in the column file
     lines: list[int] = []  # and the line where it stands
     column_line = 0

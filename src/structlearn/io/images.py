@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from ...exceptions import CapabilityError, FileError
-from ...text.files import read_bytes
+from ..exceptions import CapabilityError, FileError
+from ..text.files import read_bytes
 
 __all__ = [
     "SUFFIXES",
@@ -44,8 +44,8 @@ def pillow() -> Any:
 def open_picture(path: str | os.PathLike[str]) -> Any:
     """Return a file's picture as Pillow has it, decoded whole; ``-`` is standard input.
 
-    It is turned as a camera's note (EXIF) says that it was held. Its ``info["lossy"]`` tells
-    whether the file keeps pixels but about.
+    It is rotated as its EXIF orientation says. Its ``info["lossy"]`` tells whether the compression
+    changes pixels.
     """
     name = os.fspath(path)
     Image = pillow()
@@ -80,7 +80,7 @@ def open_picture(path: str | os.PathLike[str]) -> Any:
             name, f"more than {_MOST_PIXELS:,} pixels: make it smaller, or cut it up"
         ) from None
     except Image.UnidentifiedImageError:
-        raise FileError(name, "not a picture that can be read (PNG and JPEG are)") from None
+        raise FileError(name, "not a readable image: PNG and JPEG files are supported") from None
     except Exception as error:  # a damaged file makes decoders raise almost anything
         reason = str(error) or type(error).__name__
         raise FileError(name, f"the picture is damaged: {reason}") from None
@@ -114,8 +114,8 @@ def read_image(path: str | os.PathLike[str]) -> Floats:
     """Return the (H, W, 3) colours of a file, from 0 to 1.
 
     Grey pictures get three equal colours, and their 16 bits are kept as far as single precision
-    goes; of 16 bits a colour Pillow reads the higher 8. A camera's note of how it was held is
-    honoured. Transparent pixels have no colour and are refused.
+    goes; of 16 bits per colour Pillow reads the higher 8. The EXIF orientation is honoured.
+    Transparent pixels have no colour and are refused.
     """
     name = os.fspath(path)
     picture = open_picture(name)
@@ -182,7 +182,9 @@ def as_image(value: Any, name: str) -> Floats:
 
 
 def png_bytes(picture: Any) -> bytes:
-    """Return a picture as the content of a PNG file."""
+    """Return a picture, Pillow's or an (H, W, 3) array of uint8, as the content of a PNG file."""
+    if isinstance(picture, np.ndarray):
+        picture = pillow().fromarray(picture)
     buffer = io.BytesIO()
     picture.save(buffer, format="PNG")
     return buffer.getvalue()

@@ -6,7 +6,7 @@ import os
 from collections.abc import Callable, Mapping
 
 from ..exceptions import FileError
-from ..io.container import (
+from .container import (
     Tensor,
     container_pieces,
     kind_of_file,

@@ -43,8 +43,21 @@ class Overlap:
         }
         return {"accuracy": self.accuracy, "iou": self.mean_iou, "iou_by_class": by_class}
 
+    def table(self, names: Sequence[str], **others: Overlap) -> str:
+        """Return a row for each class: its IoU, here and in others, and its gold pixels."""
+        width = max(len(name) for name in (*names, "class"))
+        columns = {"IoU": self, **others}
+        lines = [f"{'class':{width}} {' '.join(f'{c:>7}' for c in columns)}     pixels"]
+        for k, name in enumerate(names):
+            cells = [
+                f"{100 * one.iou[k]:7.2f}" if np.isfinite(one.iou[k]) else "      –"
+                for one in columns.values()
+            ]
+            lines.append(f"{name:{width}} {' '.join(cells)} {self.counts[k].sum():10,}")
+        return "\n".join(lines)
+
     def confusions(self, names: Sequence[str], most: int) -> str:
-        """Return the commonest confusions, one a line."""
+        """Return the most frequent confusions, one on each line."""
         wrong = self.counts.copy()
         np.fill_diagonal(wrong, 0)
         order = np.argsort(-wrong, axis=None, kind="stable")[:most]

@@ -7,11 +7,11 @@ import pytest
 from PIL import Image
 
 from structlearn.exceptions import FileError
+from structlearn.io.image_folders import find_images, find_pairs, read_examples
+from structlearn.io.images import as_image, read_image
+from structlearn.io.masks import MaskCoding, read_mask, read_names
 from structlearn.tasks import ImageSegmenter
-from structlearn.tasks.images.folders import find_images, find_pairs, read_examples
-from structlearn.tasks.images.images import as_image, read_image
-from structlearn.tasks.images.masks import MaskCoding, read_mask, read_names
-from tests.tasks.images.image_folders import folder, save, shapes
+from tests.io.image_folders import folder, save, shapes
 
 
 def test_images_of_every_kind(tmp_path):
@@ -44,7 +44,7 @@ def test_images_that_are_refused(tmp_path):
     whole = path.read_bytes()
     for content, reason in (
         (b"", "empty"),
-        (b"hello there", "not a picture"),
+        (b"hello there", "not a readable image"),
         (whole[: len(whole) // 2], "damaged"),
         (whole[:600] + b"\0" * 60 + whole[660:], "damaged"),
     ):
@@ -94,7 +94,7 @@ def test_masks_come_back_as_they_were(kind, tmp_path):
 
 def test_what_is_void():
     def values(void, *seen):
-        from structlearn.tasks.images.masks import mask_of_array
+        from structlearn.io.masks import mask_of_array
 
         raw = mask_of_array(np.array([seen]), "mask 0")
         coding = MaskCoding.fit([raw], None, void)
@@ -153,7 +153,7 @@ def test_masks_that_are_refused(tmp_path):
     with pytest.raises(FileError, match="at least two classes"):
         ImageSegmenter("crf").fit([(pairs[0][0], np.zeros((24, 32), int))])
     many = np.arange(24 * 32).reshape(24, 32) % 250
-    with pytest.raises(FileError, match="are no masks"):
+    with pytest.raises(FileError, match="too many for a mask"):
         ImageSegmenter("crf").fit([(pairs[0][0], many)])
     trained = ImageSegmenter("crf").fit(pairs)
     strange = pairs[0][1].copy()

@@ -7,12 +7,23 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
-from ...exceptions import FileError
-from .images import SUFFIXES, as_image
+from ..exceptions import FileError
+from .images import SUFFIXES, as_image, read_image
 from .masks import RawMask, mask_of_array, read_mask
 
-__all__ = ["Example", "check_images", "find_images", "find_pairs", "read_examples"]
+__all__ = [
+    "Example",
+    "check_images",
+    "find_images",
+    "find_pairs",
+    "output_files",
+    "read_examples",
+    "read_images",
+]
+
+Floats = npt.NDArray[np.float32]
 
 _MARK = "_mask"
 
@@ -179,3 +190,49 @@ def _complain(what: str, paths: list[str]) -> None:
         raise FileError(
             paths[0], f"{what} ({shown}{more}); image and mask have one name up to the ending"
         )
+
+
+def read_images(source: Any) -> list[Floats]:
+    """Return the images of a file, of a folder, or of a list of paths and arrays."""
+    if isinstance(source, (str, os.PathLike)):
+        return [read_image(path) for path in find_images(source)]
+    if isinstance(source, np.ndarray) and (
+        source.ndim == 2 or (source.ndim == 3 and source.shape[2] in (3, 4))
+    ):
+        source = [source]
+    return [as_image(one, f"image {number}") for number, one in enumerate(check_images(source))]
+
+
+def output_files(
+    source: str, images: list[str], output: Any, overlays: Any
+) -> tuple[list[str] | None, list[str] | None]:
+    """Return where masks and overlays go, checked before any work is done."""
+    stems = [os.path.splitext(os.path.basename(path))[0] for path in images]
+    shown = None
+    if overlays is not None:
+        shown = [os.path.join(_folder(overlays), f"{stem}.png") for stem in stems]
+    masks: list[str] | None = None
+    if isinstance(output, (str, os.PathLike)):
+        name = os.fspath(output)
+        if os.path.isdir(source) or os.path.isdir(name):
+            masks = [os.path.join(_folder(name), f"{stem}.png") for stem in stems]
+        else:
+            masks = [name]
+    elif os.path.isdir(source):
+        raise FileError(source, "a folder of images needs a folder for their masks: --output DIR")
+    sources = set(map(os.path.realpath, images))
+    for target in (*(masks or ()), *(shown or ())):
+        if os.path.realpath(target) in sources:
+            raise FileError(target, "the result would replace an image; choose another folder")
+    if masks and shown and {os.path.realpath(m) for m in masks} & set(map(os.path.realpath, shown)):
+        raise FileError(shown[0], "masks and overlays have the same names; choose another folder")
+    return masks, shown
+
+
+def _folder(path: Any) -> str:
+    name: str = os.fspath(path)
+    try:
+        os.makedirs(name, exist_ok=True)
+    except OSError as error:
+        raise FileError(name, f"cannot be made a folder: {error.strerror}") from None
+    return name

@@ -2,12 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 import numpy.typing as npt
-
-from .images import pillow
 
 __all__ = ["overlay"]
 
@@ -19,8 +15,8 @@ def overlay(
     image: npt.NDArray[np.float32],
     labels: npt.NDArray[np.int64],
     colours: npt.NDArray[np.uint8],
-) -> Any:
-    """Return a picture: the image tinted by class, borders between classes in white.
+) -> npt.NDArray[np.uint8]:
+    """Return (H, W, 3) colours: the image tinted by class, borders between classes in white.
 
     Parameters
     ----------
@@ -38,4 +34,5 @@ def overlay(
     border[:, 1:] |= labels[:, 1:] != labels[:, :-1]
     border[1:] |= labels[1:] != labels[:-1]
     shown[border] = 255.0
-    return pillow().fromarray((shown + 0.5).clip(0, 255).astype(np.uint8))
+    tinted: npt.NDArray[np.uint8] = (shown + 0.5).clip(0, 255).astype(np.uint8)
+    return tinted

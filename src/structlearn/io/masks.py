@@ -10,15 +10,15 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from ...exceptions import FileError
-from ...text.files import read_bytes
+from ..exceptions import FileError
+from ..text.files import read_bytes
 from .images import converted, open_picture, pillow, png_bytes
 
 __all__ = ["MaskCoding", "RawMask", "read_mask", "read_names"]
 
 Integers = npt.NDArray[np.int64]
 
-#: More different values than this are no classes.
+#: Masks with more different values than this are refused.
 _MOST_CLASSES = 64
 #: What is void unless something else is said: the value 255, and the colour of PASCAL VOC.
 _VOID_VALUE = 255
@@ -57,7 +57,7 @@ def read_mask(path: str | os.PathLike[str]) -> RawMask:
         raise FileError(
             name,
             "a mask in JPEG has lost its exact values (so has one in WebP, unless it is lossless): "
-            "save it as PNG, with a value a class",
+            "save it as PNG, with one value for each class",
         )
     mode = picture.mode
     if mode == "P":
@@ -168,8 +168,8 @@ class MaskCoding:
             if len(seen) > _MOST_CLASSES:
                 raise FileError(
                     mask.name,
-                    f"masks with more than {_MOST_CLASSES} different values are no masks; is it a "
-                    "photograph, or was it resized or saved with loss?",
+                    f"it has more than {_MOST_CLASSES} different values, too many for a mask; is "
+                    "it a photograph, or was it resized or saved with loss?",
                 )
         seen -= {-1}
         kind = masks[0].kind
@@ -244,6 +244,15 @@ class MaskCoding:
                 own = [_COLOURS[i % len(_COLOURS)] for i in range(n)]
         return np.array([[c >> 16, c >> 8 & 255, c & 255] for c in own], dtype=np.uint8)
 
+    @classmethod
+    def from_json(cls, said: dict[str, Any]) -> MaskCoding:
+        """Return the coding that a model file describes."""
+        void = said["void"]
+        if void is not None and type(void) is not int:
+            raise ValueError("the void value is no whole number")
+        names = list(map(str, said["names"]))
+        return cls(str(said["kind"]), list(said["values"]), names, void, list(said["palette"]))
+
     def to_json(self) -> dict[str, Any]:
         """Return what a model file says."""
         return {
@@ -309,7 +318,7 @@ def _key(key: Any, colour: bool) -> int:
 
 
 def read_names(path: str | os.PathLike[str]) -> Any:
-    """Return names of classes in a file: JSON (a list, or an object by value), or a name a line."""
+    """Return names of classes in a file: JSON (a list, or an object by value), or one per line."""
     name = os.fspath(path)
     try:
         text = read_bytes(name).decode("utf-8-sig")

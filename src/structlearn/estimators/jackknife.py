@@ -1,0 +1,55 @@
+"""Predictions for training data by models that have not seen them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from typing import TypeVar
+
+__all__ = ["jackknife"]
+
+Model = TypeVar("Model")
+Item = TypeVar("Item")
+
+
+def jackknife(
+    n_examples: int,
+    folds: int,
+    learn: Callable[[Sequence[int]], Model],
+    predict: Callable[[Model, Sequence[int]], Iterable[Item]],
+) -> list[Item]:
+    """Return what is predicted for each fold by a model that learned from the others.
+
+    A model that learns from the predictions of another one, such as a parser from those of a
+    tagger, has to see them as they will be: for examples that the other one has learned from they
+    would be too good. So would they be for examples between those that it has learned from, whose
+    neighbours are like them: folds are of neighbours.
+
+    Parameters
+    ----------
+    n_examples : int
+        Examples have the numbers from 0 to this, in ``folds`` folds of neighbours, at most as many
+        as there are examples. A single example has nothing else to learn from than itself.
+    learn : callable
+        Makes a model from the examples with these numbers.
+    predict : callable
+        Gives the model's predictions for the examples with these numbers, in their order.
+
+    Returns
+    -------
+    list
+        The predictions of all folds, one after another.
+
+    Examples
+    --------
+    >>> from structlearn.estimators.jackknife import jackknife
+    >>> y = [0.0, 2.0, 4.0, 6.0]
+    >>> jackknife(4, 2, lambda rest: sum(y[i] for i in rest) / 2, lambda m, held: [m for _ in held])
+    [5.0, 5.0, 1.0, 1.0]
+    """
+    folds = max(1, min(folds, n_examples))
+    found: list[Item] = []
+    for k in range(folds):
+        begin, end = k * n_examples // folds, (k + 1) * n_examples // folds
+        rest = [*range(begin), *range(end, n_examples)]
+        found.extend(predict(learn(rest or range(n_examples)), range(begin, end)))
+    return found

@@ -1,0 +1,43 @@
+"""A file larger than memory as corpora, read anew each time."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from .. import _core
+from ..exceptions import LineError
+from .corpus import Corpus, guess_format
+from .files import pieces
+
+__all__ = ["CorpusStream"]
+
+#: Bytes of text a piece, and of strings to be kept from piece to piece.
+_PIECE = 4 << 20
+_MOST_STRINGS = 64 << 20
+
+
+class CorpusStream:
+    """The pieces of a file as corpora that share their strings."""
+
+    def __init__(self, path: str, format: str | None) -> None:
+        if path == "-":
+            raise ValueError("standard input cannot be read more than once: name a file")
+        self.path = path
+        first = next(pieces(path, 1 << 16), None)
+        self.format = format or guess_format(path, first[0] if first else b"")
+        self.corpus = Corpus(_core.Corpus(self.format), self.format, path)
+
+    def __iter__(self) -> Iterator[Corpus]:
+        core = self.corpus._core
+        for text, line in pieces(self.path, _PIECE):
+            if core.n_bytes > _MOST_STRINGS:
+                core.clear()
+            else:
+                core.clear_tokens()
+            core.set_line(line)
+            try:
+                core.read(text)
+            except LineError as error:
+                raise error.in_file(self.path) from None
+            if core.n_tokens:
+                yield self.corpus
