@@ -141,7 +141,7 @@ def test_while_parsers_learn(tmp_path, task, when):
     first = {"parser": "tags of upos", "constituency": "tagging"}[task]
     if when == "while it parses":
         train.append("--gold-tags")
-        first = "pass   1 "
+        first = "pass   1/"
     child = start("-m", "structlearn", *train)
     interrupted(child, lambda c: any(first in c.stderr.readline() for _ in range(6)))
     assert model.read_text() == "precious"

@@ -121,9 +121,10 @@ def test_from_training_to_evaluation_in_processes(home, tmp_path):
     assert made.stdout == b""
     assert [line.split()[:2] for line in made.stderr.decode().splitlines()] == [
         ["features", "chunk,"],
-        ["pass", "1"],
-        ["pass", "2"],
-        ["pass", "3"],
+        ["pass", "1/3"],
+        ["pass", "2/3"],
+        ["pass", "3/3"],
+        ["saved", f"{model},"],
     ]
     labelled = call("predict", model, "-", stdin=(home / "bare.txt").read_bytes())
     assert labelled.stderr == b""
@@ -168,10 +169,15 @@ def test_label_column_is_appended_or_filled(command, home):
     assert text_of([[row[:2] for row in s] for s in rows_of(appended)]) == bare
     predicted = Tagger.load(home / "chunk").predict(home / "bare.txt")
     assert column(appended, 2) == predicted
-    # The gold labels in the column make no difference, and are replaced.
-    assert command("predict", "chunk", "test.txt") == appended
+    # The gold labels in the column make no difference, and are replaced, which is said.
+    out, err = command("predict", "chunk", "test.txt", errors=True)
+    assert out == appended
+    note = "test.txt has labels already: they are replaced (--known keeps them)"
+    assert err == f"structlearn: {note}\n"
     nonsense = text_of([[(*r[:2], "X-Y") for r in s] for s in rows_of(bare)])
-    assert command("predict", "chunk", "-", stdin=nonsense.encode()) == appended
+    assert command("predict", "chunk", "-", stdin=nonsense.encode(), errors=True)[0] == appended
+    open_labels = text_of([[(*r[:2], "_") for r in s] for s in rows_of(bare)])
+    assert command("predict", "chunk", "-", stdin=open_labels.encode()) == appended
 
 
 def test_output_file_standard_output_and_gzip_agree(command, home, tmp_path):
@@ -383,7 +389,7 @@ def test_start_and_stream(command, home):
 
 def test_evaluate_agrees_with_the_output_of_predict(command, home):
     gold = column((home / "test.txt").read_text(), 2)
-    predicted = column(command("predict", "chunk", "test.txt"), 2)
+    predicted = column(command("predict", "chunk", "bare.txt"), 2)
     out = command("evaluate", "chunk", "test.txt", "--json")
     assert out.count("\n") == 1
     result = json.loads(out)

@@ -101,7 +101,10 @@ void Corpus::read_token(std::string_view line, std::size_t number) {
     throw BadLine(number, std::to_string(cells_.size()) +
                               (cells_.size() == 1 ? " column" : " columns") +
                               " where the lines before have " + std::to_string(columns_.size()) +
-                              ": " + quoted(line));
+                              ": " + quoted(line) +
+                              (separator_ == ' ' ? ". Is this running text, one sentence on each "
+                                                   "line? Then its format is text (--format text)"
+                                                 : ""));
   }
   for (std::size_t c = 0; c < cells_.size(); ++c) {
     if (c > 0 && c < kept_.size() && !kept_[c]) continue;

@@ -438,6 +438,17 @@ class IntegerPerceptron:
 def pack_weights(
     keys: Any, row_ptr: Any, column: Any, weights: Any, outcomes: int, prune: float
 ) -> tuple[Any, ...]: ...
+def expand_weights(
+    hashed: bool,
+    keys: Any,
+    counts: Any,
+    columns: Any,
+    wide_columns: bool,
+    rounded: Any,
+    halves: bool,
+    scale: float,
+    outcomes: int,
+) -> tuple[Any, ...]: ...
 
 class TaggerModel:
     def __init__(
@@ -576,6 +587,8 @@ class ParserModel:
         weights: Any,
         pruner: Any,
     ) -> None: ...
+    def weights(self) -> bytes: ...
+    def pruner(self) -> bytes: ...
     def predict(
         self, corpus: Corpus, tags: list[Any], lemmas: bool, threads: int
     ) -> tuple[Any, ...]: ...

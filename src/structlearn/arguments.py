@@ -188,10 +188,11 @@ def make_parser(commands: Commands) -> argparse.ArgumentParser:
     )
     predict.add_argument(
         "--format",
-        choices=("columns", "conllu", "text", "brackets"),
+        choices=("columns", "conllu", "csv", "jsonl", "text", "brackets"),
         help="input format (default: from the file name, else from the content); text is one "
-        "sentence per line, for parsers; brackets are for constituency parsers",
+        "sentence per line; brackets are for constituency parsers",
     )
+    _add_header(predict)
     _add_threads(predict)
     predict.set_defaults(command=commands["predict"])
 
@@ -201,6 +202,9 @@ def make_parser(commands: Commands) -> argparse.ArgumentParser:
     evaluate.add_argument("model", metavar="MODEL", help="model file")
     evaluate.add_argument("gold", metavar="GOLD", help="labelled file; - for standard input")
     evaluate.add_argument("--json", action="store_true", help="print one JSON object only")
+    evaluate.add_argument(
+        "--html", metavar="FILE", help="write an HTML page with a reliability curve instead"
+    )
     evaluate.add_argument(
         "--confidence", action="store_true", help="add 95 %% confidence intervals (bootstrap)"
     )
@@ -223,9 +227,10 @@ def make_parser(commands: Commands) -> argparse.ArgumentParser:
     )
     evaluate.add_argument(
         "--format",
-        choices=("columns", "conllu", "brackets"),
+        choices=("columns", "conllu", "csv", "jsonl", "brackets"),
         help="file format (default: from the file name, else from the content)",
     )
+    _add_header(evaluate)
     _add_threads(evaluate)
     evaluate.set_defaults(command=commands["evaluate"])
 
@@ -301,12 +306,7 @@ def _add_train_tagger(p: argparse.ArgumentParser, commands: Commands) -> None:
         default=0,
         help="hash features to 2^B indices (default: 0, no hashing)",
     )
-    p.add_argument(
-        "--precision",
-        choices=("float32", "float16", "int8"),
-        default="float32",
-        help="precision of the weights in the file (default: float32)",
-    )
+    _add_precision(p, "float32")
     p.add_argument(
         "--no-names",
         action="store_true",
@@ -459,6 +459,15 @@ def _add_train_segmenter(p: argparse.ArgumentParser, commands: Commands) -> None
     p.set_defaults(command=commands["train"], task="segmenter")
 
 
+def _add_precision(p: argparse.ArgumentParser, default: str) -> None:
+    p.add_argument(
+        "--precision",
+        choices=("float32", "float16", "int8"),
+        default=default,
+        help=f"precision of the weights in the file (default: {default})",
+    )
+
+
 def _add_train_parser(p: argparse.ArgumentParser, commands: Commands) -> None:
     _add_files(p, "treebank in CoNLL-U; - for standard input")
     p.add_argument(
@@ -490,6 +499,7 @@ def _add_train_parser(p: argparse.ArgumentParser, commands: Commands) -> None:
         type=_count(10),
         help="hash features to 2^B weights (default: 24; svm, crf: 20)",
     )
+    _add_precision(p, "float16")
     _add_models(p)
     _add_checkpoint(p)
     _add_running(p)
@@ -501,9 +511,10 @@ def _add_training(p: argparse.ArgumentParser, extra: tuple[str, ...] = ()) -> No
     _add_files(p, "labelled file; - for standard input")
     p.add_argument(
         "--format",
-        choices=("columns", "conllu"),
+        choices=("columns", "conllu", "csv", "jsonl"),
         help="file format (default: from the file name, else from the content)",
     )
+    _add_header(p)
     _add_learner(p, "tagger", "perceptron", extra=extra)
     p.add_argument(
         "--all-possible-states",
@@ -619,6 +630,14 @@ def _add_running(p: argparse.ArgumentParser) -> None:
     )
     p.add_argument("--quiet", action="store_true", help="do not show progress")
     _add_threads(p)
+
+
+def _add_header(p: argparse.ArgumentParser) -> None:
+    p.add_argument(
+        "--header",
+        action="store_true",
+        help="taggers: the first line of the column file names the columns, skip it",
+    )
 
 
 def _add_threads(p: argparse.ArgumentParser) -> None:

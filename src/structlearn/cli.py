@@ -80,15 +80,34 @@ def _train(o: Any) -> int:
     try:
         save = commands_of(o.task).train(o)
         save()
+        if not o.quiet:
+            _announce(o.model)
     except KeyboardInterrupt:  # an older file of that name is unchanged
         return _fail("interrupted: no model was written", 130)
     return 0
 
 
+def _announce(path: str) -> None:
+    """Say what was saved, and what can be done with it."""
+    from shlex import quote
+
+    size = os.path.getsize(path)
+    amount = f"{size / 1e6:.1f} MB" if size >= 1e5 else f"{size / 1e3:.1f} kB"
+    print(
+        f"saved {path}, {amount}; next: structlearn evaluate {quote(path)} GOLD, or "
+        f"structlearn predict {quote(path)} INPUT",
+        file=sys.stderr,
+    )
+
+
 def _predict(o: Any) -> int:
     model, commands = _load(o)
-    counter = _Counter(getattr(commands, "UNIT", "tokens")).show if sys.stderr.isatty() else None
-    return int(commands.predict(model, o, counter))
+    if not sys.stderr.isatty():
+        return int(commands.predict(model, o, None))
+    from .meter import Meter
+
+    with Meter("labelling", unit=getattr(commands, "UNIT", "tokens")) as meter:
+        return int(commands.predict(model, o, meter))
 
 
 def _evaluate(o: Any) -> int:
@@ -112,10 +131,31 @@ def _demo(o: Any) -> int:
 def _load(o: Any) -> tuple[Any, Any]:
     """Return the model that the arguments name, and the commands of its task."""
     from .commands import read_model
+    from .exceptions import FileError
 
-    model, commands = read_model(o.model)
+    try:
+        model, commands = read_model(o.model)
+    except FileError as error:
+        other = getattr(o, "input", None) or getattr(o, "gold", None)
+        if other and _is_model(other):
+            raise FileError(
+                o.model, f"it is not a model, but {other} is one: the model comes first", None
+            ) from error
+        raise
     model.n_jobs = o.threads
     return model, commands
+
+
+def _is_model(path: str) -> bool:
+    """Tell whether a file is a model."""
+    from .exceptions import FileError
+    from .io.container import read_container
+
+    try:
+        read_container(path)
+    except FileError:
+        return False
+    return True
 
 
 def _check_writable(path: str, *sources: str) -> None:
@@ -132,24 +172,6 @@ def _check_writable(path: str, *sources: str) -> None:
     for name in filter(os.path.exists, sources):
         if os.path.exists(path) and os.path.samefile(path, name):
             raise FileError(path, "the model would overwrite the training data")
-
-
-class _Counter:
-    """A running count on the terminal, shown after two seconds."""
-
-    def __init__(self, what: str) -> None:
-        import time
-
-        self.what = what
-        self.clock = time.monotonic
-        self.next = self.clock() + 2.0
-
-    def show(self, number: int) -> None:
-        """Show a number, at most five times per second."""
-        if self.clock() < self.next:
-            return
-        self.next = self.clock() + 0.2
-        print(f"\r{number:,} {self.what}", end="", file=sys.stderr, flush=True)
 
 
 #: The function that runs each command.

@@ -1,13 +1,14 @@
 """Wrong input is refused with the place and the rule, and leaves the estimator as it was."""
 
 import itertools
+import math
 
 import numpy as np
 import pytest
 from scipy import sparse
 from sklearn.base import clone
 
-from structlearn.estimators import CRF, StructuredModel, StructuredPerceptron, StructuredSVM
+from structlearn.estimators import CRF, HMM, StructuredModel, StructuredPerceptron, StructuredSVM
 from structlearn.exceptions import InfeasibleError
 from structlearn.structures import Chain, Lattice
 from tests.estimators.estimator_data import points, quietly, same_outputs, sentences, sequences
@@ -126,7 +127,7 @@ def test_features_that_are_not_finite_at_predict():
         ({"label": []}, "X must be a list of examples.*got dict"),
         (sparse.csr_matrix(np.ones((2, 2))), "X must be a list of examples.*got csr_matrix"),
         (7, "X must be a list of examples, got int"),
-        (["the dog", "dog"], "example 0: label is a string; give a list of tokens"),
+        (["the dog", "dog"], "example 0 is a string, 'the dog': an example is a list of tokens"),
         (np.ones((2, 3)), r"example 0: label has shape \(3,\), expected \(positions, features\)"),
         ([np.ones((2, 3)), np.ones((1, 4))], "example 1: label has 4 features, expected 3"),
         ([np.ones((2, 3)), ["dog"]], "example 1: label is not an array of numbers"),
@@ -224,19 +225,61 @@ def test_y_of_single_labels():
     refused(CRF("multiclass"), X, [None] * 4, "y has no labels")
 
 
+def test_one_sentence_in_the_place_of_a_list():
+    sentence = [{"word": "the", "upper": False}, {"word": "dog", "upper": False}]
+    message = "example 0 is one token, .*'word'.*: pass a list of sentences"
+    refused(CRF(), sentence, [["D"], ["N"]], message)
+    model = CRF().fit([sentence], [["D", "N"]])
+    with pytest.raises(ValueError, match=message):
+        model.predict(sentence)
+    for words in (["the", "dog"], np.array(["the", "dog"]), ["the dog"]):
+        with pytest.raises(ValueError, match=r"example 0 is a string, .*\[sentence\]"):
+            model.predict(words)
+    with pytest.raises(ValueError, match=r"Pass a list of sentences, \[sentence\]"):
+        model.predict("the dog")
+    assert [list(y) for y in model.predict([sentence])] == [["D", "N"]]
+
+
+def test_a_vector_among_named_features():
+    """The remedy that the message names is one."""
+    vector = np.array([0.5, -1.0])
+    X = [[{"word": "a", "v": vector}], [{"word": "b", "v": vector}]]
+    with pytest.raises(ValueError, match=r"dict\(enumerate\(vector\.tolist\(\)\)\)"):
+        CRF().fit(X, [["D"], ["N"]])
+    X = [[{**token, "v": dict(enumerate(vector.tolist()))} for token in x] for x in X]
+    model = CRF().fit(X, [["D"], ["N"]])
+    assert [list(y) for y in model.predict(X)] == [["D"], ["N"]]
+    with pytest.raises(ValueError, match="it may be a string, a number, or a list"):
+        CRF().fit([[{"word": None}]], [["D"]])
+
+
+@pytest.mark.parametrize("model", [CRF(), CRF(Chain(order=2)), HMM()], ids=repr)
+def test_an_empty_sequence_has_an_empty_prediction(model):
+    X = [["the", "dog"], ["dog"]]
+    model.fit(X, TAGS)
+    expected = [list(y) for y in model.predict(X)]
+    found = [list(y) for y in model.predict([[], X[0], (), X[1]])]
+    assert found == [[], expected[0], [], expected[1]]
+    assert [list(y) for y in model.predict([[]])] == [[]]
+    with pytest.raises(ValueError, match="example 1 is empty"):
+        model.fit([*X[:1], []], TAGS)
+
+
 def test_unseen_label_at_score_time():
     X, y = sequences()
     model = CRF().fit(X, y)
     y[2][-1] = "X"
     message = rf"example 2, position {len(y[2]) - 1}: label 'X' is not among the classes 'D', 'N'"
     with pytest.raises(ValueError, match=message):
-        model.score(X, y)
-    with pytest.raises(ValueError, match=message):
         model.predict_proba(X, y)
     with pytest.raises(ValueError, match="at least one known label"):
         model.score(X, [[None] * len(x) for x in X])
     with pytest.raises(ValueError, match="example 0: y has 1 labels"):
         model.score(X, [["D"]] * len(X))
+    for other in (3, math.nan, ("D",)):  # no unseen labels, but none of the right kind
+        y[2][-1] = other
+        with pytest.raises(ValueError, match="is not among the classes"):
+            model.score(X, y)
 
 
 def test_zero_one_cost_needs_every_label():

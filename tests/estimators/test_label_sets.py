@@ -238,11 +238,17 @@ def test_bad_sets(y, message):
         CRF().fit([[["a"], ["b"]], [["c"]]], y)
 
 
-def test_unknown_label_in_a_set():
+def test_unseen_label_in_a_set():
+    """It is never predicted, so the rest of the set decides."""
     X, y = sequences()
     model = CRF().fit(X, y)
     with pytest.raises(ValueError, match="example 0, position 1: label 'X' of a set is not among"):
-        model.score(X, forms(y, 0, 1, {"D", "X"}))
+        model.predict_proba(X, forms(y, 0, 1, {"D", "X"}))
+    assert model.score(X, forms(y, 0, 1, {"D", "X"})) == model.score(X, forms(y, 0, 1, "D"))
+    assert model.score(X, forms(y, 0, 1, {"Y", "X"})) == model.score(X, forms(y, 0, 1, "X"))
+    everything = set(model.classes_.tolist())
+    unknown = model.score(X, forms(y, 0, 1, None))
+    assert model.score(X, forms(y, 0, 1, everything | {"X"})) == unknown
 
 
 def test_options_that_make_no_sense():

@@ -6,7 +6,7 @@ from sklearn.base import clone
 
 from structlearn import CRF, PassiveAggressive, StructuredPerceptron, StructuredSVM
 from structlearn.exceptions import CapabilityError
-from structlearn.structures import Grid
+from structlearn.structures import Graph, Grid
 from tests.estimators.estimator_data import quietly
 
 
@@ -132,7 +132,7 @@ def test_on_graphs(as_dictionaries):
         X[3]["edge"][5, 1] = -1.0
     with pytest.raises(ValueError, match="example 3: feature 1 of edge at edge 5 is -1"):
         model.fit(X, y)
-    with pytest.raises(CapabilityError, match="two labels, not 3"):
+    with pytest.raises(CapabilityError, match="with 3 labels takes no features for edge"):
         model.fit(X, [labels + (labels > 0) * (np.arange(7) % 3 == 1) for labels in y])
 
 
@@ -144,3 +144,30 @@ def test_other_structures_and_solvers_say_so():
         StructuredSVM("grid", solver="annealing", submodular=True).fit(X, y)
     with pytest.raises(ValueError, match=r"lbfgs.*cannot.*projected"):
         CRF("grid", solver="lbfgs", likelihood="pseudo", submodular=True).fit(X, y)
+
+
+def test_potts_terms_of_a_graph_with_three_labels():
+    """Strengths stay >= 0, and what the core learns is what Python's own inference computes."""
+    rng = np.random.default_rng(0)
+    X, y = [], []
+    for _ in range(20):
+        edges = np.array([(p, q) for p in range(9) for q in range(p + 1, 9) if rng.random() < 0.5])
+        truth = rng.integers(3, size=9)
+        label = np.eye(3)[truth] + rng.normal(size=(9, 3))
+        same = (truth[edges[:, 0]] == truth[edges[:, 1]]).astype(float)
+        potts = np.column_stack((np.ones(len(edges)), same * rng.random(len(edges))))
+        X.append({"label": label, "edges": edges, "potts": potts})
+        y.append(truth)
+    model = StructuredSVM("graph", C=1.0, submodular=True, random_state=0)
+    quietly(model, X, y)
+    assert model.coef_["potts"].min() >= 0
+    assert model.coef_["potts"][1] > 0  # neighbours with equal labels are told by it
+    without = StructuredSVM("graph", C=1.0, random_state=0)
+    quietly(without, [{k: one[k] for k in ("label", "edges")} for one in X], y)
+    plain = [{k: one[k] for k in ("label", "edges")} for one in X]
+    assert model.score(X, y) > without.score(plain, y)
+    w = model.coef_
+    for one, found in zip(X, model.predict(X), strict=True):
+        scores = {"label": one["label"] @ w["label"].T, "potts": one["potts"] @ w["potts"]}
+        best = Graph(one["edges"]).solve(method="ilp", **scores)
+        assert Graph(one["edges"]).score(found, **scores) == pytest.approx(best.value)

@@ -10,7 +10,7 @@ from PIL import Image
 from structlearn.exceptions import FileError
 from structlearn.io.image_folders import read_examples
 from structlearn.io.images import read_image
-from structlearn.io.masks import read_mask
+from structlearn.io.masks import MaskCoding, read_mask
 from structlearn.tasks import ImageSegmenter
 from tests.io.image_folders import save, shapes
 
@@ -214,7 +214,7 @@ def test_masks_of_few_bits(tmp_path):
         read_mask(tmp_path / "m.tif")
 
 
-def test_unknown_colours_are_named(tmp_path):
+def test_unseen_colours_are_wrong(tmp_path):
     colours = np.array([[255, 0, 0], [0, 255, 0], [0, 0, 255]], np.uint8)
     image, _ = shapes(1)[0]
     mask = np.where(np.arange(image.shape[1])[:, None] % 2 == 0, colours[0], colours[1])
@@ -222,13 +222,23 @@ def test_unknown_colours_are_named(tmp_path):
     good, bad = tmp_path / "good.png", tmp_path / "bad.png"
     save(good, mask)
     trained = ImageSegmenter("crf").fit([(image, good)])
+    before = mask[3, 4].copy()
     mask[3, 4] = colours[2]
     save(bad, mask)
+    found = trained.evaluate([(image, bad)])
+    best = trained.evaluate([(image, good)])
+    right = int(np.array_equal(trained.predict([image])[0][3, 4], before))
+    n = found["pixels"]
+    assert found["accuracy"] == pytest.approx(best["accuracy"] - right / n)
+    assert found["iou_by_class"]["not in training"] == 0.0
+    assert found["iou"] == pytest.approx(np.mean(list(found["iou_by_class"].values())))
+    assert "not in training" in trained.report([(image, bad)])
+    learned = MaskCoding.fit([read_mask(good)], None, "auto")
     message = (
         r"bad\.png: the value #0000ff at row 3, column 4 \(1 pixels\) is no class; classes are"
     )
     with pytest.raises(FileError, match=message):
-        trained.evaluate([(image, bad)])
+        learned.encode(read_mask(bad))
 
 
 @pytest.mark.parametrize("mask", [None, [[0], [0, 1]], np.array([None, 1]), 1.5, "x"])

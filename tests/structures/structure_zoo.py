@@ -60,6 +60,8 @@ ZOO = {
     "lattice": (Lattice(PATHS), {"edge": (7,)}),
     "graph": (Graph(EDGES), {"label": (4, 3), "edge": (3, 3)}),
     "graph by edge": (Graph(EDGES), {"label": (4, 2), "edge": (4, 2, 2)}),
+    "graph, Potts": (Graph(EDGES), {"label": (4, 3), "potts": (4,)}),
+    "graph, tables and Potts": (Graph(EDGES), {"label": (4, 2), "edge": (2, 2), "potts": ()}),
     "graph without pairs": (Graph(EDGES), {"label": (4, 3)}),
     "grid": (Grid(), {"label": (2, 3, 2), "right": (2, 2), "down": (2, 2)}),
     "grid of strengths": (

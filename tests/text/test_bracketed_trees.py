@@ -108,3 +108,13 @@ def test_words_without_a_tree_get_a_nameless_node():
     tree = tree_from_spans(["a", "b"], ["X", "Y"], [])
     assert str(tree) == "( (X a) (Y b))"
     assert parse_brackets(str(tree)) == [tree]
+
+
+def test_two_trees_in_one_bracket():
+    with pytest.raises(ValueError, match="line 1: sentence 1: 2 trees in one pair of brackets"):
+        parse_brackets("((S (N a)) (S (N b)))")
+    with pytest.raises(ValueError, match="line 2: sentence 2: 3 trees in one pair of brackets"):
+        parse_brackets("(S (N a))\n((S (N a)) (NP (N b)) (S (N b)))")
+    # A nameless node over words and constituents is one tree; so is one with a name.
+    for one in ("( (NP (N a)) (. .))", "(X (S (N a)) (S (N b)))", "( (S (N a)))"):
+        assert len(parse_brackets(one)) == 1

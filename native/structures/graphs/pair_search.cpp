@@ -16,6 +16,9 @@ constexpr double kInfinity = std::numeric_limits<double>::infinity();
 // off what is between bound and value.
 constexpr std::size_t kBoundRounds = 50;
 constexpr double kLeastGain = 1e-3;
+// Graphs of so few nodes are searched by branch and bound where nothing else is exact, for at most
+// so many steps: some milliseconds.
+constexpr std::size_t kFewNodes = 24, kMostSteps = std::size_t{1} << 15;
 
 constexpr std::array<std::pair<std::string_view, PairMethod>, 8> kMethods{{
     {"auto", PairMethod::kAuto},
@@ -71,6 +74,18 @@ class Searcher {
       if (found.refusal == PairRefusal::kNone) return found;
     }
     if (const auto plan = plans_.find(m_)) return eliminate(*plan);
+    PairFound found = approximate();
+    if (!found.complete || found.exact() || m_.nodes > kFewNodes) return found;
+    std::vector<std::int32_t> y = found.y;
+    if (branch_and_bound(m_, kMostSteps, y)) return proven(std::move(y), "branch and bound");
+    found.value = m_.score(y.data());  // never less than it was
+    found.bound = std::max(found.bound, found.value);
+    found.y = std::move(y);
+    return found;
+  }
+
+  // A labelling that is good, and often the best.
+  PairFound approximate() {
     if (m_.labels == 2 && m_.cliques.count == 0) return roof();
     auto [found, truncated] = climb(false);
     if (!found.complete) return found;

@@ -115,6 +115,10 @@ struct MoveResult {
 MoveResult climb_by_cuts(const Pairwise&, const MoveSettings&, std::vector<std::int32_t>& y,
                          Interrupt*);
 
+// Improves y to the best labelling by branch and bound, cliques of any rewards included. False: the
+// steps, each a label tried at a node, did not suffice to prove it. O(steps * (N + E / N) * K).
+bool branch_and_bound(const Pairwise&, std::size_t most_steps, std::vector<std::int32_t>& y);
+
 struct MessageSettings {
   double temperature = 0.0;  // 0: maximum
   bool reweighted = false;   // sequential tree-reweighted, temperature 0 only: gives a bound

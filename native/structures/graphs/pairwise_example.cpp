@@ -9,7 +9,7 @@ namespace {
 
 constexpr std::size_t kLabel = 0;
 constexpr std::array<std::size_t, 2> kGridTables{1, 2}, kGridStrengths{3, 4};
-constexpr std::size_t kEdge = 1, kClique = 2;
+constexpr std::size_t kEdge = 1, kPotts = 2, kClique = 3;
 
 // What the topology of a graph says, as far as it goes.
 struct GraphTopology {
@@ -93,6 +93,7 @@ bool PairwiseExample::fits(const PairwiseKind& kind, const Layout& layout) {
     if (t.ends[i] == t.ends[i + 1]) return false;
   }
   return fits_edges(layout.block[kEdge], t.ends.size() / 2, K * K) &&
+         fits_edges(layout.block[kPotts], t.ends.size() / 2, 1) &&
          fits_cliques(t, layout.block[kClique], N, K);
 }
 
@@ -118,7 +119,7 @@ PairwiseExample::PairwiseExample(const PairwiseKind& kind, const Layout& layout,
     const GraphTopology t(layout.topology);
     model_.ends = t.ends.data();
     model_.pairs[0].count = t.ends.size() / 2;
-    groups_[0] = {present(kEdge), nullptr, 0};
+    groups_[0] = {present(kEdge), present(kPotts), 0};
     clique_ = present(kClique);
     if (clique_ != nullptr && t.start.size() > 1) {
       const std::size_t count = t.start.size() - 1, K = model_.labels;

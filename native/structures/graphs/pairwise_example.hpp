@@ -16,9 +16,9 @@ namespace structlearn {
 // or one an edge), 3 potts_right and 4 potts_down (what unequal neighbours lose; such a pair counts
 // -1). Its topology is (H, W).
 //
-// Blocks of a graph: 0 label (N sites of K), 1 edge (K * K), 2 clique (K). Its topology is E, the
-// (E, 2) nodes of the edges, C, the C + 1 starts of the cliques and their members; the last three
-// may be left out.
+// Blocks of a graph: 0 label (N sites of K), 1 edge (K * K), 2 potts (1), 3 clique (K). Its
+// topology is E, the (E, 2) nodes of the edges, C, the C + 1 starts of the cliques and their
+// members; the last three may be left out.
 struct PairwiseKind {
   bool grid = false;
   double tolerance = 0.0;  // the share of a clique's nodes whose other labels leave it nothing

@@ -1,35 +1,17 @@
 #include "tasks/dependencies/model.hpp"
 
-#include <bit>
-#include <cmath>
 #include <stdexcept>
+#include <utility>
 
 namespace structlearn::parsing {
-namespace {
-
-LargeArray<float> copied(std::span<const float> from, const char* what) {
-  if (from.size() < kLine || !std::has_single_bit(from.size())) {
-    throw std::invalid_argument(std::string(what) + " are not a power of two");
-  }
-  LargeArray<float> out(from.size());
-  for (std::size_t i = 0; i < from.size(); ++i) {
-    if (!std::isfinite(from[i])) {
-      throw std::invalid_argument(std::string(what) + " have one that is not a number");
-    }
-    out[i] = from[i];
-  }
-  return out;
-}
-
-}  // namespace
 
 ParserModel::ParserModel(std::vector<std::string> labels, LabelSets sets, ParserOptions options,
-                         std::span<const float> weights, std::span<const float> pruner)
+                         LargeArray<float> weights, LargeArray<float> pruner)
     : labels_(std::move(labels)),
       sets_(std::move(sets)),
       options_(options),
-      weight_(copied(weights, "the weights")),
-      pruner_(copied(pruner, "the pruner's weights")) {
+      weight_(std::move(weights)),
+      pruner_(std::move(pruner)) {
   if (labels_.empty() || labels_.size() > kMaxLabels) {
     throw std::invalid_argument("a parser needs 1 to " + std::to_string(kMaxLabels) + " labels");
   }

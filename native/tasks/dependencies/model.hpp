@@ -22,12 +22,12 @@ struct ParserOptions {
   PruneOptions pruning;
 };
 
-// The weights are copied: read at random, they want large pages (large_array.hpp).
+// The weights are read at random and want large pages (large_array.hpp).
 class ParserModel {
  public:
   // Throws std::invalid_argument where the arrays do not fit together.
   ParserModel(std::vector<std::string> labels, LabelSets sets, ParserOptions options,
-              std::span<const float> weights, std::span<const float> pruner);
+              LargeArray<float> weights, LargeArray<float> pruner);
 
   const std::vector<std::string>& labels() const { return labels_; }
   const ParserOptions& options() const { return options_; }

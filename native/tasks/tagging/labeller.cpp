@@ -59,16 +59,25 @@ void check_columns(const Corpus& corpus, std::size_t needed, std::size_t target,
                    std::size_t trained_on) {
   const std::size_t columns = corpus.columns().size();
   if (corpus.tokens() == 0) return;
+  const char* const running_text =
+      ". Is this running text, one sentence on each line? Then its format is text (--format text)";
+  const std::string trained = "where the model was trained on " + std::to_string(trained_on) +
+                              " with the labels in column " + std::to_string(target + 1);
+  const auto counted = [columns] {
+    return std::to_string(columns) + (columns == 1 ? " column, " : " columns, ");
+  };
   if (columns < needed) {
     throw BadLine(corpus.line_number(0), "the model reads column " + std::to_string(needed) +
-                                             ", the line has " + std::to_string(columns));
+                                             ", the line has " + std::to_string(columns) + ", " +
+                                             trained);
+  }
+  if (columns > trained_on) {
+    throw BadLine(corpus.line_number(0), counted() + trained + running_text);
   }
   if (columns > target && columns < trained_on) {
-    throw BadLine(corpus.line_number(0),
-                  std::to_string(columns) + " columns, where the model was trained on " +
-                      std::to_string(trained_on) + " with the labels in column " +
-                      std::to_string(target + 1) +
-                      ": leave out that column and what follows it, or give them all");
+    throw BadLine(
+        corpus.line_number(0),
+        counted() + trained + ": leave out that column and what follows it, or give them all");
   }
 }
 

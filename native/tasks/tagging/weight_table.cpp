@@ -105,7 +105,12 @@ WeightArrays pack(std::span<const std::uint64_t> keys, std::span<const std::uint
   const std::size_t mask = n - 1;
   out.slots.assign(2 * n, 0);
   std::vector<std::uint32_t> owner(n, FeatureIndex::kAbsent);
-  for (const std::uint32_t f : alive) {
+  constexpr std::size_t kAhead = 16;  // slots lie anywhere: memory is asked for them early
+  for (std::size_t a = 0; a < alive.size(); ++a) {
+    const std::uint32_t f = alive[a];
+    if (!hashed && a + kAhead < alive.size()) {
+      __builtin_prefetch(&out.slots[2 * (keys[alive[a + kAhead]] & mask)], 1);
+    }
     const std::size_t at =
         hashed ? f : probe(keys[f], mask, [&](std::size_t n) { return out.slots[2 * n] == 0; });
     std::size_t count = 0;

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from .shared import make_task, output_of, print_json, refuse, write_page
+from .shared import make_task, output_of, refuse, show_scores, write_page
 
 TYPE_CHECKING = False  # importing typing costs more than parsing a sentence
 if TYPE_CHECKING:
@@ -23,7 +23,7 @@ def train(o: Any) -> Callable[[], None]:
 
 def predict(parser: Any, o: Any, progress: Any) -> int:
     """Write the trees of a file, each on a line."""
-    refuse("a constituency parser", o, "nbest", "confidence", "marginals", "known")
+    refuse("a constituency parser", o, "nbest", "confidence", "marginals", "known", "header")
     gold_tags = o.gold_tags or None
     parser.label_file(
         o.input, output_of(o), format=o.format, gold_tags=gold_tags, progress=progress
@@ -33,13 +33,8 @@ def predict(parser: Any, o: Any, progress: Any) -> int:
 
 def evaluate(parser: Any, o: Any) -> int:
     """Print the scores of the file's trees."""
-    refuse("a constituency parser", o, "confidence", "confusions", "against")
-    gold_tags = o.gold_tags or None
-    if o.json:
-        print_json(parser.evaluate(o.gold, o.format, gold_tags=gold_tags))
-    else:
-        print(parser.report(o.gold, o.format, gold_tags=gold_tags))
-    return 0
+    refuse("a constituency parser", o, "confidence", "confusions", "against", "header")
+    return show_scores(parser, o, {"gold_tags": o.gold_tags or None}, {})
 
 
 def inspect(parser: Any, o: Any) -> int:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from .shared import make_task, output_of, print_json, refuse, write_page
+from .shared import make_task, output_of, refuse, show_scores, write_page
 
 TYPE_CHECKING = False  # importing typing costs more than parsing a sentence
 if TYPE_CHECKING:
@@ -19,12 +19,12 @@ def train(o: Any) -> Callable[[], None]:
     order = o.order or (1 if o.learner == "crf" or o.temperature else 2)
     parser = make_task(DependencyParser, o, order=order)
     parser.fit(o.train, dev=o.dev)
-    return lambda: parser.save(o.model)
+    return lambda: parser.save(o.model, o.precision)
 
 
 def predict(parser: Any, o: Any, progress: Any) -> int:
     """Write the file with its heads and relations."""
-    refuse("a dependency parser", o, "nbest", "confidence", "marginals", "known")
+    refuse("a dependency parser", o, "nbest", "confidence", "marginals", "known", "header")
     gold_tags = o.gold_tags or None
     parser.label_file(
         o.input, output_of(o), format=o.format, gold_tags=gold_tags, progress=progress
@@ -38,11 +38,7 @@ def evaluate(parser: Any, o: Any) -> int:
 
     other = read_rival(o.against, evaluate)
     options = {"confidence": o.confidence, "against": other, "gold_tags": o.gold_tags or None}
-    if o.json:
-        print_json(parser.evaluate(o.gold, o.format, **options))
-    else:
-        print(parser.report(o.gold, o.format, confusions=o.confusions, **options))
-    return 0
+    return show_scores(parser, o, options, {"confusions": o.confusions})
 
 
 def inspect(parser: Any, o: Any) -> int:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from .shared import make_task, output_of, print_json, refuse, write_page
+from .shared import make_task, output_of, refuse, show_scores, write_page
 
 TYPE_CHECKING = False  # importing typing costs time at every start
 if TYPE_CHECKING:
@@ -30,7 +30,15 @@ def predict(segmenter: Any, o: Any, progress: Any) -> int:
     import sys
 
     refuse(
-        "an image segmenter", o, "nbest", "confidence", "marginals", "known", "gold_tags", "format"
+        "an image segmenter",
+        o,
+        "nbest",
+        "confidence",
+        "marginals",
+        "known",
+        "gold_tags",
+        "format",
+        "header",
     )
     output = output_of(o)
     if output is sys.stdout.buffer and sys.stdout.isatty():
@@ -41,12 +49,8 @@ def predict(segmenter: Any, o: Any, progress: Any) -> int:
 
 def evaluate(segmenter: Any, o: Any) -> int:
     """Print the scores on images with masks."""
-    refuse("an image segmenter", o, "confidence", "against", "gold_tags", "format")
-    if o.json:
-        print_json(segmenter.evaluate(o.gold))
-    else:
-        print(segmenter.report(o.gold, confusions=o.confusions))
-    return 0
+    refuse("an image segmenter", o, "confidence", "against", "gold_tags", "format", "header")
+    return show_scores(segmenter, o, {}, {"confusions": o.confusions})
 
 
 def inspect(segmenter: Any, o: Any) -> int:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from .shared import make_task, refuse, write_page
+from .shared import make_task, refuse, source_of, write_page
 from .tagger import evaluate, predict
 
 TYPE_CHECKING = False  # importing typing costs more than labelling a sentence
@@ -18,7 +18,7 @@ def train(o: Any) -> Callable[[], None]:
     from ..tasks.segments.tagger import SegmentTagger
 
     tagger = make_task(SegmentTagger, o)
-    tagger.fit(o.train, dev=o.dev, format=o.format)
+    tagger.fit(source_of(o, o.train), dev=source_of(o, o.dev), format=o.format)
     return lambda: tagger.save(o.model)
 
 

@@ -8,7 +8,7 @@ TYPE_CHECKING = False  # importing typing costs more than labelling a sentence
 if TYPE_CHECKING:
     from typing import Any
 
-__all__ = ["make_task", "output_of", "print_json", "refuse", "write_page"]
+__all__ = ["make_task", "output_of", "refuse", "show_scores", "source_of", "write_page"]
 
 
 def make_task(kind: Any, o: Any, **more: Any) -> Any:
@@ -30,6 +30,15 @@ def output_of(o: Any) -> Any:
     return sys.stdout.buffer if o.output in (None, "-") else o.output
 
 
+def source_of(o: Any, path: str | None) -> Any:
+    """Return a file of labelled sentences, read already if its first line is to be skipped."""
+    if path is None or not o.header:
+        return path
+    from ..text.corpus import read_corpus
+
+    return read_corpus(path, o.format, header=True)
+
+
 def refuse(what: str, o: Any, *options: str) -> None:
     """Raise if an option was given that models of this kind do not have.
 
@@ -47,11 +56,80 @@ def refuse(what: str, o: Any, *options: str) -> None:
             raise ValueError(f"--{option} does not work with {what}, and {o.model} is one")
 
 
-def print_json(found: Any) -> None:
-    """Print a JSON object on one line."""
-    import json
+def show_scores(model: Any, o: Any, more: dict[str, Any], only_text: dict[str, Any]) -> int:
+    """Print the scores of a model on gold data, or write a page with them.
 
-    print(json.dumps(found))
+    Parameters
+    ----------
+    more : dict
+        Options of ``evaluate`` and ``report``.
+    only_text : dict
+        Those of ``report`` alone.
+    """
+    from ..meter import Meter
+
+    with Meter(f"evaluating on {o.gold}"):
+        gold = source_of(o, o.gold)
+        given = (gold, o.format) if o.format else (gold,)
+        if gold == "-":  # it can be read only once
+            given = (model._gold_source(*given),)
+        if o.json or o.html is not None:
+            tags = {"gold_tags": more["gold_tags"]} if "gold_tags" in more else {}
+            certainty = model.calibration(*given, **tags)
+        if o.json:
+            found = model.evaluate(*given, **more)
+        else:
+            text = model.report(*given, **more, **only_text)
+    if o.json:
+        import json
+
+        if certainty is not None:
+            told = certainty.as_dict()
+            found["expected_calibration_error"] = told["expected_calibration_error"]
+            found["calibration"] = {"calibrated": model.calibrated, **told}
+        print(json.dumps(found))
+    elif o.html is not None:
+        write_page(o.html, _scores_page(model, o, text, certainty))
+    else:
+        print(text)
+    return 0
+
+
+def _scores_page(model: Any, o: Any, text: str, certainty: Any) -> str:
+    from html import escape
+
+    from ..drawing.page import facts_list, html_page, scroll
+
+    kind = type(model).__name__
+    body = [f"<h1>{kind}: evaluation</h1>", facts_list([("model", o.model), ("data", o.gold)])]
+    body += ["<h2>Scores</h2>", f"<pre>{escape(text)}</pre>", "<h2>Certainty</h2>"]
+    if certainty is None:
+        body.append('<p class="note">This model gives no probabilities.</p>')
+    else:
+        from ..drawing.reliability import draw_reliability
+
+        body.append(f'<p class="note">{escape(certainty_note(model))}</p>')
+        body.append(
+            facts_list(
+                [
+                    ("expected calibration error", f"{certainty.error:.4f}"),
+                    ("predictions", f"{certainty.n:,}"),
+                ]
+            )
+        )
+        body.append(scroll(draw_reliability(certainty).svg))
+        body.append(
+            '<p class="note">On the dashed line probabilities are as often right as they say; '
+            "below it they are too high.</p>"
+        )
+    return html_page(f"{kind}: evaluation", body)
+
+
+def certainty_note(model: Any) -> str:
+    """Say whether the probabilities of a model can be trusted."""
+    if model.calibrated:
+        return "The probabilities are calibrated: by a dev set, or by a log loss."
+    return "The probabilities are not calibrated: train with --dev."
 
 
 def write_page(path: str, page: str) -> None:

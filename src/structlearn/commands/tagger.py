@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 
-from .shared import make_task, output_of, print_json, write_page
+from .shared import make_task, output_of, show_scores, source_of, write_page
 
 TYPE_CHECKING = False  # importing typing costs more than labelling a sentence
 if TYPE_CHECKING:
@@ -25,7 +25,7 @@ def train(o: Any) -> Callable[[], None]:
             raise ValueError("--stream cannot be combined with --dev or --start")
         tagger.fit_stream(o.train, format=o.format)
     else:
-        tagger.fit(o.train, dev=o.dev, start=start, format=o.format)
+        tagger.fit(source_of(o, o.train), dev=source_of(o, o.dev), start=start, format=o.format)
     return lambda: tagger.save(o.model, o.precision)
 
 
@@ -44,7 +44,9 @@ def predict(tagger: Any, o: Any, progress: Any) -> int:
         confidence=o.confidence,
         marginals=o.marginals,
         known=o.known,
+        header=o.header,
         progress=progress,
+        notice=lambda text: print(f"structlearn: {text}", file=sys.stderr),
     )
     return 0
 
@@ -54,19 +56,8 @@ def evaluate(tagger: Any, o: Any) -> int:
     from . import read_rival
 
     other = read_rival(o.against, evaluate)
-    if o.json:
-        print_json(tagger.evaluate(o.gold, o.format, confidence=o.confidence, against=other))
-    else:
-        print(
-            tagger.report(
-                o.gold,
-                o.format,
-                confidence=o.confidence,
-                confusions=o.confusions,
-                against=other,
-            )
-        )
-    return 0
+    options = {"confidence": o.confidence, "against": other}
+    return show_scores(tagger, o, options, {"confusions": o.confusions})
 
 
 def inspect(tagger: Any, o: Any) -> int:

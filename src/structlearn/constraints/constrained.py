@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
@@ -40,7 +41,9 @@ def with_constraints(
     classes : sequence, optional
         The names of the labels 0, 1, …, where constraints are written in terms of them.
     time_limit : float, optional
-        Seconds for an integer program.
+        Seconds for one output, of the structure's own search, where that takes a limit, and of the
+        integer program. The best output so far is returned then, or ``TimeoutError`` raised where
+        none keeps to the constraints.
 
     Examples
     --------
@@ -144,14 +147,41 @@ class Constrained(Delegating):
         theta, topology, compiled = self._compiled(scores)
         masked: dict[str, Any] = compiled.mask(theta)
         try:
-            best = self._free(compiled, masked, topology)
-            if best is None:
-                best = self._program_for(compiled, theta, topology).solve(
-                    **self.structure.program_scores(masked, **topology)
-                )
+            return self._solved(compiled, theta, masked, topology)
         except InfeasibleError as error:
             raise self._explained(compiled, theta, topology, error) from None
-        return best
+
+    def _solved(
+        self,
+        compiled: Compilation,
+        theta: Parts,
+        masked: dict[str, Any],
+        topology: Mapping[str, Any],
+    ) -> Solution:
+        """Return the best output without rows, if it keeps to them; else that of the program."""
+        began = time.perf_counter()
+        limit: dict[str, Any] = {}
+        if self.structure.takes_time_limit and self.time_limit is not None:
+            limit["time_limit"] = self.time_limit
+        free: Solution = self.structure.solve(**masked, **topology, **limit)
+        if not compiled.report.needs_program:
+            return free
+        counts = self.structure.encode_by_position(free.output, **masked, **topology)
+        keeps = compiled.broken(counts) is None
+        if keeps and free.exact:
+            return free
+        left = None
+        if self.time_limit is not None:
+            left = max(self.time_limit - (time.perf_counter() - began), 0.0)
+        try:
+            best: Solution = self._program_for(compiled, theta, topology).solve(
+                time_limit=left, **self.structure.program_scores(masked, **topology)
+            )
+        except TimeoutError:
+            if not keeps:
+                raise
+            return free
+        return free if keeps and free.value > best.value else best
 
     def infer(self, *, temperature: float = 1.0, n_jobs: int | None = None, **scores: Any) -> Any:
         """Return (ε log Σ exp(score/ε), its gradient by block) over the outputs that are left."""
@@ -238,16 +268,6 @@ class Constrained(Delegating):
         return compiled.program(theta, topology, every=True)
 
     # -- helpers --------------------------------------------------------------------------------
-
-    def _free(
-        self, compiled: Compilation, masked: dict[str, Any], topology: Mapping[str, Any]
-    ) -> Solution | None:
-        """Return the best output without rows, if it keeps to them and is proven to be the best."""
-        best: Solution = self.structure.solve(**masked, **topology)
-        if not compiled.report.needs_program:
-            return best
-        counts = self.structure.encode_by_position(best.output, **masked, **topology)
-        return best if best.exact and compiled.broken(counts) is None else None
 
     def _masked(
         self, scores: Mapping[str, Any], what: str

@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterable, Sequence
 from html import escape
 
-__all__ = ["bars", "facts_list", "heat_table", "html_page"]
+__all__ = ["bars", "facts_list", "heat_table", "html_page", "scroll"]
 
 _STYLE = """
 :root { color-scheme: light dark; --ink: #1c2330; --soft: #5c6675; --paper: #ffffff;
@@ -63,6 +63,11 @@ def facts_list(facts: Sequence[tuple[str, str]]) -> str:
     return f"<dl>{entries}</dl>"
 
 
+def scroll(inner: str) -> str:
+    """Return something that may be wider than the screen."""
+    return f'<div class="wide">{inner}</div>'
+
+
 def bars(parts: Sequence[tuple[str, float]]) -> str:
     """Return names with their weights, each before a bar as long as its weight is large."""
     largest = _largest(w for _, w in parts)
@@ -86,7 +91,7 @@ def heat_table(columns: Sequence[str], rows: Sequence[tuple[str, Sequence[float]
     lines = [("", "".join(f"<th>{escape(name)}</th>" for name in columns))]
     lines += [(name, "".join(map(cell, row))) for name, row in rows]
     body = "".join(f"<tr><th>{escape(name)}</th>{cells}</tr>" for name, cells in lines)
-    return f'<div class="wide"><table class="heat">{body}</table></div>'
+    return scroll(f'<table class="heat">{body}</table>')
 
 
 def _largest(weights: Iterable[float]) -> float:

@@ -65,6 +65,7 @@ class AdaGrad(StructuredModel):
         hierarchy: Any = None,
         forbid: Any = None,
         constraints: Any = None,
+        time_limit: float | None = None,
         class_weight: Any = None,
         warm_start: bool = False,
         checkpoint: Any = None,

@@ -52,14 +52,14 @@ def make_cone(
             raise CapabilityError(
                 f"submodular=True with {n_labels} labels takes no features for {name}, whose "
                 "tables no linear inequality on the weights keeps submodular. What works: "
-                "features of potts_right and potts_down, or two labels"
+                "features of Potts terms (potts, or potts_right and potts_down), or two labels"
             )
         if combinations is not None and name in present:
             rows[name] = combinations
     if not rows and n_labels > 1:
         raise CapabilityError(
             f"submodular=True with {n_labels} labels needs Potts terms: give features >= 0 of "
-            "potts_right and potts_down (a column of ones will do)"
+            "potts (on a Grid potts_right and potts_down; a column of ones will do)"
         )
     check_features(examples, rows)
     return WeightCone(layout, rows)

@@ -70,6 +70,7 @@ class AROW(StructuredModel):
         hierarchy: Any = None,
         forbid: Any = None,
         constraints: Any = None,
+        time_limit: float | None = None,
         class_weight: Any = None,
         warm_start: bool = False,
         checkpoint: Any = None,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-__all__ = ["best_temperature"]
+__all__ = ["best_temperature", "certainty_fact"]
 
 _LOW, _HIGH, _STEPS = -4.0, 12.0, 16  # of the logarithm (base 2) of the temperature
 
@@ -32,3 +32,12 @@ def best_temperature(log_loss: Callable[[float], float]) -> float:
             b = low + ratio * (high - low)
             at_b = loss(b)
     return float(2.0 ** ((low + high) / 2))
+
+
+def certainty_fact(temperature: float | None) -> str:
+    """Say how far probabilities can be trusted; None: they were not calibrated."""
+    if temperature is None:
+        return "not calibrated: train with a dev set (--dev)"
+    if temperature == 1.0:
+        return "those of a log loss"
+    return f"calibrated on the dev set, temperature {temperature:.3g}"

@@ -116,7 +116,8 @@ def read_tables(
     if _is_frame(X):
         raise ValueError(
             "X must be a list of examples, one data frame, array, sparse matrix or list of tokens "
-            f"each; got {type(X).__name__}"
+            f"each; got one {type(X).__name__}. Make sentences of its rows first: "
+            "structlearn.text.read_frame does it"
         )
     # SciPy's dictionary of keys is a mapping, as an example of many blocks is.
     examples = [e.tocsr() if is_sparse(e) else e for e in as_list(X)]

@@ -75,7 +75,9 @@ def constrain(structure: Structure, options: Any, classes: npt.NDArray[Any]) -> 
             f"an example of a multiclass problem has one label, so {rest[0]} does not apply; "
             "use forbid(label)"
         )
-    return with_constraints(structure, rest, classes=classes.tolist())
+    return with_constraints(
+        structure, rest, classes=classes.tolist(), time_limit=options.time_limit
+    )
 
 
 def describe_constraints(options: Any, structure: Structure) -> list[tuple[Any, str]]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from numbers import Real
 from typing import Any
@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from ..exceptions import CapabilityError
 from ..structures.chains.chain import Chain
 from ..structures.threads import n_threads
 from .columns import Columns, read_tables
@@ -22,9 +23,10 @@ from .emissions import (
     log,
     smooth,
 )
+from .looking import Explained
 from .observations import Reader, TokenReader, VectorReader, has_vectors
 from .outputs import as_outputs, check_sample_weight, find_classes, read_outputs, sort_classes
-from .predictor import Predictor, chunks
+from .predictor import chunks
 
 __all__ = ["HMM"]
 
@@ -32,7 +34,7 @@ Array = npt.NDArray[np.float64]
 Indices = npt.NDArray[np.int64]
 
 
-class HMM(Predictor):
+class HMM(Explained):
     """The generative baseline: labels follow each other, and each emits what is seen.
 
         P(x, y) = P(y_1 | Start) · Π_{t>1} P(y_t | y_{t−m}, …, y_{t−1}) · P(End | y_L)
@@ -311,6 +313,22 @@ class HMM(Predictor):
                 {"label": label[bounds[i] - begin : bounds[i + 1] - begin], **self._blocks}
                 for i in part
             ]
+
+    # -- what was learned -----------------------------------------------------------------------
+
+    _two_sided = False
+
+    def _label_weights(self) -> tuple[Array, Sequence[str]]:
+        """Return log P(word | label), and the words."""
+        if not isinstance(self.emissions_, CategoricalEmissions):
+            raise CapabilityError(
+                "the emissions are densities of vectors, without features: look at emissions_"
+            )
+        words = list(self.emissions_.words)
+        return np.ascontiguousarray(self.emissions_.scores(words).T), words
+
+    def _pair_weights(self) -> dict[str, Array]:
+        return {"start": self.start_, "end": self.end_, "transition": self.transition_}
 
     def _sites(self, X: Any) -> list[int]:
         sizes: list[int] = np.diff(self._reader.read(X)[1]).tolist()

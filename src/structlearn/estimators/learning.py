@@ -52,6 +52,7 @@ class Parameters:
     hierarchy: Any = None
     forbid: Any = None
     constraints: Any = None
+    time_limit: float | None = None
     class_weight: Any = None
     latent: str = "auto"
     submodular: bool = False
@@ -238,7 +239,8 @@ def learn(
     elif start is None and problem.gold is not None and len(problem.gold.sets):
         average = options.average if solver.online else None
         start = random_start(problem, generator(parameters.random_state), average=average)
-    progress = Progress(parameters.verbose, parameters.callbacks, type(parameters).__name__)
+    shown = (type(parameters).__name__, int(settings.max_iter))
+    progress = Progress(parameters.verbose, parameters.callbacks, *shown)
     if checkpoint is not None:
         checkpoint.attach(progress)
     from threadpoolctl import threadpool_limits
@@ -246,7 +248,7 @@ def learn(
     problem.check_threads(parameters.n_jobs)
     # BLAS on one thread: its sums would depend on the number of threads, and its own threads get in
     # the way of ours.
-    with threadpool_limits(limits=1, user_api="blas"):
+    with threadpool_limits(limits=1, user_api="blas"), progress.meter:
         training = learner.run(problem, start=start, progress=progress, n_jobs=parameters.n_jobs)
     if checkpoint is not None and training.interrupted:
         checkpoint.interrupted()

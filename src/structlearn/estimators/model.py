@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import partial
 from typing import Any
 
@@ -12,18 +12,19 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from ..features.arrays import DenseEncoder, SparseEncoder
-from ..features.encoder import is_empty
 from ..features.rows import Examples
 from ..learners.base import Training
 from ..learners.solvers import SOLVERS
 from ..problem.array_problem import ArrayProblem
 from .approximation import APPROXIMATE
+from .certainty import Calibrated
 from .columns import Columns, read_labels, read_sites, read_tables
 from .constraints import describe_constraints
 from .curve import LossCurve
 from .learning import Kept, check_parameters, learn, warn_unless_converged
+from .looking import Contributions
 from .outputs import sort_classes
-from .predictor import Predictor, chunks
+from .predictor import chunks
 from .preparation import (
     Before,
     Frame,
@@ -36,6 +37,7 @@ from .preparation import (
 from .rounds import CuttingPlaneRound, read_rounds
 from .stored.models import read_model, write_model
 from .summary import summary_html
+from .weights import count_classes, label_weights, pair_weights, weight_contributions
 
 __all__ = ["StructuredModel"]
 
@@ -58,7 +60,7 @@ def _learns_online(estimator: Any) -> bool:
     return True
 
 
-class StructuredModel(Predictor):
+class StructuredModel(Calibrated):
     """A linear model of joint scores: features → part scores → structure, learned by one loss.
 
     Minimises ½‖w‖² + l1·‖w‖₁ + C·Σ_n loss_n over the loss family of margin γ and temperature ε
@@ -122,6 +124,10 @@ class StructuredModel(Predictor):
         forbid a part everywhere become masks of weights. The others become masks of scores, or
         rows of an integer program, which is solved if the best output violates them.
         ``constraints_`` says which.
+    time_limit : float, optional
+        Seconds that the search for one output may take under ``constraints``, in training and in
+        prediction. When they are over, the best output so far counts; where there is none that
+        keeps to the constraints, ``TimeoutError`` is raised.
     class_weight : dict or "balanced", optional
         Multiplies the loss of an example by the mean weight of its labels.
     latent : {"auto", "direct", "cccp"}, default="auto"
@@ -228,6 +234,7 @@ class StructuredModel(Predictor):
     hierarchy: Any
     forbid: Any
     constraints: Any = None
+    time_limit: float | None = None
     class_weight: Any
     latent: str = "auto"
     submodular: bool = False
@@ -271,6 +278,7 @@ class StructuredModel(Predictor):
         hierarchy: Any = None,
         forbid: Any = None,
         constraints: Any = None,
+        time_limit: float | None = None,
         class_weight: Any = None,
         latent: str = "auto",
         submodular: bool = False,
@@ -367,7 +375,9 @@ class StructuredModel(Predictor):
     def _accept(self, prepared: Prepared, training: Training, continued: bool = False) -> None:
         """Make the result the estimator's own, all at once."""
         history = [*self.history_, *training.history] if continued else training.history
+        before = getattr(self, "class_count_", None) if continued else None
         self._hold(prepared, training.weights, history, training.objective, training.gap)
+        self.class_count_ = count_classes(prepared.problem.gold, len(self.classes_), before)
         self.solver_ = training.solver
         self.approximate_ = APPROXIMATE[prepared.problem.likelihood]
         solver = SOLVERS.get(training.solver)
@@ -396,7 +406,8 @@ class StructuredModel(Predictor):
         self._encoder = frame.encoder
         self._layout = frame.layout
         self._weights = weights
-        for name in ("_online", "_kept", "rounds_", "approximate_"):  # belong to the weights before
+        # Those of the weights before.
+        for name in ("_online", "_kept", "rounds_", "approximate_", "class_count_"):
             self.__dict__.pop(name, None)
         self.structure_ = frame.structure
         self.classes_ = frame.classes
@@ -505,16 +516,21 @@ class StructuredModel(Predictor):
                 names[name] = encoder.vocabulary.names()
         return names
 
+    def _label_weights(self) -> tuple[Vector, Sequence[str]]:
+        return label_weights(self)
+
+    def _pair_weights(self) -> dict[str, Vector]:
+        return pair_weights(self)
+
+    def _contributions(self, X: Any) -> Contributions:
+        return weight_contributions(self, self._problem_for(X))
+
     def _html_repr(self) -> str:
         """What notebooks show: scikit-learn's diagram, and under it what was learned."""
         diagram = str(super()._html_repr())
         return diagram + summary_html(self) if hasattr(self, "_weights") else diagram
 
     # -- prediction -----------------------------------------------------------------------------
-
-    @property
-    def _default_temperature(self) -> float:
-        return float(self.temperature) or 1.0
 
     def _read(self, X: Any) -> Examples:
         return self._encoder.transform(self._read_columns(X, self.structure_, self._columns)[0])
@@ -529,13 +545,6 @@ class StructuredModel(Predictor):
 
     def _sites(self, X: Any) -> list[int]:
         return label_sites(self.structure_, self._encoder.transform(X))
-
-    def predict(self, X: Any) -> Any:
-        """Return the best output of each example: a list, or an array for multiclass."""
-        if is_empty(X):
-            return super().predict(X)
-        check_is_fitted(self)
-        return self._name_all(self._predict_indices(self._read(X)))
 
     def _predict_indices(self, X: Any) -> list[Any]:
         return self._problem_for(X).argmax_all(self._weights, self.n_jobs, self.beam)

@@ -14,9 +14,11 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from ..features.encoder import is_empty
 from ..structures.base import Structure
+from ..structures.checks import check_count
 from ..structures.graphs.graph import Graph
 from ..structures.trees.tree import Tree
 from .crf import CRF
+from .frames import as_records, contributions_frame
 from .label_graph import as_tree, label_edges
 from .model import StructuredModel
 from .outputs import check_sample_weight, refuse_no_weight
@@ -180,6 +182,68 @@ class MultiLabelClassifier(ClassifierMixin, StoredEstimator, BaseEstimator):  # 
         found: Array = table[0, 0] + table[1, 1] - table[0, 1] - table[1, 0]
         return found
 
+    def _feature_names(self) -> list[str]:
+        """Return the names of the features of a label; the intercept is the last."""
+        named = getattr(self, "feature_names_in_", None)
+        names = [f"feature {j}" for j in range(self.n_features_in_)]
+        names = names if named is None else list(map(str, named))
+        return [*names, "intercept"] if self.intercept else names
+
+    def top_features(self, label: int | None = None, n: int = 10, *, as_frame: bool = False) -> Any:
+        """Return the features with the largest weights of a label, for it and against it.
+
+        Parameters
+        ----------
+        label : int, optional
+            One of ``classes_``; by default all of them.
+        n : int, default=10
+            Features of each label.
+        as_frame : bool, default=False
+            A pandas DataFrame instead of a list.
+
+        Returns
+        -------
+        list of dict
+            label, feature, weight: that for having the label less that for not having it.
+        """
+        check_is_fitted(self)
+        check_count(n)
+        labels, names = self.classes_.tolist(), self._feature_names()
+        if label is not None and label not in labels:
+            raise ValueError(f"the model has no label {label!r}; it has {labels}")
+        values = self.estimator_.classes_.tolist()
+        coef = self.estimator_.coef_["label"].reshape(len(values), len(labels), len(names))
+        weights = coef[values.index(1)] - coef[values.index(0)] if len(values) == 2 else 0 * coef[0]
+        rows = [
+            {"label": k, "feature": names[j], "weight": float(weights[k, j])}
+            for k in (labels if label is None else [label])
+            for j in np.argsort(-np.abs(weights[k]), kind="stable")[:n].tolist()
+            if weights[k, j]
+        ]
+        return as_records(rows, ("label", "feature", "weight"), as_frame)
+
+    def transitions(self, *, as_frame: bool = False) -> Any:
+        """Return what pairs of labels gain by being the same: before, after, weight by edge."""
+        pairs = zip(self.edges_.tolist(), self.interactions_.tolist(), strict=True)
+        rows = [{"before": a, "after": b, "weight": w} for (a, b), w in pairs]
+        return as_records(rows, ("before", "after", "weight"), as_frame)
+
+    def explain(self, X: Any, *, as_frame: bool = False) -> Any:
+        """Return what decided each label of each example, against the best answer without it.
+
+        As :meth:`StructuredModel.explain` does it: the position is the number of the label, and
+        label and runner_up are 1 where an example has it.
+        """
+        check_is_fitted(self)
+        found = [] if is_empty(X) else self.estimator_.explain(self._read(X))
+        names = self._feature_names()
+        for decisions in found:
+            for decision in decisions:
+                decision["contributions"] = [
+                    (_feature_name(name, names), value) for name, value in decision["contributions"]
+                ]
+        return contributions_frame(found) if as_frame else found
+
     def _read(self, X: Any) -> list[dict[str, Any]]:
         check_is_fitted(self)
         X = validate_data(self, X, accept_sparse="csr", dtype=np.float64, reset=False)
@@ -226,6 +290,14 @@ class MultiLabelClassifier(ClassifierMixin, StoredEstimator, BaseEstimator):  # 
         tags.classifier_tags.multi_class = False
         tags.classifier_tags.multi_label = True
         return tags
+
+
+def _feature_name(name: str, names: list[str]) -> str:
+    """Return a feature of a label by its own name: each label has a copy of all features."""
+    if not name.startswith("feature "):
+        return name
+    label, j = divmod(int(name.removeprefix("feature ")), len(names))
+    return f"{names[j]} (label {label})"
 
 
 def _edge_rows(edges: Integers, n_labels: int) -> dict[str, Any]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping
 from itertools import chain
+from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -119,6 +120,7 @@ def read_outputs(
     sites: list[int],
     *,
     check_sites: bool = True,
+    unseen: bool = False,
 ) -> GoldOutputs:
     """Return the outputs in terms of label indices; None is unknown, a set one of its labels.
 
@@ -128,6 +130,9 @@ def read_outputs(
     ----------
     sites : list of int
         Number of labelled sites of each example, to compare lengths with.
+    unseen : bool
+        Give labels that are no classes the index K, which no prediction has; otherwise they are
+        refused.
     """
     outputs = as_outputs(y, len(sites))
     if not structure.has_labels:
@@ -138,7 +143,7 @@ def read_outputs(
             outputs, np.empty(0, dtype=np.int64), np.zeros(len(outputs) + 1, dtype=np.int64)
         )
     rows = labels_by_example(structure, outputs)
-    index = _LabelIndex(classes)
+    index = _LabelIndex(classes, unseen)
     for i, row in enumerate(rows):
         if check_sites and len(row) != sites[i]:
             raise ValueError(f"example {i}: y has {len(row)} labels, X has {sites[i]} positions")
@@ -163,35 +168,49 @@ def read_outputs(
 class _LabelIndex(dict[Any, int]):
     """From labels, None and sets of labels to the codes of :class:`GoldOutputs`."""
 
-    def __init__(self, classes: npt.NDArray[Any]) -> None:
+    def __init__(self, classes: npt.NDArray[Any], unseen: bool = False) -> None:
         super().__init__((k, i) for i, k in enumerate(classes.tolist()))
         self.classes = classes
+        self.unseen = unseen
         self.sets: list[frozenset[int]] = []
         self[None] = -1
 
     def add(self, label: Any, place: str) -> None:
-        """Give a code to a set of labels that has none yet; refuse everything else by name."""
+        """Give a code to a set of labels that has none yet, and to an unseen label if allowed."""
         if not isinstance(label, frozenset):
-            raise ValueError(
-                f"{place}: label {label!r} is not among the classes {_some(self.classes)}"
-            )
+            if not self._may_be_unseen(label):
+                raise ValueError(
+                    f"{place}: label {label!r} is not among the classes {_some(self.classes)}"
+                )
+            self[label] = len(self.classes)
+            return
         if not label:
             raise ValueError(
                 f"{place}: the set of allowed labels is empty; None allows all of them"
             )
         for k in label:
-            if k is None or k not in self:
+            if k is None or (k not in self and not self._may_be_unseen(k)):
                 raise ValueError(
                     f"{place}: label {k!r} of a set is not among the classes {_some(self.classes)}"
                 )
-        members = frozenset(self[k] for k in label)
-        if len(members) == 1:
-            self[label] = min(members)
+        # Unseen members of a set are never predicted.
+        members = frozenset(self[k] for k in label if k in self) - {len(self.classes)}
+        if len(members) <= 1:
+            self[label] = min(members, default=len(self.classes))
         elif len(members) == len(self.classes):
             self[label] = -1
         else:
             self[label] = -2 - len(self.sets)
             self.sets.append(members)
+
+    def _may_be_unseen(self, label: Any) -> bool:
+        """Tell whether a label that is no class is one of the same kind, and those are allowed."""
+        is_text = isinstance(label, str)
+        return (
+            self.unseen
+            and is_text == (self.classes.dtype.kind in "US")
+            and (is_text or (isinstance(label, Real) and math.isfinite(label)))
+        )
 
     def with_sets(self, codes: npt.NDArray[np.int64]) -> npt.NDArray[Any]:
         """Return the labels of an output: sets themselves in the place of their codes."""

@@ -80,6 +80,7 @@ class PassiveAggressive(StructuredModel):
         hierarchy: Any = None,
         forbid: Any = None,
         constraints: Any = None,
+        time_limit: float | None = None,
         class_weight: Any = None,
         submodular: bool = False,
         warm_start: bool = False,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 import numpy as np
@@ -14,13 +14,15 @@ from ..features.encoder import is_empty
 from ..losses.loss import rule_out
 from ..problem.gold import GoldOutputs
 from ..structures.base import Structure
+from ..structures.chains.chain import Chain
+from ..structures.chains.semimarkov import SemiMarkov
 from ..structures.checks import check_count
 from ..structures.open_labels import is_open
 from .columns import Columns, read_labels
 from .outputs import check_sample_weight, read_outputs
 from .stored.files import StoredEstimator
 
-__all__ = ["Predictor"]
+__all__ = ["Predictor", "as_columns", "chunks"]
 
 #: Examples whose scores are held at the same time.
 _CHUNK = 1024
@@ -45,7 +47,11 @@ class Predictor(StoredEstimator, BaseEstimator):  # type: ignore[misc]
 
     def _hold_columns(self, columns: Columns, label: str, n_features: int | None) -> None:
         """Keep what is known of the columns of X: their names, and the number of the labels'."""
-        for name in ("feature_names_in_", "n_features_in_"):  # those of the fit before
+        for name in (
+            "feature_names_in_",
+            "n_features_in_",
+            "temperature_",
+        ):  # those of the fit before
             self.__dict__.pop(name, None)
         self._columns = columns
         if label in columns:
@@ -69,6 +75,10 @@ class Predictor(StoredEstimator, BaseEstimator):  # type: ignore[misc]
     def _default_temperature(self) -> float:
         return 1.0
 
+    def _asked_temperature(self, temperature: float | None) -> float:
+        """Return the temperature of probabilities that were asked for."""
+        return self._default_temperature if temperature is None else temperature
+
     # -- outputs --------------------------------------------------------------------------------
 
     def predict(self, X: Any) -> Any:
@@ -77,15 +87,25 @@ class Predictor(StoredEstimator, BaseEstimator):  # type: ignore[misc]
         Returns
         -------
         list of outputs
-            With labels as in ``classes_``; an array for multiclass. None for no examples.
+            With labels as in ``classes_``; an array for multiclass. No outputs for no examples,
+            and an empty one for a sequence without positions.
         """
         check_is_fitted(self)
-        if is_empty(X):
-            return self._name_all([])
-        outputs: list[Any] = []
-        for chunk in self._score_chunks(self._read(X)):
-            outputs += self.structure_.argmax(**_columns(chunk), n_jobs=self.n_jobs)
-        return self._name_all(outputs)
+        rest, gaps = self._without_empty(X)
+        found = [] if is_empty(rest) else self._predict_indices(self._read(rest))
+        outputs = self._name_all(found)
+        for i in gaps:
+            outputs.insert(i, self._name(np.empty(0, dtype=np.int64)))
+        return outputs
+
+    def _without_empty(self, X: Any) -> tuple[Any, list[int]]:
+        """Return X without sequences that have no positions, and the places of those."""
+        structure = getattr(self.structure_, "structure", self.structure_)
+        if not isinstance(structure, (Chain, SemiMarkov)) or not isinstance(X, (list, tuple)):
+            return X, []
+        gaps = [i for i, x in enumerate(X) if not isinstance(x, Mapping) and _has_no_rows(x)]
+        left_out = set(gaps)
+        return [x for i, x in enumerate(X) if i not in left_out] if gaps else X, gaps
 
     def predict_kbest(self, X: Any, n: int = 5) -> list[list[tuple[float, Any]]]:
         """Return for each example its n best outputs as (score, output), best first."""
@@ -96,7 +116,7 @@ class Predictor(StoredEstimator, BaseEstimator):  # type: ignore[misc]
         return [
             [(value, self._name(y)) for value, y in best]
             for chunk in self._score_chunks(self._read(X))
-            for best in self.structure_.kbest(n, n_jobs=self.n_jobs, **_columns(chunk))
+            for best in self.structure_.kbest(n, n_jobs=self.n_jobs, **as_columns(chunk))
         ]
 
     def sample(
@@ -133,7 +153,9 @@ class Predictor(StoredEstimator, BaseEstimator):  # type: ignore[misc]
         Parameters
         ----------
         temperature : float, optional
-            Default: the one the model was trained with, or 1 where that is 0.
+            Default: the one that ``calibrate`` found, else the one the model was trained with.
+            Learners without a log loss (perceptrons, support vector machines) are trained at 0:
+            their probabilities are those at 1, and a warning says that they are not calibrated.
         block : str or None, default="label"
             The block to return, "label" for the one that scores labels: arrays of shape (L, K) for
             a chain, (L, max_length, K) for the segments of a segmentation, the last axis as in
@@ -142,16 +164,37 @@ class Predictor(StoredEstimator, BaseEstimator):  # type: ignore[misc]
         check_is_fitted(self)
         if is_empty(X):
             return []
-        eps = self._default_temperature if temperature is None else temperature
+        eps = self._asked_temperature(temperature)
         found: list[Any] = []
         for chunk in self._score_chunks(self._read(X)):
             found += self.structure_.marginals(
-                temperature=eps, n_jobs=self.n_jobs, **_columns(chunk)
+                temperature=eps, n_jobs=self.n_jobs, **as_columns(chunk)
             )
         if block is None:
             return found
         name = self.structure_.label_block if block == "label" else block
         return [p[name] for p in found]
+
+    def entropy(self, X: Any, *, temperature: float | None = None) -> npt.NDArray[np.float64]:
+        """Return the entropy of each example's distribution over outputs, in nats.
+
+        0 where the model is certain; the log of the number of outputs where it knows nothing.
+
+        Parameters
+        ----------
+        temperature : float, optional
+            As for :meth:`predict_marginals`.
+        """
+        check_is_fitted(self)
+        if is_empty(X):
+            return np.empty(0)
+        eps = self._default_temperature if temperature is None else temperature
+        found = [
+            self.structure_.entropy(temperature=eps, **scores)
+            for chunk in self._score_chunks(self._read(X))
+            for scores in chunk
+        ]
+        return np.array(found)
 
     def predict_proba(self, X: Any, y: Any = None, *, temperature: float | None = None) -> Any:
         """Return the probability of an output.
@@ -173,14 +216,14 @@ class Predictor(StoredEstimator, BaseEstimator):  # type: ignore[misc]
             return np.empty((0, len(self.classes_)) if singly else 0)
         if self.structure_.single_site and y is None:
             return np.array(self.predict_marginals(X, temperature=temperature))
-        eps = self._default_temperature if temperature is None else temperature
+        eps = self._asked_temperature(temperature)
         X = self._read(X)
         given = None
         if y is not None:
             given = self._read_outputs(X, y).outputs
         result: list[float] = []
         for chunk in self._score_chunks(X):
-            columns = _columns(chunk)
+            columns = as_columns(chunk)
             values = self.structure_.log_partition(temperature=eps, n_jobs=self.n_jobs, **columns)
             if given is None:
                 outputs = self.structure_.argmax(n_jobs=self.n_jobs, **columns)
@@ -206,11 +249,12 @@ class Predictor(StoredEstimator, BaseEstimator):  # type: ignore[misc]
 
         For dependency trees the share of arcs (UAS, LAS), for constituents bracket F1.
 
-        Unknown labels, None, are left out; where y has a set of labels, any of them is right.
+        Unknown labels, None, are left out; where y has a set of labels, any of them is right. A
+        label that was not seen in training is never predicted, so it counts as wrong.
         """
         check_is_fitted(self)
         X = self._read(X)
-        gold = self._read_outputs(X, y)
+        gold = self._read_outputs(X, y, unseen=True)
         predicted = self._predict_indices(X)
         given = check_sample_weight(sample_weight, len(predicted))
         weights = np.ones(len(predicted)) if given is None else given
@@ -233,16 +277,16 @@ class Predictor(StoredEstimator, BaseEstimator):  # type: ignore[misc]
             raise ValueError("score needs at least one known label in y")
         return float(right / total)
 
-    def _read_outputs(self, X: Any, y: Any) -> GoldOutputs:
+    def _read_outputs(self, X: Any, y: Any, *, unseen: bool = False) -> GoldOutputs:
         if self.structure_.single_site:
             y = read_labels(self, y)
-        return read_outputs(self.structure_, y, self.classes_, self._sites(X))
+        return read_outputs(self.structure_, y, self.classes_, self._sites(X), unseen=unseen)
 
     def _predict_indices(self, X: Any) -> list[Any]:
         return [
             y
             for chunk in self._score_chunks(X)
-            for y in self.structure_.argmax(**_columns(chunk), n_jobs=self.n_jobs)
+            for y in self.structure_.argmax(**as_columns(chunk), n_jobs=self.n_jobs)
         ]
 
     # -- names ----------------------------------------------------------------------------------
@@ -274,12 +318,19 @@ class Predictor(StoredEstimator, BaseEstimator):  # type: ignore[misc]
         return tags
 
 
+def _has_no_rows(example: Any) -> bool:
+    if isinstance(example, (list, tuple)):
+        return not example
+    shape: tuple[int, ...] = getattr(example, "shape", None) or ()
+    return len(shape) == 2 and shape[0] == 0
+
+
 def chunks(n: int) -> Iterator[range]:
     """Yield ranges that cover 0..n−1."""
     for begin in range(0, n, _CHUNK):
         yield range(begin, min(n, begin + _CHUNK))
 
 
-def _columns(chunk: list[dict[str, Any]]) -> dict[str, list[Any]]:
+def as_columns(chunk: list[dict[str, Any]]) -> dict[str, list[Any]]:
     """Return a batch of the structure: one list per block."""
     return {name: [scores[name] for scores in chunk] for name in chunk[0]}

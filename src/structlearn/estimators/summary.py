@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from html import escape
 from typing import Any
 
@@ -10,7 +11,7 @@ import numpy as np
 __all__ = ["summary_html"]
 
 _TOP = 6  # features shown per class
-_CLASSES = 12  # classes shown
+_CLASSES = 12  # classes shown at once: the most frequent; the others can be unfolded
 _STYLE = """
 .sl-summary{--ink:#1b1f24;--soft:#5c6675;--line:#d9dee5;--plus:31,95,191;--minus:200,50,30;
 font:13px/1.45 system-ui,sans-serif;color:var(--ink);margin:.6em 0;max-width:60em;overflow-x:auto}
@@ -31,13 +32,36 @@ def summary_html(estimator: Any) -> str:
     blocks = coef if isinstance(coef, dict) else {"label": coef}
     names = [str(c) for c in estimator.classes_]
     transition = blocks.get("transition")
+    order = _by_frequency(estimator)
     if transition is not None and transition.shape == (len(names), len(names)):
-        parts.append(_pairs(transition, names))
+        parts.append(_folded(lambda shown: _pairs(transition, names, shown), order))
     features = getattr(estimator, "feature_names_", {}).get("label")
     label = blocks.get("label")
     if features and label is not None and label.shape == (len(names), len(features)):
-        parts.append(_features(label, names, features))
+        parts.append(_folded(lambda shown: _features(label, names, features, shown), order))
     return f'<div class="sl-summary"><style>{_STYLE}</style>{"".join(parts)}</div>'
+
+
+def _by_frequency(estimator: Any) -> list[int]:
+    """Return the numbers of the classes, the most frequent in training first."""
+    counts = getattr(estimator, "class_count_", np.zeros(len(estimator.classes_)))
+    order: list[int] = np.argsort(-counts, kind="stable").tolist()
+    return order
+
+
+def _folded(table: Callable[[list[int]], str], order: list[int]) -> str:
+    """Return a table of the most frequent classes, and one of all of them to unfold."""
+    shown = table(sorted(order[:_CLASSES]))
+    if len(order) <= _CLASSES:
+        return shown
+    everything = table(sorted(order))
+    return f"{shown}<details><summary>all {len(order)} labels</summary>{everything}</details>"
+
+
+def _rest(shown: list[int], names: list[str]) -> str:
+    if len(shown) == len(names):
+        return ""
+    return f" (the {len(shown)} most frequent of {len(names)} labels)"
 
 
 def _facts(estimator: Any) -> str:
@@ -50,32 +74,32 @@ def _facts(estimator: Any) -> str:
         gap = getattr(estimator, "duality_gap_", None)
         proven = "" if gap is None else f", proven within {gap:.3g} of the optimum"
         rows.append(("objective", f"{objective:.6g}{proven}"))
+    if not getattr(estimator, "calibrated_", True):
+        rows.append(("probabilities", "not calibrated: calibrate(X, y) on held-out examples"))
     body = "".join(f"<tr><th>{n}</th><td>{escape(v)}</td></tr>" for n, v in rows)
     return f"<table>{body}</table>"
 
 
-def _pairs(table: Any, names: list[str]) -> str:
-    k = min(len(names), _CLASSES)
+def _pairs(table: Any, names: list[str], shown: list[int]) -> str:
     largest = float(np.abs(table[np.isfinite(table)]).max(initial=0.0)) or 1.0
-    head = "".join(f"<th>{escape(n)}</th>" for n in names[:k])
+    head = "".join(f"<th>{escape(n)}</th>" for n in (names[j] for j in shown))
     rows = "".join(
         f"<tr><th>{escape(names[i])}</th>"
-        + "".join(_cell(float(table[i, j]), largest) for j in range(k))
+        + "".join(_cell(float(table[i, j]), largest) for j in shown)
         + "</tr>"
-        for i in range(k)
+        for i in shown
     )
-    rest = "" if k == len(names) else f" (the first {k} of {len(names)} labels)"
     return (
-        f"<table><caption>transitions, from row to column{rest}</caption>"
+        f"<table><caption>transitions, from row to column{_rest(shown, names)}</caption>"
         f"<tr><th></th>{head}</tr>{rows}</table>"
     )
 
 
-def _features(label: Any, names: list[str], features: list[str]) -> str:
+def _features(label: Any, names: list[str], features: list[str], shown: list[int]) -> str:
     weights = np.where(np.isfinite(label), label, 0.0)
     largest = float(np.abs(weights).max(initial=0.0)) or 1.0
     rows = []
-    for k, name in enumerate(names[:_CLASSES]):
+    for k in shown:
         order = np.argsort(-np.abs(weights[k]), kind="stable")[:_TOP]
         cells = "".join(
             f'<td style="{_shade(float(weights[k, j]), largest)}">{escape(features[j])} '
@@ -83,9 +107,9 @@ def _features(label: Any, names: list[str], features: list[str]) -> str:
             for j in order
             if weights[k, j]
         )
-        rows.append(f"<tr><th>{escape(name)}</th>{cells}</tr>")
-    rest = "" if len(names) <= _CLASSES else f" (the first {_CLASSES} of {len(names)} labels)"
-    return f"<table><caption>heaviest features{rest}</caption>{''.join(rows)}</table>"
+        rows.append(f"<tr><th>{escape(names[k])}</th>{cells}</tr>")
+    caption = f"heaviest features{_rest(shown, names)}"
+    return f"<table><caption>{caption}</caption>{''.join(rows)}</table>"
 
 
 def _cell(value: float, largest: float) -> str:

@@ -78,6 +78,7 @@ class StructuredSVM(StructuredModel):
         hierarchy: Any = None,
         forbid: Any = None,
         constraints: Any = None,
+        time_limit: float | None = None,
         class_weight: Any = None,
         latent: str = "auto",
         submodular: bool = False,

@@ -100,6 +100,12 @@ class ExampleEncoder:
             if not isinstance(example, Mapping):
                 example = {self.structure.label_block: example}
             unknown = set(example) - known
+            if unknown and all(isinstance(e, Mapping) and not set(e) & known for e in examples):
+                raise ValueError(
+                    f"example {i} is one token, {_shown(example)}: pass a list of sentences, each "
+                    "a list of tokens, [sentence] if there is only one. (An example may be a "
+                    f"dictionary of blocks, {sorted(known)}.)"
+                )
             if unknown:
                 raise ValueError(
                     f"example {i}: {sorted(map(str, unknown))} are no blocks of "
@@ -192,7 +198,7 @@ def as_list(X: Any) -> list[Any]:
     if isinstance(X, (str, bytes, Mapping)) or is_sparse(X):
         raise ValueError(
             "X must be a list of examples, one array, sparse matrix or list of tokens each; "
-            f"got {type(X).__name__}"
+            f"got {type(X).__name__}. Pass a list of sentences, [sentence] if there is only one"
         )
     try:
         examples = list(X)
@@ -269,8 +275,20 @@ def _prepare(encoder: BlockEncoder, value: Any, i: int, name: str) -> Any:
                 f"example {i}: {name} has shape {array.shape}, expected (positions, features)"
             )
         return array
-    if not isinstance(value, Sequence) and not isinstance(value, np.ndarray):
-        raise ValueError(f"example {i}: {name} is not a list of tokens like the others")
     if isinstance(value, str):
-        raise ValueError(f"example {i}: {name} is a string; give a list of tokens")
+        raise ValueError(
+            f"example {i} is a string, {value!r:.40}: an example is a list of tokens, as "
+            ".split() makes them, and X a list of examples, [sentence] if there is only one"
+        )
+    if not isinstance(value, Sequence) and not isinstance(value, np.ndarray):
+        raise ValueError(
+            f"example {i}: {name} is of type {type(value).__name__}, where the first examples have "
+            "lists of tokens; give all examples in one form"
+        )
     return value
+
+
+def _shown(example: Mapping[Any, Any]) -> str:
+    """Return the beginning of a dictionary, for messages."""
+    names = ", ".join(f"{name!r}: …" for name in list(example)[:2])
+    return f"{{{names}{', …' if len(example) > 2 else ''}}}"

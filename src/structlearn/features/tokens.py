@@ -166,4 +166,14 @@ def _entry(name: str, value: Any, separator: str) -> Iterator[tuple[str, float]]
         for key in value:
             yield f"{name}{separator}{_name(key)}", 1.0
     else:
-        raise TypeError(f"feature {name!r} has a value of type {type(value).__name__}")
+        kind = type(value).__name__
+        if hasattr(value, "__array__"):
+            raise TypeError(
+                f"feature {name!r} has a value of type {kind}; give the numbers of a vector as a "
+                f"dictionary, {{{name!r}: dict(enumerate(vector.tolist()))}}, or all features of a "
+                "sentence as one array"
+            )
+        raise TypeError(
+            f"feature {name!r} has a value of type {kind}; it may be a string, a number, or a list "
+            "or dictionary of these"
+        )

@@ -184,8 +184,12 @@ class MaskCoding:
         palette = next((list(m.palette) for m in masks if m.palette), [])
         return cls(kind, values, named, hidden, palette)
 
-    def encode(self, mask: RawMask) -> Integers:
-        """Return the class number of each pixel, −1 where it is void."""
+    def encode(self, mask: RawMask, *, unseen: bool = False) -> Integers:
+        """Return the class number of each pixel, −1 where it is void.
+
+        Values that no mask of the training had are refused, or, with ``unseen``, get the number
+        after the last class.
+        """
         colour = self.kind == "colour"
         if (mask.kind == "colour") != colour:
             wanted = "colours" if colour else "values of grey or of a palette"
@@ -198,7 +202,7 @@ class MaskCoding:
         if self.void is not None:
             open_ones |= mask.values == self.void
         strange = np.argwhere(unknown & ~open_ones)
-        if len(strange):
+        if len(strange) and not unseen:
             row, column = strange[0].tolist()
             known = ", ".join(_text(v, colour) for v in self.values)
             void = "" if self.void is None else f", void is {_text(self.void, colour)}"
@@ -208,6 +212,7 @@ class MaskCoding:
                 f"{column} ({len(strange)} pixels) is no class; classes are {known}{void}",
             )
         labels = order[at].astype(np.int64)
+        labels[unknown] = len(values)
         labels[open_ones] = -1
         return labels
 

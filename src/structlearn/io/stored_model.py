@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     Model = TypeVar("Model", bound="StoredModel")
 
-__all__ = ["StoredModel"]
+__all__ = ["StoredModel", "stored_temperature"]
 
 
 class StoredModel:
@@ -101,3 +101,19 @@ class StoredModel:
 def _unpickle(kind: type[Model], content: bytes, functions: Any) -> Model:
     name = "the pickled model"
     return kind.from_container(name, *parse_container(name, memoryview(content)), functions)
+
+
+def stored_temperature(training: dict[str, Any]) -> float | None:
+    """Return the temperature of a model's probabilities by what is told of its training.
+
+    That of a dev set, else 1 where a log loss was minimised; None: they are not calibrated.
+    """
+    found = training.get("temperature")
+    if found is None:
+        smooth = (training.get("learner_parameters") or {}).get("temperature")
+        return 1.0 if training.get("learner") == "crf" or smooth else None
+    if isinstance(found, bool) or not isinstance(found, (int, float)):
+        raise ValueError(f"a temperature of {found!r}")
+    if not 0 < found < float("inf"):
+        raise ValueError(f"a temperature of {found!r}")
+    return float(found)

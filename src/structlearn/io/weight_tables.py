@@ -7,12 +7,13 @@ when they are read.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
-
-import numpy as np
 
 from .. import _core
-from .container import Tensor
+from .container import Tensor, check_dtype
+
+TYPE_CHECKING = False  # importing typing costs more than labelling a sentence
+if TYPE_CHECKING:
+    from typing import Any
 
 __all__ = ["compact_tensors", "expand_tensors", "packed_table"]
 
@@ -29,12 +30,17 @@ def packed_table(name: str, *rows: Any) -> tuple[dict[str, Any], bytes]:
         size of weights up to which they are left out.
     """
     *parts, kept = _core.pack_weights(*rows)
-    names = (f"{name}.{part}" for part in ("slots", "weight", "outcome"))
-    return dict(zip(names, parts, strict=True)), kept
+    return dict(zip(_names(name), parts, strict=True)), kept
+
+
+def _names(table: str) -> tuple[str, ...]:
+    return tuple(f"{table}.{part}" for part in ("slots", "weight", "outcome"))
 
 
 def compact_tensors(core: Any, precision: str, pairs: bool) -> dict[str, Tensor]:
     """Return the tensors of a model's weights, rounded to float16 or to 255 steps."""
+    import numpy as np
+
     tensors: dict[str, Tensor] = {}
     for table in ("state", "pair") if pairs else ("state",):
         keys, row_ptr, column, weights = core.unpack(table == "pair")
@@ -65,32 +71,26 @@ def expand_tensors(
     tensors: dict[str, Tensor], tables: Sequence[str], kind: str, n_labels: int, hashed: bool
 ) -> dict[str, Any]:
     """Return the arrays of a model as :class:`TaggerModel` wants them."""
-    kinds, wide = {"F16": "<f2", "I8": "i1"}, {"U16": "<u2", "U32": "<u4"}
     arrays: dict[str, Any] = {}
     for table in tables:
-        rounded, columns = tensors[f"{table}.rounded"], tensors[f"{table}.columns"]
         expected = {"rounded": kind, "keys": "U64", "counts": "U16", "scale": "F64"}
-        if any(tensors[f"{table}.{part}"].dtype != dtype for part, dtype in expected.items()):
-            raise ValueError(f"an array of {table!r} has items of the wrong kind")
-        w = np.frombuffer(rounded.data, dtype=kinds[rounded.dtype]).astype(np.float64)
-        scale = float(np.frombuffer(tensors[f"{table}.scale"].data, dtype="<f8")[0])
-        counts = np.frombuffer(tensors[f"{table}.counts"].data, dtype="<u2")
-        row_ptr = np.zeros(len(counts) + 1, dtype=np.uint32)
-        np.cumsum(counts, out=row_ptr[1:])
-        column = np.frombuffer(columns.data, dtype=wide[columns.dtype]).astype(np.uint32)
-        keys = np.frombuffer(tensors[f"{table}.keys"].data, dtype="<u8")
-        outcomes = n_labels if table == "state" else n_labels**2
-        total = int(counts.sum(dtype=np.uint64))  # row_ptr has only 32 bits to add them up in
-        if len(column) != len(w) or total != len(w) or len(keys) != len(counts):
-            raise ValueError(f"the arrays of {table!r} do not fit together")
-        if len(column) and column.max() >= outcomes:
-            raise ValueError("a weight of a label that does not exist")
-        if hashed and table == "state" and len(keys) & (len(keys) - 1):
-            raise ValueError("the hashed features are not a power of two")
-        if not np.isfinite(w).all() or not np.isfinite(scale):
-            raise ValueError("a weight that is not a number")
-        if not hashed and (len(np.unique(keys)) != len(keys) or not keys.all()):
-            raise ValueError("a key twice")
-        known: Any = b"" if hashed and table == "state" else keys
-        arrays.update(packed_table(table, known, row_ptr, column, w * scale, outcomes, 0.0)[0])
+        found = {part: tensors[f"{table}.{part}"] for part in (*expected, "columns")}
+        wide = found["columns"].dtype == "U32"
+        if not wide:
+            expected["columns"] = "U16"
+        for part, dtype in expected.items():
+            check_dtype(f"{table}.{part}", found[part], dtype)
+        scale = memoryview(found["scale"].data).cast("B").cast("d")[0]
+        parts = _core.expand_weights(
+            hashed and table == "state",
+            found["keys"].data,
+            found["counts"].data,
+            found["columns"].data,
+            wide,
+            found["rounded"].data,
+            kind == "F16",
+            scale,
+            n_labels if table == "state" else n_labels**2,
+        )
+        arrays.update(zip(_names(table), parts[:3], strict=True))
     return arrays

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import sys
 import time
 import warnings
 from collections.abc import Callable, Sequence
@@ -14,6 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ..exceptions import InexactInferenceWarning
+from ..meter import Meter
 from ..problem import Problem
 
 __all__ = [
@@ -236,11 +236,13 @@ class Progress:
     Parameters
     ----------
     verbose : int
-        0 is silent; above it a line an iteration goes to standard error.
+        0 is silent; above it each iteration is shown: a bar on a terminal, lines elsewhere.
     callbacks : sequence of callable
         Called with each record; one that returns True ends the training.
     name : str
         Of the learner, for the lines.
+    n_iterations : int, optional
+        The most iterations that there will be.
 
     Attributes
     ----------
@@ -258,6 +260,7 @@ class Progress:
         verbose: int = 0,
         callbacks: Sequence[Callback] | Callback | None = None,
         name: str = "",
+        n_iterations: int | None = None,
     ) -> None:
         self.verbose = verbose
         self.callbacks: Sequence[Callback] = (
@@ -266,6 +269,8 @@ class Progress:
         self.name = name
         self.records: list[dict[str, Any]] = []
         self.stopped = False
+        #: Shows the iterations; entered by whoever knows when they end.
+        self.meter = Meter(name, n_iterations, shown=bool(verbose))
         self.saved: dict[str, Any] | None = None
         self.keep: Callable[[Snapshot, bool], None] | None = None
         self._begin = time.perf_counter()
@@ -306,7 +311,7 @@ class Progress:
         record["seconds"] = self.seconds
         self.records.append(record)
         if self.verbose:
-            print(self._line(record), file=sys.stderr, flush=True)
+            self.meter.note(record["iteration"], self._line(record))
         stop = False
         for callback in self.callbacks:
             stop = callback({**record, "weights": weights}) is True or stop

@@ -28,10 +28,12 @@ class Watch:
         What the score is called; records have it as dev_...
     patience : int
         Stop after this many passes without a better dev score; 0: never.
-    say : callable or None
-        Takes lines of progress.
+    tell : callable or None
+        Takes the number of each pass and a line on it.
     run, n_runs : int
         Which run this is, from 1, of how many.
+    n_passes : int or None
+        The most passes of a run.
     """
 
     def __init__(
@@ -39,12 +41,13 @@ class Watch:
         score: Score | None = None,
         measure: str = "score",
         patience: int = 0,
-        say: Callable[[str], None] | None = None,
+        tell: Callable[[int, str], None] | None = None,
         run: int = 1,
         n_runs: int = 1,
+        n_passes: int | None = None,
     ) -> None:
-        self.score, self.measure, self.patience, self.say = score, measure, patience, say
-        self.run, self.n_runs = run, n_runs
+        self.score, self.measure, self.patience, self.tell = score, measure, patience, tell
+        self.run, self.n_runs, self.n_passes = run, n_runs, n_passes
         self.history: list[dict[str, Any]] = []
         self.best: Vector | None = None
         self.best_score = float("-inf")
@@ -80,12 +83,13 @@ class Watch:
     def _note(self, noted: dict[str, Any]) -> None:
         noted["seconds"] = round(time.perf_counter() - self._begin, 3)
         self.history.append(noted)
-        if self.say is not None:
-            self.say(self._line(noted))
+        if self.tell is not None:
+            self.tell(noted["pass"], self._line(noted))
 
     def _line(self, noted: dict[str, Any]) -> str:
         run = f"run {self.run}/{self.n_runs}  " if self.n_runs > 1 else ""
-        words = [f"{run}pass {noted['pass']:>3}"]
+        of = f"/{self.n_passes}" if self.n_passes else ""
+        words = [f"{run}pass {noted['pass']:>3}{of}"]
         for key in _SHOWN:
             if noted.get(key) is not None:
                 words.append(f"{key} {noted[key]:.6g}")

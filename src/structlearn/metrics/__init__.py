@@ -14,6 +14,7 @@ from .accuracy import sequence_accuracy, token_accuracy, token_counts
 from .attachment import attachment_interval, attachment_report
 from .bootstrap import bootstrap_interval
 from .boundaries import chunks
+from .calibration import reliability
 from .chunking import chunk_f1, chunk_report
 from .confusion import confusion
 from .counts import CountMetric
@@ -33,6 +34,7 @@ __all__ = [
     "label_report",
     "legal_transitions",
     "randomization_test",
+    "reliability",
     "sequence_accuracy",
     "to_bio",
     "to_iobes",

@@ -39,12 +39,18 @@ class Overlap:
     def as_dict(self, names: Sequence[str]) -> dict[str, Any]:
         """Return accuracy, iou and iou_by_class (None where a class is absent)."""
         by_class = {
-            name: None if np.isnan(v) else float(v) for name, v in zip(names, self.iou, strict=True)
+            name: None if np.isnan(v) else float(v)
+            for name, v in zip(self._named(names), self.iou, strict=True)
         }
         return {"accuracy": self.accuracy, "iou": self.mean_iou, "iou_by_class": by_class}
 
+    def _named(self, names: Sequence[str]) -> Sequence[str]:
+        """Return the names of the rows: gold may have a class that training had not."""
+        return [*names, "not in training"] if len(self.counts) > len(names) else names
+
     def table(self, names: Sequence[str], **others: Overlap) -> str:
         """Return a row for each class: its IoU, here and in others, and its gold pixels."""
+        names = self._named(names)
         width = max(len(name) for name in (*names, "class"))
         columns = {"IoU": self, **others}
         lines = [f"{'class':{width}} {' '.join(f'{c:>7}' for c in columns)}     pixels"]
@@ -58,6 +64,7 @@ class Overlap:
 
     def confusions(self, names: Sequence[str], most: int) -> str:
         """Return the most frequent confusions, one on each line."""
+        names = self._named(names)
         wrong = self.counts.copy()
         np.fill_diagonal(wrong, 0)
         order = np.argsort(-wrong, axis=None, kind="stable")[:most]
@@ -70,7 +77,12 @@ class Overlap:
 
 
 def compare(gold: Sequence[Integers], found: Sequence[Integers], n_classes: int) -> Overlap:
-    """Return the overlap of gold classes (−1: void) and predicted ones, over all images."""
+    """Return the overlap of gold classes and predicted ones, over all images.
+
+    Gold pixels may be −1, void, or ``n_classes``, of a class that is never predicted: they are
+    wrong, and their class counts in the mean.
+    """
+    n_classes += any((truth == n_classes).any() for truth in gold)
     counts = np.zeros((n_classes, n_classes), dtype=np.int64)
     for truth, guess in zip(gold, found, strict=True):
         known = truth >= 0

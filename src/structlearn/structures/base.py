@@ -58,6 +58,8 @@ class Structure(Learnable):
 
     #: How ``argmax`` finds its output, for :class:`Solution`.
     method = "argmax"
+    #: Whether ``solve`` takes a ``time_limit``.
+    takes_time_limit = False
 
     def __init_subclass__(cls, **options: Any) -> None:
         super().__init_subclass__(**options)

@@ -3,22 +3,28 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 
 from ..estimators.declared import Parameters, check_whole
 from ..exceptions import FileError
 from ..io.container import Tensor, read_container
 from ..io.stored_model import StoredModel
-from ..text.corpus import Corpus
-from ..text.sources import check_source, not_empty, read_source, with_labels
+from ..text.corpus import Corpus, corpus_of
+from ..text.files import read_bytes
+from ..text.layouts import Layout, as_trained, input_format
+from ..text.sources import check_source, named_file, not_empty, read_source, with_labels
 
 TYPE_CHECKING = False  # importing typing costs more than labelling a sentence
 if TYPE_CHECKING:
     from typing import Any, TypeVar
 
+    from ..metrics.calibration import Reliability
+
     Task = TypeVar("Task", bound="FileTagger")
 
 __all__ = ["FileTagger"]
+
+_PAIR = ("before", "after", "weight")
 
 
 class FileTagger(Parameters):
@@ -95,6 +101,140 @@ class FileTagger(Parameters):
             )
         return self.model_
 
+    # -- certainty ------------------------------------------------------------------------------
+
+    @property
+    def calibrated(self) -> bool:
+        """Whether probabilities are those of a log loss, or were calibrated on a dev set."""
+        return self._fitted().temperature is not None
+
+    def calibration(
+        self, X: Any, format: str | None = None, *, gold_tags: bool | None = None
+    ) -> Reliability | None:
+        """Compare the probabilities of predictions with how often these are right.
+
+        Parameters
+        ----------
+        X : as ``evaluate`` takes it
+            With gold labels or trees.
+        gold_tags : bool, optional
+            Parsers: read the tags instead of predicting them.
+
+        Returns
+        -------
+        structlearn.metrics.calibration.Reliability or None
+            Of tokens, segments, arcs or brackets. None where the model has no probabilities.
+        """
+        from ..exceptions import CapabilityError
+        from ..metrics.calibration import reliability
+
+        self._fitted()
+        try:
+            pairs = list(self._certainties(X, format, gold_tags))
+        except CapabilityError:
+            return None
+        return reliability((p for p, _ in pairs), (right for _, right in pairs)) if pairs else None
+
+    def _certainties(
+        self, X: Any, format: str | None, gold_tags: bool | None
+    ) -> Iterable[tuple[float, bool]]:
+        """Return the probability of each prediction, and whether it is right."""
+        return ()
+
+    # -- what was learned -----------------------------------------------------------------------
+
+    def top_features(self, label: str | None = None, n: int = 10, *, as_frame: bool = False) -> Any:
+        """Return the features with the largest weights of a label.
+
+        Parameters
+        ----------
+        label : str, optional
+            A label, relation, category or class; by default all of them.
+        n : int, default=10
+            Features of each label.
+        as_frame : bool, default=False
+            A pandas DataFrame instead of a list.
+
+        Returns
+        -------
+        list of dict
+            label, feature, weight; by label.
+        """
+        from ..estimators.frames import as_records
+
+        self._fitted()
+        n = check_whole("n", n, 1)
+        found = self._heaviest(n, None if label is None else [label])
+        if label is not None and label not in found:
+            raise ValueError(f"the model has no label {label!r}; it has {', '.join(found)}")
+        rows = [
+            {"label": one, "feature": name, "weight": float(weight)}
+            for one, features in found.items()
+            for name, weight in features
+        ]
+        return as_records(rows, ("label", "feature", "weight"), as_frame)
+
+    def transitions(self, *, as_frame: bool = False) -> Any:
+        """Return the weights of pairs of neighbouring labels.
+
+        Parameters
+        ----------
+        as_frame : bool, default=False
+            A pandas DataFrame instead of a list: a row for each label before, a column for each
+            label after.
+
+        Returns
+        -------
+        list of dict
+            before, after, weight; −∞ is forbidden. "(start)" is before the first label, "(end)"
+            after the last.
+        """
+        from ..estimators.frames import as_records
+
+        self._fitted()
+        rows = [dict(zip(_PAIR, row, strict=True)) for row in self._pairs()]
+        return as_records(rows, _PAIR, as_frame, wide=True)
+
+    def explain(self, X: Any, *, as_frame: bool = False) -> Any:
+        """Return what decided the predictions, against their runners-up.
+
+        Parameters
+        ----------
+        X : as ``predict`` takes it
+        as_frame : bool, default=False
+            A pandas DataFrame instead of a list, with a row for each contribution.
+
+        Returns
+        -------
+        list of list of dict
+            By sentence, for each token: position, token, label, runner_up, margin (the difference
+            of their scores), contributions: (name, value), the largest (by its absolute value)
+            first. A tree of constituents is explained as a whole, with position None.
+        """
+        from ..estimators.frames import contributions_frame
+
+        self._fitted()
+        found = self._decisions(X)
+        return contributions_frame(found) if as_frame else found
+
+    def _heaviest(self, n: int, labels: list[str] | None) -> dict[str, list[tuple[str, float]]]:
+        """Return (name, weight) of the heaviest features by label."""
+        raise AssertionError
+
+    def _pairs(self) -> list[tuple[str, str, float]]:
+        """Return (before, after, weight) of pairs of labels."""
+        from ..exceptions import CapabilityError
+
+        raise CapabilityError(
+            f"{type(self).__name__} has no transitions between labels. What works: top_features"
+        )
+
+    def _decisions(self, X: Any) -> list[list[dict[str, Any]]]:
+        """Return what ``explain`` gives."""
+        raise AssertionError
+
+    # -- reading --------------------------------------------------------------------------------
+
     def _read_training(
         self, train: Any, y: Any, dev: Any, format: str | None
     ) -> tuple[Corpus, Corpus | None]:
@@ -111,19 +251,44 @@ class FileTagger(Parameters):
             )
         return corpus, held_out
 
+    def _gold_source(self, source: Any, format: str | None = None) -> Any:
+        """Read what ``evaluate`` can be given several times."""
+        return self._gold_corpus(source, format)
+
     def _gold_corpus(self, source: Any, format: str | None) -> Corpus:
         """Read sentences that must have their labels."""
         model = self._fitted()
-        corpus = not_empty(read_source(check_source(source), format or model.format))
-        if corpus.n_columns <= model.target:
+        given = not_empty(read_source(check_source(source), format))
+        corpus = self._as_trained(given)
+        if corpus.n_columns <= model.target or _lacks_labels(model, given):
             raise FileError(
                 corpus.path or "the corpus",
-                f"it has {corpus.n_columns} columns: the gold labels must be in column "
+                f"it has {given.n_columns} columns: the gold labels must be in column "
                 f"{model.target + 1}",
             )
         return corpus
+
+    def _read_input(self, source: Any) -> Corpus:
+        """Read sentences to label: of any format, with or without labels."""
+        model = self._fitted()
+        if isinstance(source, (str, os.PathLike)):
+            path = named_file(source)
+            text = read_bytes(path)
+            return self._as_trained(corpus_of(path, text, input_format(model, path, text)))
+        return self._as_trained(read_source(source))
+
+    def _as_trained(self, corpus: Corpus) -> Corpus:
+        """Return a corpus with the columns of the training files."""
+        try:
+            return as_trained(self._fitted(), corpus)
+        except ValueError as error:
+            raise FileError(corpus.path or "the sentences", str(error)) from None
 
     def __repr__(self) -> str:
         state = "" if hasattr(self, "model_") else ", not trained"
         kind = type(self).__name__
         return f"{kind}(features={self.features!r}, learner={self.learner!r}{state})"
+
+
+def _lacks_labels(model: Any, corpus: Corpus) -> bool:
+    return Layout(model, corpus.format, corpus.n_columns).target is None

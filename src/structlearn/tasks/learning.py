@@ -9,8 +9,8 @@ from __future__ import annotations
 
 import glob
 import os
-import sys
 from collections.abc import Callable, Iterator
+from contextlib import nullcontext
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -21,6 +21,7 @@ from ..estimators.learning import check_parameters, learn, warn_unless_converged
 from ..estimators.named import effective_parameters, learner_parameters
 from ..learners.base import Training
 from ..learners.watch import Watch
+from ..meter import Meter, say
 from ..problem import Problem
 
 __all__ = ["Learned", "learn_task"]
@@ -110,7 +111,7 @@ def learn_task(
     callbacks = getattr(task, "callbacks", None)
     more = [callbacks] if callable(callbacks) else list(callbacks or [])
     path = getattr(task, "checkpoint", None)
-    say = _say if getattr(task, "verbose", 0) else None
+    shown = _Shown(task, preset, n_runs) if getattr(task, "verbose", 0) else None
     asked = "max_iter" in (preset or {}) or getattr(task, "max_iter", None) is not None
     found = Learned(np.zeros(0), 0)
     total: Vector | None = None
@@ -127,6 +128,8 @@ def learn_task(
         if path is not None:
             parameters.checkpoint = _checkpoint(path, run)
         training = learn(parameters, problem, weights=start)
+        if shown is not None:
+            shown.reached[run] = shown.n_passes  # it may have ended early
         found.parameters = effective_parameters(task.learner, parameters, training.solver)
         if score is None and not asked:
             warn_unless_converged("the learner", training, parameters.tol, stacklevel=4)
@@ -135,7 +138,10 @@ def learn_task(
     def watches(first: int = 1) -> Iterator[tuple[int, Watch]]:
         patience = int(getattr(task, "patience", None) or 0)
         for run in range(first, n_runs + 1):
-            yield run, Watch(score, measure, patience, say, run, n_runs)
+            told: dict[str, Any] = (
+                {} if shown is None else {"tell": shown.of(run), "n_passes": shown.n_passes}
+            )
+            yield run, Watch(score, measure, patience, run=run, n_runs=n_runs, **told)
 
     def one_after_another() -> Iterator[tuple[int, Watch, Training]]:
         for run, watch in watches(_run_to_go_on_with(path, n_runs)):
@@ -147,7 +153,7 @@ def learn_task(
         results = _side_by_side(learn_one, list(watches()), threads)
     else:
         results = one_after_another()
-    for run, watch, training in results:
+    for run, watch, training in _metered(results, shown):
         if run == 1 or watch.total is not None:
             total = watch.total  # a checkpoint brings that of the runs before it
         found.history += watch.history
@@ -164,6 +170,8 @@ def learn_task(
             break
     if total is None:
         raise KeyboardInterrupt
+    if shown is not None:
+        shown.close(found, measure if score is not None else None)
     found.weights = total / total.dtype.type(found.n_models) if found.n_models > 1 else total
     return found
 
@@ -223,5 +231,40 @@ def _run_to_go_on_with(path: Any, n_runs: int) -> int:
     return next(runs, 1)
 
 
-def _say(line: str) -> None:
-    print(line, file=sys.stderr, flush=True)
+def _metered(results: Iterator[Any], shown: _Shown | None) -> Iterator[Any]:
+    """Yield the runs while the bar is shown."""
+    with nullcontext() if shown is None else shown.meter:
+        yield from results
+
+
+class _Shown:
+    """The passes of all runs, as they are shown."""
+
+    def __init__(self, task: Any, preset: dict[str, Any] | None, n_runs: int) -> None:
+        self.n_passes = int(learner_parameters(task, 0, **(preset or {})).max_iter)
+        self.meter = Meter("training", n_runs * self.n_passes)
+        self.reached: dict[int, int] = {}
+        if n_runs > 1:
+            say(
+                f"{n_runs} models with different seeds are trained, and the mean of their weights "
+                "is kept; n_models=1 (--n-models 1) trains one"
+            )
+
+    def of(self, run: int) -> Callable[[int, str], None]:
+        """Return what is told of the passes of a run."""
+
+        def tell(number: int, line: str) -> None:
+            self.reached[run] = number
+            self.meter.note(sum(self.reached.values()), line)
+
+        return tell
+
+    def close(self, found: Learned, measure: str | None) -> None:
+        """Say how it ended where the lines of the passes were not written."""
+        if not self.meter.on_terminal or not found.history:
+            return
+        line = f"{len(found.history)} passes, {self.meter.seconds:.1f} s"
+        if measure is not None:
+            best = max(record[f"dev_{measure}"] for record in found.history)
+            line += f"; best dev {measure} {best:.4f}"
+        say(line)

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import math
 import os
-import sys
 from collections.abc import Callable, Iterator
 
 from ..estimators.declared import check_whole
+from ..meter import Meter, say
 from ..text.files import written_text
+from ..text.sources import with_empty
 from .base import FileTagger
 from .parameters import LearnerParameters
 
@@ -18,6 +20,10 @@ if TYPE_CHECKING:
     Parser = TypeVar("Parser", bound="TreeParser")
 
 __all__ = ["TreeParser"]
+
+
+#: Sentences of a dev set that probabilities are calibrated on.
+_CALIBRATED = 200
 
 
 class _Hooks(FileTagger):
@@ -33,6 +39,8 @@ class _Hooks(FileTagger):
     #: (X, y) -> sentences with the trees that are given apart; the labels of trees;
     _joined: Callable[..., Any]
     _tree_labels: Callable[..., list[list[str]]]
+    #: treebank -> its trees;
+    _gold_trees: Callable[..., list[Any]]
     #: (treebank, dev, weights) -> the model, and what ``learn_task`` returned;
     _learn: Callable[..., tuple[Any, Any]]
     #: model -> the parameters that files of any age tell;
@@ -41,6 +49,8 @@ class _Hooks(FileTagger):
     _tagged: Callable[..., Any]
     #: (X, number, gold) -> a sentence, and its own tree where that is asked for;
     _sentence: Callable[..., tuple[Any, Any]]
+    #: the tree of a sentence without words;
+    _no_tree: Callable[[], Any]
     #: what ``label_file`` does, and the scores.
     _label: Callable[..., int]
     evaluate: Callable[..., dict[str, Any]]
@@ -91,6 +101,8 @@ class TreeParser(LearnerParameters, _Hooks):
         self.model_, learned = self._plain()._learn(treebank, held_out, weights)
         self.history_ = learned.history
         record = self.model_.training
+        if held_out is not None and not learned.interrupted:
+            self._calibrate(held_out)
         if learned.parameters:
             passes = [{k: v for k, v in r.items() if k != "seconds"} for r in learned.history]
             record.update(learned.record(self.learner), history=passes)
@@ -100,6 +112,41 @@ class TreeParser(LearnerParameters, _Hooks):
                 "training was interrupted; the model holds the weights reached so far"
             )
         return self
+
+    def _calibrate(self, dev: Any) -> None:
+        """Set the temperature at which the parts of the dev set's trees are most probable."""
+        from ..estimators.calibration import best_temperature
+
+        if not self._fitted().has_temperature:
+            return
+        some = dev[:_CALIBRATED] if isinstance(dev, list) else dev.subset(_first(dev))
+        gold = self._gold_trees(some)
+        sums = list(self._sums(some, None))
+
+        def log_loss(temperature: float) -> float:
+            found = 0.0
+            for one, tree in zip(sums, gold, strict=True):
+                one.temperature = temperature
+                # A part that the model cannot have has probability 0 at any temperature.
+                found -= sum(math.log(max(p, 1e-30)) for p in one.certainties(tree))
+            return found
+
+        with Meter("calibrating", shown=bool(self.verbose)):
+            self.model_.training["temperature"] = best_temperature(log_loss)
+
+    def _certainties(
+        self, X: Any, format: str | None, gold_tags: bool | None
+    ) -> Iterator[tuple[float, bool]]:
+        bank = self._treebank(X, None, format)
+        trees = self.predict(bank, gold_tags=gold_tags)
+        sums = self._sums(bank, gold_tags)
+        for one, tree, gold in zip(sums, trees, self._gold_trees(bank), strict=True):
+            true = set(one.parts(gold))
+            for part, p in zip(one.parts(tree), one.certainties(tree), strict=True):
+                yield p, part in true
+
+    def _gold_source(self, source: Any, format: str | None = None) -> Any:
+        return self._treebank(source, None, format)
 
     def _weights(self, treebank: Any, sample_weight: Any) -> Any:
         """Return the weights of the sentences; None: all alike."""
@@ -115,7 +162,7 @@ class TreeParser(LearnerParameters, _Hooks):
     def _say(self, line: str) -> None:
         """Write a line of progress."""
         if self.verbose:
-            print(line, file=sys.stderr, flush=True)
+            say(line)
 
     @classmethod
     def from_model(cls: type[Parser], model: Any) -> Parser:
@@ -137,26 +184,33 @@ class TreeParser(LearnerParameters, _Hooks):
         ----------
         X : path, or list of sentences
             In a list a sentence is a list of words, each with or without its tags, or a string,
-            which is split at white space; or a sentence with its tree, which is not looked at.
+            which is split at white space; or a sentence with its tree, which is not looked at. The
+            tree of a sentence without words is empty.
         gold_tags : bool, optional
             Read the tags of the input (True) or predict them (False); by default as the parser
             was trained.
         probabilities : bool, default=False
             Set the probabilities of the trees too.
         """
-        tagged = self._tagged(X, gold_tags)
-        trees: list[Any] = self._fitted().parse(tagged, self.n_threads)
-        if probabilities:
-            for tree, sums in zip(trees, self._fitted().sums(tagged), strict=True):
-                sums.describe(tree)
-        return trees
+
+        def parse(sentences: Any) -> list[Any]:
+            tagged = self._tagged(sentences, gold_tags)
+            trees: list[Any] = self._fitted().parse(tagged, self.n_threads)
+            if probabilities:
+                for tree, sums in zip(trees, self._fitted().sums(tagged), strict=True):
+                    sums.describe(tree)
+            return trees
+
+        found: list[Any] = with_empty(X, parse, self._no_tree)
+        return found
 
     def predict_marginals(
         self, X: Any, *, gold_tags: bool | None = None, least: float = 0.001
     ) -> list[Any]:
         """Return the probabilities of the parts of each sentence's trees, those above ``least``.
 
-        Sums over all trees, as the scores have them; those of a log loss are calibrated best.
+        Sums over all trees, at the temperature that a dev set gave; without one they are not
+        calibrated, unless the parser was learned with a log loss (:attr:`calibrated`).
         """
         return [sums.marginals(least) for sums in self._sums(X, gold_tags)]
 
@@ -259,6 +313,10 @@ class TreeParser(LearnerParameters, _Hooks):
     def __repr__(self) -> str:
         state = "" if hasattr(self, "model_") else ", not trained"
         return f"{type(self).__name__}(learner={self.learner!r}{state})"
+
+
+def _first(corpus: Any) -> range:
+    return range(min(len(corpus), _CALIBRATED))
 
 
 def _mean_weights(class_weight: Any, labels: list[list[str]]) -> Any:

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from .dependency_tree import DependencyTree
     from .presets import load_templates
     from .segment_templates import SegmentTemplates
+    from .tables import read_frame
     from .templates import FeatureTemplates
     from .trees import Tree
 
@@ -22,6 +23,7 @@ _HOMES = {
     "Corpus": "corpus",
     "Sentence": "corpus",
     "read_corpus": "corpus",
+    "read_frame": "tables",
     "load_templates": "presets",
     "FeatureTemplates": "templates",
     "SegmentTemplates": "segment_templates",
@@ -38,6 +40,7 @@ __all__ = [
     "Tree",
     "load_templates",
     "read_corpus",
+    "read_frame",
 ]
 
 

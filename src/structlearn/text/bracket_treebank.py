@@ -5,10 +5,12 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable
 
-from ..exceptions import FileError
-from .corpus import NO_TEXT, guess_format, is_text
+from ..exceptions import FileError, LineError
+from .codecs import CODECS
+from .corpus import NO_TEXT, is_text
 from .files import read_bytes
-from .sources import check_source, paired
+from .formats import guess_format
+from .sources import check_source, named_file, paired
 from .trees import Tree, parse_brackets, read_tree_text
 
 TYPE_CHECKING = False  # importing typing costs more than parsing a sentence
@@ -17,7 +19,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Place", "Sentence", "placed_trees", "read_sentences", "with_trees"]
 
-FORMATS = ("brackets", "text")
+FORMATS = ("brackets", "text", "columns", "conllu", "csv", "jsonl")
 
 
 class Place:
@@ -68,7 +70,7 @@ def placed_trees(
     if format not in (None, "brackets"):
         raise ValueError(f"gold trees are read from brackets, not from the format {format!r}")
     if isinstance(source, (str, os.PathLike)):
-        path = os.fspath(source)
+        path = named_file(source)
         found = _file_trees(path, read_bytes(path))
     else:
         found = _given(check_source(source))
@@ -93,25 +95,25 @@ def read_sentences(
     Parameters
     ----------
     source : path, or list of trees, of lists of words, or of strings
-        A file holds bracketed trees, of which words and tags are read, or plain text: a sentence a
-        line, words separated by white space. So does a string in a list. Words may be (word, tag).
-    format : {"brackets", "text"}, optional
-        Of a file; by default what its first character says.
+        A file holds bracketed trees, of which words and tags are read, plain text with one sentence
+        on each line, CoNLL-U (tags are XPOS), columns (tags are the second), CSV or JSON lines. A
+        string in a list is a tree or text. Words may be (word, tag).
+    format : {"brackets", "text", "columns", "conllu", "csv", "jsonl"}, optional
+        Of a file; by default it is guessed from its name, else from its content.
     """
     if format not in (None, *FORMATS):
         raise ValueError(
-            f"a constituency parser reads the formats {' and '.join(FORMATS)}, not {format!r}"
+            f"a constituency parser reads the formats {', '.join(FORMATS)}, not {format!r}"
         )
     if not isinstance(source, (str, os.PathLike)):
         rows = enumerate(check_source(source), 1)
         return [s for number, row in rows for s in _given_sentences(row, number, traces)]
-    path = os.fspath(source)
+    path = named_file(source)
     text = read_bytes(path)
-    if format is None and _bracketed(text.removeprefix(b"\xef\xbb\xbf")):
-        format = "brackets"
+    format = format or _guessed(path, text)
     if format == "brackets":
         return [_bare(tree, place, traces) for tree, place in _file_trees(path, text)]
-    return _text_sentences(path, text, sure=format == "text")
+    return _token_sentences(path, text, format)
 
 
 def with_trees(X: Any, y: Any) -> list[Tree]:
@@ -148,29 +150,39 @@ def _file_trees(path: str, text: bytes) -> list[tuple[Tree, Place]]:
     return [(tree, Place(number, path, line)) for number, (tree, line) in found]
 
 
-def _text_sentences(path: str, text: bytes, *, sure: bool) -> list[Sentence]:
-    if not sure and guess_format(path, text) == "conllu":
+def _guessed(path: str, text: bytes) -> str:
+    """Return the format of a file: lines of several words without tabs are sentences."""
+    content = text.removeprefix(b"\xef\xbb\xbf")
+    if _bracketed(content):
+        return "brackets"
+    guess = guess_format(path, text)
+    if guess != "columns":
+        return guess
+    lines = content.splitlines()
+    tabs = [b"\t" in line.strip() for line in lines if line.strip()]
+    if any(tabs) and not all(tabs):
+        number = next(n for n, line in enumerate(lines, 1) if b"\t" in line.strip())
         raise FileError(
             path,
-            "it looks like CoNLL-U: a constituency parser reads bracketed trees, or plain text "
-            "with one sentence per line (--format text)",
+            "a tab, which other lines have not: are these columns, or sentences? Say --format "
+            "columns or --format text",
+            number,
         )
+    return "columns" if any(tabs) or all(len(line.split()) < 2 for line in lines) else "text"
+
+
+def _token_sentences(path: str, text: bytes, format: str) -> list[Sentence]:
+    codec = CODECS[format]()
+    word, tag = (1, 4) if codec.named_as == "conllu" else (0, 1)
+    sentences = []
     try:
-        lines = text.decode("utf-8-sig").split("\n")
-    except UnicodeDecodeError as error:
-        raise FileError(path, f"it is not UTF-8: {error.reason} at byte {error.start}") from None
-    sentences: list[Sentence] = []
-    for line, row in enumerate(lines, 1):
-        if not sure and "\t" in row:
-            raise FileError(
-                path,
-                "a tab: are these columns? A constituency parser reads bracketed trees, or plain "
-                "text with one sentence per line (--format text)",
-                line,
-            )
-        words = [_escaped(word) for word in row.split()]
-        if words:
-            sentences.append(Sentence(words, [], Place(len(sentences) + 1, path, line)))
+        for number, tokens in enumerate(codec.read(text, 0), 1):
+            words = [_escaped(cells[word]) for _, cells in tokens]
+            tags = [cells[tag] for _, cells in tokens if len(cells) > tag and cells[tag] != "_"]
+            place = Place(number, path, tokens[0][0])
+            sentences.append(Sentence(words, tags if len(tags) == len(words) else [], place))
+    except LineError as error:
+        raise error.in_file(path) from None
     if not sentences:
         raise FileError(path, "there are no sentences in it")
     return sentences

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from .. import _core
 from ..exceptions import FileError, LineError
 from .files import read_bytes, written_text
+from .formats import FORMATS, guess_format, split_heading
 
 TYPE_CHECKING = False  # importing typing costs more than labelling a sentence
 if TYPE_CHECKING:
@@ -19,7 +20,7 @@ __all__ = [
     "Sentence",
     "add_tokens",
     "column_names",
-    "guess_format",
+    "corpus_of",
     "read_corpus",
     "split_sentence",
 ]
@@ -59,22 +60,6 @@ def find_column(name: str, format: str, n_columns: int) -> int:
     if text[:1] == "c" and text[1:].isdecimal() and 0 < int(text[1:]) <= n_columns:
         return int(text[1:]) - 1
     raise ValueError(f"there is no column {name!r}: the columns are {', '.join(names)}")
-
-
-def guess_format(path: str | os.PathLike[str], text: bytes) -> str:
-    """Say whether a file is CoNLL-U or columns: by its name, else by what is in it."""
-    name = os.fspath(path).lower()
-    if name.endswith(".gz"):
-        name = name[:-3]
-    if name.endswith((".conllu", ".conll-u")):
-        return "conllu"
-    for line in text[:65536].removeprefix(b"\xef\xbb\xbf").splitlines():
-        if not line.strip() or line.startswith(b"#"):
-            continue
-        cells = line.split(b"\t")
-        head = cells[0].replace(b"-", b"").replace(b".", b"")
-        return "conllu" if len(cells) == 10 and head.isdigit() else "columns"
-    return "columns"
 
 
 class Sentence(Sequence[tuple[str, ...]]):
@@ -144,10 +129,11 @@ class Corpus(Sequence[Sentence]):
         self.path = path
 
     @classmethod
-    def from_sentences(cls, sentences: Iterable[Any]) -> Corpus:
+    def from_sentences(cls, sentences: Iterable[Any], format: str = "columns") -> Corpus:
         """Make a corpus from Python: each sentence a list of tokens, a token a string or a tuple.
 
-        A sentence that is a string is split at white space.
+        A sentence that is a string is split at white space. Tokens of the format "conllu" have its
+        ten columns.
 
         Examples
         --------
@@ -156,11 +142,11 @@ class Corpus(Sequence[Sentence]):
         >>> corpus.n_tokens, corpus[0].column("word")
         (3, ['fish', 'sleep'])
         """
-        core = _core.Corpus("columns")
+        core = _core.Corpus(format)
         for number, sentence in enumerate(sentences):
             tokens = _tokens(sentence, number)
             add_tokens(core, tokens, number)
-        return cls(core, "columns")
+        return cls(core, format)
 
     @property
     def n_tokens(self) -> int:
@@ -306,29 +292,55 @@ def _tokens(sentence: Any, number: int) -> list[tuple[Any, ...]]:
         ) from None
 
 
-def read_corpus(path: str | os.PathLike[str], format: str | None = None) -> Corpus:
-    """Read a column file or a CoNLL-U file.
+def read_corpus(
+    path: str | os.PathLike[str], format: str | None = None, *, header: bool = False
+) -> Corpus:
+    """Read sentences from a file.
 
     Parameters
     ----------
     path : path
         Plain or compressed by gzip; ``-`` is standard input.
-    format : {"columns", "conllu"}, optional
+    format : {"columns", "conllu", "csv", "jsonl", "text"}, optional
         By default it goes by the file's name, else by its content. Columns are separated by tabs,
-        or by runs of white space where the first line has no tab; sentences by blank lines.
+        or by runs of white space where the first line has no tab; sentences by blank lines. CSV
+        names its columns in the first line; one called sentence (or blank lines) tells sentences
+        apart. JSON lines have an object for each sentence, ``{"tokens": [...], "tags": [...]}``.
+        Text has one sentence on each line, words separated by blanks.
+    header : bool, default=False
+        The first line of a column file names the columns and is skipped.
 
     Raises
     ------
     structlearn.exceptions.FileError
         Where the file cannot be read; the message names it and the line.
     """
-    text = read_bytes(path)
+    return corpus_of(path, read_bytes(path), format, header=header)
+
+
+def corpus_of(
+    path: str | os.PathLike[str], text: bytes, format: str | None, *, header: bool = False
+) -> Corpus:
+    """Return the corpus of a file whose content has been read; as :func:`read_corpus`."""
     chosen = format or guess_format(path, text)
-    if chosen not in ("columns", "conllu"):
-        raise ValueError(f"format must be 'columns' or 'conllu', got {format!r}")
-    core = _core.Corpus(chosen)
+    if chosen not in FORMATS:
+        raise ValueError(f"format must be one of {', '.join(FORMATS)}, got {format!r}")
+    core = _core.Corpus("conllu" if chosen == "conllu" else "columns")
     try:
-        core.read(text)
+        if chosen == "columns":
+            heading, text = split_heading(text, header)
+            core.set_line(heading.count(b"\n"))
+        if chosen in ("columns", "conllu"):
+            core.read(text)
+        else:
+            from .codecs import CODECS
+
+            chosen, codec = "columns", CODECS[chosen](header)
+            for number, sentence in enumerate(codec.read(text, 0)):
+                try:
+                    add_tokens(core, [cells for _, cells in sentence], number)
+                except ValueError as error:
+                    raise LineError(sentence[0][0], str(error)) from None
     except LineError as error:
         raise error.in_file(os.fspath(path)) from None
     if core.n_tokens == 0:

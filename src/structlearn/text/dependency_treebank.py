@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import os
-from bisect import bisect_right
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from .. import _core
 from ..exceptions import FileError, LineError
-from .corpus import Corpus, add_tokens, guess_format, read_corpus, split_sentence
-from .files import pieces
+from .corpus import Corpus, add_tokens, corpus_of, read_corpus, split_sentence
+from .files import read_bytes
 from .labelling import label_pieces
-from .sources import check_source, paired
+from .layouts import sure_format
+from .sources import check_source, named_file, paired
 
 TYPE_CHECKING = False  # importing typing costs more than labelling a sentence
 if TYPE_CHECKING:
@@ -22,13 +22,14 @@ __all__ = [
     "check_tags",
     "gold_tree",
     "gold_trees",
-    "label_text",
+    "label_words",
     "read_treebank",
+    "read_words",
     "settled_format",
     "with_trees",
 ]
 
-FORMATS = ("conllu", "columns", "text")
+FORMATS = ("conllu", "columns", "text", "csv", "jsonl")
 
 
 def read_treebank(source: Any, format: str | None = None) -> Corpus:
@@ -36,7 +37,7 @@ def read_treebank(source: Any, format: str | None = None) -> Corpus:
     if format not in (None, "conllu"):
         raise ValueError(f"a parser's trees are read from CoNLL-U, not from the format {format!r}")
     if isinstance(source, (str, os.PathLike)):
-        source = read_corpus(source, "conllu")
+        source = read_corpus(named_file(source), "conllu")
     if isinstance(source, Corpus):
         if source.format != "conllu":
             raise FileError(
@@ -142,62 +143,64 @@ def check_tags(corpus: Corpus) -> None:
 
 
 def settled_format(source: str | os.PathLike[str], text: bytes, format: str | None) -> str:
-    """Return the format of a file to parse, whose first piece is given; a guess is a sure one.
-
-    Raises ``FileError`` where the file is neither CoNLL-U nor a word a line, and nobody said what
-    it is: several words on a line are a sentence, or the columns of one word.
-    """
-    if format is not None:
-        if format not in FORMATS:
-            raise ValueError(
-                f"a dependency parser reads the formats {', '.join(FORMATS)}, not {format!r}"
-            )
-        return format
-    if guess_format(source, text) == "conllu":
-        return "conllu"
-    for number, line in enumerate(text.removeprefix(b"\xef\xbb\xbf").splitlines(), 1):
-        words = line.split()
-        if len(words) > 1 and not line.startswith(b"#"):
-            raise FileError(
-                os.fspath(source),
-                f"it has {len(words)} columns and is not CoNLL-U: use --format text if each line "
-                "is a sentence, --format columns if the first column holds the words",
-                number,
-            )
-        if words:
-            break
-    return "columns"
+    """Return the format of a file to parse, whose first piece is given."""
+    if format is not None and format not in FORMATS:
+        raise ValueError(
+            f"a dependency parser reads the formats {', '.join(FORMATS)}, not {format!r}"
+        )
+    return format or sure_format(source, text)
 
 
-def label_text(
-    make_labeller: Any, source: str | os.PathLike[str], output: Any, threads: int, progress: Any
+def read_words(source: Any) -> Corpus:
+    """Return sentences to parse as CoNLL-U: of any format, where a path is given."""
+    if not isinstance(source, (str, os.PathLike)):
+        return read_treebank(source)
+    path = named_file(source)
+    text = read_bytes(path)
+    corpus = corpus_of(path, text, settled_format(path, text, None))
+    if corpus.format == "conllu":
+        return corpus
+    found = as_conllu(corpus.column(0))
+    found.path = path
+    return found
+
+
+def label_words(
+    make_labeller: Any,
+    codec: Any,
+    source: str | os.PathLike[str],
+    output: Any,
+    threads: int,
+    progress: Any,
+    read: Iterable[tuple[bytes, int]],
 ) -> int:
-    """Parse plain text, one sentence per line; return the number of tokens."""
-    starts: list[int] = []  # of each sentence: its first line in the column file
-    lines: list[int] = []  # and the line where it stands
-    column_line = 0
+    """Parse the words of a file that is neither CoNLL-U nor columns; return their number.
+
+    Parameters
+    ----------
+    codec : Codec
+        Of the file's format.
+    read : iterable of (bytes, int)
+        Pieces of the file, with the number of lines before each.
+    """
+    lines: list[int] = []  # where each line of the column file comes from
 
     def columns(path: str | os.PathLike[str], size: int) -> Iterator[tuple[bytes, int]]:
-        nonlocal column_line
-        for text, before in pieces(path, size):
-            out = []
-            begin = column_line
-            for number, line in enumerate(text.removeprefix(b"\xef\xbb\xbf").splitlines(), 1):
-                words = line.split()
-                if words:
-                    starts.append(column_line + 1)
-                    lines.append(before + number)
-                    out += [*words, b""]
-                    column_line += len(words) + 1
+        for text, before in read:
+            out: list[str] = []
+            begin = len(lines)
+            for sentence in codec.read(text, before):
+                out += [*(cells[0] for _, cells in sentence), ""]
+                lines.extend(at for at, _ in sentence)
+                lines.append(sentence[-1][0])
             if out:
-                yield b"\n".join([*out, b""]), begin
+                yield "\n".join([*out, ""]).encode(), begin
 
     try:
         return label_pieces(
             None, make_labeller, source, output, "columns", threads, progress, columns
         )
     except FileError as error:
-        if not error.line:
+        if not error.line or not lines or error.line > len(lines):
             raise
-        line = lines[bisect_right(starts, error.line) - 1]
-        raise FileError(error.path, error.reason, line) from None
+        raise FileError(error.path, error.reason, lines[error.line - 1]) from None

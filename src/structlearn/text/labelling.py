@@ -3,21 +3,40 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from ..exceptions import FileError, LineError
-from .corpus import guess_format
 from .files import pieces, written_text
+from .formats import guess_format, split_heading
+from .layouts import Layout
 
 TYPE_CHECKING = False  # importing typing costs more than labelling a sentence
 if TYPE_CHECKING:
     from typing import IO, Any
 
-__all__ = ["label_pieces"]
+    from .codecs import Codec
+
+__all__ = ["has_labels", "label_converted", "label_pieces", "piece_size"]
 
 #: Bytes that a thread labels at a time, and the threads beyond which pieces do not grow.
 _PIECE = 1 << 20
 _MOST_PIECES = 16
+
+
+def piece_size(threads: int) -> int:
+    """Return how many bytes to read at a time."""
+    return _PIECE * min(threads, _MOST_PIECES)
+
+
+def has_labels(model: Any, format: str, text: bytes, header: bool) -> bool:
+    """Tell whether the first token of a column file or of CoNLL-U has a label already."""
+    if format != model.format:
+        return False
+    for line in text.removeprefix(b"\xef\xbb\xbf").splitlines()[int(header) :]:
+        if line.strip() and not (format == "conllu" and line.startswith(b"#")):
+            cells = line.split(b"\t") if b"\t" in line else line.split()
+            return bool(len(cells) == model.n_columns and cells[model.target] != b"_")
+    return False
 
 
 def label_pieces(
@@ -30,13 +49,14 @@ def label_pieces(
     progress: Callable[[int], None] | None,
     read: Callable[[str | os.PathLike[str], int], Iterator[tuple[bytes, int]]] = pieces,
     guess: Callable[[bytes], str] | None = None,
+    header: Sequence[str] | None = None,
 ) -> int:
     """Write a file with its labels, piece by piece; return the number of tokens.
 
     Parameters
     ----------
     model : TaggerModel or SegmentModel or None
-        Whose format the file must have; None: any.
+        Whose format the file has; None: any.
     make_labeller : callable
         Makes the native labeller for files of a format.
     output : path or binary file
@@ -44,35 +64,38 @@ def label_pieces(
     format : {"columns", "conllu"} or None
         None: by the file's name, else by its content.
     progress : callable or None
-        Called with the number of tokens labelled so far.
+        Called with the number of tokens labelled so far; a :class:`~structlearn.meter.Meter` is
+        told the share of the file too.
     read : callable
         Yields pieces of a file with the lines before each, given its name and their size.
     guess : callable, optional
         Returns the format of the file, given its first piece.
+    header : sequence of str, optional
+        The first line of a column file names its columns; these are the names of what is added.
     """
     if isinstance(output, (str, os.PathLike)):
         with written_text(output) as file:
             return label_pieces(
-                model, make_labeller, source, file, format, threads, progress, read, guess
+                model, make_labeller, source, file, format, threads, progress, read, guess, header
             )
     labeller: Any = None
+    size, n_read = _size_of(source), 0
 
     def write(labelled: bytes, n_tokens: int) -> None:
         output.write(labelled)
-        if progress is not None and labelled:
-            progress(n_tokens)
+        if labelled:
+            _tell(progress, n_tokens, n_read, size)
 
     try:
-        for text, line in read(source, _PIECE * min(threads, _MOST_PIECES)):
+        for text, line in read(source, piece_size(threads)):
+            n_read += len(text)
             if labeller is None:
                 chosen = guess(text) if guess else format or guess_format(source, text)
-                if model is not None and chosen != model.format:
-                    raise FileError(
-                        os.fspath(source),
-                        f"the format is {chosen}, but the model was trained on {model.format}"
-                        + ("" if format else "; if that is wrong, give --format"),
-                    )
                 labeller = make_labeller(chosen)
+                if chosen == "columns":
+                    heading, text = split_heading(text, header is not None)
+                    line += heading.count(b"\n")
+                    output.write(_headed(heading, header or (), model))
             if threads == 1:
                 write(labeller.label(text, line, 1), labeller.n_tokens)
                 continue
@@ -87,3 +110,130 @@ def label_pieces(
     if labeller is None or labeller.n_tokens == 0:
         raise FileError(os.fspath(source), "there are no sentences in it")
     return int(labeller.n_tokens)
+
+
+def _tell(progress: Any, n_tokens: int, n_read: int, size: int) -> None:
+    """Tell how many tokens are labelled and, if the size is known, the share of the file."""
+    if progress is None:
+        return
+    progress(n_tokens)
+    if size and hasattr(progress, "share"):
+        progress.share(n_read / size)
+
+
+def _size_of(source: str | os.PathLike[str]) -> int:
+    """Return the bytes of a file; 0 where they are not known, as of standard input."""
+    return os.path.getsize(source) if os.path.isfile(source) else 0
+
+
+def _headed(heading: bytes, names: Sequence[str], model: Any) -> bytes:
+    """Return a heading with the names of what is added to the lines."""
+    line = heading.rstrip()
+    if not line or model is None:
+        return heading
+    separator = b"\t" if b"\t" in line else b" "
+    given = len(line.split(separator))
+    added = names[1:] if given > model.target else names
+    return separator.join([line, *(name.encode() for name in added)]) + b"\n"
+
+
+def label_converted(
+    model: Any,
+    labeller: Any,
+    codec: Codec,
+    source: str | os.PathLike[str],
+    output: IO[bytes],
+    names: Sequence[str],
+    known: bool,
+    threads: int,
+    progress: Callable[[int], None] | None,
+    read: Iterable[tuple[bytes, int]],
+    notice: Callable[[], None] | None = None,
+) -> int:
+    """Label a file of another format than the model's, and write it back in its own.
+
+    Parameters
+    ----------
+    labeller : _core.Labeller or _core.SegmentLabeller
+        Of files of the model's format.
+    codec : Codec
+        Of the file's.
+    names : sequence of str
+        What is added to a token: the label, and what else was asked for.
+    known : bool
+        The labeller keeps labels that the file has.
+    read : iterable of (bytes, int)
+        Pieces of the file, with the number of lines before each.
+    notice : callable, optional
+        Called if labels that the file has are replaced.
+    """
+    layout: Layout | None = None
+    size, n_read = _size_of(source), 0
+    for text, line in read:
+        n_read += len(text)
+        lines: list[int] = []  # of the file, for each line that the labeller reads
+        rows: list[str] = []
+        try:
+            sentences = codec.read(text, line)
+            for sentence in sentences:
+                for number, (at, cells) in enumerate(sentence, 1):
+                    if layout is None:
+                        layout = _laid_out(model, codec, len(cells), at)
+                        old = layout.target
+                        replaced = codec.replaces and old is not None and cells[old] != "_"
+                        if notice is not None and replaced:
+                            notice()
+                    if len(cells) == 1 and len(cells[0].split()) != 1:
+                        raise LineError(at, f"the token {cells[0]!r} has blanks in it")
+                    rows.append("\t".join(layout.row(number, cells, known)))
+                    lines.append(at)
+                rows.append("")
+                lines.append(lines[-1])
+            if layout is None:
+                output.write(text)
+                continue
+            try:
+                labelled = labeller.label("\n".join([*rows, ""]).encode(), 0, threads).decode()
+            except LineError as error:
+                raise LineError(lines[error.line - 1] if error.line else 0, error.reason) from None
+        except LineError as error:
+            raise error.in_file(os.fspath(source)) from None
+        found = _Labelled(model, layout, len(names))
+        added: list[list[Sequence[str]]] = [
+            [found(line) for line in sentence.split("\n")]
+            for sentence in labelled.rstrip("\n").split("\n\n")
+        ]
+        output.write(codec.write(added if sentences else [], names, layout.target))
+        _tell(progress, labeller.n_tokens, n_read, size)
+    if layout is None:
+        raise FileError(os.fspath(source), "there are no sentences in it")
+    return int(labeller.n_tokens)
+
+
+def _laid_out(model: Any, codec: Codec, n_given: int, line: int) -> Layout:
+    try:
+        return Layout(model, codec.named_as, n_given)
+    except ValueError as error:
+        raise LineError(line, str(error)) from None
+
+
+class _Labelled:
+    """Reads what was found for a token off its line in a file of the model's format."""
+
+    def __init__(self, model: Any, layout: Layout, n_added: int) -> None:
+        self._conllu = model.format == "conllu"
+        self._target = model.target
+        self._n_added = n_added
+        if layout.alike:
+            self._target = min(model.target, sum(i is not None for i in layout.sources))
+
+    def __call__(self, line: str) -> list[str]:
+        # The core separates what it adds to a lone column by a blank.
+        cells = line.split("\t") if "\t" in line else line.split(" ")
+        label = cells[self._target]
+        if self._n_added == 1:
+            return [label]
+        if not self._conllu:
+            return [label, *cells[len(cells) - self._n_added + 1 :]]
+        told = cells[9].split("|", self._n_added - 2)
+        return [label, *(entry.partition("=")[2] for entry in told)]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Callable
 
 from ..exceptions import FileError
 from .corpus import Corpus, read_corpus, split_sentence
@@ -11,7 +12,15 @@ TYPE_CHECKING = False  # importing typing costs more than labelling a sentence
 if TYPE_CHECKING:
     from typing import Any
 
-__all__ = ["check_source", "not_empty", "paired", "read_source", "with_labels"]
+__all__ = [
+    "check_source",
+    "named_file",
+    "not_empty",
+    "paired",
+    "read_source",
+    "with_empty",
+    "with_labels",
+]
 
 
 def read_source(source: Any, format: str | None = None) -> Corpus:
@@ -19,8 +28,38 @@ def read_source(source: Any, format: str | None = None) -> Corpus:
     if isinstance(source, Corpus):
         return source
     if isinstance(source, (str, os.PathLike)):
-        return read_corpus(source, format)
+        return read_corpus(named_file(source), format)
     return Corpus.from_sentences(check_source(source))
+
+
+def named_file(source: str | os.PathLike[str]) -> str:
+    """Return the name of a file; a sentence in its place is refused as such."""
+    name = os.fspath(source)
+    if isinstance(source, str) and len(name.split()) > 1 and not os.path.exists(name):
+        raise FileError(
+            f"{name[:60]!r}",
+            "no such file. A string is the name of a file: to read a sentence, pass a list of "
+            f"sentences, [{name[:30] + ('…' if len(name) > 30 else '')!r}]",
+        )
+    return name
+
+
+def with_empty(source: Any, answer: Callable[[Any], list[Any]], empty: Callable[[], Any]) -> Any:
+    """Return the answers for all sentences; for those of a list that have no tokens ``empty()``."""
+    if not isinstance(source, (list, tuple)):
+        return answer(source)
+    gaps = [
+        i
+        for i, s in enumerate(source)
+        if isinstance(s, (str, list, tuple)) and not split_sentence(s)
+    ]
+    if not gaps:
+        return answer(source)
+    left_out = set(gaps)
+    found = answer([sentence for i, sentence in enumerate(source) if i not in left_out])
+    for i in gaps:
+        found.insert(i, empty())
+    return found
 
 
 def not_empty(corpus: Corpus, name: str = "the corpus") -> Corpus:
@@ -37,6 +76,12 @@ def check_source(source: Any) -> Any:
         kind = "None" if source is None else f"{type(source).__name__} {source!r:.40}"
         raise ValueError(
             f"sentences are a file's name, a Corpus or a list of sentences, got {kind}"
+        )
+    if not named and hasattr(source, "columns") and hasattr(source, "shape"):
+        # A data frame would be iterated by the names of its columns.
+        raise ValueError(
+            f"sentences are a file's name, a Corpus or a list of sentences, got a "
+            f"{type(source).__name__}: structlearn.text.read_frame makes sentences of its rows"
         )
     return source
 

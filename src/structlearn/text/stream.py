@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from .. import _core
-from ..exceptions import LineError
-from .corpus import Corpus, guess_format
+from ..exceptions import FileError, LineError
+from .corpus import Corpus
 from .files import pieces
+from .formats import guess_format
 
 __all__ = ["CorpusStream"]
 
@@ -25,6 +26,8 @@ class CorpusStream:
         self.path = path
         first = next(pieces(path, 1 << 16), None)
         self.format = format or guess_format(path, first[0] if first else b"")
+        if self.format not in ("columns", "conllu"):
+            raise FileError(path, f"streams are columns or CoNLL-U, and this is {self.format}")
         self.corpus = Corpus(_core.Corpus(self.format), self.format, path)
 
     def __iter__(self) -> Iterator[Corpus]:

@@ -282,6 +282,12 @@ def _scan(text: str, error: Callable[[str, int], Exception]) -> Iterator[tuple[T
             node = Tree(label, children, word)
             if stack:
                 stack[-1][1].append(node)
+            elif not label and len(children) > 1 and all(c.word is None for c in children):
+                raise error(
+                    f"sentence {sentence}: {len(children)} trees in one pair of brackets; put each "
+                    "in brackets of its own, or name the node that joins them",
+                    line(begin),
+                )
             else:
                 yield _unwrapped(node), line(begin)
                 sentence += 1

@@ -292,3 +292,135 @@ def test_bad_cliques():
         label=[np.zeros((3, 2))] * 2, edges=[[0, 1]], clique=np.ones(2), cliques=[[0, 1]]
     )
     assert [y.tolist() for y in both] == [[0, 0, 0]] * 2
+
+
+# -- Potts terms ---------------------------------------------------------------------------------
+
+
+def potts_graph(rng, labels=3, table=False):
+    scores = random_graph(rng, most_nodes=5, labels=labels)
+    n_edges = len(scores["edges"])
+    edge = scores.pop("edge")
+    scores["potts"] = 2 * rng.random(n_edges if rng.random() < 0.7 else ())
+    if table:
+        scores["edge"] = edge
+    return scores
+
+
+@pytest.mark.parametrize("table", [False, True])
+def test_potts_terms_of_every_query_against_enumeration(table):
+    rng = np.random.default_rng(4)
+    graph = Graph()
+    for _ in range(10):
+        scores = potts_graph(rng, 3, table)
+        outputs = list(graph.outputs(**scores))
+        values = np.array([graph.score(y, **scores) for y in outputs])
+        assert values[7 % len(values)] == pytest.approx(_by_hand(scores, outputs[7 % len(values)]))
+        for y, value in zip(outputs[:5], values, strict=False):
+            counts = graph.encode(y, **scores)
+            assert value == pytest.approx(sum((scores[k] * counts[k]).sum() for k in counts))
+        top = values.max()
+        p = np.exp(values - top)
+        value, gradient = graph.infer(**scores)
+        assert value == pytest.approx(top + np.log(p.sum()))
+        p /= p.sum()
+        assert graph.entropy(**scores) == pytest.approx(-(p * np.log(p)).sum())
+        for name, found in gradient.items():
+            expected = sum(
+                q * graph.encode(y, **scores)[name] for q, y in zip(p, outputs, strict=True)
+            )
+            np.testing.assert_allclose(found, expected, atol=1e-9)
+        best = [value for value, _ in graph.kbest(3, **scores)]
+        np.testing.assert_allclose(best, np.sort(values)[::-1][:3])
+        drawn = graph.sample(4000, random_state=0, **scores)
+        share = np.mean([y.tolist() == outputs[p.argmax()].tolist() for y in drawn])
+        assert share == pytest.approx(p.max(), abs=0.05)
+
+
+def _by_hand(scores, y):
+    total = sum(row[k] for row, k in zip(scores["label"], y, strict=True))
+    for e, (a, b) in enumerate(scores["edges"]):
+        if y[a] != y[b]:
+            total -= np.broadcast_to(scores["potts"], len(scores["edges"]))[e]
+        if "edge" in scores:
+            total += scores["edge"][e, y[a], y[b]]
+    return total
+
+
+def test_potts_terms_are_tables():
+    rng = np.random.default_rng(5)
+    for _ in range(20):
+        scores = potts_graph(rng)
+        potts = scores.pop("potts")
+        n_edges = len(scores["edges"])
+        tables = -np.broadcast_to(potts, n_edges)[:, np.newaxis, np.newaxis] * (1 - np.eye(3))
+        for method in ("auto", "expansion", "trws", "lp", "ilp"):
+            one = Graph().solve(method=method, potts=potts, **scores)
+            other = Graph().solve(method=method, edge=tables, **scores)
+            assert one.value == pytest.approx(other.value)
+        p = Graph().marginals(potts=potts, **scores)["potts"]
+        q = Graph().marginals(edge=tables, **scores)["edge"]
+        np.testing.assert_allclose(p, -(q * (1 - np.eye(3))).sum(axis=(1, 2)), atol=1e-12)
+
+
+def test_potts_terms_of_a_grid_are_those_of_its_graph():
+    rng = np.random.default_rng(6)
+    for _ in range(10):
+        grid = random_potts_grid(rng, labels=3)
+        edges = as_graph(grid)["edges"]
+        n_labels = grid["label"].shape[-1]
+        strengths = np.concatenate([grid["potts_right"].ravel(), grid["potts_down"].ravel()])
+        found = Graph(edges).solve(label=grid["label"].reshape(-1, n_labels), potts=strengths)
+        assert found.value == pytest.approx(Grid().solve(**grid).value)
+
+
+def test_bad_strengths_are_refused():
+    label = np.zeros((3, 3))
+    graph = Graph([[0, 1], [1, 2]])
+    with pytest.raises(ValueError, match=r"potts has shape \(3,\), expected a number or \(2,\)"):
+        graph.argmax(label=label, potts=np.ones(3))
+    with pytest.raises(ValueError, match="strengths are finite"):
+        graph.argmax(label=label, potts=np.array([1.0, -np.inf]))
+
+
+# -- small graphs --------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("labels", [2, 3, 4])
+def test_small_graphs_are_exact_whatever_their_width(labels):
+    """Against the integer program, where elimination's tables would be too large."""
+    rng = np.random.default_rng(labels)
+    n = {2: 20, 3: 13, 4: 11}[labels]
+    edges = np.array([(p, q) for p in range(n) for q in range(p + 1, n)])
+    by_branching = 0
+    for _ in range(3):
+        scores = {"label": 3 * rng.normal(size=(n, labels)), "edges": edges}
+        scores["edge"] = rng.normal(size=(len(edges), labels, labels))
+        with pytest.raises(CapabilityError, match="treewidth"):
+            Graph().argmax(method="elimination", **scores)
+        found = Graph().solve(**scores)
+        by_branching += found.method == "branch and bound"
+        if found.exact:
+            best = Graph().as_program(**scores).solve()
+            assert found.value == pytest.approx(best.value)
+        np.testing.assert_array_equal(found.output, Graph().argmax(**scores))
+    assert by_branching >= 2
+
+
+@pytest.mark.parametrize("tolerance", [0.0, 0.5])
+def test_small_graphs_with_cliques_are_exact(tolerance):
+    rng = np.random.default_rng(9)
+    graph = Graph(tolerance=tolerance)
+    for _ in range(40):
+        scores = random_graph(rng, most_nodes=6, labels=3)
+        n = len(scores["label"])
+        scores["label"][rng.random(scores["label"].shape) < 0.1] = -np.inf
+        scores["label"][:, 0] = rng.normal(size=n)
+        scores["cliques"] = [
+            np.sort(rng.choice(n, size=rng.integers(1, n + 1), replace=False)) for _ in range(3)
+        ]
+        scores["clique"] = 3 * rng.random((3, 3))
+        best = max(graph.score(y, **scores) for y in graph.outputs(**scores))
+        found = graph.solve(**scores)
+        assert found.exact
+        assert found.value == pytest.approx(best)

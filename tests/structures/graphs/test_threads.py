@@ -115,7 +115,7 @@ MODELS = {
         )
         for method in METHODS
     },
-    "graph, wide": (StructuredSVM(Graph(), max_iter=2), graphs(6, 4, 20, 90)),
+    "graph, wide": (StructuredSVM(Graph(), max_iter=2), graphs(6, 4, 32, 150)),
     "matching": (StructuredSVM(Matching(), max_iter=5), matchings(12)),
     "matching, zero-one": (
         StructuredSVM(Matching(), cost="zero-one", solver="n-slack", max_iter=3),

@@ -95,3 +95,18 @@ def test_order_two_says_what_works():
     for ask in (parser.predict_marginals, parser.predict_kbest, parser.predict_proba):
         with pytest.raises(CapabilityError, match="order=1"):
             ask(TREES[:1])
+
+
+@pytest.mark.parametrize("sentence", SHORT[1:3], ids=len)
+def test_draws_and_entropy_agree_with_the_list(parser, sentence):
+    found = _listed(parser, sentence)
+    scores = np.array([score for score, _ in found])
+    p = np.exp(scores - np.logaddexp.reduce(scores))
+    expected = -float((p[p > 0] * np.log(p[p > 0])).sum())
+    assert parser.entropy([sentence]) == pytest.approx([expected], abs=1e-9)
+    (drawn,) = parser.sample([sentence], 4000, random_state=3)
+    for share, (_, tree) in list(zip(p, found, strict=True))[:3]:
+        got = sum(list(one) == tree for one in drawn) / len(drawn)
+        assert got == pytest.approx(share, abs=4 * math.sqrt(share * (1 - share) / 4000) + 1e-3)
+    again = parser.sample([sentence], 10, random_state=3)
+    assert again == parser.sample([sentence], 10, random_state=3)

@@ -17,6 +17,7 @@
 #include "bindings/tasks/tagging/py_tagger.hpp"
 #include "tasks/dependencies/feature_names.hpp"
 #include "tasks/dependencies/labeller.hpp"
+#include "tasks/dependencies/packed_weights.hpp"
 
 namespace structlearn::python {
 namespace {
@@ -202,6 +203,21 @@ nb::list read_trees(const Corpus& corpus, std::size_t begin, std::size_t end) {
   return trees;
 }
 
+// A table of weights: floats, or as files hold it, (present, values, bytes of a value, codes).
+LargeArray<float> read_table(nb::handle given, const char* what) {
+  if (!nb::isinstance<nb::tuple>(given)) return copied(Bytes(given).as<float>(what), what);
+  const auto packed = nb::cast<nb::tuple>(given);
+  if (packed.size() != 4) throw std::invalid_argument(std::string(what) + " have four parts");
+  const Bytes present(packed[0]), values(packed[1]), codes(packed[3]);
+  return unpacked({present.as<std::uint8_t>(what), values.as<std::uint8_t>(what),
+                   nb::cast<std::size_t>(packed[2]), codes.as<float>(what)},
+                  what);
+}
+
+nb::bytes table_bytes(Table<float> table) {
+  return nb::bytes(table.weight, (table.mask + 1) * kLine * sizeof(float));
+}
+
 }  // namespace
 
 void bind_parser(nb::module_& m) {
@@ -216,16 +232,18 @@ void bind_parser(nb::module_& m) {
             options.projective = projective;
             options.iterations = iterations;
             options.pruning = {most, least};
-            const Bytes keys(set_keys), masks(set_masks), w(weights), p(pruner);
+            const Bytes keys(set_keys), masks(set_masks);
             LabelSets sets(labels.size(), keys.as<std::uint64_t>("label sets"),
                            masks.as<std::uint64_t>("label sets"));
-            new (self) PyParser(std::make_unique<ParserModel>(std::move(labels), std::move(sets),
-                                                              options, w.as<float>("weights"),
-                                                              p.as<float>("pruner")));
+            new (self) PyParser(std::make_unique<ParserModel>(
+                std::move(labels), std::move(sets), options, read_table(weights, "the weights"),
+                read_table(pruner, "the pruner's weights")));
           },
           nb::arg("labels"), nb::arg("order"), nb::arg("projective"), nb::arg("iterations"),
           nb::arg("most"), nb::arg("least"), nb::arg("set_keys"), nb::arg("set_masks"),
           nb::arg("weights"), nb::arg("pruner"))
+      .def("weights", [](const PyParser& self) { return table_bytes(self.model->table()); })
+      .def("pruner", [](const PyParser& self) { return table_bytes(self.model->pruner_table()); })
       .def("predict", &predict, nb::arg("corpus"), nb::arg("tags"), nb::arg("lemmas"),
            nb::arg("threads"))
       .def("explain", &explain, nb::arg("corpus"), nb::arg("tags"), nb::arg("lemmas"),

@@ -13,6 +13,7 @@
 #include "bindings/buffers.hpp"
 #include "bindings/signals.hpp"
 #include "tasks/tagging/integer_perceptron.hpp"
+#include "tasks/tagging/rounded_weights.hpp"
 #include "tasks/tagging/weight_table.hpp"
 #include "text/vocabulary.hpp"
 
@@ -28,6 +29,11 @@ struct PyPerceptron {
   std::vector<Bytes> keep;
   std::unique_ptr<IntegerPerceptron> learner;
 };
+
+nb::tuple as_tuple(const WeightArrays& a) {
+  return nb::make_tuple(to_bytes(a.slots), to_bytes(a.weight), to_bytes(a.outcome),
+                        to_bytes(a.kept));
+}
 
 // The rows as arrays, which they are moved to.
 nb::dict array_dict(TokenRows& rows) {
@@ -250,13 +256,25 @@ void bind_tagger_training(nb::module_& m) {
         if (rows.empty() || rows.back() > columns.size() || rows.back() > values.size()) {
           throw std::invalid_argument("rows and weights do not fit together");
         }
-        const WeightArrays a =
-            pack(k.as<std::uint64_t>("keys"), rows, columns, values, outcomes, prune);
-        return nb::make_tuple(to_bytes(a.slots), to_bytes(a.weight), to_bytes(a.outcome),
-                              to_bytes(a.kept));
+        return as_tuple(pack(k.as<std::uint64_t>("keys"), rows, columns, values, outcomes, prune));
       },
       nb::arg("keys"), nb::arg("row_ptr"), nb::arg("column"), nb::arg("weights"),
       nb::arg("outcomes"), nb::arg("prune"));
+
+  m.def(
+      "expand_weights",
+      [](bool hashed, nb::handle keys, nb::handle counts, nb::handle columns, bool wide_columns,
+         nb::handle rounded, bool halves, double scale, std::size_t outcomes) {
+        const Bytes k(keys), n(counts), c(columns), w(rounded);
+        return as_tuple(
+            expanded({hashed, k.as<std::uint64_t>("keys"), n.as<std::uint16_t>("counts"),
+                      c.as<std::uint8_t>("columns"), wide_columns ? 4U : 2U,
+                      w.as<std::uint8_t>("rounded"), halves ? 2U : 1U, scale},
+                     outcomes));
+      },
+      nb::arg("hashed"), nb::arg("keys"), nb::arg("counts"), nb::arg("columns"),
+      nb::arg("wide_columns"), nb::arg("rounded"), nb::arg("halves"), nb::arg("scale"),
+      nb::arg("outcomes"));
 }
 
 }  // namespace structlearn::python

@@ -33,6 +33,10 @@ def write_model(model: Any, writer: Writer) -> tuple[dict[str, Any], list[str]]:
         "gap": writer.value(model.duality_gap_),
         "online": state,
     }
+    if hasattr(model, "class_count_"):
+        training["class_count_"] = model.class_count_.tolist()
+    if hasattr(model, "temperature_"):
+        training["temperature_"] = float(model.temperature_)
     for name in ("solver_", "approximate_"):
         if hasattr(model, name):
             training[name] = getattr(model, name)
@@ -74,7 +78,19 @@ def read_model(model: Any, d: dict[str, Any], reader: Reader) -> None:
     told = {name: training[name] for name in ("solver_", "approximate_") if name in training}
     if not all(value is None or isinstance(value, str) for value in told.values()):
         raise ValueError("a solver without a name")
+    temperature = _number(training.get("temperature_"))
+    if temperature is not None and not 0 < temperature < math.inf:
+        raise ValueError(f"a temperature of {temperature}")
+    counts = training.get("class_count_")
+    if counts is not None:
+        counts = [int(n) for n in counts]
+        if len(counts) != len(frame.classes) or min(counts, default=0) < 0:
+            raise ValueError("a count for each class is needed")
     model._hold(frame, weights, history, objective, gap)
+    if counts is not None:
+        model.class_count_ = np.array(counts, dtype=np.int64)
+    if temperature is not None:
+        model.temperature_ = float(temperature)
     if online is not None:
         model._online = online
     for name, value in told.items():

@@ -10,9 +10,10 @@ import numpy.typing as npt
 
 from ...exceptions import CapabilityError
 from ..parts import Block, Parts
+from ..programs.program import Program
 from ..programs.rows import RowBuilder
 from ..score_arrays import rank_of
-from .pair_model import Cliques, PairGroup, PairModel
+from .pair_model import Cliques, PairGroup, PairModel, checked_strength, unequal_counts
 from .pairwise import SUBMODULAR, PairwiseStructure
 
 __all__ = ["Graph"]
@@ -24,7 +25,8 @@ Integers = npt.NDArray[np.int64]
 class Graph(PairwiseStructure):
     """N labels out of K on the nodes of a graph, with scores on its edges.
 
-    The score of y is Σ_v label[v, y_v] + Σ_e edge[e, y_p, y_q], (p, q) = edges[e]. Finding the best
+    The score of y is Σ_v label[v, y_v] + Σ_e edge[e, y_p, y_q] − Σ_e potts[e]·[y_p ≠ y_q],
+    (p, q) = edges[e]. Finding the best
     y is NP-hard in general; ``solve`` says how it was found and how good it is. Exact: elimination
     where the treewidth w is small, O(N·K^(w+1)); one minimum cut for two labels whose pairs are
     submodular; "ilp" always. Of equally good labellings a cut gives the one with the first label
@@ -36,6 +38,10 @@ class Graph(PairwiseStructure):
     label : (N, K)
     edge : (K, K), shared by all edges, or (E, K, K)
         Reads [label of edges[e, 0], label of edges[e, 1]]. May be left out.
+    potts : a number, or (E,)
+        What the ends of an edge lose where their labels differ. Its parts count −1 for each such
+        edge. With strengths ≥ 0, α-expansion finds a labelling within a factor of two of the best,
+        for any number of labels. May be left out.
     edges : (E, 2) whole numbers, no scores
         The two nodes of each edge. Where the structure was made with edges, they need not be given
         again; in a batch they are one array for all or one per example.
@@ -110,17 +116,18 @@ class Graph(PairwiseStructure):
         return {
             "label": Block((n_labels,)),
             "edge": Block((n_labels, n_labels), shared=True, optional=True),
+            "potts": Block((), optional=True),
             "clique": Block((n_labels,), optional=True),
         }
 
     def submodular_rows(self, n_labels: int) -> dict[str, Array | None]:
-        """Return what keeps cuts exact: submodular pairs of two labels, rewards ≥ 0 of cliques."""
-        if n_labels > 2:
-            raise CapabilityError(
-                f"submodular=True on a Graph is for two labels, not {n_labels}: its edges "
-                "have tables, not Potts strengths. What works: a Grid with potts_right, potts_down"
-            )
-        return {"edge": SUBMODULAR[np.newaxis], "clique": np.eye(n_labels)}
+        """Return what keeps cuts exact: Potts strengths and rewards of cliques ≥ 0, and pairs of
+        two labels submodular.
+
+        Of more labels pairs are Potts terms alone, for which α-expansion needs no truncation.
+        """
+        pair = SUBMODULAR[np.newaxis] if n_labels == 2 else None
+        return {"edge": pair, "potts": np.ones(1), "clique": np.eye(n_labels)}
 
     def _edges_of(self, theta: Mapping[str, Any]) -> Integers:
         given = theta.get("edges")
@@ -181,7 +188,8 @@ class Graph(PairwiseStructure):
         shapes = ((n_labels, n_labels), (len(edges), n_labels, n_labels))
         if table is not None and table.shape not in shapes:
             raise ValueError(f"edge has shape {table.shape}, expected {shapes[0]} or {shapes[1]}")
-        group = PairGroup(len(edges), table, None)
+        strength = checked_strength("potts", theta.get("potts"), (len(edges),))
+        group = PairGroup(len(edges), table, strength)
         return PairModel(label, [group], edges, cliques=self._read_cliques(theta))
 
     def core_topology(self, example: Mapping[str, Any], sites: tuple[int, ...]) -> Integers:
@@ -204,16 +212,37 @@ class Graph(PairwiseStructure):
         return parts
 
     def _spread(self, node: Array, pair: Array, theta: Mapping[str, Any]) -> Parts:
-        return {"label": node, "edge": pair} if "edge" in theta else {"label": node}
+        parts = {"label": node, "edge": pair}
+        if "potts" in theta:
+            parts["potts"] = unequal_counts(pair)
+        return {name: parts[name] for name in theta if name in parts}
 
     def position_shapes(self, theta: Parts) -> dict[str, tuple[int, ...]]:
         """Return the shapes of :meth:`encode_by_position` for scores of these shapes."""
         shapes = {name: a.shape for name, a in theta.items() if name not in self.topology}
         if "edge" in shapes and len(shapes["edge"]) == 2:
             shapes["edge"] = (len(self._edges_of(theta)), *shapes["edge"])
+        if "potts" in shapes:
+            shapes["potts"] = (len(self._edges_of(theta)),)
         if "clique" in shapes and len(shapes["clique"]) == 1:
             shapes["clique"] = (len(self._cliques_of(theta)), *shapes["clique"])
         return shapes
+
+    def as_program(self, **scores: Any) -> Program:
+        """Return the integer program whose solutions are the outputs; Potts terms as tables."""
+        if scores.get("potts") is not None and not self._is_batch(scores):
+            read = self._read(scores)
+            topology = {name: read.pop(name) for name in self.topology if name in read}
+            scores = {**self.program_scores(read, **topology), **topology}
+        return super().as_program(**scores)
+
+    def program_scores(self, theta: Parts, **topology: Any) -> Parts:
+        """Return the scores with Potts terms as tables."""
+        if "potts" not in theta:
+            return super().program_scores(theta, **topology)
+        tables = self._model({**theta, **topology}).tables
+        rest = {name: a for name, a in theta.items() if name not in ("potts", "edge", "label")}
+        return {"label": theta["label"], "edge": tables, **rest}
 
     def program_rows(self, theta: Parts, **topology: Any) -> RowBuilder:
         """Return the rows of the local polytope: the labels of a pair are those of its nodes."""

@@ -11,7 +11,7 @@ import numpy.typing as npt
 from ..parts import Block, Parts
 from ..programs.program import Program
 from ..programs.rows import RowBuilder
-from .pair_model import PairGroup, PairModel
+from .pair_model import PairGroup, PairModel, checked_strength, unequal_counts
 from .pairwise import SUBMODULAR, PairwiseStructure
 
 __all__ = ["Grid"]
@@ -123,9 +123,7 @@ class Grid(PairwiseStructure):
             if name in tables:
                 parts[name] = tables[name]
             elif name.startswith("potts_"):
-                together = tables[name.removeprefix("potts_")]
-                unequal = 1.0 - np.eye(n_labels)
-                parts[name] = 0.0 - (together * unequal).sum(axis=(-2, -1))
+                parts[name] = unequal_counts(tables[name.removeprefix("potts_")])
         return {name: parts[name] for name in theta}
 
     def position_shapes(self, theta: Parts) -> dict[str, tuple[int, ...]]:
@@ -230,10 +228,5 @@ def _group(
             )
         if scores.ndim == 4:
             scores = scores.reshape(count, *pair)
-    if strength is not None:
-        if strength.shape not in ((), sites):
-            raise ValueError(f"{potts} has shape {strength.shape}, expected a number or {sites}")
-        if np.isneginf(strength).any():
-            raise ValueError(f"{potts} contains -inf; strengths are finite")
-        strength = strength.reshape(()) if strength.ndim == 0 else strength.reshape(count)
+    strength = checked_strength(potts, strength, sites)
     return PairGroup(count, scores, strength)

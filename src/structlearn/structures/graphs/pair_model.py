@@ -11,7 +11,7 @@ import numpy.typing as npt
 from ... import _core
 from .elimination import Elimination
 
-__all__ = ["Cliques", "PairGroup", "PairModel"]
+__all__ = ["Cliques", "PairGroup", "PairModel", "checked_strength", "unequal_counts"]
 
 Array = npt.NDArray[np.float64]
 Integers = npt.NDArray[np.int64]
@@ -58,6 +58,24 @@ class PairGroup:
             lost = np.broadcast_to(self.strength, self.count)[:, np.newaxis, np.newaxis]
             return -lost * (1.0 - np.eye(n_labels))
         return np.zeros(shape)
+
+
+def checked_strength(name: str, strength: Array | None, sites: tuple[int, ...]) -> Array | None:
+    """Return Potts strengths, a number or one per edge; ``sites`` is how edges are laid out."""
+    if strength is None:
+        return None
+    if strength.shape not in ((), sites):
+        raise ValueError(f"{name} has shape {strength.shape}, expected a number or {sites}")
+    if np.isneginf(strength).any():
+        raise ValueError(f"{name} contains -inf; strengths are finite")
+    return strength.reshape(()) if strength.ndim == 0 else strength.ravel()
+
+
+def unequal_counts(pair: Array) -> Array:
+    """Return what a Potts term counts: −1 for each edge, (..., K, K), whose labels differ."""
+    unequal = 1.0 - np.eye(pair.shape[-1])
+    counts: Array = 0.0 - (pair * unequal).sum(axis=(-2, -1))
+    return counts
 
 
 class Cliques:

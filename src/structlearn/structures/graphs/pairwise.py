@@ -50,6 +50,7 @@ class PairwiseStructure(Structure):
     """
 
     runs_on_threads = True
+    takes_time_limit = True
     #: The axes of the label block.
     _label_axes: tuple[str, ...]
     #: ``infer`` at temperature 0 is what ``solve`` finds, with its certificate.
@@ -125,9 +126,10 @@ class PairwiseStructure(Structure):
         ----------
         method : str, optional
             "auto" takes the exact method where there is one: a minimum cut (two labels,
-            submodular), elimination (small treewidth), roof duality where it labels every node.
-            Otherwise α-expansion, with a bound by tree-reweighted messages. Or one of
-            "elimination", "cut", "expansion", "swap", "max-product", "trws", "qpbo", "lp", "ilp".
+            submodular), elimination (small treewidth), roof duality where it labels every node,
+            branch and bound (few nodes). Otherwise α-expansion, with a bound by tree-reweighted
+            messages. Or one of "elimination", "cut", "expansion", "swap", "max-product", "trws",
+            "qpbo", "lp", "ilp".
         time_limit : float, optional
             Seconds for a linear or integer program; the best output so far with its bound.
         **scores : arrays

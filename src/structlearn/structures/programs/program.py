@@ -80,6 +80,8 @@ class Program(ProgramSearch):
     has_labels = False
     label_block = "part"
 
+    takes_time_limit = True
+
     def __init__(
         self,
         A: Any,

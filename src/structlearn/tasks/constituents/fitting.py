@@ -11,6 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ... import _core
+from ...meter import Meter
 from ...problem import Problem
 from ...text.corpus import Corpus
 from ...text.trees import Tree
@@ -106,7 +107,9 @@ def _unseen_tags(parser: Any, corpus: Corpus) -> list[list[str]]:
         model: TaggerModel = _make_tagger(parser, part, n_models=1).model_
         return model
 
-    numbers, names = jackknifed_tags(corpus, parser.folds, learn, parser.n_threads)
+    with Meter("tagging", min(parser.folds, len(corpus)), shown=bool(parser.verbose)) as meter:
+        counted = meter.counting(learn, f"in {parser.folds} folds")
+        numbers, names = jackknifed_tags(corpus, parser.folds, counted, parser.n_threads)
     flat = iter(numbers)
     return [[names[k] for k in islice(flat, len(sentence))] for sentence in corpus]
 

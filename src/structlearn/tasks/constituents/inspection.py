@@ -7,12 +7,13 @@ from collections.abc import Sequence
 from typing import Any
 
 from ...drawing.tree_report import TreeReport, check_labels
+from ...estimators.calibration import certainty_fact
 from ...estimators.named import learner_facts
 from ...text.bracket_treebank import read_sentences
 from ...text.trees import Tree
 from .model import ConstituencyModel
 
-__all__ = ["inspect_parser"]
+__all__ = ["heaviest_children", "inspect_parser"]
 
 _LEGEND = (
     "Gold above the words, predicted below. Nodes that only the gold tree has are <span "
@@ -23,9 +24,10 @@ _PLACES = ("first", "in the middle", "last")
 
 
 def _facts(model: ConstituencyModel) -> list[tuple[str, str]]:
-    told = ("parameters", "learner_parameters", "objective", "gap", "history")
+    told = ("parameters", "temperature", "learner_parameters", "objective", "gap", "history")
     shown = {k: v for k, v in model.training.items() if k not in told}
     facts = [*((name, str(v)) for name, v in shown.items()), *learner_facts(model.training)]
+    facts.append(("probabilities", certainty_fact(model.temperature)))
     facts.append(("tags from", "its own tagger" if model.tagger is not None else "the input"))
     if model.grammar is not None:
         grammar = model.grammar.grammar
@@ -74,6 +76,13 @@ def _rules(model: ConstituencyModel, top: int, only: Sequence[str] | None) -> di
         name: sorted(rows, key=lambda r: (r[1], r[0]), reverse=True)[:top]
         for name, rows in sorted(found.items())
     }
+
+
+def heaviest_children(
+    model: ConstituencyModel, top: int, only: Sequence[str] | None
+) -> dict[str, Any]:
+    """Return what the model likes most and least under each label."""
+    return (_top_pairs if model.grammar is None else _rules)(model, top, only)
 
 
 def inspect_parser(

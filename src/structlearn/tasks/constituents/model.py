@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 
 from ... import _core
 from ...io.container import Tensor, check_dtype, checked_arrays, container_pieces, parse_container
-from ...io.stored_model import StoredModel
+from ...io.stored_model import StoredModel, stored_temperature
 from ...text.trees import Tree, tree_from_spans
 from ..tagging.model import TaggerModel
 from ..tagging.tagger import Tagger
@@ -91,6 +91,31 @@ class ConstituencyModel(StoredModel):
         size = 4 * symbols * (3 * len(self.labels) + 1)
         return array("f", bytes(memoryview(self.arrays["weights"]).cast("B")[-size:]))
 
+    @property
+    def temperature(self) -> float | None:
+        """Of calibrated probabilities; None: not calibrated. Those of counted rules are."""
+        return 1.0 if self.grammar is not None else stored_temperature(self.training)
+
+    @property
+    def has_temperature(self) -> bool:
+        """Whether a temperature changes its probabilities."""
+        return self.grammar is None
+
+    def tempered(self, temperature: float) -> Any:
+        """Return the native parser with scores divided by a temperature."""
+        if temperature == 1.0:
+            return self.core
+        known, core = getattr(self, "_tempered", (None, None))
+        if known != temperature:
+            import numpy as np
+
+            weights = np.frombuffer(memoryview(self.arrays["weights"]).cast("B"), np.float32)
+            scaled = (weights / temperature).astype(np.float32)
+            rest = (self.arrays["known"], self.arrays["keys"])
+            core = _core.TreeParser(len(self.labels), self.tags, *rest, scaled.tobytes())
+            self._tempered = (temperature, core)
+        return core
+
     # -- parsing --------------------------------------------------------------------------------
 
     @property
@@ -171,6 +196,7 @@ class ConstituencyModel(StoredModel):
             tagger = Tagger.from_model(
                 TaggerModel.from_container(inner, *parse_container(inner, whole))
             )
+        stored_temperature(d["training"])
         arrays: dict[str, Any] = {}
         if "grammar" in d:
             from .pcfg import TreebankGrammar

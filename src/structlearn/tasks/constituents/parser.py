@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
+from functools import partial
 
 from ...estimators.declared import parameter
 from ...text.bracket_treebank import Sentence, placed_trees, read_sentences, with_trees
@@ -105,6 +106,7 @@ class ConstituencyParser(TreeParser):
     )
     _measure = "f1"
     _joined = staticmethod(with_trees)
+    _no_tree = partial(Tree, "")
 
     def _check(self) -> None:
         from ...estimators.named import check_learner
@@ -123,6 +125,9 @@ class ConstituencyParser(TreeParser):
     def _treebank(self, X: Any, y: Any, format: str | None, name: str = "") -> list[Tree]:
         placed = placed_trees(X if y is None else with_trees(X, y), format, **self._kept)
         return [tree for tree, _ in placed]
+
+    def _gold_trees(self, treebank: list[Tree]) -> list[Tree]:
+        return treebank
 
     def _tree_labels(self, treebank: list[Tree]) -> list[list[str]]:
         return [[label for _, _, label in tree.spans()] for tree in treebank]
@@ -200,12 +205,35 @@ class ConstituencyParser(TreeParser):
         for at in range(0, len(sentences), _CHUNK):
             tagged = self._tag(sentences[at : at + _CHUNK], gold_tags)
             for tree in model.parse(tagged, self.n_threads):
+                if not tree.label:  # nothing covers the sentence
+                    tree = Tree(model.root, tree.children)
                 line = str(tree) if tree.label == model.root else f"({model.root} {tree})"
                 output.write(f"{line}\n".encode())
             n_words += sum(len(words) for words, _ in tagged)
             if progress is not None:
                 progress(n_words)
+                if hasattr(progress, "share"):
+                    progress.share(min(1.0, (at + _CHUNK) / len(sentences)))
         return n_words
+
+    # -- what was learned -----------------------------------------------------------------------
+
+    def _heaviest(self, n: int, labels: list[str] | None) -> dict[str, list[tuple[str, float]]]:
+        """Return what stands under each label: children, or the rules of a counted grammar."""
+        from .inspection import heaviest_children
+
+        return heaviest_children(self._fitted(), n, labels)
+
+    def _decisions(self, X: Any) -> list[list[dict[str, Any]]]:
+        found = []
+        for ranked in self.predict_kbest(X, 2):
+            rows = []
+            if len(ranked) > 1:
+                (score, best), (less, rival) = ranked
+                row: dict[str, Any] = {"position": None, "label": best, "runner_up": rival}
+                rows.append({**row, "margin": score - less, "contributions": []})
+            found.append(rows)
+        return found
 
     # -- judging --------------------------------------------------------------------------------
 

@@ -7,7 +7,6 @@ P(tree | sentence) = exp(score − log Σ exp(scores of all trees)).
 from __future__ import annotations
 
 import math
-from functools import cached_property
 
 from ...text.trees import Tree
 from .model import ConstituencyModel
@@ -20,6 +19,7 @@ class SpanSums:
 
     def __init__(self, model: ConstituencyModel, words: list[str], tags: list[str]) -> None:
         self.model, self.words, self.tags = model, words, tags
+        self.temperature = model.temperature or 1.0
 
     def kbest(self, n: int) -> list[tuple[float, Tree]]:
         """Return (score, tree) of the n best trees, best first."""
@@ -29,12 +29,16 @@ class SpanSums:
         found = model.core.kbest(self.words, self.tags, n)
         return [(score, model.tree(self.words, self.tags, spans)) for score, spans in found]
 
-    @cached_property
+    @property
     def log_partition(self) -> float:
-        """The log of the sum over all trees; −∞ where a grammar derives none."""
+        """The log of the sum of exp(score / temperature) over all trees.
+
+        −∞ where a grammar derives none.
+        """
         if self.model.grammar is not None:
             return self.model.grammar.log_partition(self.words, self.tags)
-        return float(self.model.core.marginals(self.words, self.tags, 2.0)[0])
+        core = self.model.tempered(self.temperature)
+        return float(core.marginals(self.words, self.tags, 2.0)[0])
 
     def marginals(self, least: float) -> dict[tuple[int, int, str], float]:
         """Return P(a node with this label covers this span), those of at least ``least``."""
@@ -42,7 +46,8 @@ class SpanSums:
         if self.model.grammar is not None:
             found = self.model.grammar.marginals(self.words, self.tags)
         else:
-            for i, j, x, p in self.model.core.marginals(self.words, self.tags, 0.0)[1]:
+            core = self.model.tempered(self.temperature)
+            for i, j, x, p in core.marginals(self.words, self.tags, 0.0)[1]:
                 # A unary chain has each of its labels.
                 for label in dict.fromkeys(self.model.labels[x]):
                     found[i, j, label] = found.get((i, j, label), 0.0) + p
@@ -58,7 +63,16 @@ class SpanSums:
             score = self.kbest(1)[0][0]
         if score == -math.inf:  # the grammar derives nothing: the flat tree is a makeshift
             return 0.0
-        return min(1.0, math.exp(score - self.log_partition))
+        return min(1.0, math.exp(score / self.temperature - self.log_partition))
+
+    def parts(self, tree: Tree) -> list[tuple[int, int, str]]:
+        """Return the labelled spans of a tree, without the node that is written around it."""
+        return [s for s in tree.spans() if s[2] and s[2] != self.model.root]
+
+    def certainties(self, tree: Tree) -> list[float]:
+        """Return the probabilities of the parts of a tree."""
+        found = self.marginals(0.0)
+        return [found.get(span, 0.0) for span in self.parts(tree)]
 
     def describe(self, tree: Tree, score: float | None = None) -> None:
         """Set the probability of the best tree, or of the one with this score."""

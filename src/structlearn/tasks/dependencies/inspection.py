@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from ...drawing.tree_report import TreeReport, check_labels
+from ...estimators.calibration import certainty_fact
 from ...estimators.named import learner_facts
 from ...text.corpus import Corpus
 from ...text.dependency_treebank import gold_tree, read_treebank
@@ -125,6 +126,10 @@ def _facts(model: ParserModel) -> list[tuple[str, str]]:
             "pruner",
             f"at most {model.most} heads per word, each with at least {model.least:g} times the "
             "probability of the best one",
+        ),
+        (
+            "probabilities",
+            certainty_fact(model.temperature) if model.order == 1 else "none: they need order 1",
         ),
         ("weights", f"{sum(map(bool, weights))} of {len(weights)} are not 0"),
         ("taggers", ", ".join(t.target_name for t in model.taggers) or "none (gold tags)"),

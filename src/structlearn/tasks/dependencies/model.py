@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
 
 from ... import _core
 from ...exceptions import LineError
-from ...io.container import Tensor, checked_arrays
-from ...io.stored_model import StoredModel
+from ...io.container import Tensor, checked_arrays, write_container
+from ...io.packed_weights import check_precision, pack_table, stored_table
+from ...io.stored_model import StoredModel, stored_temperature
 from ...text.corpus import Corpus
 from ...text.dependency_tree import DependencyTree
 from ..tagging.model import TaggerModel
@@ -20,8 +22,10 @@ if TYPE_CHECKING:
 
 __all__ = ["ParserModel"]
 
-#: Array of the model -> what its items are.
-_DTYPES = {"weights": "F32", "pruner": "F32", "set_keys": "U64", "set_masks": "U64"}
+#: Tables of weights of the model,
+_TABLES = ("weights", "pruner")
+#: and its other arrays, with what their items are.
+_DTYPES = {"set_keys": "U64", "set_masks": "U64"}
 #: What is stored beside arrays and names.
 _OPTIONS = {
     "order": int, "projective": bool, "iterations": int, "most": int, "least": float,
@@ -47,12 +51,16 @@ class ParserModel(StoredModel):
         probability relative to the most probable one's.
     lemmas : bool
         Whether lemmas are read.
-    arrays : dict of str to buffer
-        The weights of the parser and of its pruner, and the sets of relations.
     taggers : list of TaggerModel
         Of UPOS, XPOS and FEATS; empty where the parser learned on gold tags.
     training : dict
         How it was trained.
+
+    Parameters
+    ----------
+    arrays : dict of str to buffer
+        The weights of the parser and of its pruner, float32 or as files hold them, and the sets
+        of relations.
     """
 
     task = "parser"
@@ -74,7 +82,7 @@ class ParserModel(StoredModel):
         **options: Any,
     ) -> None:
         self.labels = labels
-        self.arrays = arrays
+        self._sets = {name: arrays[name] for name in _DTYPES}
         self.taggers = taggers or []
         self.training = training or {}
         for name, kind in _OPTIONS.items():
@@ -92,19 +100,39 @@ class ParserModel(StoredModel):
             arrays["pruner"],
         )
 
+    @property
+    def arrays(self) -> dict[str, Any]:
+        """A copy of the weights of the parser and of its pruner, and the sets of relations."""
+        return {"weights": self.core.weights(), "pruner": self.core.pruner(), **self._sets}
+
     # -- files ----------------------------------------------------------------------------------
 
-    def _content(self) -> tuple[dict[str, Any], dict[str, Tensor]]:
+    def save(self, path: str | os.PathLike[str], precision: str = "float16") -> None:
+        """Write the model file.
+
+        Parameters
+        ----------
+        precision : {"float32", "float16", "int8"}
+            Of the weights, those of the taggers too. "int8" leaves out small weights.
+        """
+        write_container(path, *self._content(precision))
+
+    def _content(self, precision: str = "float32") -> tuple[dict[str, Any], dict[str, Tensor]]:
         """Return what a model file holds."""
-        tensors = {name: Tensor(_DTYPES[name], data) for name, data in self.arrays.items()}
+        check_precision(precision)
+        arrays = self.arrays
+        tensors = {name: Tensor(dtype, arrays[name]) for name, dtype in _DTYPES.items()}
+        for name in _TABLES:
+            tensors.update(pack_table(name, arrays[name], precision))
         described = []
         for number, tagger in enumerate(self.taggers):
-            description, parts = tagger._content("float32")
+            description, parts = tagger._content(precision)
             described.append(description)
             tensors.update({f"tagger{number}.{name}": part for name, part in parts.items()})
         description = {
             "task": self.task,
             "labels": self.labels,
+            "precision": precision,
             **{name: getattr(self, name) for name in _OPTIONS},
             "taggers": described,
             "training": self.training,
@@ -122,13 +150,31 @@ class ParserModel(StoredModel):
             taggers.append(TaggerModel.from_container(name, dict(described), parts))
         if len(taggers) not in (0, 3):
             raise ValueError(f"{len(taggers)} taggers")
+        stored_temperature(d["training"])
+        arrays = checked_arrays(tensors, _DTYPES)
+        if "precision" not in d:  # written before tables were packed
+            arrays.update(checked_arrays(tensors, dict.fromkeys(_TABLES, "F32")))
+        else:
+            check_precision(d["precision"])
+            for table in _TABLES:
+                arrays[table] = stored_table(table, tensors, d["precision"])
         return cls(
             labels=list(map(str, d["labels"])),
-            arrays=checked_arrays(tensors, _DTYPES),
+            arrays=arrays,
             taggers=taggers,
             training=dict(d["training"]),
             **{name: d[name] for name in _OPTIONS},
         )
+
+    @property
+    def temperature(self) -> float | None:
+        """Of calibrated probabilities; None: not calibrated."""
+        return stored_temperature(self.training)
+
+    @property
+    def has_temperature(self) -> bool:
+        """Whether there are probabilities: sums over trees need order 1."""
+        return self.order == 1
 
     # -- parsing --------------------------------------------------------------------------------
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -49,11 +50,37 @@ class ArcSums:
         self.words, self.tags = corpus.cells(sentence, "form"), upos
         self.names = model.labels
         self.head, self.word = (np.frombuffer(x, np.uint16).astype(np.intp) for x in found[:2])
-        self.label, self.p = (
+        self.label, self._p = (
             np.frombuffer(found[k], np.float64).reshape(len(self.head), -1) for k in (2, 4)
         )
-        self.log_partition: float = found[3]
+        self._log_partition: float = found[3]
         self.structure = Arborescence(model.projective)
+        self.temperature = model.temperature or 1.0
+
+    @property
+    def p(self) -> npt.NDArray[np.float64]:
+        """Probabilities of the arcs with each relation."""
+        if self.temperature == 1.0:
+            return self._p
+        found = self.structure.marginals(arc=self.dense(), temperature=self.temperature)["arc"]
+        p: npt.NDArray[np.float64] = found[self.head, self.word]
+        return p
+
+    @property
+    def log_partition(self) -> float:
+        """T log Σ exp(score / T) over all trees, at the temperature T."""
+        if self.temperature == 1.0:
+            return self._log_partition
+        return float(self.structure.log_partition(arc=self.dense(), temperature=self.temperature))
+
+    def parts(self, tree: Sequence[tuple[int, str]]) -> list[tuple[int, int, str]]:
+        """Return the arcs of a tree."""
+        return [(m, *arc) for m, arc in enumerate(tree)]
+
+    def certainties(self, tree: Sequence[tuple[int, str]]) -> list[float]:
+        """Return the probabilities of the arcs of a tree."""
+        words = self.marginals(0.0)
+        return [word.get((arc[0], arc[1]), 0.0) for word, arc in zip(words, tree, strict=True)]
 
     def dense(self) -> npt.NDArray[np.float64]:
         """Return the scores of all arcs with all relations: (n + 1, n + 1, R), −∞ for others."""
@@ -65,18 +92,32 @@ class ArcSums:
     def marginals(self, least: float) -> list[dict[tuple[int, str], float]]:
         """Return P(head, relation) of each word, those of at least ``least``."""
         found: list[dict[tuple[int, str], float]] = [{} for _ in self.words]
-        for arc, label in np.argwhere(self.p >= max(least, 1e-300)).tolist():
+        p = self.p
+        for arc, label in np.argwhere(p >= max(least, 1e-300)).tolist():
             place = (int(self.head[arc]), self.names[label])
-            found[self.word[arc] - 1][place] = min(1.0, float(self.p[arc, label]))
+            found[self.word[arc] - 1][place] = min(1.0, float(p[arc, label]))
         return found
 
     def kbest(self, n: int) -> list[tuple[float, DependencyTree]]:
         """Return the n best trees with their scores, best first."""
         found = []
         for value, (heads, labels) in self.structure.kbest(n, arc=self.dense()):
-            arcs = [(int(h), self.names[r]) for h, r in zip(heads, labels, strict=True)]
-            found.append((value, DependencyTree(arcs, self.words, self.tags)))
+            found.append((value, self._tree(heads, labels)))
         return found
+
+    def sample(self, n: int, random_state: int) -> list[DependencyTree]:
+        """Draw n trees from P(tree | sentence)."""
+        drawn = self.structure.sample(n, random_state=random_state, arc=self.dense())
+        return [self._tree(heads, labels) for heads, labels in drawn]
+
+    def entropy(self) -> float:
+        """Return the entropy of P(tree | sentence) in nats."""
+        found: float = self.structure.entropy(arc=self.dense())
+        return found
+
+    def _tree(self, heads: Any, labels: Any) -> DependencyTree:
+        arcs = [(int(h), self.names[r]) for h, r in zip(heads, labels, strict=True)]
+        return DependencyTree(arcs, self.words, self.tags)
 
     def probability(self, tree: Sequence[tuple[int, str]] | None = None) -> float:
         """Return P(tree | sentence); by default of the best tree."""
@@ -93,10 +134,9 @@ class ArcSums:
         return self._share(self.structure.score((heads, labels), arc=dense))
 
     def _share(self, score: float) -> float:
-        return min(1.0, math.exp(score - self.log_partition))
+        return min(1.0, math.exp((score - self.log_partition) / self.temperature))
 
     def describe(self, tree: DependencyTree, score: float | None = None) -> None:
         """Set the probabilities of a tree, whose score may be known, and of its arcs."""
         tree.probability = self.probability(tree) if score is None else self._share(score)
-        words = self.marginals(0.0)
-        tree.probabilities = [word.get(arc, 0.0) for word, arc in zip(words, tree, strict=True)]
+        tree.probabilities = self.certainties(tree)

@@ -13,6 +13,7 @@ from ... import _core
 from ...estimators.learning import Parameters, learn
 from ...estimators.named import learner_parameters
 from ...exceptions import LineError
+from ...meter import Meter
 from ...metrics.attachment import attachment_report
 from ...problem import Problem
 from ...text.corpus import Corpus
@@ -144,10 +145,11 @@ class ParserFitting:
             self.treebank = _core.ParserTreebank(self.corpus._core, train_tags, p.lemmas)
         except LineError as error:
             raise error.in_file(self.corpus.path or "the corpus") from None
-        self.pruner = self._pruner()
-        examples = self.treebank.pruned(
-            self.pruner, p.most_heads, p.least_share, p.projective, p.order
-        )
+        with Meter("learning which heads are likely", shown=bool(p.verbose)):
+            self.pruner = self._pruner()
+            examples = self.treebank.pruned(
+                self.pruner, p.most_heads, p.least_share, p.projective, p.order
+            )
         self.parser._say(
             f"{len(self.treebank.labels)} relations; "
             f"{examples.heads_per_word:.2f} candidate heads per word on average"
@@ -179,17 +181,24 @@ class ParserFitting:
         p = self.parser
         if p.gold_tags:
             return column_tags(), column_tags(), []
+        n_taggers = len(TAG_COLUMNS) * (min(p.folds, len(self.corpus)) + 1)
+        with Meter("tagging", n_taggers, shown=bool(p.verbose)) as meter:
+            return self._predicted_tags(p, meter)
+
+    def _predicted_tags(self, p: Any, meter: Meter) -> tuple[Tags, Tags, list[Any]]:
         threads = p.n_threads
         train: Tags = []
         for column in TAG_COLUMNS:
             learn = partial(
                 make_tagger, column=column, n_jobs=threads, random_state=p.random_state, n_models=1
             )
-            train.append(jackknifed_tags(self.corpus, p.folds, learn, threads))
+            counted = meter.counting(learn, f"{column} in {p.folds} folds")
+            train.append(jackknifed_tags(self.corpus, p.folds, counted, threads))
         for name, accuracy in tag_accuracies(self.corpus, train).items() if p.verbose else ():
             self.parser._say(f"tags of {name} in {p.folds} folds: accuracy {accuracy:.4f}")
         taggers = [
-            make_tagger(self.corpus, column, threads, p.random_state) for column in TAG_COLUMNS
+            meter.counting(make_tagger, column)(self.corpus, column, threads, p.random_state)
+            for column in TAG_COLUMNS
         ]
         dev = column_tags() if self.dev is None else predicted_tags(taggers, self.dev, threads)
         return train, dev, taggers

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 import warnings
 from collections.abc import Sequence
 from typing import Any
@@ -17,6 +16,7 @@ from ...features.pixel_pairs import N_PAIR, Contrast
 from ...features.pixels import Basis, PixelFeatures
 from ...io.image_folders import Example
 from ...io.masks import MaskCoding
+from ...meter import Meter, say
 from ...metrics.overlap import compare
 from ...scoring.cone import WeightFloor
 from ..learning import Learned, learn_task
@@ -56,7 +56,7 @@ def fit_segmenter(
     """Learn from examples; return the model, and how it was learned."""
     coding = MaskCoding.fit([e.mask for e in examples], names, segmenter.void)
     gold = [coding.encode(e.mask) for e in examples]
-    held_out = None if dev is None else [coding.encode(e.mask) for e in dev]
+    held_out = None if dev is None else [coding.encode(e.mask, unseen=True) for e in dev]
     weights = check_sample_weight(sample_weight, len(examples))
     refuse_no_weight(weights)
     with one_blas_thread():
@@ -100,7 +100,7 @@ class _Fitting:
 
     def say(self, line: str) -> None:
         if self.segmenter.verbose:
-            print(line, file=sys.stderr, flush=True)
+            say(line)
 
     @property
     def C(self) -> float:
@@ -114,7 +114,8 @@ class _Fitting:
         self, dev: Sequence[Example] | None, gold: list[Integers] | None
     ) -> tuple[SegmenterModel, Learned]:
         segmenter = self.segmenter
-        alone = self.learn_alone()
+        with Meter("learning single pixels", shown=bool(segmenter.verbose)):
+            alone = self.learn_alone()
         self.say("learned single pixels")
 
         def prepare_scene(scene: Scene) -> None:

@@ -19,7 +19,12 @@ from ...io.images import png_bytes, read_image
 from ...metrics.overlap import compare
 from .model import SegmenterModel
 
-__all__ = ["inspect_segmenter_html", "inspect_segmenter_text"]
+__all__ = [
+    "class_weights",
+    "inspect_segmenter_html",
+    "inspect_segmenter_text",
+    "pair_weights",
+]
 
 #: Images of a folder that a page shows.
 _MOST_SHOWN = 24
@@ -78,7 +83,14 @@ def _weights(
     return found
 
 
-def _pairs(model: SegmenterModel) -> list[tuple[float, str]]:
+def class_weights(
+    model: SegmenterModel, top: int, only: Sequence[str] | None
+) -> dict[str, list[tuple[str, float]]]:
+    """Return (name, weight) of the heaviest features by class."""
+    return {k: [(name, w) for w, name in rows] for k, rows in _weights(model, top, only).items()}
+
+
+def pair_weights(model: SegmenterModel) -> list[tuple[float, str]]:
     return [(float(w), name) for w, name in zip(model.pair, PAIR_NAMES, strict=True)]
 
 
@@ -89,7 +101,7 @@ def inspect_segmenter_text(
     model: SegmenterModel = segmenter._fitted()
     lines = [f"{name}: {value}" for name, value in _facts(model)]
     lines += ["", "what unequal neighbours lose"]
-    lines += [f"  {weight:9.3f}  {name}" for weight, name in _pairs(model)]
+    lines += [f"  {weight:9.3f}  {name}" for weight, name in pair_weights(model)]
     for name, rows in _weights(model, top, labels).items():
         lines += ["", name, *(f"  {weight:+9.3f}  {what}" for weight, what in rows)]
     for name, _, found, gold in _segmented(segmenter, source):
@@ -130,7 +142,7 @@ def inspect_segmenter_html(
         )
         parts.append(f'<div class="row"><div class="name">{escape(name)}</div>{figures}</div>')
     parts.append("<h2>What unequal neighbours lose</h2>")
-    parts.append(_table(_pairs(model)))
+    parts.append(_table(pair_weights(model)))
     parts.append('<h2>Strongest features, class by class</h2><div class="cards">')
     for name, rows in _weights(model, top, labels).items():
         parts.append(f'<section class="card"><h3>{escape(name)}</h3>{_table(rows)}</section>')

@@ -264,7 +264,31 @@ class ImageSegmenter(LearnerParameters, FileTagger):
                 n_pixels += labels.size
                 if progress is not None:
                     progress(n_pixels)
+                    if hasattr(progress, "share"):
+                        progress.share((i + 1) / len(images))
         return n_pixels
+
+    # -- what was learned -----------------------------------------------------------------------
+
+    def _heaviest(self, n: int, labels: list[str] | None) -> dict[str, list[tuple[str, float]]]:
+        from .inspection import class_weights
+
+        return class_weights(self._fitted(), n, labels)
+
+    def _gold_source(self, source: Any, format: str | None = None) -> Any:
+        return source
+
+    def _pairs(self) -> list[tuple[str, str, float]]:
+        """Return what unequal neighbours lose by each feature of pairs of pixels."""
+        from .inspection import pair_weights
+
+        return [("(unequal)", name, -w) for w, name in pair_weights(self._fitted())]
+
+    def _decisions(self, X: Any) -> list[list[dict[str, Any]]]:
+        raise CapabilityError(
+            "the classes of pixels are decided together, and are not explained one by one. What "
+            "works: top_features, transitions"
+        )
 
     # -- judging --------------------------------------------------------------------------------
 
@@ -290,7 +314,7 @@ class ImageSegmenter(LearnerParameters, FileTagger):
     def _evaluate(self, X: Any, y: Any = None) -> tuple[dict[str, Any], Overlap, Overlap]:
         model: SegmenterModel = self._fitted()
         examples = read_examples(X, y)
-        gold = [model.coding.encode(e.mask) for e in examples]
+        gold = [model.coding.encode(e.mask, unseen=True) for e in examples]
         images = [e.image for e in examples]
         begin = time.perf_counter()
         found = model.segment_all(images, threads=self.n_threads)

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 
 from ... import _core
 from ...estimators.declared import check_whole, parameter
 from ...exceptions import LineError
-from ...text.sources import read_source
+from ...text.sources import with_empty
 from ..tagging.base import LabelTagger
 from .model import SegmentModel
 
@@ -91,6 +91,7 @@ class SegmentTagger(LabelTagger):
     }
     _model_kind = SegmentModel
     _judged_by = "f1"
+    _keeps_known = False
 
     def _fitting(self, corpus: Corpus, sample_weight: Any, start: Any) -> Any:
         from .fitting import SegmentFitting
@@ -126,12 +127,17 @@ class SegmentTagger(LabelTagger):
             With or without the column of labels.
         """
         model: SegmentModel = self._fitted()
-        return model.label_corpus(read_source(X, model.format), self.n_threads)
+        found: list[list[str]] = with_empty(
+            X, lambda given: model.label_corpus(self._read_input(given), self.n_threads), list
+        )
+        return found
 
     def predict_segments(self, X: Any) -> list[list[tuple[int, int, str]]]:
         """Return the chunks of each sentence as (start, end, type), end exclusive."""
         model: SegmentModel = self._fitted()
-        found = model.segment_corpus(read_source(X, model.format), self.n_threads)
+        found = with_empty(
+            X, lambda given: model.segment_corpus(self._read_input(given), self.n_threads), list
+        )
         return [[segment for segment in row if segment[2] != "O"] for row in found]
 
     def predict_kbest(self, X: Any, n: int = 5) -> list[list[tuple[float, list[str]]]]:
@@ -155,9 +161,39 @@ class SegmentTagger(LabelTagger):
         model: SegmentModel = self._fitted()
         return self._asked(X, lambda corpus, s: model.marginals(corpus, s, least))
 
+    def _certainties(
+        self, X: Any, format: str | None, gold_tags: bool | None
+    ) -> Iterator[tuple[float, bool]]:
+        from ...metrics.boundaries import chunks
+
+        model: SegmentModel = self._fitted()
+        corpus = self._gold_corpus(X, format)
+        gold = corpus.column(model.target)
+        for s, segments in enumerate(self.predict_segments(corpus)):
+            p, true = model.marginals(corpus, s, 0.0), set(chunks(gold[s]))
+            for segment in segments:
+                yield min(1.0, p[segment]), segment in true
+
+    def _decisions(self, X: Any) -> list[list[dict[str, Any]]]:
+        """Compare the best labelling with the second best; no features have names."""
+        found = []
+        corpus = self._read_input(X)
+        for s, ranked in enumerate(self.predict_kbest(corpus, 2)):
+            rows = []
+            if len(ranked) > 1:
+                (score, best), (less, rival) = ranked
+                words = corpus.cells(s, 0)
+                for t, (label, runner_up) in enumerate(zip(best, rival, strict=True)):
+                    if label != runner_up:
+                        told = {"position": t, "token": words[t], "label": label}
+                        more = {"runner_up": runner_up, "margin": score - less}
+                        rows.append({**told, **more, "contributions": []})
+            found.append(rows)
+        return found
+
     def _asked(self, X: Any, ask: Any) -> list[Any]:
         """Return the answer for each sentence."""
-        corpus = read_source(X, self._fitted().format)
+        corpus = self._read_input(X)
         try:
             return [ask(corpus, s) for s in range(len(corpus))]
         except LineError as error:

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import itertools
 import os
 from collections.abc import Callable, Mapping
 
 from ...estimators.declared import check_number, check_whole, parameter
-from ...text.labelling import label_pieces
+from ...exceptions import CapabilityError
+from ...text.files import pieces, written_text
+from ...text.labelling import has_labels, label_converted, label_pieces, piece_size
+from ...text.layouts import input_format
 from ...text.sources import with_labels
 from ..base import FileTagger
 from ..parameters import LearnerParameters
@@ -45,6 +49,8 @@ class LabelTagger(LearnerParameters, FileTagger):
         "max_iter": (1, None),
         "n_models": (1, None),
     }
+    #: Labels that a file has can be kept.
+    _keeps_known = True
     #: Learners besides those of the estimators.
     _own_learners: tuple[str, ...] = ()
 
@@ -148,15 +154,23 @@ class LabelTagger(LearnerParameters, FileTagger):
         confidence: bool = False,
         marginals: bool = False,
         known: bool = False,
+        header: bool = False,
         progress: Callable[[int], None] | None = None,
+        notice: Callable[[str], None] | None = None,
     ) -> int:
         """Label a file piece by piece, whatever its size; return the number of tokens.
 
         Parameters
         ----------
+        source : path
+            Any file that has the columns which the model reads: CoNLL-U, columns, one word on each
+            line, CSV, JSON lines, or text with one sentence on each line.
         output : path or binary file
-            The input with the column of labels filled, or appended where it is missing. A path is
-            replaced only when the new file is complete.
+            The input, in its own format, with the column of labels filled, or appended where it is
+            missing; in text a label follows its word, ``word|label``. A path is replaced only when
+            the new file is complete.
+        format : {"columns", "conllu", "csv", "jsonl", "text"}, optional
+            Of the file; by default it is guessed from its name, else from its content.
         nbest : int
             Above 1: this many columns of labels, the best sentence's, the second best's, ...
             (taggers of tokens).
@@ -167,19 +181,71 @@ class LabelTagger(LearnerParameters, FileTagger):
         known : bool
             Keep the labels that stand in the target column already, other than the unknown one
             (taggers of tokens).
+        header : bool
+            The first line of a column file names its columns.
         progress : callable, optional
             Called with the number of tokens labelled so far.
+        notice : callable, optional
+            Called with a sentence where labels that the file has are replaced.
         """
+        if isinstance(output, (str, os.PathLike)):
+            with written_text(output) as file:
+                return self.label_file(
+                    source, file, format=format, nbest=nbest, confidence=confidence,
+                    marginals=marginals, known=known, header=header, progress=progress,
+                    notice=notice,
+                )  # fmt: skip
+        model, threads = self._fitted(), self.n_threads
         options = {"confidence": confidence, "marginals": marginals, "known": known}
-        return label_pieces(
-            self._fitted(),
-            lambda chosen: self._labeller(chosen, nbest, **options),
-            source,
-            output,
-            format,
-            self.n_threads,
-            progress,
-        )
+        added = ["label", *(f"label{n}" for n in range(2, nbest + 1))]
+        added += [name for name in ("confidence", "marginals") if options[name]]
+        read = pieces(source, piece_size(threads))
+        first = next(read, (b"", 0))
+        chosen = input_format(model, source, first[0], format)
+        labeller = self._labeller(model.format, nbest, **options)
+        whole = itertools.chain([first], read)
+
+        def tell() -> None:
+            if notice is not None and not known:
+                keep = " (--known keeps them)" if self._keeps_known else ""
+                notice(f"{os.fspath(source)} has labels already: they are replaced{keep}")
+
+        if has_labels(model, chosen, first[0], header):
+            tell()
+        if chosen == model.format:
+            return label_pieces(
+                model, lambda _: labeller, source, output, chosen, threads, progress,
+                lambda *_: whole, header=added if header else None,
+            )  # fmt: skip
+        from ...text.codecs import CODECS
+
+        return label_converted(
+            model, labeller, CODECS[chosen](header), source, output, added, known, threads,
+            progress, whole, tell,
+        )  # fmt: skip
+
+    # -- what was learned -----------------------------------------------------------------------
+
+    def _heaviest(self, n: int, labels: list[str] | None) -> dict[str, list[tuple[str, float]]]:
+        from .inspection import summarise
+
+        found = summarise(self, n, labels).top
+        if not found:
+            raise CapabilityError(
+                "the model has no names of features: a segment tagger stores none, and a tagger "
+                "only with names=True and without hash_bits. What works: transitions"
+            )
+        return found
+
+    def _pairs(self) -> list[tuple[str, str, float]]:
+        from .inspection import summarise
+
+        found = summarise(self, 1)
+        rows = [("(start)", k, w) for k, w in zip(found.labels, found.start, strict=False)]
+        for before, row in zip(found.labels, found.transitions, strict=True):
+            rows += [(before, after, w) for after, w in zip(found.labels, row, strict=True)]
+        rows += [(k, "(end)", w) for k, w in zip(found.labels, found.end, strict=False)]
+        return rows
 
     # -- judging --------------------------------------------------------------------------------
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import copy
-import sys
 from array import array
 from collections.abc import Mapping
 from typing import Any
@@ -14,6 +13,7 @@ import numpy.typing as npt
 from ... import _core
 from ...estimators.calibration import best_temperature
 from ...exceptions import FileError, LineError
+from ...meter import Meter, say
 from ...metrics import chunk_f1, legal_transitions, token_accuracy
 from ...metrics.schemes import are_chunk_labels, file_scheme, written
 from ...text.corpus import Corpus
@@ -127,7 +127,7 @@ class Fitting:
     def say(self, line: str) -> None:
         """Write a line of progress."""
         if self.tagger.verbose:
-            print(line, file=sys.stderr, flush=True)
+            say(line)
 
     def run(self, dev: Corpus | None) -> tuple[Any, Learned]:
         """Learn; return the model and the record of the training."""
@@ -150,7 +150,8 @@ class Fitting:
         model = self.model(found.weights, names=True)
         model.training.update(found.record(tagger.learner))
         if dev is not None and not found.interrupted:
-            model.temperature = best_temperature(self.log_loss(model, dev))
+            with Meter("calibrating", shown=bool(tagger.verbose)):
+                model.temperature = best_temperature(self.log_loss(model, dev))
         return model, found
 
     def common(self) -> dict[str, Any]:

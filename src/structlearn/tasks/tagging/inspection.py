@@ -9,6 +9,7 @@ from html import escape
 from typing import Any, NamedTuple
 
 from ...drawing.page import bars, facts_list, heat_table, html_page
+from ...estimators.calibration import certainty_fact
 from ...estimators.named import learner_facts
 from ...text.corpus import find_column
 
@@ -55,6 +56,8 @@ class Decision(NamedTuple):
 
     Attributes
     ----------
+    position : int
+        Of the token in the sentence.
     token : tuple of str
         The cells that the model reads.
     label, runner_up : str
@@ -67,6 +70,7 @@ class Decision(NamedTuple):
         What each feature and transition adds to the margin, the largest first.
     """
 
+    position: int
     token: tuple[str, ...]
     label: str
     runner_up: str
@@ -168,8 +172,7 @@ def _facts(model: Any) -> list[tuple[str, str]]:
         facts.append(("models", f"the mean of {training['n_models']}, with different seeds"))
     if training.get("scheme"):
         facts.append(("scheme", str(training["scheme"])))
-    if model.temperature is not None:
-        facts.append(("temperature", f"{model.temperature:.3g}"))
+    facts.append(("probabilities", certainty_fact(model.temperature)))
     if "cut" in training:
         facts.append(("chunks cut", str(training["cut"])))
     return facts
@@ -213,6 +216,7 @@ def _explain_sentence(model: Any, reader: Any, corpus: Any, s: int, y: list[int]
         found.sort(key=lambda part: (-abs(part[1]), part[0]))
         decisions.append(
             Decision(
+                t,
                 tuple(column[t] for column in shown),
                 model.labels[y[t]],
                 model.labels[z[t]],
@@ -284,7 +288,8 @@ def inspect_text(
 ) -> str:
     """Return the summary of a tagger as text; with sentences, their explanation instead."""
     if sentences is not None:
-        return "\n\n".join(_explanation(found, top) for found in explain(tagger, sentences))
+        note = "" if tagger.calibrated else ", not calibrated"
+        return "\n\n".join(_explanation(found, top, note) for found in explain(tagger, sentences))
     summary = summarise(tagger, top, labels)
     lines = [f"{name:<12} {value}" for name, value in summary.facts]
     for label, features in summary.top.items():
@@ -299,11 +304,11 @@ def inspect_text(
     return "\n".join(lines)
 
 
-def _explanation(decisions: list[Decision], top: int) -> str:
+def _explanation(decisions: list[Decision], top: int, note: str) -> str:
     lines = []
     for d in decisions:
         lines.append(
-            f"{' '.join(d.token):<24} {d.label} (p = {d.probability:.3f}), "
+            f"{' '.join(d.token):<24} {d.label} (p = {d.probability:.3f}{note}), "
             f"not {d.runner_up}: ahead by {d.margin:.3f}"
         )
         lines += [f"  {value:>+10.3f}  {name}" for name, value in d.contributions[:top]]
@@ -320,7 +325,8 @@ def inspect_html(
         body.append("<h2>Why these labels</h2>")
         body.append(
             '<p class="note">Open a token to see what put its label before the runner-up: each '
-            "feature's weight for the one minus its weight for the other.</p>"
+            "feature's weight for the one minus its weight for the other. Probabilities: "
+            f"{escape(certainty_fact(tagger._fitted().temperature))}.</p>"
         )
         for decisions in explain(tagger, sentences):
             body.append('<div class="sentence">')

@@ -10,6 +10,7 @@ from collections.abc import Callable, Mapping
 from ... import _core
 from ...exceptions import LineError
 from ...io.container import Tensor, check_dtype, write_container
+from ...io.packed_weights import check_precision
 from ...io.stored_model import StoredModel
 from ...io.stored_templates import read_templates, stored_templates
 from ...text.corpus import Corpus, column_names
@@ -176,8 +177,7 @@ class TaggerModel(LabelModel):
 
     def _content(self, precision: str = "float32") -> tuple[dict[str, Any], dict[str, Tensor]]:
         """Return what a file holds: the description and the arrays."""
-        if precision not in ("float32", "float16", "int8"):
-            raise ValueError(f"precision must be float32, float16 or int8, got {precision!r}")
+        check_precision(precision)
         tensors: dict[str, Tensor] = {}
         for name, data in self.arrays.items():
             table, _, part = name.partition(".")
@@ -230,8 +230,7 @@ class TaggerModel(LabelModel):
             arrays[key] = tensors[key].data
         has_pairs = any(key.startswith("pair.") for key in tensors)
         tables = ("state", "pair") if has_pairs else ("state",)
-        if d["precision"] not in ("float32", "float16", "int8"):
-            raise ValueError(f"the precision {d['precision']!r}")
+        check_precision(d["precision"])
         if d["precision"] == "float32":
             for key, dtype in ((f"{t}.{part}", k) for t in tables for part, k in _DTYPES.items()):
                 check_dtype(key, tensors[key], dtype)

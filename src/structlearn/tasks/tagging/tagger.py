@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import os
 from array import array
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from ... import _core
 from ...estimators.declared import check_whole
 from ...text.corpus import Corpus
-from ...text.sources import check_source, read_source
+from ...text.sources import with_empty
 from .base import LabelTagger
 from .model import TaggerModel
 
@@ -161,31 +161,22 @@ class Tagger(LabelTagger):
             Labels known beforehand, None elsewhere: the others are the best given these.
         """
         model: TaggerModel = self._fitted()
+        if known is None:
+            found: list[list[str]] = with_empty(
+                X, lambda given: model.label_corpus(self._read_input(given), self.n_threads), list
+            )
+            return found
         corpus = self._read_input(X)
         clamped = array("i")
-        if known is not None:
-            index = {name: i for i, name in enumerate(model.core.names)}
-            if [len(labels) for labels in known] != [len(sentence) for sentence in corpus]:
-                raise ValueError("known must have one entry for each token")
-            for s, labels in enumerate(known):
-                try:
-                    clamped.extend(-1 if k is None else index[k] for k in labels)
-                except KeyError as error:
-                    raise ValueError(f"sentence {s}: the model has no label {error}") from None
+        index = {name: i for i, name in enumerate(model.core.names)}
+        if [len(labels) for labels in known] != [len(sentence) for sentence in corpus]:
+            raise ValueError("known must have one entry for each token")
+        for s, labels in enumerate(known):
+            try:
+                clamped.extend(-1 if k is None else index[k] for k in labels)
+            except KeyError as error:
+                raise ValueError(f"sentence {s}: the model has no label {error}") from None
         return model.label_corpus(corpus, self.n_threads, clamped)
-
-    def _read_input(self, source: Any) -> Corpus:
-        """Read sentences to label; a list of sentences may leave the label out."""
-        format = self._fitted().format
-        if isinstance(source, (Corpus, str, os.PathLike)):
-            return read_source(source, format)
-        corpus = Corpus.from_sentences(check_source(source))
-        if format == "conllu" and corpus.n_columns == 1:  # words alone: they go where forms are
-            words = corpus.column(0)
-            return Corpus.from_sentences(
-                [("_", word, *"________") for word in sentence] for sentence in words
-            )
-        return corpus
 
     def predict_marginals(self, X: Any) -> list[list[dict[str, float]]]:
         """Return P(label | sentence) of each token, by label.
@@ -207,6 +198,27 @@ class Tagger(LabelTagger):
                 tokens.append(token)
             out.append(tokens)
         return out
+
+    def _certainties(
+        self, X: Any, format: str | None, gold_tags: bool | None
+    ) -> Iterator[tuple[float, bool]]:
+        model: TaggerModel = self._fitted()
+        corpus = self._gold_corpus(X, format)
+        gold, n = corpus.column(model.target), len(model.labels)
+        written: dict[str, list[int]] = {}  # labels of the model may be written alike
+        for k, name in enumerate(model.shown):
+            written.setdefault(name, []).append(k)
+        reader = model.reader(corpus)
+        for s, labels in enumerate(model.label_corpus(corpus, self.n_threads)):
+            p = array("d", reader.marginals(s, model.temperature or 1.0))
+            for t, label in enumerate(labels):
+                share = sum(p[t * n + k] for k in written[label])
+                yield min(1.0, share), label == gold[s][t]
+
+    def _decisions(self, X: Any) -> list[list[dict[str, Any]]]:
+        from .inspection import explain
+
+        return [[decision._asdict() for decision in row] for row in explain(self, X)]
 
     def predict_kbest(self, X: Any, n: int = 5) -> list[list[tuple[float, list[str]]]]:
         """Return the n best labellings of each sentence with their scores, best first."""

@@ -1,0 +1,26 @@
+// Tables of weights as model files hold them: one bit for each weight, set where it is not 0, and
+// the weights of those bits in order, in 32, 16 or 8 bits.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+#include "tasks/dependencies/large_array.hpp"
+
+namespace structlearn::parsing {
+
+struct PackedWeights {
+  std::span<const std::uint8_t> present;  // weight i: bit i % 8 of byte i / 8
+  std::span<const std::uint8_t> values;   // little-endian
+  // Bytes of a value: 4, a float; 2, half a float (IEEE 754 binary16); 1, the number of a code.
+  std::size_t width = 4;
+  std::span<const float> codes;  // 256 of them, where the width is 1
+};
+
+// Both throw std::invalid_argument where the weights are not finite or not a power of two in
+// number.
+LargeArray<float> unpacked(const PackedWeights&, const char* what);
+LargeArray<float> copied(std::span<const float>, const char* what);
+
+}  // namespace structlearn::parsing

@@ -1,0 +1,174 @@
+"""How far a piece of work has come: a bar on a terminal, plain lines elsewhere."""
+
+from __future__ import annotations
+
+import sys
+import time
+
+TYPE_CHECKING = False  # importing typing costs more than labelling a sentence
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import Any, ClassVar, TypeVar
+
+    Result = TypeVar("Result")
+
+__all__ = ["Meter", "say"]
+
+
+def say(line: str) -> None:
+    """Write a line to standard error, above the bar where there is one."""
+    meter = Meter.current
+    if meter is not None and meter.bar is not None:
+        meter.bar.console.print(line, markup=False, highlight=False, soft_wrap=True)
+    else:
+        print(line, file=sys.stderr, flush=True)
+
+
+class Meter:
+    """Shows on standard error how far a piece of work has come; a context manager.
+
+    On a terminal a bar appears once the work has taken two seconds, with what is done, the total
+    and the time left, and disappears at the end. Elsewhere there is no bar, and :meth:`note` writes
+    plain lines. A meter inside another one shows nothing: what is around it does.
+
+    Parameters
+    ----------
+    what : str
+        What is being done.
+    total : float, optional
+        How much there is to do; without it the bar shows no time left.
+    unit : str
+        What calling the meter counts.
+    shown : bool
+        False: nothing is shown at all.
+    """
+
+    #: The one that is shown.
+    current: ClassVar[Meter | None] = None
+    #: Seconds before the bar appears.
+    delay: ClassVar[float] = 2.0
+
+    def __init__(
+        self, what: str, total: float | None = None, unit: str = "", shown: bool = True
+    ) -> None:
+        self.what, self.total, self.unit = what, total, unit
+        self.shown, self.on_terminal = shown, shown and sys.stderr.isatty()
+        self.text = ""
+        self.bar: Any = None
+        self._timer: Any = None
+        self._done = 0.0
+        self._begin = self._last = time.monotonic()
+
+    # -- what is told ---------------------------------------------------------------------------
+
+    def show(self, done: float, text: str = "") -> None:
+        """Show how much is done, and a few words on it."""
+        self._done, self.text, self._last = done, text, time.monotonic()
+        if self.total is not None and done > self.total:
+            self.total = None  # it was only an estimate
+        self._update()
+
+    def note(self, done: float, line: str) -> None:
+        """Show how much is done: as a bar on a terminal, elsewhere as this line."""
+        self.show(done, line)
+        if self.shown and not self.on_terminal:
+            say(line)
+
+    def share(self, done: float) -> None:
+        """Show the share that is done, from 0 to 1."""
+        if self.total is None and self._done == 0:
+            self.total = 1.0
+        self.show(done, self.text)
+
+    def counting(self, function: Callable[..., Result], text: str) -> Callable[..., Result]:
+        """Return a function that does the same and counts its calls."""
+
+        def counted(*given: Any, **named: Any) -> Result:
+            self.show(self._done, text)
+            found = function(*given, **named)
+            self.show(self._done + 1, text)
+            return found
+
+        return counted
+
+    def __call__(self, count: int) -> None:
+        """Show a count: of tokens, words or pixels."""
+        self.text = f"{count:,} {self.unit}"
+        self._update()
+
+    @property
+    def seconds(self) -> float:
+        """Time since the start."""
+        return time.monotonic() - self._begin
+
+    @property
+    def seconds_left(self) -> float | None:
+        """Estimate of the time left, by the mean speed so far; None if it is not known."""
+        if self.total is None or self._done <= 0:
+            return None
+        speed = self._done / max(self._last - self._begin, 1e-9)
+        left = (self.total - self._done) / speed - (time.monotonic() - self._last)
+        return max(0.0, left)
+
+    # -- what is drawn --------------------------------------------------------------------------
+
+    def __enter__(self) -> Meter:
+        if Meter.current is None and self.on_terminal:
+            import threading
+
+            Meter.current = self
+            self._lock = threading.Lock()
+            # Not at the first call of ``show``: that may come after minutes.
+            self._timer = threading.Timer(self.delay, self._open)
+            self._timer.daemon = True
+            self._timer.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self._timer is None:
+            return
+        self._timer.cancel()
+        with self._lock:
+            self._timer, Meter.current = None, None
+            if self.bar is not None:
+                self.bar.stop()
+                self.bar = None
+
+    def _open(self) -> None:
+        from rich.console import Console
+        from rich.progress import BarColumn, Progress, TextColumn
+
+        with self._lock:
+            if self._timer is None:  # it has ended in the meantime
+                return
+            self.bar = Progress(
+                TextColumn("{task.description}", markup=False),
+                BarColumn(bar_width=20),
+                TextColumn("{task.fields[meter].text}", markup=False),
+                TextColumn("{task.fields[meter].times}", markup=False),
+                console=Console(file=sys.stderr, force_terminal=True),
+                transient=True,
+                # Standard output may go to a file.
+                redirect_stdout=False,
+                redirect_stderr=False,
+            )
+            self.bar.add_task(self.what, total=self.total, completed=self._done, meter=self)
+            self.bar.start()
+
+    def _update(self) -> None:
+        bar = self.bar
+        if bar is not None:
+            bar.update(0, total=self.total, completed=self._done)
+
+    @property
+    def times(self) -> str:
+        """The time that has passed, and that which is left if it is known."""
+        left = self.seconds_left
+        passed = _clock(self.seconds)
+        return passed if left is None else f"{passed}, {_clock(left)} left"
+
+
+def _clock(seconds: float) -> str:
+    minutes, rest = divmod(round(seconds), 60)
+    hours, minutes = divmod(minutes, 60)
+    return f"{hours}:{minutes:02}:{rest:02}" if hours else f"{minutes}:{rest:02}"

@@ -1,0 +1,152 @@
+"""What a tagger reads of sentences that are laid out unlike the files it was trained on."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+
+from ..exceptions import FileError
+from .corpus import Corpus, column_names, find_column
+from .formats import FORMATS, guess_format
+
+TYPE_CHECKING = False  # importing typing costs more than labelling a sentence
+if TYPE_CHECKING:
+    from typing import Any
+
+__all__ = ["Layout", "as_trained", "input_format", "sure_format"]
+
+#: Names of column files, by those of CoNLL-U for the same.
+_SAME = {"form": "word", "upos": "pos"}
+
+
+def _common(names: Sequence[str]) -> list[str]:
+    return [_SAME.get(name, name) for name in names]
+
+
+class Layout:
+    """Which columns of an input stand for those of the files that a model was trained on.
+
+    Parameters
+    ----------
+    model : TaggerModel or SegmentModel
+    named_as : {"columns", "conllu"}
+        How the columns of the input are named.
+    n_given : int
+        How many it has.
+
+    Attributes
+    ----------
+    sources : list of int or None
+        For each column of the training files that of the input, None where it has none.
+    target : int or None
+        The column of the input that holds labels of this kind; None: it has none.
+
+    Raises
+    ------
+    ValueError
+        Where the input lacks a column that the model reads.
+    """
+
+    def __init__(self, model: Any, named_as: str, n_given: int) -> None:
+        self.model = model
+        self.alike = named_as == model.format == "columns"
+        wanted = _common(column_names(model.format, model.n_columns))
+        given = _common(column_names(named_as, n_given))
+        self.sources: list[int | None]
+        if self.alike:
+            # The core compares the numbers of columns and says what is missing.
+            self.sources = [i if i < n_given else None for i in range(model.n_columns)]
+        else:
+            self.sources = [given.index(name) if name in given else None for name in wanted]
+        if named_as == "conllu" != model.format and _are_chunks(model):
+            self.sources[model.target] = None  # CoNLL-U has no column for chunks
+        self.target = self.sources[model.target]
+        read = [find_column(c, model.format, model.n_columns) for c in model.templates.columns()]
+        missing = [
+            f"{wanted[i]} (column {i + 1})" for i in sorted(set(read)) if self.sources[i] is None
+        ]
+        if missing:
+            names = ", ".join(wanted[i] for i in sorted(set(read)))
+            has = ", ".join(given) if len(given) < 6 else f"{', '.join(given[:5])}, ..."
+            raise ValueError(
+                f"the model reads the columns {names}, and the input has {has}: {missing[0]} is "
+                f"missing (the model was trained on {model.n_columns} columns, the input has "
+                f"{n_given})"
+            )
+
+    def row(self, number: int, cells: Sequence[str], known: bool = False) -> tuple[str, ...]:
+        """Return the cells of a token as the model reads them.
+
+        Parameters
+        ----------
+        number : int
+            Of the token in its sentence, from 1.
+        known : bool
+            Give the label too.
+        """
+        model = self.model
+        if self.alike:
+            return tuple(cells)
+        row = ["_" if i is None else cells[i] for i in self.sources]
+        if not known:
+            row[model.target] = "_"
+        if model.format == "conllu":
+            row[0], row[6:10] = str(number), "____"
+        return tuple(row)
+
+
+def _are_chunks(model: Any) -> bool:
+    """Tell labels such as B-NP, which a tagger of segments writes, from tags."""
+    return hasattr(model, "first") or any(k[:2] in ("B-", "I-") for k in model.labels)
+
+
+def as_trained(model: Any, corpus: Corpus) -> Corpus:
+    """Return a corpus with the columns of the training files; itself where it has them."""
+    if not len(corpus):
+        return corpus
+    layout = Layout(model, corpus.format, corpus.n_columns)
+    if corpus.format == model.format:
+        return corpus
+    rows = [[layout.row(i, cells, True) for i, cells in enumerate(s, 1)] for s in corpus]
+    found = Corpus.from_sentences(rows, model.format)
+    found.path = corpus.path
+    return found
+
+
+def sure_format(source: str | os.PathLike[str], text: bytes) -> str:
+    """Return the format of a file of words, whose first piece is given; a guess is a sure one.
+
+    Raises ``FileError`` where nobody can know: several words on a line are a sentence, or the
+    columns of one word.
+    """
+    guess = guess_format(source, text)
+    if guess != "columns":
+        return guess
+    for number, line in enumerate(text.removeprefix(b"\xef\xbb\xbf").splitlines(), 1):
+        words = line.split()
+        if len(words) > 1 and not line.startswith(b"#"):
+            if words[0] == b"1" and line.count(b"\t") > 5:
+                return "conllu"  # whoever reads it says what is wrong with it
+            raise FileError(
+                os.fspath(source),
+                f"it has {len(words)} columns and is not CoNLL-U: use --format text if each line "
+                "is a sentence, --format columns if the first column holds the words",
+                number,
+            )
+        if words:
+            break
+    return "columns"
+
+
+def input_format(
+    model: Any, source: str | os.PathLike[str], text: bytes, format: str | None = None
+) -> str:
+    """Return the format of a file to label, whose first piece is given.
+
+    Numbers of columns tell a model that was trained on columns what is a column file.
+    """
+    if format is not None:
+        if format not in FORMATS:
+            raise ValueError(f"a tagger reads the formats {', '.join(FORMATS)}, not {format!r}")
+        return format
+    return sure_format(source, text) if model.format == "conllu" else guess_format(source, text)

@@ -1,0 +1,147 @@
+"""Tables of tokens with names for their columns: headings, CSV files, data frames."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from .corpus import Corpus
+
+TYPE_CHECKING = False  # importing typing costs more than labelling a sentence
+if TYPE_CHECKING:
+    from typing import Any
+
+__all__ = ["TableColumns", "is_heading", "plain_name", "read_frame"]
+
+#: Names of columns, in lower case and without what is neither letter nor digit.
+SENTENCE_NAMES = frozenset({"sentence", "sentences", "sentenceid", "sentid", "sent", "sid"})
+WORD_NAMES = frozenset({"word", "words", "token", "tokens", "form", "forms", "text"})
+LABEL_NAMES = frozenset(
+    {
+        "label",
+        "labels",
+        "tag",
+        "tags",
+        "ner",
+        "nertag",
+        "nertags",
+        "entity",
+        "entities",
+        "iob",
+        "bio",
+    }
+)
+_OTHER_NAMES = frozenset(
+    {"pos", "postag", "postags", "upos", "xpos", "lemma", "chunk", "chunks", "chunktag",
+     "chunktags", "id", "index", "feats", "head", "deprel", "misc", "shape"}
+)  # fmt: skip
+_NAMES = SENTENCE_NAMES | WORD_NAMES | LABEL_NAMES | _OTHER_NAMES
+
+
+def plain_name(name: object) -> str:
+    """Return a name in lower case, letters and digits only: "Sentence #" is "sentence"."""
+    return "".join(c for c in str(name).lower() if c.isalnum())
+
+
+def is_heading(cells: Sequence[object]) -> bool:
+    """Tell names of columns, such as (word, pos, label), from a token and its labels."""
+    names = [plain_name(cell) for cell in cells]
+    known = len(names) > 1 and all(name in _NAMES for name in names)
+    return known and not WORD_NAMES.isdisjoint(names)
+
+
+class TableColumns:
+    """The columns of a table by their names: which one tells sentences apart, which are cells.
+
+    The words come first, labels last, and the others in between in their own order.
+
+    Parameters
+    ----------
+    names : sequence of str
+    sentence, word : str, optional
+        The columns of these names; by default the first whose name is a usual one. Without a
+        usual name the words are the first column.
+    """
+
+    def __init__(
+        self, names: Sequence[str], sentence: str | None = None, word: str | None = None
+    ) -> None:
+        self.names = list(names)
+        self.sentence = self._find(sentence, SENTENCE_NAMES)
+        rest = [i for i in range(len(self.names)) if i != self.sentence]
+        first = self._find(word, WORD_NAMES - ({"text"} if len(rest) > 2 else set()))
+        if first is None:
+            first = self._find(None, WORD_NAMES)
+        rest = [i for i in rest if i != first]
+        if first is None:
+            first, rest = rest[0], rest[1:]
+        labels = [i for i in rest if plain_name(self.names[i]) in LABEL_NAMES]
+        #: Numbers of the columns that are cells of tokens, in the order of the cells.
+        self.cells = [first, *(i for i in rest if i not in labels), *labels]
+
+    def _find(self, name: str | None, usual: Iterable[str]) -> int | None:
+        if name is not None:
+            if name not in self.names:
+                raise ValueError(f"there is no column {name!r}: the columns are {self.names}")
+            return self.names.index(name)
+        return next((i for i, n in enumerate(self.names) if plain_name(n) in usual), None)
+
+
+def read_frame(
+    frame: Any,
+    *,
+    sentence: str | None = None,
+    word: str | None = None,
+    columns: Sequence[str] | None = None,
+) -> Corpus:
+    """Return the sentences of a data frame (pandas, polars) with a row for each token.
+
+    Parameters
+    ----------
+    frame : DataFrame
+    sentence : str, optional
+        The column that tells sentences apart: rows with equal values in it, one after another, are
+        a sentence. By default the one called sentence, sentence_id, sent_id or the like.
+    word : str, optional
+        The column of the words, by default the one called word, token or form.
+    columns : list of str, optional
+        The columns to take, in the order that training and prediction read them, the label last.
+        By default the words, then all others, those called label or tag last.
+
+    Examples
+    --------
+    A tagger from a table, with pandas::
+
+        frame = pandas.read_excel("tokens.xlsx")  # sentence, word, tag
+        tagger = Tagger().fit(read_frame(frame))
+    """
+    if not hasattr(frame, "columns"):
+        raise ValueError(f"frame must be a data frame, got {type(frame).__name__}")
+    names = [str(name) for name in frame.columns]
+    table = TableColumns(names, sentence, word)
+    if table.sentence is None:
+        raise ValueError(
+            f"no column tells the sentences apart: the columns are {names}; name it, sentence=..."
+        )
+    cells = table.cells
+    if columns is not None:
+        for name in columns:
+            if name not in names:
+                raise ValueError(f"there is no column {name!r}: the columns are {names}")
+        cells = [names.index(name) for name in columns]
+    values = [list(frame[name]) for name in frame.columns]
+    found: list[list[tuple[Any, ...]]] = []
+    before: Any = None
+    for row, mark in enumerate(values[table.sentence]):
+        missing = mark is None or mark != mark  # NaN: the sentence goes on
+        if not found or (not missing and mark != before):
+            found.append([])
+        before = before if missing else mark
+        token = tuple(values[i][row] for i in cells)
+        for i, cell in zip(cells, token, strict=True):
+            if not isinstance(cell, str):
+                raise ValueError(
+                    f"row {row}: {names[i]!r} is {cell!r}, not a string; fill what is missing in "
+                    "and make strings of numbers first, or leave the column out (columns=...)"
+                )
+        found[-1].append(token)
+    return Corpus.from_sentences(found)

@@ -1,0 +1,237 @@
+"""Looking inside: features, transitions and reasons as plain data, for estimators and tasks."""
+
+import itertools
+import math
+
+import numpy as np
+import pytest
+
+from structlearn import load
+from structlearn.datasets import make_treebank
+from structlearn.estimators import (
+    CRF,
+    HMM,
+    MultiLabelClassifier,
+    StructuredPerceptron,
+    StructuredSVM,
+)
+from structlearn.estimators.summary import summary_html
+from structlearn.exceptions import CapabilityError
+from structlearn.tasks import ConstituencyParser, DependencyParser, SegmentTagger, Tagger
+
+BANK = make_treebank(60, random_state=0)
+WORDS = [[[f"w={w.lower()}", f"s={w[-2:]}"] for w in s.words] for s in BANK]
+TAGS = [s.tags for s in BANK]
+SMALL = [x[:4] for x in WORDS[:5]]
+
+
+def coarse(tags):
+    return ["N" if t.startswith("N") else "V" if t.startswith("V") else "O" for t in tags]
+
+
+@pytest.fixture(scope="module")
+def crf():
+    return CRF().fit(WORDS, [coarse(t) for t in TAGS])
+
+
+# -- estimators -----------------------------------------------------------------------------------
+
+
+def test_top_features_are_the_largest_weights(crf):
+    names, coef = crf.feature_names_["label"], crf.coef_["label"]
+    for k, label in enumerate(crf.classes_.tolist()):
+        rows = crf.top_features(label, 5)
+        assert {row["label"] for row in rows} == {label}
+        order = np.argsort(-np.abs(coef[k]), kind="stable")[:5]
+        assert [row["feature"] for row in rows] == [names[j] for j in order]
+        assert [row["weight"] for row in rows] == coef[k, order].tolist()
+    assert len(crf.top_features(n=2)) == 2 * len(crf.classes_)
+    with pytest.raises(ValueError, match="no label 'X'"):
+        crf.top_features("X")
+
+
+def test_transitions_are_those_of_the_weights(crf):
+    classes = crf.classes_.tolist()
+    rows = {(r["before"], r["after"]): r["weight"] for r in crf.transitions()}
+    assert rows[classes[0], classes[1]] == crf.coef_["transition"][0, 1]
+
+
+@pytest.mark.parametrize("kind", [CRF, StructuredPerceptron, StructuredSVM, HMM])
+def test_explanations_name_the_best_rival_and_add_up(kind):
+    X, one = WORDS, SMALL
+    if kind is HMM:
+        X, one = [[t[0] for t in x] for x in X], [[t[0] for t in x] for x in one]
+    model = kind().fit(X, [coarse(t) for t in TAGS])
+    scores = [s for chunk in model._score_chunks(model._read(one)) for s in chunk]
+    for given, decisions in zip(scores, model.explain(one), strict=True):
+        length, K = np.shape(given["label"])
+        ranked = {y: model.structure_.score(list(y), **given)
+                  for y in itertools.product(range(K), repeat=length)}  # fmt: skip
+        best = max(ranked, key=ranked.get)
+        for d in decisions:
+            t = d["position"]
+            rival = max((y for y in ranked if y[t] != best[t]), key=ranked.get)
+            assert d["label"] == model.classes_[best[t]]
+            assert d["margin"] == pytest.approx(ranked[best] - ranked[rival])
+            assert sum(v for _, v in d["contributions"]) == pytest.approx(d["margin"])
+            sizes = [abs(v) for _, v in d["contributions"]]
+            assert sizes == sorted(sizes, reverse=True)
+
+
+def test_explanations_name_features(crf):
+    (decisions,) = crf.explain(SMALL[:1])
+    named = {name for d in decisions for name, _ in d["contributions"]}
+    assert named & set(crf.feature_names_["label"])
+    assert any(name.startswith("transition ") for name in named)
+    assert crf.explain([]) == []
+
+
+def test_multiclass_and_whole_outputs_are_explained():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(40, 3))
+    y = np.where(X[:, 0] > 0, "a", np.where(X[:, 1] > 0, "b", "c"))
+    model = CRF("multiclass").fit(X, y)
+    theta = X @ model.coef_.T
+    for row, (d,) in zip(theta, model.explain(X), strict=True):
+        second, first = np.argsort(row)[-2:]
+        assert (d["label"], d["runner_up"]) == tuple(model.classes_[[first, second]])
+        assert sum(v for _, v in d["contributions"]) == pytest.approx(row[first] - row[second])
+    assert model.top_features("a", 1)[0]["feature"].startswith("feature ")
+    with pytest.raises(CapabilityError, match="no transitions"):
+        model.transitions()
+
+
+def test_words_of_a_hidden_markov_model_are_ranked_by_probability():
+    model = HMM().fit([[t[0] for t in x] for x in WORDS], [coarse(t) for t in TAGS])
+    rows = model.top_features("N", 4)
+    everything = model.emissions_.scores(model.emissions_.words)[:, list(model.classes_).index("N")]
+    assert [r["weight"] for r in rows] == sorted(everything.tolist(), reverse=True)[:4]
+    rows = {(r["before"], r["after"]): r["weight"] for r in model.transitions()}
+    at = model.classes_.tolist().index
+    assert rows["N", "V"] == model.transition_[at("N"), at("V")]
+
+
+def test_several_labels_are_explained_one_by_one():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(60, 2))
+    Y = np.column_stack([X[:, 0] > 0, X[:, 0] > 0.1, X[:, 1] > 0]).astype(int)
+    model = MultiLabelClassifier().fit(X, Y)
+    assert model.top_features(0, 1)[0]["feature"] == "feature 0"
+    assert model.top_features(2, 1)[0]["feature"] == "feature 1"
+    assert len(model.transitions()) == len(model.edges_)
+    for row, decisions in zip(model.predict(X[:5]), model.explain(X[:5]), strict=True):
+        assert [d["label"] for d in decisions] == row.tolist()
+        for d in decisions:
+            assert d["runner_up"] == 1 - d["label"]
+            assert sum(v for _, v in d["contributions"]) == pytest.approx(d["margin"])
+    assert any("(label 0)" in name for name, _ in decisions[0]["contributions"])
+
+
+def test_notebooks_show_the_most_frequent_labels_and_the_rest_on_request(tmp_path):
+    X = [[[f"x={k}"]] * (k + 1) for k in range(15)]
+    y = [[f"label{14 - k:02}"] * (k + 1) for k in range(15)]
+    model = CRF().fit(X, y)
+    assert model.class_count_.tolist() == list(range(15, 0, -1))
+    model.save(tmp_path / "model")
+    for one in (model, load(tmp_path / "model")):
+        shown, rest = summary_html(one).split("<details>", 1)
+        assert "the 12 most frequent of 15 labels" in shown
+        assert "label11" in shown
+        assert "label12" not in shown
+        assert "all 15 labels" in rest
+        assert "label14" in rest
+
+
+@pytest.mark.parametrize("task", [False, True])
+def test_data_frames_hold_the_same(crf, task):
+    pytest.importorskip("pandas")
+    model, X = crf, SMALL
+    if task:
+        X = [list(zip(s.words, s.tags, strict=True)) for s in BANK]
+        model = Tagger("pos", n_models=1, max_iter=2).fit(X)
+        X = X[:3]
+    assert model.top_features(n=3, as_frame=True).to_dict("records") == model.top_features(n=3)
+    wide = model.transitions(as_frame=True)
+    for row in model.transitions():
+        assert wide.loc[row["before"], row["after"]] == row["weight"]
+    frame = model.explain(X, as_frame=True)
+    decisions = [d for row in model.explain(X) for d in row]
+    listed = [part for d in decisions for part in d["contributions"]]
+    assert list(zip(frame["feature"], frame["contribution"], strict=True)) == listed
+    sums = frame.groupby(["example", "position"])["contribution"].sum()
+    np.testing.assert_allclose(sums, [d["margin"] for d in decisions])
+
+
+# -- tasks ----------------------------------------------------------------------------------------
+
+
+def test_taggers():
+    rows = [list(zip(s.words, s.tags, strict=True)) for s in BANK]
+    tagger = Tagger("pos", n_models=1, max_iter=3).fit(rows)
+    label = tagger.classes_[0]
+    found = tagger.top_features(label, 3)
+    assert {row["label"] for row in found} == {label}
+    assert len(found) >= 3
+    with pytest.raises(ValueError, match="no label 'X'"):
+        tagger.top_features("X")
+    assert set(tagger.classes_) <= {r["before"] for r in tagger.transitions()}
+    for row, labels, decisions in zip(
+        rows[:5], tagger.predict(rows[:5]), tagger.explain(rows[:5]), strict=True
+    ):
+        for d in decisions:
+            assert d["token"][0] == row[d["position"]][0]
+            assert d["label"] == labels[d["position"]] != d["runner_up"]
+            assert sum(v for _, v in d["contributions"]) == pytest.approx(d["margin"])
+
+
+def test_segments():
+    rows = [list(zip(s.words, s.tags, s.chunks, strict=True)) for s in BANK]
+    tagger = SegmentTagger(n_models=1, max_iter=2).fit(rows)
+    assert {r["before"] for r in tagger.transitions()} >= set(tagger.classes_)
+    with pytest.raises(CapabilityError, match="no names of features"):
+        tagger.top_features()
+    for ranked, decisions in zip(
+        tagger.predict_kbest(rows[:5], 2), tagger.explain(rows[:5]), strict=True
+    ):
+        (score, best), (less, second) = ranked
+        wrong = [t for t, (a, b) in enumerate(zip(best, second, strict=True)) if a != b]
+        assert [d["position"] for d in decisions] == wrong
+        assert all(d["margin"] == score - less for d in decisions)
+
+
+def test_parsers_of_dependencies():
+    trees = [
+        [
+            (str(i), w, "_", t, "_", "_", str(h), r, "_", "_")
+            for i, (w, t, h, r) in enumerate(
+                zip(s.words, s.tags, s.heads, s.deprels, strict=True), 1
+            )
+        ]
+        for s in BANK
+    ]
+    options = {"gold_tags": True, "max_iter": 2, "hash_bits": 14, "n_models": 1, "order": 1}
+    parser = DependencyParser(**options).fit(trees)
+    label = parser.classes_[0]
+    assert {row["label"] for row in parser.top_features(label, 2)} == {label}
+    with pytest.raises(ValueError, match="no label 'X'"):
+        parser.top_features("X")
+    with pytest.raises(CapabilityError, match="no transitions"):
+        parser.transitions()
+    for tree, decisions in zip(parser.predict(trees[:5]), parser.explain(trees[:5]), strict=True):
+        assert [d["label"] for d in decisions] == list(tree)
+        for d in decisions:
+            if d["runner_up"] is not None:
+                assert math.fsum(v for _, v in d["contributions"]) == pytest.approx(
+                    d["margin"], abs=1e-3
+                )
+
+
+def test_parsers_of_constituents():
+    parser = ConstituencyParser(gold_tags=True, max_iter=2).fit([s.brackets for s in BANK])
+    assert {row["label"] for row in parser.top_features("NP", 3)} == {"NP"}
+    with pytest.raises(ValueError, match="no label 'X'"):
+        parser.top_features("X")
+    words = [s.brackets for s in BANK[:4]]
+    for tree, (d,) in zip(parser.predict(words), parser.explain(words), strict=True):
+        assert d["label"] == tree != d["runner_up"]
+        assert d["margin"] >= 0
