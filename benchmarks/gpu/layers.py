@@ -1,17 +1,18 @@
 """Time loss and gradient through the layers on one GPU, and of other libraries in the same run.
 
-    PYTHONPATH=src python benchmarks/gpu/layers.py [ours] [theirs]
+    PYTHONPATH=src python benchmarks/gpu/layers.py [ours] [theirs] [--json FILE]
 
 ``eager`` are best and median of single calls by CUDA events, ``graph`` those of replays of a CUDA
 graph, in milliseconds; ``megabytes`` is the peak beyond the inputs. pytorch-crf and torch-struct
-are timed where they are installed.
+are timed where they are installed. ``--json`` writes what the table shows.
 """
 
 from __future__ import annotations
 
+import argparse
 import json
-import sys
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import kernels
@@ -126,19 +127,32 @@ def theirs() -> dict[str, Any]:
     return found
 
 
-def main(names: list[str]) -> None:
+def show(name: str, row: Any) -> None:
+    if not isinstance(row, dict):
+        print(f"{name:36} {row}", flush=True)
+        return
+    columns = [*row["eager"], *row.get("graph", ["", ""]), row["megabytes"]]
+    print(f"{name:36}" + "".join(f"{x:>10}" for x in columns), flush=True)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("parts", nargs="*", help="ours, theirs; default: both")
+    parser.add_argument("--json", type=Path)
+    options = parser.parse_args()
     torch.manual_seed(0)
     results: dict[str, Any] = {"device": torch.cuda.get_device_name(), "torch": torch.__version__}
-    for name, part in (("ours", ours), ("theirs", theirs)):
-        if names and name not in names:
+    heads = ("eager", "median", "graph", "median", "MB")
+    print(f"{'milliseconds':36}" + "".join(f"{x:>10}" for x in heads))
+    for part, rows in (("ours", ours), ("theirs", theirs)):
+        if options.parts and part not in options.parts:
             continue
-        try:
-            results[name] = part()
-        except Exception as error:
-            results[name] = f"{type(error).__name__}: {error}"[:1000]
-        print(name, json.dumps(results[name], indent=1), file=sys.stderr, flush=True)
-    print(json.dumps(results, indent=1))
+        results[part] = rows()
+        for name, row in results[part].items():
+            show(name, row)
+    if options.json:
+        options.json.write_text(json.dumps(results, indent=1) + "\n")
 
 
 if __name__ == "__main__":
-    main(sys.argv[1:])
+    main()

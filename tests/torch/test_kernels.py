@@ -6,10 +6,10 @@ import pytest
 torch = pytest.importorskip("torch", reason="torch is not installed")
 pytest.importorskip("triton", reason="triton is not installed")
 
-from structlearn.torch import operators  # noqa: E402
+from structlearn.torch import structured_loss  # noqa: E402
 from structlearn.torch.batches import Batch  # noqa: E402
 from structlearn.torch.kernels.chain import chain_loss  # noqa: E402
-from structlearn.torch.kinds.chain import ChainKind  # noqa: E402
+from structlearn.torch.operators import compute, gradients  # noqa: E402
 
 from .cases import KINDS, Case  # noqa: E402
 
@@ -108,28 +108,57 @@ def test_longer_sentences(kind):
     check(case, 1.0, 1e-9)
 
 
-@pytest.mark.parametrize("cost", [None, "table"])
-@pytest.mark.parametrize(("margin", "temperature"), [(0.0, 1.0), (1.0, 0.3)])
-def test_loss_of_chains(margin, temperature, cost):
+@pytest.fixture
+def by_kernels(monkeypatch):
+    """Let the layers take the way of the GPU, wherever tensors are."""
+    for module in (compute, gradients):
+        monkeypatch.setattr(module, "on_gpu", lambda x: True)
+
+
+@pytest.mark.parametrize("unknown", [0.0, 0.3], ids=["known", "partial"])
+@pytest.mark.parametrize("margin", [0.0, 1.0])
+@pytest.mark.parametrize("kind", KINDS)
+def test_losses(kind, margin, unknown, by_kernels, monkeypatch):
+    for seed, temperature in enumerate((1.0, 0.3)):
+        case = Case(kind, seed)
+        blocks = {k: v.clone().requires_grad_() for k, v in case.scores.items()}
+        y = batch_of(case).kind.pack(case.outputs(seed), batch_of(case).scores, case.lengths)
+        for t in y:
+            t[torch.rand(t.shape) < unknown] = -100
+        weights = torch.randn(len(case.lengths), dtype=case.dtype)
+
+        def run(blocks=blocks, case=case, y=y, weights=weights, temperature=temperature):
+            given = {k: v.to(DEVICE) for k, v in blocks.items()}
+            gold = tuple(t.to(DEVICE) for t in y)
+            loss = structured_loss(
+                case.structure, given, gold, lengths=case.lengths.to(DEVICE),
+                margin=margin, temperature=temperature,
+            )  # fmt: skip
+            grads = torch.autograd.grad(loss @ weights.to(DEVICE), blocks.values())
+            return [loss.detach().cpu(), *grads]
+
+        found = run()
+        with monkeypatch.context() as core:
+            for module in (compute, gradients):
+                core.setattr(module, "on_gpu", lambda x: False)
+            wanted = run()
+        torch.testing.assert_close(found, wanted, rtol=1e-9, atol=1e-9)
+
+
+@pytest.mark.parametrize("margin", [0.0, 1.0])
+def test_loss_of_chains_with_a_table(margin):
     for seed in range(4):
-        case = Case("chain", seed)
-        batch = batch_of(case)
-        kind = batch.kind
-        assert isinstance(kind, ChainKind)
-        K = case.scores["label"].shape[2]
-        y = torch.randint(-1, K, case.scores["label"].shape[:2])
+        batch = batch_of(Case("chain", seed))
+        K = batch.scores[0].shape[2]
+        y = torch.randint(-1, K, batch.scores[0].shape[:2])
         y[y < 0] = -100
-        table = None if cost is None else torch.rand(K, K, dtype=torch.float64)
-        value, parts = kind.loss_kernel(
-            on_device(batch.scores),
-            batch.lengths.to(DEVICE),
-            y.to(DEVICE),
-            None if table is None else table.to(DEVICE),
-            margin,
-            temperature,
-        )
-        wanted, *expected = operators.loss(
-            batch.scores, batch.lengths, [y], table, None, None, batch.number, margin, temperature
+        table = torch.rand(K, K, dtype=torch.float64)
+        value, parts = batch.kind.fused_loss(
+            on_device(batch.scores), batch.lengths.to(DEVICE), y.to(DEVICE), table.to(DEVICE),
+            margin, 0.3,
+        )  # fmt: skip
+        wanted, *expected = compute.loss(
+            batch.scores, batch.lengths, [y], table, None, None, batch.number, margin, 0.3
         )
         np.testing.assert_allclose(value.cpu().numpy(), wanted.numpy(), atol=1e-9)
         for p, q in zip(parts, expected, strict=True):

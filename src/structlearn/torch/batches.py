@@ -40,12 +40,9 @@ class Batch:
         found = kind_type(structure)
         assert found is not None
         given = {name: block for name, block in scores.items() if block is not None}
-        main = _checked(structure, found, given)
-        order = [name for name in structure.blocks(1) if name in given and name != found.main]
-        self.names = (found.main, *order)
-        shared = tuple(found.rank(structure, name, given[name].dim()) for name in self.names)
-        self.number = kind_number(structure, self.names, shared)
+        self.names, self.number = _known(structure, found, given)
         self.kind: Kind = numbered_kind(self.number)
+        main = given[found.main]
         self.size = main.shape[0]
         longest = self.kind.longest(main)
         self.order: torch.Tensor | None = None
@@ -115,10 +112,35 @@ class Batch:
         return back[0] if len(back) == 1 else tuple(back)
 
 
+#: What has been found in order: names and number of the kind.
+_KNOWN: dict[Any, tuple[tuple[str, ...], int]] = {}
+
+
+def _known(
+    structure: Structure, kind: type[Kind], scores: dict[str, torch.Tensor]
+) -> tuple[tuple[str, ...], int]:
+    """Return the blocks' names, the main one first, and the number of the kind; checked once."""
+    if torch.compiler.is_compiling():
+        return _checked(structure, kind, scores)
+    try:
+        key = (
+            kind.key(structure),
+            *((name, x.shape, x.dtype, x.device) for name, x in scores.items()),
+        )
+    except AttributeError:  # not a tensor
+        return _checked(structure, kind, scores)
+    if key not in _KNOWN:
+        found = _checked(structure, kind, scores)
+        if len(_KNOWN) >= 4096:
+            _KNOWN.clear()
+        _KNOWN[key] = found
+    return _KNOWN[key]
+
+
 def _checked(
     structure: Structure, kind: type[Kind], scores: dict[str, torch.Tensor]
-) -> torch.Tensor:
-    """Return the main block; ValueError where blocks are unknown or do not fit together."""
+) -> tuple[tuple[str, ...], int]:
+    """Return names and number; ValueError where blocks are unknown or do not fit together."""
     known = list(structure.blocks(1))
     unknown = [name for name in scores if name not in known]
     if unknown:
@@ -138,7 +160,9 @@ def _checked(
     kind.check(structure, scores)
     if 0 in main.shape:
         raise ValueError(f"{kind.main} is empty: its shape is {tuple(main.shape)}")
-    return main
+    names = (kind.main, *(name for name in known if name in scores and name != kind.main))
+    shared = tuple(kind.rank(structure, name, scores[name].dim()) for name in names)
+    return names, kind_number(structure, names, shared)
 
 
 def _check_device(name: str, x: torch.Tensor, main: str, other: torch.Tensor) -> None:

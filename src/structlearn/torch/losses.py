@@ -69,10 +69,10 @@ def structured_loss(
     table = parts = constant = None
     if margin > 0:
         table, parts, constant = _costs(structure, batch, gold, cost)
-    value = operators.loss(
-        batch.scores, batch.lengths, gold, table, parts, constant, batch.number, margin, temperature
-    )[0]
-    return value.to(batch.dtype)
+    return operators.loss(
+        batch.scores, batch.lengths, gold, table, parts, constant, batch.number, margin,
+        temperature, batch.dtype,
+    )  # fmt: skip
 
 
 def _costs(

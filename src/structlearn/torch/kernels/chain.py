@@ -72,12 +72,11 @@ def _run(
     wide = 2 if dtype == torch.float64 else 1
     common = (batch, L, K, batch if transition.dim() == 3 else 1,
               *halves(LOG2E / temperature), *halves(margin))  # fmt: skip
-    both_ways = torch.stack((transition, transition.mT)) if gradient else transition
     states = torch.empty((3, rows, 8), dtype=torch.int32, device=label.device)
     for careful in (False, True):
         launch(
             sweep, (rows, 2 if gradient else 1),
-            label, both_ways, start, end, y_or_any, cost_or_any, lengths, sweeps, states, value,
+            label, transition, start, end, y_or_any, cost_or_any, lengths, sweeps, states, value,
             *common, CAREFUL=careful, COST=mode, BLOCK=block, ACC=acc,
             options={"num_warps": min(16, warps * wide)},
         )  # fmt: skip

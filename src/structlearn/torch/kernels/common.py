@@ -66,32 +66,43 @@ def launch(
     """Launch a kernel, past Triton's own look at the arguments where it has been compiled before.
 
     That look takes longer than many of these kernels do. The key here tells apart all that Triton
-    does: types, which pointers and numbers are multiples of 16, and which numbers are 1.
+    does: types, which pointers and numbers are multiples of 16, and which numbers are 1. Tensors
+    are handed on as addresses, so that the driver is not asked where each of them lies.
     """
-    key = (
-        kernel,
-        args[0].device,
-        *(
-            (a.dtype, a.data_ptr() % 16 == 0)
-            if isinstance(a, torch.Tensor)
-            else (a == 1, a % 16 == 0)
-            if isinstance(a, int)
-            else None
-            for a in args
-        ),
-        *constants.values(),
-        *options.values(),
-    )
-    compiled = _COMPILED.get(key)
-    if compiled is None:
-        # The interpreter gives no compiled kernel.
-        compiled = kernel[grid](*args, **constants, **options)
-        if compiled is not None:
-            _COMPILED[key] = compiled
+    device = args[0].get_device()
+    if device >= 0 and device != torch.cuda.current_device():
+        with torch.cuda.device(device):
+            launch(kernel, grid, *args, options=options, **constants)
         return
-    rest = (constants[name] for name in kernel.arg_names[len(args) :])
-    whole = grid + (1,) * (3 - len(grid))
-    compiled[whole](*args, *rest)
+    key: list[Any] = [id(kernel), device]
+    plain: list[Any] = []
+    bits = 0
+    for a in args:
+        if isinstance(a, torch.Tensor):
+            key.append(a.dtype)
+            a = a.data_ptr()
+            bits |= a
+        elif isinstance(a, int):
+            key.append(1 if a == 1 else a % 16 == 0)
+        plain.append(a)
+    key += constants.values()
+    key += options.values()
+    if bits % 16:
+        key.append(tuple(a.data_ptr() % 16 == 0 for a in args if isinstance(a, torch.Tensor)))
+    known = tuple(key)
+    found = _COMPILED.get(known)
+    if found is None:
+        compiled = kernel[grid](*args, **constants, **options)
+        if compiled is not None:  # as by the interpreter
+            rest = [constants[name] for name in kernel.arg_names[len(args) :]]
+            _COMPILED[known] = (compiled, rest)
+        return
+    compiled, rest = found
+    x, y, z = (*grid, 1, 1)[:3]
+    compiled.run(
+        x, y, z, torch._C._cuda_getCurrentRawStream(device),
+        compiled.function, compiled.packed_metadata, None, None, None, *plain, *rest,
+    )  # fmt: skip
 
 
 @triton.jit

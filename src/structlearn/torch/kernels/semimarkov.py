@@ -30,7 +30,7 @@ from .common import (
     warps_of,
 )
 
-__all__ = ["segment_argmax", "segment_infer"]
+__all__ = ["segment_argmax", "segment_infer", "segment_loss"]
 
 
 @triton.jit
@@ -38,16 +38,16 @@ def _logs(ptr, where, mask, scale):
     return tl.load(ptr + where, mask=mask, other=float("-inf")).to(tl.float64) * scale
 
 
-@triton.jit(do_not_specialize=["L"])
+@triton.jit(do_not_specialize=["batch", "L"])
 def _sweep(
     segment_ptr, transition_ptr, start_ptr, end_ptr, length_ptr, near_ptr, far_ptr, value_ptr,
     long_ptr, before_ptr, y_ptr,
-    L, M, K, stride_table, scale_high, scale_low,
+    batch, L, M, K, stride_table, scale_high, scale_low,
     MAX: tl.constexpr, ROWS: tl.constexpr, BLOCK: tl.constexpr, ACC: tl.constexpr,
 ):  # fmt: skip
     b = tl.program_id(0).to(tl.int64)
     backward = tl.program_id(1)
-    n, bad = length_of(length_ptr, b, L)
+    n, bad = length_of(length_ptr, b % batch, L)
     scale = number(scale_high, scale_low, tl.float64)
     k = tl.arange(0, BLOCK)
     inside = k < K
@@ -55,7 +55,7 @@ def _sweep(
     segment_ptr += b * L * M * K
     row = tl.where(backward == 1, 1, K)
     table = _logs(
-        transition_ptr + b * stride_table,
+        transition_ptr + (b % batch) * stride_table,
         k[:, None] * row + k[None, :] * (K + 1 - row),
         inside[:, None] & inside[None, :],
         scale,
@@ -133,39 +133,100 @@ def _sweep(
 
 @triton.jit(do_not_specialize=["batch", "L"])
 def _combine(
-    segment_ptr, transition_ptr, length_ptr, near_ptr, far_ptr, value_ptr, segment_grad_ptr,
-    transition_grad_ptr, batch, L, M, K, stride_table, scale_high, scale_low,
-    ROWS: tl.constexpr, BLOCK: tl.constexpr, ACC: tl.constexpr,
+    segment_ptr, transition_ptr, start_ptr, end_ptr, length_ptr, near_ptr, far_ptr, total_ptr,
+    value_ptr, segment_grad_ptr, transition_grad_ptr, start_grad_ptr, end_grad_ptr,
+    batch, L, M, K, stride_table, scale_high, scale_low,
+    TIMES: tl.constexpr, ROWS: tl.constexpr, BLOCK: tl.constexpr, ACC: tl.constexpr,
 ):  # fmt: skip
-    """The probabilities of the segments from one position; the last program's: of transitions."""
+    """The probabilities of the segments from one position; the last program's: of all else.
+
+    With TIMES = 2 those of the clamped sequences, which follow the others, are taken off.
+    """
     b = tl.program_id(0).to(tl.int64)
     t = tl.program_id(1)
     n, _ = length_of(length_ptr, b, L)
     scale = number(scale_high, scale_low, tl.float64)
-    value = tl.load(value_ptr + b)
     k = tl.arange(0, BLOCK)
     inside = k < K
-    ahead = b * (L + 1) * K
-    behind = (batch + b) * (L + 1) * K
     if t < L:
         d = tl.arange(0, ROWS)[:, None]
-        where = ((b * L + t) * M + d) * K + k[None, :]
         stored = (d < M) & inside[None, :]
         legal = stored & (t + d + 1 <= n)
-        x = _logs(segment_ptr, where, legal, scale)
-        x += _logs(far_ptr, ahead + t * K + k[None, :], legal, 1.0)
-        x += _logs(far_ptr, behind + (t + d + 1) * K + k[None, :], legal, 1.0)
-        tl.store(segment_grad_ptr + where, share(x, value, ACC), mask=stored)
+        place = (t * M + d) * K + k[None, :]
+        grad = tl.zeros((ROWS, BLOCK), ACC)
+        for clamp in tl.static_range(TIMES):
+            row = clamp * batch + b
+            ahead = row * (L + 1) * K
+            behind = ahead + TIMES * batch * (L + 1) * K
+            x = _logs(segment_ptr, row * L * M * K + place, legal, scale)
+            x += _logs(far_ptr, ahead + t * K + k[None, :], legal, 1.0)
+            x += _logs(far_ptr, behind + (t + d + 1) * K + k[None, :], legal, 1.0)
+            grad += (1 - 2 * clamp) * share(x, tl.load(total_ptr + row), ACC)
+        tl.store(segment_grad_ptr + b * L * M * K + place, grad, mask=stored)
     else:
         square = inside[:, None] & inside[None, :]
         pair = k[:, None] * K + k[None, :]
         table = _logs(transition_ptr + b * stride_table, pair, square, scale)
-        acc = tl.zeros((BLOCK, BLOCK), ACC)
-        for p in range(1, n):
-            before = _logs(near_ptr, ahead + p * K + k, inside, 1.0)
-            after = _logs(near_ptr, behind + p * K + k, inside, 1.0)
-            acc += share(before[:, None] + table + after[None, :], value, ACC)
-        tl.store(transition_grad_ptr + b * K * K + pair, acc, mask=square)
+        begin = _logs(start_ptr, k, inside, scale)
+        finish = _logs(end_ptr, k, inside, scale)
+        pairs = tl.zeros((BLOCK, BLOCK), ACC)
+        first = tl.zeros((BLOCK,), ACC)
+        last = tl.zeros((BLOCK,), ACC)
+        value = tl.full((), 0.0, tl.float64)
+        for clamp in tl.static_range(TIMES):
+            row = clamp * batch + b
+            sign = 1 - 2 * clamp
+            ahead = row * (L + 1) * K
+            behind = ahead + TIMES * batch * (L + 1) * K
+            total = tl.load(total_ptr + row)
+            value += sign * total
+            for p in range(1, n):
+                before = _logs(near_ptr, ahead + p * K + k, inside, 1.0)
+                after = _logs(near_ptr, behind + p * K + k, inside, 1.0)
+                pairs += sign * share(before[:, None] + table + after[None, :], total, ACC)
+            after = _logs(near_ptr, behind + k, inside, 1.0)
+            first += sign * share(begin + after, total, ACC)
+            before = _logs(near_ptr, ahead + n * K + k, inside, 1.0)
+            last += sign * share(before + finish, total, ACC)
+        tl.store(value_ptr + b, value / scale)
+        tl.store(transition_grad_ptr + b * K * K + pair, pairs, mask=square)
+        tl.store(start_grad_ptr + b * K + k, first, mask=inside)
+        tl.store(end_grad_ptr + b * K + k, last, mask=inside)
+
+
+def _run(
+    segment: torch.Tensor,
+    transition: torch.Tensor,
+    start: torch.Tensor,
+    end: torch.Tensor,
+    lengths: torch.Tensor,
+    temperature: float,
+    times: int,
+) -> tuple[torch.Tensor, ...]:
+    rows, L, M, K = segment.shape
+    batch = rows // times
+    dtype, acc = accumulator_dtype(segment), accumulator(segment)
+    segment, transition = segment.contiguous(), transition.contiguous()
+    start, end = start.contiguous(), end.contiguous()
+    new = segment.new_empty
+    near, far = (new((2, rows, L + 1, K), dtype=torch.float64) for _ in range(2))
+    total, value = new(rows, dtype=torch.float64), new(batch, dtype=torch.float64)
+    shapes = ((batch, L, M, K), (batch, K, K), (batch, K), (batch, K))
+    grads = [new(shape, dtype=dtype) for shape in shapes]
+    longest, block = block_of(M), block_of(K)
+    sizes = (batch, L, M, K, K * K if transition.dim() == 3 else 0, *halves(LOG2E / temperature))
+    options = {"num_warps": warps_of(max(longest * block, block * block), 32)}
+    launch(
+        _sweep, (rows, 2),
+        segment, transition, start, end, lengths, near, far, total, lengths, lengths, lengths,
+        *sizes, MAX=False, ROWS=longest, BLOCK=block, ACC=acc, options=options,
+    )  # fmt: skip
+    launch(
+        _combine, (batch, L + 1),
+        segment, transition, start, end, lengths, near, far, total, value, *grads, *sizes,
+        TIMES=times, ROWS=longest, BLOCK=block, ACC=acc, options=options,
+    )  # fmt: skip
+    return (value, *grads)
 
 
 def segment_infer(
@@ -193,40 +254,23 @@ def segment_infer(
     value : (B,)
     segment, transition, start, end : (B, L, M, K), (B, K, K), (B, K), (B, K)
     """
-    batch, L, M, K = segment.shape
-    dtype, acc = accumulator_dtype(segment), accumulator(segment)
-    segment, transition = segment.contiguous(), transition.contiguous()
-    near = segment.new_empty((2, batch, L + 1, K), dtype=torch.float64)
-    far = torch.empty_like(near)
-    value = segment.new_empty(batch, dtype=torch.float64)
-    rows, block = block_of(M), block_of(K)
-    per_example = K * K if transition.dim() == 3 else 0
-    scale = LOG2E / temperature
-    start, end = start.contiguous(), end.contiguous()
-    warps = warps_of(max(rows * block, block * block), 32)
-    launch(
-        _sweep, (batch, 2),
-        segment, transition, start, end, lengths, near, far, value, lengths, lengths, lengths,
-        L, M, K, per_example, *halves(scale),
-        MAX=False, ROWS=rows, BLOCK=block, ACC=acc, options={"num_warps": warps},
-    )  # fmt: skip
-    segment_grad = torch.empty_like(segment, dtype=dtype)
-    transition_grad = segment.new_empty((batch, K, K), dtype=dtype)
-    launch(
-        _combine, (batch, L + 1),
-        segment, transition, lengths, near, far, value, segment_grad, transition_grad,
-        batch, L, M, K, per_example, *halves(scale),
-        ROWS=rows, BLOCK=block, ACC=acc, options={"num_warps": warps},
-    )  # fmt: skip
-    at_end = lengths.clamp(1, L)[:, None, None].expand(-1, 1, K)
-    last = near[0].gather(1, at_end)[:, 0] + end.double() * scale
-    first = near[1][:, 0] + start.double() * scale
-    return (
-        value / scale,
-        segment_grad,
-        transition_grad,
-        *(torch.exp2(x - value[:, None]).nan_to_num(nan=0.0).to(dtype) for x in (first, last)),
-    )
+    return _run(segment, transition, start, end, lengths, temperature, 1)
+
+
+def segment_loss(
+    segment: torch.Tensor,
+    transition: torch.Tensor,
+    start: torch.Tensor,
+    end: torch.Tensor,
+    lengths: torch.Tensor,
+    temperature: float,
+) -> tuple[torch.Tensor, ...]:
+    """Return what the second half of the sequences lacks of the first, and the gradient.
+
+    As of :func:`segment_infer`, with segment (2B, L, M, K): all outputs, then those that gold
+    outputs allow (:func:`~structlearn.torch.kernels.clamps.clamped_segments`).
+    """
+    return _run(segment, transition, start, end, lengths, temperature, 2)
 
 
 def segment_argmax(
@@ -251,7 +295,7 @@ def segment_argmax(
     launch(
         _sweep, (batch, 1),
         segment, transition, start.contiguous(), end.contiguous(), lengths, value, value, value,
-        long, before, y, L, M, K, K * K if transition.dim() == 3 else 0, 1.0, 0.0,
+        long, before, y, batch, L, M, K, K * K if transition.dim() == 3 else 0, 1.0, 0.0,
         MAX=True, ROWS=rows, BLOCK=block, ACC=accumulator(segment),
         options={"num_warps": warps_of(max(rows * block, block * block), 32)},
     )  # fmt: skip

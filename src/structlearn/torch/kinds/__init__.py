@@ -10,7 +10,16 @@ from typing import Any
 
 from ...structures import Arborescence, Chain, Constituency, SemiMarkov
 from ...structures.base import Structure
-from .base import IGNORE, UNUSED, Kind, Tensors, lengths_to_mask, say_once
+from .base import (
+    IGNORE,
+    UNUSED,
+    Kind,
+    Tensors,
+    clamped_loss,
+    lengths_to_mask,
+    on_gpu,
+    say_once,
+)
 from .chain import ChainKind
 from .constituents import ConstituentKind
 from .dependencies import DependencyKind
@@ -21,10 +30,12 @@ __all__ = [
     "UNUSED",
     "Kind",
     "Tensors",
+    "clamped_loss",
     "kind_number",
     "kind_type",
     "lengths_to_mask",
     "numbered_kind",
+    "on_gpu",
     "say_once",
 ]
 

@@ -13,7 +13,16 @@ import torch
 from ...structures.base import Structure
 from ...structures.threads import n_threads
 
-__all__ = ["IGNORE", "UNUSED", "Kind", "Tensors", "lengths_to_mask", "say_once"]
+__all__ = [
+    "IGNORE",
+    "UNUSED",
+    "Kind",
+    "Tensors",
+    "clamped_loss",
+    "lengths_to_mask",
+    "on_gpu",
+    "say_once",
+]
 
 #: A label that is not known, or padding.
 IGNORE = -100
@@ -162,6 +171,17 @@ class Kind:
         """Return values (float64) and gradients by block, on the device."""
         raise NotImplementedError
 
+    def loss_kernel(
+        self,
+        raised: torch.Tensor,
+        scores: Tensors,
+        lengths: torch.Tensor,
+        y: Tensors,
+        temperature: float,
+    ) -> tuple[torch.Tensor, Tensors]:
+        """Return infer of all outputs, with ``raised`` for the main block, less that within y."""
+        return clamped_loss(self, self.infer_kernel, raised, scores, lengths, y, temperature)
+
     def argmax_kernel(self, scores: Tensors, lengths: torch.Tensor) -> tuple[torch.Tensor, Tensors]:
         """Return the values of the best outputs and these, on the device."""
         raise NotImplementedError
@@ -217,6 +237,31 @@ class Kind:
     ) -> tuple[torch.Tensor, torch.Tensor | None]:
         """Return (c of the main block, c₀) of the Hamming cost, or of a table δ(gold, label)."""
         raise NotImplementedError
+
+
+def clamped_loss(
+    kind: Kind,
+    infer: Any,
+    raised: torch.Tensor,
+    scores: Tensors,
+    lengths: torch.Tensor,
+    y: Tensors,
+    temperature: float,
+) -> tuple[torch.Tensor, Tensors]:
+    """Return what :meth:`Kind.loss_kernel` does, by one inference over all outputs and within y."""
+    batch = len(raised)
+    clamped = torch.where(kind.allowed(y, scores, lengths), scores[0].to(raised), float("-inf"))
+    others = [
+        block if is_shared else torch.cat([block, block])
+        for block, is_shared in zip(scores[1:], kind.shared[1:], strict=True)
+    ]
+    both, grads = infer([torch.cat([raised, clamped]), *others], lengths.repeat(2), temperature)
+    return both[:batch] - both[batch:], [p[:batch] - p[batch:] for p in grads]
+
+
+def on_gpu(x: torch.Tensor) -> bool:
+    """Tell whether kernels can compute with a tensor."""
+    return x.is_cuda
 
 
 def lengths_to_mask(lengths: torch.Tensor, size: int) -> torch.Tensor:

@@ -11,25 +11,22 @@ import torch
 
 from ...structures import Chain
 from ...structures.base import Structure
-from .base import IGNORE, Kind, Tensors
+from .base import IGNORE, Tensors
+from .label_pairs import LabelPairKind
 
 __all__ = ["ChainKind", "position_costs"]
-
-#: As many as the kernels have room for.
-_MOST_LABELS = 256
 
 #: By order and block, how many axes one example's block has; asked for so often that it counts.
 _RANKS: dict[tuple[int, str], int] = {}
 
 
-class ChainKind(Kind):
+class ChainKind(LabelPairKind):
     """Label (B, L, K), transition (K, K), start and end (K,).
 
     The latter may have the axis of the batch; transitions those of batch and position.
     """
 
     main = "label"
-    cuts_leave_rows = True
     structure: Chain
 
     @classmethod
@@ -81,37 +78,7 @@ class ChainKind(Kind):
     # -- on the device --------------------------------------------------------------------------
 
     def has_kernel(self, scores: Tensors, temperature: float) -> bool:
-        return (
-            self.structure.order == 1
-            and scores[0].shape[2] <= _MOST_LABELS
-            and all(
-                block.dim() <= (3 if name == "transition" else 1)
-                for name, block in zip(self.names[1:], scores[1:], strict=True)
-            )
-        )
-
-    def has_argmax_kernel(self, scores: Tensors) -> bool:
-        return self.has_kernel(scores, 0.0)
-
-    def _all_blocks(
-        self, scores: Tensors
-    ) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor, torch.Tensor]:
-        """Return label, transition, start and end, zero where they are not given."""
-        given = dict(zip(self.names, scores, strict=True))
-        label = given["label"]
-        K = label.shape[2]
-        zero = label.new_zeros(())
-        return (
-            label,
-            given.get("transition", zero.expand(K, K)),
-            given.get("start", zero.expand(K)),
-            given.get("end", zero.expand(K)),
-        )
-
-    def _by_name(self, parts: Sequence[torch.Tensor]) -> Tensors:
-        """Return the gradients of the blocks that were given."""
-        found = dict(zip(("label", "transition", "start", "end"), parts, strict=True))
-        return [found[name] for name in self.names]
+        return self.structure.order == 1 and super().has_kernel(scores, temperature)
 
     def infer_kernel(
         self, scores: Tensors, lengths: torch.Tensor, temperature: float
@@ -131,7 +98,7 @@ class ChainKind(Kind):
         value, y = chain_argmax(*self._all_blocks(scores), lengths)
         return value, [y]
 
-    def loss_kernel(
+    def fused_loss(
         self,
         scores: Tensors,
         lengths: torch.Tensor,

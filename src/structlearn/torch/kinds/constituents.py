@@ -12,7 +12,6 @@ import torch
 from ...structures import Constituency
 from ...structures.base import Structure
 from .base import IGNORE, UNUSED, Kind, Tensors
-from .dependencies import log_sum, softmax
 
 __all__ = ["ConstituentKind"]
 
@@ -59,15 +58,23 @@ class ConstituentKind(Kind):
     def infer_kernel(
         self, scores: Tensors, lengths: torch.Tensor, temperature: float
     ) -> tuple[torch.Tensor, Tensors]:
-        from ..kernels.cky import span_trees
+        from ..kernels.span_labels import span_infer
 
-        (span,) = scores
-        labelled, every = log_sum(span[..., 1:], temperature), log_sum(span, temperature)
-        value, child, follow = span_trees(labelled, every, lengths, temperature)
-        p = follow[..., None] * softmax(span, every, temperature)
-        if span.shape[3] > 1:
-            p[..., 1:] += child[..., None] * softmax(span[..., 1:], labelled, temperature)
-        return value, [p]
+        value, grad = span_infer(scores[0], lengths, temperature)
+        return value, [grad]
+
+    def loss_kernel(
+        self,
+        raised: torch.Tensor,
+        scores: Tensors,
+        lengths: torch.Tensor,
+        y: Tensors,
+        temperature: float,
+    ) -> tuple[torch.Tensor, Tensors]:
+        from ..kernels.span_labels import span_loss
+
+        value, grad = span_loss(raised, scores[0], y[0], lengths, temperature)
+        return value, [grad]
 
     def argmax_kernel(self, scores: Tensors, lengths: torch.Tensor) -> tuple[torch.Tensor, Tensors]:
         value, (p,) = self.infer_kernel(scores, lengths, 0.0)

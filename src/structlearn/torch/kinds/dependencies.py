@@ -13,7 +13,7 @@ from ...structures import Arborescence
 from ...structures.base import Structure
 from .base import IGNORE, Kind, Tensors
 
-__all__ = ["DependencyKind", "log_sum", "softmax"]
+__all__ = ["DependencyKind"]
 
 
 class DependencyKind(Kind):
@@ -75,9 +75,26 @@ class DependencyKind(Kind):
         if arc.dim() == 3:
             value, p = trees(arc, lengths, temperature, self.structure.single_root)
             return value, [p]
-        best = log_sum(arc, temperature)
+        best = _log_sum(arc, temperature)
         value, p = trees(best, lengths, temperature, self.structure.single_root)
-        return value, [p[..., None] * softmax(arc, best, temperature)]
+        return value, [p[..., None] * _softmax(arc, best, temperature)]
+
+    def loss_kernel(
+        self,
+        raised: torch.Tensor,
+        scores: Tensors,
+        lengths: torch.Tensor,
+        y: Tensors,
+        temperature: float,
+    ) -> tuple[torch.Tensor, Tensors]:
+        if raised.dim() == 4:
+            return super().loss_kernel(raised, scores, lengths, y, temperature)
+        from ..kernels.clamps import clamped_arcs
+
+        both, twice = clamped_arcs(raised, scores[0], y[0], lengths)
+        value, (p,) = self.infer_kernel([both], twice, temperature)
+        batch = len(raised)
+        return value[:batch] - value[batch:], [p[:batch] - p[batch:]]
 
     def argmax_kernel(self, scores: Tensors, lengths: torch.Tensor) -> tuple[torch.Tensor, Tensors]:
         value, (p,) = self.infer_kernel(scores, lengths, 0.0)
@@ -167,7 +184,7 @@ class DependencyKind(Kind):
         return torch.where(right[..., None], cost, 0.0), constant
 
 
-def log_sum(x: torch.Tensor, temperature: float) -> torch.Tensor:
+def _log_sum(x: torch.Tensor, temperature: float) -> torch.Tensor:
     """Return ε log Σ exp(x/ε) over the last axis, in float32 at least; ε = 0: the maximum."""
     x = x if x.dtype == torch.float64 else x.float()
     if x.shape[-1] == 0:
@@ -177,8 +194,8 @@ def log_sum(x: torch.Tensor, temperature: float) -> torch.Tensor:
     return torch.logsumexp(x / temperature, dim=-1) * temperature
 
 
-def softmax(x: torch.Tensor, total: torch.Tensor, temperature: float) -> torch.Tensor:
-    """Return the gradient of :func:`log_sum`, 0 where all is −∞ or not a number.
+def _softmax(x: torch.Tensor, total: torch.Tensor, temperature: float) -> torch.Tensor:
+    """Return the gradient of :func:`_log_sum`, 0 where all is −∞ or not a number.
 
     At ε = 0 the first of equals has it all.
     """

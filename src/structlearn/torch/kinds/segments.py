@@ -11,22 +11,20 @@ import torch
 
 from ...structures import SemiMarkov
 from ...structures.base import Structure
-from .base import IGNORE, UNUSED, Kind, Tensors, lengths_to_mask
+from .base import IGNORE, UNUSED, Tensors, lengths_to_mask
 from .chain import position_costs
+from .label_pairs import LabelPairKind
 
 __all__ = ["SegmentKind"]
 
-_MOST_LABELS = 256
 
-
-class SegmentKind(Kind):
+class SegmentKind(LabelPairKind):
     """Segment (B, L, M, K); transition, start and end as for chains.
 
     Outputs are (B, L): the label where a segment starts, −1 inside of segments, −100 for padding.
     """
 
     main = "segment"
-    cuts_leave_rows = True
     structure: SemiMarkov
 
     @classmethod
@@ -70,29 +68,6 @@ class SegmentKind(Kind):
 
     # -- on the device --------------------------------------------------------------------------
 
-    def has_kernel(self, scores: Tensors, temperature: float) -> bool:
-        return scores[0].shape[3] <= _MOST_LABELS and all(
-            block.dim() <= (3 if name == "transition" else 1)
-            for name, block in zip(self.names[1:], scores[1:], strict=True)
-        )
-
-    def has_argmax_kernel(self, scores: Tensors) -> bool:
-        return self.has_kernel(scores, 0.0)
-
-    def _all_blocks(
-        self, scores: Tensors
-    ) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor, torch.Tensor]:
-        given = dict(zip(self.names, scores, strict=True))
-        segment = given["segment"]
-        K = segment.shape[3]
-        zero = segment.new_zeros(())
-        return (
-            segment,
-            given.get("transition", zero.expand(K, K)),
-            given.get("start", zero.expand(K)),
-            given.get("end", zero.expand(K)),
-        )
-
     def infer_kernel(
         self, scores: Tensors, lengths: torch.Tensor, temperature: float
     ) -> tuple[torch.Tensor, Tensors]:
@@ -103,8 +78,25 @@ class SegmentKind(Kind):
             dtype = torch.float64 if scores[0].dtype == torch.float64 else torch.float32
             return value, self.encode(y, scores, lengths, dtype)
         value, *parts = segment_infer(*self._all_blocks(scores), lengths, temperature)
-        found = dict(zip(("segment", "transition", "start", "end"), parts, strict=True))
-        return value, [found[name] for name in self.names]
+        return value, self._by_name(parts)
+
+    def loss_kernel(
+        self,
+        raised: torch.Tensor,
+        scores: Tensors,
+        lengths: torch.Tensor,
+        y: Tensors,
+        temperature: float,
+    ) -> tuple[torch.Tensor, Tensors]:
+        if temperature == 0:
+            return super().loss_kernel(raised, scores, lengths, y, temperature)
+        from ..kernels.clamps import clamped_segments
+        from ..kernels.semimarkov import segment_loss
+
+        segment, *others = self._all_blocks(scores)
+        both = clamped_segments(raised, segment, y[0], lengths)
+        value, *parts = segment_loss(both, *others, lengths, temperature)
+        return value, self._by_name(parts)
 
     def argmax_kernel(self, scores: Tensors, lengths: torch.Tensor) -> tuple[torch.Tensor, Tensors]:
         from ..kernels.semimarkov import segment_argmax
