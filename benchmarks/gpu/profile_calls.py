@@ -11,10 +11,10 @@ import time
 from typing import Any
 
 import layers
+from torch.profiler import ProfilerActivity, profile
 
 import torch
 from structlearn.torch import ChainCRF, ConstituencyCRF, DependencyCRF, SemiMarkovCRF
-from torch.profiler import ProfilerActivity, profile
 
 
 def host_time(call: Any, repeats: int = 200) -> float:
