@@ -2,9 +2,11 @@
 
     PYTHONPATH=src python benchmarks/gpu/layers.py [ours] [theirs] [--json FILE]
 
-``eager`` are best and median of single calls by CUDA events, ``graph`` those of replays of a CUDA
-graph, in milliseconds; ``megabytes`` is the peak beyond the inputs. pytorch-crf and torch-struct
-are timed where they are installed. ``--json`` writes what the table shows.
+``eager`` are best and median of single calls by CUDA events, ``one thread`` those with autograd's
+threads off (``torch.autograd.set_multithreading_enabled(False)``), ``graph`` those of replays of a
+CUDA graph, in milliseconds; ``megabytes`` is the peak beyond the inputs. The first row is a layer
+that does nothing: what autograd takes for one operator and a sum. pytorch-crf and torch-struct are
+timed where they are installed. ``--json`` writes what the table shows.
 """
 
 from __future__ import annotations
@@ -39,15 +41,16 @@ def measure(call: Callable[..., Any], *inputs: Any, graph: bool = True) -> dict[
     step()
     torch.cuda.synchronize()
     used = (torch.cuda.max_memory_allocated() - before) / 1e6
-    found = {"eager": kernels.times(step, 50 if graph else 8), "megabytes": round(used, 1)}
+    found = {"eager": kernels.times(step, 100 if graph else 8), "megabytes": round(used, 1)}
     if graph:
+        with torch.autograd.set_multithreading_enabled(False):
+            found["one thread"] = kernels.times(step, 100)
         found["graph"] = kernels.replays(step)
     return found
 
 
-def gradient(layer: torch.nn.Module, scores: torch.Tensor, y: Any, n: torch.Tensor) -> Any:
-    loss = layer(scores, y, lengths=n).sum()
-    return torch.autograd.grad(loss, [scores, *layer.parameters()])
+def gradient(layer: Any, wanted: list[torch.Tensor], y: Any, n: torch.Tensor) -> Any:
+    return torch.autograd.grad(layer(wanted[0], y, lengths=n).sum(), wanted)
 
 
 def their_gradient(crf: Any, scores: torch.Tensor, y: torch.Tensor, mask: torch.Tensor) -> Any:
@@ -67,10 +70,12 @@ def lengths(B: int, L: int) -> torch.Tensor:
 
 def ours() -> dict[str, Any]:
     found: dict[str, Any] = {}
+    some = draw(8)
+    found["nothing"] = measure(lambda: torch.autograd.grad((2.0 * some).sum(), some))
     for B, L, K in [(256, 128, 45), (32, 128, 9), (256, 512, 45)]:
         crf, scores, n = ChainCRF(K).to(DEVICE), draw(B, L, K), lengths(B, L)
         y = torch.randint(0, K, (B, L), device=DEVICE)
-        found[f"chain {B}x{L}x{K}"] = measure(gradient, crf, scores, y, n)
+        found[f"chain {B}x{L}x{K}"] = measure(gradient, crf, [scores, *crf.parameters()], y, n)
         found[f"chain argmax {B}x{L}x{K}"] = measure(crf.argmax, scores, n)
     cases = {
         "semi-Markov 32x100x12x9": (SemiMarkovCRF(9, 12), (32, 100, 12, 9), 100),
@@ -80,11 +85,11 @@ def ours() -> dict[str, Any]:
     for name, (layer, shape, longest) in cases.items():
         layer, scores, n = layer.to(DEVICE), draw(*shape), lengths(shape[0], longest)
         y = layer.argmax(torch.randn_like(scores), lengths=n)
-        found[name] = measure(gradient, layer, scores, y, n)
+        found[name] = measure(gradient, layer, [scores, *layer.parameters()], y, n)
         found[f"argmax {name}"] = measure(layer.argmax, scores, n)
         if name.startswith("projective"):
             crossing = DependencyCRF()
-            found["non-projective 64x40"] = measure(gradient, crossing, scores, y, n)
+            found["non-projective 64x40"] = measure(gradient, crossing, [scores], y, n)
     return found
 
 
@@ -131,7 +136,10 @@ def show(name: str, row: Any) -> None:
     if not isinstance(row, dict):
         print(f"{name:36} {row}", flush=True)
         return
-    columns = [*row["eager"], *row.get("graph", ["", ""]), row["megabytes"]]
+    columns = [*row["eager"]]
+    for way in ("one thread", "graph"):
+        columns += row.get(way, ["", ""])
+    columns.append(row["megabytes"])
     print(f"{name:36}" + "".join(f"{x:>10}" for x in columns), flush=True)
 
 
@@ -142,7 +150,7 @@ def main() -> None:
     options = parser.parse_args()
     torch.manual_seed(0)
     results: dict[str, Any] = {"device": torch.cuda.get_device_name(), "torch": torch.__version__}
-    heads = ("eager", "median", "graph", "median", "MB")
+    heads = ("eager", "median", "1 thread", "median", "graph", "median", "MB")
     print(f"{'milliseconds':36}" + "".join(f"{x:>10}" for x in heads))
     for part, rows in (("ours", ours), ("theirs", theirs)):
         if options.parts and part not in options.parts:

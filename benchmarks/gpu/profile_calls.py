@@ -51,13 +51,16 @@ def main() -> None:
         "constituents": (ConstituencyCRF(), (8, 16, 17, 9), 16),
     }
     y: Any = None
+    some = layers.draw(8)
+    show("nothing", lambda: torch.autograd.grad((2.0 * some).sum(), some))
     for name, (made, shape, longest) in cases.items():
         layer, scores = made.to(layers.DEVICE), layers.draw(*shape)
         n = layers.lengths(shape[0], longest)
         if name != "non-projective":
             y = layer.argmax(scores, lengths=n)
             show(f"{name} argmax", lambda layer=layer, s=scores, n=n: layer.argmax(s, lengths=n))
-        show(name, lambda layer=layer, s=scores, y=y, n=n: layers.gradient(layer, s, y, n))
+        wanted = [scores, *layer.parameters()]
+        show(name, lambda layer=layer, w=wanted, y=y, n=n: layers.gradient(layer, w, y, n))
         show(f"{name} forward", lambda layer=layer, s=scores, y=y, n=n: layer(s, y, lengths=n))
 
 

@@ -54,7 +54,6 @@ def _run(
     y: torch.Tensor | None,
     margin: float,
     cost: torch.Tensor | None,
-    gradient: bool,
 ) -> tuple[torch.Tensor, ...]:
     batch, L, K = label.shape
     dtype, acc = accumulator_dtype(label), accumulator(label)
@@ -72,17 +71,16 @@ def _run(
     wide = 2 if dtype == torch.float64 else 1
     common = (batch, L, K, batch if transition.dim() == 3 else 1,
               *halves(LOG2E / temperature), *halves(margin))  # fmt: skip
+    both_ways = torch.stack((transition, transition.mT))
     states = torch.empty((3, rows, 8), dtype=torch.int32, device=label.device)
     for careful in (False, True):
         launch(
-            sweep, (rows, 2 if gradient else 1),
-            label, transition, start, end, y_or_any, cost_or_any, lengths, sweeps, states, value,
+            sweep, (rows, 2),
+            label, both_ways, start, end, y_or_any, cost_or_any, lengths, sweeps, states, value,
             *common, CAREFUL=careful, COST=mode, BLOCK=block, ACC=acc,
             options={"num_warps": min(16, warps * wide)},
         )  # fmt: skip
-    if not gradient:
-        return (value if y is None else value[:batch] - value[batch:],)
-    loss = value if y is None else new(batch, dtype=torch.float64)
+    loss = value if y is None else new(batch, dtype=dtype)
     shapes = ((batch, L, K), (batch, K, K), (batch, K), (batch, K))
     grads = [new(shape, dtype=dtype) for shape in shapes]
     for careful in (True,) if dtype == torch.float64 else (False, True):
@@ -103,7 +101,6 @@ def chain_infer(
     end: torch.Tensor,
     lengths: torch.Tensor,
     temperature: float,
-    gradient: bool = True,
 ) -> tuple[torch.Tensor, ...]:
     """Return ε log Σ exp(score/ε) of each sequence, and its gradient by block.
 
@@ -115,15 +112,13 @@ def chain_infer(
     lengths : (B,) int
     temperature : float
         Above 0.
-    gradient : bool
-        Whether the gradient is needed; without it the value is all that is returned.
 
     Returns
     -------
     value : (B,)
     label, transition, start, end : (B, L, K), (B, K, K), (B, K), (B, K)
     """
-    return _run(label, transition, start, end, lengths, temperature, None, 0.0, None, gradient)
+    return _run(label, transition, start, end, lengths, temperature, None, 0.0, None)
 
 
 def chain_loss(
@@ -136,11 +131,10 @@ def chain_loss(
     temperature: float,
     margin: float = 0.0,
     cost: torch.Tensor | None = None,
-    gradient: bool = True,
 ) -> tuple[torch.Tensor, ...]:
     """Return the loss of each sequence for the gold labels y (B, L), and its gradient.
 
     Labels below 0 are unknown; one that is out of range makes the loss infinite. ``cost`` is a
     (K, K) table δ(gold, predicted); None: Hamming.
     """
-    return _run(label, transition, start, end, lengths, temperature, y, margin, cost, gradient)
+    return _run(label, transition, start, end, lengths, temperature, y, margin, cost)

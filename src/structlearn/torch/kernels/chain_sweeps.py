@@ -77,13 +77,14 @@ def _step(a, u, lost, table, table_ptr, offset, valid, top, scale,
 
 @triton.jit
 def _walk(
-    label_ptr, y_ptr, cost_ptr, sweep_ptr, table, table_ptr, offset, first, at, step, n, clamp,
+    label_ptr, y_ptr, cost_ptr, sweep_ptr, table, table_ptr, first, at, step, n, clamp,
     K, top, scale, margin,
     CAREFUL: tl.constexpr, COST: tl.constexpr, BLOCK: tl.constexpr, ACC: tl.constexpr,
 ):  # fmt: skip
     """Sweep over all positions: the last vector, the sum of shifts, and where sums were small."""
     k = tl.arange(0, BLOCK)
     inside = k < K
+    offset = k[:, None] * K + k[None, :]
     both = inside[:, None] & inside[None, :]
     lost = k * 0
     u0, y0 = fetch(label_ptr, y_ptr, at, k, inside & (n > 0), K, COST)
@@ -163,10 +164,13 @@ def sweep(
     n, bad = length_of(length_ptr, b, L)
     label_ptr += b.to(tl.int64) * L * K
     y_ptr += b.to(tl.int64) * L
-    table_ptr = transition_ptr + (b % tables).to(tl.int64) * K * K
+    # Two tables, the second transposed: a load must run along the columns, so that each thread gets
+    # a column of its own and sums need no shuffles.
+    table_ptr = transition_ptr + (backward * tables + b % tables).to(tl.int64) * K * K
     if COST > 0 and not CAREFUL:
         if clamp:
-            known, score = _gold(label_ptr, table_ptr, start_ptr, end_ptr, y_ptr, n, K, 64)
+            known, score = _gold(label_ptr, transition_ptr + (b % tables).to(tl.int64) * K * K,
+                                 start_ptr, end_ptr, y_ptr, n, K, 64)  # fmt: skip
             if known:
                 tl.store(state_ptr, KNOWN)
                 tl.store(value_ptr + program, score + bad)
@@ -177,10 +181,7 @@ def sweep(
     margin = number(margin_high, margin_low, ACC)
     step = tl.where(backward == 1, -1, 1)
     at = tl.where(backward == 1, n - 1, 0)
-    # Transposed in direction 1. Which of the strides is 1 is not known when this is compiled: each
-    # thread gets a column of its own either way, and sums need no shuffles.
-    row = tl.where(backward == 1, 1, K)
-    offset = k[:, None] * row + k[None, :] * (K + 1 - row)
+    offset = k[:, None] * K + k[None, :]
     both = inside[:, None] & inside[None, :]
     table, top = exponentials(table_ptr + offset, both, scale, ACC)
     sweep_ptr += (backward * tl.num_programs(0) + program).to(tl.int64) * L * K
@@ -189,7 +190,7 @@ def sweep(
     else:
         first = tl.load(start_ptr + k, mask=inside, other=float("-inf")).to(ACC) * scale
     a, total, lost = _walk(
-        label_ptr, y_ptr, cost_ptr, sweep_ptr, table, table_ptr, offset, first, at, step, n,
+        label_ptr, y_ptr, cost_ptr, sweep_ptr, table, table_ptr, first, at, step, n,
         clamp, K, top, scale, margin, CAREFUL, COST, BLOCK, ACC,
     )  # fmt: skip
     tl.store(state_ptr, tl.where(tl.max(lost, axis=0) > 0, _AGAIN, _DONE))

@@ -83,7 +83,7 @@ def launch(
             a = a.data_ptr()
             bits |= a
         elif isinstance(a, int):
-            key.append(1 if a == 1 else a % 16 == 0)
+            key.append("one" if a == 1 else a % 16 == 0)
         plain.append(a)
     key += constants.values()
     key += options.values()

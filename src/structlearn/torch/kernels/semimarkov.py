@@ -38,6 +38,18 @@ def _logs(ptr, where, mask, scale):
     return tl.load(ptr + where, mask=mask, other=float("-inf")).to(tl.float64) * scale
 
 
+@triton.jit
+def _segments_from(segment_ptr, x, n, backward, rows, k, M, K, ROWS: tl.constexpr):
+    """The segments from the boundary x, by the row of the one that they reach: d, and scores."""
+    p = tl.where(backward == 1, n - x, x)
+    d = (rows - x - 1 + ROWS) & (ROWS - 1)
+    d = tl.where(x + 1 + d <= n, d, M)[:, None]
+    begin = tl.where(backward == 1, p - d - 1, p)
+    mask = (d < M) & (k < K)[None, :]
+    where = (begin * M + d) * K + k[None, :]
+    return d, tl.load(segment_ptr + where, mask=mask, other=float("-inf"))
+
+
 @triton.jit(do_not_specialize=["batch", "L"])
 def _sweep(
     segment_ptr, transition_ptr, start_ptr, end_ptr, length_ptr, near_ptr, far_ptr, value_ptr,
@@ -74,14 +86,11 @@ def _sweep(
     ring = tl.full((ROWS, BLOCK), float("-inf"), tl.float64)
     long = tl.zeros((ROWS, BLOCK), tl.int32)
     near = tl.full((BLOCK,), float("-inf"), tl.float64)
+    d, segment = _segments_from(segment_ptr, 0, n, backward, rows, k, M, K, ROWS)
     for x in range(0, n + 1):
         p = tl.where(backward == 1, n - x, x)
-        # The segments from here, by the row of the boundary that they reach.
-        d = (rows - x - 1 + ROWS) & (ROWS - 1)
-        d = tl.where(x + 1 + d <= n, d, M)[:, None]
-        begin = tl.where(backward == 1, p - d - 1, p)
-        segment = _logs(segment_ptr, (begin * M + d) * K + k[None, :], (d < M) & inside[None, :],
-                        scale)  # fmt: skip
+        # Fetched while those before them are worked on.
+        next_d, next_segment = _segments_from(segment_ptr, x + 1, n, backward, rows, k, M, K, ROWS)
         here = rows[:, None] == (x & (ROWS - 1))
         if x > 0:
             near = tl.max(tl.where(here, ring, float("-inf")), axis=0)
@@ -101,7 +110,7 @@ def _sweep(
         if not MAX:
             tl.store(near_ptr + p * K + k, near, mask=inside)
             tl.store(far_ptr + p * K + k, far, mask=inside)
-        new = far[None, :] + segment
+        new = far[None, :] + segment.to(tl.float64) * scale
         if MAX:
             long = tl.where(new >= ring, d, long)  # of equals the shortest, which comes last
             ring = tl.maximum(ring, new)
@@ -110,6 +119,8 @@ def _sweep(
             low = tl.minimum(ring, new)
             gap = tl.where(low == float("-inf"), float("-inf"), low - m).to(ACC)
             ring = m + tl.log2(1.0 + tl.exp2(gap)).to(tl.float64)
+        d = next_d
+        segment = next_segment
     final = near + last
     if MAX:
         best, label = tl.max(final, axis=0, return_indices=True, return_indices_tie_break_left=True)
@@ -136,9 +147,10 @@ def _combine(
     segment_ptr, transition_ptr, start_ptr, end_ptr, length_ptr, near_ptr, far_ptr, total_ptr,
     value_ptr, segment_grad_ptr, transition_grad_ptr, start_grad_ptr, end_grad_ptr,
     batch, L, M, K, stride_table, scale_high, scale_low,
-    TIMES: tl.constexpr, ROWS: tl.constexpr, BLOCK: tl.constexpr, ACC: tl.constexpr,
+    TIMES: tl.constexpr, TILE: tl.constexpr, ROWS: tl.constexpr, BLOCK: tl.constexpr, ACC: tl.constexpr,
 ):  # fmt: skip
-    """The probabilities of the segments from one position; the last program's: of all else.
+    TIMES: tl.constexpr, TILE: tl.constexpr, ROWS: tl.constexpr, BLOCK: tl.constexpr,
+    ACC: tl.constexpr,
 
     With TIMES = 2 those of the clamped sequences, which follow the others, are taken off.
     """
@@ -180,10 +192,13 @@ def _combine(
             behind = ahead + TIMES * batch * (L + 1) * K
             total = tl.load(total_ptr + row)
             value += sign * total
-            for p in range(1, n):
-                before = _logs(near_ptr, ahead + p * K + k, inside, 1.0)
-                after = _logs(near_ptr, behind + p * K + k, inside, 1.0)
-                pairs += sign * share(before[:, None] + table + after[None, :], total, ACC)
+            for here in range(1, n, TILE):
+                p = here + tl.arange(0, TILE)[:, None]
+                fits = (p < n) & inside[None, :]
+                before = _logs(near_ptr, ahead + p * K + k[None, :], fits, 1.0)
+                after = _logs(near_ptr, behind + p * K + k[None, :], fits, 1.0)
+                both = before[:, :, None] + table[None, :, :] + after[:, None, :]
+                pairs += sign * tl.sum(share(both, total, ACC), axis=0)
             after = _logs(near_ptr, behind + k, inside, 1.0)
             first += sign * share(begin + after, total, ACC)
             before = _logs(near_ptr, ahead + n * K + k, inside, 1.0)
@@ -210,7 +225,8 @@ def _run(
     start, end = start.contiguous(), end.contiguous()
     new = segment.new_empty
     near, far = (new((2, rows, L + 1, K), dtype=torch.float64) for _ in range(2))
-    total, value = new(rows, dtype=torch.float64), new(batch, dtype=torch.float64)
+    total = new(rows, dtype=torch.float64)
+    value = new(batch, dtype=torch.float64 if times == 1 else dtype)
     shapes = ((batch, L, M, K), (batch, K, K), (batch, K), (batch, K))
     grads = [new(shape, dtype=dtype) for shape in shapes]
     longest, block = block_of(M), block_of(K)
@@ -224,7 +240,8 @@ def _run(
     launch(
         _combine, (batch, L + 1),
         segment, transition, start, end, lengths, near, far, total, value, *grads, *sizes,
-        TIMES=times, ROWS=longest, BLOCK=block, ACC=acc, options=options,
+        TIMES=times, TILE=max(1, 2048 // (block * block)), ROWS=longest, BLOCK=block, ACC=acc,
+        options=options,
     )  # fmt: skip
     return (value, *grads)
 

@@ -9,8 +9,10 @@ import numpy as np
 
 import torch
 
+from ... import _core
 from ...structures import Chain
 from ...structures.base import Structure
+from ...structures.threads import n_threads
 from .base import IGNORE, Tensors
 from .label_pairs import LabelPairKind
 
@@ -115,6 +117,42 @@ class ChainKind(LabelPairKind):
         )
         return value, self._by_name(parts)
 
+    # -- through the core -----------------------------------------------------------------------
+
+    def core_loss(
+        self,
+        raised: torch.Tensor,
+        scores: Tensors,
+        lengths: torch.Tensor,
+        y: torch.Tensor,
+        temperature: float,
+    ) -> tuple[torch.Tensor, Tensors] | None:
+        """Return loss and gradients on the CPU in one call of the core, which checks the values.
+
+        None where it cannot: at ε = 0, with unknown labels, or blocks that are not shared by all.
+        """
+        if (
+            temperature == 0
+            or self.structure.order != 1
+            or self.names != ("label", "start", "end", "transition")
+            or not all(self.shared[1:])
+        ):
+            return None
+        dtype = torch.float64 if raised.dtype == torch.float64 else torch.float32
+        value = torch.empty(len(raised), dtype=torch.float64)
+        parts = [torch.empty(shape, dtype=dtype) for shape in self.part_shapes(scores)]
+        label, start, end, transition = (
+            block.to(dtype).contiguous().numpy() for block in (scores[0], *scores[1:])
+        )
+        label_grad, start_grad, end_grad, transition_grad = (p.numpy() for p in parts)
+        known = _core.chain_losses(
+            label, raised.to(dtype).contiguous().numpy(), transition.reshape(-1), start, end,
+            lengths.numpy(), y.contiguous().numpy(), temperature, n_threads(self.threads()),
+            value.numpy(), label_grad, transition_grad.reshape(len(raised), -1), start_grad,
+            end_grad,
+        )  # fmt: skip
+        return (value, parts) if known else None
+
     # -- outputs --------------------------------------------------------------------------------
 
     def output_shapes(self, scores: Tensors) -> list[tuple[int, ...]]:
@@ -165,25 +203,6 @@ class ChainKind(LabelPairKind):
                 found[name] = label[:, :-1].transpose(1, 2) @ label[:, 1:]
             elif name != "label":
                 found[name] = label[:, :-1, :, None] * label[:, 1:, None, :]
-        return [found[name] for name in self.names]
-
-    def places(self, y: Any, scores: Tensors, lengths: Any) -> list[tuple[Any, ...]]:
-        """Return where the parts of known outputs are, by block, the example first (NumPy)."""
-        each = np.arange(len(lengths))
-        b, t = np.nonzero(np.arange(y.shape[1]) < lengths[:, None])
-        found = {
-            "label": (b, t, y[b, t]),
-            "start": (each, y[:, 0]),
-            "end": (each, y[each, lengths - 1]),
-        }
-        for name, block in zip(self.names, scores, strict=True):
-            if name not in found:
-                rank = self._rank(self.structure, name)
-                fits = t >= rank - 1
-                example, first = b[fits], t[fits] - rank + 1
-                run = [y[example, first + i] for i in range(rank)]
-                site = [first] if block.dim() == rank + 2 else []
-                found[name] = (example, *site, *run)
         return [found[name] for name in self.names]
 
 

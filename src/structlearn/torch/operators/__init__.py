@@ -47,6 +47,11 @@ def _fake_values(scores: Tensors, kind: int) -> Tensors:
     return [value, *_like_parts(scores, kind)]
 
 
+def _fake_losses(scores: Tensors, kind: int) -> Tensors:
+    parts = _like_parts(scores, kind)
+    return [parts[0].new_empty(scores[0].shape[0]), *parts]
+
+
 def _no_vmap(*_: Any) -> Any:
     raise NotImplementedError(
         "the operators of structlearn work on a batch already and cannot be vmapped: "
@@ -68,7 +73,7 @@ def _register() -> None:
     fakes: dict[str, Any] = {
         "infer": lambda scores, lengths, kind, temperature: _fake_values(scores, kind),
         "curvature": lambda scores, lengths, kind, *rest: _like_parts(scores, kind),
-        "loss": lambda scores, lengths, y, t, c, c0, kind, *rest: _fake_values(scores, kind),
+        "loss": lambda scores, lengths, y, t, c, c0, kind, *rest: _fake_losses(scores, kind),
         "argmax": _fake_argmax,
     }
     for name, fake in fakes.items():

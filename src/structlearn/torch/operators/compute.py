@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from functools import partial
 
-import numpy as np
-
 import torch
 
 from ..kinds import (
@@ -95,12 +93,21 @@ def loss(
     margin: float,
     temperature: float,
 ) -> Tensors:
-    """Return infer(θ + γc) + γc₀ − infer(θ within y), and its gradient, block by block."""
+    """Return infer(θ + γc) + γc₀ − infer(θ within y), and its gradient, block by block.
+
+    All in the type of the gradients.
+    """
     which, scores = numbered_kind(kind), one_type(scores)
-    _look(which, scores, lengths, y)
     main = scores[0]
-    kernel = on_gpu(main) and which.has_kernel(scores, temperature)
+    gpu = on_gpu(main)
+    kernel = gpu and which.has_kernel(scores, temperature)
     chain = isinstance(which, ChainKind)
+    if chain and not gpu and not margin:
+        found = which.core_loss(main, scores, lengths, y[0], temperature)
+        if found is not None:
+            value, parts = found
+            return [value.to(parts[0].dtype), *parts]
+    _look(which, scores, lengths, y)
     if chain and kernel and cost is None and temperature > 0:
         value, parts = which.fused_loss(scores, lengths, y[0], table, margin, temperature)
         return [value, *parts]
@@ -112,48 +119,17 @@ def loss(
         raised = main.to(wide) + (margin * cost).to(wide)
     if kernel:
         value, parts = which.loss_kernel(raised, scores, lengths, y, temperature)
-    elif chain and not on_gpu(main) and _all_known(y[0], lengths):
-        value, parts = _complete_chain(which, scores, raised, lengths, y[0], temperature)
     else:
-        within = partial(values, which)
-        value, parts = clamped_loss(which, within, raised, scores, lengths, y, temperature)
+        found = None
+        if chain and not gpu and margin:
+            found = which.core_loss(raised, scores, lengths, y[0], temperature)
+        if found is None:
+            within = partial(values, which)
+            found = clamped_loss(which, within, raised, scores, lengths, y, temperature)
+        value, parts = found
     if margin and constant is not None:
         value = value + margin * constant
-    return [value, *parts]
-
-
-def _all_known(y: torch.Tensor, lengths: torch.Tensor) -> bool:
-    inside = torch.arange(y.shape[1]) < lengths[:, None]
-    return not bool(((y < 0) & inside).any())
-
-
-def _complete_chain(
-    kind: ChainKind,
-    scores: Tensors,
-    raised: torch.Tensor,
-    lengths: torch.Tensor,
-    y: torch.Tensor,
-    temperature: float,
-) -> tuple[torch.Tensor, Tensors]:
-    """Return the loss on the CPU where every label is known: one inference is enough."""
-    value, parts = values(kind, [raised, *scores[1:]], lengths, temperature)
-    # In NumPy, which takes less time for little things.
-    gold = np.zeros(len(value))
-    places = kind.places(y.numpy(), scores, lengths.numpy())
-    for block, counts, where in zip(scores, parts, places, strict=True):
-        place = where[1:] if block.dim() < counts.dim() else where
-        gold += np.bincount(where[0], weights=block.numpy()[place], minlength=len(gold))
-        flat = counts.numpy().reshape(-1)
-        index = np.ravel_multi_index(where, counts.shape)
-        if len(place) == len(where):  # every position has a place of its own
-            flat[index] -= 1.0
-        else:
-            flat -= np.bincount(index, minlength=len(flat))
-    value = value - torch.from_numpy(gold)
-    if not bool(torch.isfinite(value).all()):
-        b = int(torch.isfinite(value).logical_not().nonzero()[0])
-        raise ValueError(f"example {b}: the gold output is forbidden: a part of it scores -inf")
-    return value, parts
+    return [value.to(parts[0].dtype), *parts]
 
 
 def argmax(scores: Tensors, lengths: torch.Tensor, kind: int) -> Tensors:
