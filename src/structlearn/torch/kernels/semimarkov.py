@@ -147,10 +147,10 @@ def _combine(
     segment_ptr, transition_ptr, start_ptr, end_ptr, length_ptr, near_ptr, far_ptr, total_ptr,
     value_ptr, segment_grad_ptr, transition_grad_ptr, start_grad_ptr, end_grad_ptr,
     batch, L, M, K, stride_table, scale_high, scale_low,
-    TIMES: tl.constexpr, TILE: tl.constexpr, ROWS: tl.constexpr, BLOCK: tl.constexpr, ACC: tl.constexpr,
-):  # fmt: skip
     TIMES: tl.constexpr, TILE: tl.constexpr, ROWS: tl.constexpr, BLOCK: tl.constexpr,
     ACC: tl.constexpr,
+):  # fmt: skip
+    """The probabilities of the segments from one position; the last program's: of all else.
 
     With TIMES = 2 those of the clamped sequences, which follow the others, are taken off.
     """
