@@ -76,6 +76,7 @@ class Batch:
     letters: torch.Tensor  # (B, L, C)
     endings: torch.Tensor  # (B, L)
     lengths: torch.Tensor  # (B,)
+    sizes: torch.Tensor  # the same with the root, on the CPU
     tags: torch.Tensor  # (B, L), −100 where there is none
     fine_tags: torch.Tensor
     heads: torch.Tensor
@@ -116,7 +117,9 @@ def make_batch(
         heads[b, :n] = torch.tensor(sentence.heads)
         relations[b, :n] = torch.tensor([relation_of.get(r, -100) for r in sentence.relations])
     lengths = torch.tensor([len(s.words) for s in chosen])
-    return Batch(words, spelled, ends, lengths, tags, fine, heads, relations, numbers)
+    return Batch(
+        words, spelled, ends, lengths, lengths + first, tags, fine, heads, relations, numbers
+    )
 
 
 def batches(
@@ -140,8 +143,8 @@ def batches(
 
 
 def to_device(batch: Batch, device: str) -> Batch:
-    tensors = {k: v.to(device) for k, v in vars(batch).items() if isinstance(v, torch.Tensor)}
-    return Batch(numbers=batch.numbers, **tensors)
+    tensors = {k: v.to(device) for k, v in vars(batch).items() if k not in ("sizes", "numbers")}
+    return Batch(sizes=batch.sizes, numbers=batch.numbers, **tensors)
 
 
 class WordEncoder(nn.Module):
@@ -176,9 +179,8 @@ class WordEncoder(nn.Module):
         letters = torch.cat(spelled, dim=1).view(B, L, -1)
         x = torch.cat([self.words(words), letters, self.endings(batch.endings)], dim=2)
         x = self.dropout(x)
-        lengths = (batch.words != PAD).sum(dim=1).cpu()
         packed = nn.utils.rnn.pack_padded_sequence(
-            x, lengths, batch_first=True, enforce_sorted=False
+            x, batch.sizes, batch_first=True, enforce_sorted=False
         )
         read, _ = self.lstm(packed)
         found, _ = nn.utils.rnn.pad_packed_sequence(read, batch_first=True, total_length=L)

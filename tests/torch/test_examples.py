@@ -40,7 +40,10 @@ def run(*arguments):
 
 @pytest.mark.parametrize("loss", ["crf", "hinge", "softmax"])
 def test_tagger(treebank, loss):
-    printed = run(PROGRAMS / "tagger.py", treebank, "--epochs", 12, "--loss", loss)
+    printed = run(
+        PROGRAMS / "tagger.py", treebank, "--epochs", 12, "--loss", loss, "--networks", 2,
+        "--hidden", 40,
+    )  # fmt: skip
     assert float(re.search(r"test (\S+) of words", printed)[1]) > 0.7
 
 

@@ -18,7 +18,6 @@ __all__ = [
     "UNUSED",
     "Kind",
     "Tensors",
-    "clamped_loss",
     "lengths_to_mask",
     "on_gpu",
     "say_once",
@@ -180,7 +179,14 @@ class Kind:
         temperature: float,
     ) -> tuple[torch.Tensor, Tensors]:
         """Return infer of all outputs, with ``raised`` for the main block, less that within y."""
-        return clamped_loss(self, self.infer_kernel, raised, scores, lengths, y, temperature)
+        batch = len(raised)
+        others = [
+            block if is_shared else torch.cat([block, block])
+            for block, is_shared in zip(scores[1:], self.shared[1:], strict=True)
+        ]
+        main = torch.cat([raised, self.clamped(scores, lengths, y).to(raised)])
+        both, grads = self.infer_kernel([main, *others], lengths.repeat(2), temperature)
+        return both[:batch] - both[batch:], [p[:batch] - p[batch:] for p in grads]
 
     def argmax_kernel(self, scores: Tensors, lengths: torch.Tensor) -> tuple[torch.Tensor, Tensors]:
         """Return the values of the best outputs and these, on the device."""
@@ -232,31 +238,15 @@ class Kind:
         """Return which parts of the main block an output may have that y does not exclude."""
         raise NotImplementedError
 
+    def clamped(self, scores: Tensors, lengths: torch.Tensor, y: Tensors) -> torch.Tensor:
+        """Return the main block, −∞ where y excludes a part."""
+        return torch.where(self.allowed(y, scores, lengths), scores[0], float("-inf"))
+
     def costs(
         self, y: Tensors, table: torch.Tensor | None, scores: Tensors, lengths: torch.Tensor
     ) -> tuple[torch.Tensor, torch.Tensor | None]:
         """Return (c of the main block, c₀) of the Hamming cost, or of a table δ(gold, label)."""
         raise NotImplementedError
-
-
-def clamped_loss(
-    kind: Kind,
-    infer: Any,
-    raised: torch.Tensor,
-    scores: Tensors,
-    lengths: torch.Tensor,
-    y: Tensors,
-    temperature: float,
-) -> tuple[torch.Tensor, Tensors]:
-    """Return what :meth:`Kind.loss_kernel` does, by one inference over all outputs and within y."""
-    batch = len(raised)
-    clamped = torch.where(kind.allowed(y, scores, lengths), scores[0].to(raised), float("-inf"))
-    others = [
-        block if is_shared else torch.cat([block, block])
-        for block, is_shared in zip(scores[1:], kind.shared[1:], strict=True)
-    ]
-    both, grads = infer([torch.cat([raised, clamped]), *others], lengths.repeat(2), temperature)
-    return both[:batch] - both[batch:], [p[:batch] - p[batch:] for p in grads]
 
 
 def on_gpu(x: torch.Tensor) -> bool:

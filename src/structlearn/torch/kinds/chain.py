@@ -131,27 +131,24 @@ class ChainKind(LabelPairKind):
 
         None where it cannot: at ε = 0, with unknown labels, or blocks that are not shared by all.
         """
-        if (
-            temperature == 0
-            or self.structure.order != 1
-            or self.names != ("label", "start", "end", "transition")
-            or not all(self.shared[1:])
-        ):
+        if temperature == 0 or self.structure.order != 1 or not all(self.shared[1:]):
             return None
+        B, L, K = raised.shape
         dtype = torch.float64 if raised.dtype == torch.float64 else torch.float32
-        value = torch.empty(len(raised), dtype=torch.float64)
-        parts = [torch.empty(shape, dtype=dtype) for shape in self.part_shapes(scores)]
-        label, start, end, transition = (
-            block.to(dtype).contiguous().numpy() for block in (scores[0], *scores[1:])
+        value = torch.empty(B, dtype=torch.float64)
+        grads = [
+            torch.empty(shape, dtype=dtype) for shape in ((B, L, K), (B, K * K), (B, K), (B, K))
+        ]
+        label, transition, start, end = (
+            block.to(dtype).contiguous().numpy() for block in self._all_blocks(scores)
         )
-        label_grad, start_grad, end_grad, transition_grad = (p.numpy() for p in parts)
         known = _core.chain_losses(
             label, raised.to(dtype).contiguous().numpy(), transition.reshape(-1), start, end,
             lengths.numpy(), y.contiguous().numpy(), temperature, n_threads(self.threads()),
-            value.numpy(), label_grad, transition_grad.reshape(len(raised), -1), start_grad,
-            end_grad,
+            value.numpy(), *(g.numpy() for g in grads),
         )  # fmt: skip
-        return (value, parts) if known else None
+        grads[1] = grads[1].view(B, K, K)
+        return (value, self._by_name(grads)) if known else None
 
     # -- outputs --------------------------------------------------------------------------------
 

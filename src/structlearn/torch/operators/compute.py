@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from functools import partial
-
 import torch
 
+from ...exceptions import InfeasibleError
 from ..kinds import (
     Kind,
     Tensors,
-    clamped_loss,
     lengths_to_mask,
     numbered_kind,
     on_gpu,
@@ -123,13 +121,32 @@ def loss(
         found = None
         if chain and not gpu and margin:
             found = which.core_loss(raised, scores, lengths, y[0], temperature)
-        if found is None:
-            within = partial(values, which)
-            found = clamped_loss(which, within, raised, scores, lengths, y, temperature)
-        value, parts = found
+        value, parts = found or _less_gold(which, raised, scores, lengths, y, temperature)
     if margin and constant is not None:
         value = value + margin * constant
     return [value.to(parts[0].dtype), *parts]
+
+
+def _less_gold(
+    kind: Kind,
+    raised: torch.Tensor,
+    scores: Tensors,
+    lengths: torch.Tensor,
+    y: Tensors,
+    temperature: float,
+) -> tuple[torch.Tensor, Tensors]:
+    """Return infer of all outputs, with ``raised`` for the main block, less that within y."""
+    value, parts = values(kind, [raised, *scores[1:]], lengths, temperature)
+    try:
+        gold, counts = values(
+            kind, [kind.clamped(scores, lengths, y), *scores[1:]], lengths, temperature
+        )
+    except InfeasibleError as error:
+        example = str(error).partition(":")[0]
+        raise InfeasibleError(
+            f"{example}: the gold output is forbidden: a part of it scores -inf"
+        ) from error
+    return value - gold, [p - q for p, q in zip(parts, counts, strict=True)]
 
 
 def argmax(scores: Tensors, lengths: torch.Tensor, kind: int) -> Tensors:
