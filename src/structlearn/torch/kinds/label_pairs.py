@@ -28,14 +28,16 @@ class LabelPairKind(Kind):
     def has_argmax_kernel(self, scores: Tensors) -> bool:
         return self.has_kernel(scores, 0.0)
 
-    def _all_blocks(self, scores: Tensors) -> Tensors:
+    def _all_blocks(
+        self, scores: Tensors
+    ) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor, torch.Tensor]:
         """Return the main block, transition, start and end, zero where they are not given."""
         given = dict(zip(self.names, scores, strict=True))
         K = scores[0].shape[-1]
         for name, shape in (("transition", (K, K)), ("start", (K,)), ("end", (K,))):
             if name not in given:
                 given[name] = scores[0].new_zeros(shape)
-        return [given[name] for name in (self.main, "transition", "start", "end")]
+        return given[self.main], given["transition"], given["start"], given["end"]
 
     def _by_name(self, parts: Sequence[torch.Tensor]) -> Tensors:
         """Return the gradients of the blocks that were given."""

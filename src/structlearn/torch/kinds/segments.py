@@ -93,9 +93,9 @@ class SegmentKind(LabelPairKind):
         from ..kernels.clamps import clamped_segments
         from ..kernels.semimarkov import segment_loss
 
-        segment, *others = self._all_blocks(scores)
+        segment, transition, start, end = self._all_blocks(scores)
         both = clamped_segments(raised, segment, y[0], lengths)
-        value, *parts = segment_loss(both, *others, lengths, temperature)
+        value, *parts = segment_loss(both, transition, start, end, lengths, temperature)
         return value, self._by_name(parts)
 
     def argmax_kernel(self, scores: Tensors, lengths: torch.Tensor) -> tuple[torch.Tensor, Tensors]:

@@ -52,9 +52,9 @@ def values(
 def check_values(kind: Kind, scores: Tensors, lengths: torch.Tensor) -> None:
     """Raise ValueError where a length is out of range: for values that are at hand."""
     longest = kind.longest(scores[0])
-    bad = ((lengths < 1) | (lengths > longest)).nonzero()
-    if len(bad):
-        b = int(bad[0])
+    low, high = torch.aminmax(lengths)
+    if low < 1 or high > longest:
+        b = int(((lengths < 1) | (lengths > longest)).nonzero()[0])
         raise ValueError(f"lengths must be within 1..{longest}: example {b} has {int(lengths[b])}")
 
 
@@ -96,18 +96,12 @@ def loss(
     All in the type of the gradients.
     """
     which, scores = numbered_kind(kind), one_type(scores)
-    main = scores[0]
-    gpu = on_gpu(main)
-    kernel = gpu and which.has_kernel(scores, temperature)
-    chain = isinstance(which, ChainKind)
-    if chain and not gpu and not margin:
-        found = which.core_loss(main, scores, lengths, y[0], temperature)
-        if found is not None:
-            value, parts = found
-            return [value.to(parts[0].dtype), *parts]
     _look(which, scores, lengths, y)
+    main = scores[0]
+    kernel = on_gpu(main) and which.has_kernel(scores, temperature)
+    chain = which if isinstance(which, ChainKind) else None
     if chain and kernel and cost is None and temperature > 0:
-        value, parts = which.fused_loss(scores, lengths, y[0], table, margin, temperature)
+        value, parts = chain.fused_loss(scores, lengths, y[0], table, margin, temperature)
         return [value, *parts]
     raised = main
     if margin:
@@ -119,8 +113,8 @@ def loss(
         value, parts = which.loss_kernel(raised, scores, lengths, y, temperature)
     else:
         found = None
-        if chain and not gpu and margin:
-            found = which.core_loss(raised, scores, lengths, y[0], temperature)
+        if chain and not on_gpu(main):
+            found = chain.core_loss(raised, scores, lengths, y[0], temperature)
         value, parts = found or _less_gold(which, raised, scores, lengths, y, temperature)
     if margin and constant is not None:
         value = value + margin * constant
