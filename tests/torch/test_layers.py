@@ -5,6 +5,7 @@ import itertools
 import pickle
 import subprocess
 import sys
+from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
@@ -21,6 +22,8 @@ from structlearn.torch import (  # noqa: E402
     forbidden_transitions,
     structured_loss,
 )
+
+from ..structures.edge_structures import EdgeChain  # noqa: E402
 
 IOB = ["O", "B-X", "I-X", "B-Y", "I-Y"]
 IOBES = ["O", "B-X", "I-X", "E-X", "S-X", "B-Y", "I-Y", "E-Y", "S-Y"]
@@ -202,6 +205,23 @@ def test_autocast():
     assert network.weight.grad.dtype == torch.float32
 
 
+def test_calls_from_several_threads():
+    """As ``DataParallel`` makes them: new shapes in every thread, and the answers of one."""
+    crf = ChainCRF(3)
+    batches = [torch.randn(2, 2 + i, 3, requires_grad=True) for i in range(24)]
+    known = torch.zeros(2, 40, dtype=torch.int64)
+
+    def step(scores):
+        loss = crf(scores, known[:, : scores.shape[1]])
+        return loss.detach(), *torch.autograd.grad(loss.sum(), [scores, *crf.parameters()])
+
+    with ThreadPoolExecutor(8) as pool:
+        found = list(pool.map(step, batches))
+    for scores, answer in zip(batches, found, strict=True):
+        for a, b in zip(answer, step(scores), strict=True):
+            assert torch.equal(a, b)
+
+
 def test_vmap_is_refused():
     crf = ChainCRF(3)
     with pytest.raises(NotImplementedError, match="fold the mapped axis"):
@@ -216,6 +236,20 @@ def test_layer_for_any_structure():
     loss.sum().backward()
     assert scores.grad.tolist() == [[-1.0, 1.0, 0.0]]
     assert layer.argmax({"label": scores}) == [1]
+
+
+def test_layer_for_a_structure_of_ones_own():
+    """A chain written in Python, against the chain of the core."""
+    label = torch.randn(2, 4, 3, dtype=torch.float64, requires_grad=True)
+    transition = torch.randn(3, 3, dtype=torch.float64, requires_grad=True)
+    y = torch.tensor([[0, 1, 1, 2], [2, 1, 0, 0]])
+    blocks = {"label": label, "transition": transition}
+    wanted = structured_loss(Chain(), blocks, y)
+    expected = torch.autograd.grad(wanted.sum(), blocks.values())
+    layer = StructuredLayer(EdgeChain())
+    found = layer({"label": list(label), "transition": transition}, list(y.numpy()))
+    torch.testing.assert_close(found, wanted)
+    torch.testing.assert_close(torch.autograd.grad(found.sum(), blocks.values()), expected)
 
 
 def test_nothing_imports_torch_unless_asked():

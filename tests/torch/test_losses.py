@@ -8,6 +8,8 @@ torch = pytest.importorskip("torch", reason="torch is not installed")
 from structlearn.losses import Cost, StructuredLoss  # noqa: E402
 from structlearn.structures import Chain, Multiclass, SemiMarkov, Tree  # noqa: E402
 from structlearn.torch import structured_loss  # noqa: E402
+from structlearn.torch.batches import Batch  # noqa: E402
+from structlearn.torch.operators import compute  # noqa: E402
 
 from .cases import KINDS, Case  # noqa: E402
 
@@ -50,6 +52,36 @@ def test_gradients(kind):
         )
 
     assert torch.autograd.gradcheck(loss, blocks)
+
+
+@pytest.mark.parametrize("dtype", [torch.float64, torch.float32], ids=["float64", "float32"])
+@pytest.mark.parametrize("margin", [0.0, 1.0])
+def test_known_labels_of_chains_in_one_call(margin, dtype):
+    """The core's loss of complete chains against two inferences, of all outputs and of the gold."""
+    close = 1e-9 if dtype == torch.float64 else 1e-5
+    for seed, blocks in enumerate((["start"], ["transition"], ["start", "end", "transition"])):
+        case = Case("chain", seed, dtype, forbid=0.1)
+        case.scores = {name: case.scores[name] for name in ("label", *blocks)}
+        batch = Batch(case.structure, case.scores, case.lengths)
+        y = [torch.zeros(case.scores["label"].shape[:2], dtype=torch.int64)]
+        raised = batch.scores[0] + margin * batch.kind.costs(y, None, batch.scores, case.lengths)[0]
+        value, parts = batch.kind.core_loss(raised, batch.scores, case.lengths, y[0], 0.7)
+        wanted, expected = compute._less_gold(
+            batch.kind, raised, batch.scores, case.lengths, y, 0.7
+        )
+        np.testing.assert_allclose(value.numpy(), wanted.numpy(), rtol=close, atol=close)
+        for p, q in zip(parts, expected, strict=True):
+            np.testing.assert_allclose(p.numpy(), q.numpy(), atol=close)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_scores_that_are_not_numbers_are_named(kind):
+    case = Case(kind, 0)
+    y = case.outputs()
+    main = case.structure.label_block
+    case.scores[main] = torch.full_like(case.scores[main], float("nan"))
+    with pytest.raises(ValueError, match=f"{main} contains NaN"):
+        structured_loss(case.structure, case.scores, y, lengths=case.lengths)
 
 
 def test_second_derivatives_are_refused():

@@ -129,12 +129,13 @@ def _known(
         )
     except AttributeError:  # not a tensor
         return _checked(structure, kind, scores)
-    if key not in _KNOWN:
+    found = _KNOWN.get(key)
+    if found is None:
         found = _checked(structure, kind, scores)
         if len(_KNOWN) >= 4096:
             _KNOWN.clear()
         _KNOWN[key] = found
-    return _KNOWN[key]
+    return found
 
 
 def _checked(
