@@ -57,6 +57,7 @@ def halves(x: float) -> tuple[float, float]:
     return high, x - high
 
 
+_POINTERS: dict[int, int] = {}
 _COMPILED: dict[Any, Any] = {}
 
 
@@ -65,43 +66,43 @@ def launch(
 ) -> None:
     """Launch a kernel, past Triton's own look at the arguments where it has been compiled before.
 
-    That look takes longer than many of these kernels do. The key here tells apart all that Triton
-    does: types, which pointers and numbers are multiples of 16, and which numbers are 1. Tensors
-    are handed on as addresses, so that the driver is not asked where each of them lies.
+    That look takes longer than many of these kernels do. The key here tells apart more than Triton
+    does: types, whether addresses are multiples of 16, and numbers. Tensors come first and are
+    handed on as addresses, so that the driver is not asked where each of them lies.
     """
     device = args[0].get_device()
     if device >= 0 and device != torch.cuda.current_device():
         with torch.cuda.device(device):
             launch(kernel, grid, *args, options=options, **constants)
         return
-    key: list[Any] = [id(kernel), device]
-    plain: list[Any] = []
+    name = id(kernel)
+    count = _POINTERS.get(name)
+    if count is None:
+        count = _POINTERS[name] = sum(n.endswith("_ptr") for n in kernel.arg_names)
+    tensors, numbers = args[:count], args[count:]
+    addresses = [t.data_ptr() for t in tensors]
     bits = 0
-    for a in args:
-        if isinstance(a, torch.Tensor):
-            key.append(a.dtype)
-            a = a.data_ptr()
-            bits |= a
-        elif isinstance(a, int):
-            key.append("one" if a == 1 else a % 16 == 0)
-        plain.append(a)
-    key += constants.values()
-    key += options.values()
-    if bits % 16:
-        key.append(tuple(a.data_ptr() % 16 == 0 for a in args if isinstance(a, torch.Tensor)))
-    known = tuple(key)
-    found = _COMPILED.get(known)
+    for address in addresses:
+        bits |= address
+    key = (
+        name, device, *[t.dtype for t in tensors], *numbers, *constants.values(),
+        *options.values(), bits % 16 == 0 or tuple(a % 16 == 0 for a in addresses),
+    )  # fmt: skip
+    found = _COMPILED.get(key)
     if found is None:
         compiled = kernel[grid](*args, **constants, **options)
         if compiled is not None:  # as by the interpreter
-            rest = [constants[name] for name in kernel.arg_names[len(args) :]]
-            _COMPILED[known] = (compiled, rest)
+            if len(_COMPILED) >= 4096:
+                _COMPILED.clear()
+            rest = [constants[n] for n in kernel.arg_names[len(args) :]]
+            _COMPILED[key] = (compiled, rest)
         return
     compiled, rest = found
     x, y, z = (*grid, 1, 1)[:3]
     compiled.run(
         x, y, z, torch._C._cuda_getCurrentRawStream(device),
-        compiled.function, compiled.packed_metadata, None, None, None, *plain, *rest,
+        compiled.function, compiled.packed_metadata, None, None, None,
+        *addresses, *numbers, *rest,
     )  # fmt: skip
 
 
