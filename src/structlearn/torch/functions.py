@@ -37,8 +37,8 @@ def infer(
     scores : dict of tensors
         Blocks by name, with the axis of the batch first. What all examples share may come without
         it: a chain's ``transition`` (K, K), ``start`` and ``end`` (K,). A structure that padded
-        tensors cannot be cut for (trees, grids, your own) takes a list of tensors for each block,
-        one an example.
+        tensors cannot be cut for (trees, grids, your own) takes a list for each block, with one
+        tensor for each example.
     lengths : (B,) tensor of int, optional
         How long each example is; default: as long as the tensors. Words, for dependencies.
     mask : (B, L) tensor of bool, optional
@@ -50,7 +50,8 @@ def infer(
     -------
     value : (B,) tensor
     parts : dict of tensors
-        The expected count of each part; of a shared block, summed over positions, one an example.
+        The expected count of each part. Of a shared block: summed over the positions of each
+        example.
     """
     check_temperature(temperature)
     if not is_padded(structure, scores):

@@ -121,7 +121,7 @@ def infer_lists(
 
 
 def argmax_lists(structure: Structure, scores: Mapping[str, Any]) -> list[Any]:
-    """Return the best outputs, one an example."""
+    """Return the best output of each example."""
     return ask_each(structure.argmax, _Examples(structure, scores).arrays())
 
 

@@ -1,4 +1,4 @@
-"""Constituent trees: inside and outside over a chart of spans, a program a sentence.
+"""Constituent trees: inside and outside over a chart of spans, one program for each sentence.
 
 Two numbers come with a span of the words i..j − 1: ``labelled``, the sum over its labels, and
 ``any``, with "no label" among them. With

@@ -44,7 +44,7 @@ def block_of(n: int, least: int = 16) -> int:
 
 
 def warps_of(elements: int, per_thread: int = 64) -> int:
-    """Return how many warps hold a tile with so many numbers a thread."""
+    """Return how many warps hold a tile, with this number of elements for each thread."""
     return min(16, max(1, triton.next_power_of_2(elements // (32 * per_thread))))
 
 

@@ -1,4 +1,4 @@
-"""Projective dependency trees: Eisner's chart, inside and outside, a program a sentence.
+"""Projective dependency trees: Eisner's chart, inside and outside, one program per sentence.
 
 Over the nodes 0..n, 0 the root, with sums in the sense of ε log Σ exp(·/ε):
 

@@ -1,4 +1,4 @@
-"""The best label sequence of a chain of order one: Viterbi, a program a sequence."""
+"""The best label sequence of a chain of order one: Viterbi, one program per sequence."""
 
 from __future__ import annotations
 

@@ -66,7 +66,7 @@ class Kind:
     def rank(cls, structure: Structure, name: str, rank: int) -> bool:
         """Tell whether a tensor of this rank, given for a block, is one for all examples.
 
-        Raises ValueError where the rank is none that the block can have.
+        Raises ValueError where the block cannot have this rank.
         """
         raise NotImplementedError
 
@@ -102,7 +102,7 @@ class Kind:
         return torch.get_num_threads() if self.structure.runs_on_threads else None
 
     def part_shapes(self, scores: Tensors) -> list[tuple[int, ...]]:
-        """Return the shape of each block's gradient: an example's each, shared or not."""
+        """Return the shape of each block's gradient: one for each example, shared or not."""
         batch = scores[0].shape[0]
         return [
             (batch, *block.shape) if shared else tuple(block.shape)
@@ -199,7 +199,7 @@ class Kind:
         raise NotImplementedError
 
     def pack(self, outputs: Sequence[Any], scores: Tensors, lengths: torch.Tensor) -> Tensors:
-        """Return outputs of the library, an example each, as padded tensors."""
+        """Return outputs of the library, one for each example, as padded tensors."""
         raise NotImplementedError
 
     def unpack(self, y: Tensors, lengths: torch.Tensor) -> list[Any]:

@@ -173,8 +173,8 @@ class ConstituencyCRF(CRFLayer):
 class StructuredLayer(CRFLayer):
     """Any structure as a layer, your own included: scores are tensors by block.
 
-    Structures that padded tensors cannot be cut for take a list of tensors a block, one an example,
-    and a list of gold outputs as the structure knows them.
+    Structures that padded tensors cannot be cut for take a list for each block, with one tensor for
+    each example, and a list of gold outputs as the structure knows them.
 
     Parameters
     ----------

@@ -13,7 +13,7 @@ __all__ = ["curvature"]
 def curvature(
     scores: Tensors, lengths: torch.Tensor, kind: int, temperature: float, directions: Tensors
 ) -> Tensors:
-    """Return the derivative of the gradients along directions, an example's each.
+    """Return the derivative of each example's gradients along a direction.
 
     By a central difference of fourth order in float64. The step changes no output's score by more
     than a hundredth of the temperature, which leaves ten digits.
