@@ -61,7 +61,7 @@ def _eliminate(
     arc_ptr, length_ptr, graph_ptr, mass_ptr, value_ptr, grad_ptr, first, N, scale_high, scale_low,
     SINGLE: tl.constexpr, ROWS: tl.constexpr, COLUMNS: tl.constexpr, ACC: tl.constexpr,
 ):  # fmt: skip
-    """Graph s, of the first s words, lies at s · W · C: rows are words, columns root, root, words."""
+    """Graph s, of the first s words, lies at s · W · C; its columns are root, root, words."""
     g = tl.program_id(0).to(tl.int64)
     b = first + g
     W = N - 1
