@@ -195,9 +195,9 @@ def _combine(
             for here in range(1, n, TILE):
                 p = here + tl.arange(0, TILE)[:, None]
                 fits = (p < n) & inside[None, :]
-                before = _logs(near_ptr, ahead + p * K + k[None, :], fits, 1.0)
-                after = _logs(near_ptr, behind + p * K + k[None, :], fits, 1.0)
-                both = before[:, :, None] + table[None, :, :] + after[:, None, :]
+                ends = _logs(near_ptr, ahead + p * K + k[None, :], fits, 1.0)
+                begins = _logs(near_ptr, behind + p * K + k[None, :], fits, 1.0)
+                both = ends[:, :, None] + table[None, :, :] + begins[:, None, :]
                 pairs += sign * tl.sum(share(both, total, ACC), axis=0)
             after = _logs(near_ptr, behind + k, inside, 1.0)
             first += sign * share(begin + after, total, ACC)
