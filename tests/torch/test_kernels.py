@@ -1,5 +1,10 @@
 """The kernels against the core: on the CPU by Triton's interpreter, on CUDA where there is one."""
 
+import os
+import subprocess
+import sys
+from pathlib import Path
+
 import numpy as np
 import pytest
 
@@ -202,3 +207,15 @@ def test_labels_out_of_range_give_an_infinite_loss(cost):
         assert value[0] == float("inf")
         assert torch.isfinite(value[1])
         assert all(torch.isfinite(p).all() for p in parts)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_kernels_compile(kind):
+    """For an architecture that need not be here: the interpreter takes more than the compiler."""
+    environment = {k: v for k, v in os.environ.items() if k != "TRITON_INTERPRET"}
+    done = subprocess.run(
+        [sys.executable, "-m", "tests.torch.compile_kernels", kind],
+        env=environment, cwd=Path(__file__).parents[2], capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    assert "sweep" in done.stdout or "inside" in done.stdout or "eliminate" in done.stdout
