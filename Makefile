@@ -17,7 +17,7 @@ help:  ## list the targets
 	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
 
 $(VENV)/ready:
-	@echo "==> creating the virtual environment in $(VENV)"
+	@echo "==> 1/2 creating the virtual environment in $(VENV), with CMake and Ninja"
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 10))' || \
 		{ echo "structlearn needs Python 3.10 or newer; set PYTHON=..."; exit 1; }
 	@$(PYTHON) -m venv $(VENV)
@@ -25,8 +25,8 @@ $(VENV)/ready:
 	@touch $@
 
 $(VENV)/installed: $(VENV)/ready pyproject.toml $(NATIVE)
-	@echo "==> building the native core and installing structlearn (a minute the first time)"
-	@$(PIP) install --no-build-isolation --editable .
+	@echo "==> 2/2 fetching NumPy, SciPy, scikit-learn and compiling the core (2 to 3 minutes on two cores)"
+	@$(BIN)/python tools/install.py --no-build-isolation --editable .
 	@$(BIN)/python -m compileall -q src/structlearn  # what pip does for what it does not link
 	@touch $@
 

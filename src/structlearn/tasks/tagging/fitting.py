@@ -203,7 +203,7 @@ class TokenFitting(Fitting):
         if start is not None and preset != "auto":
             named = preset
             if not isinstance(preset, FeatureTemplates):
-                named = load_templates(preset, tagger.functions)
+                named = templates_for(preset, tagger.functions, corpus, self.target)
             if named.to_json() != start.templates.to_json():
                 raise ValueError("start: the features are those of the earlier model, not others")
         if isinstance(preset, str) and preset == "auto":
@@ -246,7 +246,7 @@ class TokenFitting(Fitting):
             templates = features.copy()
             templates.functions.update(tagger.functions or {})
         else:
-            templates = load_templates(features, tagger.functions)
+            templates = templates_for(features, tagger.functions, self.corpus, self.target)
         if tagger.order > 1 and any(t.transition for t in templates.templates):
             raise ValueError("features of label pairs need order 1")
         chosen: FeatureTemplates = self.check_templates(templates)
@@ -429,6 +429,20 @@ def usual_features(corpus: Corpus, target: int, unknown: str) -> str:
     numbers = array("I", corpus._core.cell_numbers(target))
     outside = sum(1 for k in numbers if strings[k] == "O")
     return "ner" if outside > 0.6 * len(numbers) else "chunk"
+
+
+def templates_for(features: Any, functions: Any, corpus: Corpus, target: int) -> FeatureTemplates:
+    """Load templates; those of a preset that read tags are left out where no column has tags.
+
+    A file of words and labels has two columns, and the second one, called ``pos``, is the target.
+    """
+    templates = load_templates(features, functions)
+    tags = corpus.find_column("pos") if corpus.n_columns > 1 else None
+    if features in PRESETS and tags == target:
+        templates.templates = [
+            t for t in templates.templates if all(a.column != "pos" for a, _ in t.atoms)
+        ]
+    return templates
 
 
 def check_start(start: TaggerModel, tagger: Any) -> None:

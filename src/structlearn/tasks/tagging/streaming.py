@@ -15,10 +15,10 @@ from typing import Any
 from ... import _core
 from ...exceptions import FileError
 from ...text.corpus import Corpus
-from ...text.presets import PRESETS, load_templates
+from ...text.presets import PRESETS
 from ...text.stream import CorpusStream
 from ...text.templates import FeatureTemplates
-from .fitting import TokenFitting, default_target, usual_features
+from .fitting import TokenFitting, default_target, templates_for, usual_features
 from .model import joined_names, split_names
 from .problem import TokenProblem
 
@@ -118,11 +118,11 @@ def _streamable(tagger: Any, corpus: Corpus) -> Any:
     if tagger.order is None:
         settled.order = 1
     name = tagger.features
+    target = corpus.find_column(default_target(tagger, corpus))
     if name == "auto":
-        target = corpus.find_column(default_target(tagger, corpus))
         name = usual_features(corpus, target, tagger.unknown)
     if isinstance(name, str) and name in PRESETS:
-        templates = load_templates(name, tagger.functions)
+        templates = templates_for(name, tagger.functions, corpus, target)
         plain = [t for t in templates.templates if all(a.kind != "lexicon" for a, _ in t.atoms)]
         settled.features = FeatureTemplates(plain, functions=tagger.functions)
         if tagger.scheme is None:
