@@ -12,7 +12,9 @@ from structlearn.torch import (  # noqa: E402
     ConstituencyCRF,
     DependencyCRF,
     SemiMarkovCRF,
+    operators,
 )
+from structlearn.torch.batches import Batch  # noqa: E402
 
 B, L, K = 5, 12, 7
 
@@ -104,6 +106,32 @@ def test_compiled_without_breaks(case):
     found = torch.autograd.grad(loss.sum(), [scores, *layer.parameters()])
     wanted = step(*case)
     torch.testing.assert_close([loss.detach(), *found], wanted)
+
+
+@pytest.mark.parametrize("unknown", [0.0, 0.3], ids=["known", "partial"])
+@pytest.mark.parametrize("dtype", [torch.float64, torch.float32], ids=["float64", "float32"])
+def test_losses_are_differences_of_two_inferences(case, dtype, unknown):
+    """The kernels of losses against those of sums: over all outputs, and over what y allows."""
+    layer, scores, y, lengths = case
+    layer = layer.to(dtype)
+    gold = [t.clone() for t in (y if isinstance(y, tuple) else (y,))]
+    for t in gold:
+        t[torch.rand(t.shape, device="cuda") < unknown] = -100
+    wanted = [scores.detach().to(dtype).requires_grad_(), *layer.parameters()]
+    weights = torch.randn(B, device="cuda", dtype=dtype)
+    loss = layer(wanted[0], tuple(gold), lengths=lengths)
+    found = torch.autograd.grad(loss @ weights, wanted)
+
+    blocks = layer.blocks(wanted[0].double())
+    batch = Batch(layer.structure, {k: v.double() for k, v in blocks.items()}, lengths)
+    within = [batch.kind.clamped(batch.scores, lengths, gold), *batch.scores[1:]]
+    value = torch.zeros(B, device="cuda", dtype=torch.float64)
+    for sign, given in ((1.0, batch.scores), (-1.0, within)):
+        value = value + sign * operators.infer(given, lengths, batch.number, 1.0)[0]
+    close = 1e-8 if dtype == torch.float64 else 1e-4
+    torch.testing.assert_close(loss.double(), value, rtol=close, atol=close)
+    expected = torch.autograd.grad(value @ weights.double(), wanted)
+    torch.testing.assert_close(found, expected, rtol=close, atol=close)
 
 
 def test_half_precision_and_autocast(case):
