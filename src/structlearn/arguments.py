@@ -306,7 +306,7 @@ def _add_inspect(p: _Parser, commands: Commands) -> None:
         metavar="N",
         type=_count(1),
         default=20,
-        help="parsers: maximum number of sentences of the file to show (default: 20)",
+        help="maximum number of sentences or images of the file or folder to show (default: 20)",
     )
     p.set_defaults(command=commands["inspect"])
 

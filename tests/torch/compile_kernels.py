@@ -74,4 +74,5 @@ def main():
             argmax(structure, scores, lengths=lengths)
 
 
-main()
+if __name__ == "__main__":
+    main()

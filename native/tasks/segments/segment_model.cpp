@@ -61,6 +61,11 @@ void SegmentModel::score(SegmentExtractor& extractor, std::size_t sentence,
   }
 }
 
+void SegmentModel::weights_of(std::uint64_t key, double* out) const {
+  const std::uint64_t word = weights_.table.slots.empty() ? 0 : weights_.table.find(key);
+  if (word != 0) weights_.table.add(word, 1.0, weights_.labels, out);
+}
+
 void SegmentModel::arrange(std::size_t L, const SegmentScratch& scratch,
                            ::structlearn::Layout& layout, Scores& scores) const {
   const std::size_t K = weights_.labels;

@@ -44,6 +44,9 @@ class SegmentModel {
   // Scores of the segments of a sentence into scratch.theta (L, max_length, K).
   void score(SegmentExtractor&, std::size_t sentence, SegmentScratch&) const;
 
+  // Weights of a feature for all labels, added to out (K).
+  void weights_of(std::uint64_t key, double* out) const;
+
   // The questions of a SemiMarkov about them. An output is a row of L labels, -1 where a segment
   // goes on; marginals, of shape theta, go to scratch.marginals.
   double argmax(std::size_t L, SegmentScratch&, Output& y) const;

@@ -37,6 +37,8 @@ class FileTagger(Parameters):
     model_: Any
     history_: list[dict[str, Any]]
 
+    #: What pages call it.
+    _title: str
     #: The class of ``model_``.
     _model_kind: type[StoredModel]
 
@@ -143,7 +145,14 @@ class FileTagger(Parameters):
 
     # -- what was learned -----------------------------------------------------------------------
 
-    def top_features(self, label: str | None = None, n: int = 10, *, as_frame: bool = False) -> Any:
+    def top_features(
+        self,
+        label: str | None = None,
+        n: int = 10,
+        *,
+        in_words: bool = False,
+        as_frame: bool = False,
+    ) -> Any:
         """Return the features with the largest weights of a label.
 
         Parameters
@@ -152,6 +161,8 @@ class FileTagger(Parameters):
             A label, relation, category or class; by default all of them.
         n : int, default=10
             Features of each label.
+        in_words : bool, default=False
+            Phrases instead of the names of features: 'the word ends in "ing"'.
         as_frame : bool, default=False
             A pandas DataFrame instead of a list.
 
@@ -167,8 +178,9 @@ class FileTagger(Parameters):
         found = self._heaviest(n, None if label is None else [label])
         if label is not None and label not in found:
             raise ValueError(f"the model has no label {label!r}; it has {', '.join(found)}")
+        said = self._phrases() if in_words else str
         rows = [
-            {"label": one, "feature": name, "weight": float(weight)}
+            {"label": one, "feature": said(name), "weight": float(weight)}
             for one, features in found.items()
             for name, weight in features
         ]
@@ -187,7 +199,8 @@ class FileTagger(Parameters):
         -------
         list of dict
             before, after, weight; −∞ is forbidden. "(start)" is before the first label, "(end)"
-            after the last.
+            after the last. Of a constituency parser: a label, what stands under it, and the weight
+            of both; of counted rules their probability.
         """
         from ..estimators.frames import as_records
 
@@ -195,12 +208,14 @@ class FileTagger(Parameters):
         rows = [dict(zip(_PAIR, row, strict=True)) for row in self._pairs()]
         return as_records(rows, _PAIR, as_frame, wide=True)
 
-    def explain(self, X: Any, *, as_frame: bool = False) -> Any:
+    def explain(self, X: Any, *, in_words: bool = False, as_frame: bool = False) -> Any:
         """Return what decided the predictions, against their runners-up.
 
         Parameters
         ----------
         X : as ``predict`` takes it
+        in_words : bool, default=False
+            Phrases instead of the names of features: 'the word ends in "ing"'.
         as_frame : bool, default=False
             A pandas DataFrame instead of a list, with a row for each contribution.
 
@@ -209,13 +224,25 @@ class FileTagger(Parameters):
         list of list of dict
             By sentence, for each token: position, token, label, runner_up, margin (the difference
             of their scores), contributions: (name, value), the largest (by its absolute value)
-            first. A tree of constituents is explained as a whole, with position None.
+            first. Segments are explained as such, labels are (start, end, type) then, and the
+            runner-up is a list of them; the labels of dependency trees are (head, relation). A tree
+            of constituents is explained as a whole, with position None, and an image class by
+            class.
         """
         from ..estimators.frames import contributions_frame
 
         self._fitted()
         found = self._decisions(X)
+        if in_words:
+            said = self._phrases()
+            for decision in (one for row in found for one in row):
+                parts = decision["contributions"]
+                decision["contributions"] = [(said(name), value) for name, value in parts]
         return contributions_frame(found) if as_frame else found
+
+    def _phrases(self) -> Callable[[str], str]:
+        """Return what puts names of features in words; here they are words already."""
+        return str
 
     def _heaviest(self, n: int, labels: list[str] | None) -> dict[str, list[tuple[str, float]]]:
         """Return (name, weight) of the heaviest features by label."""
@@ -226,7 +253,8 @@ class FileTagger(Parameters):
         from ..exceptions import CapabilityError
 
         raise CapabilityError(
-            f"{type(self).__name__} has no transitions between labels. What works: top_features"
+            f"{type(self).__name__} has no transitions between labels. What works: top_features, "
+            "explain"
         )
 
     def _decisions(self, X: Any) -> list[list[dict[str, Any]]]:

@@ -135,7 +135,7 @@ def test_seeds_are_averaged_and_the_best_pass_is_kept() -> None:
     assert parser.model_.training["n_models"] == 2
     shown = [line for line in inspect_parser(parser).splitlines() if "dev LAS" in line]
     assert len(shown) == len(records)
-    assert shown[0] == f"run 1, pass 1: dev LAS {100 * records[0]['dev_las']:.2f}"
+    assert shown[0] == f"run 1, pass 1 dev LAS {100 * records[0]['dev_las']:.2f}"
 
 
 def test_file_to_file(fitted: DependencyParser, tmp_path, capsysbinary) -> None:

@@ -142,6 +142,7 @@ class ConstituencyParser(TreeParser):
     # -- the model ------------------------------------------------------------------------------
 
     _model_kind = ConstituencyModel
+    _title = "Constituency parser"
 
     @staticmethod
     def _told(model: ConstituencyModel) -> dict[str, Any]:
@@ -223,6 +224,13 @@ class ConstituencyParser(TreeParser):
         from .inspection import heaviest_children
 
         return heaviest_children(self._fitted(), n, labels)
+
+    def _pairs(self) -> list[tuple[str, str, float]]:
+        """Return (label, what stands under it, weight), or the probabilities of rules."""
+        from .inspection import heaviest_children
+
+        found = heaviest_children(self._fitted(), None, None)
+        return [(label, child, w) for label, rows in found.items() for child, w in rows]
 
     def _decisions(self, X: Any) -> list[list[dict[str, Any]]]:
         found = []

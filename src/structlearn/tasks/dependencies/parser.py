@@ -189,6 +189,7 @@ class DependencyParser(TreeParser):
         return list(self._fitted().labels)
 
     _model_kind = ParserModel
+    _title = "Dependency parser"
 
     @staticmethod
     def _told(model: ParserModel) -> dict[str, Any]:
@@ -308,11 +309,10 @@ class DependencyParser(TreeParser):
             for m, arc in enumerate(explain_sentence(self, corpus, s)):
                 rival = (arc["rival_head"], arc["rival_label"]) if "rival_head" in arc else None
                 row = {"position": m, "token": words[m], "label": (arc["head"], arc["label"])}
-                reasons = sorted(arc["reasons"], key=lambda r: (-abs(r[1]), r[0]))
                 row |= {
                     "runner_up": rival,
                     "margin": arc["score"] - arc["rival_score"] if rival else math.inf,
-                    "contributions": [(name, w) for name, w in reasons if w],
+                    "contributions": arc["reasons"],
                 }
                 rows.append(row)
             found.append(rows)

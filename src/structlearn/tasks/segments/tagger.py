@@ -90,6 +90,7 @@ class SegmentTagger(LabelTagger):
         "max_length": (1, _MOST_LENGTH),
     }
     _model_kind = SegmentModel
+    _title = "Segment tagger"
     _judged_by = "f1"
     _keeps_known = False
 
@@ -175,21 +176,48 @@ class SegmentTagger(LabelTagger):
                 yield min(1.0, p[segment]), segment in true
 
     def _decisions(self, X: Any) -> list[list[dict[str, Any]]]:
-        """Compare the best labelling with the second best; no features have names."""
-        found = []
-        corpus = self._read_input(X)
-        for s, ranked in enumerate(self.predict_kbest(corpus, 2)):
-            rows = []
-            if len(ranked) > 1:
-                (score, best), (less, rival) = ranked
-                words = corpus.cells(s, 0)
-                for t, (label, runner_up) in enumerate(zip(best, rival, strict=True)):
-                    if label != runner_up:
-                        told = {"position": t, "token": words[t], "label": label}
-                        more = {"runner_up": runner_up, "margin": score - less}
-                        rows.append({**told, **more, "contributions": []})
-            found.append(rows)
-        return found
+        """Compare each segment with the best segmentation that does not have it."""
+        from .decisions import explain
+
+        model: SegmentModel = self._fitted()
+        return self._asked(X, lambda corpus, s: explain(model, corpus, s))
+
+    def _choices(self, corpus: Corpus, gold: list[list[str | None]]) -> list[list[Any]]:
+        from ...drawing.report import Choice
+        from ...metrics.boundaries import chunks
+
+        words = corpus.column(1 if self._fitted().format == "conllu" else 0)
+
+        def told(s: int, begin: int, end: int, segments: list[Any]) -> str:
+            """Return segments as text: a label, or, elsewhere, labels with their words."""
+            if [(a, b) for a, b, _ in segments] == [(begin, end)]:
+                return str(segments[0][2])
+            inside = (f"{k} ({_shortened(words[s][a:b])})" for a, b, k in segments if k != "O")
+            return ", ".join(inside) or "O"
+
+        rows = []
+        for s, decisions in enumerate(self._decisions(corpus)):
+            right = chunks(gold[s])
+            row = []
+            for d in decisions:
+                begin, end, label = d["label"]
+                known = all(k is not None for k in gold[s][begin:end])
+                there = [(a, b, k) for a, b, k in right if a < end and begin < b]
+                covered = {t for a, b, _ in there for t in range(a, b)}
+                there += [(t, t + 1, "O") for t in range(begin, end) if t not in covered]
+                row.append(
+                    Choice(
+                        d["token"],
+                        label,
+                        told(s, begin, end, sorted(there)) if known else None,
+                        d["probability"],
+                        told(s, begin, end, d["runner_up"]),
+                        d["margin"],
+                        d["contributions"],
+                    )
+                )
+            rows.append(row)
+        return rows
 
     def _asked(self, X: Any, ask: Any) -> list[Any]:
         """Return the answer for each sentence."""
@@ -229,3 +257,7 @@ class SegmentTagger(LabelTagger):
             except ValueError as error:
                 raise ValueError(f"sentence {number}, {error}") from None
         return written
+
+
+def _shortened(words: list[str]) -> str:
+    return " ".join(words if len(words) < 4 else [words[0], "…", words[-1]])

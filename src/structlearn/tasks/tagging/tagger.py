@@ -91,6 +91,7 @@ class Tagger(LabelTagger):
     }
     _own_learners = ("hmm",)
     _model_kind = TaggerModel
+    _title = "Tagger"
 
     def _check(self) -> None:
         if self.scheme not in (None, "none", "bio", "iobes"):
@@ -216,9 +217,37 @@ class Tagger(LabelTagger):
                 yield min(1.0, share), label == gold[s][t]
 
     def _decisions(self, X: Any) -> list[list[dict[str, Any]]]:
-        from .inspection import explain
+        from .decisions import explain
 
         return [[decision._asdict() for decision in row] for row in explain(self, X)]
+
+    def _choices(self, corpus: Corpus, gold: list[list[str | None]]) -> list[list[Any]]:
+        import math
+
+        from ...drawing.report import Choice
+        from .decisions import explain
+
+        model = self._fitted()
+        written = dict(zip(model.labels, model.shown, strict=True))
+        words = corpus.column(1 if model.format == "conllu" else 0)
+        labels = model.label_corpus(corpus, self.n_threads)
+        rows = []
+        for s, decisions in enumerate(explain(self, corpus)):
+            # Where no other label is possible there is nothing to explain.
+            row = [
+                Choice(word, label, right, None, "", math.inf, [])
+                for word, label, right in zip(words[s], labels[s], gold[s], strict=True)
+            ]
+            for d in decisions:
+                label, other = written[d.label], written[d.runner_up]
+                row[d.position] = row[d.position]._replace(
+                    probability=d.probability,
+                    runner_up=d.runner_up if other == label else other,  # of IOBES: B-, S-
+                    margin=d.margin,
+                    reasons=d.contributions,
+                )
+            rows.append(row)
+        return rows
 
     def predict_kbest(self, X: Any, n: int = 5) -> list[list[tuple[float, list[str]]]]:
         """Return the n best labellings of each sentence with their scores, best first."""
