@@ -11,7 +11,7 @@ ifneq ($(wildcard ../shared/data),)
 export STRUCTLEARN_DATA ?= $(abspath ../shared/data)
 endif
 
-.PHONY: demo test test-native lint stub format types bench tables docs wheel clean help
+.PHONY: demo test test-native test-torch lint stub format types bench tables docs wheel clean help
 
 help:  ## list the targets
 	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -63,6 +63,15 @@ test-native: $(VENV)/ready  ## the core's own tests under AddressSanitizer and U
 		&& cmake --build build/sanitized --parallel 2 >> build/sanitized.log 2>&1 \
 		|| { cat build/sanitized.log; exit 1; }
 	@build/sanitized/core_test
+
+$(VENV)/torch-tools: $(VENV)/test-tools
+	@echo "==> installing PyTorch (the CPU's build where it is at hand) and Triton"
+	@$(PIP) install "torch==2.13.0" "triton==3.7.1"
+	@touch $@
+
+test-torch: $(VENV)/torch-tools  ## the tests of structlearn.torch, with PyTorch
+	@echo "==> running the tests of structlearn.torch"
+	@$(BIN)/python -m pytest -n auto tests/torch
 
 lint: $(VENV)/lint-tools  ## ruff and clang-format
 	@echo "==> ruff"

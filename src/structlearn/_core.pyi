@@ -77,6 +77,41 @@ class Hypergraph:
         self, theta: NDArray[numpy.float64], n: int, temperature: float, seed: int
     ) -> list[Any]: ...
 
+@overload
+def chain_losses(
+    label: NDArray[numpy.float32],
+    raised: NDArray[numpy.float32],
+    transition: NDArray[numpy.float32],
+    start: NDArray[numpy.float32],
+    end: NDArray[numpy.float32],
+    lengths: NDArray[numpy.int64],
+    y: NDArray[numpy.int64],
+    temperature: float,
+    threads: int,
+    value: NDArray[numpy.float64],
+    label_grad: NDArray[numpy.float32],
+    transition_grad: NDArray[numpy.float32],
+    start_grad: NDArray[numpy.float32],
+    end_grad: NDArray[numpy.float32],
+) -> bool: ...
+@overload
+def chain_losses(
+    label: NDArray[numpy.float64],
+    raised: NDArray[numpy.float64],
+    transition: NDArray[numpy.float64],
+    start: NDArray[numpy.float64],
+    end: NDArray[numpy.float64],
+    lengths: NDArray[numpy.int64],
+    y: NDArray[numpy.int64],
+    temperature: float,
+    threads: int,
+    value: NDArray[numpy.float64],
+    label_grad: NDArray[numpy.float64],
+    transition_grad: NDArray[numpy.float64],
+    start_grad: NDArray[numpy.float64],
+    end_grad: NDArray[numpy.float64],
+) -> bool: ...
+
 class Problem:
     @overload
     def __init__(

@@ -203,6 +203,7 @@ void bind_structures(nb::module_& m) {
   bind_kinds(m);
   bind_outputs(m);
   bind_hypergraph(m);
+  bind_padded(m);
 }
 
 }  // namespace structlearn::python
