@@ -1,7 +1,6 @@
 #include "structures/trees/spanning_tree.hpp"
 
 #include <algorithm>
-#include <cmath>
 #include <limits>
 #include <map>
 #include <numeric>
@@ -19,12 +18,11 @@ namespace {
 // What a workspace holds.
 enum Scratch { kArcs, kArcMarginals, kNearest, kInside, kHeads };
 
-std::size_t nodes_of(const Layout& layout) {
+std::size_t node_count(const Layout& layout) {
   const auto ends = layout.topology;
   if (!ends.empty())
     return static_cast<std::size_t>(*std::max_element(ends.begin(), ends.end())) + 1;
-  return static_cast<std::size_t>(
-      std::llround(std::sqrt(static_cast<double>(layout.block[SpanningTree::kEdge].sites))));
+  return nodes_of(layout);
 }
 
 // Calls visit(i, j, site) for every edge, i < j.
@@ -136,7 +134,7 @@ void SpanningTree::check(const Layout& layout) const {
   const Block& edge = layout.block[kEdge];
   const auto ends = layout.topology;
   if (ends.empty()) {
-    const std::size_t n = nodes_of(layout);
+    const std::size_t n = node_count(layout);
     if (!edge.present || n * n != edge.sites || n == 0 || edge.outcomes != 1) {
       throw std::invalid_argument(
           "edge must have shape (n, n) with at least one node, or (E,) with edges (E, 2)");
@@ -167,13 +165,13 @@ void SpanningTree::check(const Layout& layout) const {
 
 bool SpanningTree::reads(const Layout& layout, std::size_t, std::size_t site) const {
   if (!layout.topology.empty()) return true;
-  const std::size_t n = nodes_of(layout);
+  const std::size_t n = node_count(layout);
   return site / n < site % n;
 }
 
 double SpanningTree::argmax(const Layout& layout, const Scores& scores, Output& y,
                             Workspace& ws) const {
-  const std::size_t n = nodes_of(layout);
+  const std::size_t n = node_count(layout);
   if (!layout.topology.empty()) return best_tree(layout, scores.block[kEdge], n, y);
   std::int32_t* heads = ws.integer(kHeads, n);
   const double value = best_tree(both_ways(layout, scores.block[kEdge], n, ws), n, heads, ws);
@@ -183,7 +181,7 @@ double SpanningTree::argmax(const Layout& layout, const Scores& scores, Output& 
 
 double SpanningTree::infer(const Layout& layout, const Scores& scores, double eps,
                            const Marginals& out, Workspace& ws) const {
-  const std::size_t n = nodes_of(layout);
+  const std::size_t n = node_count(layout);
   double* edge = out.block[kEdge];
   if (edge != nullptr) std::fill(edge, edge + layout.block[kEdge].sites, 0.0);
   if (n == 1) return 0.0;
@@ -199,7 +197,7 @@ double SpanningTree::infer(const Layout& layout, const Scores& scores, double ep
 
 void SpanningTree::encode(const Layout& layout, std::span<const std::int32_t> y,
                           std::vector<std::uint32_t>& parts) const {
-  const std::size_t n = nodes_of(layout), first = layout.block[kEdge].offset;
+  const std::size_t n = node_count(layout), first = layout.block[kEdge].offset;
   if (y.size() != 2 * (n - 1)) {
     throw std::invalid_argument("the tree has " + std::to_string(y.size() / 2) +
                                 " edges, the scores are for " + std::to_string(n) + " nodes");
@@ -223,7 +221,7 @@ void SpanningTree::encode(const Layout& layout, std::span<const std::int32_t> y,
 std::vector<std::pair<double, Output>> SpanningTree::kbest(const Layout& layout,
                                                            const Scores& scores, std::size_t k,
                                                            Workspace& ws) const {
-  const std::size_t n = nodes_of(layout);
+  const std::size_t n = node_count(layout);
   if (n == 1) return {{0.0, {}}};
   const double* arc = both_ways(layout, scores.block[kEdge], n, ws);
   // With arcs forbidden in one direction only, the search is for arborescences.
@@ -237,7 +235,7 @@ std::vector<std::pair<double, Output>> SpanningTree::kbest(const Layout& layout,
 std::vector<Output> SpanningTree::sample(const Layout& layout, const Scores& scores, double eps,
                                          std::size_t count, std::uint64_t seed,
                                          Workspace& ws) const {
-  const std::size_t n = nodes_of(layout);
+  const std::size_t n = node_count(layout);
   if (n == 1) return std::vector<Output>(count);
   const double* arc = both_ways(layout, scores.block[kEdge], n, ws);
   std::vector<Output> drawn = draw_arborescences(arc, n - 1, false, eps, count, seed);
