@@ -49,6 +49,12 @@ def go_to_several_machines(folder):
     import_ray()
 
 
+def make_a_layer(folder):
+    from structlearn.torch import ChainCRF
+
+    assert ChainCRF(2).transition.shape == (2, 2)
+
+
 @pytest.fixture
 def folder(tmp_path):
     """A folder with a picture and its mask."""
@@ -69,6 +75,7 @@ USES = [
     ("images", "skimage", cut_superpixels),
     ("gurobi", "gurobipy", solve),
     ("ray", "ray", go_to_several_machines),
+    ("torch", "torch", make_a_layer),
 ]
 
 

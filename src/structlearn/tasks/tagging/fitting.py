@@ -203,7 +203,7 @@ class TokenFitting(Fitting):
         if start is not None and preset != "auto":
             named = preset
             if not isinstance(preset, FeatureTemplates):
-                named = load_templates(preset, tagger.functions)
+                named = templates_for(preset, tagger.functions, corpus, self.target)
             if named.to_json() != start.templates.to_json():
                 raise ValueError("start: the features are those of the earlier model, not others")
         if isinstance(preset, str) and preset == "auto":
@@ -244,7 +244,7 @@ class TokenFitting(Fitting):
             templates = features.copy()
             templates.functions.update(tagger.functions or {})
         else:
-            templates = load_templates(features, tagger.functions)
+            templates = templates_for(features, tagger.functions, self.corpus, self.target)
         if tagger.order > 1 and any(t.transition for t in templates.templates):
             raise ValueError("features of label pairs need order 1")
         chosen: FeatureTemplates = self.check_templates(templates)
@@ -297,8 +297,8 @@ class TokenFitting(Fitting):
         vocabulary = self.new_vocabulary()
         try:
             # An earlier model's lexica were made from other sentences.
-            self.extractor = _core.Extractor(self.features, corpus._core, self.start is None)
-            vocabulary.add(self.extractor, corpus._core, rows)
+            self.extractor = _core.Extractor(self.features, corpus.core, self.start is None)
+            vocabulary.add(self.extractor, corpus.core, rows)
         except LineError as error:
             raise error.in_file(corpus.path or "the corpus") from None
         self.freeze(vocabulary, rows)
@@ -341,7 +341,7 @@ class TokenFitting(Fitting):
         gold = array("i")
         for s in range(len(corpus)):
             gold.extend(index.get(label, -1) for label in corpus.cells(s, self.target))
-        return lambda temperature: float(model.core.log_loss(corpus._core, gold, temperature))
+        return lambda temperature: float(model.core.log_loss(corpus.core, gold, temperature))
 
     # -- the model ------------------------------------------------------------------------------
 
@@ -428,6 +428,20 @@ def usual_features(corpus: Corpus, target: int, unknown: str) -> str:
     if not are_chunk_labels([k for k in counts if k != unknown]) or corpus.n_columns < 3:
         return "pos"
     return "ner" if counts.get("O", 0) > 0.6 * corpus.n_tokens else "chunk"
+
+
+def templates_for(features: Any, functions: Any, corpus: Corpus, target: int) -> FeatureTemplates:
+    """Load templates; those of a preset that read tags are left out where no column has tags.
+
+    A file of words and labels has two columns, and the second one, called ``pos``, is the target.
+    """
+    templates = load_templates(features, functions)
+    tags = corpus.find_column("pos") if corpus.n_columns > 1 else None
+    if features in PRESETS and tags == target:
+        templates.templates = [
+            t for t in templates.templates if all(a.column != "pos" for a, _ in t.atoms)
+        ]
+    return templates
 
 
 def check_start(start: TaggerModel, tagger: Any) -> None:
