@@ -162,9 +162,16 @@ SOLVERS: dict[str, Solver] = {
         in_bounds=True,
         over_shards=True,
     ),
-    "lbfgs": Solver(lambda s, o: _made("owlqn.OWLQN" if s.l1 else "lbfgs.LBFGS", s), any_loss=True, over_shards=True),
+    "lbfgs": Solver(
+        lambda s, o: _made("owlqn.OWLQN" if s.l1 else "lbfgs.LBFGS", s),
+        any_loss=True,
+        over_shards=True,
+    ),
     "projected": Solver(
-        lambda s, o: _made("projected.ProjectedGradient", s), in_cone=True, any_loss=True, over_shards=True
+        lambda s, o: _made("projected.ProjectedGradient", s),
+        in_cone=True,
+        any_loss=True,
+        over_shards=True,
     ),
     "sag": Solver(
         lambda s, o: _made("sag.SAG", s, random_state=o.seeded), keeps=True, needs_labels=True
