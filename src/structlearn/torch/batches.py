@@ -8,7 +8,7 @@ from typing import Any
 import torch
 
 from ..structures.base import Structure
-from .kinds import IGNORE, Kind, Tensors, kind_number, kind_type, numbered_kind
+from .kinds import IGNORE, Kind, Tensors, kind_type
 from .kinds.chain import ChainKind
 
 __all__ = ["Batch", "is_padded"]
@@ -40,8 +40,8 @@ class Batch:
         found = kind_type(structure)
         assert found is not None
         given = {name: block for name, block in scores.items() if block is not None}
-        self.names, self.number = _known(structure, found, given)
-        self.kind: Kind = numbered_kind(self.number)
+        self.kind = _known(structure, found, given)
+        self.names = self.kind.names
         main = given[found.main]
         self.size = main.shape[0]
         longest = self.kind.longest(main)
@@ -112,14 +112,12 @@ class Batch:
         return back[0] if len(back) == 1 else tuple(back)
 
 
-#: What has been found in order: names and number of the kind.
-_KNOWN: dict[Any, tuple[tuple[str, ...], int]] = {}
+#: What has been found in order.
+_KNOWN: dict[Any, Kind] = {}
 
 
-def _known(
-    structure: Structure, kind: type[Kind], scores: dict[str, torch.Tensor]
-) -> tuple[tuple[str, ...], int]:
-    """Return the blocks' names, the main one first, and the number of the kind; checked once."""
+def _known(structure: Structure, kind: type[Kind], scores: dict[str, torch.Tensor]) -> Kind:
+    """Return the kind with its blocks' names, the main one first; checked once."""
     if torch.compiler.is_compiling():
         return _checked(structure, kind, scores)
     try:
@@ -138,10 +136,8 @@ def _known(
     return found
 
 
-def _checked(
-    structure: Structure, kind: type[Kind], scores: dict[str, torch.Tensor]
-) -> tuple[tuple[str, ...], int]:
-    """Return names and number; ValueError where blocks are unknown or do not fit together."""
+def _checked(structure: Structure, kind: type[Kind], scores: dict[str, torch.Tensor]) -> Kind:
+    """Return the kind; ValueError where blocks are unknown or do not fit together."""
     known = list(structure.blocks(1))
     unknown = [name for name in scores if name not in known]
     if unknown:
@@ -163,7 +159,7 @@ def _checked(
         raise ValueError(f"{kind.main} is empty: its shape is {tuple(main.shape)}")
     names = (kind.main, *(name for name in known if name in scores and name != kind.main))
     shared = tuple(kind.rank(structure, name, scores[name].dim()) for name in names)
-    return names, kind_number(structure, names, shared)
+    return kind(structure, names, shared)
 
 
 def _check_device(name: str, x: torch.Tensor, main: str, other: torch.Tensor) -> None:
