@@ -59,7 +59,9 @@ def infer(
 
         return infer_lists(structure, scores, temperature)
     batch = Batch(structure, scores, lengths, mask)
-    value, *parts = operators.infer(batch.scores, batch.lengths, batch.kind.name, float(temperature))
+    value, *parts = operators.infer(
+        batch.scores, batch.lengths, batch.kind.name, float(temperature)
+    )
     return value.to(batch.dtype), batch.parts(parts)
 
 
@@ -252,10 +254,12 @@ def _padded(
             "of; ask the structure itself, with NumPy arrays"
         )
     batch = Batch(structure, scores, lengths, mask)
-    if query is not None and batch.scores[0].device.type == "cuda":
-        say_once(f"{query} of {structure!r}")
-    if batch.scores[0].device.type == "cpu":
-        operators.check_values(batch.kind, batch.scores, batch.lengths)
+    if query is not None:  # it is no operator
+        operators.refuse_transforms(query, batch.scores)
+        if batch.scores[0].device.type == "cuda":
+            say_once(f"{query} of {structure!r}")
+        else:
+            operators.check_values(batch.kind, batch.scores, batch.lengths)
     return batch
 
 
