@@ -163,7 +163,7 @@ def test_loss_of_chains_with_a_table(margin):
             margin, 0.3,
         )  # fmt: skip
         wanted, *expected = compute.loss(
-            batch.scores, batch.lengths, [y], table, None, None, batch.number, margin, 0.3
+            batch.scores, batch.lengths, [y], table, None, None, batch.kind.name, margin, 0.3
         )
         np.testing.assert_allclose(value.cpu().numpy(), wanted.numpy(), atol=1e-9)
         for p, q in zip(parts, expected, strict=True):

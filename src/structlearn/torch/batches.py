@@ -10,7 +10,7 @@ import numpy as np
 import torch
 
 from ..structures.base import Structure
-from .kinds import IGNORE, Kind, Tensors, kind_number, kind_type, numbered_kind
+from .kinds import IGNORE, Kind, Tensors, kind_type
 from .kinds.chain import ChainKind
 from .operators import check_values
 
@@ -62,14 +62,13 @@ class Batch:
         found = kind_type(structure)
         assert found is not None
         given = {name: block for name, block in scores.items() if block is not None}
-        self.names, self.number = _known(structure, found, given)
-        self.kind: Kind = numbered_kind(self.number)
+        self.kind = _known(structure, found, given)
+        self.names = self.kind.names
         main = given[found.main]
         if by_position:
             for name in by_position:
                 given[name] = _repeated(structure, main, name, given[name])
-            self.names, self.number = _known(structure, found, given)
-            self.kind = numbered_kind(self.number)
+            self.kind = _known(structure, found, given)
         self.size = main.shape[0]
         longest = self.kind.longest(main)
         self.order: torch.Tensor | None = None
@@ -197,14 +196,12 @@ def _repeated(
     return block[:, None].expand(-1, sites, *block.shape[1:])
 
 
-#: What has been found in order: names and number of the kind.
-_KNOWN: dict[Any, tuple[tuple[str, ...], int]] = {}
+#: What has been found in order.
+_KNOWN: dict[Any, Kind] = {}
 
 
-def _known(
-    structure: Structure, kind: type[Kind], scores: dict[str, torch.Tensor]
-) -> tuple[tuple[str, ...], int]:
-    """Return the blocks' names, the main one first, and the number of the kind; checked once."""
+def _known(structure: Structure, kind: type[Kind], scores: dict[str, torch.Tensor]) -> Kind:
+    """Return the kind with its blocks' names, the main one first; checked once."""
     if torch.compiler.is_compiling():
         return _checked(structure, kind, scores)
     try:
@@ -223,10 +220,8 @@ def _known(
     return found
 
 
-def _checked(
-    structure: Structure, kind: type[Kind], scores: dict[str, torch.Tensor]
-) -> tuple[tuple[str, ...], int]:
-    """Return names and number; ValueError where blocks are unknown or do not fit together."""
+def _checked(structure: Structure, kind: type[Kind], scores: dict[str, torch.Tensor]) -> Kind:
+    """Return the kind; ValueError where blocks are unknown or do not fit together."""
     known = list(structure.blocks(1))
     unknown = [name for name in scores if name not in known]
     if unknown:
@@ -250,7 +245,7 @@ def _checked(
         raise ValueError(f"{kind.main} is empty: its shape is {tuple(main.shape)}")
     names = (kind.main, *(name for name in known if name in scores and name != kind.main))
     shared = tuple(kind.rank(structure, name, scores[name].dim()) for name in names)
-    return names, kind_number(structure, names, shared)
+    return kind(structure, names, shared)
 
 
 def _check_device(name: str, x: torch.Tensor, main: str, other: torch.Tensor) -> None:

@@ -71,7 +71,9 @@ def _infer(
 
         return infer_lists(structure, scores, temperature)
     batch = Batch(structure, scores, lengths, mask, by_position)
-    value, *parts = operators.infer(batch.scores, batch.lengths, batch.number, float(temperature))
+    value, *parts = operators.infer(
+        batch.scores, batch.lengths, batch.kind.name, float(temperature)
+    )
     return value.to(batch.dtype), batch.parts(parts)
 
 
@@ -141,7 +143,7 @@ def argmax(
         return argmax_lists(structure, scores)
     batch = Batch(structure, scores, lengths, mask)
     _, *y = operators.argmax(
-        [block.detach() for block in batch.scores], batch.lengths, batch.number
+        [block.detach() for block in batch.scores], batch.lengths, batch.kind.name
     )
     return batch.outputs(y)
 
@@ -224,7 +226,7 @@ def entropy(
         raise ValueError("the entropy at temperature 0 is 0; give a temperature above it")
     batch = _padded(structure, scores, lengths, mask, None)
     wide = [block.double() for block in batch.scores]
-    value, *parts = operators.infer(wide, batch.lengths, batch.number, float(temperature))
+    value, *parts = operators.infer(wide, batch.lengths, batch.kind.name, float(temperature))
     for block, p in zip(wide, parts, strict=True):
         legal = torch.isfinite(block)
         value = value - (torch.where(legal, block, 0.0) * p).flatten(1).sum(dim=1)

@@ -73,7 +73,7 @@ def structured_loss(
     if margin > 0:
         table, parts, constant = _costs(structure, batch, gold, cost)
     return operators.loss(
-        batch.scores, batch.lengths, gold, table, parts, constant, batch.number, margin,
+        batch.scores, batch.lengths, gold, table, parts, constant, batch.kind.name, margin,
         temperature, batch.dtype,
     )  # fmt: skip
 

@@ -44,8 +44,16 @@ class Kind:
         The blocks, the main one first.
     shared : tuple of bool
         Which of them all examples share: they come without the axis of the batch.
+
+    Attributes
+    ----------
+    name : str
+        Structure and blocks, for :func:`~structlearn.torch.kinds.named_kind`: ``chain:1 label
+        transition*`` is a chain of order 1 with transitions that all examples share.
     """
 
+    #: What the structure is called in :attr:`name`.
+    word: str
     #: The block that scores the parts an output is made of.
     main: str
     #: Whether what :meth:`cut` returns is whole rows, one after another in memory.
@@ -57,11 +65,13 @@ class Kind:
         self.structure = structure
         self.names = names
         self.shared = shared
+        blocks = [n + "*" if s else n for n, s in zip(names, shared, strict=True)]
+        self.name = " ".join([self.key(structure), *blocks])
 
     @classmethod
-    def key(cls, structure: Structure) -> Any:
-        """Return what tells two structures apart for which the same computations are done."""
-        raise NotImplementedError
+    def key(cls, structure: Structure) -> str:
+        """Return the structure as :attr:`name` has it: its word, then ``:`` before each option."""
+        return cls.word
 
     @classmethod
     def rank(cls, structure: Structure, name: str, rank: int) -> bool:

@@ -28,13 +28,14 @@ class ChainKind(LabelPairKind):
     The latter may have the axis of the batch; transitions those of batch and position.
     """
 
+    word = "chain"
     main = "label"
     structure: Chain
 
     @classmethod
-    def key(cls, structure: Structure) -> Any:
+    def key(cls, structure: Structure) -> str:
         assert isinstance(structure, Chain)
-        return ("chain", structure.order)
+        return f"{cls.word}:{structure.order}"
 
     @classmethod
     def rank(cls, structure: Structure, name: str, rank: int) -> bool:

@@ -23,12 +23,9 @@ class ConstituentKind(Kind):
     where the tree has no span, −100 for padding.
     """
 
+    word = "constituents"
     main = "span"
     structure: Constituency
-
-    @classmethod
-    def key(cls, structure: Structure) -> Any:
-        return ("constituents",)
 
     @classmethod
     def rank(cls, structure: Structure, name: str, rank: int) -> bool:

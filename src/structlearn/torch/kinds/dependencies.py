@@ -23,13 +23,14 @@ class DependencyKind(Kind):
     are numbers of words.
     """
 
+    word = "dependencies"
     main = "arc"
     structure: Arborescence
 
     @classmethod
-    def key(cls, structure: Structure) -> Any:
+    def key(cls, structure: Structure) -> str:
         assert isinstance(structure, Arborescence)
-        return ("dependencies", structure.projective, structure.single_root)
+        return f"{cls.word}:{int(structure.projective)}:{int(structure.single_root)}"
 
     @classmethod
     def rank(cls, structure: Structure, name: str, rank: int) -> bool:

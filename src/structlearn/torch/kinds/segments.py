@@ -24,13 +24,14 @@ class SegmentKind(LabelPairKind):
     Outputs are (B, L): the label where a segment starts, −1 inside of segments, −100 for padding.
     """
 
+    word = "segments"
     main = "segment"
     structure: SemiMarkov
 
     @classmethod
-    def key(cls, structure: Structure) -> Any:
+    def key(cls, structure: Structure) -> str:
         assert isinstance(structure, SemiMarkov)
-        return ("segments", structure.max_length)
+        return f"{cls.word}:{structure.max_length}"
 
     @classmethod
     def rank(cls, structure: Structure, name: str, rank: int) -> bool:

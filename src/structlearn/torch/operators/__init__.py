@@ -1,7 +1,7 @@
 """The operators that PyTorch sees: ``infer``, its curvature, ``loss`` and ``argmax``.
 
-Each takes the blocks of scores as a list, the lengths, and the number of a kind
-(:func:`~structlearn.torch.kinds.kind_number`). On the CPU the core computes; on CUDA kernels do, or
+Each takes the blocks of scores as a list, the lengths, and the name of a kind
+(:func:`~structlearn.torch.kinds.named_kind`). On the CPU the core computes; on CUDA kernels do, or
 the core where there is none. Shapes of results are known without computing, so that
 ``torch.compile`` and CUDA graphs go through.
 
@@ -15,7 +15,7 @@ from typing import Any
 
 import torch
 
-from ..kinds import Tensors, numbered_kind
+from ..kinds import Tensors, named_kind
 from . import compute, gradients
 from .compute import check_values, one_type, part_type
 from .curvature import curvature
@@ -23,31 +23,31 @@ from .curvature import curvature
 __all__ = ["argmax", "check_values", "infer", "loss"]
 
 _LIBRARY = torch.library.Library("structlearn", "DEF")
-_LIBRARY.define("infer(Tensor[] scores, Tensor lengths, int kind, float temperature) -> Tensor[]")
+_LIBRARY.define("infer(Tensor[] scores, Tensor lengths, str kind, float temperature) -> Tensor[]")
 _LIBRARY.define(
-    "curvature(Tensor[] scores, Tensor lengths, int kind, float temperature, Tensor[] directions)"
+    "curvature(Tensor[] scores, Tensor lengths, str kind, float temperature, Tensor[] directions)"
     " -> Tensor[]"
 )
 _LIBRARY.define(
     "loss(Tensor[] scores, Tensor lengths, Tensor[] y, Tensor? table, Tensor? cost, "
-    "Tensor? constant, int kind, float margin, float temperature) -> Tensor[]"
+    "Tensor? constant, str kind, float margin, float temperature) -> Tensor[]"
 )
-_LIBRARY.define("argmax(Tensor[] scores, Tensor lengths, int kind) -> Tensor[]")
+_LIBRARY.define("argmax(Tensor[] scores, Tensor lengths, str kind) -> Tensor[]")
 
 
-def _like_parts(scores: Tensors, kind: int) -> Tensors:
+def _like_parts(scores: Tensors, kind: str) -> Tensors:
     dtype = part_type(one_type(scores))
     return [
-        scores[0].new_empty(shape, dtype=dtype) for shape in numbered_kind(kind).part_shapes(scores)
+        scores[0].new_empty(shape, dtype=dtype) for shape in named_kind(kind).part_shapes(scores)
     ]
 
 
-def _fake_values(scores: Tensors, kind: int) -> Tensors:
+def _fake_values(scores: Tensors, kind: str) -> Tensors:
     value = scores[0].new_empty(scores[0].shape[0], dtype=torch.float64)
     return [value, *_like_parts(scores, kind)]
 
 
-def _fake_losses(scores: Tensors, kind: int) -> Tensors:
+def _fake_losses(scores: Tensors, kind: str) -> Tensors:
     parts = _like_parts(scores, kind)
     return [parts[0].new_empty(scores[0].shape[0]), *parts]
 
@@ -88,9 +88,9 @@ def _register() -> None:
         )
 
 
-def _fake_argmax(scores: Tensors, lengths: torch.Tensor, kind: int) -> Tensors:
+def _fake_argmax(scores: Tensors, lengths: torch.Tensor, kind: str) -> Tensors:
     value = scores[0].new_empty(scores[0].shape[0], dtype=torch.float64)
-    shapes = numbered_kind(kind).output_shapes(scores)
+    shapes = named_kind(kind).output_shapes(scores)
     return [value, *(scores[0].new_empty(shape, dtype=torch.int64) for shape in shapes)]
 
 
@@ -107,7 +107,7 @@ def loss(
     table: torch.Tensor | None,
     cost: torch.Tensor | None,
     constant: torch.Tensor | None,
-    kind: int,
+    kind: str,
     margin: float,
     temperature: float,
     dtype: torch.dtype,

@@ -9,7 +9,7 @@ from ..kinds import (
     Kind,
     Tensors,
     lengths_to_mask,
-    numbered_kind,
+    named_kind,
     on_gpu,
     say_once,
 )
@@ -72,9 +72,9 @@ def _look(kind: Kind, scores: Tensors, lengths: torch.Tensor, y: Tensors | None 
         kind.check_labels(y, dict(zip(kind.names, scores, strict=True)), inside)
 
 
-def infer(scores: Tensors, lengths: torch.Tensor, kind: int, temperature: float) -> Tensors:
+def infer(scores: Tensors, lengths: torch.Tensor, kind: str, temperature: float) -> Tensors:
     """Return the value of each example, and its gradient by block."""
-    which, scores = numbered_kind(kind), one_type(scores)
+    which, scores = named_kind(kind), one_type(scores)
     _look(which, scores, lengths)
     value, parts = values(which, scores, lengths, temperature)
     return [value, *parts]
@@ -87,7 +87,7 @@ def loss(
     table: torch.Tensor | None,
     cost: torch.Tensor | None,
     constant: torch.Tensor | None,
-    kind: int,
+    kind: str,
     margin: float,
     temperature: float,
 ) -> Tensors:
@@ -95,7 +95,7 @@ def loss(
 
     All in the type of the gradients.
     """
-    which, scores = numbered_kind(kind), one_type(scores)
+    which, scores = named_kind(kind), one_type(scores)
     _look(which, scores, lengths, y)
     main = scores[0]
     kernel = on_gpu(main) and which.has_kernel(scores, temperature)
@@ -144,9 +144,9 @@ def _less_gold(
     return value - gold, [p - q for p, q in zip(parts, counts, strict=True)]
 
 
-def argmax(scores: Tensors, lengths: torch.Tensor, kind: int) -> Tensors:
+def argmax(scores: Tensors, lengths: torch.Tensor, kind: str) -> Tensors:
     """Return the value of the best output of each example, and these outputs."""
-    which, scores = numbered_kind(kind), one_type(scores)
+    which, scores = named_kind(kind), one_type(scores)
     _look(which, scores, lengths)
     if on_gpu(scores[0]):
         if which.has_argmax_kernel(scores):

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import torch
 
-from ..kinds import Kind, Tensors, numbered_kind
+from ..kinds import Kind, Tensors, named_kind
 from .compute import one_type, part_type, values
 
 __all__ = ["curvature"]
 
 
 def curvature(
-    scores: Tensors, lengths: torch.Tensor, kind: int, temperature: float, directions: Tensors
+    scores: Tensors, lengths: torch.Tensor, kind: str, temperature: float, directions: Tensors
 ) -> Tensors:
     """Return the derivative of each example's gradients along a direction.
 
@@ -19,7 +19,7 @@ def curvature(
     than a hundredth of the temperature, which leaves ten digits.
     """
     batch = scores[0].shape[0]
-    shared = numbered_kind(kind)
+    shared = named_kind(kind)
     dtype = part_type(one_type(scores))
     if temperature == 0:
         return [torch.zeros_like(v, dtype=dtype) for v in directions]

@@ -6,7 +6,7 @@ from typing import Any
 
 import torch
 
-from ..kinds import Tensors, numbered_kind, on_gpu
+from ..kinds import Tensors, named_kind, on_gpu
 from .compute import loss
 
 __all__ = [
@@ -41,12 +41,12 @@ def _scale(
 
 
 def _gradients(
-    scores: Tensors, kind: int, grad: torch.Tensor | None, parts: Tensors
+    scores: Tensors, kind: str, grad: torch.Tensor | None, parts: Tensors
 ) -> list[torch.Tensor | None]:
     if grad is None:
         return [None] * len(scores)
     types = [block.dtype for block in scores]
-    return [*_scale(grad, parts, numbered_kind(kind).shared, types)]
+    return [*_scale(grad, parts, named_kind(kind).shared, types)]
 
 
 def infer_setup(ctx: Any, inputs: Any, output: Any) -> None:
@@ -59,7 +59,7 @@ def infer_setup(ctx: Any, inputs: Any, output: Any) -> None:
 def infer_backward(ctx: Any, grads: Any) -> Any:
     lengths, *saved = ctx.saved_tensors
     scores, parts = list(saved[: ctx.blocks]), list(saved[ctx.blocks :])
-    kind = numbered_kind(ctx.kind)
+    kind = named_kind(ctx.kind)
     found = _gradients(scores, ctx.kind, grads[0], parts)
     if any(g is not None for g in grads[1:]):
         lines = [
@@ -103,7 +103,7 @@ class EagerLoss(torch.autograd.Function):
     def forward(ctx: Any, dtype: torch.dtype, rest: tuple[Any, ...], *scores: torch.Tensor) -> Any:
         value, *parts = loss([*scores], *rest)
         ctx.save_for_backward(*parts)
-        ctx.shared = numbered_kind(rest[5]).shared
+        ctx.shared = named_kind(rest[5]).shared
         ctx.types = [block.dtype for block in scores]
         return value.to(dtype)
 
