@@ -18,6 +18,7 @@ __all__ = [
     "UNUSED",
     "Kind",
     "Tensors",
+    "fill_row",
     "lengths_to_mask",
     "on_gpu",
     "say_once",
@@ -88,6 +89,10 @@ class Kind:
     def longest(self, main: torch.Tensor) -> int:
         """Return the length of an example that fills the main block."""
         return main.shape[1]
+
+    def places(self, lengths: torch.Tensor) -> torch.Tensor:
+        """Return how many places have a label, over which a mean cost is a mean."""
+        return lengths
 
     def cut(self, name: str, block: Any, n: int) -> Any:
         """Return the part of one example's block that an example of length n has, as a view."""
@@ -209,7 +214,11 @@ class Kind:
         raise NotImplementedError
 
     def pack(self, outputs: Sequence[Any], scores: Tensors, lengths: torch.Tensor) -> Tensors:
-        """Return outputs of the library, one for each example, as padded tensors."""
+        """Return outputs of the library, one for each example, as padded tensors.
+
+        ValueError where an output does not have the length of its example. Of the scores only the
+        shape of the first block counts.
+        """
         raise NotImplementedError
 
     def unpack(self, y: Tensors, lengths: torch.Tensor) -> list[Any]:
@@ -219,21 +228,31 @@ class Kind:
     def read(self, y: Any, scores: dict[str, torch.Tensor], lengths: torch.Tensor) -> Tensors:
         """Return gold outputs as padded tensors on the device of the scores.
 
-        Takes the tensors themselves, or a list of the library's outputs.
+        Takes the tensors themselves, or a list of the library's outputs: arrays, lists or tensors.
         """
         main = scores[self.main]
         blocks = [scores[name] for name in self.names]
         shapes = self.output_shapes(blocks)
-        if not isinstance(y, (list, tuple)) or (y and isinstance(y[0], torch.Tensor)):
-            given = list(y) if isinstance(y, (list, tuple)) else [y]
+        given: Sequence[Any]
+        if not isinstance(y, (list, tuple)):
+            given = [y]
+        elif y and isinstance(y[0], torch.Tensor) and y[0].dim() == len(shapes[0]):
+            given = y
         else:
-            given = [t.to(main.device) for t in self.pack(y, blocks, lengths)]
+            if len(y) != len(main):
+                raise ValueError(f"y has {len(y)} outputs, the batch {len(main)} examples")
+            outputs = [one.cpu().numpy() if isinstance(one, torch.Tensor) else one for one in y]
+            given = [t.to(main.device) for t in self.pack(outputs, blocks, lengths)]
         if len(given) != len(shapes):
-            raise ValueError(f"y must be {len(shapes)} tensors here, got {len(given)}")
+            raise ValueError(f"y must be {len(shapes)} tensors of shape {shapes[0]}, got "
+                             f"{len(given)}")  # fmt: skip
         for tensor, shape in zip(given, shapes, strict=True):
-            if not isinstance(tensor, torch.Tensor) or tuple(tensor.shape) != shape:
-                got = tuple(tensor.shape) if isinstance(tensor, torch.Tensor) else type(tensor)
-                raise ValueError(f"y has shape {got}, expected {shape}")
+            if not isinstance(tensor, torch.Tensor):
+                raise ValueError(
+                    f"y must be a tensor or a list of outputs, got {type(tensor).__name__}"
+                )
+            if tuple(tensor.shape) != shape:
+                raise ValueError(f"y has shape {tuple(tensor.shape)}, expected {shape}")
             if tensor.is_floating_point() or tensor.is_complex() or tensor.dtype == torch.bool:
                 raise ValueError(f"y must hold whole numbers, got {tensor.dtype}")
             if tensor.device != main.device:
@@ -243,6 +262,10 @@ class Kind:
     def check_labels(self, y: Tensors, scores: dict[str, torch.Tensor], inside: Any) -> None:
         """Raise ValueError where a gold label is out of range; looks at the values."""
         raise NotImplementedError
+
+    def conflict(self, y: Tensors, example: int, n: int) -> str:
+        """Return why no output of an example of length n agrees with y."""
+        return "a part of it scores -inf"
 
     def allowed(self, y: Tensors, scores: Tensors, lengths: torch.Tensor) -> torch.Tensor:
         """Return which parts of the main block an output may have that y does not exclude."""
@@ -267,6 +290,20 @@ def on_gpu(x: torch.Tensor) -> bool:
 def lengths_to_mask(lengths: torch.Tensor, size: int) -> torch.Tensor:
     """Return (B, size): whether a position is within the length."""
     return torch.arange(size, device=lengths.device)[None, :] < lengths[:, None]
+
+
+def fill_row(row: Any, labels: Any, n: int, example: int, what: str = "labels") -> None:
+    """Write the n labels of an example, unknown ones None, into a row of an array.
+
+    ValueError where there are more or fewer of them, or they are not whole numbers.
+    """
+    if len(labels) != n:
+        raise ValueError(f"example {example}: y has {len(labels)} {what}, expected {n}")
+    if not isinstance(labels, np.ndarray):
+        labels = np.array([IGNORE if k is None else k for k in labels])
+    if labels.dtype.kind not in "iu" or labels.ndim != 1:
+        raise ValueError(f"example {example}: y must hold whole numbers, or None")
+    row[:n] = labels
 
 
 def say_once(what: str) -> None:

@@ -133,14 +133,21 @@ class SegmentKind(LabelPairKind):
 
     def pack(self, outputs: Sequence[Any], scores: Tensors, lengths: torch.Tensor) -> Tensors:
         y = np.full(scores[0].shape[:2], IGNORE, dtype=np.int64)
-        for row, segments in zip(y, outputs, strict=True):
+        for b, (segments, n) in enumerate(zip(outputs, lengths.tolist(), strict=True)):
+            at = 0
             for start, end, label in segments:
-                if not 0 <= start < end <= len(row):
+                if start != at or not start < end <= n:
                     raise ValueError(
-                        f"y has the segment {(start, end, label)} of {len(row)} places"
+                        f"example {b}: y has the segment {(start, end, label)}, expected one that "
+                        f"starts at {at} and ends within {n} positions"
                     )
-                row[start:end] = UNUSED
-                row[start] = IGNORE if label is None else label
+                if label is not None and label < 0:
+                    raise ValueError(f"example {b}: y has the label {label}; unknown is None")
+                y[b, start:end] = UNUSED
+                y[b, start] = IGNORE if label is None else label
+                at = end
+            if at != n:
+                raise ValueError(f"example {b}: y has segments up to {at} of {n} positions")
         return [torch.from_numpy(y)]
 
     def unpack(self, y: Tensors, lengths: torch.Tensor) -> list[Any]:
@@ -155,10 +162,21 @@ class SegmentKind(LabelPairKind):
 
     def check_labels(self, y: Tensors, scores: dict[str, torch.Tensor], inside: Any) -> None:
         K = scores["segment"].shape[3]
-        if bool(((y[0] >= K) & inside).any()):
-            raise ValueError(f"y has labels beyond 0..{K - 1}; −1 is inside of a segment")
+        below = (y[0] < UNUSED) & (y[0] != IGNORE)
+        if bool((((y[0] >= K) | below) & inside).any()):
+            raise ValueError(
+                f"y has labels beyond 0..{K - 1}; −1 is inside of a segment, {IGNORE} unknown"
+            )
         if bool((y[0][:, 0] == UNUSED).any()):
             raise ValueError("y begins inside of a segment: position 0 is −1")
+
+    def conflict(self, y: Tensors, example: int, n: int) -> str:
+        inside = 0
+        for label in y[0][example, :n].tolist():
+            inside = inside + 1 if label == UNUSED else 0
+            if inside == self.structure.max_length:
+                return f"it has a segment longer than max_length, {inside}"
+        return super().conflict(y, example, n)
 
     def allowed(self, y: Tensors, scores: Tensors, lengths: torch.Tensor) -> torch.Tensor:
         _B, L, M, K = scores[0].shape

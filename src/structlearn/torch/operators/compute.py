@@ -162,8 +162,9 @@ def _less_gold(
         )
     except InfeasibleError as error:
         example = str(error).partition(":")[0]
+        b = int(example.rpartition(" ")[2])
         raise InfeasibleError(
-            f"{example}: the gold output is forbidden: a part of it scores -inf"
+            f"{example}: the gold output is forbidden: {kind.conflict(y, b, int(lengths[b]))}"
         ) from error
     return value - gold, [p - q for p, q in zip(parts, counts, strict=True)]
 
