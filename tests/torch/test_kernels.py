@@ -15,8 +15,8 @@ pytest.importorskip("triton", reason="triton is not installed")
 from structlearn.structures import Chain  # noqa: E402
 from structlearn.torch import infer, kernels, structured_loss  # noqa: E402
 from structlearn.torch.batches import Batch  # noqa: E402
-from structlearn.torch.kinds import base  # noqa: E402
 from structlearn.torch.kernels.chain import chain_loss  # noqa: E402
+from structlearn.torch.kinds import base  # noqa: E402
 from structlearn.torch.operators import compute, gradients  # noqa: E402
 
 from .cases import KINDS, Case  # noqa: E402

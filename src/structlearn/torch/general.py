@@ -10,6 +10,7 @@ from functools import partial
 from typing import Any
 
 import numpy as np
+
 import torch
 
 from ..losses import StructuredLoss
