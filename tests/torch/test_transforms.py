@@ -117,3 +117,15 @@ def test_marginals_at_temperature_0_have_no_gradient():
     best = crf.marginals(scores, temperature=0.0)
     with pytest.raises(RuntimeError, match="temperature above 0"):
         torch.autograd.grad(best.sum(), scores)
+
+
+def test_compiled_transforms_are_refused():
+    crf = ChainCRF(3)
+    y = torch.zeros(2, 4, dtype=torch.int64)
+
+    def slope(scores):
+        return torch.func.jvp(lambda x: crf(x, y), (scores,), (scores,))[1]
+
+    with pytest.raises(Exception, match="cannot be compiled"):
+        torch.compile(slope, backend="aot_eager", fullgraph=True)(torch.randn(2, 4, 3))
+    torch._dynamo.reset()

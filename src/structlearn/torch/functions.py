@@ -202,20 +202,23 @@ def sample(
     """
     check_count(n)
     check_temperature(temperature)
-    seed = int(torch.randint(2**62, (), generator=generator))
     if not is_padded(structure, scores, lengths, mask):
         from .general import sample_lists
 
-        return sample_lists(structure, n, scores, temperature, seed)
+        return sample_lists(structure, n, scores, temperature, _seed(generator))
     batch = _padded(structure, scores, lengths, mask, "sample")
     found = structure.sample(
         n,
         temperature=temperature,
-        random_state=seed,
+        random_state=_seed(generator),
         n_jobs=batch.kind.threads(),
         **batch.kind.examples(batch.scores, batch.lengths),
     )
     return _stack(batch, found, n)
+
+
+def _seed(generator: torch.Generator | None) -> int:
+    return int(torch.randint(2**62, (), generator=generator))
 
 
 def entropy(

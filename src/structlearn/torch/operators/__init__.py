@@ -95,7 +95,7 @@ argmax = torch.ops.structlearn.argmax
 
 def infer(scores: Tensors, lengths: torch.Tensor, kind: str, temperature: float) -> Tensors:
     """Return the value of each example, in float64, and its gradient by block."""
-    if not torch.compiler.is_compiling() and transforms.transformed():
+    if transforms.transformed():
         return transforms.infer(scores, lengths, kind, temperature)
     found: Tensors = torch.ops.structlearn.infer(scores, lengths, kind, temperature)
     return found
@@ -115,11 +115,11 @@ def loss(
 ) -> torch.Tensor:
     """Return the loss of each example."""
     rest = (lengths, y, table, cost, constant, kind, margin, temperature)
-    if not torch.compiler.is_compiling():
-        if transforms.transformed():
-            return transforms.loss(scores, *rest).to(dtype)
-        if all(type(t) in (torch.Tensor, torch.nn.Parameter) for t in scores):
-            found: torch.Tensor = gradients.EagerLoss.apply(dtype, rest, *scores)
-            return found
+    if transforms.transformed():
+        return transforms.loss(scores, *rest).to(dtype)
+    plain = all(type(t) in (torch.Tensor, torch.nn.Parameter) for t in scores)
+    if plain and not torch.compiler.is_compiling():
+        found: torch.Tensor = gradients.EagerLoss.apply(dtype, rest, *scores)
+        return found
     value: torch.Tensor = torch.ops.structlearn.loss(scores, *rest)[0]
     return value.to(dtype)

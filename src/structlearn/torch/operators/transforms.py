@@ -21,8 +21,14 @@ __all__ = ["infer", "loss", "no_vmap", "refuse_transforms", "transformed"]
 
 
 def transformed() -> bool:
-    """Tell whether a transform of :mod:`torch.func`, or forward mode, is at work."""
-    return torch._C._are_functorch_transforms_active() or forward_ad._current_level >= 0
+    """Tell whether a transform of :mod:`torch.func`, or forward mode, is at work.
+
+    NotImplementedError where it is compiled: operators would have tangents of zero.
+    """
+    found: bool = torch._C._are_functorch_transforms_active() or forward_ad._current_level >= 0
+    if found and torch.compiler.is_compiling():
+        raise NotImplementedError("structlearn's operators under torch.func cannot be compiled")
+    return found
 
 
 def no_vmap(*_: Any) -> Any:
