@@ -19,8 +19,9 @@ from ..kinds import Tensors, named_kind
 from . import compute, gradients
 from .compute import check_values, one_type, part_type
 from .curvature import curvature
+from .entropies import entropy
 
-__all__ = ["argmax", "check_values", "infer", "loss"]
+__all__ = ["argmax", "check_values", "entropy", "infer", "loss"]
 
 _LIBRARY = torch.library.Library("structlearn", "DEF")
 _LIBRARY.define("infer(Tensor[] scores, Tensor lengths, str kind, float temperature) -> Tensor[]")
