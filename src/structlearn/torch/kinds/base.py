@@ -276,10 +276,6 @@ class Kind:
         """Return the main block, −∞ where y excludes a part."""
         return torch.where(self.allowed(y, scores, lengths), scores[0], float("-inf"))
 
-    def unshared(self) -> Kind:
-        """Return the kind that takes every block with the axis of the batch."""
-        return type(self)(self.structure, self.names, (False,) * len(self.names))
-
     def centred(self, scores: Tensors, parts: Tensors) -> Tensors:
         """Return scores of each example that give the same distribution, near 0 where p is large.
 

@@ -26,8 +26,9 @@ def _entropy(scores: Tensors, lengths: torch.Tensor, kind: str, temperature: flo
         return torch.tensor(found, dtype=torch.float64).to(scores[0].device)
     _, parts = values(which, scores, lengths, temperature)
     # The same distribution from scores whose sums are small where it matters: few digits cancel.
-    scores = which.centred(scores, parts)
-    value, parts = values(which.unshared(), scores, lengths, temperature)
+    near = which.centred(scores, parts)
+    scores = [x if shared else c for x, c, shared in zip(scores, near, which.shared, strict=True)]
+    value, parts = values(which, scores, lengths, temperature)
     for block, p in zip(scores, parts, strict=True):
         value = value - torch.where(torch.isfinite(block), block * p, 0.0).flatten(1).sum(dim=1)
     return (value / temperature).clamp(min=0.0)
