@@ -234,6 +234,6 @@ def test_entropies(kind, monkeypatch):
         )
         for b, one in enumerate(case.examples()):
             wanted = case.structure.entropy(temperature=temperature, **one)
-            # How many segments there are is open, so that their scores cannot be centred one by one.
+            # How many segments there are is open, so their scores cannot be centred each.
             close = 1e-4 if kind == "segments" else 1e-9
             assert found[b].item() == pytest.approx(wanted, abs=close)
