@@ -71,7 +71,8 @@ $(VENV)/torch-tools: $(VENV)/test-tools
 
 test-torch: $(VENV)/torch-tools  ## the tests of structlearn.torch, with PyTorch
 	@echo "==> running the tests of structlearn.torch"
-	@$(BIN)/python -m pytest -n auto tests/torch
+	@$(BIN)/python -m pytest -n auto tests/torch \
+		"tests/docs/test_pages_run.py::test_python_blocks_print_what_the_page_says[howto/torch]"
 
 lint: $(VENV)/lint-tools  ## ruff and clang-format
 	@echo "==> ruff"

@@ -1,4 +1,4 @@
-"""Layers that are compiled, exported or transformed."""
+"""Layers that are compiled or exported."""
 
 import subprocess
 import sys
@@ -7,6 +7,8 @@ from pathlib import Path
 import pytest
 
 torch = pytest.importorskip("torch", reason="torch is not installed")
+
+from structlearn.torch import ChainCRF  # noqa: E402
 
 from .test_layers import LAYERS  # noqa: E402
 
@@ -70,3 +72,27 @@ assert not torch.equal(found, other)
 def test_exported_programs_mean_the_same_structure_elsewhere(tmp_path):
     in_a_new_process(SAVE, tmp_path)
     in_a_new_process(LOAD, tmp_path)
+
+
+@pytest.mark.parametrize("query", ["entropy", "log_partition", "marginals"])
+def test_queries_compile_without_breaks(query):
+    crf = ChainCRF(4)
+    scores = torch.randn(3, 6, 4, requires_grad=True)
+    lengths = torch.tensor([6, 3, 1])
+    ask = getattr(crf, query)
+    compiled = torch.compile(ask, fullgraph=True, backend="aot_eager")
+    found, wanted = compiled(scores, lengths=lengths), ask(scores, lengths=lengths)
+    torch.testing.assert_close(found, wanted)
+    weights = torch.randn_like(wanted)
+    grads = [torch.autograd.grad((x * weights).sum(), scores)[0] for x in (found, wanted)]
+    torch.testing.assert_close(*grads)
+    torch._dynamo.reset()
+
+
+def test_compiled_for_all_sizes():
+    crf = ChainCRF(4, margin=0.5, temperature=0.7)
+    compiled = torch.compile(crf, fullgraph=True, backend="aot_eager", dynamic=True)
+    for n in (5, 6, 9):
+        scores, y = torch.randn(3, n, 4), torch.randint(0, 4, (3, n))
+        torch.testing.assert_close(compiled(scores, y), crf(scores, y))
+    torch._dynamo.reset()

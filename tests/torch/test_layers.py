@@ -247,6 +247,38 @@ def test_layer_for_any_structure():
     assert layer.argmax({"label": scores}) == [1]
 
 
+def test_every_query_of_lists():
+    """Of classes, against sums and sorts over them."""
+    layer = StructuredLayer(Multiclass())
+    scores = torch.randn(2, 4, dtype=torch.float64)
+    chances = torch.softmax(scores, dim=1)
+    blocks = {"label": scores}
+    found = layer.entropy(blocks)
+    torch.testing.assert_close(found, torch.distributions.Categorical(chances).entropy())
+    value, y = layer.kbest(5, blocks)
+    ranked = torch.sort(scores, dim=1, descending=True)
+    assert [[int(k) for k in row] for row in y] == ranked.indices.tolist()
+    torch.testing.assert_close(value[:, :4], ranked.values)
+    assert (value[:, 4] == -torch.inf).all()
+    drawn = layer.sample(4000, blocks, generator=torch.Generator().manual_seed(1))
+    counts = torch.stack([torch.bincount(torch.tensor(d).long(), minlength=4) for d in drawn])
+    assert (counts / 4000 - chances).abs().max() < 5 * 0.5 / 4000**0.5
+    torch.testing.assert_close(torch.stack(layer.marginals(blocks)), chances)
+
+
+def test_lists_have_first_derivatives_and_say_so():
+    layer = StructuredLayer(Multiclass())
+    scores = torch.randn(2, 4, dtype=torch.float64, requires_grad=True)
+    blocks = {"label": scores}
+    value = layer.log_partition(blocks)
+    (slope,) = torch.autograd.grad(value.sum(), scores, create_graph=True)
+    torch.testing.assert_close(slope.detach(), torch.softmax(scores, dim=1).detach())
+    (loss,) = torch.autograd.grad(layer(blocks, [0, 1]).sum(), scores, create_graph=True)
+    for second in (slope, loss, layer.marginals(blocks)[0], layer.entropy(blocks)):
+        with pytest.raises(RuntimeError, match="first derivatives only"):
+            torch.autograd.grad((second**2).sum(), scores)
+
+
 def test_layer_for_a_structure_of_ones_own():
     """A chain written in Python, against the chain of the core."""
     label = torch.randn(2, 4, 3, dtype=torch.float64, requires_grad=True)
@@ -262,10 +294,17 @@ def test_layer_for_a_structure_of_ones_own():
 
 
 def test_nothing_imports_torch_unless_asked():
-    code = (
-        "import sys, structlearn, structlearn.estimators, structlearn.structures, "
-        "structlearn.torch; assert 'torch' not in sys.modules"
-    )
+    code = """
+import importlib, pathlib, sys, structlearn
+root = pathlib.Path(structlearn.__file__).parent
+for path in root.rglob("*.py"):
+    parts = path.relative_to(root.parent).with_suffix("").parts
+    if parts[:2] != ("structlearn", "torch") and parts[-1] != "__main__":
+        importlib.import_module(".".join(parts).removesuffix(".__init__"))
+import structlearn.torch
+assert "structlearn.tasks" in sys.modules
+assert "torch" not in sys.modules
+"""
     subprocess.run([sys.executable, "-c", code], check=True)
 
 

@@ -162,10 +162,15 @@ def kbest(
     -------
     value : (B, n) tensor
         Scores; −∞ where there are fewer outputs than n.
-    y : tensor or tuple of tensors
-        As :func:`argmax` gives it, with a second axis of n; −100 where there are fewer.
+    y : tensor, tuple of tensors or list
+        As :func:`argmax` gives it, with a second axis of n; −100 where there are fewer. Scores
+        given as lists: a list of outputs for each example.
     """
     check_count(n)
+    if not is_padded(structure, scores, lengths, mask):
+        from .general import kbest_lists
+
+        return kbest_lists(structure, n, scores)
     batch = _padded(structure, scores, lengths, mask, "kbest")
     found = structure.kbest(
         n, n_jobs=batch.kind.threads(), **batch.kind.examples(batch.scores, batch.lengths)
@@ -197,8 +202,12 @@ def sample(
     """
     check_count(n)
     check_temperature(temperature)
-    batch = _padded(structure, scores, lengths, mask, "sample")
     seed = int(torch.randint(2**62, (), generator=generator))
+    if not is_padded(structure, scores, lengths, mask):
+        from .general import sample_lists
+
+        return sample_lists(structure, n, scores, temperature, seed)
+    batch = _padded(structure, scores, lengths, mask, "sample")
     found = structure.sample(
         n,
         temperature=temperature,
@@ -225,6 +234,10 @@ def entropy(
     check_temperature(temperature)
     if temperature == 0:
         raise ValueError("the entropy at temperature 0 is 0; give a temperature above it")
+    if not is_padded(structure, scores, lengths, mask):
+        from .general import entropy_lists
+
+        return entropy_lists(structure, scores, temperature)
     batch = _padded(structure, scores, lengths, mask, None)
     wide = [block.double() for block in batch.scores]
     fixed = [block.detach() for block in wide]
@@ -248,16 +261,13 @@ def _padded(
     mask: torch.Tensor | None,
     query: str | None,
 ) -> Batch:
-    if not is_padded(structure, scores, lengths, mask):
-        raise ValueError(
-            f"this query needs padded tensors, which {type(structure).__name__} cannot be cut out "
-            "of; ask the structure itself, with NumPy arrays"
-        )
     batch = Batch(structure, scores, lengths, mask)
-    if query is not None and batch.scores[0].device.type == "cuda":
-        say_once(f"{query} of {structure!r}")
-    if batch.scores[0].device.type == "cpu":
-        operators.check_values(batch.kind, batch.scores, batch.lengths)
+    if query is not None:  # it is no operator
+        operators.refuse_transforms(query, batch.scores)
+        if batch.scores[0].device.type == "cuda":
+            say_once(f"{query} of {structure!r}")
+        else:
+            operators.check_values(batch.kind, batch.scores, batch.lengths)
     return batch
 
 

@@ -53,7 +53,7 @@ def structured_loss(
         costs than Hamming's and tables are worked out by the library, on the CPU.
     """
     check_temperature(temperature)
-    if not math.isfinite(margin) or margin < 0:
+    if not 0 <= margin < math.inf:
         raise ValueError(f"margin must be a finite number >= 0, got {margin!r}")
     temperature, margin = float(temperature), float(margin)
     if isinstance(cost, str):

@@ -41,7 +41,7 @@ class CRFLayer(torch.nn.Module):
     ) -> None:
         super().__init__()
         check_temperature(temperature)
-        if not math.isfinite(margin) or margin < 0:
+        if not 0 <= margin < math.inf:
             raise ValueError(f"margin must be a finite number >= 0, got {margin!r}")
         if isinstance(cost, str):
             as_cost(cost)  # an error where there is none of this name

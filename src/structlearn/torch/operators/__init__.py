@@ -16,12 +16,13 @@ from typing import Any
 import torch
 
 from ..kinds import Tensors, named_kind
-from . import compute, gradients
+from . import compute, gradients, transforms
 from .compute import check_values, one_type, part_type
 from .curvature import curvature
 from .entropies import entropy
+from .transforms import refuse_transforms
 
-__all__ = ["argmax", "check_values", "entropy", "infer", "loss"]
+__all__ = ["argmax", "check_values", "entropy", "infer", "loss", "refuse_transforms"]
 
 _LIBRARY = torch.library.Library("structlearn", "DEF")
 _LIBRARY.define("infer(Tensor[] scores, Tensor lengths, str kind, float temperature) -> Tensor[]")
@@ -53,13 +54,6 @@ def _fake_losses(scores: Tensors, kind: str) -> Tensors:
     return [parts[0].new_empty(scores[0].shape[0]), *parts]
 
 
-def _no_vmap(*_: Any) -> Any:
-    raise NotImplementedError(
-        "the operators of structlearn work on a batch already and cannot be vmapped: "
-        "fold the mapped axis into the first one"
-    )
-
-
 def _register() -> None:
     implementations = {
         "infer": compute.infer,
@@ -70,7 +64,7 @@ def _register() -> None:
     for name, function in implementations.items():
         for device in ("CPU", "CUDA"):
             _LIBRARY.impl(name, function, device)
-        torch.library.register_vmap(f"structlearn::{name}", _no_vmap, lib=_LIBRARY)
+        torch.library.register_vmap(f"structlearn::{name}", transforms.no_vmap, lib=_LIBRARY)
     fakes: dict[str, Any] = {
         "infer": lambda scores, lengths, kind, temperature: _fake_values(scores, kind),
         "curvature": lambda scores, lengths, kind, *rest: _like_parts(scores, kind),
@@ -97,8 +91,15 @@ def _fake_argmax(scores: Tensors, lengths: torch.Tensor, kind: str) -> Tensors:
 
 _register()
 
-infer = torch.ops.structlearn.infer
 argmax = torch.ops.structlearn.argmax
+
+
+def infer(scores: Tensors, lengths: torch.Tensor, kind: str, temperature: float) -> Tensors:
+    """Return the value of each example, in float64, and its gradient by block."""
+    if not torch.compiler.is_compiling() and transforms.transformed():
+        return transforms.infer(scores, lengths, kind, temperature)
+    found: Tensors = torch.ops.structlearn.infer(scores, lengths, kind, temperature)
+    return found
 
 
 def loss(
@@ -115,14 +116,11 @@ def loss(
 ) -> torch.Tensor:
     """Return the loss of each example."""
     rest = (lengths, y, table, cost, constant, kind, margin, temperature)
-    plain = all(type(t) in (torch.Tensor, torch.nn.Parameter) for t in scores)
-    if plain and not torch.compiler.is_compiling() and not _transformed():
-        found: torch.Tensor = gradients.EagerLoss.apply(dtype, rest, *scores)
-        return found
+    if not torch.compiler.is_compiling():
+        if transforms.transformed():
+            return transforms.loss(scores, *rest).to(dtype)
+        if all(type(t) in (torch.Tensor, torch.nn.Parameter) for t in scores):
+            found: torch.Tensor = gradients.EagerLoss.apply(dtype, rest, *scores)
+            return found
     value: torch.Tensor = torch.ops.structlearn.loss(scores, *rest)[0]
     return value.to(dtype)
-
-
-def _transformed() -> bool:
-    """Tell whether a transform of :mod:`torch.func` is at work."""
-    return torch._C._are_functorch_transforms_active()

@@ -15,7 +15,17 @@ from ..kinds import (
 )
 from ..kinds.chain import ChainKind
 
-__all__ = ["argmax", "check_values", "infer", "loss", "one_type", "part_type", "values"]
+__all__ = [
+    "argmax",
+    "check_values",
+    "infer",
+    "look",
+    "loss",
+    "one_type",
+    "part_type",
+    "raised",
+    "values",
+]
 
 
 def part_type(scores: Tensors) -> torch.dtype:
@@ -58,7 +68,7 @@ def check_values(kind: Kind, scores: Tensors, lengths: torch.Tensor) -> None:
         raise ValueError(f"lengths must be within 1..{longest}: example {b} has {int(lengths[b])}")
 
 
-def _look(kind: Kind, scores: Tensors, lengths: torch.Tensor, y: Tensors | None = None) -> None:
+def look(kind: Kind, scores: Tensors, lengths: torch.Tensor, y: Tensors | None = None) -> None:
     """Check values: on the CPU always; on CUDA, where it means to wait, in anomaly mode."""
     if on_gpu(scores[0]) and not torch.is_anomaly_enabled():
         return
@@ -75,7 +85,7 @@ def _look(kind: Kind, scores: Tensors, lengths: torch.Tensor, y: Tensors | None 
 def infer(scores: Tensors, lengths: torch.Tensor, kind: str, temperature: float) -> Tensors:
     """Return the value of each example, and its gradient by block."""
     which, scores = named_kind(kind), one_type(scores)
-    _look(which, scores, lengths)
+    look(which, scores, lengths)
     value, parts = values(which, scores, lengths, temperature)
     return [value, *parts]
 
@@ -96,29 +106,44 @@ def loss(
     All in the type of the gradients.
     """
     which, scores = named_kind(kind), one_type(scores)
-    _look(which, scores, lengths, y)
+    look(which, scores, lengths, y)
     main = scores[0]
     kernel = on_gpu(main) and which.has_kernel(scores, temperature)
     chain = which if isinstance(which, ChainKind) else None
     if chain and kernel and cost is None and temperature > 0:
         value, parts = chain.fused_loss(scores, lengths, y[0], table, margin, temperature)
         return [value, *parts]
-    raised = main
-    if margin:
-        wide = torch.promote_types(main.dtype, torch.float32)
-        if cost is None:
-            cost, constant = which.costs(y, table, scores, lengths)
-        raised = main.to(wide) + (margin * cost).to(wide)
+    worse, constant = raised(which, scores, lengths, y, table, cost, constant, margin)
     if kernel:
-        value, parts = which.loss_kernel(raised, scores, lengths, y, temperature)
+        value, parts = which.loss_kernel(worse, scores, lengths, y, temperature)
     else:
         found = None
         if chain and not on_gpu(main):
-            found = chain.core_loss(raised, scores, lengths, y[0], temperature)
-        value, parts = found or _less_gold(which, raised, scores, lengths, y, temperature)
-    if margin and constant is not None:
+            found = chain.core_loss(worse, scores, lengths, y[0], temperature)
+        value, parts = found or _less_gold(which, worse, scores, lengths, y, temperature)
+    if constant is not None:
         value = value + margin * constant
     return [value.to(parts[0].dtype), *parts]
+
+
+def raised(
+    kind: Kind,
+    scores: Tensors,
+    lengths: torch.Tensor,
+    y: Tensors,
+    table: torch.Tensor | None,
+    cost: torch.Tensor | None,
+    constant: torch.Tensor | None,
+    margin: float,
+) -> tuple[torch.Tensor, torch.Tensor | None]:
+    """Return θ + γc of the main block, and c₀ where there is one."""
+    main = scores[0]
+    if not margin:
+        return main, None
+    if cost is None:
+        cost, constant = kind.costs(y, table, scores, lengths)
+    wide = torch.promote_types(main.dtype, torch.float32)
+    return main.to(wide) + (margin * cost).to(wide), constant
 
 
 def _less_gold(
@@ -147,7 +172,7 @@ def _less_gold(
 def argmax(scores: Tensors, lengths: torch.Tensor, kind: str) -> Tensors:
     """Return the value of the best output of each example, and these outputs."""
     which, scores = named_kind(kind), one_type(scores)
-    _look(which, scores, lengths)
+    look(which, scores, lengths)
     if on_gpu(scores[0]):
         if which.has_argmax_kernel(scores):
             value, y = which.argmax_kernel(scores, lengths)

@@ -6,6 +6,7 @@ import torch
 
 from ..kinds import Tensors, named_kind, on_gpu, say_once
 from .compute import check_values, one_type, values
+from .transforms import no_vmap
 
 __all__ = ["entropy"]
 
@@ -43,5 +44,7 @@ torch.library.register_fake(
     ),
     lib=_LIBRARY,
 )
+
+torch.library.register_vmap("structlearn::entropy", no_vmap, lib=_LIBRARY)
 
 entropy = torch.ops.structlearn.entropy
