@@ -87,7 +87,7 @@ class Tagger(LabelTagger):
     _WHOLE: Mapping[str, tuple[int, int | None]] = {
         **LabelTagger._WHOLE,
         "hash_bits": (0, 30),
-        "order": (1, 4),
+        "order": (0, 4),
     }
     _own_learners = ("hmm",)
     _model_kind = TaggerModel
