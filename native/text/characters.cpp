@@ -24,6 +24,13 @@ struct Chunk {
   std::size_t first, last;
 };
 
+std::string_view kind_of(std::string_view chunk) {
+  if (chunk.find("://") != std::string_view::npos || chunk.find("www.") != std::string_view::npos) {
+    return "u";
+  }
+  return chunk.find('@') != std::string_view::npos ? "m" : "-";
+}
+
 std::string_view between(std::string_view text, const std::vector<Character>& c, std::size_t first,
                          std::size_t last) {
   return text.substr(c[first].begin, c[last - 1].end - c[first].begin);
@@ -68,6 +75,10 @@ void add_characters(Corpus& corpus, std::string_view text, std::string_view labe
     const auto [first, last] = chunks[next - 1];
     return between(text, characters, std::max(first + kReach, last) - kReach, last);
   };
+  std::vector<std::string_view> kinds;
+  for (const auto& [first, last] : chunks) {
+    kinds.push_back(kind_of(between(text, characters, first, last)));
+  }
   std::size_t chunk = 0;  // the first one that does not end before the character
   for (std::size_t i = 0; i < n; ++i) {
     while (chunk < chunks.size() && chunks[chunk].last <= i) ++chunk;
@@ -77,6 +88,9 @@ void add_characters(Corpus& corpus, std::string_view text, std::string_view labe
       columns[kRight].push_back(first_of(chunk));
       columns[kBefore].push_back(" ");
       columns[kAfter].push_back(" ");
+      columns[kBefore2].push_back(" ");
+      columns[kAfter2].push_back(" ");
+      columns[kKind].push_back("-");
     } else {
       const auto [first, last] = chunks[chunk];
       columns[kCharacter].push_back(between(text, characters, i, i + 1));
@@ -86,6 +100,9 @@ void add_characters(Corpus& corpus, std::string_view text, std::string_view labe
       const bool may_begin = i == first || !characters[i - 1].wordlike;
       columns[kBefore].push_back(may_begin ? last_of(chunk) : " ");
       columns[kAfter].push_back(may_begin ? first_of(chunk + 1) : " ");
+      columns[kBefore2].push_back(may_begin && chunk > 0 ? last_of(chunk - 1) : " ");
+      columns[kAfter2].push_back(may_begin ? first_of(chunk + 2) : " ");
+      columns[kKind].push_back(kinds[chunk]);
     }
     if (!labels.empty()) {
       const auto label = static_cast<unsigned char>(labels[i]);

@@ -17,8 +17,11 @@ enum CharacterColumn : std::size_t {
   kLeft,       // what its chunk has before it, at most kReach characters of it; ^ at the start
   kRight,      // the chunk from the character on, at most as many
   // Where a sentence may begin (after a blank or a sign), a space elsewhere:
-  kBefore,  // the chunk before that, its last characters; ^ at the start of the text
-  kAfter,   // the chunk behind, its first characters; $ at the end
+  kBefore,   // the chunk before that, its last characters; ^ at the start of the text
+  kAfter,    // the chunk behind, its first characters; $ at the end
+  kBefore2,  // the ones before and behind these
+  kAfter2,
+  kKind,  // of the chunk: u an address with :// or www., m one with @, - any other
   kCharacterColumns,
 };
 inline constexpr std::size_t kReach = 12;

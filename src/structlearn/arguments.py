@@ -147,6 +147,48 @@ def make_parser(commands: Commands) -> argparse.ArgumentParser:
         commands,
     )
 
+    _add_train_pipeline(
+        tasks.add_parser(
+            "pipeline",
+            help="all stages from running text to trees",
+            description="Train a tokeniser, taggers, a lemmatiser and a dependency parser on a "
+            "treebank in CoNLL-U, and store them in one file.",
+        ),
+        commands,
+    )
+
+    annotate = subparsers.add_parser(
+        "annotate",
+        help="annotate running text with a pipeline",
+        description="Find the sentences, tokens, tags, lemmas and trees of running text. Blank "
+        "lines separate paragraphs.",
+    )
+    annotate.add_argument("model", metavar="MODEL", help="model file, or the name of a package")
+    annotate.add_argument(
+        "input", metavar="INPUT", help="file of text, or a folder of them; - for standard input"
+    )
+    annotate.add_argument(
+        "--output", metavar="FILE", help="output file, or folder (default: standard output)"
+    )
+    annotate.add_argument(
+        "--format",
+        choices=("conllu", "json", "html", "text"),
+        default="conllu",
+        help="of the output: conllu; json, an object for each sentence on a line of its own; html, "
+        "a page with the trees; text, tokens separated by blanks (default: conllu)",
+    )
+    annotate.add_argument(
+        "--confidence", action="store_true", help="write probabilities too (conllu, json)"
+    )
+    annotate.add_argument(
+        "--without",
+        metavar="STAGE",
+        action="append",
+        help="leave a stage out: splitter, tags, lemmas, parser (may be repeated)",
+    )
+    _add_threads(annotate)
+    annotate.set_defaults(command=commands["annotate"])
+
     predict = subparsers.add_parser(
         "predict",
         help="label or parse a file",
@@ -224,6 +266,11 @@ def make_parser(commands: Commands) -> argparse.ArgumentParser:
         "--gold-tags",
         action="store_true",
         help="parsers: use the tags of the file instead of predicting them",
+    )
+    evaluate.add_argument(
+        "--gold-tokens",
+        action="store_true",
+        help="pipelines: annotate the words of the treebank instead of its text",
     )
     evaluate.add_argument(
         "--format",
@@ -504,6 +551,49 @@ def _add_train_parser(p: argparse.ArgumentParser, commands: Commands) -> None:
     _add_checkpoint(p)
     _add_running(p)
     p.set_defaults(command=commands["train"], task="parser")
+
+
+def _add_train_pipeline(p: argparse.ArgumentParser, commands: Commands) -> None:
+    _add_files(p, "treebank in CoNLL-U with comments '# text = ...'")
+    p.add_argument(
+        "--no-tokeniser",
+        action="store_true",
+        help="train without a tokeniser, on treebanks without '# text'",
+    )
+    p.add_argument(
+        "--order",
+        type=int,
+        choices=(1, 2),
+        help="parser: 1 scores single arcs and gives probabilities, 2 siblings and grandparents "
+        "too (default: 2)",
+    )
+    p.add_argument(
+        "--folds",
+        metavar="N",
+        type=_count(2),
+        default=5,
+        help="number of folds for predicting the tags of the training data (default: 5)",
+    )
+    p.add_argument(
+        "--hash-bits",
+        metavar="B",
+        type=_count(10),
+        help="parser: hash features to 2^B weights (default: 24)",
+    )
+    p.add_argument(
+        "--n-models",
+        metavar="N",
+        type=_count(1),
+        help="taggers: average the weights of N runs with different seeds (default: 5)",
+    )
+    p.add_argument(
+        "--checkpoint",
+        metavar="DIR",
+        help="keep finished stages in this folder, and go on from there after an interruption",
+    )
+    _add_precision(p, "float16")
+    _add_running(p)
+    p.set_defaults(command=commands["train"], task="pipeline")
 
 
 def _add_training(p: argparse.ArgumentParser, extra: tuple[str, ...] = ()) -> None:

@@ -21,6 +21,7 @@ TASKS = {
     "segments": ("tasks.segments.tagger", "SegmentTagger"),
     "parser": ("tasks.dependencies.parser", "DependencyParser"),
     "constituency": ("tasks.constituents.parser", "ConstituencyParser"),
+    "pipeline": ("tasks.pipeline.pipeline", "Pipeline"),
     "segmenter": ("tasks.images.segmenter", "ImageSegmenter"),
     "estimator": ("estimators.stored.files", "StoredEstimator"),
 }

@@ -18,11 +18,12 @@ WHOLE = "_"
 def lemma_script(form: str, lemma: str) -> str:
     """Return the script that makes a lemma of a form.
 
-    A letter for the case, then what is cut off and put on at the start, and at the end: ``l;0;2``,
-    ``l;0;3y``. Where the two have nothing in common it is the lemma itself, after ``=``.
+    A letter for the case; how many characters go at the start and at the end; how many of those
+    that come instead are put at the start; and these: ``l;0;3;0;y``. Where the two have nothing in
+    common it is the lemma itself, after ``=``.
 
     >>> lemma_script("Flies", "fly"), lemma_script("went", "go"), lemma_script("Rome", "Rome")
-    ('l;0;3y', '=go', 'k;0;0')
+    ('l;0;3;0;y', '=go', 'k;0;0;0;')
     """
     cases = "l" if lemma == lemma.lower() else "ktu"
     scripts = [_edit(case, _CASES[case](form), lemma) for case in cases]
@@ -35,7 +36,7 @@ def _edit(case: str, form: str, lemma: str) -> str | None:
     if length == 0:
         return None
     behind = len(form) - at - length
-    return f"{case};{at}{lemma[:to]};{behind}{lemma[to + length :]}"
+    return f"{case};{at};{behind};{to};{lemma[:to]}{lemma[to + length :]}"
 
 
 def _common_substring(a: str, b: str) -> tuple[int, int, int]:
@@ -45,49 +46,36 @@ def _common_substring(a: str, b: str) -> tuple[int, int, int]:
     for i, x in enumerate(a, 1):
         before = 0
         for j, y in enumerate(b, 1):
-            before, row[j] = row[j], before + 1 if x == y and not _is_digit(x) else 0
+            before, row[j] = row[j], before + 1 if x == y else 0
             if row[j] > best[2]:
                 best = (i - row[j], j - row[j], row[j])
     return best
 
 
-def _is_digit(character: str) -> bool:
-    return "0" <= character <= "9"
-
-
 def apply_lemma_script(script: str, form: str) -> str:
     """Return the lemma; the form itself where the script does not fit it.
 
-    >>> apply_lemma_script("l;0;3y", "Tries")
+    >>> apply_lemma_script("l;0;3;0;y", "Tries")
     'try'
     """
     if script[:1] == "=":
         return script[1:]
-    case, start, end = script.split(";", 2)
+    case, start, end, front, put = script.split(";", 4)
     word = _CASES[case](form)
-    first, prefix = _number(start)
-    last, suffix = _number(end)
+    first, last, n = int(start), int(end), int(front)
     if first + last > len(word):
         return form
-    return prefix + word[first : len(word) - last] + suffix or form
-
-
-def _number(part: str) -> tuple[int, str]:
-    """Return the number that a part of a script begins with, and the rest."""
-    n = 0
-    while n < len(part) and _is_digit(part[n]):
-        n += 1
-    return int(part[:n]), part[n:]
+    return put[:n] + word[first : len(word) - last] + put[n:] or form
 
 
 def split_script(form: str, words: list[str]) -> str:
     """Return the script that makes the words of a multiword token.
 
     ``c3`` cuts before the last three characters, ``c3,1`` also before the last. Where the words
-    are not pieces of the token, ``s2e lo`` takes two characters off and puts ``e lo`` on.
+    are not pieces of the token, ``s2;e lo`` takes two characters off and puts ``e lo`` on.
 
     >>> split_script("don't", ["do", "n't"]), split_script("darlo", ["dare", "lo"])
-    ('c3', 's2e lo')
+    ('c3', 's2;e lo')
     """
     if len(words) == 1 and words[0] == form:
         return WHOLE
@@ -98,13 +86,13 @@ def split_script(form: str, words: list[str]) -> str:
     same = 0
     while same < min(len(whole), len(text)) and whole[same] == text[same]:
         same += 1
-    return f"s{len(whole) - same}{text[same:]}"
+    return f"s{len(whole) - same};{text[same:]}"
 
 
 def apply_split_script(script: str, form: str) -> list[str]:
     """Return the words of a token; the token itself where the script does not fit it.
 
-    >>> apply_split_script("c3", "Don't"), apply_split_script("s2u dem", "Zum")
+    >>> apply_split_script("c3", "Don't"), apply_split_script("s2;u dem", "Zum")
     (['Do', "n't"], ['Zu', 'dem'])
     """
     if script[:1] == "c":
@@ -113,7 +101,8 @@ def apply_split_script(script: str, form: str) -> list[str]:
         return words if all(words) and "".join(words) == form else [form]
     if script[:1] != "s":
         return [form]
-    taken, put = _number(script[1:])
+    number, _, put = script[1:].partition(";")
+    taken = int(number)
     if taken > len(form):
         return [form]
     text = form[: len(form) - taken] + (put.upper() if _is_shouted(form) else put)

@@ -18,7 +18,13 @@ from ...text.corpus import Corpus
 from ..tagging.model import TaggerModel
 from ..tagging.tagger import Tagger
 
-__all__ = ["TAG_COLUMNS", "AgreeingTagger", "train_tags"]
+__all__ = [
+    "TAG_COLUMNS",
+    "AgreeingTagger",
+    "jackknifed",
+    "seen_combinations",
+    "train_tagger",
+]
 
 TAG_COLUMNS = ("upos", "xpos", "feats")
 #: Not a label of any treebank: the _ of an empty column is a label like others here.
@@ -26,6 +32,8 @@ _NOTHING_UNKNOWN = "\x00"
 #: The temperature of perceptrons that no dev set has calibrated.
 _TEMPERATURE = 10.0
 _LEAST = 1e-12
+#: Sentences of a dev set that probabilities are calibrated on.
+_CALIBRATED = 300
 
 
 class AgreeingTagger:
@@ -92,32 +100,23 @@ def seen_combinations(corpus: Corpus) -> list[tuple[str, str, str]]:
     return sorted(counts, key=lambda combination: (-counts[combination], combination))
 
 
-def train_tags(
-    corpus: Corpus,
-    dev: Corpus | None = None,
-    *,
-    temperatures: Sequence[float | None] | None = None,
-    **parameters: Any,
-) -> AgreeingTagger:
-    """Learn taggers of the three columns.
+def train_tagger(
+    corpus: Corpus, column: str, dev: Corpus | None = None, **parameters: Any
+) -> TaggerModel:
+    """Learn a tagger of one column.
 
     Parameters
     ----------
-    temperatures : sequence of float, optional
-        Of their probabilities; by default the dev set gives them.
+    dev : Corpus, optional
+        Gives the temperature of its probabilities.
     parameters
         Of :class:`~structlearn.tasks.Tagger`.
     """
-    models = []
-    for number, column in enumerate(TAG_COLUMNS):
-        tagger = Tagger("pos", target=column, names=False, unknown=_NOTHING_UNKNOWN, **parameters)
-        model: TaggerModel = tagger.fit(corpus).model_
-        if temperatures is not None:
-            model.temperature = temperatures[number]
-        elif dev is not None:
-            model.temperature = _calibrated(model, dev, column)
-        models.append(model)
-    return AgreeingTagger(models, seen_combinations(corpus))
+    tagger = Tagger("pos", target=column, names=False, unknown=_NOTHING_UNKNOWN, **parameters)
+    model: TaggerModel = tagger.fit(corpus).model_
+    if dev is not None:
+        model.temperature = _calibrated(model, dev, column)
+    return model
 
 
 def _calibrated(model: TaggerModel, dev: Corpus, column: str) -> float:
@@ -129,6 +128,7 @@ def _calibrated(model: TaggerModel, dev: Corpus, column: str) -> float:
 
     from ...estimators.calibration import best_temperature
 
+    dev = dev.subset(range(min(len(dev), _CALIBRATED)))
     index = {label: k for k, label in enumerate(model.shown)}
     gold = array("i")
     for s in range(len(dev)):
@@ -140,10 +140,13 @@ def jackknifed(
     corpus: Corpus, folds: int, tagger: AgreeingTagger, **parameters: Any
 ) -> list[tuple[str, str, str]]:
     """Return the tags of training sentences by taggers that have not seen them."""
-    temperatures = [model.temperature for model in tagger.models]
 
     def learn(rest: Sequence[int]) -> AgreeingTagger:
-        return train_tags(corpus.subset(rest), temperatures=temperatures, **parameters)
+        part, models = corpus.subset(rest), []
+        for column, whole in zip(TAG_COLUMNS, tagger.models, strict=True):
+            models.append(train_tagger(part, column, **parameters))
+            models[-1].temperature = whole.temperature
+        return AgreeingTagger(models, seen_combinations(part))
 
     def predict(model: AgreeingTagger, held_out: Sequence[int]) -> list[tuple[str, str, str]]:
         return model(corpus.subset(held_out))

@@ -24,16 +24,16 @@ if TYPE_CHECKING:
 
     Span = tuple[int, int]
 
-__all__ = ["TOKENISER_FEATURES", "Tokeniser", "check_text", "paragraphs", "train_tokeniser"]
+__all__ = ["TOKENISER_FEATURES", "Tokeniser", "check_text", "labelled_characters", "paragraphs", "train_tokeniser"]
 
 LABELS = ["O", "B-S", "I-S", "B-T", "I-T"]
 #: Sentences of one training example: more of them would make the updates coarse.
 _TOGETHER = 8
 
-#: ``word`` is the character, ``pos`` and ``chunk`` what blanks leave before it and from it on,
-#: ``c4`` and ``c5`` what stands before and behind that.
+#: ``word`` is the character, ``pos`` and ``chunk`` what blanks leave before it and from it on; where
+#: a sentence may begin, ``c4`` and ``c6`` are what stands before that, ``c5`` and ``c7`` behind it;
+#: ``c8`` marks addresses.
 TOKENISER_FEATURES = """
-ends: marked
 word[-3..3]
 word[-1] word[0]
 word[0] word[1]
@@ -43,9 +43,13 @@ word[0] word[1] word[2]
 word[-3] word[-2] word[-1] word[0]
 word[-2] word[-1] word[0] word[1]
 word[-1] word[0] word[1] word[2]
+shape(word[-1]) shape(word[0])
+shape(word[-1]) shape(word[0]) shape(word[1])
 shape(word[-2]) shape(word[-1]) shape(word[0]) shape(word[1])
 shape(word[-1]) shape(word[0]) shape(word[1]) shape(word[2])
-shape(word[-1]) shape(word[0]) shape(word[1]) shape(word[2]) shape(word[3])
+c8 word[-1] word[0]
+c8 word[0] word[1]
+c8 shape(word[-1]) shape(word[0])
 lower(digits(pos))
 lower(digits(chunk))
 lower(digits(pos)) lower(digits(chunk))
@@ -59,14 +63,20 @@ lower(digits(c4))
 lower(digits(c5))
 lower(digits(c4)) lower(digits(chunk))
 lower(digits(chunk)) lower(digits(c5))
+lower(digits(c6)) lower(digits(c4))
+lower(digits(c5)) lower(digits(c7))
 lower(digits(c4)) shape(chunk, short)
 suffix(c4, 1) lower(chunk)
+suffix(c4, 1) lower(c5)
 suffix(c4, 1) shape(chunk, short)
 suffix(c4, 2) shape(chunk, short)
 suffix(c4, 1) shape(chunk, short) shape(c5, short)
+suffix(c6, 1) suffix(c4, 1) shape(chunk, short)
 shape(c4, short) shape(chunk, short)
 shape(c4, short) shape(chunk, short) shape(c5, short)
+shape(c6, short) shape(c4, short) shape(chunk, short) shape(c5, short)
 seen(lower(digits(chunk)))
+seen(lower(digits(c4))) seen(lower(digits(chunk)))
 suffix(c4, 1) seen(lower(digits(chunk)))
 shape(chunk, short) seen(lower(digits(chunk)))
 bias
@@ -108,11 +118,13 @@ def _trimmed(text: str, begin: int, end: int) -> Iterator[Span]:
         yield first, first + len(bare)
 
 
-def train_tokeniser(corpus: Corpus, dev: Corpus | None, **parameters: Any) -> TaggerModel:
-    """Learn where tokens and sentences begin from a treebank with ``# text``.
+def train_tokeniser(characters: Corpus, **parameters: Any) -> TaggerModel:
+    """Learn where tokens and sentences begin.
 
     Parameters
     ----------
+    characters : Corpus
+        What :func:`labelled_characters` gives.
     parameters
         Of :class:`~structlearn.tasks.Tagger`.
     """
@@ -120,8 +132,7 @@ def train_tokeniser(corpus: Corpus, dev: Corpus | None, **parameters: Any) -> Ta
 
     given = {"names": False, "min_count": 2, **parameters}
     tagger = Tagger(FeatureTemplates.parse(TOKENISER_FEATURES), scheme="bio", **given)
-    held_out = None if dev is None else labelled_characters(dev)
-    model: TaggerModel = tagger.fit(labelled_characters(corpus), dev=held_out).model_
+    model: TaggerModel = tagger.fit(characters).model_
     return model
 
 
