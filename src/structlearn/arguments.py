@@ -343,7 +343,7 @@ def _add_train_tagger(p: argparse.ArgumentParser, commands: Commands) -> None:
     )
     p.add_argument(
         "--scheme",
-        choices=("none", "bio", "iobes"),
+        choices=("none", "bio", "iobes", "beginnings"),
         help="predict legal label sequences only; iobes: use S- and E- labels internally",
     )
     p.add_argument(

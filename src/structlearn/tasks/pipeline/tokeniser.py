@@ -1,9 +1,8 @@
 """Tokens and sentences of running text: a chain over its characters.
 
-A token is a chunk of characters, and its first one begins a sentence or not: the labels are O,
-B-S, I-S (a token that begins a sentence), B-T, I-T (another token), in the scheme that taggers of
-chunks have, so that only legal sequences of them are possible. What is learned is a
-:class:`~structlearn.tasks.Tagger` whose tokens are characters.
+A token is a chunk of characters, and its first one begins a sentence (B-S) or not (B-T); the others
+are I-T, and O is what no token has. Only legal sequences of them are possible: I-T stands after B-S,
+B-T or I-T. What is learned is a :class:`~structlearn.tasks.Tagger` whose tokens are characters.
 """
 
 from __future__ import annotations
@@ -26,7 +25,7 @@ if TYPE_CHECKING:
 
 __all__ = ["TOKENISER_FEATURES", "Tokeniser", "check_text", "labelled_characters", "paragraphs", "train_tokeniser"]
 
-LABELS = ["O", "B-S", "I-S", "B-T", "I-T"]
+LABELS = ["O", "B-S", "B-T", "I-T"]
 #: Sentences of one training example: more of them would make the updates coarse.
 _TOGETHER = 8
 
@@ -131,7 +130,7 @@ def train_tokeniser(characters: Corpus, **parameters: Any) -> TaggerModel:
     from ..tagging.tagger import Tagger
 
     given = {"names": False, "min_count": 2, **parameters}
-    tagger = Tagger(FeatureTemplates.parse(TOKENISER_FEATURES), scheme="bio", **given)
+    tagger = Tagger(FeatureTemplates.parse(TOKENISER_FEATURES), scheme="beginnings", **given)
     model: TaggerModel = tagger.fit(characters).model_
     return model
 
@@ -143,8 +142,8 @@ def labelled_characters(corpus: Corpus) -> Corpus:
         labels = bytearray(len(text))
         for spans in sentences:
             for number, (begin, end) in enumerate(spans):
-                first = 1 if number == 0 else 3
-                labels[begin:end] = bytes([first]) + bytes([first + 1]) * (end - begin - 1)
+                first = 1 if number == 0 else 2
+                labels[begin:end] = bytes([first]) + bytes([3]) * (end - begin - 1)
         for k in range(0, len(sentences), _TOGETHER):
             begin = sentences[k][0][0]
             end = sentences[min(k + _TOGETHER, len(sentences)) - 1][-1][1]
