@@ -11,7 +11,7 @@ ifneq ($(wildcard ../shared/data),)
 export STRUCTLEARN_DATA ?= $(abspath ../shared/data)
 endif
 
-.PHONY: demo test test-native lint stub format types bench tables docs wheel clean help
+.PHONY: demo model test test-native lint stub format types bench tables docs wheel clean help
 
 help:  ## list the targets
 	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -45,8 +45,21 @@ $(VENV)/docs-tools: $(VENV)/installed pyproject.toml
 	@$(PIP) install --no-build-isolation --editable ".[docs]"
 	@touch $@
 
-demo: $(VENV)/installed  ## the tour on built-in data
-	@$(BIN)/structlearn demo
+$(VENV)/english: $(VENV)/installed $(wildcard models/english/src/*/*.model)
+	@$(PIP) install "setuptools>=77" && $(PIP) install --no-build-isolation --no-deps ./models/english
+	@touch $@
+
+demo: $(VENV)/english  ## the tour on built-in data; ends with a paragraph of English (TEXT=FILE: yours)
+	@$(BIN)/structlearn demo $(if $(TEXT),--text $(TEXT))
+
+ENGLISH := models/english/src/structlearn_english/english.model
+EWT := $(STRUCTLEARN_DATA)/ud_en_ewt
+
+model: $(VENV)/installed  ## the English model, from the treebank in STRUCTLEARN_DATA (some minutes)
+	@$(BIN)/structlearn train pipeline $(EWT)/train.conllu.gz --dev $(EWT)/dev.conllu.gz \
+		--hash-bits 21 --precision int8 --checkpoint build/english --model $(ENGLISH)
+	@$(BIN)/structlearn evaluate $(ENGLISH) $(EWT)/test.conllu.gz
+	@$(BIN)/structlearn evaluate $(ENGLISH) $(EWT)/test.conllu.gz --gold-tokens
 
 test: $(VENV)/test-tools  ## every test
 	@echo "==> running the tests"

@@ -321,6 +321,12 @@ def make_parser(commands: Commands) -> argparse.ArgumentParser:
     demo.add_argument(
         "--random-state", type=_count(0), default=0, help="seed of data and learners (default: 0)"
     )
+    demo.add_argument(
+        "--text",
+        metavar="FILE",
+        help="English text to annotate at the end, if the package structlearn-english is installed "
+        "(default: a paragraph of ours)",
+    )
     demo.set_defaults(command=commands["demo"])
     return parser
 

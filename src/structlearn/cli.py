@@ -139,7 +139,7 @@ def _inspect(o: Any) -> int:
 def _demo(o: Any) -> int:
     from .demo import run as tour
 
-    tour(sentences=o.sentences, random_state=o.random_state)
+    tour(sentences=o.sentences, random_state=o.random_state, text=o.text)
     return 0
 
 

@@ -1,5 +1,7 @@
 """Scores by alignment: worked cases, and a second way to count."""
 
+import itertools
+
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -12,7 +14,9 @@ def token(form, *words):
     rows = []
     for word in words or (form,):
         cells = [*word.split("/"), *[""] * 5][:5]
-        form_, lemma, upos, head, relation = (c or d for c, d in zip(cells, ("", "_", "X", "0", "dep"), strict=True))
+        form_, lemma, upos, head, relation = (
+            c or d for c, d in zip(cells, ("", "_", "X", "0", "dep"), strict=True)
+        )
         rows.append(("1", form_, lemma, upos, "_", "_", head, relation, "_", "_"))
     return form, rows
 
@@ -24,7 +28,19 @@ def counts(score):
 def test_the_same_is_perfect():
     text = [[token("Fish", "Fish/fish/NOUN/2/nsubj"), token("swim", "swim/swim/VERB/0/root")]]
     assert {name: s.f1 for name, s in aligned_scores(text, text).items()} == dict.fromkeys(
-        "tokens sentences words upos xpos ufeats alltags lemmas uas las".split(), 1.0
+        [
+            "tokens",
+            "sentences",
+            "words",
+            "upos",
+            "xpos",
+            "ufeats",
+            "alltags",
+            "lemmas",
+            "uas",
+            "las",
+        ],
+        1.0,
     )
 
 
@@ -96,7 +112,7 @@ def test_spans_without_ranges_are_counted_by_sets(data):
     both = []
     for some in cuts:
         ends = [0, *sorted(some), 10]
-        both.append([(a, b) for a, b in zip(ends, ends[1:])])
+        both.append([(a, b) for a, b in itertools.pairwise(ends)])
     gold, system = ([[token(text[a:b]) for a, b in spans]] for spans in both)
     scores = aligned_scores(gold, system)
     same = len(set(both[0]) & set(both[1]))

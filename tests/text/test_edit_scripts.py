@@ -22,7 +22,7 @@ def test_a_lemma_script_gives_the_lemma(form, lemma):
 
 
 @pytest.mark.parametrize(
-    "form, lemma, other, expected",
+    ("form", "lemma", "other", "expected"),
     [
         ("walked", "walk", "Talked", "talk"),
         ("flies", "fly", "TRIES", "try"),
@@ -58,7 +58,7 @@ def test_words_that_are_no_pieces_are_rewritten(form, words):
 
 
 @pytest.mark.parametrize(
-    "form, words, other, expected",
+    ("form", "words", "other", "expected"),
     [
         ("don't", ["do", "n't"], "CAN'T", ["CA", "N'T"]),
         ("zum", ["zu", "dem"], "Zum", ["Zu", "dem"]),

@@ -55,7 +55,7 @@ def test_paragraphs_are_put_together_with_the_places_of_tokens():
 
 
 @pytest.mark.parametrize(
-    "old, new, told",
+    ("old", "new", "told"),
     [
         ("# text = So?\n", "", "no comment '# text"),
         ("# text = So?", "# text = Si?", "the token 'So' is not where '# text' has 'Si?'"),
@@ -65,7 +65,7 @@ def test_paragraphs_are_put_together_with_the_places_of_tokens():
 )
 def test_what_does_not_fit_is_refused(old, new, told):
     assert old in EXAMPLE
-    with pytest.raises(FileError, match="example.conllu") as error:
+    with pytest.raises(FileError, match=r"example\.conllu") as error:
         list(raw_paragraphs(corpus(EXAMPLE.replace(old, new))))
     assert told in str(error.value)
 

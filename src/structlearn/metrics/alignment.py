@@ -16,10 +16,11 @@ from typing import Any, NamedTuple
 __all__ = ["AlignedWord", "Score", "aligned_scores", "word_alignment"]
 
 #: Features that UFeats counts: those of every language.
-UNIVERSAL = frozenset(
-    "PronType NumType Poss Reflex Foreign Abbr Gender Animacy Number Case Definite Degree VerbForm "
-    "Mood Tense Aspect Voice Evident Polarity Person Polite".split()
-)
+UNIVERSAL = {
+    "Abbr", "Animacy", "Aspect", "Case", "Definite", "Degree", "Evident", "Foreign", "Gender",
+    "Mood", "NumType", "Number", "Person", "Polarity", "Polite", "Poss", "PronType", "Reflex",
+    "Tense", "VerbForm", "Voice",
+}  # fmt: skip
 
 Sentence = Sequence[tuple[str, Sequence[Sequence[str]]]]
 
@@ -142,22 +143,23 @@ def aligned_scores(gold: Sequence[Sentence], system: Sequence[Sentence]) -> dict
     """
     ours, theirs = _read(gold), _read(system)
     if ours.characters != theirs.characters:
-        differ = (i for i, (a, b) in enumerate(zip(ours.characters, theirs.characters)) if a != b)
-        at = next(differ, min(len(ours.characters), len(theirs.characters)))
+        pairs = zip(ours.characters, theirs.characters, strict=False)
+        shorter = min(len(ours.characters), len(theirs.characters))
+        at = next((i for i, (a, b) in enumerate(pairs) if a != b), shorter)
         raise ValueError(
             "the texts differ in more than blanks, first where the gold one has "
             f"{ours.characters[at : at + 20]!r} and the other {theirs.characters[at : at + 20]!r}"
         )
-    pairs = word_alignment(ours.words, theirs.words)
-    partner = {s: g for g, s in pairs}
+    aligned = word_alignment(ours.words, theirs.words)
+    partner = {s: g for g, s in aligned}
     partner[-1] = -1
 
     def spans(one: list[tuple[int, int]], other: list[tuple[int, int]]) -> Score:
         return Score(len(set(one) & set(other)), len(one), len(other))
 
     def words(same: Callable[[AlignedWord, AlignedWord], bool]) -> Score:
-        right = sum(same(ours.words[g], theirs.words[s]) for g, s in pairs)
-        return Score(right, len(ours.words), len(theirs.words), len(pairs))
+        right = sum(same(ours.words[g], theirs.words[s]) for g, s in aligned)
+        return Score(right, len(ours.words), len(theirs.words), len(aligned))
 
     def equal(column: Callable[[Sequence[str]], Any]) -> Score:
         return words(lambda g, s: column(g.cells) == column(s.cells))

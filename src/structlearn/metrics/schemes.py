@@ -48,7 +48,14 @@ _BILOU = _Scheme(continues="IL", goes_on="BI", unfinished="BI", tags="BILOU")
 #: Scheme of a file -> how the tags S and E of IOBES are written in it.
 _TAGS = {"bio": {"S": "B", "E": "I"}, "bilou": {"S": "U", "E": "L"}, "iobes": {}}
 _BEGINNINGS = _BIO._replace(own_type=False)
-_SCHEMES = {"beginnings": _BEGINNINGS, "bio": _BIO, "iob2": _BIO, "iobes": _IOBES, "bioes": _IOBES, "bilou": _BILOU}
+_SCHEMES = {
+    "beginnings": _BEGINNINGS,
+    "bio": _BIO,
+    "iob2": _BIO,
+    "iobes": _IOBES,
+    "bioes": _IOBES,
+    "bilou": _BILOU,
+}
 
 
 def to_bio(labels: Iterable[str]) -> list[str]:
@@ -88,9 +95,9 @@ def legal_transitions(labels: Iterable[str], scheme: str = "bio") -> Forbidden:
 
     In BIO, I-X stands after B-X or I-X only. In IOBES and BILOU, I-X and E-X (L-X) stand after B-X
     or I-X and after nothing else, and nothing else stands after these; so a sentence does not end
-    with them. "beginnings" is BIO in which a chunk has the type of its B- alone: I-X stands after any
-    B- or I-. Exactly the label sequences that keep to it are those that conversion to the scheme
-    leaves as they are.
+    with them. "beginnings" is BIO in which a chunk has the type of its B- alone: I-X stands after
+    any B- or I-. Exactly the label sequences that keep to it are those that conversion to the
+    scheme leaves as they are.
 
     Parameters
     ----------

@@ -6,6 +6,8 @@ Lemmas and the words of multiword tokens are predicted as scripts: ``walked`` â†
 
 from __future__ import annotations
 
+import itertools
+
 __all__ = ["apply_lemma_script", "apply_split_script", "lemma_script", "split_script"]
 
 #: Ways to write a word before it is edited: in lower case, as it stands, as a title, in capitals.
@@ -97,7 +99,7 @@ def apply_split_script(script: str, form: str) -> list[str]:
     """
     if script[:1] == "c":
         cuts = [0, *(len(form) - int(size) for size in script[1:].split(",")), len(form)]
-        words = [form[a:b] for a, b in zip(cuts, cuts[1:]) if a >= 0]
+        words = [form[a:b] for a, b in itertools.pairwise(cuts) if a >= 0]
         return words if all(words) and "".join(words) == form else [form]
     if script[:1] != "s":
         return [form]

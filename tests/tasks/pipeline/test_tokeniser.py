@@ -36,7 +36,7 @@ def tokeniser():
 
 def test_columns_of_characters():
     core = _core.Corpus("columns")
-    core.add_characters("ab c.D\n".encode(), bytes([0, 1, 2, 0, 1, 0, 2]), ["O", "B", "I"])
+    core.add_characters(b"ab c.D\n", bytes([0, 1, 2, 0, 1, 0, 2]), ["O", "B", "I"])
     columns = [core.cells(0, c) for c in range(core.n_columns)]
     assert columns[0] == ["a", "b", " ", "c", ".", "D", " "]
     assert columns[1] == ["^", "a", "ab", "^", "c", "c.", "c.D"]
@@ -48,13 +48,13 @@ def test_columns_of_characters():
 
 def test_kinds_of_chunks():
     core = _core.Corpus("columns")
-    core.add_characters("a@b www.x http://y".encode())
+    core.add_characters(b"a@b www.x http://y")
     kinds = core.cells(0, 7)
     assert kinds == ["m"] * 3 + ["-"] + ["u"] * 5 + ["-"] + ["u"] * 8
 
 
 @pytest.mark.parametrize(
-    "text, labels, names, told",
+    ("text", "labels", "names", "told"),
     [
         (b"ab", b"\0", ["O"], "1 labels for 2 characters"),
         (b"a", b"\1", ["O"], "a label without a name"),
@@ -112,7 +112,9 @@ def test_texts_together_are_what_they_are_alone(tokeniser):
     assert tokeniser(texts, threads=2) == tokeniser(texts)
 
 
-@pytest.mark.parametrize("text, told", [("a\0b", "character 1 of the text is NUL"), ("\ud800", "surrogate")])
+@pytest.mark.parametrize(
+    ("text", "told"), [("a\0b", "character 1 of the text is NUL"), ("\ud800", "surrogate")]
+)
 def test_what_is_no_text_is_refused(tokeniser, text, told):
     with pytest.raises(ValueError, match=told):
         tokeniser([text])

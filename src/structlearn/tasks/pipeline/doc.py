@@ -335,7 +335,9 @@ def _space_after(behind: str, last: bool) -> str:
 
 
 def _escaped(blanks: str) -> str:
-    return "".join(_ESCAPES.get(c) or (c if c.isprintable() else f"\\u{ord(c):04x}") for c in blanks)
+    return "".join(
+        _ESCAPES.get(c) or (c if c.isprintable() else f"\\u{ord(c):04x}") for c in blanks
+    )
 
 
 def _joined(misc: str, more: str) -> str:

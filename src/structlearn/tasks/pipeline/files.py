@@ -36,7 +36,9 @@ def text_pieces(source: str | os.PathLike[str], size: int = _SIZE) -> Iterator[s
             try:
                 held += decoder.decode(block)
             except UnicodeDecodeError as error:
-                reason = f"not valid UTF-8 after byte {n_read + error.start}: convert the file first"
+                reason = (
+                    f"not valid UTF-8 after byte {n_read + error.start}: convert the file first"
+                )
                 raise FileError(os.fspath(source), reason) from None
             n_read += len(block)
             if "\0" in held:

@@ -100,9 +100,7 @@ class PipelineFitting:
         common = {"n_jobs": p.n_jobs, "random_state": p.random_state, "verbose": p.verbose}
         return {**common, **_SETTINGS[stage], **(given if isinstance(given, dict) else {})}
 
-    def _stage(
-        self, name: str, learn: Callable[[], Any], kind: type[Any] = TaggerModel
-    ) -> None:
+    def _stage(self, name: str, learn: Callable[[], Any], kind: type[Any] = TaggerModel) -> None:
         """Learn a stage, or take it from the folder of an earlier run."""
         if self.pipeline.verbose:
             say(f"stage: {name}")

@@ -1,8 +1,8 @@
 """Tokens and sentences of running text: a chain over its characters.
 
-A token is a chunk of characters, and its first one begins a sentence (B-S) or not (B-T); the others
-are I-T, and O is what no token has. Only legal sequences of them are possible: I-T stands after B-S,
-B-T or I-T. What is learned is a :class:`~structlearn.tasks.Tagger` whose tokens are characters.
+A token is a chunk of characters. Its first character begins a sentence (B-S) or not (B-T), the
+others are I-T; O is what no token has. Only legal sequences are possible: I-T stands after B-S, B-T
+or I-T. What is learned is a :class:`~structlearn.tasks.Tagger` whose tokens are characters.
 """
 
 from __future__ import annotations
@@ -23,15 +23,22 @@ if TYPE_CHECKING:
 
     Span = tuple[int, int]
 
-__all__ = ["TOKENISER_FEATURES", "Tokeniser", "check_text", "labelled_characters", "paragraphs", "train_tokeniser"]
+__all__ = [
+    "TOKENISER_FEATURES",
+    "Tokeniser",
+    "check_text",
+    "labelled_characters",
+    "paragraphs",
+    "train_tokeniser",
+]
 
 LABELS = ["O", "B-S", "B-T", "I-T"]
 #: Sentences of one training example: more of them would make the updates coarse.
 _TOGETHER = 8
 
-#: ``word`` is the character, ``pos`` and ``chunk`` what blanks leave before it and from it on; where
-#: a sentence may begin, ``c4`` and ``c6`` are what stands before that, ``c5`` and ``c7`` behind it;
-#: ``c8`` marks addresses.
+#: ``word`` is the character, ``pos`` and ``chunk`` what blanks leave before it and from it on.
+#: Where a sentence may begin, ``c4`` and ``c6`` are what stands before that, ``c5`` and ``c7``
+#: behind it; ``c8`` marks addresses.
 TOKENISER_FEATURES = """
 word[-3..3]
 word[-1] word[0]
