@@ -14,7 +14,8 @@ def conllu(sentences):
     for s in sentences:
         rows = zip(s.words, s.tags, s.heads, s.deprels, strict=True)
         blocks.append(
-            "\n".join(
+            f"# text = {' '.join(s.words)}\n"
+            + "\n".join(
                 f"{i}\t{word}\t_\t{coarse.get(tag[0], 'X')}\t{tag}\t_\t{head}\t{relation}\t_\t_"
                 for i, (word, tag, head, relation) in enumerate(rows, 1)
             )

@@ -11,7 +11,9 @@ import itertools
 __all__ = ["apply_lemma_script", "apply_split_script", "lemma_script", "split_script"]
 
 #: Ways to write a word before it is edited: in lower case, as it stands, as a title, in capitals.
-_CASES = {"l": str.lower, "k": str, "t": str.capitalize, "u": str.upper}
+_CASES: dict[str, Callable[[str], str]] = {
+    "l": str.lower, "k": str, "t": str.capitalize, "u": str.upper,
+}  # fmt: skip
 
 #: The script that leaves a token whole.
 WHOLE = "_"
