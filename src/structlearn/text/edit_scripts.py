@@ -7,6 +7,7 @@ Lemmas and the words of multiword tokens are predicted as scripts: ``walked`` â†
 from __future__ import annotations
 
 import itertools
+from collections.abc import Callable
 
 __all__ = ["apply_lemma_script", "apply_split_script", "lemma_script", "split_script"]
 

@@ -20,7 +20,7 @@ _COLUMNS = ((3, "upos"), (4, "xpos"), (5, "feats"))
 def add_confidence(pipeline: Any, docs: list[Doc]) -> None:
     """Set the confidence of the tokens and words of documents."""
     parts, stages = pipeline.model_.parts, pipeline.stages
-    if "tokeniser" in stages and pipeline.own_tokeniser is None:
+    if "tokeniser" in stages and pipeline._own_tokeniser is None:
         for doc in docs:
             _add_tokens(parts["tokeniser"], doc)
     sentences = [sentence.words for doc in docs for sentence in doc.sentences]

@@ -27,7 +27,13 @@ __all__ = ["Pipeline"]
 _BATCH = 200_000
 
 
-class Pipeline(DeclaredParameters):
+class _Learned:
+    """What fitting sets."""
+
+    model_: PipelineModel
+
+
+class Pipeline(_Learned, DeclaredParameters):
     """Annotates running text: sentences, tokens, words, tags, lemmas, trees.
 
     Each stage is a task of the library, learned from one treebank in CoNLL-U: tokens and sentences
@@ -85,9 +91,8 @@ class Pipeline(DeclaredParameters):
     random_state: int = 0
     verbose: int = 0
 
-    model_: PipelineModel
     #: A function of your own from a text to the places of its tokens, by sentence.
-    own_tokeniser: Callable[[str], Places] | None = None
+    _own_tokeniser: Callable[[str], Places] | None = None
     _left_out: tuple[str, ...] = ()
 
     # -- learning -------------------------------------------------------------------------------
@@ -180,7 +185,7 @@ class Pipeline(DeclaredParameters):
     @property
     def stages(self) -> tuple[str, ...]:
         """The stages that are run, in their order."""
-        own = ("tokeniser",) if self.own_tokeniser is not None else ()
+        own = ("tokeniser",) if self._own_tokeniser is not None else ()
         has = {*self._fitted().stages, *own} - set(self._left_out)
         return tuple(stage for stage in STAGES if stage in has)
 
@@ -213,7 +218,7 @@ or load a model
         """
         self._fitted()
         other = copy.copy(self)
-        other.own_tokeniser = function
+        other._own_tokeniser = function
         other._prepare()
         return other
 
@@ -311,9 +316,13 @@ or load a model
             self._add_confidence(docs)
         return docs[0]
 
+    def predict(self, X: Iterable[Sequence[str]]) -> list[Any]:
+        """Return the trees of sentences whose tokens are known."""
+        return [sentence.tree for sentence in self.annotate(X)]
+
     def _annotated(self, texts: Sequence[str], threads: int, confidence: bool = False) -> list[Doc]:
-        if self.own_tokeniser is not None:
-            found = [_checked(text, self.own_tokeniser(text)) for text in texts]
+        if self._own_tokeniser is not None:
+            found = [_checked(text, self._own_tokeniser(text)) for text in texts]
         elif self._tokeniser is None or "tokeniser" in self._left_out:
             raise ValueError(
                 "the pipeline has no tokeniser: give sentences of tokens to annotate(), or a "

@@ -87,7 +87,7 @@ class AgreeingTagger:
 
     def __call__(self, corpus: Corpus, threads: int = 1) -> list[tuple[str, str, str]]:
         """Return (UPOS, XPOS, FEATS) of each word of all sentences."""
-        return [self.combinations[k] for k in self.numbers(corpus, threads)[0]]  # type: ignore[misc]
+        return [self.combinations[k] for k in self.numbers(corpus, threads)[0]]
 
 
 def seen_combinations(corpus: Corpus) -> list[tuple[str, str, str]]:

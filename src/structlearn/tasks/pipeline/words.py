@@ -155,7 +155,7 @@ def train_lemmatiser(corpus: Corpus, *, rare: int = 1, **parameters: Any) -> Tag
     Parameters
     ----------
     corpus : Corpus
-        Of CoNLL-U, with the tags that words will have.
+        Of CoNLL-U, with tags.
     rare : int
         Scripts of fewer forms than this are not learned.
     """
