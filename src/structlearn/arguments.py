@@ -593,6 +593,13 @@ def _add_train_pipeline(p: argparse.ArgumentParser, commands: Commands) -> None:
         help="taggers: average the weights of N runs with different seeds (default: 5)",
     )
     p.add_argument(
+        "--prune",
+        metavar="W",
+        type=_amount,
+        default=0.0,
+        help="taggers: drop weights up to this absolute value, for a smaller file (default: 0)",
+    )
+    p.add_argument(
         "--checkpoint",
         metavar="DIR",
         help="keep finished stages in this folder, and go on from there after an interruption",

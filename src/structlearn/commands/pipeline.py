@@ -28,9 +28,10 @@ def train(o: Any) -> Callable[[], None]:
     from ..tasks.pipeline.pipeline import Pipeline
 
     parser = {"hash_bits": o.hash_bits, "order": o.order}
+    tags = {"prune": o.prune, **({"n_models": o.n_models} if o.n_models else {})}
     pipeline = Pipeline(
         tokeniser=not o.no_tokeniser,
-        tags={"n_models": o.n_models} if o.n_models else True,
+        tags=tags,
         parser={name: value for name, value in parser.items() if value is not None} or True,
         folds=o.folds,
         checkpoint=o.checkpoint,

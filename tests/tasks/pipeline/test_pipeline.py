@@ -160,6 +160,10 @@ def test_confidences_are_probabilities(nlp):
     first = make(parser={"order": 1, "hash_bits": 14, **SMALL}).fit(treebank(60))
     words = first(TEXT, confidence=True).words
     assert all(0 <= word.confidence["head"] <= 1 for word in words)
+    sentence = [["The", "cat", "sees", "a", "dog", "."]]
+    ((best, tree), (second, _)) = first.predict_kbest(sentence, 2)[0]
+    assert best >= second
+    assert tree == first.predict(sentence)[0]
 
 
 def test_nothing_is_an_empty_document(nlp):
@@ -220,6 +224,15 @@ def test_pieces_of_a_file_are_the_file(tmp_path_factory, parts, size):
     assert "".join(found) == "".join(parts)
     for piece in found[:-1]:
         assert piece.endswith("\n")
+
+
+def test_pieces_are_bounded_whatever_the_file(tmp_path):
+    path = tmp_path / "x.txt"
+    for text in ("word " * 800_000, "x" * 4_000_000, "a line\n" * 600_000):
+        path.write_text(text)
+        sizes = [len(piece) for piece in text_pieces(path)]
+        assert sum(sizes) == len(text)
+        assert max(sizes) < 1.3e6
 
 
 @pytest.mark.parametrize(

@@ -9,12 +9,10 @@ from ... import _core
 from ...exceptions import CapabilityError
 from ...text.edit_scripts import apply_lemma_script
 from .doc import Doc
-from .pipeline import words_corpus
+from .pipeline import tagged_corpus
 from .tokeniser import paragraphs
 
 __all__ = ["add_confidence"]
-
-_COLUMNS = ((3, "upos"), (4, "xpos"), (5, "feats"))
 
 
 def add_confidence(pipeline: Any, docs: list[Doc]) -> None:
@@ -26,18 +24,12 @@ def add_confidence(pipeline: Any, docs: list[Doc]) -> None:
     sentences = [sentence.words for doc in docs for sentence in doc.sentences]
     if not sentences:
         return
-    corpus = words_corpus([[word.form for word in words] for words in sentences])
-    flat = [word for words in sentences for word in words]
+    corpus = tagged_corpus(sentences)
     if "tags" in stages:
-        for column, name in _COLUMNS:
+        for name in ("upos", "xpos", "feats"):
             index = {label: k for k, label in enumerate(parts[name].shown)}
-            rows = _marginals(parts[name], corpus, sentences)
-            for word, p in rows:
+            for word, p in _marginals(parts[name], corpus, sentences):
                 word.confidence[name] = p[index[getattr(word, name)]]
-            cells = [getattr(word, name) for word in flat]
-            names = sorted(set(cells))
-            place = {cell: k for k, cell in enumerate(names)}
-            corpus._core.set_column(column, array("I", map(place.__getitem__, cells)), names)
     if "lemmas" in stages:
         shown = parts["lemmas"].shown
         for word, p in _marginals(parts["lemmas"], corpus, sentences):

@@ -320,6 +320,18 @@ or load a model
         """Return the trees of sentences whose tokens are known."""
         return [sentence.tree for sentence in self.annotate(X)]
 
+    def predict_kbest(
+        self, X: Iterable[Sequence[str]], n: int = 5
+    ) -> list[list[tuple[float, Any]]]:
+        """Return the n best trees of sentences whose tokens are known, as (score, tree).
+
+        Best first, given the tags that were found. The parser must be of order 1.
+        """
+        words = [sentence.words for sentence in self.annotate(X).sentences]
+        parser = self.model_.parts["parser"]
+        number = check_whole("n", n, 1)
+        return [sums.kbest(number) for sums in parser.sums((tagged_corpus(words), [None] * 3))]
+
     def _annotated(self, texts: Sequence[str], threads: int, confidence: bool = False) -> list[Doc]:
         if self._own_tokeniser is not None:
             found = [_checked(text, self._own_tokeniser(text)) for text in texts]
@@ -484,6 +496,16 @@ def words_corpus(sentences: Sequence[Sequence[str]]) -> Corpus:
         ids, blank = list(map(str, range(1, n + 1))), ["_"] * n
         core.add_sentence([ids, list(forms), *[blank] * 8])
     return Corpus(core, "conllu")
+
+
+def tagged_corpus(sentences: Sequence[Sequence[Any]]) -> Corpus:
+    """Return words that have their tags as a corpus of CoNLL-U."""
+    corpus = words_corpus([[word.form for word in words] for words in sentences])
+    rows = [(word.upos, word.xpos, word.feats) for words in sentences for word in words]
+    names = sorted(set(rows))
+    place = {row: k for k, row in enumerate(names)}
+    put_tags(corpus, map(place.__getitem__, rows), names)
+    return corpus
 
 
 def put_tags(corpus: Corpus, numbers: Iterable[int], combinations: Sequence[Any]) -> None:

@@ -12,6 +12,7 @@ from array import array
 from collections.abc import Iterator, Sequence
 
 from ... import _core
+from ...io.stored_model import stored_temperature
 from ...text.corpus import NO_TEXT, Corpus, is_text
 from ...text.surface import raw_paragraphs
 from ...text.templates import FeatureTemplates
@@ -139,6 +140,7 @@ def train_tokeniser(characters: Corpus, **parameters: Any) -> TaggerModel:
     given = {"names": False, "min_count": 2, **parameters}
     tagger = Tagger(FeatureTemplates.parse(TOKENISER_FEATURES), scheme="beginnings", **given)
     model: TaggerModel = tagger.fit(characters).model_
+    model.temperature = stored_temperature(model.training)  # 1 where it was a log loss
     return model
 
 
