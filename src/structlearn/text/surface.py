@@ -67,7 +67,7 @@ def surface(corpus: Corpus, number: int) -> SurfaceSentence:
     forms, misc = corpus.cells(number, "form"), corpus.cells(number, "misc")
     ranges: dict[int, tuple[str, int, str]] = {}
     text, begins = None, ""
-    for position, aside in corpus._core.asides(number):
+    for position, aside in corpus.core.asides(number):
         if aside.startswith("#"):
             key, _, value = aside[1:].partition("=")
             words = key.split()
@@ -87,7 +87,7 @@ def surface(corpus: Corpus, number: int) -> SurfaceSentence:
             raise FileError(
                 corpus.path or "the corpus",
                 f"the range {cells[0]} of a multiword token does not fit its sentence",
-                corpus._core.line_number(number),
+                corpus.core.line_number(number),
             )
         ranges[position] = (cells[1], length, cells[9])
     tokens, at = [], 0
@@ -130,7 +130,7 @@ def _spans(corpus: Corpus, number: int, sentence: SurfaceSentence) -> list[tuple
     text = sentence.text
 
     def wrong(reason: str) -> Any:
-        where = corpus._core.line_number(number)
+        where = corpus.core.line_number(number)
         return FileError(corpus.path or "the corpus", f"sentence {number + 1}: {reason}", where)
 
     if text is None:

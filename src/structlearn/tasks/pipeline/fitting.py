@@ -150,4 +150,4 @@ class PipelineFitting:
 
 
 def _copy(corpus: Corpus) -> Corpus:
-    return Corpus(corpus._core.copy(), corpus.format, corpus.path)
+    return Corpus(corpus.core.copy(), corpus.format, corpus.path)

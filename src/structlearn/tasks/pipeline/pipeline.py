@@ -512,4 +512,4 @@ def put_tags(corpus: Corpus, numbers: Iterable[int], combinations: Sequence[Any]
     """Set the three columns of tags, given by the numbers of their combinations."""
     cells = array("I", numbers)
     for column in range(3):
-        corpus._core.set_column(3 + column, cells, [row[column] for row in combinations])
+        corpus.core.set_column(3 + column, cells, [row[column] for row in combinations])

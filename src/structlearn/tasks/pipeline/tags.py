@@ -133,7 +133,7 @@ def _calibrated(model: TaggerModel, dev: Corpus, column: str) -> float:
     gold = array("i")
     for s in range(len(dev)):
         gold.extend(index.get(label, -1) for label in dev.cells(s, column))
-    return best_temperature(lambda t: float(model.core.log_loss(dev._core, gold, t)))
+    return best_temperature(lambda t: float(model.core.log_loss(dev.core, gold, t)))
 
 
 def jackknifed(
