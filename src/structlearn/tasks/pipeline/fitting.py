@@ -26,7 +26,7 @@ __all__ = ["PipelineFitting"]
 _SETTINGS: dict[str, dict[str, Any]] = {
     # The log loss; many of its weights are next to nothing.
     "tokeniser": {"learner": "adagrad", "temperature": 1.0, "max_iter": 5, "prune": 0.02},
-    "splitter": {"max_iter": 5},
+    "splitter": {"max_iter": 8},
     "tags": {},
     "lemmas": {"max_iter": 8},
     "parser": {},
