@@ -166,6 +166,12 @@ def test_confidences_are_probabilities(nlp):
     assert tree == first.predict(sentence)[0]
 
 
+def test_a_parser_may_read_lemmas():
+    nlp = make(parser={"lemmas": True, "hash_bits": 14, **SMALL}).fit(treebank(60))
+    assert nlp.model_.parts["parser"].lemmas
+    assert nlp(TEXT).sentences[0].tree is not None
+
+
 def test_nothing_is_an_empty_document(nlp):
     for text in ("", " \n\n "):
         doc = nlp(text)
@@ -202,6 +208,7 @@ def test_formats_of_files(nlp, tmp_path):
         assert nlp.label_file(source, out, format=format) == len(nlp(TEXT * 3).words)
         found[format] = out.getvalue().decode()
     check_conllu(found["conllu"])
+    assert found["conllu"].count("# newdoc") == 1
     text = TEXT * 3
     for line in found["json"].splitlines():
         row = json.loads(line)

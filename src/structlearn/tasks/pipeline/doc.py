@@ -240,7 +240,7 @@ class Doc:
         Parameters
         ----------
         first_id : int, default=1
-            The number of the first sentence.
+            The number of the first sentence; a document begins with number 1.
         confidence : bool, default=False
             Write the probabilities that words have into the last column.
         """
@@ -251,7 +251,7 @@ class Doc:
         paragraph, k = True, 0
         for number, sentence in enumerate(self.sentences, first_id):
             if paragraph:
-                out.append("# newpar" if number > first_id else "# newdoc\n# newpar")
+                out.append("# newpar" if number > 1 else "# newdoc\n# newpar")
             at = len(out)
             line = []
             for token in sentence.tokens:

@@ -385,7 +385,13 @@ or load a model
             for word, lemma in zip(flat, (one for row in lemmas for one in row), strict=True):
                 word.lemma = lemma
         if "parser" in stages:
-            trees, _ = self.model_.parts["parser"].parse_corpus(corpus, [None] * 3, threads)
+            parser = self.model_.parts["parser"]
+            if parser.lemmas:
+                names = sorted({word.lemma for word in flat})
+                place = {name: k for k, name in enumerate(names)}
+                cells = array("I", (place[word.lemma] for word in flat))
+                corpus.core.set_column(2, cells, names)
+            trees, _ = parser.parse_corpus(corpus, [None] * 3, threads)
             arcs = (arc for tree in trees for arc in tree)
             for word, (head, relation) in zip(flat, arcs, strict=True):
                 word.head, word.relation = head, relation
