@@ -275,6 +275,21 @@ def make_parser(commands: Commands) -> argparse.ArgumentParser:
         "--random-state", type=_count(0), default=0, help="seed of data and learners (default: 0)"
     )
     demo.set_defaults(command=commands["demo"])
+
+    workbench = subparsers.add_parser(
+        "workbench",
+        help="a page on this machine: the algorithms step by step, and text through models",
+        description="Serve a page on 127.0.0.1 that shows the algorithms step by step, on scores "
+        "that can be changed, and text through the models named here. Ends with Ctrl-C.",
+    )
+    workbench.add_argument("models", metavar="MODEL", nargs="*", help="model files to try on text")
+    workbench.add_argument(
+        "--port", type=_count(0), default=0, help="port to listen on (default: a free one)"
+    )
+    workbench.add_argument(
+        "--no-browser", action="store_true", help="print the link, and do not open it"
+    )
+    workbench.set_defaults(command=commands["workbench"])
     return parser
 
 
