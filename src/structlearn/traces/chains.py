@@ -76,7 +76,7 @@ def beam_search(width: int, **scores: Any) -> Trace:
     :meth:`Chain.beam`. A beam of this width that ends nowhere is not widened here.
     """
     theta = _theta(scores)
-    search = Search(_Prefixes(), width, theta)
+    search = Search(_Prefixes("transition" in theta), width, theta)
     steps = []
     while search.step():
         kept = [{"prefix": list(i.prefix), "value": i.score} for i in search.beam]
@@ -85,12 +85,15 @@ def beam_search(width: int, **scores: Any) -> Trace:
     if not search.beam or not steps:
         raise nothing_legal()
     best = search.beam[0]
-    about = {"width": width, "exact": not search.pruned, **_sizes(scores)}
+    about = {"width": width, "exact": not any(step["dropped"] for step in steps[:-1]), **_sizes(scores)}
     return Trace("beam search", steps, list(best.prefix), best.score, about)
 
 
 class _Prefixes(BeamSearch):
-    """The prefixes of a chain; those that end alike share their future."""
+    """The prefixes of a chain; those that end alike share their future, all without transitions."""
+
+    def __init__(self, remembers: bool) -> None:
+        self.remembers = remembers
 
     def beam_steps(self, prefix: Any, **theta: Any) -> Iterable[tuple[Any, float]] | None:
         t = len(prefix)
@@ -104,7 +107,7 @@ class _Prefixes(BeamSearch):
         return [((*prefix, k), float(added[k])) for k in range(n_labels)]
 
     def beam_state(self, prefix: Any) -> Any:
-        return len(prefix), prefix[-1]
+        return len(prefix), prefix[-1] if self.remembers else None
 
 
 def _extra(theta: dict[str, Any], t: int, length: int) -> Any:

@@ -56,7 +56,8 @@ class Chart:
         self._first: list[tuple[int, str]] = []
         at = 0
         for name, a in theta.items():
-            self._first.append((at, name))
+            if a.size:
+                self._first.append((at, name))
             at += a.size
 
     def part(self, index: int) -> tuple[str, list[int]]:

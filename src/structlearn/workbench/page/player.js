@@ -9,12 +9,12 @@ export function makePlayer(show) {
   const range = el("input", { type: "range", min: 0, max: 0, step: 1, value: 0, "aria-label": "Step", oninput: (e) => { stop(); go(Number(e.target.value)); } });
   const play = button("▶ Play", () => (timer ? stop() : start()), { class: "play", "aria-pressed": "false" });
 
-  function go(step, quiet = false) {
+  function go(step) {
     at = Math.max(0, Math.min(steps - 1, step));
     range.value = at;
     range.setAttribute("aria-valuetext", `step ${at + 1} of ${steps}`);
     where.textContent = steps ? `step ${at + 1} of ${steps}` : "no steps";
-    show(at, quiet);
+    show(at);
   }
   function stop() {
     clearInterval(timer);
@@ -43,7 +43,7 @@ export function makePlayer(show) {
     reset(count, step) {
       steps = count;
       range.max = Math.max(0, count - 1);
-      go(Math.min(step, count - 1), true);
+      go(Math.min(step, count - 1));
     },
     go,
     stop,

@@ -84,13 +84,12 @@ export function mountLab(root, lab, source, begin, changed) {
     if (again) { again = false; ask(); }
   }
 
-  function show(at, quiet) {
+  function show(at) {
     if (!answer || !answer.steps.length) return;
     const step = answer.steps[at];
     picture.replaceChildren(lab.draw(answer, at, state, source.recorded ? null : set));
     formula.replaceChildren(...(step.formula || []).map((text) => el("div", {}, text)));
-    if (!quiet) said.textContent = step.say || "";
-    else said.textContent = (step.say || "");
+    said.textContent = step.say || "";
     answers.replaceChildren(...[lab.answers(answer, at, state)].flat());
     changed(state, at);
   }
@@ -104,7 +103,7 @@ export function mountLab(root, lab, source, begin, changed) {
     setTimeout(() => { note.textContent = ""; }, 2500);
   };
   root.replaceChildren(el("section", { class: "lab", "aria-label": lab.title },
-    el("div", { class: "head" }, el("h2", {}, lab.title), el("p", { class: "about" }, lab.about)),
+    source.recorded ? [] : el("div", { class: "head" }, el("h2", {}, lab.title), el("p", { class: "about" }, lab.about)),
     controls, wrong,
     el("div", { class: "columns" },
       el("div", { class: "stage" }, picture, player.bar, said, formula),
