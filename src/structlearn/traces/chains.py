@@ -85,7 +85,7 @@ def beam_search(width: int, **scores: Any) -> Trace:
     if not search.beam or not steps:
         raise nothing_legal()
     best = search.beam[0]
-    about = {"width": width, "exact": not any(step["dropped"] for step in steps[:-1]), **_sizes(scores)}
+    about = {"width": width, "exact": not search.pruned, **_sizes(scores)}
     return Trace("beam search", steps, list(best.prefix), best.score, about)
 
 

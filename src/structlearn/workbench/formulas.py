@@ -11,7 +11,7 @@ _DIGITS = str.maketrans("0123456789", "₀₁₂₃₄₅₆₇₈₉")
 
 
 def number(x: float, digits: int = 3) -> str:
-    """Return a number as a reader writes it: 12.7, −5, 0.333, −∞."""
+    """Return a number as a reader writes it: 12.7, −5, 0.333, −∞; rounding errors are 0."""
     if x == -math.inf:
         return "−∞"
     if x == math.inf:
@@ -19,7 +19,7 @@ def number(x: float, digits: int = 3) -> str:
     text = f"{x:.{digits}f}".rstrip("0").rstrip(".") if digits else f"{x:.0f}"
     if text in ("-0", ""):
         text = "0"
-    if text == "0" and x != 0 and abs(x) < 10**-digits:
+    if text == "0" and 1e-7 < abs(x):
         text = f"{x:.1e}"
     return text.replace("-", "−")
 

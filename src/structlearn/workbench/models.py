@@ -26,7 +26,7 @@ MOST_BYTES = 64 * 2**20
 def _demo_data() -> Any:
     from ..datasets import make_treebank
 
-    return make_treebank(400, random_state=0)
+    return make_treebank(200, random_state=0)
 
 
 def _demo_tagger() -> Any:
@@ -34,19 +34,22 @@ def _demo_tagger() -> Any:
 
     bank = _demo_data()
     X = [[(w,) for w in s.words] for s in bank]
-    return Tagger(learner="crf", max_iter=30, features="pos").fit(X, [s.tags for s in bank])
+    return Tagger("pos", learner="crf", max_iter=30).fit(X, [s.tags for s in bank])
 
 
 def _demo_parser() -> Any:
     from ..tasks import DependencyParser
 
-    return DependencyParser(max_iter=5, order=1).fit(list(_demo_data()))
+    rows = [
+        list(zip(s.words, s.tags, s.heads, s.deprels, strict=True)) for s in _demo_data()
+    ]
+    return DependencyParser(order=1, max_iter=4, hash_bits=17, n_folds=2).fit(rows)
 
 
 def _demo_constituency() -> Any:
     from ..tasks import ConstituencyParser
 
-    return ConstituencyParser(max_iter=5).fit([s.brackets for s in _demo_data()])
+    return ConstituencyParser(max_iter=4).fit([s.brackets for s in _demo_data()])
 
 
 class Models:

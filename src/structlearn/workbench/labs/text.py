@@ -11,7 +11,7 @@ from ..requests import Refused, Request
 
 __all__ = ["answer"]
 
-MOST_WORDS, MOST_RANKS = 60, 100
+MOST_WORDS, MOST_RANKS = 60, 500
 
 
 def answer(request: Request, models: Models) -> dict[str, Any]:
@@ -144,7 +144,7 @@ def _next(ranked: list[Any], rank: int, named: Any) -> dict[str, Any] | None:
 
 
 def _arcs(tree: Any) -> list[tuple[int, int, str]]:
-    return [(int(h), m, str(r)) for m, (h, r) in enumerate(zip(tree.heads, tree.deprels, strict=True), 1)]
+    return [(int(h), m, str(r)) for m, (h, r) in enumerate(tree, 1)]
 
 
 def _parser(model: Any, words: list[str], forbidden: list[tuple[Any, ...]]) -> dict[str, Any]:

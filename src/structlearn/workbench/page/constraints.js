@@ -18,7 +18,7 @@ export const constraintsLab = {
   },
   controls(state, set) {
     return [
-      area("Constraints, one a line", state.constraints, 3, (constraints) => set({ constraints }, { step: -1 })),
+      area("Constraints, one per line", state.constraints, 3, (constraints) => set({ constraints }, { step: -1 })),
       toggle("Loss augmentation (+1 where not gold)", state.augmented, (augmented) => set({ augmented })),
     ];
   },

@@ -64,9 +64,9 @@ export function resized(table, rows, columns, blank = 0) {
     Array.from({ length: columns }, (_, j) => (table && table[i] && table[i][j] !== undefined ? table[i][j] : blank)));
 }
 
-export function table(caption, head, rows, marked) {
+export function table(caption, head, rows, marked, kind = "") {
   return el("div", { class: "scroll" },
-    el("table", {},
+    el("table", { class: kind },
       el("caption", {}, caption),
       el("thead", {}, el("tr", {}, head.map((h) => el("th", { scope: "col" }, h)))),
       el("tbody", {}, rows.map((row, i) =>

@@ -59,7 +59,7 @@ function drawPlane(answer, at, state, set) {
     return dot;
   });
   const picture = svg("svg", { viewBox: `0 0 ${ACROSS} ${DOWN}`, width: ACROSS, role: "img", "aria-label": step.say, class: "drawing plane" },
-    svg("defs", {}, svg("marker", { id: "tip", viewBox: "0 0 8 8", refX: 6, refY: 4, markerWidth: 6, markerHeight: 6, orient: "auto" }, svg("path", { d: "M0 0L8 4L0 8Z", class: "tip" }))),
+    svg("defs", {}, svg("marker", { id: "tip", viewBox: "0 0 8 8", refX: 7, refY: 4, markerWidth: 10, markerHeight: 10, markerUnits: "userSpaceOnUse", orient: "auto" }, svg("path", { d: "M0 0L8 4L0 8Z", class: "tip" }))),
     regions, svg("path", { class: "axis", d: `M0 ${DOWN / 2}H${ACROSS}M${ACROSS / 2} 0V${DOWN}` }),
     step.wrong || state.algorithm !== "perceptron" ? border(step.before, "before") : [], border(w, "border"), dots);
   if (set) picture.addEventListener("dblclick", (e) => {
@@ -74,9 +74,9 @@ function drawPlanes(answer, at) {
   const { s, objective, models } = answer.slice, x = s;
   const lowest = (y) => y.indexOf(Math.min(...y));
   const now = models[Math.min(at, models.length - 1)], i = lowest(now);
-  const series = [{ x, y: objective, kind: "true", name: "the objective", at: 0 }];
+  const series = [{ x, y: objective, kind: "true", name: "the objective", at: 10 }];
   if (at > 0) series.push({ x, y: models[at - 1], kind: "old" });
-  series.push({ x, y: now, kind: "model", name: "what the working set knows" });
+  series.push({ x, y: now, kind: "model", name: "known so far", at: 74 });
   return chart(series, {
     x: "weights, as multiples of the last ones", y: "½‖w‖² + C·slack", least: 0, most: Math.max(...objective) * 1.1,
     label: answer.steps[at].say, points: [[x[i], now[i], "model"], [x[i], objective[i], "true"]],
@@ -139,7 +139,7 @@ export const learningLab = {
   inputs(state, set) {
     if (state.topic === "plane") {
       return [
-        el("p", { class: "hint" }, "Drag points in the picture; double-click adds one. Or write them: x, y and a class from A to D, a point a line."),
+        el("p", { class: "hint" }, "Drag points in the picture; double-click adds one. Or write them, one point per line: x, y and a class from A to D."),
         area("Points", state.points.map(([x, y, k]) => `${x} ${y} ${NAMES[k]}`).join("\n"), 10, (text) => {
           const points = text.split("\n").filter((l) => l.trim()).map((l) => l.trim().replace("−", "-").split(/[\s,]+/));
           const read = points.map(([x, y, k]) => [Number(x), Number(y), NAMES.indexOf((k || "").toUpperCase())]);

@@ -36,10 +36,10 @@ export function arcPath(h, m, place) {
 export function drawArcs(words, arcs, { boxes = [], label, under = () => "" }) {
   const place = (i) => 48 + i * WORD;
   const far = Math.max(1, ...arcs.map(([h, m]) => Math.abs(h - m)));
-  const top = 60 + 20 * Math.min(6, far), width = 96 + words.length * WORD, height = top + 56;
+  const top = 60 + 20 * Math.min(6, far), width = 96 + words.length * WORD, height = top + (boxes.length ? 56 : 34);
   const names = ["root", ...words];
   return svg("svg", { viewBox: `0 ${-top} ${width} ${height}`, width, role: "img", "aria-label": label, class: "drawing" },
-    svg("defs", {}, svg("marker", { id: "tip", viewBox: "0 0 8 8", refX: 6, refY: 4, markerWidth: 6, markerHeight: 6, orient: "auto" },
+    svg("defs", {}, svg("marker", { id: "tip", viewBox: "0 0 8 8", refX: 7, refY: 4, markerWidth: 10, markerHeight: 10, markerUnits: "userSpaceOnUse", orient: "auto" },
       svg("path", { d: "M0 0L8 4L0 8Z", class: "tip" }))),
     boxes.map(([some, text]) => {
       const low = Math.min(...some), high = Math.max(...some);
@@ -49,7 +49,7 @@ export function drawArcs(words, arcs, { boxes = [], label, under = () => "" }) {
     }),
     arcs.map(([h, m, kind, text]) => {
       const { d, top: y, middle } = arcPath(h, m, place);
-      return svg("g", { class: "arc " + kind }, svg("path", { d, "marker-end": "url(#tip)" }),
+      return svg("g", { class: "arc " + kind }, svg("path", { d, "marker-end": kind === "gold" ? null : "url(#tip)" }),
         text ? svg("text", { x: middle, y: y - 3, class: "arctext" }, text) : null);
     }),
     names.map((w, i) => svg("g", {}, svg("text", { x: place(i), y: 4, class: i ? "word" : "word root" }, w), svg("text", { x: place(i), y: 22, class: "under" }, i ? under(i - 1) : ""))));
@@ -159,7 +159,7 @@ export const parseLab = {
     if (state.kind === "constituents") {
       return [
         line("Words", state.words.join(" "), (v) => split(v).length && set({ words: split(v) }, { step: 0 })),
-        area("Grammar: a rule a line, with its score; the first is the root's", state.grammar, 12, (grammar) => set({ grammar })),
+        area("Grammar: one rule per line, with its score; the first rule's left side is the root", state.grammar, 12, (grammar) => set({ grammar })),
       ];
     }
     const names = ["root", ...state.words];

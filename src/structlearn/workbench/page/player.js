@@ -29,11 +29,11 @@ export function makePlayer(show) {
     timer = setInterval(() => (at >= steps - 1 ? stop() : go(at + 1)), 900);
   }
   const bar = el("div", { class: "player", role: "group", "aria-label": "Steps" },
-    button("⏮", () => { stop(); go(0); }, { "aria-label": "First step" }),
+    button("|◀", () => { stop(); go(0); }, { "aria-label": "First step" }),
     button("◀", () => { stop(); go(at - 1); }, { "aria-label": "Step back" }),
     play,
     button("▶", () => { stop(); go(at + 1); }, { "aria-label": "Step forward" }),
-    button("⏭", () => { stop(); go(steps - 1); }, { "aria-label": "Last step" }),
+    button("▶|", () => { stop(); go(steps - 1); }, { "aria-label": "Last step" }),
     range, where);
 
   return {

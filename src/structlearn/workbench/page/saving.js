@@ -1,7 +1,7 @@
 // The picture as a file: SVG with the page's colours written into it, or PNG.
 
 const KEPT = ["fill", "stroke", "stroke-width", "stroke-dasharray", "stroke-linecap", "opacity", "fill-opacity", "font-family", "font-size",
-  "font-weight", "text-anchor", "dominant-baseline", "visibility"];
+  "font-weight", "text-anchor", "paint-order", "dominant-baseline", "visibility"];
 
 function finished(picture) {
   const twin = picture.cloneNode(true);

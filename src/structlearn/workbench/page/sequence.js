@@ -78,6 +78,7 @@ export function drawTrellis(state, shown, { lines = [], under = () => "", mark =
     const cell = svg("g", { class: `cell ${mark(t, k)} ${drag ? "drag" : ""}` },
       svg("rect", { x: x - W / 2, y: y - H / 2, width: W, height: H, rx: 8 }), text,
       svg("text", { x, y: y + 15, class: "under" }, under(t, k)),
+      mark(t, k).includes("golden") ? svg("circle", { cx: x - W / 2 + 9, cy: y - H / 2 + 9, r: 4, class: "goldmark" }) : null,
       svg("title", {}, `${state.words[t]} as ${state.labels[k]}: score ${num(state.label[t][k])}`));
     if (drag) dragging(cell, state.label[t][k], (v) => drag(t, k, v));
     cells.push(cell);
@@ -105,6 +106,13 @@ export function dragging(node, value, change) {
   });
 }
 
+// The score of a pair of labels, on its line.
+function pairScore(state, from, [t, k]) {
+  const [x1, y1] = middle(t - 1, from), [x2, y2] = middle(t, k), at = 0.36;
+  const a = x1 + W / 2, b = x2 - W / 2;
+  return svg("text", { x: a + at * (b - a), y: y1 + at * (y2 - y1) + 4, class: "small on" }, num(state.transition[from][k]));
+}
+
 function describe(answer) {
   return `Trellis. Best: ${answer.best.named.join(" ")}, score ${num(answer.best.score)}.`;
 }
@@ -122,7 +130,7 @@ export function drawSequence(answer, at, state, set) {
   if (done && answer.runner_up && state.mode !== "beam") lines.push(pathLine(answer.runner_up.labels, "second", -7));
   if (step.kind === "fill" && step.options) for (const o of step.options) {
     if (o.from !== null && real(o.value) > -Infinity) {
-      lines.push(link([step.at[0] - 1, o.from], step.at, o.from === step.back ? "chosen" : "option"));
+      lines.push(link([step.at[0] - 1, o.from], step.at, o.from === step.back ? "chosen" : "option"), pairScore(state, o.from, step.at));
     }
   }
   if (step.kind === "fill" && !step.options && step.at[0]) {

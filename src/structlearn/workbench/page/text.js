@@ -78,7 +78,7 @@ export const textLab = {
     }
     if (answer.probabilities) {
       found.push(table("Probabilities" + (answer.calibrated ? "" : ", not calibrated"), ["word", "tags"],
-        answer.words.map((w, i) => [w, answer.probabilities[i].map(([k, p]) => `${k} ${percent(p)}`).join(", ")])));
+        answer.words.map((w, i) => [w, answer.probabilities[i].map(([k, p]) => `${k} ${percent(p)}`).join(", ")]), null, "words"));
     }
     if (answer.why.length) {
       found.push(el("details", {}, el("summary", {}, "What decided"), answer.why.filter((d) => d.position !== null).map((d) =>
