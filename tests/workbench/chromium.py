@@ -2,6 +2,7 @@
 
 import base64
 import contextlib
+import fcntl
 import json
 import os
 import shutil
@@ -23,7 +24,7 @@ class Chromium:
         self._from, to_write = os.pipe()
 
         def place_pipes():  # the protocol speaks on 3 and 4
-            read, write = os.dup(to_read), os.dup(to_write)
+            read, write = (fcntl.fcntl(fd, fcntl.F_DUPFD, 10) for fd in (to_read, to_write))
             os.dup2(read, 3)
             os.dup2(write, 4)
 

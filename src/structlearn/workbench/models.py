@@ -43,7 +43,7 @@ def _demo_parser() -> Any:
     rows = [
         list(zip(s.words, s.tags, s.heads, s.deprels, strict=True)) for s in _demo_data()
     ]
-    return DependencyParser(order=1, max_iter=4, hash_bits=17, n_folds=2).fit(rows)
+    return DependencyParser(order=1, max_iter=4, hash_bits=17).fit(rows)
 
 
 def _demo_constituency() -> Any:
@@ -79,7 +79,7 @@ class Models:
     def names(self) -> list[str]:
         """Return the names, the user's own first."""
         with self._lock:
-            return [*self._models, *(d for d in self._demos if d not in self._models)]
+            return [*(m for m in self._models if m not in self._demos), *self._demos]
 
     def get(self, name: str) -> Any:
         """Return a model."""

@@ -143,6 +143,9 @@ class _Handler(BaseHTTPRequestHandler):
             self.close_connection = True
         except (ValueError, MemoryError) as error:  # of the library: what was wrong with the input
             self._send_json({"error": str(error)}, HTTPStatus.UNPROCESSABLE_ENTITY)
+        except Exception as error:  # a fault of ours; the page says so, and the server goes on
+            message = f"this should not happen: {type(error).__name__}: {error}"
+            self._send_json({"error": message}, HTTPStatus.INTERNAL_SERVER_ERROR)
 
     def _check_source(self) -> None:
         """Refuse other names for this machine, and other pages."""

@@ -203,23 +203,30 @@ def _planes(request: Request) -> dict[str, Any]:
 
 
 def _slice(trace: traces.Trace, C: float) -> dict[str, Any]:
-    """Return the objective along the ray through the last weights, and each constraint's plane.
+    """Return the objective along the way from each round's weights to the next, and what is known.
 
-    At w = s·w_last a constraint asks for a slack of loss − s·lead: a line in s.
+    Between two rounds all leads are linear, so a constraint asks for a slack that is linear too. At
+    x = r stand the weights of round r, where what its working set knows has its minimum.
     """
-    last = trace.steps[-1]
-    [rows] = last["tables"]
-    norm = sum(float((np.asarray(a) ** 2).sum()) for a in last["weights"].values())
-    s = np.linspace(0.0, 2.0, 81)
-    slacks = {r["named"]: np.maximum(0.0, r["loss"] - s * r["lead"]) for r in rows}
-    base = 0.5 * norm * s**2
+    rounds = trace.steps if len(trace.steps) > 1 else [trace.steps[0]] * 2
+    xs, bases, slacks = [], [], []
+    for r, (one, two) in enumerate(itertools.pairwise(rounds), 1):
+        v = np.concatenate([np.ravel(a) for a in one["weights"].values()])
+        w = np.concatenate([np.ravel(a) for a in two["weights"].values()])
+        last = r == len(rounds) - 1
+        for a in np.linspace(0.0, 1.5 if last else 1.0, 31)[: None if last else -1]:
+            xs.append(r + a)
+            bases.append(0.5 * float((((1 - a) * v + a * w) ** 2).sum()))
+            rows = zip(one["tables"][0], two["tables"][0], strict=True)
+            slacks.append([p["loss"] - (1 - a) * p["lead"] - a * q["lead"] for p, q in rows])
+    base, needed = np.array(bases), np.maximum(0.0, np.array(slacks))
+    names = [tuple(row["output"]) for row in trace.steps[0]["tables"][0]]
     models = []
     for step in trace.steps:
-        known = [", ".join(c["output"]) for c in step["working_set"]]
-        most = np.max([np.zeros_like(s), *(slacks[k] for k in known)], axis=0)
+        known = [names.index(tuple(c["output"])) for c in step["working_set"]]
+        most = needed[:, known].max(axis=1) if known else np.zeros(len(xs))
         models.append(base + C * most)
-    objective = base + C * np.max(list(slacks.values()), axis=0)
-    return {"s": s, "objective": objective, "models": models}
+    return {"x": xs, "objective": base + C * needed.max(axis=1), "models": models}
 
 
 # -- the loss family ----------------------------------------------------------------------------

@@ -141,8 +141,8 @@ def _parts(option: dict[str, Any], sequence: Sequence) -> list[float]:
 
 
 def _cell(letter: str, t: int, label: str, sequence: Sequence) -> str:
-    tilde = "\u0303" if sequence.augmented else ""
-    return f"{letter}{tilde}{subscript(t + 1)}({label})"
+    shown = "ᾶ" if sequence.augmented and letter == "α" else letter  # α̃ of the chapter
+    return f"{shown}{subscript(t + 1)}({label})"
 
 
 def _fill(step: dict[str, Any], sequence: Sequence, temperature: float) -> dict[str, Any]:
@@ -225,10 +225,12 @@ def _sum_steps(
     trace: traces.Trace, sequence: Sequence, temperature: float
 ) -> list[dict[str, Any]]:
     found = []
+    alpha = {}
     for step in trace.steps:
         node = step["node"]
         if step["kind"] == "fill" and node[0] == "alpha":
             more = _fill(step, sequence, temperature)
+            alpha[node[1], node[2]] = step["value"]
             found.append({"kind": "fill", "at": node[1:], "value": step["value"], **more})
         elif step["kind"] == "fill":
             values = [number(o["value"]) for o in step["options"]]
@@ -239,17 +241,27 @@ def _sum_steps(
             t, k = node[1:]
             label, word = sequence.labels[k], sequence.words[t]
             name = f"β{subscript(t + 1)}({label})"
-            terms = []
-            for o in step["options"]:
-                rest = o["value"] - o["head_value"]
-                terms.append(added([o["head_value"], rest]))
-            values = [number(o["value"]) for o in step["options"]]
-            p = step["mass"]
-            # What α was is needed to show α + β − log Z.
-            lines = [
-                f"{name} = {braces('log Σ exp', terms)} = {number(step['value'])}",
-                f"P({word} is {label}) = exp({'α + β − log Z'}) = {number(p)}",
-            ]
+            if t + 1 < len(sequence.words):
+                after = [sequence.labels[o["head"][2]] for o in step["options"]]
+                extra = " + cost" if sequence.augmented else ""
+                symbols = [
+                    f"β{subscript(t + 2)}({j}) + score({sequence.words[t + 1]}, {j}){extra} + "
+                    f"{label}→{j}"
+                    for j in after
+                ]
+                sums = [added([o["head_value"], *_parts(o, sequence)]) for o in step["options"]]
+                lines = [
+                    f"{name} = {braces('log Σ exp', symbols)}",
+                    f"= {braces('log Σ exp', sums)} = {number(step['value'])}",
+                ]
+            else:
+                end = f"end({label})" if "end" in sequence.given else "nothing follows"
+                lines = [f"{name} = {number(step['value'])}  ({end})"]
+            p, before = step["mass"], alpha[t, k]
+            total = f"{number(before)} + {number(step['value'])} − {number(trace.value)}"
+            scale = "" if temperature == 1 else f" / {number(temperature)}"
+            exponent = f"({total}){scale}" if scale else total
+            lines.append(f"P({word} is {label}) = exp(α + β − log Z) = exp({exponent}) = {number(p)}")
             say = f"{word} is {label} with probability {number(p)}."
             found.append(
                 {"kind": "outside", "at": [t, k], "value": step["value"], "p": p,

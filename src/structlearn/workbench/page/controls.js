@@ -46,13 +46,12 @@ export function score(label, value, change) {
 
 // A table of scores to write in. change(row, column, value).
 export function scoreTable(caption, rows, columns, values, change, closed) {
-  return el("div", { class: "scroll" },
-    el("table", { class: "scores" },
-      el("caption", {}, caption),
+  return el("div", { class: "tabled" }, el("p", { class: "caption", "aria-hidden": "true" }, caption), el("div", { class: "scroll" },
+    el("table", { class: "scores", "aria-label": caption },
       el("thead", {}, el("tr", {}, el("td", {}), columns.map((c) => el("th", { scope: "col" }, c)))),
       el("tbody", {}, rows.map((r, i) => el("tr", {}, el("th", { scope: "row" }, r),
         columns.map((c, j) => el("td", {}, closed && closed(i, j) ? "" :
-          score(`${caption}: ${r}, ${c}`, values[i][j], (v) => change(i, j, v)))))))));
+          score(`${caption}: ${r}, ${c}`, values[i][j], (v) => change(i, j, v))))))))));
 }
 
 // A line of text that counts when it is finished: Enter, or leaving it.

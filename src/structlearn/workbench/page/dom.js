@@ -65,11 +65,10 @@ export function resized(table, rows, columns, blank = 0) {
 }
 
 export function table(caption, head, rows, marked, kind = "") {
-  return el("div", { class: "scroll" },
-    el("table", { class: kind },
-      el("caption", {}, caption),
+  return el("div", { class: "tabled" }, el("p", { class: "caption", "aria-hidden": "true" }, caption), el("div", { class: "scroll" },
+    el("table", { class: kind, "aria-label": caption },
       el("thead", {}, el("tr", {}, head.map((h) => el("th", { scope: "col" }, h)))),
       el("tbody", {}, rows.map((row, i) =>
         el("tr", { class: marked && marked(i) }, row.map((cell, j) =>
-          j ? el("td", {}, cell) : el("th", { scope: "row" }, cell)))))));
+          j ? el("td", {}, cell) : el("th", { scope: "row" }, cell))))))));
 }

@@ -98,7 +98,7 @@ export const imageLab = {
   answers(answer, at, state) {
     const found = [answerList(answer)];
     if (state.algorithm === "cut" && state.mode === "max") {
-      found.push(el("p", { class: "hint" }, "Each step pushes flow along one path from the source (pixels that want to be object) to the sink (pixels that want to be background). A path is limited by its weakest edge; dashed edges are full. Light blue can still be reached from the source, light orange still reaches the sink. When no path is left, the full edges separate the two: the thick line is the cut, its cost is the flow, and so no other picture costs less."));
+      found.push(el("p", { class: "hint" }, "Each step pushes flow along one path from the source (pixels that want to be background) to the sink (pixels that want to be object). A path is limited by its weakest edge; dashed edges are full. Light orange can still be reached from the source, light blue still reaches the sink. When no path is left, the full edges separate the two: the thick line is the cut, its cost is the flow, and so no other picture costs less."));
     }
     if (answer.marginals && answer.enumerated) {
       found.push(table("Probability of “object”: by exact sums, and by adding up all pictures", ["row", ...answer.marginals[0].map((_, j) => String(j + 1))],

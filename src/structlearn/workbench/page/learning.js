@@ -20,7 +20,7 @@ function shape(k, x, y, kind) {
 }
 
 function drawPlane(answer, at, state, set) {
-  const step = answer.steps[at], w = step.after, regions = [], size = 20;
+  const step = answer.steps[at], w = step.after, regions = [], size = 15;
   const winner = (x, y) => w.map((row) => row[0] * x + row[1] * y + row[2]).reduce((best, s, k, all) => (s > all[best] + 1e-12 ? k : best), 0);
   const flat = w.every((row) => row.every((v) => Math.abs(v) < 1e-12));
   if (!flat) for (let i = 0; i < ACROSS / size; i++) for (let j = 0; j < DOWN / size; j++) {
@@ -71,23 +71,21 @@ function drawPlane(answer, at, state, set) {
 }
 
 function drawPlanes(answer, at) {
-  const { s, objective, models } = answer.slice, x = s;
-  const lowest = (y) => y.indexOf(Math.min(...y));
-  const now = models[Math.min(at, models.length - 1)], i = lowest(now);
-  const series = [{ x, y: objective, kind: "true", name: "the objective", at: 10 }];
-  if (at > 0) series.push({ x, y: models[at - 1], kind: "old" });
-  series.push({ x, y: now, kind: "model", name: "known so far", at: 74 });
+  const { x, objective, models } = answer.slice, step = answer.steps[at];
+  const series = [{ x, y: objective, kind: "true", name: "the objective: all constraints" }];
+  if (at > 0) series.push({ x, y: models[at - 1], kind: "old", name: "what was known before" });
+  series.push({ x, y: models[at], kind: "model", name: "what the working set knows" });
   return chart(series, {
-    x: "weights, as multiples of the last ones", y: "½‖w‖² + C·slack", least: 0, most: Math.max(...objective) * 1.1,
-    label: answer.steps[at].say, points: [[x[i], now[i], "model"], [x[i], objective[i], "true"]],
+    x: "weights: at 1 those of round 1, at 2 those of round 2, …", y: "½‖w‖² + C·slack", least: 0, most: Math.max(...objective) * 1.25, whole: true,
+    label: step.say, points: [[at + 1, step.dual, "model"], [at + 1, step.primal, "true"]],
   });
 }
 
 function drawFamily(answer) {
   const { d, ...curves } = answer.curves;
   const kinds = { perceptron: "c1", SVM: "c2", CRF: "c3", "softmax-margin": "c4" };
-  const series = Object.entries(kinds).map(([name, kind], i) => ({ x: d, y: curves[name].map(real), kind: "reference " + kind, name, at: 2 + 5 * i }));
-  series.push({ x: d, y: curves.now.map(real), kind: "now" });
+  const series = Object.entries(kinds).map(([name, kind]) => ({ x: d, y: curves[name].map(real), kind: "reference " + kind, name }));
+  series.push({ x: d, y: curves.now.map(real), kind: "now", name: "as the sliders stand" });
   return chart(series, { x: "how far gold leads its only rival", y: "loss", label: answer.steps[0].say, least: 0, most: 5 });
 }
 
@@ -96,9 +94,9 @@ function drawDual(answer, at) {
   const all = answer.steps.flatMap((s) => [s.dual, s.primal]).filter((v) => v !== null && v !== undefined).map(real);
   return chart([
     { x: answer.steps.map((_, i) => i + 1), y: answer.steps.map(() => real(answer.objective)), kind: "old" },
-    { x, y: steps.map((s) => real(s.dual)), kind: "model", name: "dual", marked: true },
-    { x, y: steps.map((s) => (s.primal === null ? NaN : real(s.primal))), kind: "true", name: "", marked: true },
-  ], { x: "pass", y: "dual (below), primal (above)", label: answer.steps[at].say, least: Math.min(...all) * 0.98, most: Math.max(...all) * 1.02 });
+    { x, y: steps.map((s) => real(s.dual)), kind: "model", name: "dual: a bound from below", marked: true },
+    { x, y: steps.map((s) => (s.primal === null ? NaN : real(s.primal))), kind: "true", name: "primal", marked: true },
+  ], { x: "pass", y: "dual (below), primal (above)", label: answer.steps[at].say, least: Math.min(...all) * 0.98, most: Math.max(...all) + 0.3 * (Math.max(...all) - Math.min(...all)) });
 }
 
 export const learningLab = {
@@ -172,8 +170,8 @@ export const learningLab = {
           step.rows.map((r) => [`(${r.named})`, num(r.score, 3), num(r.lead, 3), num(r.loss), num(r.violation, 3), mark(r) + (r.in_set ? " in W" : "") + (r.added ? " added" : "")]),
           (i) => (step.rows[i].added ? "second" : step.rows[i].in_set ? "best" : "")),
         el("p", { class: "hint" }, `Dual ${num(step.dual, 4)} ≤ optimum ≤ primal ${num(step.primal, 4)}.`),
-        el("p", { class: "hint" }, "A cutting plane is one constraint: “gold must lead this output by its loss, or pay slack”. The dashed curve is all that the constraints found so far demand; its minimum is where w goes next. " +
-          "If the true objective lies above it there, some output is violated: its constraint is a new line that cuts this minimum off. When curve and objective meet at the minimum, the rest of the exponentially many constraints does not matter."),
+        el("p", { class: "hint" }, "A cutting plane is one constraint: “gold must lead this output by its loss, or pay slack”. The dashed curve is all that the constraints found so far demand; its minimum, the orange dot, is where the weights of this round are. " +
+          "The blue dot above it is the true objective there. Where the two differ, some output is violated: its constraint is a new plane, which lifts the dashed curve to the blue dot and so cuts the old minimum off. When the dots meet, the rest of the exponentially many constraints does not matter."),
       ];
     }
     if (answer.topic === "family") {
@@ -186,7 +184,7 @@ export const learningLab = {
       ];
     }
     return [
-      el("p", { class: "hint" }, `At the end: objective ${num(answer.objective, 5)}, proven to be within ${num(answer.gap, 6)} of the optimum.`),
+      el("p", { class: "hint" }, `At the end: objective ${num(answer.objective, 5)}, proven to be within ${real(answer.gap).toExponential(1).replace("-", "−")} of the optimum.`),
       el("p", { class: "hint" }, "Each visit makes one sentence's distribution the best it can be while the others stay. The dual never falls; where the primal meets it, both are the optimum."),
     ];
   },

@@ -90,7 +90,7 @@ function drawDependencies(answer, at, state) {
 }
 
 function drawChart(answer, at, state) {
-  const n = state.words.length, size = Math.max(84, 0), step = answer.steps[at], cells = new Map();
+  const n = state.words.length, size = 94, step = answer.steps[at], cells = new Map();
   for (const s of answer.steps.slice(0, at + 1)) {
     const key = String(s.cell), entry = cells.get(key) || new Map();
     if (s.kind !== "done") entry.set(s.symbol, s.value);

@@ -70,6 +70,7 @@ export const textLab = {
   },
   answers(answer, at, state) {
     const set = this.latest, found = [answerList(answer)];
+    if (answer.arc_probabilities) found.push(el("p", { class: "hint" }, "Under each word: the probability of its arc, at the model's own scale unless a development set has calibrated it."));
     if (answer.price > 1e-9) found.push(el("p", { class: "hint" }, `Forbidding costs ${num(answer.price, 3)} of the score.`));
     if (set) {
       found.push(el("details", { class: "box", open: state.forbidden.length > 0 }, el("summary", {}, "Forbid a part, and see what comes next"),
