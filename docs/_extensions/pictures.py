@@ -40,7 +40,9 @@ class CommandHelp(SphinxDirective):
         os.environ["COLUMNS"] = "86"
         from structlearn.arguments import make_parser
 
-        ignored: Any = dict.fromkeys(("train", "predict", "evaluate", "inspect", "demo", "workbench"))
+        ignored: Any = dict.fromkeys(
+            ("train", "predict", "evaluate", "inspect", "demo", "workbench")
+        )
         return [self.section(parser) for parser in _leaves(make_parser(ignored))]
 
     def section(self, parser: argparse.ArgumentParser) -> nodes.section:

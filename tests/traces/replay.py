@@ -14,9 +14,7 @@ def combine(values, temperature):
     top = max(values, default=-math.inf)
     if top == -math.inf or temperature == 0:
         return top
-    return top + temperature * math.log(
-        sum(math.exp((v - top) / temperature) for v in values)
-    )
+    return top + temperature * math.log(sum(math.exp((v - top) / temperature) for v in values))
 
 
 def replay_fill(trace, scores, temperature=0.0):

@@ -1,3 +1,5 @@
+from itertools import pairwise
+
 import numpy as np
 import pytest
 
@@ -119,7 +121,7 @@ def test_passes_of_dual_ascent_replay_to_fit():
         np.testing.assert_array_equal(trace.answer[name], a)
     assert len(trace.steps) == model.n_iter_
     duals = [step["dual"] for step in trace.steps]
-    assert all(a <= b + 1e-9 for a, b in zip(duals, duals[1:], strict=False))
+    assert all(a <= b + 1e-9 for a, b in pairwise(duals))
     assert trace.value - duals[-1] == pytest.approx(trace.about["gap"], abs=1e-9)
 
 

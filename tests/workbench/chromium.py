@@ -112,7 +112,9 @@ class Page:
 
     def run(self, script):
         """Return the value of an expression."""
-        found = self.do("Runtime.evaluate", expression=script, returnByValue=True, awaitPromise=True)
+        found = self.do(
+            "Runtime.evaluate", expression=script, returnByValue=True, awaitPromise=True
+        )
         if "exceptionDetails" in found:
             raise RuntimeError(json.dumps(found["exceptionDetails"])[:600])
         return found["result"].get("value")
@@ -125,7 +127,9 @@ class Page:
                 if self.run(f"Boolean({condition})"):
                     return
             time.sleep(0.02)
-        raise AssertionError(f"{condition} did not come true; page: {self.run('document.body.innerText')[:500]}")
+        raise AssertionError(
+            f"{condition} did not come true; page: {self.run('document.body.innerText')[:500]}"
+        )
 
     def press(self, key):
         """Press a key."""
@@ -143,7 +147,10 @@ class Page:
 
     def size(self):
         """Return the size of the whole page."""
-        return self.run("({width: document.documentElement.scrollWidth, height: document.documentElement.scrollHeight})")
+        return self.run(
+            "(({scrollWidth, scrollHeight}) => ({width: scrollWidth, height: scrollHeight}))"
+            "(document.documentElement)"
+        )
 
     def happened(self, method):
         """Return the events of a kind so far."""
@@ -153,15 +160,29 @@ class Page:
 
     def faults(self):
         """Return what went wrong in the page."""
-        thrown = [e["exceptionDetails"]["text"] + str(e["exceptionDetails"].get("exception", {}).get("description", ""))
-                  for e in self.happened("Runtime.exceptionThrown")]
-        logged = [e["entry"]["text"] for e in self.happened("Log.entryAdded") if e["entry"]["level"] == "error"]
-        said = [str(e["args"]) for e in self.happened("Runtime.consoleAPICalled") if e["type"] in ("error", "warning")]
+        thrown = [
+            e["exceptionDetails"]["text"]
+            + str(e["exceptionDetails"].get("exception", {}).get("description", ""))
+            for e in self.happened("Runtime.exceptionThrown")
+        ]
+        logged = [
+            e["entry"]["text"]
+            for e in self.happened("Log.entryAdded")
+            if e["entry"]["level"] == "error"
+        ]
+        said = [
+            str(e["args"])
+            for e in self.happened("Runtime.consoleAPICalled")
+            if e["type"] in ("error", "warning")
+        ]
         return thrown + logged + said
 
     def requests(self):
         """Return (address, what was sent) of all requests."""
-        return [(e["request"]["url"], e["request"].get("postData")) for e in self.happened("Network.requestWillBeSent")]
+        return [
+            (e["request"]["url"], e["request"].get("postData"))
+            for e in self.happened("Network.requestWillBeSent")
+        ]
 
     def close(self):
         """Close it."""

@@ -26,7 +26,9 @@ def asked(lab, values):
 
 
 def chain_scores(values, augmented=False):
-    scores = {k: np.array(values[k], float) for k in ("label", "transition", "start") if k in values}
+    scores = {
+        k: np.array(values[k], float) for k in ("label", "transition", "start") if k in values
+    }
     if augmented:
         scores["label"] = scores["label"] + 1 - np.eye(len(values["labels"]))[values["gold"]]
     return scores
@@ -106,7 +108,9 @@ def test_trees_are_those_of_the_library():
     for algorithm, projective in (("edmonds", False), ("eisner", True)):
         found = asked("parse", {**JOHN, "algorithm": algorithm})
         arc = np.array(JOHN["arc"], float)
-        assert found["best"]["heads"] == Arborescence(projective=projective).argmax(arc=arc).tolist()
+        assert (
+            found["best"]["heads"] == Arborescence(projective=projective).argmax(arc=arc).tolist()
+        )
         last = found["steps"][-1]
         assert sorted(map(tuple, last["arcs"])) == sorted(
             (h, m) for m, h in enumerate(found["best"]["heads"], 1)
@@ -164,7 +168,11 @@ def test_learning_shows_what_was_learned():
     assert found["wrong"] == 0
     assert [s["wrong"] for s in found["steps"]].count(True) == found["updates"]
     rounds = asked("learning", {"topic": "planes"})["steps"]
-    assert [[r["named"] for r in s["rows"] if r["added"]] for s in rounds] == [["V, N"], ["N, N"], []]
+    assert [[r["named"] for r in s["rows"] if r["added"]] for s in rounds] == [
+        ["V, N"],
+        ["N, N"],
+        [],
+    ]
     family = asked("learning", {"topic": "family", "margin": 1, "temperature": 0, **FISH})
     assert family["loss"] == 1.0  # the slide's slack for these scores
     for curve in ("perceptron", "SVM", "CRF"):

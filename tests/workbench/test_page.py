@@ -7,7 +7,9 @@ answer to what the page sent.
 import json
 import os
 import pathlib
+import sys
 import threading
+from importlib.resources import files
 
 import numpy as np
 import pytest
@@ -75,7 +77,10 @@ def shown(page, kind="best"):
 def to_the_end(page):
     page.run("document.querySelector('.formula').focus()")
     page.press("End")
-    page.wait("document.querySelector('.where').textContent.match(/(\\d+) of (\\d+)/).slice(1).every((x, i, a) => x === a[0])")
+    page.wait(
+        "document.querySelector('.where').textContent.match(/(\\d+) of (\\d+)/).slice(1)"
+        ".every((x, i, a) => x === a[0])"
+    )
 
 
 def chain_answer(state):
@@ -110,7 +115,9 @@ def library_answer(lab, state):
 @pytest.mark.parametrize(("lab", "preset"), EVERY)
 def test_every_example_steps_to_the_library_s_answer(browser, served, lab, preset):
     page = opened(browser, served, lab, preset)
-    assert page.run("document.querySelector('.wrong').hidden"), page.run("document.querySelector('.wrong').textContent")
+    assert page.run("document.querySelector('.wrong').hidden"), page.run(
+        "document.querySelector('.wrong').textContent"
+    )
     before = page.run("document.querySelector('.formula').textContent")
     assert before
     to_the_end(page)
@@ -137,9 +144,17 @@ def change_score(page, value):
     page.wait(f"Number(document.querySelector('main').dataset.answered) > {count}")
 
 
-@pytest.mark.parametrize(("lab", "preset"), [("sequence", "fish"), ("sequence", "monsters"),
-                                             ("parse", "cycle"), ("image", "disc"),
-                                             ("constraints", "fish"), ("learning", "family")])  # fmt: skip
+@pytest.mark.parametrize(
+    ("lab", "preset"),
+    [
+        ("sequence", "fish"),
+        ("sequence", "monsters"),
+        ("parse", "cycle"),
+        ("image", "disc"),
+        ("constraints", "fish"),
+        ("learning", "family"),
+    ],
+)
 def test_a_changed_score_changes_the_answer_as_the_library_does(browser, served, lab, preset):
     page = opened(browser, served, lab, preset)
     for value in ("-9", "9", "−2.5"):
@@ -151,7 +166,9 @@ def test_a_changed_score_changes_the_answer_as_the_library_does(browser, served,
             assert shown(page) == expected
     change_score(page, "-7")
     page.run("document.querySelector('input.score').value = 'abc'")
-    page.run("document.querySelector('input.score').dispatchEvent(new Event('input', {bubbles: true}))")
+    page.run(
+        "document.querySelector('input.score').dispatchEvent(new Event('input', {bubbles: true}))"
+    )
     assert page.run("document.querySelector('input.score').getAttribute('aria-invalid')") == "true"
     assert page.faults() == []
     page.close()
@@ -184,7 +201,10 @@ def test_loss_augmentation_and_sums_are_switches(browser, served):
     assert shown(page) == "V N"
     page.run("document.querySelector('.toggle input').click()")
     page.wait("document.querySelector('.answer.best dd').firstChild.textContent === 'N V'")
-    page.run("(() => { const s = document.querySelectorAll('.controls select')[1]; s.value = 'sum'; s.dispatchEvent(new Event('change')); })()")
+    page.run(
+        "(() => { const s = document.querySelectorAll('.controls select')[1]; s.value = 'sum';"
+        " s.dispatchEvent(new Event('change')); })()"
+    )
     page.wait("document.body.innerText.includes('log Z')")
     assert "by adding up all outputs" in page.run("document.body.innerText")
     assert page.faults() == []
@@ -201,7 +221,8 @@ def test_keys_play_and_save(browser, served):
     saved = page.run(
         "(async () => { let got = []; const old = URL.createObjectURL;"
         " URL.createObjectURL = (b) => { got.push(b.type + b.size); return old(b); };"
-        " for (const b of document.querySelectorAll('.saves button')) if (b.textContent.startsWith('Save')) b.click();"
+        " for (const b of document.querySelectorAll('.saves button'))"
+        " if (b.textContent.startsWith('Save')) b.click();"
         " await new Promise((r) => setTimeout(r, 3000)); return got; })()"
     )
     assert any(s.startswith("image/svg") for s in saved)
@@ -221,7 +242,10 @@ def test_every_control_has_a_name_and_the_page_fits(browser, served, lab):
         assert unnamed == 0
         assert page.size()["width"] <= width
         ink, paper = (
-            page.run(f"getComputedStyle(document.body).{name}.match(/\\d+/g).slice(0, 3).map(Number).reduce((a, b) => a + b)")
+            page.run(
+                f"getComputedStyle(document.body).{name}.match(/\\d+/g).slice(0, 3)"
+                ".map(Number).reduce((a, b) => a + b)"
+            )
             for name in ("color", "backgroundColor")
         )
         assert (ink > paper) == dark
@@ -229,3 +253,36 @@ def test_every_control_has_a_name_and_the_page_fits(browser, served, lab):
             pathlib.Path(PICTURES).mkdir(parents=True, exist_ok=True)
             page.picture(f"{PICTURES}/{lab}-{width}{'-dark' if dark else ''}.png")
         page.close()
+
+
+def test_recorded_labs_need_no_server(browser, tmp_path):
+    """A page as the documentation has it, opened as a file."""
+    extensions = pathlib.Path(__file__).parents[2] / "docs" / "_extensions"
+    sys.path.insert(0, str(extensions))
+    import recording as labs
+
+    style = files("structlearn.workbench").joinpath("page", "workbench.css").read_text()
+    body = "".join(labs.embedded(name) for name in labs.RECORDED)
+    (tmp_path / "labs.js").write_text(labs.bundle(), encoding="utf-8")
+    head = f'<!doctype html><meta charset="utf-8"><style>{style}</style>'
+    page_text = f'{head}{body}<script defer src="labs.js"></script>'
+    (tmp_path / "page.html").write_text(page_text, encoding="utf-8")
+    page = browser.page((tmp_path / "page.html").as_uri())
+    count = len(labs.RECORDED)
+    page.wait(
+        f"document.querySelectorAll('.workbench[data-answered] .picture svg').length === {count}"
+    )
+    page.run("document.querySelector('.formula').focus()")
+    page.press("End")
+    page.wait("document.querySelector('.where').textContent === 'step 17 of 17'")
+    assert shown(page) == "noun verb adj noun"
+    page.run(
+        "(() => { const s = document.querySelector('.controls select'); s.value = '2';"
+        " s.dispatchEvent(new Event('change')); })()"
+    )
+    page.wait("document.querySelector('.answer.best dd').firstChild.textContent === 'N V'")
+    assert page.faults() == []
+    assert {url.split(":")[0] for url, _ in page.requests()} <= {"file", "data", "blob"}
+    if PICTURES:
+        page.picture(f"{PICTURES}/recorded.png")
+    page.close()

@@ -21,7 +21,9 @@ from .examples import FISH
 @pytest.fixture(scope="module")
 def served():
     made = make_server()
-    thread = threading.Thread(target=made.serve_forever, kwargs={"poll_interval": 0.05}, daemon=True)
+    thread = threading.Thread(
+        target=made.serve_forever, kwargs={"poll_interval": 0.05}, daemon=True
+    )
     thread.start()
     yield made
     made.shutdown()
@@ -103,8 +105,17 @@ def test_nothing_is_computed_without_the_token(served, token):
     assert b"token" in content
 
 
-@pytest.mark.parametrize("host", ["evil.example", "evil.example:{port}", "127.0.0.1", "", "127.0.0.1:1",
-                                  "127.0.0.1:{port}.evil.example"])  # fmt: skip
+@pytest.mark.parametrize(
+    "host",
+    [
+        "evil.example",
+        "evil.example:{port}",
+        "127.0.0.1",
+        "",
+        "127.0.0.1:1",
+        "127.0.0.1:{port}.evil.example",
+    ],
+)
 def test_other_names_for_this_machine_are_refused(served, host):
     """DNS rebinding: the name is the attacker's, the address is ours, the token may be known."""
     for method, path in (("POST", "/api/sequence"), ("GET", f"/?token={served.token}")):
@@ -147,10 +158,12 @@ def test_no_other_file_is_given(served, path):
 
 def test_only_this_machine_can_connect(served):
     assert served.server_address[0] == "127.0.0.1"
-    for address in {info[4][0] for info in socket.getaddrinfo(socket.gethostname(), None, socket.AF_INET)}:
+    for address in {
+        info[4][0] for info in socket.getaddrinfo(socket.gethostname(), None, socket.AF_INET)
+    }:
         if address.startswith("127."):
             continue
-        with pytest.raises(OSError):
+        with pytest.raises(OSError, match=r"refused|timed out|unreachable"):
             socket.create_connection((address, served.port), timeout=2)
 
 
@@ -164,8 +177,14 @@ def test_a_long_request_is_refused_unread(served):
     assert b"67,108,864" in content
 
 
-@pytest.mark.parametrize("headers", [{"Content_Length": "-1"}, {"Content_Length": "x"},
-                                     {"Content_Length": "2", "Transfer_Encoding": "chunked"}])  # fmt: skip
+@pytest.mark.parametrize(
+    "headers",
+    [
+        {"Content_Length": "-1"},
+        {"Content_Length": "x"},
+        {"Content_Length": "2", "Transfer_Encoding": "chunked"},
+    ],
+)
 def test_a_request_says_how_long_it_is(served, headers):
     assert ask(served, body=b"{}", **headers)[0] in (400, 411)
 
@@ -192,7 +211,7 @@ def test_a_request_that_drips_in_is_dropped(served, monkeypatch):
     with socket.create_connection(("127.0.0.1", served.port), timeout=30) as connection:
         connection.sendall(b"POST /api/sequence HTTP/1.1\r\n")
         began = time.monotonic()
-        with pytest.raises(OSError):  # noqa: PT012
+        with pytest.raises(ConnectionError):  # noqa: PT012
             while time.monotonic() - began < 25:
                 connection.sendall(b"X-A: b\r\n")
                 time.sleep(0.05)

@@ -65,7 +65,9 @@ def online_steps(model: Any, X: Any, y: Any) -> Trace:
                 "kind": "example",
                 "iteration": step["iteration"],
                 "example": i,
-                "gold": _named(model, reader.output(i, PartVector(np.zeros(0, np.int64), np.zeros(0)))),
+                "gold": _named(
+                    model, reader.output(i, PartVector(np.zeros(0, np.int64), np.zeros(0)))
+                ),
                 "guess": None if guess is None else _named(model, guess),
                 "loss": float(loss),
                 "before": layout.coef(step["before"]),

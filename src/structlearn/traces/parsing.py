@@ -80,7 +80,9 @@ def _grammar_spans(grammar: Grammar, derivation: Any) -> list[list[int]]:
         if head[0] == "word or rule":
             found.append((head[1], head[2], 0, head[3]))
         elif head[0] == "symbol" and tails[0][3] != head[3]:
-            chain = next(c for c in grammar.chains if _fits(grammar, c, tails[0][3], head[3], parts))
+            chain = next(
+                c for c in grammar.chains if _fits(grammar, c, tails[0][3], head[3], parts)
+            )
             above = [int(grammar.unary[rule, 0]) for rule in chain]
             found += [(head[1], head[2], height + 1, a) for height, a in enumerate(above)]
     found.sort(key=lambda s: (s[0], -s[1], -s[2]))

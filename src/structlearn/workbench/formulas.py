@@ -19,7 +19,7 @@ def number(x: float, digits: int = 3) -> str:
     text = f"{x:.{digits}f}".rstrip("0").rstrip(".") if digits else f"{x:.0f}"
     if text in ("-0", ""):
         text = "0"
-    if text == "0" and 1e-7 < abs(x):
+    if text == "0" and abs(x) > 1e-7:
         text = f"{x:.1e}"
     return text.replace("-", "−")
 

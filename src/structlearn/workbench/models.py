@@ -40,9 +40,7 @@ def _demo_tagger() -> Any:
 def _demo_parser() -> Any:
     from ..tasks import DependencyParser
 
-    rows = [
-        list(zip(s.words, s.tags, s.heads, s.deprels, strict=True)) for s in _demo_data()
-    ]
+    rows = [list(zip(s.words, s.tags, s.heads, s.deprels, strict=True)) for s in _demo_data()]
     return DependencyParser(order=1, max_iter=4, hash_bits=17).fit(rows)
 
 

@@ -101,7 +101,9 @@ class Request:
             raise Refused(f"{name} must have {n} entries")
         for k in value:
             if isinstance(k, bool) or not isinstance(k, int) or not 0 <= k < n_labels:
-                raise Refused(f"the entries of {name} must be whole numbers from 0 to {n_labels - 1}")
+                raise Refused(
+                    f"the entries of {name} must be whole numbers from 0 to {n_labels - 1}"
+                )
         return list(value)
 
 

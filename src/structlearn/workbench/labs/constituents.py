@@ -34,7 +34,9 @@ class Written:
             raise Refused(f"the grammar has {len(rules)} rules; the limit is {MOST_RULES}")
         self.symbols = list(dict.fromkeys(parent for parent, _, _ in rules))
         if len(self.symbols) > MOST_SYMBOLS:
-            raise Refused(f"the grammar has {len(self.symbols)} symbols; the limit is {MOST_SYMBOLS}")
+            raise Refused(
+                f"the grammar has {len(self.symbols)} symbols; the limit is {MOST_SYMBOLS}"
+            )
         at = {symbol: i for i, symbol in enumerate(self.symbols)}
         self.words: dict[str, list[tuple[int, float]]] = {}
         binary: dict[tuple[int, int, int], float] = {}

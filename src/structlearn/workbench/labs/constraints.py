@@ -5,8 +5,17 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from ...constraints import Label, Part, at_least, at_most, exactly, forbid, if_then, require
-from ...constraints import with_constraints
+from ...constraints import (
+    Label,
+    Part,
+    at_least,
+    at_most,
+    exactly,
+    forbid,
+    if_then,
+    require,
+    with_constraints,
+)
 from ...exceptions import InfeasibleError
 from ...structures import Chain
 from ..formulas import number, plural
@@ -41,7 +50,9 @@ def read_constraint(text: str, labels: list[str], length: int) -> Read:
     def place(number_: str) -> int:
         t = int(number_)
         if not 1 <= t <= length:
-            raise Refused(f"there is no position {t} in {line!r}: there are {plural(length, 'word')}")
+            raise Refused(
+                f"there is no position {t} in {line!r}: there are {plural(length, 'word')}"
+            )
         return t - 1
 
     def one(name: str, position: str | None) -> tuple[Any, str]:
@@ -64,7 +75,9 @@ def read_constraint(text: str, labels: list[str], length: int) -> Read:
         made, python = one(found[3], None)
         count = int(found[2])
         bounds = {"at most": at_most, "at least": at_least, "exactly": exactly}
-        return Read(bounds[found[1]](count, made), f"{bounds[found[1]].__name__}({count}, {python})")
+        return Read(
+            bounds[found[1]](count, made), f"{bounds[found[1]].__name__}({count}, {python})"
+        )
     found = re.fullmatch(rf"if {label} at (\d{{1,3}}) then {label} at (\d{{1,3}})", line)
     if found:
         first, second = one(found[1], found[2]), one(found[3], found[4])
@@ -117,7 +130,9 @@ def _steps(
 ) -> list[dict[str, Any]]:
     """Return the sequences in the order of their scores, up to the first that keeps to all."""
     steps: list[dict[str, Any]] = []
-    each = [(line, with_constraints(Chain(), [r.made])) for line, r in zip(lines, read, strict=True)]
+    each = [
+        (line, with_constraints(Chain(), [r.made])) for line, r in zip(lines, read, strict=True)
+    ]
     for rank, (score, y) in enumerate(Chain().kbest(MOST_RANKS, **sequence.scores), 1):
         broken = [line for line, one in each if one.broken(y, **sequence.scores) is not None]
         named = " ".join(sequence.named(y))
@@ -126,7 +141,9 @@ def _steps(
             text.append("breaks: " + "; ".join(broken))
         else:
             text.append("keeps to everything: the answer")
-        say = f"Number {rank}, {named}: {'breaks ' + '; '.join(broken) if broken else 'the answer'}."
+        say = (
+            f"Number {rank}, {named}: {'breaks ' + '; '.join(broken) if broken else 'the answer'}."
+        )
         steps.append(
             {"kind": "rank", "path": y.tolist(), "ok": not broken, "formula": text, "say": say}
         )
@@ -137,7 +154,13 @@ def _steps(
     text.append(f"{named}: {number(value)}")
     return [
         *steps,
-        {"kind": "rank", "path": best, "ok": True, "formula": text, "say": f"The answer is {named}."},
+        {
+            "kind": "rank",
+            "path": best,
+            "ok": True,
+            "formula": text,
+            "say": f"The answer is {named}.",
+        },
     ]
 
 

@@ -99,7 +99,7 @@ def _enumerated(sentence: Sentence, count: int) -> dict[str, Any]:
     if count > MOST_TREES or len(sentence.words) > 5:
         return {"outputs": None, "enumerated": None}
     arc = sentence.scores
-    trees = [y for y in sentence.structure.outputs(arc=arc)]
+    trees = list(sentence.structure.outputs(arc=arc))
     value = np.array([sentence.structure.score(y, arc=arc) for y in trees])
     weight = np.exp(value - value.max())
     p = weight / weight.sum()
@@ -146,7 +146,8 @@ def _edmonds_steps(trace: traces.Trace, sentence: Sentence) -> list[dict[str, An
             heads[c] = step["head"]
             inner = [f"{name(v)} {number(x)}" for v, x in zip(some, step["inner"], strict=True)]
             offers = [
-                f"{name(u)}: {number(x)}" for u, x in zip(step["others"], step["enter"], strict=True)
+                f"{name(u)}: {number(x)}"
+                for u, x in zip(step["others"], step["enter"], strict=True)
             ]
             offers.append(f"root: {number(step['from_root'])}")
             lines = [

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from ... import traces
-from ...structures import Graph, Grid
+from ...structures import Grid
 from ..formulas import added, number, plural
 from ..requests import Array, Refused, Request
 from .sequence import literal
@@ -175,7 +175,7 @@ def _cut_steps(trace: traces.Trace, painting: Painting) -> list[dict[str, Any]]:
             lines = [
                 "no path is left: the full edges separate object from background",
                 f"cut = pixels against their own score + edges cut = {number(own)} + "
-                f"{len(step['edges'])} · {number(painting.strength)} = {number(own + edges)} = flow",
+                f"{len(step['edges'])} · {number(painting.strength)} = {number(own + edges)}",
             ]
             found.append(
                 {"kind": "cut", "path": [], "full": step["edges"], "states": None, "labels": y,
@@ -201,7 +201,9 @@ def _message_steps(
         changed = 0 if before is None else int((np.array(step["labels"]) != before).sum())
         before = np.array(step["labels"])
         lines = [f"sweep {r}: every pixel has told its neighbours, forth and back"]
-        lines.append(f"labels read off score {number(step['value'])}; {plural(changed, 'label')} changed")
+        lines.append(
+            f"labels read off score {number(step['value'])}; {plural(changed, 'label')} changed"
+        )
         found.append(
             {"kind": "sweep", "shade": shade.tolist(), "labels": step["labels"],
              "formula": lines, "say": f"Sweep {r}: {plural(changed, 'label')} changed."}
@@ -247,7 +249,7 @@ def _python(painting: Painting, algorithm: str, mode: str) -> str:
         "from structlearn import traces",
         "from structlearn.structures import Grid",
         "",
-        f"paint = {literal(painting.paint)}  # the score of \"object\"",
+        f'paint = {literal(painting.paint)}  # the score of "object"',
         "label = np.stack([np.zeros_like(paint), paint], axis=-1)",
     ]
     if painting.augmented:

@@ -82,18 +82,19 @@ def _plane(request: Request) -> dict[str, Any]:
         ]
         point = f"({number(X[i, 0], 2)}, {number(X[i, 1], 2)})"
         lines = [
-            f"x = {point}, gold {_class(gold)};  " + ("w·φ(x, k) + 1[k ≠ gold]: " if margin else "w·φ(x, k): ")
+            f"x = {point}, gold {_class(gold)};  "
+            + ("w·φ(x, k) + 1[k ≠ gold]: " if margin else "w·φ(x, k): ")
             + ",  ".join(terms),
-            f"argmax = {_class(guess)}" + (" ≠ gold: update" if wrong else " = gold: nothing to learn"),
+            f"argmax = {_class(guess)}"
+            + (" ≠ gold: update" if wrong else " = gold: nothing to learn"),
         ]
         if algorithm == "perceptron" and wrong:
             lines.append(f"w ← w + φ(x, {_class(gold)}) − φ(x, {_class(guess)})")
         elif algorithm != "perceptron":
             t = len(steps) + 1
             lines.append(
-                f"w ← (1 − 1/{t}) w" + (
-                    f" + (C·N/{t}) (φ(x, {_class(gold)}) − φ(x, {_class(guess)}))" if wrong else ""
-                )
+                f"w ← (1 − 1/{t}) w"
+                + (f" + (C·N/{t}) (φ(x, {_class(gold)}) − φ(x, {_class(guess)}))" if wrong else "")
             )
         say = f"Pass {step['iteration']}, point {i + 1}: guess {_class(guess)}, gold {_class(gold)}"
         steps.append(
@@ -346,7 +347,8 @@ def _dual(request: Request) -> dict[str, Any]:
         "",
         f"X = {X!r}",
         f"y = {y!r}",
-        f"model = CRF(C={C:g}, solver='dual', max_iter={passes}, tol=1e-6, all_possible_states=True)",
+        f"model = CRF(C={C:g}, solver='dual', max_iter={passes}, tol=1e-6,",
+        "            all_possible_states=True)",
         "print(model.fit(X, y).objective_, model.duality_gap_)",
         "trace = traces.dual_ascent(model, X, y)  # the passes",
     ]

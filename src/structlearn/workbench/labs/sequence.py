@@ -206,8 +206,12 @@ def _max_steps(trace: traces.Trace, sequence: Sequence) -> list[dict[str, Any]]:
             values = [number(o["value"]) for o in step["options"]]
             lines = [f"best score = {braces('max', symbols)}"]
             lines.append(f"= {braces('max', values)} = {number(step['value'])}")
-            say = f"The best score is {number(step['value'])}, with {ends[step['best']]} at the end."
-            found.append({"kind": "end", "at": [last - 1, step["best"]], "formula": lines, "say": say})
+            say = (
+                f"The best score is {number(step['value'])}, with {ends[step['best']]} at the end."
+            )
+            found.append(
+                {"kind": "end", "at": [last - 1, step["best"]], "formula": lines, "say": say}
+            )
         elif node[0] == "alpha":
             t, k = node[1:]
             word, label = sequence.words[t], sequence.labels[k]
@@ -221,9 +225,7 @@ def _max_steps(trace: traces.Trace, sequence: Sequence) -> list[dict[str, Any]]:
     return found
 
 
-def _sum_steps(
-    trace: traces.Trace, sequence: Sequence, temperature: float
-) -> list[dict[str, Any]]:
+def _sum_steps(trace: traces.Trace, sequence: Sequence, temperature: float) -> list[dict[str, Any]]:
     found = []
     alpha = {}
     for step in trace.steps:
@@ -261,7 +263,9 @@ def _sum_steps(
             total = f"{number(before)} + {number(step['value'])} − {number(trace.value)}"
             scale = "" if temperature == 1 else f" / {number(temperature)}"
             exponent = f"({total}){scale}" if scale else total
-            lines.append(f"P({word} is {label}) = exp(α + β − log Z) = exp({exponent}) = {number(p)}")
+            lines.append(
+                f"P({word} is {label}) = exp(α + β − log Z) = exp({exponent}) = {number(p)}"
+            )
             say = f"{word} is {label} with probability {number(p)}."
             found.append(
                 {"kind": "outside", "at": [t, k], "value": step["value"], "p": p,
@@ -280,9 +284,13 @@ def _rank_steps(trace: traces.Trace, sequence: Sequence) -> list[dict[str, Any]]
         places = ", ".join(sequence.words[t] for t in at)
         lines = [f"{step['rank']}. {named}: {number(step['value'])}"]
         if step["rank"] > 1:
-            lines.append(f"{number(top - step['value'])} below the best; differs at {places or 'the end'}")
+            lines.append(
+                f"{number(top - step['value'])} below the best; differs at {places or 'the end'}"
+            )
         say = f"Number {step['rank']}: {named}, score {number(step['value'])}."
-        found.append({"kind": "rank", "path": y, "value": step["value"], "formula": lines, "say": say})
+        found.append(
+            {"kind": "rank", "path": y, "value": step["value"], "formula": lines, "say": say}
+        )
     return found
 
 
