@@ -25,7 +25,7 @@ def write_files(app: Any) -> None:
     folder = Path(app.outdir) / "_static"
     folder.mkdir(parents=True, exist_ok=True)
     (folder / "labs.js").write_text(bundle(), encoding="utf-8")
-    style = files("structlearn.workbench").joinpath("page", "workbench.css")
+    style = files("structlearn.workbench").joinpath("page").joinpath("workbench.css")
     (folder / "workbench.css").write_text(style.read_text(encoding="utf-8"), encoding="utf-8")
 
 

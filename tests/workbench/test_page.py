@@ -261,7 +261,7 @@ def test_recorded_labs_need_no_server(browser, tmp_path):
     sys.path.insert(0, str(extensions))
     import recording as labs
 
-    style = files("structlearn.workbench").joinpath("page", "workbench.css").read_text()
+    style = files("structlearn.workbench").joinpath("page").joinpath("workbench.css").read_text()
     body = "".join(labs.embedded(name) for name in labs.RECORDED)
     (tmp_path / "labs.js").write_text(labs.bundle(), encoding="utf-8")
     head = f'<!doctype html><meta charset="utf-8"><style>{style}</style>'

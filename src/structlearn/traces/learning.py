@@ -130,7 +130,8 @@ def cutting_planes(model: Any, X: Any, y: Any) -> Trace:
     model.set_params(callbacks=[lambda record: kept.append(np.array(record["weights"]()))])
     model.fit(X, y)
     cost = as_cost(model.cost)
-    steps, working = [], []
+    steps: list[dict[str, Any]] = []
+    working: list[dict[str, Any]] = []
     for w, seen in zip(kept, model.rounds_, strict=True):
         added = [
             {"example": c.example, "output": _plain(c.output), "violation": c.violation}

@@ -12,6 +12,8 @@ _DIGITS = str.maketrans("0123456789", "₀₁₂₃₄₅₆₇₈₉")
 
 def number(x: float, digits: int = 3) -> str:
     """Return a number as a reader writes it: 12.7, −5, 0.333, −∞; rounding errors are 0."""
+    if math.isnan(x):
+        return "–"
     if x == -math.inf:
         return "−∞"
     if x == math.inf:

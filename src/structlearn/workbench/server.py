@@ -168,7 +168,7 @@ class _Handler(BaseHTTPRequestHandler):
         parts = urlsplit(self.path)
         name = unquote(parts.path).lstrip("/") or "index.html"
         found = re.fullmatch(r"[a-z_]+\.(html|css|js|svg)", name)
-        page = files("structlearn.workbench").joinpath("page", name)
+        page = files("structlearn.workbench").joinpath("page").joinpath(name)
         if not found or not page.is_file():
             raise _Stop(HTTPStatus.NOT_FOUND, "there is no such page")
         if name == "index.html":

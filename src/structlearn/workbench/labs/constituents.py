@@ -143,7 +143,7 @@ def _span_marginals(
     for i, j, a in np.argwhere(p > 5e-4).tolist():
         row = {"span": " ".join(words[i:j]), "symbol": written.symbols[a], "p": float(p[i, j, a])}
         rows.append({**row, "enumerated": float(every[i, j, a]) if count <= MOST_TREES else None})
-    return sorted(rows, key=lambda row: -float(row["p"]))  # type: ignore[arg-type]
+    return sorted(rows, key=lambda row: -float(row["p"]))
 
 
 def _bracketed(written: Written, words: list[str], spans: Any) -> str:

@@ -10,7 +10,7 @@ import numpy as np
 from ... import traces
 from ...structures import Grid
 from ..formulas import added, number, plural
-from ..requests import Array, Refused, Request
+from ..requests import Refused, Request
 from .sequence import literal
 
 __all__ = ["answer"]
@@ -46,7 +46,7 @@ class Painting:
             "potts_down": self.strength,
         }
 
-    def as_graph(self) -> tuple[Any, dict[str, Array]]:
+    def as_graph(self) -> tuple[Any, dict[str, Any]]:
         """Return the edges and the score blocks of the same as a graph."""
         height, width = self.paint.shape
         node = np.arange(height * width).reshape(height, width)

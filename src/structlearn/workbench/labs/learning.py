@@ -66,7 +66,7 @@ def _plane(request: Request) -> dict[str, Any]:
         arguments += f"average={average}, shuffle=False, tol=0"
     trace = traces.online_steps(model, X, y)
     classes = trace.about["classes"]
-    steps = []
+    steps: list[dict[str, Any]] = []
     mistakes = 0
     for step in trace.steps:
         i, gold, guess = step["example"], step["gold"], step["guess"]

@@ -29,7 +29,7 @@ class Sequence:
         L, K = len(self.words), len(self.labels)
         if L * K > MOST_CELLS:
             raise Refused(f"a trellis has at most {MOST_CELLS} cells, this one {L} × {K}")
-        self.given: dict[str, Array] = {"label": request.scores("label", (L, K))}
+        self.given: dict[str, Any] = {"label": request.scores("label", (L, K))}
         self.given["transition"] = request.scores("transition", (K, K))
         for name in ("start", "end"):
             if request.has(name):
@@ -41,7 +41,7 @@ class Sequence:
             self.cost = 1.0 - np.eye(K)[self.gold]
 
     @property
-    def scores(self) -> dict[str, Array]:
+    def scores(self) -> dict[str, Any]:
         """The scores that are searched, costs added where they are switched on."""
         if not self.augmented:
             return self.given

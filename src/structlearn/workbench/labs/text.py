@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import math
 import re
 from typing import Any
 
+import numpy as np
+
+from ...exceptions import CapabilityError
 from ..formulas import number
 from ..models import Models
 from ..requests import Refused, Request
@@ -149,32 +153,56 @@ def _arcs(tree: Any) -> list[tuple[int, int, str]]:
 
 def _parser(model: Any, words: list[str], forbidden: list[tuple[Any, ...]]) -> dict[str, Any]:
     sentence = [" ".join(words)]
-    ranked = model.predict_kbest(sentence, MOST_RANKS if forbidden else 5, probabilities=True)[0]
-
-    def parts(tree: Any) -> list[tuple[int, int]]:
-        return [(h, m) for h, m, _ in _arcs(tree)]
 
     def named(tree: Any) -> list[str]:
         at = ["root", *words]
         return [f"{at[h]}→{at[m]} ({r})" for h, m, r in _arcs(tree)]
 
-    rank = _first_allowed(ranked, parts, forbidden)
-    if rank is None:
-        raise _no_answer(forbidden)
-    value, tree = ranked[rank]
+    ranked, price = _ranked_trees(model, sentence, forbidden)
+    value, tree = ranked[0]
     p = getattr(tree, "probabilities", None)
     return {
         "arcs": [list(arc) for arc in _arcs(tree)],
         "tags": list(getattr(tree, "tags", None) or []),
         "arc_probabilities": None if p is None else [float(x) for x in p],
         "best": {"named": named(tree), "score": value},
-        "runner_up": _next(ranked, rank, named),
-        "price": ranked[0][0] - value,
+        "runner_up": _next(ranked, 0, named),
+        "price": price,
         "why": _why(model.explain(sentence)[0]),
-        "steps": _steps(ranked, rank, lambda t: ", ".join(named(t)), forbidden),
+        "steps": _steps(ranked, 0, lambda t: ", ".join(named(t)), []),
         "algorithm": "the best trees",
         "python": _python(words, "print(model.predict(X)[0], model.explain(X))"),
     }
+
+
+def _ranked_trees(
+    model: Any, sentence: list[str], forbidden: list[tuple[Any, ...]]
+) -> tuple[list[Any], float]:
+    """Return the best trees without the forbidden arcs, and what forbidding them costs.
+
+    A parser of order 2 has its best tree alone, whose score it does not tell.
+    """
+    try:
+        sums = next(iter(model._sums(sentence, None)))
+    except CapabilityError:
+        if forbidden:
+            raise Refused(
+                "this parser scores pairs of arcs: arcs can be forbidden where order=1"
+            ) from None
+        return [(math.nan, model.predict(sentence)[0])], 0.0
+    arc = sums.dense()
+    best = sums.structure.solve(arc=arc).value
+    known = {(h, m) for h in range(len(arc)) for m in range(1, len(arc))}
+    if not known.issuperset(forbidden):
+        raise Refused("an arc that is forbidden is a pair: head, word")
+    for h, m in forbidden:
+        arc[h, m] = -np.inf
+    ranked = []
+    for value, (heads, labels) in sums.structure.kbest(5, arc=arc):
+        tree = sums._tree(heads, labels)
+        sums.describe(tree, value)
+        ranked.append((value, tree))
+    return ranked, best - ranked[0][0]
 
 
 # -- constituents -------------------------------------------------------------------------------
