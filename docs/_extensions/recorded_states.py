@@ -42,7 +42,7 @@ _FLIGHT = {
     "words": ["I", "want", "a", "morning", "flight"],
 }  # fmt: skip
 _PICTURE = {
-    "height": 4, "width": 5, "strength": 1, "augmented": False, "mode": "max", "algorithm": "cut",
+    "height": 4, "width": 5, "strength": 0.5, "augmented": False, "mode": "max", "algorithm": "cut",
     "brush": 2, "gold": None,
     "paint": [[-1.2, -0.4, 0.3, -0.9, -1.1], [-0.8, 1.5, -0.2, 1.1, -0.6],
               [-0.3, 1.2, 1.8, 0.4, -1.0], [-1.4, -0.7, 0.6, -1.1, -0.5]],
@@ -107,6 +107,9 @@ RECORDED: dict[str, tuple[str, list[tuple[str, dict[str, Any]]]]] = {
     ),
     "cut": (
         "image",
-        [("minimum cut", _PICTURE), ("strong neighbours", {**_PICTURE, "strength": 2})],
+        [
+            ("minimum cut", _PICTURE),
+            ("stronger neighbours: nothing is left", {**_PICTURE, "strength": 0.7}),
+        ],
     ),
 }

@@ -123,11 +123,14 @@ def _sums(painting: Painting, mode: str) -> dict[str, Any]:
     if n > MOST_ENUMERATED:
         return found
     shape = painting.paint.shape
-    every = [np.reshape(y, shape) for y in itertools.product((0, 1), repeat=n)]
-    value = np.array([Grid().score(y, **painting.scores) for y in every[: 1 << n]])
+    every = np.array(list(itertools.product((0, 1), repeat=n))).reshape(-1, *shape)
+    own = np.where(every == 1, painting.label[..., 1], painting.label[..., 0]).sum(axis=(1, 2))
+    unequal = (every[:, :, 1:] != every[:, :, :-1]).sum(axis=(1, 2))
+    unequal = unequal + (every[:, 1:] != every[:, :-1]).sum(axis=(1, 2))
+    value = own - painting.strength * unequal
     weight = np.exp(value - value.max())
     p = weight / weight.sum()
-    found["enumerated"] = sum(share * y for share, y in zip(p, every, strict=True))
+    found["enumerated"] = np.tensordot(p, every, axes=1)
     order = np.argsort(-value, kind="stable")[:20]
     found["outputs"] = [
         {**painting.described(every[i]), "total": float(value[i]), "p": float(p[i])} for i in order
