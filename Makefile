@@ -11,13 +11,13 @@ ifneq ($(wildcard ../shared/data),)
 export STRUCTLEARN_DATA ?= $(abspath ../shared/data)
 endif
 
-.PHONY: demo test test-native test-browser lint stub format types bench tables docs wheel clean help
+.PHONY: demo test test-native test-browser test-torch lint stub format types bench tables docs wheel clean help
 
 help:  ## list the targets
 	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
 
 $(VENV)/ready:
-	@echo "==> creating the virtual environment in $(VENV)"
+	@echo "==> 1/2 creating the virtual environment in $(VENV), with CMake and Ninja"
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 10))' || \
 		{ echo "structlearn needs Python 3.10 or newer; set PYTHON=..."; exit 1; }
 	@$(PYTHON) -m venv $(VENV)
@@ -25,8 +25,8 @@ $(VENV)/ready:
 	@touch $@
 
 $(VENV)/installed: $(VENV)/ready pyproject.toml $(NATIVE)
-	@echo "==> building the native core and installing structlearn (a minute the first time)"
-	@$(PIP) install --no-build-isolation --editable .
+	@echo "==> 2/2 fetching NumPy, SciPy, scikit-learn and compiling the core (2 to 3 minutes on two cores)"
+	@$(BIN)/python tools/install.py --no-build-isolation --editable .
 	@$(BIN)/python -m compileall -q src/structlearn  # what pip does for what it does not link
 	@touch $@
 
@@ -65,12 +65,23 @@ test-native: $(VENV)/ready  ## the core's own tests under AddressSanitizer and U
 	@build/sanitized/core_test
 
 test-browser: $(VENV)/test-tools  ## the workbench in a real browser; installs Debian's chromium where it can
-	@if ! command -v chromium chromium-browser google-chrome > /dev/null \
+	@mkdir -p build
+	@if ! command -v chromium > /dev/null && ! command -v google-chrome > /dev/null \
 		&& command -v apt-get > /dev/null && [ "$$(id -u)" = 0 ]; then \
 		echo "==> installing chromium"; \
-		apt-get install -y -qq chromium > build/chromium.log 2>&1 || { tail -3 build/chromium.log; true; }; fi
+		{ apt-get update && apt-get install -y chromium; } > build/chromium.log 2>&1 \
+		|| tail -3 build/chromium.log; fi
 	@echo "==> running the workbench in a browser"
 	@STRUCTLEARN_BROWSER_TESTS=1 $(BIN)/python -m pytest tests/workbench/test_page.py -p no:xdist
+
+$(VENV)/torch-tools: $(VENV)/test-tools
+	@echo "==> installing PyTorch (the CPU's build where it is at hand) and Triton"
+	@$(PIP) install "torch==2.13.0" "triton==3.7.1"
+	@touch $@
+
+test-torch: $(VENV)/torch-tools  ## the tests of structlearn.torch, with PyTorch
+	@echo "==> running the tests of structlearn.torch"
+	@$(BIN)/python -m pytest -n auto tests/torch
 
 lint: $(VENV)/lint-tools  ## ruff and clang-format
 	@echo "==> ruff"

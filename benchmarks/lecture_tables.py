@@ -101,7 +101,7 @@ def collins_table(folder: Path, *, quick: bool = False) -> list[dict[str, Any]]:
 STRENGTHS = {"crf": (0.1, 0.3, 1.0), "svm": (0.03, 0.1, 0.3)}
 
 
-def _entity_tagger(learner: str, C: float, quick: bool) -> Tagger:
+def _entity_tagger(learner: str, C: float | None, quick: bool) -> Tagger:
     if learner == "hmm":
         return Tagger(learner="hmm")
     passes = 1 if quick else {"perceptron": 20, "svm": 30, "crf": 100}[learner]
@@ -122,9 +122,9 @@ def comparison_table(folder: Path, *, quick: bool = False) -> list[dict[str, Any
     for learner, published in COMPARISON.items():
         row: dict[str, Any] = {"learner": learner, "published": published}
         for part, corpus in (("", train), (" of 300", few)):
-            best: tuple[float, Tagger, float] | None = None
+            best: tuple[float, Tagger, float | None] | None = None
             seconds = 0.0
-            for C in (1.0,) if quick else STRENGTHS.get(learner, (1.0,)):
+            for C in STRENGTHS.get(learner, (None,))[: 1 if quick else None]:
                 tagger = _entity_tagger(learner, C, quick)
                 seconds += _fit(tagger, corpus, dev)
                 gold, predicted = dev.column(tagger.model_.target), tagger.predict(dev)

@@ -62,6 +62,7 @@ sphinx_gallery_conf = {
         f"../examples/{folder}" for folder in ("search", "learning", "probabilities", "inspection")
     ],
     "filename_pattern": r"\.py$",  # every example runs
+    "ignore_pattern": r"__init__\.py|examples/torch/",  # programs for the shell, which need PyTorch
     "abort_on_example_error": True,
     "download_all_examples": False,
     "remove_config_comments": True,

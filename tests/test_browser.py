@@ -41,10 +41,14 @@ def pages(tmp_path_factory):
     (folder / "trees.conllu").write_text("\n".join(_conllu(s) for s in bank))
     tasks = {
         "tagger": ("chunks.txt", ["--n-models", "1"], ["--sentence", "Fish|NN sleep|VBP .|."]),
+        "segments": ("chunks.txt", ["--n-models", "1"], ["--input", str(folder / "few.txt")]),
         "parser": ("trees.conllu", [], ["--input", str(folder / "few.conllu")]),
         "constituency": ("trees.mrg", [], ["--input", str(folder / "few.mrg")]),
     }
     (folder / "few.conllu").write_text("\n".join(_conllu(s) for s in bank[:3]))
+    (folder / "few.txt").write_text(
+        "\n".join("".join(" ".join(t) + "\n" for t in sentence) for sentence in tokens[:3])
+    )
     (folder / "few.mrg").write_text("\n".join(s.brackets for s in bank[:3]) + "\n")
     found = {}
     for task, (source, learning, looking) in tasks.items():
@@ -53,6 +57,9 @@ def pages(tmp_path_factory):
         assert run(["train", task, str(folder / source), "--model", str(model), *options]) == 0
         assert run(["inspect", str(model), *looking, "--html", str(page)]) == 0
         found[task] = page
+    found["scores"] = folder / "scores.html"
+    given = [str(folder / "tagger.model"), str(folder / "chunks.txt")]
+    assert run(["evaluate", *given, "--html", str(found["scores"])]) == 0
     return found
 
 
@@ -87,7 +94,7 @@ def brightness(colour):
     return sum(map(int, re.findall(r"\d+", colour)[:3])) / 3
 
 
-@pytest.mark.parametrize("task", ["tagger", "parser", "constituency"])
+@pytest.mark.parametrize("task", ["tagger", "segments", "parser", "constituency", "scores"])
 def test_page_is_right_in_a_browser(pages, task):
     light, dark = look(pages[task], 1100), look(pages[task], 1100, dark=True)
     for seen in (light, dark):
@@ -99,7 +106,7 @@ def test_page_is_right_in_a_browser(pages, task):
     assert brightness(dark["paper"]) < 60
 
 
-@pytest.mark.parametrize("task", ["tagger", "parser", "constituency"])
+@pytest.mark.parametrize("task", ["tagger", "segments", "parser", "constituency", "scores"])
 def test_page_fits_a_phone(pages, task):
     """Wide tables and pictures scroll by themselves; the page does not."""
     seen = look(pages[task], 500)  # the narrowest window that Chromium opens

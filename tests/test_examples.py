@@ -9,7 +9,8 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[1]
-EXAMPLES = sorted((ROOT / "examples").rglob("*.py"))
+PROGRAMS = ROOT / "examples" / "torch"  # for the shell, no pages: see tests/torch
+EXAMPLES = sorted(p for p in (ROOT / "examples").rglob("*.py") if p.parent != PROGRAMS)
 
 #: What an example must print. Others need a picture alone.
 PRINTS = {

@@ -43,6 +43,12 @@ def solve(folder):
     assert program.argmax(part=[1.0, 2.0]).tolist() == [0, 1]
 
 
+def make_a_layer(folder):
+    from structlearn.torch import ChainCRF
+
+    assert ChainCRF(2).transition.shape == (2, 2)
+
+
 @pytest.fixture
 def folder(tmp_path):
     """A folder with a picture and its mask."""
@@ -62,6 +68,7 @@ USES = [
     ("images", "PIL", look_at_a_photograph),
     ("images", "skimage", cut_superpixels),
     ("gurobi", "gurobipy", solve),
+    ("torch", "torch", make_a_layer),
 ]
 
 

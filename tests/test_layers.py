@@ -33,7 +33,7 @@ LAYERS = [
 BESIDE = ["metrics", "plotting", "drawing"]
 
 #: What stands below all layers.
-FOUNDATION = {"_core", "exceptions", "meter"}
+FOUNDATION = {"_core", "exceptions", "lazy", "meter"}
 
 #: How files are written and read, whatever is in them: estimators and tasks know it, and it knows
 #: no model.

@@ -17,7 +17,17 @@ from structlearn.estimators import (
 )
 from structlearn.estimators.summary import summary_html
 from structlearn.exceptions import CapabilityError
-from structlearn.tasks import ConstituencyParser, DependencyParser, SegmentTagger, Tagger
+from structlearn.io.image_folders import read_images
+from structlearn.metrics.boundaries import chunks
+from structlearn.tasks import (
+    ConstituencyParser,
+    DependencyParser,
+    ImageSegmenter,
+    SegmentTagger,
+    Tagger,
+)
+from structlearn.text.phrases import Phrases
+from tests.io.image_folders import shapes
 
 BANK = make_treebank(60, random_state=0)
 WORDS = [[[f"w={w.lower()}", f"s={w[-2:]}"] for w in s.words] for s in BANK]
@@ -184,19 +194,76 @@ def test_taggers():
             assert sum(v for _, v in d["contributions"]) == pytest.approx(d["margin"])
 
 
-def test_segments():
+def test_phrases_stand_for_names():
+    rows = [list(zip(s.words, s.tags, strict=True)) for s in BANK]
+    tagger = Tagger("pos", n_models=1, max_iter=2).fit(rows)
+    said = Phrases(tagger.model_.templates)
+    plain, phrases = (tagger.top_features(n=4, in_words=words) for words in (False, True))
+    assert [row["feature"] for row in phrases] == [said(row["feature"]) for row in plain]
+    assert any(row["feature"].startswith("the word") for row in phrases)
+    assert not any("(" in row["feature"] for row in phrases)
+    (plain,), (phrases,) = (tagger.explain(rows[:1], in_words=words) for words in (False, True))
+    for one, other in zip(plain, phrases, strict=True):
+        assert [(said(name), v) for name, v in one["contributions"]] == other["contributions"]
+
+
+@pytest.fixture(scope="module")
+def segments():
     rows = [list(zip(s.words, s.tags, s.chunks, strict=True)) for s in BANK]
-    tagger = SegmentTagger(n_models=1, max_iter=2).fit(rows)
+    return SegmentTagger(n_models=1, max_iter=2, max_length=3).fit(rows), rows
+
+
+def test_segments_are_explained_against_all_other_segmentations(segments):
+    tagger, rows = segments
     assert {r["before"] for r in tagger.transitions()} >= set(tagger.classes_)
-    with pytest.raises(CapabilityError, match="no names of features"):
-        tagger.top_features()
-    for ranked, decisions in zip(
-        tagger.predict_kbest(rows[:5], 2), tagger.explain(rows[:5]), strict=True
+    short = [row[:5] for row in rows[:6]]
+    for ranked, decisions, row in zip(
+        tagger.predict_kbest(short, 100_000), tagger.explain(short), short, strict=True
     ):
-        (score, best), (less, second) = ranked
-        wrong = [t for t, (a, b) in enumerate(zip(best, second, strict=True)) if a != b]
-        assert [d["position"] for d in decisions] == wrong
-        assert all(d["margin"] == score - less for d in decisions)
+        scored = [(score, set(_segments(labels))) for score, labels in ranked]
+        best, mine = scored[0]
+        assert {d["label"] for d in decisions} == mine
+        for d in decisions:
+            begin, end, _ = d["label"]
+            rival, theirs = next(one for one in scored if d["label"] not in one[1])
+            assert d["position"] == begin
+            assert d["token"] == " ".join(word for word, *_ in row[begin:end])
+            assert d["margin"] == pytest.approx(best - rival)
+            assert sum(v for _, v in d["contributions"]) == pytest.approx(d["margin"])
+            assert set(d["runner_up"]) == {s for s in theirs if s[0] < end and begin < s[1]}
+
+
+def _segments(labels):
+    """Chunks, and single tokens outside of them."""
+    inside = {t for a, b, _ in chunks(labels) for t in range(a, b)}
+    return [*chunks(labels), *((t, t + 1, "O") for t in range(len(labels)) if t not in inside)]
+
+
+def test_names_of_the_strongest_features_of_segments(segments, tmp_path):
+    """Those of all segments of the training text, ranked by their weights."""
+    tagger, rows = segments
+    model, corpus = tagger.model_, tagger._read_input(rows)
+    known = {}
+    # In the training text words have the labels that other parts of it gave them, so features of
+    # lexica are left out here.
+    labels = range(len(model.labels))
+    for s, row in enumerate(rows):
+        spans = [(a, b) for a, b, _ in _segments([k for _, _, k in row]) if b - a <= 3]
+        asked = [(*span, k) for span in spans for k in labels]
+        for (*_, k), features in zip(asked, model.core.explain(corpus.core, s, asked), strict=True):
+            known.update({(name, k): w for name, w in features if "seen(" not in name})
+    tagger.save(tmp_path / "model")
+    for one in (tagger, load(tmp_path / "model")):
+        for k, label in enumerate(model.labels):
+            found = [(row["feature"], row["weight"]) for row in one.top_features(label, 12)]
+            plain = [(name, w) for name, w in found if "seen(" not in name]
+            assert plain
+            for name, weight in plain:
+                assert weight == pytest.approx(known[name, k], abs=1e-5)
+            least = min(w for _, w in found if w > 0)
+            listed = sum(w > 0 for _, w in plain)
+            above = sum(w > least + 1e-5 for (_, j), w in known.items() if j == k)
+            assert above <= listed <= 12
 
 
 def test_parsers_of_dependencies():
@@ -215,7 +282,7 @@ def test_parsers_of_dependencies():
     assert {row["label"] for row in parser.top_features(label, 2)} == {label}
     with pytest.raises(ValueError, match="no label 'X'"):
         parser.top_features("X")
-    with pytest.raises(CapabilityError, match="no transitions"):
+    with pytest.raises(CapabilityError, match="What works: top_features, explain"):
         parser.transitions()
     for tree, decisions in zip(parser.predict(trees[:5]), parser.explain(trees[:5]), strict=True):
         assert [d["label"] for d in decisions] == list(tree)
@@ -231,7 +298,56 @@ def test_parsers_of_constituents():
     assert {row["label"] for row in parser.top_features("NP", 3)} == {"NP"}
     with pytest.raises(ValueError, match="no label 'X'"):
         parser.top_features("X")
+    pairs = parser.transitions()
+    assert {r["before"] for r in pairs} >= {"S", "NP", "VP"}
+    under = {r["after"]: r["weight"] for r in pairs if r["before"] == "NP"}
+    for row in parser.top_features("NP", 3):
+        assert under[row["feature"]] == row["weight"]
     words = [s.brackets for s in BANK[:4]]
     for tree, (d,) in zip(parser.predict(words), parser.explain(words), strict=True):
         assert d["label"] == tree != d["runner_up"]
         assert d["margin"] >= 0
+
+
+def test_the_rules_of_a_counted_grammar_are_its_transitions():
+    parser = ConstituencyParser(learner="pcfg", gold_tags=True).fit([s.brackets for s in BANK])
+    total = {}
+    for row in parser.transitions():
+        total[row["before"]] = total.get(row["before"], 0.0) + row["weight"]
+    assert "S" in {name.split("^")[0] for name in total}
+    assert all(p == pytest.approx(1.0, abs=1e-6) for p in total.values())
+
+
+@pytest.mark.parametrize("superpixels", [0, 12])
+def test_classes_of_images_are_explained(superpixels):
+    if superpixels:
+        pytest.importorskip("skimage")
+    pairs = shapes(4)
+    segmenter = ImageSegmenter(max_iter=1, superpixels=superpixels)
+    segmenter.fit([image for image, _ in pairs], [mask for _, mask in pairs])
+    model, images = segmenter.model_, [image for image, _ in pairs]
+    read = read_images(images)
+    for image, found, decisions in zip(
+        read, model.segment_all(read), segmenter.explain(images), strict=True
+    ):
+
+        def score(labels, image=image):
+            sites = model.sites(image)
+            unary = model.scores(image, model.label)[np.arange(labels.size), labels.ravel()].sum()
+            at = np.zeros(sites.n_sites, dtype=int)
+            at[np.arange(labels.size) if sites.regions is None else sites.regions] = labels.ravel()
+            first, second = sites.ends.T
+            return unary - (sites.pairs @ model.pair)[at[first] != at[second]].sum()
+
+        names = model.coding.names
+        assert {d["label"] for d in decisions} == {names[k] for k in np.unique(found)}
+        for d in decisions:
+            k = names.index(d["label"])
+            assert d["pixels"] == (found == k).sum()
+            other = {
+                names[j]: score(np.where(found == k, j, found)) for j in range(len(names)) if j != k
+            }
+            assert d["runner_up"] == max(other, key=other.get)
+            margin = (score(found) - max(other.values())) / d["pixels"]
+            assert d["margin"] == pytest.approx(margin, rel=1e-3, abs=1e-3)
+            assert sum(v for _, v in d["contributions"]) == pytest.approx(d["margin"])

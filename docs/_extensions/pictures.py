@@ -34,16 +34,14 @@ class Picture(SphinxDirective):
 
 
 class CommandHelp(SphinxDirective):
-    """``{command-help}``: a section a command, with its own help text."""
+    """``{command-help}``: one section for each command, with its help text."""
 
     def run(self) -> list[nodes.Node]:
         os.environ["COLUMNS"] = "86"
         from structlearn.arguments import make_parser
+        from structlearn.cli import COMMANDS
 
-        ignored: Any = dict.fromkeys(
-            ("train", "predict", "evaluate", "inspect", "demo", "workbench")
-        )
-        return [self.section(parser) for parser in _leaves(make_parser(ignored))]
+        return [self.section(parser) for parser in leaves(make_parser(COMMANDS))]
 
     def section(self, parser: argparse.ArgumentParser) -> nodes.section:
         title = parser.prog
@@ -54,14 +52,15 @@ class CommandHelp(SphinxDirective):
         return section
 
 
-def _leaves(parser: argparse.ArgumentParser) -> Iterator[argparse.ArgumentParser]:
+def leaves(parser: argparse.ArgumentParser) -> Iterator[argparse.ArgumentParser]:
     """Yield the parsers of the commands that have no further commands."""
+    parser.format_help()  # arguments are added when they are needed
     below = [a for a in parser._actions if isinstance(a, argparse._SubParsersAction)]
     if not below:
         yield parser
     for action in below:
         for child in action.choices.values():
-            yield from _leaves(child)
+            yield from leaves(child)
 
 
 def setup(app: Any) -> dict[str, bool]:

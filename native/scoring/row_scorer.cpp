@@ -262,23 +262,6 @@ struct Add {
   }
 };
 
-struct AddGrowth {
-  double a;
-  double* w;
-  double* growth;
-  void operator()(std::size_t q, double x) const {
-    const double d = a * x;
-    *growth += d * (2.0 * w[q] + d);
-    w[q] += d;
-  }
-  void row(std::size_t q, double x, const double* v, std::size_t n,
-           const std::uint8_t* real) const {
-    for (std::size_t i = 0; i < n; ++i) {
-      if (!real || real[i]) (*this)(q + i, x * v[i]);
-    }
-  }
-};
-
 struct AddTwice {
   Add first, second;
   void operator()(std::size_t q, double x) const {
@@ -358,15 +341,16 @@ void RowScorer::scatter(std::size_t example, const Layout& layout, const PartVec
 
 double RowScorer::scatter_growth(std::size_t example, const Layout& layout, const PartVector& v,
                                  double a, double* w) const {
+  if (!plain(v)) return Scorer::scatter_growth(example, layout, v, a, w);
   double growth = 0.0;
-  if (!plain(v)) {
-    transpose(example, layout, v, AddGrowth{a, w, &growth});
-    return growth;
-  }
   for_sites(
       blocks_, example, layout, v, w,
       [&](double* row, double x, const double* values, std::size_t n) {
-        AddGrowth{a, row, &growth}.row(0, x, values, n, nullptr);
+        for (std::size_t i = 0; i < n; ++i) {
+          const double d = a * (x * values[i]);
+          growth += d * (2.0 * row[i] + d);
+          row[i] += d;
+        }
       },
       [&](const WeightRows& rows, const SparseSite& site, double* base, const double* values) {
         growth +=

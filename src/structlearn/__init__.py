@@ -12,7 +12,7 @@ Names are imported when first used, so that ``import structlearn`` costs next to
 
 from __future__ import annotations
 
-from importlib import import_module
+from .lazy import lazy_names
 
 TYPE_CHECKING = False  # importing typing costs more than labelling a sentence
 if TYPE_CHECKING:
@@ -93,15 +93,8 @@ def _version() -> str:
         return "0"
 
 
+_lazy, __dir__ = lazy_names(__name__, _HOMES, _MODULES)
+
+
 def __getattr__(name: str) -> Any:
-    if name == "__version__":
-        return _version()
-    if name in _HOMES:
-        return getattr(import_module(f".{_HOMES[name]}", __name__), name)
-    if name in _MODULES:
-        return import_module(f".{name}", __name__)
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-
-
-def __dir__() -> list[str]:
-    return sorted([*__all__, *_MODULES])
+    return _version() if name == "__version__" else _lazy(name)

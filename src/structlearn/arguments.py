@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import os
+from functools import partial
 
 from .estimators.learner_names import LEARNERS
 from .tasks.presets import default_of
@@ -11,7 +12,7 @@ from .tasks.presets import default_of
 TYPE_CHECKING = False  # importing typing costs more than labelling a sentence
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
-    from typing import Any
+    from typing import Any, NoReturn
 
     Commands = Mapping[str, Callable[[Any], int]]
 
@@ -27,6 +28,14 @@ _LEARNER_OPTIONS = {
     "eta0": "adagrad: first step of a weight",
     "delta": "adagrad: shortens the first steps",
     "r": "arow: regularisation",
+}
+
+#: Names of taggers in ``structlearn train`` -> the default of --features, and what they are.
+_TAGGERS = {
+    "tagger": ("auto", "a tagger of any labels"),
+    "pos": ("pos", "a part-of-speech tagger"),
+    "chunks": ("chunk", "a chunker, which finds noun phrases and the like"),
+    "ner": ("ner", "a recogniser of named entities, such as people and places"),
 }
 
 
@@ -85,8 +94,37 @@ class _Formatter(argparse.HelpFormatter):
 class _Parser(argparse.ArgumentParser):
     """An argument parser with that formatter, also for the commands."""
 
+    #: Adds the arguments, once they are needed: one command of many is called.
+    fill: Callable[[_Parser], None] | None = None
+
     def __init__(self, **options: Any) -> None:
         super().__init__(formatter_class=_Formatter, allow_abbrev=False, **options)
+
+    def _complete(self) -> None:
+        if self.fill is not None:
+            fill, self.fill = self.fill, None
+            fill(self)
+
+    def parse_known_args(self, args: Any = None, namespace: Any = None) -> Any:
+        """Parse, with all arguments there."""
+        self._complete()
+        return super().parse_known_args(args, namespace)
+
+    def error(self, message: str) -> NoReturn:
+        """End the process with a message that says where help is."""
+        super().error(f"{message} ({self.prog} --help shows examples)")
+
+    def format_help(self) -> str:
+        """Return the help text, which ends with examples."""
+        from .commands.examples import EXAMPLES
+
+        self._complete()
+        text = super().format_help()
+        if self.prog in EXAMPLES:
+            text += "\nexamples:\n"
+        for line, what in EXAMPLES.get(self.prog, ()):
+            text += f"  {line}\n      {what}\n"
+        return text
 
 
 def make_parser(commands: Commands) -> argparse.ArgumentParser:
@@ -100,200 +138,216 @@ def make_parser(commands: Commands) -> argparse.ArgumentParser:
     # Without prog, argparse would format a help text to find it.
     subparsers = parser.add_subparsers(metavar="COMMAND", required=True, prog="structlearn")
 
-    train = subparsers.add_parser("train", help="train a model on labelled data")
-    tasks = train.add_subparsers(metavar="TASK", required=True, prog="structlearn train")
-    _add_train_tagger(
-        tasks.add_parser(
-            "tagger",
-            help="a tagger, chunker or entity recogniser",
-            description="Train a tagger on a column file or a CoNLL-U file.",
-        ),
-        commands,
-    )
-    _add_train_segments(
-        tasks.add_parser(
+    def add(group: Any, name: str, fill: Callable[[_Parser, Commands], None], **about: Any) -> None:
+        group.add_parser(name, **about).fill = lambda p: fill(p, commands)
+
+    def add_train(p: _Parser, _: Commands) -> None:
+        tasks = p.add_subparsers(metavar="TASK", required=True, prog="structlearn train")
+        for name, (features, what) in _TAGGERS.items():
+            about = f"Train {what}, on a file in columns, CoNLL-U, CSV or JSON lines."
+            if name != "tagger":
+                about += f" The same as structlearn train tagger --features {features}."
+            fill = partial(_add_train_tagger, features=features)
+            add(tasks, name, fill, help=what, description=about)
+        add(
+            tasks,
             "segments",
+            _add_train_segments,
             help="an entity recogniser that scores whole segments",
             description="Train a semi-Markov model on a column file or a CoNLL-U file with labels "
             "O, B-PER, I-PER, ...",
-        ),
-        commands,
-    )
-    _add_train_parser(
-        tasks.add_parser(
+        )
+        add(
+            tasks,
             "parser",
+            _add_train_parser,
             help="a dependency parser",
             description="Train a dependency parser on a treebank in CoNLL-U.",
-        ),
-        commands,
-    )
-
-    _add_train_constituency(
-        tasks.add_parser(
+        )
+        add(
+            tasks,
             "constituency",
+            _add_train_constituency,
             help="a constituency parser",
             description="Train a constituency parser on bracketed trees (the Penn format).",
-        ),
-        commands,
-    )
-
-    _add_train_segmenter(
-        tasks.add_parser(
+        )
+        add(
+            tasks,
             "segmenter",
+            _add_train_segmenter,
             help="an image segmenter, which predicts a class for every pixel",
             description="Train on a folder that contains images/ and masks/ (images as PNG or "
             "JPEG, masks as PNG), or files such as dog.jpg and dog_mask.png.",
-        ),
-        commands,
-    )
+        )
 
-    predict = subparsers.add_parser(
+    add(subparsers, "train", add_train, help="train a model on labelled data")
+    add(
+        subparsers,
         "predict",
+        _add_predict,
         help="label or parse a file",
         description="Write the input with the predicted column filled in, or appended if it is "
         "missing. Parsers write trees, as CoNLL-U or brackets.",
     )
-    predict.add_argument("model", metavar="MODEL", help="model file")
-    predict.add_argument("input", metavar="INPUT", help="file to label; - for standard input")
-    predict.add_argument("--output", metavar="FILE", help="output file (default: standard output)")
-    predict.add_argument(
+    add(
+        subparsers,
+        "evaluate",
+        _add_evaluate,
+        help="compare predicted labels or trees with gold ones",
+    )
+    add(subparsers, "inspect", _add_inspect, help="show what a model has learned")
+    add(subparsers, "demo", _add_demo, help="a tour on built-in data: tags, digits, trees")
+    add(
+        subparsers,
+        "workbench",
+        _add_workbench,
+        help="a page on this machine: the algorithms step by step, and text through models",
+        description="Serve a page on 127.0.0.1 that shows the algorithms step by step, on scores "
+        "that can be changed, and text through the models named here. Ends with Ctrl-C.",
+    )
+    return parser
+
+
+def _add_predict(p: _Parser, commands: Commands) -> None:
+    p.add_argument("model", metavar="MODEL", help="model file")
+    p.add_argument("input", metavar="INPUT", help="file to label; - for standard input")
+    p.add_argument("--output", "-o", metavar="FILE", help="output file (default: standard output)")
+    p.add_argument(
         "--nbest",
         metavar="N",
         type=_count(1),
         default=1,
         help="taggers: write the N best label sequences, one column each (default: 1)",
     )
-    predict.add_argument(
+    p.add_argument(
         "--confidence",
         action="store_true",
         help="taggers: add a column with the probability of each predicted label",
     )
-    predict.add_argument(
+    p.add_argument(
         "--marginals",
         action="store_true",
         help="taggers: add a column with the probabilities of all labels",
     )
-    predict.add_argument(
+    p.add_argument(
         "--known",
         action="store_true",
         help="taggers: keep labels that the input already has (other than _)",
     )
-    predict.add_argument(
+    p.add_argument(
         "--gold-tags",
         action="store_true",
         help="parsers: use the tags of the input instead of predicting them",
     )
-    predict.add_argument(
+    p.add_argument(
         "--overlay", metavar="DIR", help="segmenters: write images with the classes drawn over them"
     )
-    predict.add_argument(
+    p.add_argument(
         "--format",
         choices=("columns", "conllu", "csv", "jsonl", "text", "brackets"),
         help="input format (default: from the file name, else from the content); text is one "
         "sentence per line; brackets are for constituency parsers",
     )
-    _add_header(predict)
-    _add_threads(predict)
-    predict.set_defaults(command=commands["predict"])
+    _add_header(p)
+    _add_threads(p)
+    p.set_defaults(command=commands["predict"])
 
-    evaluate = subparsers.add_parser(
-        "evaluate", help="compare predicted labels or trees with gold ones"
-    )
-    evaluate.add_argument("model", metavar="MODEL", help="model file")
-    evaluate.add_argument("gold", metavar="GOLD", help="labelled file; - for standard input")
-    evaluate.add_argument("--json", action="store_true", help="print one JSON object only")
-    evaluate.add_argument(
+
+def _add_evaluate(p: _Parser, commands: Commands) -> None:
+    p.add_argument("model", metavar="MODEL", help="model file")
+    p.add_argument("gold", metavar="GOLD", help="labelled file; - for standard input")
+    p.add_argument("--json", action="store_true", help="print one JSON object only")
+    p.add_argument(
         "--html", metavar="FILE", help="write an HTML page with a reliability curve instead"
     )
-    evaluate.add_argument(
+    p.add_argument(
         "--confidence", action="store_true", help="add 95 %% confidence intervals (bootstrap)"
     )
-    evaluate.add_argument(
+    p.add_argument(
         "--confusions",
         metavar="N",
         type=_count(0),
         default=0,
         help="list the N most frequent confusions (default: 0)",
     )
-    evaluate.add_argument(
+    p.add_argument(
         "--against",
         metavar="MODEL",
         help="test whether the difference to another model is significant",
     )
-    evaluate.add_argument(
+    p.add_argument(
         "--gold-tags",
         action="store_true",
         help="parsers: use the tags of the file instead of predicting them",
     )
-    evaluate.add_argument(
+    p.add_argument(
         "--format",
         choices=("columns", "conllu", "csv", "jsonl", "brackets"),
         help="file format (default: from the file name, else from the content)",
     )
-    _add_header(evaluate)
-    _add_threads(evaluate)
-    evaluate.set_defaults(command=commands["evaluate"])
+    _add_header(p)
+    _add_threads(p)
+    p.set_defaults(command=commands["evaluate"])
 
-    inspect = subparsers.add_parser("inspect", help="show what a model has learned")
-    inspect.add_argument("model", metavar="MODEL", help="model file")
-    inspect.add_argument(
+
+def _add_inspect(p: _Parser, commands: Commands) -> None:
+    p.add_argument("model", metavar="MODEL", help="model file")
+    p.add_argument(
         "--top",
         metavar="N",
         type=_count(1),
         default=10,
         help="number of features per label (default: 10)",
     )
-    inspect.add_argument(
+    p.add_argument(
         "--label", metavar="LABEL", action="append", help="show this label only (may be repeated)"
     )
-    inspect.add_argument(
+    p.add_argument(
         "--sentence",
         metavar="TEXT",
         help="explain the labels of a sentence; separate words by spaces and columns by |",
     )
-    inspect.add_argument("--input", metavar="FILE", help="explain the sentences of a file")
-    inspect.add_argument(
-        "--html", metavar="FILE", help="write an HTML page instead of printing text"
-    )
-    inspect.add_argument(
+    p.add_argument("--input", metavar="FILE", help="explain the sentences of a file")
+    p.add_argument("--html", metavar="FILE", help="write an HTML page instead of printing text")
+    p.add_argument(
         "--most",
         metavar="N",
         type=_count(1),
         default=20,
-        help="parsers: maximum number of sentences of the file to show (default: 20)",
+        help="maximum number of sentences or images of the file or folder to show (default: 20)",
     )
-    inspect.set_defaults(command=commands["inspect"])
+    p.set_defaults(command=commands["inspect"])
 
-    demo = subparsers.add_parser("demo", help="a tour on built-in data: tags, digits, trees")
-    demo.add_argument(
+
+def _add_demo(p: _Parser, commands: Commands) -> None:
+    p.add_argument(
         "--sentences",
         type=_count(50),
         default=1500,
         help="size of the generated treebank, a fifth of which is for testing (default: 1500)",
     )
-    demo.add_argument(
+    p.add_argument(
         "--random-state", type=_count(0), default=0, help="seed of data and learners (default: 0)"
     )
-    demo.set_defaults(command=commands["demo"])
-
-    workbench = subparsers.add_parser(
-        "workbench",
-        help="a page on this machine: the algorithms step by step, and text through models",
-        description="Serve a page on 127.0.0.1 that shows the algorithms step by step, on scores "
-        "that can be changed, and text through the models named here. Ends with Ctrl-C.",
+    p.add_argument(
+        "--files",
+        metavar="FOLDER",
+        help="instead of the tour, write train.txt, train.conllu, train.mrg, ... there, to try "
+        "the other commands on",
     )
-    workbench.add_argument("models", metavar="MODEL", nargs="*", help="model files to try on text")
-    workbench.add_argument(
+    p.set_defaults(command=commands["demo"])
+
+
+def _add_workbench(p: _Parser, commands: Commands) -> None:
+    p.add_argument("models", metavar="MODEL", nargs="*", help="model files to try on text")
+    p.add_argument(
         "--port", type=_count(0), default=0, help="port to listen on (default: a free one)"
     )
-    workbench.add_argument(
-        "--no-browser", action="store_true", help="print the link, and do not open it"
-    )
-    workbench.set_defaults(command=commands["workbench"])
-    return parser
+    p.add_argument("--no-browser", action="store_true", help="print the link, and do not open it")
+    p.set_defaults(command=commands["workbench"])
 
 
-def _add_train_tagger(p: argparse.ArgumentParser, commands: Commands) -> None:
+def _add_train_tagger(p: argparse.ArgumentParser, commands: Commands, features: str) -> None:
     _add_training(p, ("hmm",))
     p.add_argument(
         "--target",
@@ -303,8 +357,9 @@ def _add_train_tagger(p: argparse.ArgumentParser, commands: Commands) -> None:
     p.add_argument(
         "--features",
         metavar="PRESET|FILE",
-        default="auto",
-        help="pos, chunk, ner, none, or a template file (default: chosen by the labels)",
+        default=features,
+        help="pos, chunk, ner, none, or a template file (default: "
+        f"{'chosen by the labels' if features == 'auto' else features})",
     )
     p.add_argument(
         "--order", metavar="N", type=_count(1), help="order of the chain (default: 1; ner: 2)"
@@ -603,7 +658,7 @@ def _add_learner(
 
 def _add_files(p: argparse.ArgumentParser, what: str, metavar: str = "TRAIN") -> None:
     p.add_argument("train", metavar=metavar, help=what)
-    p.add_argument("--model", metavar="FILE", required=True, help="model file to write")
+    p.add_argument("--model", "-o", metavar="FILE", required=True, help="model file to write")
     p.add_argument(
         "--dev",
         metavar="FOLDER" if metavar == "FOLDER" else "FILE",
@@ -643,7 +698,7 @@ def _add_running(p: argparse.ArgumentParser) -> None:
     p.add_argument(
         "--random-state", metavar="S", type=_count(0), default=0, help="random seed (default: 0)"
     )
-    p.add_argument("--quiet", action="store_true", help="do not show progress")
+    p.add_argument("--quiet", "-q", action="store_true", help="do not show progress")
     _add_threads(p)
 
 

@@ -27,6 +27,8 @@ def run(arguments: Sequence[str]) -> int:
     """Run one command; return its exit code."""
     from .arguments import make_parser
 
+    # Threads are the core's; those of NumPy's BLAS would only take time to start.
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     options = make_parser(COMMANDS).parse_args(arguments)
     command: Callable[[Any], int] = options.command
     if not (sys.stdout.encoding or "utf-8").lower().startswith("utf"):
@@ -122,6 +124,12 @@ def _inspect(o: Any) -> int:
 
 
 def _demo(o: Any) -> int:
+    if o.files is not None:
+        from .datasets import write_treebank
+
+        names = write_treebank(o.files, o.sentences, random_state=o.random_state)
+        print(f"wrote {', '.join(names)} to {o.files}")
+        return 0
     from .demo import run as tour
 
     tour(sentences=o.sentences, random_state=o.random_state)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+
 import numpy as np
 import pytest
 
@@ -85,3 +87,39 @@ def test_limits_of_estimators():
     )
     with pytest.raises(TimeoutError):
         hurried.fit(X, y)
+
+
+def images(rng):
+    X = [{"label": rng.normal(size=(2, 3, 3)), "right": np.ones((2, 2, 1))} for _ in range(4)]
+    return X, [np.array([[0, 1, 0], [0, 0, 1]]) for _ in X], [exactly(2, Label(1))]
+
+
+def pairings(rng):
+    X = [{"pair": rng.normal(size=(3, 3, 2))} for _ in range(4)]
+    y = [np.array([1, 0, 2]) for _ in X]
+    return X, y, [at_most(1, Part("pair", at=(0, 0)), Part("pair", at=(1, 1)))]
+
+
+@pytest.mark.parametrize(("structure", "make"), [(Grid(), images), (Matching(), pairings)])
+def test_limits_of_other_estimators(structure, make):
+    """Time enough changes nothing, and answers keep to the constraints."""
+    X, y, constraints = make(np.random.default_rng(2))
+    found = []
+    for limit in (None, 30.0):
+        model = StructuredPerceptron(
+            structure, constraints=constraints, max_iter=3, random_state=0, time_limit=limit
+        )
+        quietly(model, X, y)
+        assert model.structure_.time_limit == limit
+        found.append([output.tolist() for output in model.predict(X)])
+        for scores, output in zip(X, model.predict(X), strict=True):
+            blank = {k: np.zeros(np.shape(v)[:2]) for k, v in scores.items() if k == "pair"}
+            blank = blank or {"label": np.zeros((2, 3, 2))}
+            assert model.structure_.broken(output, **blank) is None
+    assert found[0] == found[1]
+    hurried = StructuredPerceptron(
+        structure, constraints=constraints, max_iter=3, random_state=0, time_limit=0.0
+    )
+    with contextlib.suppress(TimeoutError):  # or what the structure's own search has found
+        quietly(hurried, X, y)
+        assert hurried.structure_.time_limit == 0.0

@@ -1,6 +1,7 @@
 """Trees as SVG: well-formed, every label once, what differs marked."""
 
 import itertools
+import re
 import xml.etree.ElementTree as ElementTree
 
 import pytest
@@ -15,7 +16,11 @@ GUESS = "(S (NP (D the) (N cat)) (PP (P on) (NP (N it))) (VP (N <sat&>)))"
 
 
 def texts(svg):
-    return [(t.get("class"), t.text) for t in ElementTree.fromstring(svg).iter(f"{SVG}text")]
+    """The class and text of all labels, words and tags."""
+    found = []
+    for row in ElementTree.fromstring(svg).iter(f"{SVG}text"):
+        found += [(row.get("class"), t.text) for t in (list(row) or [row])]
+    return found
 
 
 def test_one_tree():
@@ -25,7 +30,9 @@ def test_one_tree():
     assert sorted(found) == sorted(
         [*tree.words, *tree.tags, *(label for _, _, label in tree.spans())]
     )
-    assert len(list(ElementTree.fromstring(svg).iter(f"{SVG}path"))) == len(tree.spans()) - 1 + 5
+    slanted = [line for line in lines(svg)[0] if line[0][1] != line[1][1]]
+    ends = {end for line in slanted for end in line}
+    assert len(ends) >= len(tree.spans()) - 1 + 5  # a line down to each node and word
     assert tree._repr_svg_() == svg
 
 
@@ -49,12 +56,13 @@ def lines(svg):
     root = ElementTree.fromstring(svg)
     found = []
     for path in root.iter(f"{SVG}path"):
-        start, _, rest = path.get("d")[1:].partition("L")
-        slanted, _, down = rest.partition("V")
-        a, b = (tuple(map(float, point.split(","))) for point in (start, slanted))
-        found.append((a, b))
-        if down:
-            found.append((b, (b[0], float(down))))
+        at = None
+        for command, given in re.findall(r"([MLV])([^MLV]*)", path.get("d")):
+            numbers = tuple(map(float, given.split()))
+            to = (at[0], *numbers) if command == "V" else numbers
+            if command != "M":
+                found.append((at, to))
+            at = to
     return found, float(root.get("width")), float(root.get("height"))
 
 
@@ -83,7 +91,7 @@ def test_no_line_crosses_another(number):
 def test_wide_labels_have_room():
     (tree,) = parse_brackets("(S (A-VERY-LONG-LABEL (I a)) (ANOTHER-LONG-LABEL (I b)) (. .))")
     svg = draw_tree(tree)
-    places = {t.text: float(t.get("x")) for t in ElementTree.fromstring(svg).iter(f"{SVG}text")}
+    places = {t.text: float(t.get("x")) for t in ElementTree.fromstring(svg).iter() if t.get("x")}
     assert places["ANOTHER-LONG-LABEL"] - places["A-VERY-LONG-LABEL"] > 140
 
 

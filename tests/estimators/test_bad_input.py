@@ -265,6 +265,33 @@ def test_an_empty_sequence_has_an_empty_prediction(model):
         model.fit([*X[:1], []], TAGS)
 
 
+@pytest.mark.parametrize("model", [CRF(), CRF(Chain(order=2)), HMM()], ids=repr)
+def test_an_empty_sequence_has_empty_answers(model):
+    """Whatever is asked; the others have the answers that they have without it."""
+    X = [["the", "dog"], ["dog"]]
+    model.fit(X, TAGS)
+    given = [[], X[0], (), X[1]]
+    for ask in (
+        model.predict_marginals,
+        lambda X: model.predict_marginals(X, block=None),
+        model.predict_kbest,
+        lambda X: model.sample(X, 2, random_state=0),
+        model.predict_proba,
+        model.entropy,
+    ):
+        found, alone = ask(given), ask(X)
+        assert str([found[1], found[3]]) == str(list(alone))
+        assert len(found) == 4
+    assert [p.shape for p in model.predict_marginals(given)] == [(0, 2), (2, 2), (0, 2), (1, 2)]
+    assert model.predict_marginals([[]], block=None)[0]["label"].shape == (0, 2)
+    assert [list(y) for y in model.sample(given, 2)[2]] == [[], []]
+    ((score, output),) = model.predict_kbest(given)[0]
+    assert (score, list(output)) == (0.0, [])
+    assert model.predict_proba(given)[0] == 1.0
+    assert model.predict_proba(given, [[], TAGS[0], [], TAGS[1]])[2] == 1.0
+    assert model.entropy(given)[0] == 0.0
+
+
 def test_unseen_label_at_score_time():
     X, y = sequences()
     model = CRF().fit(X, y)

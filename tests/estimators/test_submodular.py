@@ -171,3 +171,20 @@ def test_potts_terms_of_a_graph_with_three_labels():
         scores = {"label": one["label"] @ w["label"].T, "potts": one["potts"] @ w["potts"]}
         best = Graph(one["edges"]).solve(method="ilp", **scores)
         assert Graph(one["edges"]).score(found, **scores) == pytest.approx(best.value)
+
+
+def test_auto_learns_potts_terms_by_a_solver_that_converges():
+    """Dual ascent steps by sites, of which a Potts term has none chosen where labels agree."""
+    rng = np.random.default_rng(0)
+    edges = np.array([(v - 1, v) for v in range(1, 20)] + [(0, 19), (1, 4)])
+    X, y = [], []
+    for _ in range(12):
+        y.append(np.sort(rng.integers(3, size=20)))
+        label = np.eye(3)[y[-1]] + 0.8 * rng.normal(size=(20, 3))
+        X.append({"label": label, "edges": edges, "potts": np.ones((len(edges), 1))})
+    auto, wanted = (CRF("graph", solver=s, tol=1e-4).fit(X, y) for s in ("auto", "lbfgs"))
+    assert auto.duality_gap_ <= 1e-4 * auto.objective_
+    np.testing.assert_array_equal(auto._weights, wanted._weights)
+    plain = [{k: v for k, v in x.items() if k != "potts"} for x in X]
+    assert CRF("graph", tol=1e-4).fit(plain, y).problem(plain, y).one_outcome_each
+    assert not auto.problem(X, y).one_outcome_each

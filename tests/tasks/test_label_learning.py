@@ -116,7 +116,7 @@ def segment_lists(tagger, sentences):
     """Names of the features of all segments, none beyond the end, and the gold segments."""
     corpus, width = Corpus.from_sentences(sentences), tagger.model_.max_length
     features = tagger.model_.templates.compile_segments("columns", 3)
-    extractor = _core.SegmentExtractor(features, corpus._core, width, True)
+    extractor = _core.SegmentExtractor(features, corpus.core, width, True)
     X, y = [], []
     for s, sentence in enumerate(sentences):
         n = len(sentence)

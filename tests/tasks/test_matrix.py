@@ -88,6 +88,14 @@ TASKS = {
         {"gold_tags": True, "hash_bits": 12},
         learners=("passive-aggressive",),
     ),
+    "parser of projective pairs": Task(
+        DependencyParser,
+        [list(zip(s.words, s.tags, s.heads, s.deprels, strict=True)) for s in BANK],
+        [list(zip(s.words, s.tags, strict=True)) for s in BANK],
+        {"projective": True, "gold_tags": True, "hash_bits": 12},
+        {"most_heads": 100, "least_share": 1e-300, "C": 0.02, "hash_bits": 10},
+        learners=("crf",),
+    ),
     "constituency": Task(
         ConstituencyParser,
         [s.brackets for s in BANK],

@@ -37,7 +37,8 @@ NAMES = (
 )  # fmt: skip
 EACH = pytest.mark.parametrize("name", NAMES)
 LABELLING = (
-    "predict", "predict_kbest", "predict_marginals", "predict_proba", "predict_segments",
+    "predict", "predict_kbest", "predict_marginals", "predict_proba", "predict_segments", "sample",
+    "entropy",
 )  # fmt: skip
 JUDGING = ("evaluate", "report", "score")
 
@@ -110,16 +111,24 @@ def test_an_empty_sentence_in_a_batch(tasks, name):
     """It has an empty answer, and the others have the answers that they have without it."""
     task = tasks[name]
     given = [TAGGED[0], TAGGED[1]] if "tags" in name or "pairs" in name else [["fish"], ["a", "b"]]
-    for ask in (task.predict, getattr(task, "predict_segments", task.predict)):
+    for query, ask in queries(task, LABELLING):
+        if name == "parser of pairs" and query != "predict":  # no sums
+            assert len(ask([[], ""])) == 2
+            continue
         alone = ask(given)
-        empty = ask([[]])[0]
         found = ask([[], given[0], "", given[1], ()])
-        assert [found[1], found[3]] == alone
+        assert [found[1], found[3]] == alone, query
         assert len(found) == 5
-        if isinstance(empty, list):
-            assert [found[0], found[2], found[4]] == [[], [], []]
+        assert found[0] == found[2] == found[4] == ask([[]])[0]
+        tree = query in ("predict", "predict_kbest", "sample") and hasattr(task, "draw")
+        wanted = {"predict_kbest": [(0.0, [])], "predict_proba": 1.0, "sample": [[]], "entropy": 0}
+        if not tree:
+            assert found[2] == wanted.get(query, {} if isinstance(found[2], dict) else [])
+        elif query == "predict":
+            assert found[2].words == []
         else:
-            assert empty.words == found[2].words == []
+            (one,) = found[2]
+            assert (one if query == "sample" else one[1]).words == []
 
 
 @EACH
@@ -127,8 +136,8 @@ def test_an_empty_sentence_in_a_batch(tasks, name):
 def test_what_is_no_sentence(tasks, name, wrong):
     source, message = WRONG[wrong]
     for query, ask in queries(tasks[name], LABELLING):
-        if query in ("predict", "predict_segments") and source in EMPTY:
-            continue  # answered: see below
+        if source in EMPTY:
+            continue  # answered: see above
         with pytest.raises(ValueError, match=message):
             ask(source)
         assert query

@@ -407,21 +407,21 @@ LABELS = st.sampled_from(["O", *(f"{p}-{t}" for p in "BIESLU" for t in ("NP", "V
 @given(st.lists(st.lists(LABELS, min_size=1, max_size=7), min_size=1, max_size=4))
 def test_iobes_as_the_metrics_have_it(labels):
     corpus = Corpus.from_sentences([[("w", k) for k in sentence] for sentence in labels])
-    corpus._core.to_iobes(1)
+    corpus.core.to_iobes(1)
     assert corpus.column(1) == [to_iobes(sentence) for sentence in labels]
     assert corpus.column(0) == [["w"] * len(sentence) for sentence in labels]
     once = corpus.column(1)
-    corpus._core.to_iobes(1)
+    corpus.core.to_iobes(1)
     assert corpus.column(1) == once
 
 
 def test_iobes_of_a_column_that_does_not_exist():
     with pytest.raises(IndexError):
-        Corpus.from_sentences([["a"]])._core.to_iobes(1)
+        Corpus.from_sentences([["a"]]).core.to_iobes(1)
 
 
 def test_numbers_out_of_range_are_refused():
-    core = Corpus.from_sentences([[("a", "b")]])._core
+    core = Corpus.from_sentences([[("a", "b")]]).core
     for call in (
         lambda: core.cells(1, 0),
         lambda: core.cells(0, 2),
@@ -519,6 +519,6 @@ def test_a_subset_is_what_its_sentences_would_be_read_as(tmp_path, numbers):
     if numbers:
         read = read_corpus(part)
         assert [list(s) for s in subset] == [list(s) for s in read]
-        assert subset._core.cell_numbers(3) == read._core.cell_numbers(3)
+        assert subset.core.cell_numbers(3) == read.core.cell_numbers(3)
     with pytest.raises(IndexError):
         read_corpus(whole).subset([3])

@@ -115,7 +115,7 @@ def spans(tokens, width):
 
 def make(text, corpus, width):
     compiled = SegmentTemplates.parse(text).compile_segments("columns", corpus.n_columns)
-    return _core.SegmentExtractor(compiled, corpus._core, width, False)
+    return _core.SegmentExtractor(compiled, corpus.core, width, False)
 
 
 @settings(max_examples=60, deadline=None)

@@ -47,8 +47,8 @@ def parse(text, **options):
 def extracted(templates, sentences, transitions=False, format="columns"):
     corpus = Corpus.from_sentences(sentences)
     features = templates.compile(format, corpus.n_columns)
-    extractor = _core.Extractor(features, corpus._core)
-    return [extractor.names(corpus._core, i, transitions) for i in range(len(corpus))]
+    extractor = _core.Extractor(features, corpus.core)
+    return [extractor.names(corpus.core, i, transitions) for i in range(len(corpus))]
 
 
 # -- random templates on random sentences -------------------------------------------------------
@@ -280,7 +280,7 @@ def test_columns_and_functions_that_do_not_exist():
         parse('call(word, "gone")').compile("columns", 3)
     assert parse("lemma").compile("conllu", 10).columns_needed == 3
     assert parse("word[1] pos\nword\nfirst").columns() == ["word", "pos"]
-    narrow = Corpus.from_sentences([["a"]])._core
+    narrow = Corpus.from_sentences([["a"]]).core
     with pytest.raises(LineError, match="the features read column 3, the file has 1"):
         _core.Extractor(parse("chunk").compile("columns", 3), narrow)
 
@@ -470,14 +470,14 @@ def rows_of(templates, sentences):
     """Names and values of the features, token by token, as training sees them."""
     corpus = Corpus.from_sentences([[(*t, "x") for t in s] for s in sentences])
     features = templates.compile("columns", corpus.n_columns)
-    extractor = _core.Extractor(features, corpus._core)
+    extractor = _core.Extractor(features, corpus.core)
     vocabulary = _core.Vocabulary(features, corpus.n_columns - 1, 0, "_")
     rows = _core.TokenRows()
-    vocabulary.add(extractor, corpus._core, rows)
+    vocabulary.add(extractor, corpus.core, rows)
     vocabulary.freeze(0, 0, rows)
     arrays = rows.arrays()
     numbers = [range(a, b) for a, b in itertools.pairwise(arrays["begin"])]
-    names = [n for i in range(len(corpus)) for n in extractor.names(corpus._core, i)]
+    names = [n for i in range(len(corpus)) for n in extractor.names(corpus.core, i)]
     return [
         [(name, float(arrays["value"][j])) for name, j in zip(token, js, strict=True)]
         for token, js in zip(names, numbers, strict=True)

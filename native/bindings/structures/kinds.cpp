@@ -52,8 +52,12 @@ NativeStructure make_arborescence(bool projective, bool single_root) {
           OutputKind::kHeads};
 }
 
-NativeStructure make_spanning_tree() {
-  return {std::make_shared<SpanningTree>(), {{"edge", SpanningTree::kEdge, 0, false, true, 0, 2}}};
+NativeStructure make_spanning_tree(Input<std::int64_t, nb::ndim<2>> edges) {
+  return {std::make_shared<SpanningTree>(),
+          {{"edge", SpanningTree::kEdge, 0, false, true, 0, 2}},
+          OutputKind::kArray,
+          "edges",
+          {edges.data(), edges.data() + edges.size()}};
 }
 
 NativeStructure make_constituency() {
@@ -107,7 +111,7 @@ void bind_kinds(nb::module_& m) {
   m.def("multiclass", &make_multiclass);
   m.def("semimarkov", &make_semimarkov, nb::arg("max_length"));
   m.def("arborescence", &make_arborescence, nb::arg("projective"), nb::arg("single_root"));
-  m.def("spanning_tree", &make_spanning_tree);
+  m.def("spanning_tree", &make_spanning_tree, nb::arg("edges"));
   m.def("constituency", &make_constituency);
   m.def("grammar_trees", &make_grammar_trees, nb::arg("symbols"), nb::arg("binary"),
         nb::arg("unary"), nb::arg("chain_ptr"), nb::arg("chain_rule"));

@@ -43,5 +43,6 @@ struct NativeStructure {
 
 void bind_kinds(nb::module_& m);
 void bind_hypergraph(nb::module_& m);
+void bind_padded(nb::module_& m);
 
 }  // namespace structlearn::python

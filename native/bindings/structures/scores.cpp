@@ -41,9 +41,10 @@ void check_block(const Structure& structure, const Layout& layout, const BlockNa
 void add_node_block(const NativeStructure& s, const BlockName& spec, const Doubles& a,
                     std::ptrdiff_t example, Parsed& out, bool look) {
   const bool labelled = a.ndim() == spec.node_axes + 1 && spec.outcome_rank == 1;
-  bool square = labelled || a.ndim() == spec.node_axes;
-  std::size_t sites = 1;
-  for (std::size_t i = 0; square && i < spec.node_axes; ++i) {
+  const bool listed = !out.layout.topology.empty() && a.ndim() == 1;  // those of the topology
+  bool square = listed || labelled || a.ndim() == spec.node_axes;
+  std::size_t sites = listed ? a.shape(0) : 1;
+  for (std::size_t i = 0; square && !listed && i < spec.node_axes; ++i) {
     square = a.shape(i) == a.shape(0);
     sites *= a.shape(i);
   }

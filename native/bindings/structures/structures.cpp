@@ -14,6 +14,7 @@
 #include "bindings/structures/watched_steps.hpp"
 #include "numeric/kernels.hpp"
 #include "structures/beam.hpp"
+#include "structures/entropy.hpp"
 #include "structures/examples.hpp"
 #include "structures/structure.hpp"
 #include "structures/trees/edmonds.hpp"
@@ -128,6 +129,21 @@ auto infer_batch(const NativeStructure& s, nb::dict scores, nb::dict outs, std::
   return to_numpy(std::move(value));
 }
 
+// Entropies, and how much of each rounding may have cost.
+auto entropy_batch(const NativeStructure& s, nb::dict scores, std::size_t n, double eps,
+                   std::size_t threads) {
+  std::vector<double> value(n), error(n), sum(n);
+  for_batch(s, parse_batch(s, scores, n), threads,
+            [&](std::size_t i, const Parsed& p, Workspace& ws) {
+              const Entropy found = structlearn::entropy(*s.structure, p.layout, p.scores, eps, ws);
+              value[i] = found.value;
+              error[i] = found.error;
+              sum[i] = found.log_sum;
+            });
+  for (std::size_t i = 0; i < n; ++i) check_sum(sum[i], static_cast<std::ptrdiff_t>(i));
+  return nb::make_tuple(to_numpy(std::move(value)), to_numpy(std::move(error)));
+}
+
 nb::list kbest(const NativeStructure& s, nb::dict scores, std::size_t n) {
   const Parsed p = parse(s, scores);
   nb::list result;
@@ -192,6 +208,8 @@ void bind_structures(nb::module_& m) {
            nb::arg("by_position"))
       .def("infer_batch", &infer_batch, nb::arg("scores"), nb::arg("outs"), nb::arg("n"),
            nb::arg("temperature"), nb::arg("by_position"), nb::arg("threads"))
+      .def("entropy_batch", &entropy_batch, nb::arg("scores"), nb::arg("n"), nb::arg("temperature"),
+           nb::arg("threads"))
       .def("kbest", &kbest, nb::arg("scores"), nb::arg("n"))
       .def("kbest_batch", &kbest_batch, nb::arg("scores"), nb::arg("size"), nb::arg("n"),
            nb::arg("threads"))
@@ -200,6 +218,7 @@ void bind_structures(nb::module_& m) {
   bind_kinds(m);
   bind_outputs(m);
   bind_hypergraph(m);
+  bind_padded(m);
 }
 
 }  // namespace structlearn::python

@@ -15,7 +15,7 @@
 namespace structlearn {
 namespace {
 
-constexpr std::size_t kNoTable = static_cast<std::size_t>(-1);
+constexpr std::size_t kNoTable = static_cast<std::size_t>(-1), kNoEdge = kNoTable;
 
 // An edge as one of its nodes sees it. Message 2e goes to the later node, 2e + 1 to the earlier.
 struct Link {
@@ -194,20 +194,11 @@ class Sweeper {
 
   // total_: a node's own scores with all that is said to it.
   void gather(std::size_t v) {
-    const double* own = (sum() ? own_.data() : m_.label) + v * K_;
-    std::copy(own, own + K_, total_.begin());
+    if (sum()) return without(v, kNoEdge, v, total_);
+    std::copy(m_.label + v * K_, m_.label + (v + 1) * K_, total_.begin());
     for (const Link& l : links_of(v)) {
       const double* in = message(l.edge, l.other, v);
-      if (sum()) {
-        double top = 0.0;
-        for (std::size_t k = 0; k < K_; ++k) top = std::max(top, total_[k] *= in[k]);
-        if (!(top > 0.0)) too_far_apart();
-        if (top < 1e-100) {
-          for (double& x : total_) x /= top;
-        }
-      } else {
-        for (std::size_t k = 0; k < K_; ++k) total_[k] += in[k];
-      }
+      for (std::size_t k = 0; k < K_; ++k) total_[k] += in[k];
     }
   }
 

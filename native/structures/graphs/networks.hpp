@@ -5,42 +5,12 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
-#include <new>
 #include <vector>
 
-#ifdef __linux__
-#include <sys/mman.h>
-#endif
-
+#include "numeric/large_pages.hpp"
 #include "structures/graphs/max_flow.hpp"
 
 namespace structlearn {
-
-// Memory for large networks in pages as large as the system gives: fewer page faults while it is
-// filled, fewer misses while paths wander.
-template <class T>
-struct LargePages {
-  using value_type = T;
-  static constexpr std::size_t kPage = std::size_t{1} << 21;
-  LargePages() = default;
-  template <class U>
-  LargePages(const LargePages<U>&) {}
-  static std::align_val_t alignment(std::size_t n) {
-    return std::align_val_t{n * sizeof(T) >= kPage ? kPage : alignof(T)};
-  }
-  T* allocate(std::size_t n) {
-    void* memory = ::operator new(n * sizeof(T), alignment(n));
-#ifdef __linux__
-    if (n * sizeof(T) >= kPage) madvise(memory, n * sizeof(T), MADV_HUGEPAGE);
-#endif
-    return static_cast<T*>(memory);
-  }
-  void deallocate(T* memory, std::size_t n) { ::operator delete(memory, alignment(n)); }
-  template <class U>
-  bool operator==(const LargePages<U>&) const {
-    return true;
-  }
-};
 
 // A grid with a frame of nodes that nothing flows to: no node has to look whether it is at the
 // border. A node and its four arcs share a cache line.
@@ -101,7 +71,7 @@ class GridNetwork {
   };
   std::size_t height_, width_, stride_;
   std::array<std::ptrdiff_t, 4> step_;
-  std::vector<Cell, LargePages<Cell>> cells_;
+  LargeArray<Cell> cells_;
 };
 
 // Arcs of a node one after another, each with the number of its twin.

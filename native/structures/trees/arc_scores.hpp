@@ -14,10 +14,10 @@ namespace structlearn {
 // What a workspace holds for labelled arcs: one score and one probability an arc.
 enum class ArcScratch { kScores, kMarginals, kLabels };
 
-// The number of words and the root.
+// The number of words and the root: a square of them is the first block.
 inline std::size_t nodes_of(const Layout& layout) {
   return static_cast<std::size_t>(
-      std::llround(std::sqrt(static_cast<double>(layout.block[Arborescence::kArc].sites))));
+      std::llround(std::sqrt(static_cast<double>(layout.block[0].sites))));
 }
 
 // The score of each arc's best label, (n + 1, n + 1); the block itself where arcs have no labels.

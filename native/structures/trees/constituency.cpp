@@ -151,17 +151,17 @@ void Constituency::encode(const Layout& layout, std::span<const std::int32_t> y,
                           std::vector<std::uint32_t>& parts) const {
   const Block& span = layout.block[kSpan];
   const std::size_t n = words_of_sites(span.sites);
-  walk_tree(y, [&](std::size_t i, std::size_t j, std::int32_t label) {
+  walk_tree<2>(y, [&](std::size_t i, std::size_t j, const std::int32_t* row) {
     parts.push_back(static_cast<std::uint32_t>(span.offset + (i * (n + 1) + j) * span.outcomes +
-                                               static_cast<std::size_t>(label)));
+                                               static_cast<std::size_t>(row[0])));
   });
 }
 
 void Constituency::spans(std::span<const std::int32_t> y, std::vector<LabelledSpan>& found) const {
   found.clear();
-  walk_tree(y, [&](std::uint32_t i, std::uint32_t j, std::int32_t label) {
-    if (label > 0) {
-      found.push_back({static_cast<std::int32_t>(i), static_cast<std::int32_t>(j), label});
+  walk_tree<2>(y, [&](std::uint32_t i, std::uint32_t j, const std::int32_t* row) {
+    if (row[0] > 0) {
+      found.push_back({static_cast<std::int32_t>(i), static_cast<std::int32_t>(j), row[0]});
     }
   });
 }

@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "structures/trees/constituency.hpp"
@@ -49,19 +50,20 @@ void write_tree(std::size_t n, Output& y, std::vector<OpenSpan>& open, Expand&& 
   }
 }
 
-// Calls visit(i, j, label) for every node of the binary tree, in preorder.
-template <class Visit>
+// Calls visit(i, j, row) for every node of the binary tree, in preorder: a row of `Width` numbers,
+// the last of them the split.
+template <std::size_t Width, class Visit>
 void walk_tree(std::span<const std::int32_t> y, Visit&& visit) {
-  const std::uint32_t n = static_cast<std::uint32_t>((y.size() / 2 + 1) / 2);
-  std::vector<OpenSpan> open{{0, n, false}};
-  for (std::size_t at = 0; !open.empty() && at + 1 < y.size(); at += 2) {
-    const OpenSpan node = open.back();
+  const std::uint32_t n = static_cast<std::uint32_t>((y.size() / Width + 1) / 2);
+  std::vector<std::pair<std::uint32_t, std::uint32_t>> open{{0, n}};
+  for (std::size_t at = 0; !open.empty() && at + Width <= y.size(); at += Width) {
+    const auto [i, j] = open.back();
     open.pop_back();
-    visit(node.i, node.j, y[at]);
-    if (node.j - node.i > 1) {
-      const std::uint32_t split = static_cast<std::uint32_t>(y[at + 1]);
-      open.push_back({split, node.j, false});
-      open.push_back({node.i, split, true});
+    visit(i, j, y.data() + at);
+    if (j - i > 1) {
+      const std::uint32_t split = static_cast<std::uint32_t>(y[at + Width - 1]);
+      open.emplace_back(split, j);
+      open.emplace_back(i, split);
     }
   }
 }

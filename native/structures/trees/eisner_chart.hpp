@@ -15,6 +15,7 @@
 
 #include "numeric/kernels.hpp"
 #include "structures/structure.hpp"
+#include "structures/trees/eisner_ways.hpp"
 
 namespace structlearn {
 
@@ -32,13 +33,7 @@ class EisnerChart {
   }
 
   void fill(std::size_t first) {
-    for (std::size_t i = n_ + 1; i-- > first;) {
-      if (sibling_ == nullptr) {
-        fill_row(i);
-      } else {
-        fill_sibling_row(i);
-      }
-    }
+    for (std::size_t i = n_ + 1; i-- > first;) siblings() ? fill_row<true>(i) : fill_row<false>(i);
   }
 
   // The best tree below the root.
@@ -46,7 +41,7 @@ class EisnerChart {
     fill(single_root ? 1 : 0);
     if (!single_root) {
       const double value = right_[n_];
-      if (value > kMinusInfinity) trace({kRight, 0, n_}, heads);
+      if (value > kMinusInfinity) trace({EisnerKind::kRight, 0, n_}, heads);
       return value;
     }
     double value = kMinusInfinity;
@@ -61,33 +56,21 @@ class EisnerChart {
     }
     if (value > kMinusInfinity) {
       heads[top - 1] = 0;
-      trace({kLeft, 1, top}, heads);
-      trace({kRight, top, n_}, heads);
+      trace({EisnerKind::kLeft, 1, top}, heads);
+      trace({EisnerKind::kRight, top, n_}, heads);
     }
     return value;
   }
 
-  enum Kind { kRight, kLeft, kArcRight, kArcLeft, kBetween };
   // The best score of a span.
-  double score(Kind kind, std::size_t i, std::size_t j) const {
-    const double* tables[] = {right_, left_, arc_right_, arc_left_, between_};
-    return tables[kind][at(i, j)];
-  }
-  const double* sibling() const { return sibling_; }
-  // What the sibling k adds for the word j of head i, and for the word i of head j.
-  double right_pair(std::size_t i, std::size_t k, std::size_t j) const {
-    return sibling_[(i * N_ + k) * N_ + j];
-  }
-  double left_pair(std::size_t i, std::size_t k, std::size_t j) const {
-    return sibling_[(j * N_ + k) * N_ + i];
+  double score(const EisnerSpan& span) const { return right_[span.place(N_)]; }
+  bool siblings() const { return sibling_ != nullptr; }
+  // What word m of head h adds with the sibling s.
+  double pair(std::size_t h, std::size_t s, std::size_t m) const {
+    return sibling_[(h * N_ + s) * N_ + m];
   }
 
  private:
-  struct Span {
-    Kind kind;
-    std::size_t i, j;
-  };
-
   std::size_t at(std::size_t i, std::size_t j) const { return i * N_ + j; }
 
   void begin_row(std::size_t i) {
@@ -97,49 +80,25 @@ class EisnerChart {
     right_[at(i, i)] = left_[at(i, i)] = 0.0;
   }
 
+  template <bool kSiblings>
   void fill_row(std::size_t i) {
-    begin_row(i);
-    double *right = right_ + at(i, 0), *left = left_ + at(i, 0), *between = between_ + at(i, 0);
-    if (i < n_) std::copy(left_ + at(i + 1, i + 1), left_ + at(i + 1, n_) + 1, between + i + 1);
-    for (std::size_t j = i + 1; j <= n_; ++j) {
-      arc_right_[at(i, j)] = between[j] + arc_[at(i, j)];
-      right[j] = std::max(right[j], arc_right_[at(i, j)]);
-      if (i > 0) {
-        arc_left_[at(i, j)] = between[j] + arc_[at(j, i)];
-        left[j] = std::max(left[j], arc_left_[at(i, j)]);
-      }
-      if (j == n_) break;
-      const double a[] = {arc_right_[at(i, j)], right[j], left[j]};
-      const double* x[] = {right_ + at(j, j + 1), left_ + at(j + 1, j + 1),
-                           arc_left_ + at(j, j + 1)};
-      double* out[] = {right + j + 1, between + j + 1, left + j + 1};
-      kernels().max_add_rows(a, x, out, i > 0 ? 3 : 2, n_ - j);
-    }
-  }
-
-  void fill_sibling_row(std::size_t i) {
     begin_row(i);
     double *right = right_ + at(i, 0), *left = left_ + at(i, 0), *between = between_ + at(i, 0);
     double *arc_right = arc_right_ + at(i, 0), *arc_left = arc_left_ + at(i, 0);
     if (i < n_) std::copy(left_ + at(i + 1, i + 1), left_ + at(i + 1, n_) + 1, between + i + 1);
     for (std::size_t j = i + 1; j <= n_; ++j) {
-      // So far the arcs hold the best with a sibling between.
-      arc_right[j] =
-          std::max(arc_right[j], left_[at(i + 1, j)] + right_pair(i, i, j)) + arc_[at(i, j)];
+      // With siblings, the arcs hold so far the best with one between.
+      double below = between[j];
+      if constexpr (kSiblings) below = std::max(arc_right[j], left_[at(i + 1, j)] + pair(i, i, j));
+      arc_right[j] = below + arc_[at(i, j)];
       right[j] = std::max(right[j], arc_right[j]);
       if (i > 0) {
-        arc_left[j] = std::max(arc_left[j], right[j - 1] + left_pair(i, j, j)) + arc_[at(j, i)];
+        if constexpr (kSiblings) below = std::max(arc_left[j], right[j - 1] + pair(j, j, i));
+        arc_left[j] = below + arc_[at(j, i)];
         left[j] = std::max(left[j], arc_left[j]);
       }
       if (j == n_) break;
-      for (std::size_t k = j + 1; k <= n_; ++k) {
-        arc_right[k] =
-            std::max(arc_right[k], arc_right[j] + (between_[at(j, k)] + right_pair(i, j, k)));
-      }
-      for (std::size_t k = j + 1; k <= n_ && i > 0; ++k) {
-        arc_left[k] =
-            std::max(arc_left[k], between[j] + (arc_left_[at(j, k)] + left_pair(i, j, k)));
-      }
+      if constexpr (kSiblings) push_siblings(i, j);
       const double a[] = {arc_right[j], right[j], left[j]};
       const double* x[] = {right_ + at(j, j + 1), left_ + at(j + 1, j + 1),
                            arc_left_ + at(j, j + 1)};
@@ -148,73 +107,49 @@ class EisnerChart {
     }
   }
 
-  // Where a maximum came from is looked up: the first split that gives it.
-  void trace(Span top, std::int32_t* heads) {
-    std::vector<Span> stack{top};
+  void push_siblings(std::size_t i, std::size_t j) {
+    double *arc_right = arc_right_ + at(i, 0), *arc_left = arc_left_ + at(i, 0);
+    const double before = arc_right[j], beside = between_[at(i, j)];
+    const double *after = between_ + at(j, 0), *left_after = arc_left_ + at(j, 0);
+    const double* right_pair = sibling_ + at(i, j) * N_;
+    for (std::size_t k = j + 1; k <= n_; ++k) {
+      arc_right[k] = std::max(arc_right[k], before + (after[k] + right_pair[k]));
+    }
+    for (std::size_t k = j + 1; k <= n_ && i > 0; ++k) {
+      arc_left[k] = std::max(arc_left[k], beside + (left_after[k] + pair(k, j, i)));
+    }
+  }
+
+  // Where a maximum came from is looked up: the first way that gives it.
+  void trace(const EisnerSpan& top, std::int32_t* heads) {
+    std::vector<EisnerSpan> stack;
+    stack.reserve(n_);
+    stack.push_back(top);
     while (!stack.empty()) {
-      const auto [kind, i, j] = stack.back();
+      const EisnerSpan span = stack.back();
       stack.pop_back();
-      if (i == j) continue;
-      std::size_t k = i;
-      switch (kind) {
-        case kRight:
-          for (k = i + 1; k < j && arc_right_[at(i, k)] + right_[at(k, j)] != right_[at(i, j)];)
-            ++k;
-          stack.push_back({kArcRight, i, k});
-          stack.push_back({kRight, k, j});
-          break;
-        case kLeft:
-          while (k + 1 < j && left_[at(i, k)] + arc_left_[at(k, j)] != left_[at(i, j)]) ++k;
-          stack.push_back({kLeft, i, k});
-          stack.push_back({kArcLeft, k, j});
-          break;
-        case kBetween:
-          while (k + 1 < j && right_[at(i, k)] + left_[at(k + 1, j)] != between_[at(i, j)]) ++k;
-          stack.push_back({kRight, i, k});
-          stack.push_back({kLeft, k + 1, j});
-          break;
-        case kArcRight:
-          heads[j - 1] = static_cast<std::int32_t>(i);
-          trace_right(i, j, stack);
-          break;
-        case kArcLeft:
-          heads[i - 1] = static_cast<std::int32_t>(j);
-          trace_left(i, j, stack);
-          break;
-      }
+      if (span.is_arc()) heads[span.word() - 1] = static_cast<std::int32_t>(span.head());
+      EisnerWay way = eisner_way(span, siblings(), 0);
+      if (const std::size_t e = first_best(span, way)) way = eisner_way(span, siblings(), e);
+      way.push_tails(stack);
     }
   }
 
-  void trace_right(std::size_t i, std::size_t j, std::vector<Span>& stack) const {
-    if (sibling_ == nullptr) {
-      stack.push_back({kBetween, i, j});
-      return;
+  // Added up as it was in the chart; the last way need not be looked at. `way` is the first.
+  std::size_t first_best(const EisnerSpan& span, const EisnerWay& way) const {
+    const std::size_t last = eisner_ways(span, siblings()) - 1;
+    if (last == 0) return 0;
+    const double *a = right_ + way.tail[0].place(N_), *b = right_ + way.tail[1].place(N_);
+    const double wanted = score(span);
+    std::size_t e = 0;
+    if (!span.is_arc()) {
+      while (e < last && a[e] + b[e * N_] != wanted) ++e;
+      return e;
     }
-    for (std::size_t k = i + 1; k < j; ++k) {
-      const double x = arc_right_[at(i, k)] + (between_[at(k, j)] + right_pair(i, k, j));
-      if (x + arc_[at(i, j)] == arc_right_[at(i, j)]) {
-        stack.push_back({kArcRight, i, k});
-        stack.push_back({kBetween, k, j});
-        return;
-      }
-    }
-    stack.push_back({kLeft, i + 1, j});
-  }
-
-  void trace_left(std::size_t i, std::size_t j, std::vector<Span>& stack) const {
-    if (sibling_ == nullptr) {
-      stack.push_back({kBetween, i, j});
-      return;
-    }
-    for (std::size_t k = i + 1; k < j; ++k) {
-      const double x = between_[at(i, k)] + (arc_left_[at(k, j)] + left_pair(i, k, j));
-      if (x + arc_[at(j, i)] == arc_left_[at(i, j)]) {
-        stack.push_back({kBetween, i, k});
-        stack.push_back({kArcLeft, k, j});
-        return;
-      }
-    }
-    stack.push_back({kRight, i, j - 1});
+    const std::size_t h = span.head(), m = span.word();
+    const double arc = arc_[at(h, m)];
+    while (e < last && a[e] + (b[e * N_] + pair(h, way.sibling + e, m)) + arc != wanted) ++e;
+    return e;
   }
 
   const double *arc_, *sibling_;

@@ -1,13 +1,13 @@
 #include "structures/trees/grammar_trees.hpp"
 
 #include <algorithm>
-#include <cmath>
 #include <stdexcept>
 #include <string>
+#include <unordered_map>
 
-#include "numeric/random.hpp"
-#include "numeric/softmax.hpp"
-#include "structures/hypergraph.hpp"
+#include "structures/forest.hpp"
+#include "structures/lazy_kbest.hpp"
+#include "structures/trees/constituency_view.hpp"
 #include "structures/trees/grammar_chart.hpp"
 
 namespace structlearn {
@@ -25,50 +25,108 @@ void group(std::size_t items, std::size_t keys, Key&& key, std::vector<std::uint
   for (std::size_t i = 0; i < items; ++i) order[at[key(i)]++] = static_cast<std::uint32_t>(i);
 }
 
-// A node whose (x, chain, split) is to be found.
-struct OpenSymbol {
-  std::uint32_t i, j, symbol;
-};
-struct Expansion {
-  std::uint32_t x, chain, split;
-};
+// The chart as a forest: a symbol over a span, with the chain that leads to it or without, and the
+// whole. A word has one row of an output with its chain, so what is below that is no node.
+class GrammarForest {
+ public:
+  // `best_only`: every node has one way, the first of the best.
+  GrammarForest(const GrammarTrees& trees, const GrammarChart& chart, bool best_only)
+      : trees_(trees), chart_(chart), best_only_(best_only), value_(chart.value()) {}
 
-// Builds the row of an output top down: `expand(node)` says what the node is.
-template <class Expand>
-Output write_derivation(const Grammar& g, std::size_t n, std::uint32_t root, Expand&& expand) {
-  Output y;
-  y.reserve(3 * (2 * n - 1));
-  std::vector<OpenSymbol> open{{0, static_cast<std::uint32_t>(n), root}};
-  while (!open.empty()) {
-    const OpenSymbol at = open.back();
-    open.pop_back();
-    const Expansion e = expand(at);
-    for (const std::uint32_t x : {e.x, e.chain, e.split}) y.push_back(static_cast<int>(x));
-    if (at.j - at.i > 1) {
-      const auto& rule = g.binary[e.x];
-      open.push_back({e.split, at.j, rule[2]});
-      open.push_back({at.i, e.split, rule[1]});
+  std::uint64_t root() const { return node(kWhole, 0, chart_.n, 0); }
+  double best(std::uint64_t at) const {
+    const Item a = item(at);
+    if (a.kind == kWhole) return value_;
+    return (a.kind == kTop ? chart_.top(a.i, a.j) : chart_.base(a.i, a.j))[a.symbol];
+  }
+  std::uint32_t ways(std::uint64_t at) const { return static_cast<std::uint32_t>(uses(at).size()); }
+  double score(std::uint64_t at, std::uint32_t e) const { return uses(at)[e].score; }
+  double way(std::uint64_t at, std::uint32_t e, std::vector<std::uint64_t>& tails) const {
+    const Item a = item(at);
+    const Use& use = uses(at)[e];
+    tails.clear();
+    if (a.kind == kWhole) tails = {node(kTop, 0, chart_.n, use.x)};
+    if (a.kind == kTop && !a.word()) tails = {node(kBase, a.i, a.j, use.x)};
+    if (a.kind == kBase) {
+      const auto& rule = trees_.grammar().binary[use.x];
+      tails = {node(kTop, use.more, a.j, rule[2]), node(kTop, a.i, use.more, rule[1])};
+    }
+    double gain = use.score;
+    for (auto tail = tails.rbegin(); tail != tails.rend(); ++tail) gain -= best(*tail);
+    return gain;
+  }
+  // The row of a node of the output is begun by what is above its chain.
+  void write(std::uint64_t at, std::uint32_t e, Output& y) const {
+    const Item a = item(at);
+    const auto x = static_cast<std::int32_t>(uses(at)[e].x);
+    const auto more = static_cast<std::int32_t>(uses(at)[e].more);
+    if (a.kind == kTop) y.insert(y.end(), {x, more, 0});
+    if (a.kind == kBase) {
+      *(y.end() - 3) = x;
+      y.back() = more;
     }
   }
-  return y;
-}
 
-// Calls visit(i, j, x, chain) for every node of the binary tree, in preorder.
-template <class Visit>
-void walk_derivation(std::span<const std::int32_t> y, Visit&& visit) {
-  const std::uint32_t n = static_cast<std::uint32_t>((y.size() / 3 + 1) / 2);
-  std::vector<std::pair<std::uint32_t, std::uint32_t>> open{{0, n}};
-  for (std::size_t at = 0; !open.empty() && at + 2 < y.size(); at += 3) {
-    const auto [i, j] = open.back();
-    open.pop_back();
-    visit(i, j, static_cast<std::size_t>(y[at]), static_cast<std::size_t>(y[at + 1]));
-    if (j - i > 1) {
-      const std::uint32_t split = static_cast<std::uint32_t>(y[at + 2]);
-      open.emplace_back(split, j);
-      open.emplace_back(i, split);
-    }
+ private:
+  enum Kind : std::uint64_t { kBase, kTop, kWhole };
+  struct Item {
+    Kind kind;
+    std::size_t i, j, symbol;
+    bool word() const { return j == i + 1; }
+  };
+  // A binary rule and its split; the symbol below a chain and the chain, from 1, or 0 for none; the
+  // symbol of the whole.
+  struct Use {
+    double score;  // with the best of its tails
+    std::uint32_t x, more;
+  };
+
+  std::uint64_t node(Kind kind, std::size_t i, std::size_t j, std::size_t symbol) const {
+    return ((kind * chart_.m + i) * chart_.m + j) * chart_.R + symbol;
   }
-}
+  Item item(std::uint64_t at) const {
+    const std::uint64_t span = at / chart_.R, m = chart_.m;
+    return {static_cast<Kind>(span / m / m), span / m % m, span % m, at % chart_.R};
+  }
+
+  // Those of a node, worked out when they are first asked for.
+  const std::vector<Use>& uses(std::uint64_t at) const {
+    if (last_ != nullptr && last_at_ == at) return *last_;
+    last_at_ = at;
+    last_ = &uses_[best_only_ ? 0 : at];  // the best tree has a node once
+    std::vector<Use>& list = *last_;
+    if (best_only_) list.clear();
+    if (!list.empty()) return list;
+    const Item a = item(at);
+    const auto put = [&](double score, std::size_t x, std::size_t more) {
+      if (best_only_ && !list.empty() && score <= list[0].score) return;
+      if (best_only_) list.clear();
+      list.push_back({score, static_cast<std::uint32_t>(x), static_cast<std::uint32_t>(more)});
+    };
+    if (a.kind == kWhole) {
+      chart_.roots([&](std::size_t symbol, double score) { put(score, symbol, 0); });
+    } else if (a.kind == kBase) {
+      chart_.rules(a.i, a.j, [&](std::size_t k, std::uint32_t rule, double score) {
+        if (trees_.grammar().binary[rule][0] == a.symbol) put(score, rule, k);
+      });
+    } else {
+      const double as_it_is = chart_.base(a.i, a.j)[a.symbol];
+      if (as_it_is > kMinusInfinity) put(as_it_is, a.symbol, 0);
+      chart_.chains(a.i, a.j, [&](std::uint32_t c, double score) {
+        if (trees_.top(c) == a.symbol) put(score, trees_.bottom(c), c + 1);
+      });
+    }
+    return list;
+  }
+
+  const GrammarTrees& trees_;
+  const GrammarChart& chart_;
+  bool best_only_;
+  double value_;
+  mutable std::unordered_map<std::uint64_t, std::vector<Use>> uses_;
+  mutable std::vector<Use>* last_ = nullptr;  // asked for, and of which node
+  mutable std::uint64_t last_at_ = 0;
+};
 
 }  // namespace
 
@@ -143,53 +201,8 @@ double GrammarTrees::argmax(const Layout& layout, const Scores& scores, Output& 
     y.assign(3 * (2 * chart.n - 1), 0);
     return value;
   }
-  // What gave a maximum is looked up on the way down, the first that does.
-  const auto first = [](double best, auto&& each, auto&& found) {
-    bool open = true;
-    each([&](double x, auto... what) {
-      if (open && x == best) {
-        open = false;
-        found(what...);
-      }
-    });
-  };
-  std::uint32_t root = 0;
-  first(
-      value, [&](auto&& put) { chart.roots([&](std::size_t a, double x) { put(x, a); }); },
-      [&](std::size_t a) { root = static_cast<std::uint32_t>(a); });
-  y = write_derivation(grammar_, chart.n, root, [&](const OpenSymbol& at) {
-    Expansion e{at.symbol, 0, 0};
-    const double best = chart.top(at.i, at.j)[at.symbol];
-    std::uint32_t below = at.symbol;
-    if (chart.base(at.i, at.j)[at.symbol] != best) {
-      first(
-          best,
-          [&](auto&& put) {
-            chart.chains(at.i, at.j, [&](std::uint32_t c, double x) {
-              if (top(c) == at.symbol) put(x, c);
-            });
-          },
-          [&](std::uint32_t c) {
-            e.chain = c + 1;
-            below = bottom(c);
-          });
-    }
-    e.x = below;
-    if (at.j - at.i > 1) {
-      first(
-          chart.base(at.i, at.j)[below],
-          [&](auto&& put) {
-            chart.rules(at.i, at.j, [&](std::size_t k, std::uint32_t rule, double x) {
-              if (grammar_.binary[rule][0] == below) put(x, k, rule);
-            });
-          },
-          [&](std::size_t k, std::uint32_t rule) {
-            e.x = rule;
-            e.split = static_cast<std::uint32_t>(k);
-          });
-    }
-    return e;
-  });
+  const GrammarForest forest(*this, chart, true);
+  y = best_output(forest, forest.root(), {}, writer_of(forest));
   return value;
 }
 
@@ -264,7 +277,8 @@ void GrammarTrees::encode(const Layout& layout, std::span<const std::int32_t> y,
       parts.push_back(static_cast<std::uint32_t>(layout.block[b].offset + part));
     }
   };
-  walk_derivation(y, [&](std::size_t i, std::size_t j, std::size_t x, std::size_t chain) {
+  walk_tree<3>(y, [&](std::size_t i, std::size_t j, const std::int32_t* row) {
+    const auto x = static_cast<std::size_t>(row[0]), chain = static_cast<std::size_t>(row[1]);
     const std::size_t site = (i * m + j) * R;
     std::size_t symbol = j == i + 1 ? x : grammar_.binary[x][0];
     push(kSpan, site + symbol);
@@ -285,7 +299,8 @@ void GrammarTrees::encode(const Layout& layout, std::span<const std::int32_t> y,
 
 void GrammarTrees::spans(std::span<const std::int32_t> y, std::vector<LabelledSpan>& found) const {
   found.clear();
-  walk_derivation(y, [&](std::size_t i, std::size_t j, std::size_t x, std::size_t chain) {
+  walk_tree<3>(y, [&](std::size_t i, std::size_t j, const std::int32_t* row) {
+    const auto x = static_cast<std::size_t>(row[0]), chain = static_cast<std::size_t>(row[1]);
     const auto put = [&](std::uint32_t symbol) {
       found.push_back({static_cast<std::int32_t>(i), static_cast<std::int32_t>(j),
                        static_cast<std::int32_t>(symbol)});
@@ -303,147 +318,17 @@ std::vector<std::pair<double, Output>> GrammarTrees::kbest(const Layout& layout,
                                                            const Scores& scores, std::size_t most,
                                                            Workspace& ws) const {
   const GrammarChart chart(*this, layout, scores, 0.0, ws);
-  const std::size_t n = chart.n, m = chart.m, R = chart.R;
-  // One part an edge: what the edge adds to the scores of its tails.
-  std::vector<std::uint32_t> head, tail_ptr{0}, tail, part_ptr{0}, part;
-  std::vector<double> gain;
-  struct What {
-    std::uint32_t i, j, x, chain, split;
-    enum { kBase, kChain, kSame, kWhole } kind;
-  };
-  std::vector<What> what;
-  std::uint32_t nodes = 0;
-  const auto edge = [&](std::uint32_t to, std::initializer_list<std::uint32_t> tails, double x,
-                        const What& w) {
-    head.push_back(to);
-    tail.insert(tail.end(), tails);
-    tail_ptr.push_back(static_cast<std::uint32_t>(tail.size()));
-    part.push_back(static_cast<std::uint32_t>(gain.size()));
-    gain.push_back(x);
-    part_ptr.push_back(static_cast<std::uint32_t>(part.size()));
-    what.push_back(w);
-  };
-  struct Use {
-    std::uint32_t symbol, k, x;
-    double gain;
-  };
-  std::vector<std::uint32_t> base_node(n * m * R), top_node(n * m * R);
-  std::vector<Use> uses;
-  const auto by_symbol = [](const Use& a, const Use& b) { return a.symbol < b.symbol; };
-  for (std::uint32_t width = 1; width <= n; ++width) {
-    for (std::uint32_t i = 0; i + width <= n; ++i) {
-      const std::uint32_t j = i + width;
-      const std::size_t at = (i * m + j) * R;
-      uses.clear();
-      if (width == 1) {
-        chart.words(i, [&](std::size_t a, double x) {
-          uses.push_back({static_cast<std::uint32_t>(a), 0, static_cast<std::uint32_t>(a), x});
-        });
-      } else {
-        chart.rules(i, j, [&](std::size_t k, std::uint32_t rule, double x) {
-          const auto& [a, b, c] = grammar_.binary[rule];
-          uses.push_back({a, static_cast<std::uint32_t>(k), rule,
-                          x - chart.top(i, k)[b] - chart.top(k, j)[c]});
-        });
-        std::stable_sort(uses.begin(), uses.end(), by_symbol);
-      }
-      for (std::size_t u = 0; u < uses.size(); ++u) {
-        const Use& use = uses[u];
-        if (u == 0 || uses[u - 1].symbol != use.symbol) base_node[at + use.symbol] = nodes++;
-        const What w{i, j, use.x, 0, use.k, What::kBase};
-        if (width == 1) {
-          edge(base_node[at + use.symbol], {}, use.gain, w);
-        } else {
-          const auto& rule = grammar_.binary[use.x];
-          edge(base_node[at + use.symbol],
-               {top_node[(i * m + use.k) * R + rule[1]], top_node[(use.k * m + j) * R + rule[2]]},
-               use.gain, w);
-        }
-      }
-      uses.clear();
-      for (std::uint32_t a = 0; a < R; ++a) {
-        if (chart.base(i, j)[a] > kMinusInfinity) uses.push_back({a, a, 0, 0.0});
-      }
-      chart.chains(i, j, [&](std::uint32_t c, double x) {
-        uses.push_back({top(c), bottom(c), c + 1, x - chart.base(i, j)[bottom(c)]});
-      });
-      std::stable_sort(uses.begin(), uses.end(), by_symbol);
-      for (std::size_t u = 0; u < uses.size(); ++u) {
-        const Use& use = uses[u];
-        if (u == 0 || uses[u - 1].symbol != use.symbol) top_node[at + use.symbol] = nodes++;
-        edge(top_node[at + use.symbol], {base_node[at + use.k]}, use.gain,
-             {i, j, 0, use.x, 0, use.x ? What::kChain : What::kSame});
-      }
-    }
-  }
-  const std::uint32_t goal = nodes++;
-  chart.roots([&](std::size_t a, double x) {
-    edge(goal, {top_node[n * R + a]}, x - chart.top(0, n)[a],
-         {0, static_cast<std::uint32_t>(n), static_cast<std::uint32_t>(a), 0, 0, What::kWhole});
-  });
-  const Hypergraph graph(nodes, gain.size(), head, tail_ptr, tail, part_ptr, part);
-  std::vector<std::pair<double, Output>> result;
-  std::vector<Expansion> node(n * m);
-  for (const auto& [value, edges] : graph.kbest(gain.data(), most)) {
-    std::fill(node.begin(), node.end(), Expansion{0, 0, 0});
-    for (const std::uint32_t e : edges) {
-      const What& w = what[e];
-      if (w.kind == What::kBase) {
-        node[w.i * m + w.j].x = w.x;
-        node[w.i * m + w.j].split = w.split;
-      }
-      if (w.kind == What::kChain) node[w.i * m + w.j].chain = w.chain;
-    }
-    result.emplace_back(value, write_derivation(grammar_, n, 0, [&](const OpenSymbol& at) {
-                          return node[at.i * m + at.j];
-                        }));
-  }
-  return result;
+  const GrammarForest forest(*this, chart, false);
+  return kbest_outputs(forest, forest.root(), most, {}, writer_of(forest));
 }
 
 std::vector<Output> GrammarTrees::sample(const Layout& layout, const Scores& scores, double eps,
                                          std::size_t count, std::uint64_t seed,
                                          Workspace& ws) const {
   const GrammarChart chart(*this, layout, scores, eps, ws);
-  const double value = chart.value();
-  if (value == kMinusInfinity) return {};
-  std::vector<double> w;
-  std::vector<std::array<std::uint32_t, 2>> options;
-  std::vector<Output> result;
-  for (std::size_t s = 0; s < count; ++s) {
-    Random random(seed, s);
-    const auto pick = [&]() { return options[draw(w.data(), w.size(), 1, random)]; };
-    const auto restart = [&]() {
-      w.clear();
-      options.clear();
-    };
-    const auto offer = [&](double x, double total, std::size_t a, std::size_t b) {
-      w.push_back(chart.weight(x, total));
-      options.push_back({static_cast<std::uint32_t>(a), static_cast<std::uint32_t>(b)});
-    };
-    restart();
-    chart.roots([&](std::size_t a, double x) { offer(x, value, a, 0); });
-    const std::uint32_t root = pick()[0];
-    result.push_back(write_derivation(grammar_, chart.n, root, [&](const OpenSymbol& at) {
-      restart();
-      const double above = chart.top(at.i, at.j)[at.symbol];
-      const double* base = chart.base(at.i, at.j);
-      if (base[at.symbol] > kMinusInfinity) offer(base[at.symbol], above, at.symbol, 0);
-      chart.chains(at.i, at.j, [&](std::uint32_t c, double x) {
-        if (top(c) == at.symbol) offer(x, above, bottom(c), c + 1);
-      });
-      const auto picked = pick();  // no structured binding: not every compiler captures one
-      const std::uint32_t below = picked[0], chain = picked[1];
-      if (at.j - at.i == 1) return Expansion{below, chain, 0};
-      restart();
-      chart.rules(at.i, at.j, [&](std::size_t k, std::uint32_t rule, double x) {
-        if (grammar_.binary[rule][0] == below) offer(x, base[below], rule, k);
-      });
-      const auto [rule, split] = pick();
-      return Expansion{rule, chain, split};
-    }));
-  }
-  return result;
+  if (chart.value() == kMinusInfinity) return {};
+  const GrammarForest forest(*this, chart, false);
+  return drawn_outputs(forest, forest.root(), eps, count, seed, {}, writer_of(forest));
 }
 
 }  // namespace structlearn

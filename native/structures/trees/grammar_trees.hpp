@@ -12,7 +12,7 @@
 // of the word, or binary rule), chain (0 for none), split (0 for a word).
 //
 // O(n^3 B + n^2 C) time for B rules and C chains, those left out that nothing leads to; O(n^2 R)
-// memory. k-best lists hold every edge of the chart that is finite.
+// memory. The best tree, k-best lists and draws are read off the chart as a forest (forest.hpp).
 #pragma once
 
 #include <array>

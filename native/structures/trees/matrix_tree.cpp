@@ -28,8 +28,7 @@
 #include <memory>
 #include <type_traits>
 
-#include "numeric/random.hpp"
-#include "numeric/sum_numbers.hpp"
+#include "structures/trees/widening_sums.hpp"
 
 namespace structlearn {
 namespace {
@@ -96,6 +95,77 @@ class TreeSums {
     shift_.resize(n);
   }
 
+  // Eliminates all words. False where T is too small; the value is -inf where there is no tree.
+  bool settle(double* value) {
+    *value = kMinusInfinity;
+    if (!set_up()) return true;
+    all_ = graph_;
+    double log_z = 0.0;
+    std::size_t order = 0;
+    if (!all_.eliminate(0, &log_z, &order)) return log_z == kMinusInfinity;
+    if (single_root_ && order != 1) return true;
+    *value = base_sum_ + base_ + eps_ * log_z;
+    return std::isfinite(*value);
+  }
+
+  // False where T is too small.
+  bool marginals(double* p) {
+    p_ = p;
+    std::fill(p, p + (n_ + 1) * (n_ + 1), 0.0);
+    std::size_t depth = 1;
+    while ((std::size_t{1} << depth) < 2 * n_) ++depth;
+    levels_.resize(depth + 1);
+    way_.resize(n_);
+    return halve(graph_, n_, 0, 0);
+  }
+
+  Output draw(Random& random) {
+    Output heads(n_, -1);
+    std::vector<std::size_t> origin(n_, n_);
+    std::vector<std::uint8_t> outside(n_);
+    std::vector<T> weight(n_ + 1);
+    origin[0] = origin_of(0, -1, 0, weight, random);
+    for (std::size_t v = 1; v < n_; ++v) {
+      // Nodes that are not below a word whose arc stepped over v.
+      enum : std::uint8_t { kUnknown, kOutside, kBelow };
+      std::fill(outside.begin(), outside.begin() + static_cast<std::ptrdiff_t>(v), kUnknown);
+      for (std::size_t m = 0; m < v; ++m) {
+        std::size_t u = m;
+        std::uint8_t found = kUnknown;
+        while (found == kUnknown) {
+          if (outside[u] != kUnknown) {
+            found = outside[u];
+          } else if (origin[u] == v) {
+            found = kBelow;
+          } else if (heads[u] < 0) {
+            found = kOutside;
+          } else {
+            u = static_cast<std::size_t>(heads[u]);
+          }
+        }
+        for (u = m; outside[u] == kUnknown; u = static_cast<std::size_t>(heads[u])) {
+          outside[u] = found;
+          if (heads[u] < 0 || origin[u] == v) break;
+        }
+      }
+      for (std::size_t h = 0; h < v; ++h) {
+        weight[h] = outside[h] == kOutside ? all_.row(v)[h] : T{};
+      }
+      weight[v] = all_.root[v];
+      const std::size_t h = choose_weight(weight, v + 1, v, random);
+      heads[v] = h == v ? -1 : static_cast<std::int32_t>(h);
+      for (std::size_t m = 0; m < v; ++m) {
+        if (origin[m] != v) continue;
+        heads[m] = static_cast<std::int32_t>(v);
+        origin[m] = origin_of(m, heads[m], v, weight, random);
+      }
+      origin[v] = origin_of(v, heads[v], v, weight, random);
+    }
+    for (std::int32_t& h : heads) ++h;
+    return heads;
+  }
+
+ private:
   // False where a word has no arc.
   bool set_up() {
     const std::size_t N = n_ + 1;
@@ -126,77 +196,6 @@ class TreeSums {
     return true;
   }
 
-  enum Outcome { kDone, kNoTree, kTooSmall };
-
-  // Eliminates all words, in `all`.
-  Outcome sum(Reduced<T>& all, double* value) const {
-    all = graph_;
-    double log_z = 0.0;
-    std::size_t order = 0;
-    if (!all.eliminate(0, &log_z, &order)) return log_z == kMinusInfinity ? kNoTree : kTooSmall;
-    if (single_root_ && order != 1) return kNoTree;
-    *value = base_sum_ + base_ + eps_ * log_z;
-    return std::isfinite(*value) ? kDone : kTooSmall;
-  }
-
-  // False where T is too small.
-  bool marginals(double* p) {
-    p_ = p;
-    std::fill(p, p + (n_ + 1) * (n_ + 1), 0.0);
-    std::size_t depth = 1;
-    while ((std::size_t{1} << depth) < 2 * n_) ++depth;
-    levels_.resize(depth + 1);
-    way_.resize(n_);
-    return halve(graph_, n_, 0, 0);
-  }
-
-  Output draw(const Reduced<T>& all, Random& random) {
-    Output heads(n_, -1);
-    std::vector<std::size_t> origin(n_, n_);
-    std::vector<std::uint8_t> outside(n_);
-    std::vector<T> weight(n_ + 1);
-    origin[0] = origin_of(all, 0, -1, 0, weight, random);
-    for (std::size_t v = 1; v < n_; ++v) {
-      // Nodes that are not below a word whose arc stepped over v.
-      enum : std::uint8_t { kUnknown, kOutside, kBelow };
-      std::fill(outside.begin(), outside.begin() + static_cast<std::ptrdiff_t>(v), kUnknown);
-      for (std::size_t m = 0; m < v; ++m) {
-        std::size_t u = m;
-        std::uint8_t found = kUnknown;
-        while (found == kUnknown) {
-          if (outside[u] != kUnknown) {
-            found = outside[u];
-          } else if (origin[u] == v) {
-            found = kBelow;
-          } else if (heads[u] < 0) {
-            found = kOutside;
-          } else {
-            u = static_cast<std::size_t>(heads[u]);
-          }
-        }
-        for (u = m; outside[u] == kUnknown; u = static_cast<std::size_t>(heads[u])) {
-          outside[u] = found;
-          if (heads[u] < 0 || origin[u] == v) break;
-        }
-      }
-      for (std::size_t h = 0; h < v; ++h) {
-        weight[h] = outside[h] == kOutside ? all.row(v)[h] : T{};
-      }
-      weight[v] = all.root[v];
-      const std::size_t h = choose(weight, v + 1, v, random);
-      heads[v] = h == v ? -1 : static_cast<std::int32_t>(h);
-      for (std::size_t m = 0; m < v; ++m) {
-        if (origin[m] != v) continue;
-        heads[m] = static_cast<std::int32_t>(v);
-        origin[m] = origin_of(all, m, heads[m], v, weight, random);
-      }
-      origin[v] = origin_of(all, v, heads[v], v, weight, random);
-    }
-    for (std::int32_t& h : heads) ++h;
-    return heads;
-  }
-
- private:
   // Eliminates each half of the first `size` words of a graph for the other.
   bool halve(const Reduced<T>& graph, std::size_t size, std::size_t first, std::size_t depth) {
     if (size == 1) return leaf(first, depth);
@@ -270,18 +269,18 @@ class TreeSums {
   }
 
   // Which later word the arc h -> m steps over in the graph of the words 0..v, or n: none.
-  std::size_t origin_of(const Reduced<T>& all, std::size_t m, std::int32_t h, std::size_t v,
-                        std::vector<T>& weight, Random& random) const {
-    const T* over = all.row(m);
+  std::size_t origin_of(std::size_t m, std::int32_t h, std::size_t v, std::vector<T>& weight,
+                        Random& random) const {
+    const T* over = all_.row(m);
     const std::size_t count = n_ - v - 1;
     if (h >= 0) {
       const std::size_t head = static_cast<std::size_t>(h);
       for (std::size_t u = 0; u < count; ++u)
-        weight[u] = over[v + 1 + u] * all.row(v + 1 + u)[head];
+        weight[u] = over[v + 1 + u] * all_.row(v + 1 + u)[head];
       weight[count] = graph_.row(m)[head];
     } else {
       for (const bool once : {false, true}) {
-        const std::vector<T>& column = once ? all.root_once : all.root;
+        const std::vector<T>& column = once ? all_.root_once : all_.root;
         bool any = false;
         for (std::size_t u = 0; u < count; ++u) {
           weight[u] = over[v + 1 + u] * column[v + 1 + u];
@@ -291,30 +290,22 @@ class TreeSums {
         if (any || !is_zero(weight[count])) break;
       }
     }
-    return v + 1 + choose(weight, count + 1, count, random);
+    return v + 1 + choose_weight(weight, count + 1, count, random);
   }
 
   // An index in proportion to the weights; `last` where all are 0.
-  static std::size_t choose(const std::vector<T>& weight, std::size_t count, std::size_t last,
-                            Random& random) {
+  static std::size_t choose_weight(const std::vector<T>& weight, std::size_t count,
+                                   std::size_t last, Random& random) {
     const T total = sum_of(weight.data(), count);
     if (is_zero(total)) return last;
-    double left = random.uniform();
-    for (std::size_t i = 0; i < count; ++i) {
-      if (is_zero(weight[i])) continue;
-      last = i;
-      const double share = as_double(weight[i] / total);
-      if (left < share) return i;
-      left -= share;
-    }
-    return last;
+    return choose(count, total, last, random, [&](std::size_t i) { return weight[i]; });
   }
 
   const double* arc_;
   std::size_t n_;
   bool single_root_;
   double eps_;
-  Reduced<T> graph_;
+  Reduced<T> graph_, all_;  // and with all words eliminated
   std::vector<double> shift_;
   double base_ = 0.0, base_sum_ = 0.0;
   double* p_ = nullptr;
@@ -322,43 +313,13 @@ class TreeSums {
   std::vector<T> way_;
 };
 
-// False where T is too small.
-template <class T>
-bool try_sum(const double* arc, std::size_t n, bool single_root, double eps, double* p,
-             double* value) {
-  *value = kMinusInfinity;
-  TreeSums<T> sums(arc, n, single_root, eps);
-  if (!sums.set_up()) return true;
-  Reduced<T> all;
-  const auto outcome = sums.sum(all, value);
-  if (outcome == TreeSums<T>::kNoTree) *value = kMinusInfinity;
-  if (outcome != TreeSums<T>::kDone) return outcome == TreeSums<T>::kNoTree;
-  return p == nullptr || sums.marginals(p);
-}
-
-template <class T>
-bool try_draw(const double* arc, std::size_t n, bool single_root, double eps, std::size_t count,
-              std::uint64_t seed, std::vector<Output>* drawn) {
-  TreeSums<T> sums(arc, n, single_root, eps);
-  if (!sums.set_up()) return true;
-  Reduced<T> all;
-  double value;
-  const auto outcome = sums.sum(all, &value);
-  if (outcome != TreeSums<T>::kDone) return outcome == TreeSums<T>::kNoTree;
-  for (std::size_t s = 0; s < count; ++s) {
-    Random random(seed, s);
-    drawn->push_back(sums.draw(all, random));
-  }
-  return true;
-}
-
 }  // namespace
 
 double sum_arborescences(const double* arc, std::size_t n, bool single_root, double eps,
                          double* p) {
   double value;
-  if (!try_sum<double>(arc, n, single_root, eps, p, &value)) {
-    try_sum<Wide>(arc, n, single_root, eps, p, &value);
+  if (!try_sum(TreeSums<double>(arc, n, single_root, eps), &value, p != nullptr, p)) {
+    try_sum(TreeSums<Wide>(arc, n, single_root, eps), &value, p != nullptr, p);
   }
   return value;
 }
@@ -366,8 +327,8 @@ double sum_arborescences(const double* arc, std::size_t n, bool single_root, dou
 std::vector<Output> draw_arborescences(const double* arc, std::size_t n, bool single_root,
                                        double eps, std::size_t count, std::uint64_t seed) {
   std::vector<Output> drawn;
-  if (!try_draw<double>(arc, n, single_root, eps, count, seed, &drawn)) {
-    try_draw<Wide>(arc, n, single_root, eps, count, seed, &drawn);
+  if (!try_draw(TreeSums<double>(arc, n, single_root, eps), count, seed, &drawn)) {
+    try_draw(TreeSums<Wide>(arc, n, single_root, eps), count, seed, &drawn);
   }
   return drawn;
 }

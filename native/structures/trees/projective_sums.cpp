@@ -1,4 +1,4 @@
-// Inside-outside on Eisner's chart (see eisner.cpp for the tables), and draws.
+// Inside-outside on Eisner's chart (see eisner_chart.hpp for the tables), and draws.
 //
 // Every word's scores are shifted so that its best choice weighs e^-0.95: there are fewer
 // than 6.75^n projective trees, so the sums stay below 2.62^n, and a good tree weighs 0.38^n.
@@ -13,8 +13,8 @@
 #include <cmath>
 #include <utility>
 
-#include "numeric/random.hpp"
-#include "numeric/sum_numbers.hpp"
+#include "structures/trees/eisner_ways.hpp"
+#include "structures/trees/widening_sums.hpp"
 
 namespace structlearn {
 namespace {
@@ -118,18 +118,8 @@ class SumChart {
     return true;
   }
 
-  // Whether the probabilities of the heads of each word add up to 1: on the way back, too, things
-  // may get lost.
-  bool adds_up() const {
-    for (std::size_t m = 1; m < N_ && !certain_; ++m) {
-      double total = 0.0;
-      for (std::size_t h = 0; h < N_; ++h) total += p_[at(h, m)];
-      if (!(std::abs(total - 1.0) <= kProbability)) return false;
-    }
-    return true;
-  }
-
-  void outside(double* p, double* pairs) {
+  // False where T is too small.
+  bool marginals(double* p, double* pairs) {
     p_ = p;
     pairs_ = pairs;
     std::fill(p, p + N_ * N_, 0.0);
@@ -149,23 +139,31 @@ class SumChart {
       if (pairs != nullptr) pairs[m] = p[m];
     }
     for (std::size_t i = single_root_ ? 1 : 0; i < N_; ++i) outside_row(i);
+    return adds_up();
   }
 
   Output draw(Random& random) const {
+    using enum EisnerKind;
     Output heads(n_, 0);
-    std::vector<Span> stack;
+    std::vector<EisnerSpan> stack;
+    stack.reserve(n_);
     if (single_root_) {
       const std::size_t m =
-          1 + choose(n_, sum_, random, [&](std::size_t x) { return root_term(1 + x); });
+          1 + choose(n_, sum_, 0, random, [&](std::size_t x) { return root_term(1 + x); });
       stack.push_back({kLeft, 1, m});
       stack.push_back({kRight, m, n_});
     } else {
       stack.push_back({kRight, 0, n_});
     }
     while (!stack.empty()) {
-      const Span span = stack.back();
+      const EisnerSpan span = stack.back();
       stack.pop_back();
-      if (span.i != span.j) split(span, random, stack, heads);
+      if (span.is_arc()) heads[span.word() - 1] = static_cast<std::int32_t>(span.head());
+      EisnerWay way = eisner_way(span, siblings(), 0);
+      if (const std::size_t e = choose_way(span, way, random)) {
+        way = eisner_way(span, siblings(), e);
+      }
+      way.push_tails(stack);
     }
     return heads;
   }
@@ -173,13 +171,8 @@ class SumChart {
  private:
   static constexpr double kLogLeast = -654.0;  // log 1e-284
 
-  enum Kind { kRight, kLeft, kArcRight, kArcLeft, kBetween };
-  struct Span {
-    Kind kind;
-    std::size_t i, j;
-  };
-
   std::size_t at(std::size_t i, std::size_t j) const { return i * N_ + j; }
+  bool siblings() const { return sibling_ != nullptr; }
 
   // The best that word m with head h can score.
   double choice(std::size_t h, std::size_t m) const {
@@ -346,81 +339,45 @@ class SumChart {
     }
   }
 
+  // Whether the probabilities of the heads of each word add up to 1: on the way back, too, things
+  // may get lost.
+  bool adds_up() const {
+    for (std::size_t m = 1; m < N_ && !certain_; ++m) {
+      double total = 0.0;
+      for (std::size_t h = 0; h < N_; ++h) total += p_[at(h, m)];
+      if (!(std::abs(total - 1.0) <= kProbability)) return false;
+    }
+    return true;
+  }
+
   void put_pair(std::size_t h, std::size_t s, std::size_t m, T weight) {
     if (pairs_ != nullptr) pairs_[(h * N_ + s) * N_ + m] = as_double(weight / sum_);
   }
 
-  // An index below `count` in proportion to its term; the terms add up to `total`.
-  template <class Term>
-  static std::size_t choose(std::size_t count, T total, Random& random, Term&& term) {
-    double left = random.uniform();
-    std::size_t last = 0;
-    for (std::size_t x = 0; x < count; ++x) {
-      const T weight = term(x);
-      if (is_zero(weight)) continue;
-      last = x;
-      const double share = as_double(weight / total);
-      if (left < share) return x;
-      left -= share;
+  // `first` is the first of them.
+  std::size_t choose_way(const EisnerSpan& span, const EisnerWay& first, Random& random) const {
+    if (span.i == span.j || (span.is_arc() && !siblings())) return 0;  // there is one
+    T total = tables_[span.place(N_)];
+    if (span.is_arc()) total = total / weight_[at(span.head(), span.word())];
+    const std::size_t count = eisner_ways(span, siblings());
+    const T *a = tables_.data() + first.tail[0].place(N_),
+            *b = tables_.data() + first.tail[1].place(N_);
+    const std::size_t N = N_;
+    if (!span.is_arc()) {
+      return choose(count, total, 0, random, [=](std::size_t e) { return a[e] * b[e * N]; });
     }
-    return last;
-  }
-
-  void split(Span span, Random& random, std::vector<Span>& stack, Output& heads) const {
-    const auto [kind, i, j] = span;
-    const std::size_t a = i, b = j;  // for the lambdas
-    std::size_t k = i;
-    switch (kind) {
-      case kRight:
-        k += 1 + choose(j - i, right_[at(i, j)], random, [&](std::size_t x) {
-               return arc_right_[at(a, a + 1 + x)] * right_[at(a + 1 + x, b)];
-             });
-        stack.push_back({kArcRight, i, k});
-        stack.push_back({kRight, k, j});
-        return;
-      case kLeft:
-        k += choose(j - i, left_[at(i, j)], random,
-                    [&](std::size_t x) { return left_[at(a, a + x)] * arc_left_[at(a + x, b)]; });
-        stack.push_back({kLeft, i, k});
-        stack.push_back({kArcLeft, k, j});
-        return;
-      case kBetween:
-        k += choose(j - i, between_[at(i, j)], random,
-                    [&](std::size_t x) { return right_[at(a, a + x)] * left_[at(a + x + 1, b)]; });
-        stack.push_back({kRight, i, k});
-        stack.push_back({kLeft, k + 1, j});
-        return;
-      case kArcRight:
-        heads[j - 1] = static_cast<std::int32_t>(i);
-        if (sibling_ == nullptr) break;
-        k += choose(j - i, arc_right_[at(i, j)] / weight_[at(i, j)], random, [&](std::size_t x) {
-          if (x == 0) return left_[at(a + 1, b)] * pair(a, a, b);
-          return arc_right_[at(a, a + x)] * between_[at(a + x, b)] * pair(a, a + x, b);
-        });
-        if (k == i) {
-          stack.push_back({kLeft, i + 1, j});
-        } else {
-          stack.push_back({kArcRight, i, k});
-          stack.push_back({kBetween, k, j});
-        }
-        return;
-      case kArcLeft:
-        heads[i - 1] = static_cast<std::int32_t>(j);
-        if (sibling_ == nullptr) break;
-        k += 1 + choose(j - i, arc_left_[at(i, j)] / weight_[at(j, i)], random, [&](std::size_t x) {
-               if (a + 1 + x == b) return right_[at(a, b - 1)] * pair(b, b, a);
-               return between_[at(a, a + 1 + x)] * arc_left_[at(a + 1 + x, b)] *
-                      pair(b, a + 1 + x, a);
-             });
-        if (k == j) {
-          stack.push_back({kRight, i, j - 1});
-        } else {
-          stack.push_back({kBetween, i, k});
-          stack.push_back({kArcLeft, k, j});
-        }
-        return;
-    }
-    stack.push_back({kBetween, i, j});
+    const std::size_t h = span.head(), m = span.word();
+    // By the place of the sibling, the head where there is none.
+    const std::size_t turn = h < m ? count - 1 : 0;
+    return (turn + choose(count, total, 0, random,
+                          [&](std::size_t x) {
+                            const std::size_t e = (turn + x) % count;
+                            if (e + 1 < count)
+                              return a[e] * b[e * N] * pair(h, first.sibling + e, m);
+                            return tables_[eisner_way(span, true, e).tail[0].place(N)] *
+                                   pair(h, h, m);
+                          })) %
+           count;
   }
 
   const double *arc_, *sibling_;
@@ -437,34 +394,14 @@ class SumChart {
   double *p_ = nullptr, *pairs_ = nullptr;
 };
 
-// False where T is too small.
-template <class T>
-bool try_sum(SumChart<T> chart, double* p, double* pairs, double* value) {
-  if (!chart.settle(value)) return false;
-  if (p == nullptr || *value == kMinusInfinity) return true;
-  chart.outside(p, pairs);
-  return chart.adds_up();
-}
-
-template <class T>
-bool try_draw(SumChart<T> chart, std::size_t count, std::uint64_t seed,
-              std::vector<Output>* drawn) {
-  double value;
-  if (!chart.settle(&value)) return false;
-  for (std::size_t s = 0; s < count && value > kMinusInfinity; ++s) {
-    Random random(seed, s);
-    drawn->push_back(chart.draw(random));
-  }
-  return true;
-}
-
 }  // namespace
 
 double sum_projective(const double* arc, const double* sibling, std::size_t n, bool single_root,
                       double eps, double* p, double* pairs) {
   double value;
-  if (!try_sum(SumChart<double>(arc, sibling, n, single_root, eps), p, pairs, &value)) {
-    try_sum(SumChart<Wide>(arc, sibling, n, single_root, eps), p, pairs, &value);
+  const bool wanted = p != nullptr;
+  if (!try_sum(SumChart<double>(arc, sibling, n, single_root, eps), &value, wanted, p, pairs)) {
+    try_sum(SumChart<Wide>(arc, sibling, n, single_root, eps), &value, wanted, p, pairs);
   }
   return value;
 }

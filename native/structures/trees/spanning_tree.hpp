@@ -1,10 +1,12 @@
 // Spanning trees of n nodes: n - 1 undirected edges that connect them all.
 //
-// Block 0 edge: n * n sites of one outcome, site i * n + j with i < j is the edge between i and j;
-// the others are never read. An output is a row of 2 (n - 1) integers: the edges as pairs i < j, in
+// Block 0 edge: without a topology n * n sites of one outcome, of which site i * n + j with i < j
+// is the edge between i and j; the others are never read. With one, the ends of E edges, E sites:
+// other edges do not exist. An output is a row of 2 (n - 1) integers: the edges as pairs i < j, in
 // ascending order.
 //
-// argmax: Prim's algorithm, O(n^2). A spanning tree is an arborescence with node 0 as its root, so
+// argmax: Prim's algorithm on the matrix, O(n^2); Kruskal's on a list of edges, O(E log E), where
+// of equal edges the first is taken. A spanning tree is an arborescence with node 0 as its root, so
 // sums, draws and the k best are those of Arborescence.
 #pragma once
 

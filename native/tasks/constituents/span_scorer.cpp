@@ -43,7 +43,7 @@ std::size_t numbered(const std::vector<std::uint64_t>& values, std::vector<std::
 // The rows of those keys that have one.
 class RowFinder {
  public:
-  explicit RowFinder(const KeyIndex& index) : index_(index) {}
+  explicit RowFinder(const FeatureIndex& index) : index_(index) {}
   std::vector<std::uint64_t> keys;
   std::vector<std::uint32_t> row;  // of each key, or kAbsent
   void find() {
@@ -57,11 +57,11 @@ class RowFinder {
   }
 
  private:
-  const KeyIndex& index_;
+  const FeatureIndex& index_;
 };
 
 // The kinds of splits that have a feature with weights.
-void find_splits(const TreeTokens& tokens, const KeyIndex& index, TreeShape& shape) {
+void find_splits(const TreeTokens& tokens, const FeatureIndex& index, TreeShape& shape) {
   const std::size_t n = tokens.size();
   const TreeFeatures features(tokens);
   RowFinder finder(index);
@@ -104,7 +104,7 @@ void find_splits(const TreeTokens& tokens, const KeyIndex& index, TreeShape& sha
   finder.find();
   std::vector<std::uint32_t> site(finder.keys.size(), TreeShape::kNone);
   for (std::size_t q = 0; q < site.size(); ++q) {
-    if (finder.row[q] == KeyIndex::kAbsent) continue;
+    if (finder.row[q] == FeatureIndex::kAbsent) continue;
     site[q] = static_cast<std::uint32_t>(shape.row.size());
     shape.row.push_back(finder.row[q]);
   }
@@ -136,6 +136,12 @@ std::vector<std::uint64_t> frequent_features(std::span<const TreeInput> sentence
         [](auto...) {}, [](auto...) {});
   }
   return frequent;
+}
+
+std::shared_ptr<const FeatureIndex> feature_rows(std::span<const std::uint64_t> keys) {
+  auto index = std::make_shared<FeatureIndex>(keys.size());
+  for (const std::uint64_t key : keys) index->add(key);
+  return index;
 }
 
 Layout SpanScorer::layout(std::size_t example) const {
@@ -180,7 +186,7 @@ void SpanScorer::each_site(std::size_t example, const Layout& layout, Wanted&& w
       for (std::size_t c = 0; c < count; ++c) {
         const std::size_t begin = kept;
         for (; from < parts[c].second; ++from) {
-          if (finder.row[from] != KeyIndex::kAbsent) finder.row[kept++] = finder.row[from];
+          if (finder.row[from] != FeatureIndex::kAbsent) finder.row[kept++] = finder.row[from];
         }
         found(parts[c].first,
               std::span<const std::uint32_t>(finder.row.data() + begin, kept - begin));
@@ -265,7 +271,7 @@ void SpanScorer::gather(std::size_t example, const Layout& layout, const PartVec
       span_features(features, part / spans, i, j, keys);
       for (const std::uint64_t key : keys) {
         const std::uint32_t row = index_->find(key);
-        if (row != KeyIndex::kAbsent) out.emplace_back(row * R + x, value);
+        if (row != FeatureIndex::kAbsent) out.emplace_back(row * R + x, value);
       }
     }
   }

@@ -12,9 +12,9 @@
 #include <vector>
 
 #include "scoring/scorer.hpp"
-#include "tasks/constituents/key_index.hpp"
 #include "tasks/constituents/span_features.hpp"
 #include "tasks/constituents/tree_parts.hpp"
+#include "text/features.hpp"
 
 namespace structlearn::text {
 
@@ -29,9 +29,12 @@ struct TreeInput {
 std::vector<std::uint64_t> frequent_features(std::span<const TreeInput> sentences,
                                              std::span<const Output> gold, std::size_t min_count);
 
+// Key r has row r; no key is 0.
+std::shared_ptr<const FeatureIndex> feature_rows(std::span<const std::uint64_t> keys);
+
 class SpanScorer final : public Scorer {
  public:
-  SpanScorer(TreeSizes sizes, std::shared_ptr<const KeyIndex> index,
+  SpanScorer(TreeSizes sizes, std::shared_ptr<const FeatureIndex> index,
              std::vector<TreeInput> sentences)
       : sizes_(sizes), index_(std::move(index)), sentences_(std::move(sentences)) {}
 
@@ -57,7 +60,7 @@ class SpanScorer final : public Scorer {
   void add_scores(std::size_t example, const Layout&, const Real* w, double* theta) const;
 
   TreeSizes sizes_;
-  std::shared_ptr<const KeyIndex> index_;
+  std::shared_ptr<const FeatureIndex> index_;
   std::vector<TreeInput> sentences_;
 };
 

@@ -1,15 +1,12 @@
 #include "tasks/constituents/span_trees.hpp"
 
-#include <algorithm>
-#include <cmath>
 #include <stdexcept>
 
-#include "numeric/random.hpp"
+#include "structures/forest.hpp"
 #include "structures/lazy_kbest.hpp"
 #include "tasks/constituents/tree_chart.hpp"
 
 namespace structlearn::text {
-
 void SpanTrees::check(const Layout& layout) const {
   const auto* shape = dynamic_cast<const TreeShape*>(layout.shape.get());
   if (shape == nullptr || shape->words() == 0) {
@@ -41,21 +38,7 @@ double SpanTrees::argmax(const Layout& layout, const Scores& scores, Output& y,
     y.assign(2 * (2 * v.n - 1), 0);
     return value;
   }
-  // Where a maximum came from is not stored: of a tree's own nodes it is soon found again.
-  std::vector<std::uint64_t> tails;
-  forest.trace(y, [&](std::uint64_t node) {
-    std::uint32_t best = 0;
-    double most = kMinusInfinity;
-    for (std::uint32_t e = 0; e < forest.ways(node); ++e) {
-      double x = forest.way(node, e, tails);
-      for (const std::uint64_t tail : tails) x += forest.best(tail);
-      if (x > most) {
-        most = x;
-        best = e;
-      }
-    }
-    return best;
-  });
+  y = best_output(forest, forest.root(), {}, writer_of(forest));
   return value;
 }
 
@@ -99,15 +82,7 @@ std::vector<std::pair<double, Output>> SpanTrees::kbest(const Layout& layout, co
                                                         std::size_t n, Workspace& ws) const {
   const TreeView<const double> v(layout, scores);
   const TreeForest forest(v, best_chart(v, ws));
-  LazyKBest<TreeForest> lists(forest);
-  std::vector<std::pair<double, Output>> found;
-  for (std::uint32_t rank = 0; found.size() < n && lists.find(forest.root(), rank); ++rank) {
-    found.emplace_back(lists.score(forest.root(), rank), Output{});
-    lists.walk(forest.root(), rank, [&](std::uint64_t node, std::uint32_t edge) {
-      forest.write(node, edge, found.back().second);
-    });
-  }
-  return found;
+  return kbest_outputs(forest, forest.root(), n, {}, writer_of(forest));
 }
 
 std::vector<Output> SpanTrees::sample(const Layout& layout, const Scores& scores, double eps,
@@ -115,25 +90,8 @@ std::vector<Output> SpanTrees::sample(const Layout& layout, const Scores& scores
   const TreeView<const double> v(
       layout, divided(layout, scores, eps, ws.real(SpanTreeScratch::kDivided, layout.parts)));
   const TreeForest forest(v, sum_chart(v, ws));
-  std::vector<Output> found;
-  if (forest.best(forest.root()) == kMinusInfinity) return found;
-  std::vector<std::uint64_t> tails;
-  for (std::size_t s = 0; s < n; ++s) {
-    Random random(seed, s);
-    forest.trace(found.emplace_back(), [&](std::uint64_t node) {
-      double left = random.uniform();
-      std::uint32_t chosen = 0;
-      for (std::uint32_t e = 0; e < forest.ways(node) && left >= 0.0; ++e) {
-        double x = forest.way(node, e, tails) - forest.best(node);
-        for (const std::uint64_t tail : tails) x += forest.best(tail);
-        if (x == kMinusInfinity) continue;
-        chosen = e;  // the last one that is possible, where rounding leaves something
-        left -= std::exp(x);
-      }
-      return chosen;
-    });
-  }
-  return found;
+  if (forest.best(forest.root()) == kMinusInfinity) return {};
+  return drawn_outputs(forest, forest.root(), 1.0, n, seed, {}, writer_of(forest));
 }
 
 }  // namespace structlearn::text

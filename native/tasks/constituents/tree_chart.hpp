@@ -59,21 +59,6 @@ class TreeForest {
   // them a preorder.
   void write(std::uint64_t node, std::uint32_t edge, Output& y) const;
 
-  // Writes the output whose edges are chosen one by one: choose(node) returns an edge.
-  template <class Choose>
-  void trace(Output& y, Choose&& choose) const {
-    y.clear();
-    std::vector<std::uint64_t> open{root()}, tails;
-    while (!open.empty()) {
-      const std::uint64_t node = open.back();
-      open.pop_back();
-      const std::uint32_t edge = choose(node);
-      write(node, edge, y);
-      way(node, edge, tails);
-      open.insert(open.end(), tails.begin(), tails.end());
-    }
-  }
-
  private:
   struct Item {
     Kind kind;

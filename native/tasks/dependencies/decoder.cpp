@@ -4,6 +4,12 @@
 #include <cmath>
 #include <limits>
 
+#include "numeric/softmax.hpp"
+#include "structures/trees/edmonds.hpp"
+#include "structures/trees/eisner.hpp"
+#include "structures/trees/matrix_tree.hpp"
+#include "structures/trees/projective_sums.hpp"
+
 namespace structlearn::parsing {
 namespace {
 
@@ -39,47 +45,29 @@ void TreeSearch::begin(int n) {
 }
 
 double TreeSearch::best(std::vector<std::int32_t>& heads) {
-  Layout layout;
-  layout.add(Arborescence::kArc, width_ * width_, 1, true);
-  Scores scores;
-  scores.block[Arborescence::kArc] = score_.data();
-  const double value = trees_.argmax(layout, scores, output_, workspace_);
-  if (value == kMinusInfinity) return value;
   heads.resize(width_);
   heads[0] = -1;
-  std::copy(output_.begin(), output_.end(), heads.begin() + 1);
-  return value;
+  const double* arc = score_.data();
+  return projective_ ? best_projective(arc, nullptr, width_ - 1, true, heads.data() + 1, workspace_)
+                     : best_arborescence(arc, width_ - 1, true, heads.data() + 1, workspace_);
 }
 
 double TreeSearch::labelled_sums(const Parts& parts, std::size_t width, const double* scores,
                                  double eps, std::vector<double>& p) {
-  p.assign(parts.arcs() * width, 0.0);
+  p.resize(parts.arcs() * width);
   begin(parts.n);
   for (std::size_t a = 0; a < parts.arcs(); ++a) {
-    const double* const row = scores + a * width;
-    double* const share = p.data() + a * width;
-    const double most = *std::max_element(row, row + width);
-    if (most == kMinusInfinity) continue;
-    double sum = 0.0;
-    for (std::size_t l = 0; l < width; ++l) {
-      if (row[l] == kMinusInfinity) continue;
-      share[l] = std::exp((row[l] - most) / eps);
-      sum += share[l];
-    }
-    for (std::size_t l = 0; l < width; ++l) share[l] /= sum;
-    at(parts.head[a], parts.word[a]) = most + eps * std::log(sum);
+    at(parts.head[a], parts.word[a]) =
+        softmax(scores + a * width, width, eps, p.data() + a * width);
   }
-  Layout layout;
-  layout.add(Arborescence::kArc, width_ * width_, 1, true);
-  Scores arcs;
-  arcs.block[Arborescence::kArc] = score_.data();
   marginals_.assign(width_ * width_, 0.0);
-  Marginals out;
-  out.block[Arborescence::kArc] = marginals_.data();
-  const double value = trees_.infer(layout, arcs, eps, out, workspace_);
+  const double* arc = score_.data();
+  const double value =
+      projective_ ? sum_projective(arc, nullptr, width_ - 1, true, eps, marginals_.data(), nullptr)
+                  : sum_arborescences(arc, width_ - 1, true, eps, marginals_.data());
   for (std::size_t a = 0; a < parts.arcs(); ++a) {
-    const double arc = marginals_[parts.head[a] * width_ + parts.word[a]];
-    for (std::size_t j = a * width; j < (a + 1) * width; ++j) p[j] *= arc;
+    const double share = marginals_[parts.head[a] * width_ + parts.word[a]];
+    for (std::size_t j = a * width; j < (a + 1) * width; ++j) p[j] *= share;
   }
   return value;
 }

@@ -7,22 +7,21 @@
 #include <vector>
 
 #include "structures/structure.hpp"
-#include "structures/trees/arborescence.hpp"
 #include "tasks/dependencies/local_search.hpp"
 #include "tasks/dependencies/parts.hpp"
 #include "tasks/dependencies/projective_search.hpp"
 
 namespace structlearn::parsing {
 
-// The best tree by arcs alone: an Arborescence over the candidates, others being forbidden.
+// The best tree with one root by arcs alone, those that are no candidates being forbidden.
 class TreeSearch {
  public:
-  explicit TreeSearch(bool projective) : trees_(projective, true) {}
+  explicit TreeSearch(bool projective) : projective_(projective) {}
   void begin(int n);
   double& at(int h, int m) {
     return score_[static_cast<std::size_t>(h) * width_ + static_cast<std::size_t>(m)];
   }
-  // heads[1..n]; -inf if there is no tree.
+  // heads[1..n]; -inf if there is no tree, and they mean nothing.
   double best(std::vector<std::int32_t>& heads);
   // eps * log of the sum over all trees and labels of exp(score / eps) of first-order parts, and
   // the probabilities of the arcs with each label. Scores and probabilities: `width` an arc.
@@ -30,11 +29,10 @@ class TreeSearch {
                        std::vector<double>& p);
 
  private:
-  Arborescence trees_;
+  bool projective_;
   std::size_t width_ = 0;
   std::vector<double> score_, marginals_;
   Workspace workspace_;
-  Output output_;
 };
 
 struct Decoded {

@@ -1,223 +1,97 @@
+// The features are made of a sentence whose tokens have names for values.
 #include "tasks/dependencies/feature_names.hpp"
 
-#include <algorithm>
-#include <iterator>
+#include <map>
+#include <string>
+
+#include "tasks/dependencies/features.hpp"
 
 namespace structlearn::parsing {
 namespace {
 
+// What stands for a hash in features.hpp: whatever is mixed into it is left out, and two of them
+// are one after the other.
 struct Name {
-  std::uint16_t id;
-  std::string_view text;
+  std::string text;
+
+  Name operator^(std::uint64_t) const { return *this; }
+  Name operator^(const Name&) const { return *this; }
+  Name operator*(std::uint64_t) const { return *this; }
+  bool operator!=(int) const { return true; }
 };
 
-// By ascending number; the numbers are those in features.hpp.
-constexpr Name kNames[] = {
-    {100, "head tag"},
-    {101, "word tag"},
-    {102, "head form"},
-    {103, "word form"},
-    {104, "head form, head tag"},
-    {105, "word form, word tag"},
-    {106, "head feats"},
-    {107, "word feats"},
-    {108, "head suffix, head upos"},
-    {109, "word suffix, word upos"},
-    {110, "head shape, head upos"},
-    {111, "word shape, word upos"},
-    {112, "between"},
-    {120, "head tag, word tag"},
-    {121, "head upos, word upos"},
-    {122, "head form, word form"},
-    {123, "head form, word tag"},
-    {124, "head tag, word form"},
-    {125, "head form, word tag, head tag"},
-    {126, "head tag, word form, word tag"},
-    {127, "head form, head tag, word form, word tag"},
-    {128, "head feats, word feats"},
-    {129, "head feats, word tag"},
-    {130, "head tag, word feats"},
-    {131, "head suffix, word tag, head upos"},
-    {132, "head tag, word suffix, word upos"},
-    {133, "head suffix, word suffix, head upos, word upos"},
-    {134, "head form, word suffix"},
-    {135, "head suffix, word form"},
-    {136, "head shape, word shape, head upos, word upos"},
-    {137, "head form, word upos"},
-    {138, "head upos, word form"},
-    {139, "head prefix, word prefix, head upos, word upos"},
-    {140, "head lemma, word lemma"},
-    {141, "head lemma, word tag"},
-    {142, "head tag, word lemma"},
-    {143, "word marker, head lemma, word lemma"},
-    {150, "head tag, word tag, after head tag, before word tag"},
-    {151, "head tag, word tag, before head tag, before word tag"},
-    {152, "head tag, word tag, after head tag, after word tag"},
-    {153, "head tag, word tag, before head tag, after word tag"},
-    {154, "head tag, word tag, before head tag"},
-    {155, "head tag, word tag, after head tag"},
-    {156, "head tag, word tag, before word tag"},
-    {157, "head tag, word tag, after word tag"},
-    {158, "head upos, word upos, after head upos, before word upos"},
-    {159, "head upos, word upos, before head upos, before word upos"},
-    {160, "head upos, word upos, after head upos, after word upos"},
-    {161, "head upos, word upos, before head upos, after word upos"},
-    {162, "head upos, word upos, before word upos, after word upos"},
-    {163, "head upos, word upos, before head upos, after head upos"},
-    {164,
-     "head upos, word upos, before head upos, after head upos, before word upos, after word upos"},
-    {165, "head tag, word tag, before word upos, 2 before word upos"},
-    {166, "head tag, word tag, after word upos, 2 after word upos"},
-    {167, "head tag, word tag, before head upos, 2 before head upos"},
-    {168, "head tag, word tag, after head upos, 2 after head upos"},
-    {170, "head tag, word tag, before word form"},
-    {171, "head tag, word tag, after word form"},
-    {172, "head tag, word tag, before head form"},
-    {173, "head tag, word tag, after head form"},
-    {174, "word form, head tag, before word upos"},
-    {175, "word form, head tag, after word upos"},
-    {176, "head form, word tag, before head upos"},
-    {177, "head form, word tag, after head upos"},
-    {178, "head form, word tag, before word form"},
-    {180, "word marker, word upos"},
-    {181, "word marker, head tag, word tag"},
-    {182, "word marker, head form, word upos"},
-    {183, "word marker, head form, word form"},
-    {184, "word marker, word form, head upos"},
-    {185, "word marker, head marker, head upos, word upos"},
-    {186, "head marker, head tag, word tag"},
-    {190, "between, head tag, word tag"},
-    {191, "between, head upos, word upos, before word upos"},
-    {192, "between, head form"},
-    {193, "between, word form"},
-    {195, "head tag, word tag, a upos between"},
-    {196, "head upos, word upos, a upos between"},
-    {197, "head upos, word upos, all tags between"},
-    {198, "head tag, word tag, place"},
-    {199, "distance"},
-    {200, "distance, head upos, word upos"},
-    {201, "distance, word tag"},
-    {202, "distance, head tag"},
-    {300, "relation: direction"},
-    {301, "relation: distance"},
-    {302, "relation: head tag"},
-    {303, "relation: word tag"},
-    {304, "relation: head form"},
-    {305, "relation: word form"},
-    {306, "relation: word feats"},
-    {307, "relation: word suffix"},
-    {308, "relation: word prefix, word upos"},
-    {309, "relation: word shape, word upos"},
-    {310, "relation: head tag, word tag"},
-    {311, "relation: head upos, word upos, distance"},
-    {312, "relation: head tag, word tag, distance"},
-    {313, "relation: head form, word form"},
-    {314, "relation: head form, word tag"},
-    {315, "relation: head tag, word form"},
-    {316, "relation: head form, word suffix"},
-    {317, "relation: head tag, word suffix"},
-    {318, "relation: head feats, word feats"},
-    {319, "relation: head tag, word tag, before word tag"},
-    {320, "relation: head tag, word tag, after word tag"},
-    {321, "relation: head tag, word tag, before head tag"},
-    {322, "relation: head tag, word tag, after head tag"},
-    {323, "relation: word tag, before word tag, after word tag"},
-    {324, "relation: word form, before word form"},
-    {325, "relation: word form, after word form"},
-    {326, "relation: head tag, word tag, before word form"},
-    {327, "relation: head tag, word tag, after word form"},
-    {328, "relation: word marker, word upos"},
-    {329, "relation: word marker, head tag, word tag"},
-    {330, "relation: word marker, head form, word upos"},
-    {331, "relation: word marker, word form"},
-    {332, "relation: word marker, head form, word form"},
-    {333, "relation: between, head tag, word tag"},
-    {334, "relation: between, head form, word upos"},
-    {335, "relation: head upos, word upos, before word upos, 2 before word upos"},
-    {336, "relation: head upos, word upos, after word upos, 2 after word upos"},
-    {337, "relation: head upos, word upos, before head upos, after head upos"},
-    {338, "relation: head suffix, word tag"},
-    {339, "relation: word form, head tag, before word upos"},
-    {340, "relation: word spelling"},
-    {341, "relation: head upos, word upos, a upos between"},
-    {342, "relation: head upos, word upos, all tags between"},
-    {343, "relation: word lemma"},
-    {344, "relation: head lemma, word lemma"},
-    {345, "relation: head lemma, word tag"},
-    {400, "no modifier: head tag"},
-    {401, "no modifier: head form"},
-    {402, "no modifier: head form, head tag"},
-    {403, "no modifier: head feats"},
-    {404, "no modifier: head marker, head tag"},
-    {405, "no modifier: head tag, before head upos, after head upos"},
-    {410, "last modifier: head tag, modifier tag"},
-    {411, "last modifier: head form, modifier tag"},
-    {412, "last modifier: head tag, modifier form"},
-    {413, "last modifier: head form, modifier form"},
-    {414, "last modifier: head tag, modifier tag, beyond tag"},
-    {415, "last modifier: head upos, modifier upos"},
-    {420, "first modifier: head tag, modifier tag"},
-    {421, "first modifier: head form, modifier tag"},
-    {422, "first modifier: head tag, modifier form"},
-    {423, "first modifier: head form, modifier form"},
-    {424, "first modifier: head upos, modifier upos"},
-    {425, "first modifier: modifier tag"},
-    {426, "first modifier: head tag, modifier tag, between"},
-    {430, "siblings: head, first, second tag"},
-    {431, "siblings: head, first, second upos"},
-    {432, "siblings: first tag, second tag"},
-    {433, "siblings: first form, second form"},
-    {434, "siblings: first form, second tag"},
-    {435, "siblings: first tag, second form"},
-    {436, "siblings: head form, first tag, second tag"},
-    {437, "siblings: head tag, first form, second tag"},
-    {438, "siblings: head tag, first tag, second form"},
-    {439, "siblings: head form, first form, second form"},
-    {440, "siblings: head form, first form, second tag"},
-    {441, "siblings: head form, first tag, second form"},
-    {442, "siblings: head tag, first form, second form"},
-    {443, "siblings: head, first, second tag, between"},
-    {444, "siblings: head, first, second upos, between"},
-    {445, "siblings: first feats, second feats"},
-    {446, "siblings: first feats, second feats, head tag"},
-    {447, "siblings: first marker, second marker, head, first, second upos"},
-    {448, "siblings: head form, first marker, second marker"},
-    {449, "siblings: head, first, second tag, before second upos"},
-    {450, "siblings: head, first, second tag, after second upos"},
-    {451, "siblings: head, first, second tag, after first upos"},
-    {452, "siblings: head, first, second tag, before first upos"},
-    {453, "siblings: first suffix, second suffix, head tag"},
-    {500, "grandparent: grandparent, head, word tag"},
-    {501, "grandparent: grandparent, head, word upos"},
-    {502, "grandparent: grandparent tag, word tag"},
-    {503, "grandparent: grandparent form, word form"},
-    {504, "grandparent: grandparent form, word tag"},
-    {505, "grandparent: grandparent tag, word form"},
-    {506, "grandparent: grandparent form, head tag, word tag"},
-    {507, "grandparent: grandparent tag, head form, word tag"},
-    {508, "grandparent: grandparent tag, head tag, word form"},
-    {509, "grandparent: grandparent form, head form, word form"},
-    {510, "grandparent: grandparent form, head form, word tag"},
-    {511, "grandparent: grandparent form, head tag, word form"},
-    {512, "grandparent: grandparent tag, head form, word form"},
-    {513, "grandparent: grandparent feats, word feats"},
-    {514, "grandparent: grandparent, head, word tag, distances"},
-    {515, "grandparent: grandparent, head, word upos, distances"},
-    {516, "grandparent: grandparent, head, word tag, before word upos"},
-    {517, "grandparent: grandparent, head, word tag, after word upos"},
-    {518, "grandparent: grandparent, head, word tag, before head upos"},
-    {519, "grandparent: grandparent, head, word tag, after head upos"},
-    {520, "grandparent: grandparent form, word marker, head tag"},
-    {521, "grandparent: grandparent suffix, word suffix, head tag"},
-    {522, "grandparent: grandparent, head, word tag, between"},
+Name fold(const Name& a, const Name& b) {
+  return {a.text + ", " + b.text};
+}
+
+struct NamedKey {
+  std::uint16_t id;
+  Name name;
 };
+
+template <std::uint16_t Id, class... Names>
+NamedKey of(Name first, const Names&... more) {
+  ((first = fold(first, more)), ...);
+  return {Id, first};
+}
+
+struct NamedToken {
+  explicit NamedToken(const std::string& who)
+      : word{{who + " spelling"},
+             {who + " form"},
+             {who + " prefix"},
+             {who + " suffix"},
+             {who + " shape"}},
+        lemma{who + " lemma"},
+        upos{who + " upos"},
+        tag{who + " tag"},
+        feats{who + " feats"},
+        marker{who + " marker"} {}
+
+  struct {
+    Name form, lower, prefix, suffix, shape;
+  } word;
+  Name lemma, upos, tag, feats, marker;
+};
+
+struct NamedSentence {
+  static constexpr int kHead = 10, kWord = 20;
+  int size() const { return 30; }
+  NamedToken operator[](int i) const {
+    const bool of_head = i < (kHead + kWord) / 2;
+    const int away = i - (of_head ? kHead : kWord);
+    const std::string who = of_head ? "head" : "word";
+    if (away == 0) return NamedToken(who);
+    const std::string far = std::abs(away) > 1 ? std::to_string(std::abs(away)) + " " : "";
+    return NamedToken(far + (away < 0 ? "before " : "after ") + who);
+  }
+};
+
+Name between_counts(const NamedSentence&, int, int) {
+  return {"between"};
+}
+template <class Each>
+Name tags_between(const NamedSentence&, int, int, Each&& each) {
+  each(Name{"a upos between"});
+  return {"all tags between"};
+}
+Name number(const NamedSentence&, const char* name, std::uint64_t) {
+  return {name};
+}
 
 }  // namespace
 
 std::string_view feature_name(std::uint16_t id) {
-  const auto* at = std::lower_bound(std::begin(kNames), std::end(kNames), id,
-                                    [](const Name& n, std::uint16_t x) { return n.id < x; });
-  return at != std::end(kNames) && at->id == id ? at->text : std::string_view("?");
+  static const std::map<std::uint16_t, std::string> names = [] {
+    std::map<std::uint16_t, std::string> found;
+    const NamedSentence s;
+    arc_features(s, s.kHead, s.kWord, [&](const NamedKey& k) { found[k.id] = k.name.text; });
+    label_features(s, s.kHead, s.kWord,
+                   [&](const NamedKey& k) { found[k.id] = "relation: " + k.name.text; });
+    return found;
+  }();
+  const auto at = names.find(id);
+  return at != names.end() ? at->second : std::string_view("?");
 }
 
 }  // namespace structlearn::parsing

@@ -1,4 +1,4 @@
-// What the features of features.hpp are made of, in words.
+// What the features of an arc and of its label (features.hpp) are made of, in words.
 #pragma once
 
 #include <cstdint>
@@ -6,7 +6,7 @@
 
 namespace structlearn::parsing {
 
-// "?" where there is no feature of this number.
+// "?" where there is no such feature of this number.
 std::string_view feature_name(std::uint16_t id);
 
 }  // namespace structlearn::parsing

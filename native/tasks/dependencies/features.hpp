@@ -74,6 +74,25 @@ inline std::uint64_t between_counts(const Sentence& s, int left, int right) {
          up_to(s.conjunctions_before(right) - s.conjunctions_before(i), 2) + 1;
 }
 
+// Calls each(upos) for every kind of tag between two tokens, once; what all of them are together.
+template <class Each>
+inline std::uint64_t tags_between(const Sentence& s, int left, int right, Each&& each) {
+  std::uint64_t seen = 0, all = 0;
+  for (int b = left + 1; b < right; ++b) {
+    const std::uint64_t bit = std::uint64_t{1} << s[b].code;
+    if (seen & bit) continue;
+    seen |= bit;
+    all += s[b].upos;
+    each(s[b].upos);
+  }
+  return all;
+}
+
+// A number with a name, which matters to feature_names.cpp alone.
+inline std::uint64_t number(const Sentence&, const char* /* name */, std::uint64_t x) {
+  return x;
+}
+
 // The few features that a pruner needs.
 inline constexpr std::size_t kPrunerFeatures = 16;
 template <class Emit>
@@ -92,17 +111,19 @@ inline void pruner_features(const Sentence& s, int h, int m, Emit&& emit) {
        of<16>(H.upos, M.upos, between_counts(s, std::min(h, m), std::max(h, m))));
 }
 
-template <class Emit>
-inline void arc_features(const Sentence& s, int h, int m, Emit&& emit) {
+// The features of an arc and of its label. They are read off for their names too
+// (feature_names.cpp): a sentence is anything whose tokens have the fields of Token.
+template <class Words, class Emit>
+inline void arc_features(const Words& s, int h, int m, Emit&& emit) {
   using namespace keys;
-  const Token &H = s[h], &M = s[m];
-  const Token &Hl = s[h - 1], &Hr = s[h + 1], &Ml = s[m - 1], &Mr = s[m + 1];
-  const std::uint64_t hT = H.tag, mT = M.tag, hU = H.upos, mU = M.upos;
-  const std::uint64_t hW = H.word.lower, mW = M.word.lower;
+  const auto &H = s[h], &M = s[m];
+  const auto &Hl = s[h - 1], &Hr = s[h + 1], &Ml = s[m - 1], &Mr = s[m + 1];
+  const auto hT = H.tag, mT = M.tag, hU = H.upos, mU = M.upos;
+  const auto hW = H.word.lower, mW = M.word.lower;
   const int left = std::min(h, m), right = std::max(h, m);
-  const std::uint64_t pair = fold(hT ^ text::kHashA, mT);
-  const std::uint64_t coarse = fold(hU ^ text::kHashA, mU);
-  const std::uint64_t counts = between_counts(s, left, right) * text::kHashB;
+  const auto pair = fold(hT ^ text::kHashA, mT);
+  const auto coarse = fold(hU ^ text::kHashA, mU);
+  const auto counts = between_counts(s, left, right) * text::kHashB;
 
   // One token.
   each(emit, of<100>(hT), of<101>(mT), of<102>(hW), of<103>(mW), of<104>(hW, hT), of<105>(mW, mT),
@@ -142,35 +163,28 @@ inline void arc_features(const Sentence& s, int h, int m, Emit&& emit) {
   // What stands between.
   each(emit, of<190>(counts, pair), of<191>(counts, coarse, Ml.upos), of<192>(counts, hW),
        of<193>(counts, mW));
-  std::uint64_t seen = 0, all = 0;
-  for (int b = left + 1; b < right; ++b) {
-    const Token& B = s[b];
-    const std::uint64_t bit = std::uint64_t{1} << B.code;
-    if (seen & bit) continue;
-    seen |= bit;
-    all += B.upos;
-    each(emit, of<195>(pair, B.upos), of<196>(coarse, B.upos));
-  }
-  emit(of<197>(coarse, all));
+  emit(of<197>(coarse, tags_between(s, left, right, [&](const auto& upos) {
+                 each(emit, of<195>(pair, upos), of<196>(coarse, upos));
+               })));
   // Places in the sentence.
-  emit(of<198>(pair, up_to(left, 3) * 4 + up_to(s.size() - right, 3)));
-  const std::uint64_t length = static_cast<std::uint64_t>(std::min(right - left, 20));
+  emit(of<198>(pair, number(s, "place", up_to(left, 3) * 4 + up_to(s.size() - right, 3))));
+  const auto length = number(s, "distance", up_to(right - left, 20));
   each(emit, of<199>(length), of<200>(length, coarse), of<201>(length, mT), of<202>(length, hT));
 }
 
-template <class Emit>
-inline void label_features(const Sentence& s, int h, int m, Emit&& emit) {
+template <class Words, class Emit>
+inline void label_features(const Words& s, int h, int m, Emit&& emit) {
   using namespace keys;
-  const Token &H = s[h], &M = s[m];
-  const Token &Hl = s[h - 1], &Hr = s[h + 1], &Ml = s[m - 1], &Mr = s[m + 1];
-  const std::uint64_t d = m > h ? text::kHashA : text::kHashB;
-  const std::uint64_t hT = H.tag ^ d, mT = M.tag ^ d, hU = H.upos ^ d, mU = M.upos ^ d;
-  const std::uint64_t hW = H.word.lower ^ d, mW = M.word.lower ^ d;
+  const auto &H = s[h], &M = s[m];
+  const auto &Hl = s[h - 1], &Hr = s[h + 1], &Ml = s[m - 1], &Mr = s[m + 1];
+  const auto d = number(s, "direction", m > h ? text::kHashA : text::kHashB);
+  const auto hT = H.tag ^ d, mT = M.tag ^ d, hU = H.upos ^ d, mU = M.upos ^ d;
+  const auto hW = H.word.lower ^ d, mW = M.word.lower ^ d;
   const int left = std::min(h, m), right = std::max(h, m);
-  const std::uint64_t pair = fold(hT ^ text::kHashA, mT);
-  const std::uint64_t coarse = fold(hU ^ text::kHashA, mU);
-  const std::uint64_t distance = direction_distance(h, m);
-  const std::uint64_t counts = between_counts(s, left, right) * text::kHashB;
+  const auto pair = fold(hT ^ text::kHashA, mT);
+  const auto coarse = fold(hU ^ text::kHashA, mU);
+  const auto distance = number(s, "distance", direction_distance(h, m));
+  const auto counts = between_counts(s, left, right) * text::kHashB;
   each(emit, of<300>(d), of<301>(distance), of<302>(hT), of<303>(mT), of<304>(hW), of<305>(mW),
        of<306>(M.feats ^ d), of<307>(M.word.suffix ^ d), of<308>(M.word.prefix ^ d, mU),
        of<309>(M.word.shape ^ d, mU), of<310>(pair), of<311>(coarse, distance),
@@ -187,16 +201,8 @@ inline void label_features(const Sentence& s, int h, int m, Emit&& emit) {
   if (M.lemma != 0) {
     each(emit, of<343>(M.lemma ^ d), of<344>(H.lemma ^ d, M.lemma), of<345>(H.lemma ^ d, mT));
   }
-  std::uint64_t seen = 0, all = 0;
-  for (int b = left + 1; b < right; ++b) {
-    const Token& B = s[b];
-    const std::uint64_t bit = std::uint64_t{1} << B.code;
-    if (seen & bit) continue;
-    seen |= bit;
-    all += B.upos;
-    emit(of<341>(coarse, B.upos));
-  }
-  emit(of<342>(coarse, all));
+  emit(of<342>(coarse, tags_between(s, left, right,
+                                    [&](const auto& upos) { emit(of<341>(coarse, upos)); })));
 }
 
 // Head h with two modifiers on one side, one after the other: b beyond a. a = h: b is the first

@@ -7,9 +7,9 @@
 #include <string>
 #include <vector>
 
+#include "numeric/large_pages.hpp"
 #include "tasks/dependencies/decoder.hpp"
 #include "tasks/dependencies/label_sets.hpp"
-#include "tasks/dependencies/large_array.hpp"
 #include "tasks/dependencies/part_scorer.hpp"
 #include "tasks/dependencies/pruner.hpp"
 
@@ -22,7 +22,7 @@ struct ParserOptions {
   PruneOptions pruning;
 };
 
-// The weights are read at random and want large pages (large_array.hpp).
+// The weights are read at random and want large pages (large_pages.hpp).
 class ParserModel {
  public:
   // Throws std::invalid_argument where the arrays do not fit together.

@@ -8,7 +8,7 @@ DependencyOracle::Borrowed DependencyOracle::borrow() const {
   const std::lock_guard<std::mutex> lock(mutex_);
   if (free_.empty()) {
     return std::make_unique<Scratch>(
-        Scratch{Decoder(projective_, iterations_), TreeSearch(projective_), {}, {}, {}});
+        Scratch{Decoder(projective_, iterations_), TreeSearch(projective_), {}, {}, {}, {}});
   }
   Borrowed scratch = std::move(free_.back());
   free_.pop_back();
@@ -51,13 +51,20 @@ double DependencyOracle::infer(std::size_t i, const Layout& layout, const double
 
 double DependencyOracle::sums(std::size_t i, const double* theta, double eps, PartVector& p,
                               Scratch& scratch) const {
-  if (examples_->second_order()) {
-    throw Incapable(
-        "temperature > 0 needs a parser of order 1: there are no exact sums over trees with scores "
-        "of pairs of arcs. What works at order 2: temperature 0");
-  }
+  const LabelledParts labelled{examples_->parts(i), examples_->width(), theta};
   p.clear(true);
-  return scratch.trees.labelled_sums(examples_->parts(i), examples_->width(), theta, eps, p.value);
+  if (!examples_->second_order()) {
+    return scratch.trees.labelled_sums(labelled.parts, labelled.width, theta, eps, p.value);
+  }
+  if (!projective_) {
+    throw Incapable(
+        "temperature > 0 needs a parser of order 1 or of projective trees: there are no exact sums "
+        "over other trees with scores of pairs of arcs. What works at order 2 without "
+        "projective=True: temperature 0");
+  }
+  const double value = scratch.pairs.fill(labelled, eps);
+  scratch.pairs.marginals(p.value);
+  return value;
 }
 
 double DependencyOracle::missed(std::size_t i, const Layout& layout, const double* theta,

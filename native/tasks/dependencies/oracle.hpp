@@ -18,8 +18,9 @@ struct Incapable : std::invalid_argument {
   using std::invalid_argument::invalid_argument;
 };
 
-// eps = 0: the best label of each arc, then the best tree (decoder.hpp). eps > 0, arcs alone: sums
-// over labels, then over trees, by the matrix-tree theorem or inside and outside.
+// eps = 0: the best label of each arc, then the best tree (decoder.hpp). eps > 0: sums over labels,
+// then over trees. Arcs alone: by the matrix-tree theorem or inside and outside; pairs of them:
+// over projective trees (projective_search.hpp).
 class DependencyOracle final : public Oracle {
  public:
   // `iterations` of dual decomposition.
@@ -40,6 +41,7 @@ class DependencyOracle final : public Oracle {
   struct Scratch {
     Decoder decoder;
     TreeSearch trees;
+    ProjectiveSums pairs;
     std::vector<double> arc;
     std::vector<std::uint16_t> label;
     std::vector<std::int32_t> heads;

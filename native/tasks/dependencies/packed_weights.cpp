@@ -84,10 +84,8 @@ LargeArray<float> unpacked(const PackedWeights& packed, const char* what) {
 
 LargeArray<float> copied(std::span<const float> from, const char* what) {
   check_size(from.size(), what);
-  LargeArray<float> out(from.size());
-  std::copy(from.begin(), from.end(), out.data());
   check_finite(from, what);
-  return out;
+  return {from.begin(), from.end()};
 }
 
 }  // namespace structlearn::parsing

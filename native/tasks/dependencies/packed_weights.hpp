@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <span>
 
-#include "tasks/dependencies/large_array.hpp"
+#include "numeric/large_pages.hpp"
 
 namespace structlearn::parsing {
 

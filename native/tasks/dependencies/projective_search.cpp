@@ -1,247 +1,155 @@
 #include "tasks/dependencies/projective_search.hpp"
 
-#include <algorithm>
+#include <cmath>
 
-#include "structures/structure.hpp"
+#include "structures/lazy_kbest.hpp"
+#include "tasks/dependencies/part_scorer.hpp"
 
 namespace structlearn::parsing {
+namespace {
 
-std::size_t ProjectiveSearch::square(int h, int after) const {
-  return parts_->sibling_begin[2 * static_cast<std::size_t>(h) + static_cast<std::size_t>(after)];
-}
-
-// Where the modifiers of h on one side begin, under the up-th head of h.
-std::size_t ProjectiveSearch::row(int h, int after, std::uint32_t up) const {
-  const auto i = static_cast<std::size_t>(h);
-  const std::size_t first = parts_->down_begin[2 * i];
-  const std::size_t width = parts_->down_begin[2 * i + 2] - first;
-  return parts_->grand_begin[i] + up * width + (after ? parts_->down_begin[2 * i + 1] - first : 0);
-}
-
-// Whether a word may be below the word of an arc: the arc's head must not lie between.
-bool ProjectiveSearch::may_have(std::uint32_t up_arc, std::size_t m) const {
-  const std::size_t g = parts_->head[up_arc], h = parts_->word[up_arc];
-  return m > h ? g < h || m < g : g > h || m > g;
-}
-
-void ProjectiveSearch::begin() {
-  const std::size_t arcs = parts_->head.size();
-  right_.assign(arcs * width_, kMinusInfinity);
-  left_.assign(arcs * width_, kMinusInfinity);
-  left_by_end_.assign(arcs * width_, kMinusInfinity);
-  linked_.assign(parts_->siblings(), kMinusInfinity);
-  attached_.assign(parts_->grands(), kMinusInfinity);
-}
-
-// The best split between two neighbouring modifiers of one head.
-double ProjectiveSearch::between(std::uint32_t low, std::uint32_t high, std::size_t* split) const {
-  const double *a = right(low), *b = left(high) + 1;
-  const std::size_t first = parts_->word[low], last = parts_->word[high];
-  if (split == nullptr) {
-    double best[4] = {kMinusInfinity, kMinusInfinity, kMinusInfinity, kMinusInfinity};
-    std::size_t r = first;
-    for (; r + 4 <= last; r += 4) {
-      for (std::size_t i = 0; i < 4; ++i) best[i] = std::max(best[i], a[r + i] + b[r + i]);
-    }
-    for (; r < last; ++r) best[0] = std::max(best[0], a[r] + b[r]);
-    return std::max(std::max(best[0], best[1]), std::max(best[2], best[3]));
-  }
-  double best = kMinusInfinity;
-  for (std::size_t r = first; r < last; ++r) {
-    if (a[r] + b[r] > best) {
-      best = a[r] + b[r];
-      *split = r;
-    }
-  }
-  return best;
-}
-
-// All between a head and its first modifier lies below the modifier.
-double ProjectiveSearch::inner(int h, int after, std::uint32_t arc) const {
-  const auto i = static_cast<std::size_t>(h);
-  return after ? left(arc)[i + 1] : right(arc)[i - 1];
-}
-
-void ProjectiveSearch::link(int h, int after, std::size_t j) {
-  const auto list = parts_->side(h, after);
-  const std::size_t size = list.size() + 1;
-  const double* sibling = scores_.sibling + square(h, after);
-  double* linked = linked_.data() + square(h, after);
-  linked[j] = inner(h, after, list[j]) + sibling[j];
-  for (std::size_t i = 0; i < j; ++i) {
-    const std::uint32_t low = after ? list[i] : list[j], high = after ? list[j] : list[i];
-    linked[(i + 1) * size + j] = between(low, high) + sibling[(i + 1) * size + j];
+// Visits the arcs of one tree: choose(item) says in which way an item was built.
+template <class Chart, class Choose, class Visit>
+void walk(const Chart& chart, Choose&& choose, Visit&& visit) {
+  std::vector<std::size_t> open{chart.tree()};
+  while (!open.empty()) {
+    const auto item = chart.item(open.back());
+    open.pop_back();
+    const auto way = chart.way(item, choose(item));
+    if (way.arc != Parts::kNone) visit(way.arc);
+    open.insert(open.end(), way.tail, way.tail + way.tails);
   }
 }
 
-double ProjectiveSearch::before(int h, int after, std::uint32_t up, std::size_t j,
-                                std::size_t* from) const {
-  const std::size_t size = parts_->side(h, after).size() + 1;
-  const double* linked = linked_.data() + square(h, after);
-  const double* attached = attached_.data() + row(h, after, up);
-  double best = linked[j];
-  *from = 0;
-  for (std::size_t i = 0; i < j; ++i) {
-    const double x = attached[i] + linked[(i + 1) * size + j];
-    if (x > best) {
-      best = x;
-      *from = i + 1;
-    }
-  }
-  return best;
-}
+// The chart as lazy_kbest.hpp reads it; behind its nodes, arcs, whose ways are their labels.
+struct Forest {
+  const ProjectiveChart<Maximum>& chart;
+  const LabelledParts& labelled;
+  const std::vector<double>& arc;
 
-void ProjectiveSearch::attach(int h, int after, std::size_t j) {
-  const std::uint32_t arc = parts_->side(h, after)[j];
-  const std::uint32_t first = parts_->begin[static_cast<std::size_t>(h)];
-  for (std::uint32_t up = 0; up < parts_->ups(h); ++up) {
-    if (!may_have(first + up, parts_->word[arc])) continue;
-    std::size_t from;
-    const double inside = before(h, after, up, j, &from);
-    const std::size_t at = row(h, after, up) + j;
-    attached_[at] = inside + (scores_.arc[arc] + scores_.grand[at]);
+  std::uint64_t first_arc() const { return chart.tree() + 1; }
+  double best(std::uint64_t v) const {
+    return v < first_arc() ? chart.value(v) : arc[v - first_arc()];
   }
-}
+  std::uint32_t ways(std::uint64_t v) const {
+    return static_cast<std::uint32_t>(v < first_arc() ? chart.ways(chart.item(v)) : labelled.width);
+  }
+  double way(std::uint64_t v, std::uint32_t e, std::vector<std::uint64_t>& tails) const {
+    tails.clear();
+    if (v >= first_arc()) return labelled.theta[(v - first_arc()) * labelled.width + e];
+    const auto found = chart.way(chart.item(v), e);
+    tails.assign(found.tail, found.tail + found.tails);
+    if (found.arc != Parts::kNone) tails.push_back(first_arc() + found.arc);
+    return found.score;
+  }
+};
 
-// The j-th modifier is the last one on its side.
-double ProjectiveSearch::ended(int h, int after, std::uint32_t up, std::size_t j) const {
-  const std::size_t size = parts_->side(h, after).size() + 1;
-  return attached_[row(h, after, up) + j] +
-         scores_.sibling[square(h, after) + (j + 1) * size + size - 1];
-}
-
-// The right halves of a word: all it needs lies to its right.
-void ProjectiveSearch::fill_right(int h) {
-  const auto at = static_cast<std::size_t>(h);
-  const auto list = parts_->side(h, 1);
-  for (std::size_t j = 0; j < list.size(); ++j) {
-    link(h, 1, j);
-    attach(h, 1, j);
-  }
-  for (std::uint32_t up = 0; up < parts_->ups(h); ++up) {
-    const std::uint32_t arc = parts_->begin[at] + up;
-    const std::size_t g = parts_->head[arc], end = g > at ? g : width_;
-    double* out = right_.data() + arc * width_;
-    out[at] = scores_.sibling[square(h, 1) + list.size()];
-    for (std::size_t j = 0; j < list.size(); ++j) {
-      const double x = ended(h, 1, up, j);
-      if (x == kMinusInfinity) continue;
-      const double* rest = right(list[j]);
-      for (std::size_t e = parts_->word[list[j]]; e < end; ++e) {
-        out[e] = std::max(out[e], x + rest[e]);
-      }
-    }
-  }
-}
-
-// The left halves that end at a word, of that word and of all after it.
-void ProjectiveSearch::fill_left(int end) {
-  const auto at = static_cast<std::size_t>(end);
-  const std::size_t arcs = parts_->head.size();
-  double* by_end = left_by_end_.data() + at * arcs;
-  const double alone = scores_.sibling[square(end, 0) + parts_->side(end, 0).size()];
-  std::uint32_t arc = parts_->begin[at];
-  for (std::uint32_t a = arc; a < parts_->begin[at + 1]; ++a) {
-    left_[a * width_ + at] = by_end[a] = alone;
-  }
-  while (arc < parts_->begin[at + 1] && parts_->head[arc] < at) ++arc;
-  for (std::size_t h = at + 1; h < width_; ++h) {
-    const int head = static_cast<int>(h);
-    if (arc < parts_->begin[at + 1] && parts_->head[arc] == h) {
-      link(head, 0, parts_->rank[arc]);
-      attach(head, 0, parts_->rank[arc]);
-      ++arc;
-    }
-    const auto list = parts_->side(head, 0);
-    std::size_t count = 0;  // modifiers that do not lie beyond the end
-    while (count < list.size() && parts_->word[list[count]] >= at) ++count;
-    if (count == 0) continue;
-    for (std::uint32_t up = 0; up < parts_->ups(head); ++up) {
-      const std::uint32_t a = parts_->begin[h] + up;
-      if (!may_have(a, at)) continue;
-      double best = kMinusInfinity;
-      const double* attached = attached_.data() + row(head, 0, up);
-      const double* last = scores_.sibling + square(head, 0) + list.size();
-      for (std::size_t j = 0; j < count; ++j) {
-        last += list.size() + 1;
-        best = std::max(best, attached[j] + *last + by_end[list[j]]);
-      }
-      left_[a * width_ + at] = by_end[a] = best;
-    }
-  }
-}
+}  // namespace
 
 double ProjectiveSearch::best(const Parts& parts, const PartScores& scores,
                               std::vector<std::int32_t>& heads) {
-  parts_ = &parts;
-  scores_ = scores;
-  width_ = static_cast<std::size_t>(parts.n) + 1;
-  begin();
-  for (int i = parts.n; i > 0; --i) {
-    fill_right(i);
-    fill_left(i);
-  }
-  // One word below the root, none before it.
-  const auto list = parts.side(0, 1);
-  const double* sibling = scores.sibling + square(0, 1);
-  const double none = scores.sibling[square(0, 0)];
-  double best = kMinusInfinity;
-  std::uint32_t top = Parts::kNone;
-  for (std::size_t j = 0; j < list.size(); ++j) {
-    const std::uint32_t a = list[j];
-    const double x = none + scores.arc[a] + sibling[j] +
-                     sibling[(j + 1) * (list.size() + 1) + list.size()] + left(a)[1] +
-                     right(a)[width_ - 1];
-    if (x > best) {
-      best = x;
-      top = a;
+  chart_.fill(parts, scores);
+  const double value = chart_.value(chart_.tree());
+  if (value == kMinusInfinity) return value;
+  heads.assign(static_cast<std::size_t>(parts.n) + 1, -1);
+  const auto first_best = [&](const auto& item) {
+    double most = kMinusInfinity;
+    std::size_t found = 0;
+    for (std::size_t e = 0; e < chart_.ways(item); ++e) {
+      const double x = chart_.total(chart_.way(item, e));
+      if (x > most) {
+        most = x;
+        found = e;
+      }
     }
-  }
-  if (top == Parts::kNone) return kMinusInfinity;
-  heads.assign(width_, -1);
-  trace(top, heads);
-  return best;
+    return found;
+  };
+  walk(chart_, first_best, [&](std::uint32_t a) { heads[parts.word[a]] = parts.head[a]; });
+  return value;
 }
 
-// Where a maximum came from is looked up: the first that gives it.
-void ProjectiveSearch::trace(std::uint32_t root_arc, std::vector<std::int32_t>& heads) const {
-  heads[parts_->word[root_arc]] = 0;
-  std::vector<Item> stack{{root_arc, false, false, 1}, {root_arc, true, false, width_ - 1}};
-  while (!stack.empty()) {
-    const Item item = stack.back();
-    stack.pop_back();
-    const int h = parts_->word[item.arc], after = item.after ? 1 : 0;
-    const std::uint32_t up = item.arc - parts_->begin[static_cast<std::size_t>(h)];
-    const auto list = parts_->side(h, after);
-    if (!item.incomplete) {
-      if (item.at == static_cast<std::size_t>(h)) continue;
-      const double value = item.after ? right(item.arc)[item.at] : left(item.arc)[item.at];
-      std::size_t j = 0;
-      for (; j + 1 < list.size(); ++j) {
-        const double* rest = item.after ? right(list[j]) : left(list[j]);
-        if (ended(h, after, up, j) + rest[item.at] == value) break;
-      }
-      stack.push_back({item.arc, item.after, true, j});
-      stack.push_back({list[j], item.after, false, item.at});
-      continue;
-    }
-    const std::uint32_t arc = list[item.at];
-    heads[parts_->word[arc]] = h;
-    std::size_t from;
-    before(h, after, up, item.at, &from);
-    if (from == 0) {
-      stack.push_back(
-          {arc, !item.after, false, static_cast<std::size_t>(item.after ? h + 1 : h - 1)});
-      continue;
-    }
-    const std::uint32_t other = list[from - 1];
-    const std::uint32_t low = item.after ? other : arc, high = item.after ? arc : other;
-    std::size_t split = 0;
-    between(low, high, &split);
-    stack.push_back({item.arc, item.after, true, from - 1});
-    stack.push_back({low, true, false, split});
-    stack.push_back({high, false, false, split + 1});
+std::vector<std::pair<double, Output>> ProjectiveSearch::kbest(const LabelledParts& labelled,
+                                                               std::size_t k) {
+  const Parts& parts = labelled.parts;
+  std::vector<double> arc;
+  std::vector<std::uint16_t> label;
+  best_labels(labelled.theta, parts.arcs(), labelled.width, arc, label);
+  chart_.fill(parts, {arc.data(), labelled.siblings(), labelled.siblings() + parts.siblings()});
+  const Forest forest{chart_, labelled, arc};
+  const auto n = static_cast<std::size_t>(parts.n);
+  return kbest_outputs(forest, chart_.tree(), k, Output(2 * n, 0),
+                       [&](std::uint64_t v, std::uint32_t e, Output& y) {
+                         if (v < forest.first_arc()) return;
+                         const std::size_t a = v - forest.first_arc(), m = parts.word[a] - 1u;
+                         y[m] = parts.head[a];
+                         y[n + m] = static_cast<std::int32_t>(e);
+                       });
+}
+
+double ProjectiveSums::fill(const LabelledParts& labelled, double eps) {
+  const Parts& parts = *(parts_ = &labelled.parts);
+  const std::size_t arcs = parts.arcs(), width = width_ = labelled.width;
+  size_ = labelled.size();
+  scaled_.resize(size_ - arcs * width + arcs);
+  share_.resize(arcs * width);
+  for (std::size_t a = 0; a < arcs; ++a) {
+    scaled_[a] = softmax(labelled.theta + a * width, width, eps, &share_[a * width]) / eps;
   }
+  for (std::size_t j = arcs; j < scaled_.size(); ++j) {
+    scaled_[j] = labelled.siblings()[j - arcs] / eps;
+  }
+  const double* siblings = scaled_.data() + arcs;
+  chart_.fill(parts, {scaled_.data(), siblings, siblings + parts.siblings()});
+  return eps * chart_.value(chart_.tree());
+}
+
+// Outside, as probabilities: a way takes its share of its item's.
+double ProjectiveSums::marginals(std::vector<double>& p) {
+  const std::size_t arcs = parts_->arcs();
+  p.assign(size_, 0.0);
+  mass_.assign(chart_.tree() + 1, 0.0);
+  mass_.back() = 1.0;
+  double* const sibling = p.data() + arcs * width_;
+  double* const grand = sibling + parts_->siblings();
+  std::vector<double> arc(arcs, 0.0);
+  double entropy = 0.0;
+  for (auto v = chart_.order().rbegin(); v != chart_.order().rend(); ++v) {
+    if (mass_[*v] == 0.0) continue;
+    const auto item = chart_.item(*v);
+    for (std::size_t e = 0; e < chart_.ways(item); ++e) {
+      const auto way = chart_.way(item, e);
+      const double surprise = chart_.value(*v) - chart_.total(way);
+      const double m = mass_[*v] * std::exp(-surprise);
+      if (!(m > 0.0)) continue;
+      entropy += m * std::max(surprise, 0.0);
+      for (std::size_t t = 0; t < way.tails; ++t) mass_[way.tail[t]] += m;
+      for (std::size_t s = 0; s < way.siblings; ++s) sibling[way.sibling[s]] += m;
+      if (way.grands) grand[way.grand] += m;
+      if (way.arc != Parts::kNone) arc[way.arc] += m;
+    }
+  }
+  for (std::size_t j = 0; j < share_.size(); ++j) {
+    p[j] = share_[j] * arc[j / width_];
+    if (p[j] > 0.0) entropy -= p[j] * std::log(share_[j]);
+  }
+  return entropy;
+}
+
+Output ProjectiveSums::draw(Random& random) const {
+  const auto n = static_cast<std::size_t>(parts_->n);
+  Output y(2 * n, 0);
+  std::vector<double> w;
+  const auto choose = [&](const auto& item) {
+    w.resize(chart_.ways(item));
+    return draw_softmax(w.size(), 1.0, w.data(), random,
+                        [&](std::size_t e) { return chart_.total(chart_.way(item, e)); });
+  };
+  walk(chart_, choose, [&](std::uint32_t a) {
+    const std::size_t m = parts_->word[a] - 1u;
+    y[m] = parts_->head[a];
+    y[n + m] = static_cast<std::int32_t>(structlearn::draw(&share_[a * width_], width_, 1, random));
+  });
+  return y;
 }
 
 }  // namespace structlearn::parsing

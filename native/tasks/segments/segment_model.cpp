@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <stdexcept>
 
+#include "structures/entropy.hpp"
+
 namespace structlearn::text {
 namespace {
 
@@ -61,9 +63,15 @@ void SegmentModel::score(SegmentExtractor& extractor, std::size_t sentence,
   }
 }
 
-void SegmentModel::arrange(std::size_t L, const SegmentScratch& scratch,
-                           ::structlearn::Layout& layout, Scores& scores) const {
+void SegmentModel::weights_of(std::uint64_t key, double* out) const {
+  const std::uint64_t word = weights_.table.slots.empty() ? 0 : weights_.table.find(key);
+  if (word != 0) weights_.table.add(word, 1.0, weights_.labels, out);
+}
+
+Arranged SegmentModel::arrange(std::size_t L, const SegmentScratch& scratch) const {
   const std::size_t K = weights_.labels;
+  Arranged found;
+  auto& [layout, scores] = found;
   layout.add(SemiMarkov::kSegment, L * weights_.max_length, K, true);
   layout.add(SemiMarkov::kStart, 1, K, false);
   layout.add(SemiMarkov::kEnd, 1, K, false);
@@ -72,19 +80,16 @@ void SegmentModel::arrange(std::size_t L, const SegmentScratch& scratch,
   scores.block[SemiMarkov::kStart] = weights_.start.data();
   scores.block[SemiMarkov::kEnd] = weights_.end.data();
   scores.block[SemiMarkov::kTransition] = weights_.transition.data();
+  return found;
 }
 
 double SegmentModel::argmax(std::size_t L, SegmentScratch& scratch, Output& y) const {
-  ::structlearn::Layout layout;
-  Scores scores;
-  arrange(L, scratch, layout, scores);
+  const auto [layout, scores] = arrange(L, scratch);
   return structure_.argmax(layout, scores, y, scratch.workspace);
 }
 
 double SegmentModel::marginals(std::size_t L, SegmentScratch& scratch, double temperature) const {
-  ::structlearn::Layout layout;
-  Scores scores;
-  arrange(L, scratch, layout, scores);
+  const auto [layout, scores] = arrange(L, scratch);
   Marginals out;
   scratch.marginals.assign(layout.parts, 0.0);
   for (std::size_t b = 0; b < kMaxBlocks; ++b) {
@@ -97,10 +102,19 @@ double SegmentModel::marginals(std::size_t L, SegmentScratch& scratch, double te
 
 std::vector<std::pair<double, Output>> SegmentModel::kbest(std::size_t L, SegmentScratch& scratch,
                                                            std::size_t n) const {
-  ::structlearn::Layout layout;
-  Scores scores;
-  arrange(L, scratch, layout, scores);
+  const auto [layout, scores] = arrange(L, scratch);
   return structure_.kbest(layout, scores, n, scratch.workspace);
+}
+
+std::vector<Output> SegmentModel::sample(std::size_t L, SegmentScratch& scratch, double temperature,
+                                         std::size_t n, std::uint64_t seed) const {
+  const auto [layout, scores] = arrange(L, scratch);
+  return structure_.sample(layout, scores, temperature, n, seed, scratch.workspace);
+}
+
+double SegmentModel::entropy(std::size_t L, SegmentScratch& scratch, double temperature) const {
+  const auto [layout, scores] = arrange(L, scratch);
+  return ::structlearn::entropy(structure_, layout, scores, temperature, scratch.workspace).value;
 }
 
 SegmentLabeller::SegmentLabeller(const SegmentModel& model, const SegmentNames& names,

@@ -44,14 +44,20 @@ class SegmentModel {
   // Scores of the segments of a sentence into scratch.theta (L, max_length, K).
   void score(SegmentExtractor&, std::size_t sentence, SegmentScratch&) const;
 
+  // Weights of a feature for all labels, added to out (K).
+  void weights_of(std::uint64_t key, double* out) const;
+
   // The questions of a SemiMarkov about them. An output is a row of L labels, -1 where a segment
   // goes on; marginals, of shape theta, go to scratch.marginals.
   double argmax(std::size_t L, SegmentScratch&, Output& y) const;
   double marginals(std::size_t L, SegmentScratch&, double temperature) const;
   std::vector<std::pair<double, Output>> kbest(std::size_t L, SegmentScratch&, std::size_t n) const;
+  std::vector<Output> sample(std::size_t L, SegmentScratch&, double temperature, std::size_t n,
+                             std::uint64_t seed) const;
+  double entropy(std::size_t L, SegmentScratch&, double temperature) const;
 
  private:
-  void arrange(std::size_t L, const SegmentScratch&, ::structlearn::Layout&, Scores&) const;
+  Arranged arrange(std::size_t L, const SegmentScratch&) const;
 
   std::shared_ptr<const SegmentFeatures> features_;
   SegmentWeights weights_;

@@ -159,6 +159,13 @@ void SegmentExtractor::add(std::size_t number, const Span& s, Keys& out) const {
   out.key.push_back(nonzero(key));
 }
 
+// Appends a token to what is read whole of an attribute.
+void SegmentExtractor::join_whole(std::size_t attribute, std::size_t token) {
+  const std::uint64_t h = first_[attribute][features_->pad() + token];
+  std::uint64_t& whole = whole_[attribute];
+  whole = h == 0 || whole == 0 ? 0 : nonzero(combine(whole, h));
+}
+
 void SegmentExtractor::keys(std::size_t sentence, SegmentKeys& out) {
   open(sentence);
   const auto& templates = features_->templates();
@@ -187,16 +194,12 @@ void SegmentExtractor::keys(std::size_t sentence, SegmentKeys& out) {
     end_row(out.end);
     end_row(out.inside);
   }
-  const std::size_t pad = features_->pad();
   for (std::size_t b = 0; b < length_; ++b) {
     std::fill(whole_.begin(), whole_.end(), kHashB);
     for (std::size_t d = 1; d <= max_length_; ++d) {
       const std::size_t e = b + d;
       if (e <= length_) {
-        for (const std::size_t a : features_->wholes()) {
-          const std::uint64_t h = first_[a][pad + e - 1];
-          whole_[a] = h == 0 || whole_[a] == 0 ? 0 : nonzero(combine(whole_[a], h));
-        }
+        for (const std::size_t a : features_->wholes()) join_whole(a, e - 1);
         for (std::size_t i = 0; i < templates.size(); ++i) {
           if (features_->reach(i) != Reach::kBoth) continue;
           if (!features_->goes_inside(i)) {
@@ -244,17 +247,27 @@ void SegmentExtractor::name(const SegmentTemplate& t, const Span& s,
   out.insert(out.end(), partial.begin(), partial.end());
 }
 
-std::vector<std::string> SegmentExtractor::names(std::size_t sentence, std::size_t begin,
-                                                 std::size_t end) {
+std::vector<std::pair<std::string, std::uint64_t>> SegmentExtractor::named(std::size_t sentence,
+                                                                           std::size_t begin,
+                                                                           std::size_t end) {
   open(sentence);
-  std::vector<std::string> out;
+  for (const std::size_t a : features_->wholes()) {
+    whole_[a] = kHashB;
+    for (std::size_t t = begin; t < end; ++t) join_whole(a, t);
+  }
+  std::vector<std::pair<std::string, std::uint64_t>> out;
+  std::vector<std::string> names;
+  Keys keys;
   for (std::size_t number = 0; number < features_->templates().size(); ++number) {
-    const SegmentTemplate& t = features_->templates()[number];
-    if (!features_->goes_inside(number)) {
-      name(t, {begin, end, begin}, out);
-      continue;
+    const std::size_t last = features_->goes_inside(number) ? end : begin + 1;
+    for (std::size_t inside = begin; inside < last; ++inside) {
+      names.clear();
+      keys.clear();
+      // Both go through the same values in the same order.
+      name(features_->templates()[number], {begin, end, inside}, names);
+      add(number, {begin, end, inside}, keys);
+      for (std::size_t i = 0; i < names.size(); ++i) out.emplace_back(names[i], keys.key.at(i));
     }
-    for (std::size_t i = begin; i < end; ++i) name(t, {begin, end, i}, out);
   }
   return out;
 }
@@ -273,8 +286,26 @@ void for_rows(const SegmentKeys& keys, std::size_t b, std::size_t e, std::size_t
   each(keys.both, b * max_length + (e - b - 1));
 }
 
-std::size_t row_begin(const Keys& keys, std::size_t row) {
-  return row == 0 ? 0 : keys.end[row - 1];
+// Calls each(key) for the features of the segment [b, e).
+template <class Each>
+void for_keys(const SegmentKeys& keys, std::size_t b, std::size_t e, std::size_t max_length,
+              Each&& each) {
+  for_rows(keys, b, e, max_length, [&](const Keys& part, std::size_t row) {
+    for (std::size_t j = row == 0 ? 0 : part.end[row - 1]; j < part.end[row]; ++j)
+      each(part.key[j]);
+  });
+}
+
+// Calls each(b, e) for the segments of a sentence, as `starts` has them.
+template <class Each>
+void for_segments(const Corpus& corpus, std::size_t s, const std::vector<std::uint8_t>& starts,
+                  Each&& each) {
+  const std::size_t first = corpus.sentence(s), n = corpus.sentence(s + 1) - first;
+  for (std::size_t b = 0, e = 1; b < n; b = e) {
+    for (e = b + 1; e < n && !starts[first + e]; ++e) {
+    }
+    each(b, e);
+  }
 }
 
 }  // namespace
@@ -284,15 +315,10 @@ void SegmentVocabulary::add(SegmentExtractor& extractor, const Corpus& corpus,
   SegmentKeys keys;
   for (std::size_t s = 0; s < corpus.sentences(); ++s) {
     extractor.keys(s, keys);
-    const std::size_t first = corpus.sentence(s), n = corpus.sentence(s + 1) - first;
-    for (std::size_t b = 0, e = 1; b < n; b = e) {
-      for (e = b + 1; e < n && !starts[first + e]; ++e) {
-      }
+    for_segments(corpus, s, starts, [&](std::size_t b, std::size_t e) {
       if (e - b > extractor.max_length()) throw std::invalid_argument("a segment is too long");
-      for_rows(keys, b, e, extractor.max_length(), [&](const Keys& part, std::size_t row) {
-        for (std::size_t j = row_begin(part, row); j < part.end[row]; ++j) index_.add(part.key[j]);
-      });
-    }
+      for_keys(keys, b, e, extractor.max_length(), [&](std::uint64_t key) { index_.add(key); });
+    });
   }
 }
 
@@ -357,6 +383,37 @@ void SegmentVocabulary::rows(SegmentExtractor& extractor, const Corpus& corpus,
           static_cast<std::size_t>(1.1 * static_cast<double>(out.feature.size()) / done));
     }
   }
+}
+
+std::vector<std::string> find_names(SegmentExtractor& extractor, const Corpus& corpus,
+                                    const std::vector<std::uint8_t>& starts,
+                                    std::span<const std::uint64_t> wanted) {
+  FeatureIndex index(wanted.size());
+  for (const std::uint64_t key : wanted) index.add(key);
+  std::vector<std::string> by_id(index.size());
+  std::size_t missing = by_id.size();
+  SegmentKeys keys;
+  for (std::size_t s = 0; s < corpus.sentences() && missing > 0; ++s) {
+    extractor.keys(s, keys);
+    for_segments(corpus, s, starts, [&](std::size_t b, std::size_t e) {
+      if (e - b > extractor.max_length()) return;
+      bool found = false;  // names are made only where one is missing
+      for_keys(keys, b, e, extractor.max_length(), [&](std::uint64_t key) {
+        const std::uint32_t id = index.find(key);
+        found = found || (id != FeatureIndex::kAbsent && by_id[id].empty());
+      });
+      if (!found) return;
+      for (const auto& [name, key] : extractor.named(s, b, e)) {
+        const std::uint32_t id = index.find(key);
+        if (id == FeatureIndex::kAbsent || !by_id[id].empty()) continue;
+        by_id[id] = name;
+        --missing;
+      }
+    });
+  }
+  std::vector<std::string> out;
+  for (const std::uint64_t key : wanted) out.push_back(by_id[index.find(key)]);
+  return out;
 }
 
 }  // namespace structlearn::text

@@ -7,7 +7,9 @@
 
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "text/features.hpp"
@@ -83,8 +85,10 @@ class SegmentExtractor {
 
   void keys(std::size_t sentence, SegmentKeys& out);
 
-  // The names of the features of a segment of the sentence: texts of templates, and values.
-  std::vector<std::string> names(std::size_t sentence, std::size_t begin, std::size_t end);
+  // The features of a segment of the sentence: their names, which are the texts of templates with
+  // values, and their keys.
+  std::vector<std::pair<std::string, std::uint64_t>> named(std::size_t sentence, std::size_t begin,
+                                                           std::size_t end);
 
  private:
   struct Span {
@@ -97,6 +101,7 @@ class SegmentExtractor {
   void combinations(std::size_t number, std::size_t atom, std::uint64_t key, const Span&,
                     Keys& out) const;
   void add(std::size_t number, const Span&, Keys& out) const;
+  void join_whole(std::size_t attribute, std::size_t token);
   void name(const SegmentTemplate&, const Span&, std::vector<std::string>& out) const;
 
   std::shared_ptr<const SegmentFeatures> features_;
@@ -136,5 +141,11 @@ class SegmentVocabulary {
  private:
   FeatureIndex index_;
 };
+
+// The names of features by their keys, found again in a corpus' own segments: `starts` has a
+// token's 1 where one begins. A key that no segment has gets an empty name.
+std::vector<std::string> find_names(SegmentExtractor&, const Corpus&,
+                                    const std::vector<std::uint8_t>& starts,
+                                    std::span<const std::uint64_t> wanted);
 
 }  // namespace structlearn::text

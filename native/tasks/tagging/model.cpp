@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <stdexcept>
 
+#include "structures/entropy.hpp"
+
 namespace structlearn::text {
 TaggerModel::TaggerModel(std::shared_ptr<const FeatureSet> features, TaggerWeights weights)
     : features_(std::move(features)), weights_(std::move(weights)), plan_(*features_) {
@@ -56,9 +58,10 @@ void TaggerModel::clamp(std::span<const std::int32_t> known, std::span<const std
   }
 }
 
-void TaggerModel::arrange(std::size_t L, Scratch& scratch, ::structlearn::Layout& layout,
-                          Scores& scores) const {
+Arranged TaggerModel::arrange(std::size_t L, const Scratch& scratch) const {
   const std::size_t K = weights_.labels;
+  Arranged found;
+  auto& [layout, scores] = found;
   layout.add(Chain::kLabel, L, K, true);
   scores.block[Chain::kLabel] = scratch.theta.data();
   if (!weights_.start.empty()) {
@@ -79,20 +82,17 @@ void TaggerModel::arrange(std::size_t L, Scratch& scratch, ::structlearn::Layout
     layout.add(Chain::transition(m), 1, table.size(), false);
     scores.block[Chain::transition(m)] = table.data();
   }
+  return found;
 }
 
 double TaggerModel::argmax(std::size_t L, Scratch& scratch, Output& y) const {
-  ::structlearn::Layout layout;
-  Scores scores;
-  arrange(L, scratch, layout, scores);
+  const auto [layout, scores] = arrange(L, scratch);
   return chain_.argmax(layout, scores, y, scratch.workspace);
 }
 
 double TaggerModel::marginals(std::size_t L, Scratch& scratch, double temperature,
                               double* p) const {
-  ::structlearn::Layout layout;
-  Scores scores;
-  arrange(L, scratch, layout, scores);
+  const auto [layout, scores] = arrange(L, scratch);
   Marginals out;
   scratch.marginals.resize(layout.parts);
   for (std::size_t b = 0; b < kMaxBlocks; ++b) {
@@ -108,10 +108,19 @@ double TaggerModel::marginals(std::size_t L, Scratch& scratch, double temperatur
 
 std::vector<std::pair<double, Output>> TaggerModel::kbest(std::size_t L, Scratch& scratch,
                                                           std::size_t n) const {
-  ::structlearn::Layout layout;
-  Scores scores;
-  arrange(L, scratch, layout, scores);
+  const auto [layout, scores] = arrange(L, scratch);
   return chain_.kbest(layout, scores, n, scratch.workspace);
+}
+
+std::vector<Output> TaggerModel::sample(std::size_t L, Scratch& scratch, double temperature,
+                                        std::size_t n, std::uint64_t seed) const {
+  const auto [layout, scores] = arrange(L, scratch);
+  return chain_.sample(layout, scores, temperature, n, seed, scratch.workspace);
+}
+
+double TaggerModel::entropy(std::size_t L, Scratch& scratch, double temperature) const {
+  const auto [layout, scores] = arrange(L, scratch);
+  return ::structlearn::entropy(chain_, layout, scores, temperature, scratch.workspace).value;
 }
 
 void TaggerModel::weights_of(std::uint64_t key, bool pair, double* out) const {

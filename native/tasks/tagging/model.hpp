@@ -33,6 +33,12 @@ struct Scratch {
   std::vector<double> theta, pairs, marginals;
 };
 
+// The scores of a sentence, as its structure reads them.
+struct Arranged {
+  ::structlearn::Layout layout;
+  Scores scores;
+};
+
 class TaggerModel {
  public:
   TaggerModel(std::shared_ptr<const FeatureSet> features, TaggerWeights weights);
@@ -49,6 +55,9 @@ class TaggerModel {
   double argmax(std::size_t L, Scratch&, Output& y) const;
   double marginals(std::size_t L, Scratch&, double temperature, double* p) const;
   std::vector<std::pair<double, Output>> kbest(std::size_t L, Scratch&, std::size_t n) const;
+  std::vector<Output> sample(std::size_t L, Scratch&, double temperature, std::size_t n,
+                             std::uint64_t seed) const;
+  double entropy(std::size_t L, Scratch&, double temperature) const;
   // Rules out every label k of token t for which group[k] is not known[t]; known -1 allows all.
   void clamp(std::span<const std::int32_t> known, std::span<const std::int32_t> group,
              Scratch&) const;
@@ -57,7 +66,7 @@ class TaggerModel {
   void weights_of(std::uint64_t key, bool pair, double* out) const;
 
  private:
-  void arrange(std::size_t L, Scratch&, ::structlearn::Layout&, Scores&) const;
+  Arranged arrange(std::size_t L, const Scratch&) const;
 
   std::shared_ptr<const FeatureSet> features_;
   TaggerWeights weights_;

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from .shared import make_task, output_of, refuse, show_scores, write_page
+from .shared import make_task, output_of, refuse, show_inside, show_scores
 
 TYPE_CHECKING = False  # importing typing costs more than parsing a sentence
 if TYPE_CHECKING:
@@ -41,13 +41,4 @@ def inspect(parser: Any, o: Any) -> int:
     """Show what the parser has learned, and its trees."""
     from ..tasks.constituents.inspection import inspect_parser
 
-    sentences: Any = o.input
-    if o.sentence is not None:
-        sentences = [o.sentence.split()]
-    page = o.html is not None
-    shown = inspect_parser(parser, o.top, sentences, o.label, o.most, page)
-    if page:
-        write_page(o.html, shown)
-    else:
-        print(shown)
-    return 0
+    return show_inside(inspect_parser, parser, o)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from .shared import make_task, output_of, refuse, show_scores, write_page
+from .shared import make_task, output_of, refuse, show_inside, show_scores
 
 TYPE_CHECKING = False  # importing typing costs more than parsing a sentence
 if TYPE_CHECKING:
@@ -45,17 +45,12 @@ def inspect(parser: Any, o: Any) -> int:
     """Show what the parser has learned, and what decided its arcs."""
     from ..tasks.dependencies.inspection import inspect_parser
 
-    sentences: Any = o.input
-    if o.sentence is not None:
-        # A word, or a word with its tags: The|DET|DT|Definite=Def.
-        sentences = [[_cells(i, token) for i, token in enumerate(o.sentence.split(), 1)]]
-    page = o.html is not None
-    shown = inspect_parser(parser, o.top, sentences, o.label, o.most, page)
-    if page:
-        write_page(o.html, shown)
-    else:
-        print(shown)
-    return 0
+    return show_inside(inspect_parser, parser, o, _tokens)
+
+
+def _tokens(words: list[str]) -> Any:
+    """Return words with the tags that stand behind them: The|DET|DT|Definite=Def."""
+    return [_cells(i, token) for i, token in enumerate(words, 1)]
 
 
 def _cells(i: int, token: str) -> Any:

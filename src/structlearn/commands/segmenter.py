@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from .shared import make_task, output_of, refuse, show_scores, write_page
+from .shared import make_task, output_of, refuse, show_inside, show_scores
 
 TYPE_CHECKING = False  # importing typing costs time at every start
 if TYPE_CHECKING:
@@ -55,12 +55,7 @@ def evaluate(segmenter: Any, o: Any) -> int:
 
 def inspect(segmenter: Any, o: Any) -> int:
     """Show what the segmenter has learned, and its segmentations."""
-    from ..tasks.images.inspection import inspect_segmenter_html, inspect_segmenter_text
+    from ..tasks.images.inspection import inspect_segmenter
 
     refuse("an image segmenter", o, "sentence")
-    shown = {"top": o.top, "labels": o.label, "source": o.input}
-    if o.html is not None:
-        write_page(o.html, inspect_segmenter_html(segmenter, **shown))
-    else:
-        print(inspect_segmenter_text(segmenter, **shown))
-    return 0
+    return show_inside(inspect_segmenter, segmenter, o)

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from .shared import make_task, refuse, source_of, write_page
-from .tagger import evaluate, predict
+from .shared import make_task, show_inside, source_of
+from .tagger import _tokens, evaluate, predict
 
 TYPE_CHECKING = False  # importing typing costs more than labelling a sentence
 if TYPE_CHECKING:
@@ -23,12 +23,7 @@ def train(o: Any) -> Callable[[], None]:
 
 
 def inspect(tagger: Any, o: Any) -> int:
-    """Show the model and how it was trained."""
-    from ..tasks.tagging.inspection import inspect_html, inspect_text
+    """Show what the tagger has learned, and what decided its segments."""
+    from ..tasks.tagging.inspection import inspect_tagger
 
-    refuse("a segment tagger", o, "sentence", "input", "label")
-    if o.html is not None:
-        write_page(o.html, inspect_html(tagger))
-    else:
-        print(inspect_text(tagger))
-    return 0
+    return show_inside(inspect_tagger, tagger, o, _tokens)

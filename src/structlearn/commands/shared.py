@@ -8,7 +8,15 @@ TYPE_CHECKING = False  # importing typing costs more than labelling a sentence
 if TYPE_CHECKING:
     from typing import Any
 
-__all__ = ["make_task", "output_of", "refuse", "show_scores", "source_of", "write_page"]
+__all__ = [
+    "make_task",
+    "output_of",
+    "refuse",
+    "show_inside",
+    "show_scores",
+    "source_of",
+    "write_page",
+]
 
 
 def make_task(kind: Any, o: Any, **more: Any) -> Any:
@@ -98,31 +106,30 @@ def show_scores(model: Any, o: Any, more: dict[str, Any], only_text: dict[str, A
 def _scores_page(model: Any, o: Any, text: str, certainty: Any) -> str:
     from html import escape
 
-    from ..drawing.page import facts_list, html_page, scroll
+    from ..drawing.page import Page, facts_list
 
-    kind = type(model).__name__
-    body = [f"<h1>{kind}: evaluation</h1>", facts_list([("model", o.model), ("data", o.gold)])]
-    body += ["<h2>Scores</h2>", f"<pre>{escape(text)}</pre>", "<h2>Certainty</h2>"]
+    facts = [("model", o.model), ("data", o.gold)]
+    page = Page(f"{model._title}: evaluation", "structlearn evaluate", facts)
+    page.section("Scores", f"<pre>{escape(text)}</pre>")
     if certainty is None:
-        body.append('<p class="note">This model gives no probabilities.</p>')
-    else:
-        from ..drawing.reliability import draw_reliability
+        page.section("Certainty", note="This model gives no probabilities.")
+        return page.html()
+    from ..drawing.reliability import draw_reliability
 
-        body.append(f'<p class="note">{escape(certainty_note(model))}</p>')
-        body.append(
-            facts_list(
-                [
-                    ("expected calibration error", f"{certainty.error:.4f}"),
-                    ("predictions", f"{certainty.n:,}"),
-                ]
-            )
-        )
-        body.append(scroll(draw_reliability(certainty).svg))
-        body.append(
-            '<p class="note">On the dashed line probabilities are as often right as they say; '
-            "below it they are too high.</p>"
-        )
-    return html_page(f"{kind}: evaluation", body)
+    page.section(
+        "Certainty",
+        facts_list(
+            [
+                ("expected calibration error", f"{certainty.error:.4f}"),
+                ("predictions", f"{certainty.n:,}"),
+            ]
+        ),
+        page.picture(draw_reliability(certainty)),
+        note=escape(certainty_note(model))
+        + " On the dashed line probabilities are as often right as they say; below it they are "
+        "too high.",
+    )
+    return page.html()
 
 
 def certainty_note(model: Any) -> str:
@@ -130,6 +137,32 @@ def certainty_note(model: Any) -> str:
     if model.calibrated:
         return "The probabilities are calibrated: by a dev set, or by a log loss."
     return "The probabilities are not calibrated: train with --dev."
+
+
+def show_inside(inspect: Any, model: Any, o: Any, split: Any = None) -> int:
+    """Print what a model has learned and what decided its predictions, or write a page.
+
+    Parameters
+    ----------
+    inspect : callable
+        Of the model's task.
+    split : callable, optional
+        From the words of ``--sentence`` to a sentence.
+    """
+    from ..meter import Meter
+
+    given = o.input
+    if o.sentence is not None:
+        words = o.sentence.split()
+        given = [words if split is None else split(words)]
+    page = o.html is not None
+    with Meter("looking inside"):
+        shown = inspect(model, o.top, given, o.label, o.most, page)
+    if page:
+        write_page(o.html, shown)
+    else:
+        print(shown)
+    return 0
 
 
 def write_page(path: str, page: str) -> None:

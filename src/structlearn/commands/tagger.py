@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 
-from .shared import make_task, output_of, show_scores, source_of, write_page
+from .shared import make_task, output_of, show_inside, show_scores, source_of
 
 TYPE_CHECKING = False  # importing typing costs more than labelling a sentence
 if TYPE_CHECKING:
@@ -62,16 +62,11 @@ def evaluate(tagger: Any, o: Any) -> int:
 
 def inspect(tagger: Any, o: Any) -> int:
     """Show what the tagger has learned, and what decided its labels."""
-    from ..tasks.tagging.inspection import inspect_html, inspect_text
+    from ..tasks.tagging.inspection import inspect_tagger
 
-    sentences: Any = None
-    if o.sentence is not None:
-        sentences = [[tuple(token.split("|")) for token in o.sentence.split()]]
-    elif o.input is not None:
-        sentences = o.input
-    shown = {"top": o.top, "labels": o.label, "sentences": sentences}
-    if o.html is not None:
-        write_page(o.html, inspect_html(tagger, **shown))
-    else:
-        print(inspect_text(tagger, **shown))
-    return 0
+    return show_inside(inspect_tagger, tagger, o, _tokens)
+
+
+def _tokens(words: list[str]) -> Any:
+    """Return words with the columns that stand behind them: The|DT."""
+    return [tuple(token.split("|")) for token in words]

@@ -10,18 +10,37 @@ of the structure's integer program. ``chain.report(label=U, transition=T)`` says
 take a list of constraints, in terms of their own labels: ``StructuredSVM(constraints=[...])``.
 """
 
-from .constrained import with_constraints
-from .language import (
-    Label,
-    Part,
-    at_least,
-    at_most,
-    each_at_most_once,
-    exactly,
-    forbid,
-    if_then,
-    require,
-)
+from __future__ import annotations
+
+from ..lazy import lazy_names
+
+TYPE_CHECKING = False  # importing typing costs more than labelling a sentence
+if TYPE_CHECKING:
+    from .constrained import with_constraints
+    from .language import (
+        Label,
+        Part,
+        at_least,
+        at_most,
+        each_at_most_once,
+        exactly,
+        forbid,
+        if_then,
+        require,
+    )
+
+_HOMES = {
+    "Label": "language",
+    "Part": "language",
+    "at_least": "language",
+    "at_most": "language",
+    "each_at_most_once": "language",
+    "exactly": "language",
+    "forbid": "language",
+    "if_then": "language",
+    "require": "language",
+    "with_constraints": "constrained",
+}
 
 __all__ = [
     "Label",
@@ -35,3 +54,5 @@ __all__ = [
     "require",
     "with_constraints",
 ]
+
+__getattr__, __dir__ = lazy_names(__name__, _HOMES)

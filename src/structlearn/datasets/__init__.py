@@ -5,6 +5,7 @@ functions that need its digits and photographs.
 """
 
 from structlearn.datasets.digits import digit_transitions, load_digit_words
+from structlearn.datasets.files import write_treebank
 from structlearn.datasets.photographs import load_photograph
 from structlearn.datasets.shapes import make_shapes
 from structlearn.datasets.treebank import make_treebank
@@ -15,4 +16,5 @@ __all__ = [
     "load_photograph",
     "make_shapes",
     "make_treebank",
+    "write_treebank",
 ]

@@ -5,29 +5,30 @@ from __future__ import annotations
 from collections.abc import Sequence
 from html import escape
 
-from .picture import Picture
+from .palette import themed
+from .picture import Picture, text_width
 
 __all__ = ["ArcDrawing", "draw_arcs"]
 
 Arc = tuple[int, int, str]  # head, word, relation
 
-_CHARACTER = 7.6  # width of a letter, roughly
-_GAP = 22.0  # between words
-_LEVEL = 26.0  # height of an arc over the next one
-_STYLE = """
-svg.arcs{--ink:#1b1f24;--soft:#68707a;--arc:#3c4650;--paper:#fff;--wrong:#c8321e;--gold:#1d7d46;
-background:var(--paper)}
-@media (prefers-color-scheme:dark){svg.arcs{--ink:#e6e9ef;--soft:#9aa4b2;--arc:#aab4c0;
---paper:#14171c;--wrong:#f08a80;--gold:#5fcf97}}
-.arcs text{font:10px sans-serif;text-anchor:middle}
-.arcs .w{font-size:14px;fill:var(--ink)}
-.arcs .t{fill:var(--soft)}
-.arcs path{fill:none;stroke-width:1.3}
-.arcs path.right{stroke:var(--arc)}.arcs path.wrong{stroke:var(--wrong)}
-.arcs path.missed{stroke:var(--gold);stroke-dasharray:5 3}
-.arcs .l{paint-order:stroke;stroke:var(--paper);stroke-width:3px}
-.arcs .l.right{fill:var(--arc)}.arcs .l.wrong{fill:var(--wrong)}.arcs .l.missed{fill:var(--gold)}
-""".replace("\n", "")
+_GAP = 16.0  # between words
+_LEVEL = 24.0  # height of an arc over the next one
+_BEND = 45.0  # the widest half of an arc without a straight piece
+_PORT = 7.0  # between the ends of arcs at a word
+_STYLE = themed(
+    "svg.arcs",
+    """
+svg.arcs{background:var(--paper)}
+.arcs text{font:11px system-ui,sans-serif;text-anchor:middle;fill:var(--soft);paint-order:stroke;
+stroke:var(--paper);stroke-width:4px;stroke-linejoin:round}
+.arcs .w{font-size:15px;fill:var(--ink)}
+.arcs path{fill:none;stroke:var(--edge);stroke-width:1.3;stroke-linejoin:round}
+.arcs .wrong path{stroke:var(--wrong)} .arcs .wrong text{fill:var(--wrong);font-weight:600}
+.arcs .missed path{stroke:var(--gold);stroke-dasharray:5 3}
+.arcs .missed text{fill:var(--gold);font-weight:600}
+""",
+)
 
 
 class ArcDrawing(Picture):
@@ -69,11 +70,10 @@ def draw_arcs(
         if other is not None and len(other) != n:
             raise ValueError(f"{n} words, but {name} has {len(other)}")
     above = _arcs(tree, "tree")
-    below = [] if gold is None else [a for a in _arcs(gold, "gold") if a not in set(above)]
-    wanted = None if gold is None else set(_arcs(gold, "gold"))
-
+    wanted = above if gold is None else _arcs(gold, "gold")
+    below = [arc for arc in wanted if arc not in set(above)]
     widths = [
-        max(_CHARACTER * len(word), 6.0 * len(tags[i]) if tags else 0.0, 12.0)
+        max(text_width(word, 15), text_width(tags[i], 11) if tags else 0.0, 12.0)
         for i, word in enumerate(words)
     ]
     widths = _widened(widths, above + below)
@@ -82,29 +82,40 @@ def draw_arcs(
         centre.append(x + width / 2)
         x += width + _GAP
     high, low = _levels(above), _levels(below)
-    top = 14 + _LEVEL * max(high.values(), default=1)
-    bottom = top + (34 if tags else 22)
-    height = bottom + (10 + _LEVEL * max(low.values()) if low else 6)
+    top = round(16 + _LEVEL * max(high.values(), default=1))
+    bottom = top + (36 if tags else 22)
+    height = bottom + (16 + _LEVEL * max(low.values()) if low else 4)
 
+    right = set(wanted)
+    groups = [
+        ("right", [arc for arc in above if arc in right], high, top, -1),
+        ("wrong", [arc for arc in above if arc not in right], high, top, -1),
+        ("missed", below, low, bottom, 1),
+    ]
+    ends = {**_ports(above, centre, -1), **_ports(below, centre, 1)}
     out = [
         f'<svg xmlns="http://www.w3.org/2000/svg" class="arcs" width="{x:.0f}" '
         f'height="{height:.0f}" viewBox="0 0 {x:.0f} {height:.0f}" role="img" '
         f'aria-label="{escape(" ".join(words))}">'
         f"<style>{_STYLE}</style>"
     ]
-    for arc in above:
-        kind = "right" if wanted is None or arc in wanted else "wrong"
-        out += _arc(arc, high[arc], centre, top, -1, kind)
-    for arc in below:
-        out += _arc(arc, low[arc], centre, bottom, 1, "missed")
-    for i, word in enumerate(words):
-        out.append(f'<text class="w" x="{centre[i]:.1f}" y="{top + 16:.1f}">{escape(word)}</text>')
-        if tags:
-            out.append(
-                f'<text class="t" x="{centre[i]:.1f}" y="{top + 29:.1f}">{escape(tags[i])}</text>'
-            )
-    out.sort(key=lambda shape: shape.startswith("<text"))  # relations over lines
+    for kind, arcs, levels, base, way in groups:
+        if arcs:
+            shapes = [_arc(arc, levels[arc], ends[arc, way], base, way) for arc in arcs]
+            lines, labels = ("".join(part) for part in zip(*shapes, strict=True))
+            out.append(f'<g class="{kind}"><path d="{lines}"/>{labels}</g>')
+    out.append(_row("w", words, centre, top + 16))
+    if tags:
+        out.append(_row("t", tags, centre, top + 30))
     return ArcDrawing("".join([*out, "</svg>"]))
+
+
+def _row(kind: str, texts: Sequence[str], centre: Sequence[float], y: float) -> str:
+    """Return texts beside each other."""
+    shown = "".join(
+        f'<tspan x="{x:.0f}">{escape(text)}</tspan>' for text, x in zip(texts, centre, strict=True)
+    )
+    return f'<text class="{kind}" y="{y:.0f}">{shown}</text>'
 
 
 def _arcs(tree: Sequence[tuple[int, str]], name: str) -> list[Arc]:
@@ -138,50 +149,60 @@ def _levels(arcs: Sequence[Arc]) -> dict[Arc, int]:
     return levels
 
 
+def _ports(
+    arcs: Sequence[Arc], centre: Sequence[float], way: int
+) -> dict[tuple[Arc, int], tuple[float, float]]:
+    """Return where each arc begins and ends: beside each other at a word, so that none cross.
+
+    From left to right those to the left, the shortest first, then the root's, then those to the
+    right, the longest first.
+    """
+    at: list[list[tuple[int, Arc]]] = [[] for _ in range(len(centre) + 1)]
+    for arc in arcs:
+        head, word, _ = arc
+        at[word].append((0 if not head else head - word, arc))
+        if head:
+            at[head].append((word - head, arc))
+    where: dict[tuple[Arc, int], float] = {}
+    for word, found in enumerate(at):
+        # Distances −1, −2, …, then 0, then …, 2, 1.
+        found.sort(key=lambda one: (one[0] > 0, one[0] == 0, -one[0]))
+        for i, (_, arc) in enumerate(found):
+            where[arc, word] = centre[word - 1] + _PORT * (i - (len(found) - 1) / 2)
+    return {(arc, way): (where[arc, arc[0] or arc[1]], where[arc, arc[1]]) for arc in arcs}
+
+
 def _widened(widths: list[float], arcs: Sequence[Arc]) -> list[float]:
-    """Make room for the relations of arcs between neighbours."""
+    """Make room for the relations of arcs between neighbours, and for the ends of arcs."""
     widths = list(widths)
     for arc in arcs:
         left, right = _ends(arc)
         if right - left == 1:
-            needed = 6.0 * len(arc[2]) + 8.0
-            have = widths[left - 1] / 2 + widths[right - 1] / 2 + _GAP - 12
+            needed = text_width(arc[2], 11) + 2 * _PORT
+            have = widths[left - 1] / 2 + widths[right - 1] / 2 + _GAP
             if needed > have:
                 widths[left - 1] += (needed - have) / 2
                 widths[right - 1] += (needed - have) / 2
+    for word in range(1, len(widths) + 1):
+        here = sum(word in arc[:2] for arc in arcs)
+        widths[word - 1] = max(widths[word - 1], _PORT * here)
     return widths
 
 
-def _arc(
-    arc: Arc, level: int, centre: Sequence[float], base: float, way: int, kind: str
-) -> list[str]:
-    """Return the path of an arc, its arrow head at the word, and its relation."""
-    head, word, label = arc
-    y = base + way * _LEVEL * level
-    end = centre[word - 1]
+def _arc(arc: Arc, level: int, ends: tuple[float, float], base: float, way: int) -> tuple[str, str]:
+    """Return the line of an arc with an arrow head at the word, and its relation."""
+    head, _, label = arc
+    start, end = map(round, ends)
+    high = round(way * _LEVEL * level)
     if head == 0:
-        path = f"M{end:.1f},{y:.1f}V{base + way * 4:.1f}"
-        middle, text = end, y
+        line = f"M{end} {base + high}V{base}"
     else:
-        # Arcs leave a head a little aside, so that those of both sides stay apart.
-        aside = 5.0 if word > head else -5.0
-        start = centre[head - 1] + aside
-        bend = min(14.0, abs(end - start) / 2) * (1 if end > start else -1)
-        path = (
-            f"M{start:.1f},{base:.1f}L{start:.1f},{y - way * 10:.1f}"
-            f"Q{start:.1f},{y:.1f} {start + bend:.1f},{y:.1f}"
-            f"H{end - bend:.1f}"
-            f"Q{end:.1f},{y:.1f} {end:.1f},{y - way * 10:.1f}"
-            f"V{base + way * 4:.1f}"
-        )
-        middle, text = (start + end) / 2, y
-    tip = base + way * 1
-    arrow = (
-        f'<path class="{kind}" style="stroke-dasharray:none" '
-        f'd="M{end - 3:.1f},{tip + way * 6:.1f}L{end:.1f},{tip:.1f}L{end + 3:.1f},'
-        f'{tip + way * 6:.1f}"/>'
+        # Straight on top where it is wide, or it would rise too late to pass over others.
+        bend = round(min(abs(end - start) / 2, _BEND)) * (1 if end > start else -1)
+        line = f"M{start} {base}q0 {high} {bend} {high}H{end - bend}q{bend} 0 {bend} {-high}"
+    tip = f"m-3 {6 * way} 3 {-6 * way} 3 {6 * way}"
+    text = base + high + (-4 if way < 0 else 12)
+    return (
+        (line + tip).replace(" -", "-"),
+        f'<text x="{(start + end) / 2:.0f}" y="{text}">{escape(label)}</text>',
     )
-    return [
-        f'<path class="{kind}" d="{path}"/>{arrow}',
-        f'<text class="l {kind}" x="{middle:.1f}" y="{text + 3.5:.1f}">{escape(label)}</text>',
-    ]

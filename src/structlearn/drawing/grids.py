@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from html import escape
 from typing import Any
 
+from .palette import themed
 from .picture import Picture
 
 __all__ = ["draw_grid"]
@@ -22,12 +23,14 @@ COLOURS = (
     "#5b5f66",
 )
 _MOST = 128  # squares along a side; a larger grid is thinned out
-_STYLE = """
-svg.grid{--ink:#1b1f24;--paper:#fff;--wrong:#000;background:var(--paper)}
-@media (prefers-color-scheme:dark){svg.grid{--ink:#e6e9ef;--paper:#14171c;--wrong:#fff}}
+_STYLE = themed(
+    "svg.grid",
+    """
+svg.grid{background:var(--paper)}
 .grid text{font:12px system-ui,sans-serif;fill:var(--ink)}
-.grid .wrong{fill:none;stroke:var(--wrong);stroke-width:1.4}
-""".replace("\n", "")
+.grid .wrong{fill:none;stroke:var(--ink);stroke-width:1.4}
+""",
+)
 
 
 def draw_grid(labels: Any, gold: Any | None = None, names: Sequence[str] | None = None) -> Picture:

@@ -5,10 +5,11 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-__all__ = ["overlay"]
+__all__ = ["mark_errors", "overlay"]
 
 #: How much of the class's colour covers the image.
 _SHARE = 0.45
+_WRONG = (200, 50, 30)
 
 
 def overlay(
@@ -36,3 +37,14 @@ def overlay(
     shown[border] = 255.0
     tinted: npt.NDArray[np.uint8] = (shown + 0.5).clip(0, 255).astype(np.uint8)
     return tinted
+
+
+def mark_errors(
+    image: npt.NDArray[np.float32], wrong: npt.NDArray[np.bool_]
+) -> npt.NDArray[np.uint8]:
+    """Return (H, W, 3) colours: the image in pale grey, with the pixels that are wrong in red."""
+    grey = 0.5 + 0.5 * image.mean(axis=2, keepdims=True)
+    shown = np.repeat(grey, 3, axis=2) * np.float32(255)
+    shown[wrong] = _WRONG
+    marked: npt.NDArray[np.uint8] = (shown + 0.5).clip(0, 255).astype(np.uint8)
+    return marked

@@ -1,60 +1,99 @@
-"""One HTML page without anything from outside, light and dark, for screens of any width."""
+"""The frame of all HTML pages: nothing from outside, light and dark, for screens of any width."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from html import escape
 
-__all__ = ["bars", "facts_list", "heat_table", "html_page", "scroll"]
+from .palette import themed
+from .picture import Picture
 
-_STYLE = """
-:root { color-scheme: light dark; --ink: #1c2330; --soft: #5c6675; --paper: #ffffff;
-  --line: #d9dee6; --card: #f6f8fa; --for: #1f7a4d; --against: #b3372f; --for-rgb: 31, 122, 77;
-  --against-rgb: 179, 55, 47; }
-@media (prefers-color-scheme: dark) { :root { --ink: #e6e9ef; --soft: #9aa4b2; --paper: #14171c;
-  --line: #2c333d; --card: #1b2027; --for: #5fcf97; --against: #f08a80; --for-rgb: 95, 207, 151;
-  --against-rgb: 240, 138, 128; } }
-* { box-sizing: border-box; }
-body { margin: 0 auto; max-width: 72rem; padding: 1rem; background: var(--paper);
-  color: var(--ink); font: 16px/1.45 system-ui, sans-serif; }
-h1 { font-size: 1.5rem; } h2 { font-size: 1.15rem; margin: 2rem 0 .6rem; }
-dl { display: grid; grid-template-columns: max-content 1fr; gap: .2rem 1rem; margin: 0; }
-dt { color: var(--soft); } dd { margin: 0; overflow-wrap: anywhere; }
-.wide { overflow-x: auto; margin: 1rem 0; }
-.note { color: var(--soft); font-size: .9rem; }
-.red { color: var(--against); } .green { color: var(--for); }
-pre { white-space: pre-wrap; overflow-wrap: anywhere; font-size: .85rem; background: var(--card);
-  border: 1px solid var(--line); border-radius: .5rem; padding: .6rem .8rem; }
-details { background: var(--card); border: 1px solid var(--line); border-radius: .5rem;
-  padding: .35rem .6rem; margin: .3rem 0; }
-summary { cursor: pointer; }
-.bar { display: grid; grid-template-columns: 4.5rem 1fr; gap: .6rem; font-size: .85rem;
-  padding: .1rem .3rem; border-radius: .2rem; }
-.bar span:first-child { text-align: right; font-variant-numeric: tabular-nums; }
-.bar.for span:first-child { color: var(--for); }
-.bar.against span:first-child { color: var(--against); }
-.bar.for { background: linear-gradient(to right, rgba(var(--for-rgb), .18) var(--w),
-  transparent 0); }
-.bar.against { background: linear-gradient(to right, rgba(var(--against-rgb), .18) var(--w),
-  transparent 0); }
-.heat { border-collapse: collapse; font-size: .78rem; font-variant-numeric: tabular-nums; }
-.heat th, .heat td { padding: .25rem .45rem; text-align: right; border: 1px solid var(--line);
-  white-space: nowrap; }
-.heat th { font-weight: 600; background: var(--card); }
-.heat tr th:first-child { text-align: left; position: sticky; left: 0; }
-"""
+__all__ = ["Page", "bars", "cards", "facts_list", "heat_table", "scroll"]
+
+_STYLE = themed(
+    ":root",
+    """
+:root{color-scheme:light dark}
+*{box-sizing:border-box}
+body{margin:0 auto;max-width:72rem;padding:1rem;background:var(--paper);color:var(--ink);
+font:16px/1.45 system-ui,sans-serif}
+header{border-bottom:1px solid var(--line);margin-bottom:1rem;padding-bottom:.2rem}
+header p{margin:0;color:var(--soft);font-size:.85rem}
+h1{font-size:1.5rem;margin:0 0 .3rem} h2{font-size:1.15rem;margin:2rem 0 .6rem}
+h3{font-size:1rem;margin:0 0 .4rem}
+dl{display:grid;grid-template-columns:max-content minmax(0,1fr);gap:.2rem 1rem;margin:0}
+dt{color:var(--soft)} dd{margin:0;overflow-wrap:anywhere}
+.wide{overflow-x:auto;margin:.4rem 0}
+.note{color:var(--soft);font-size:.9rem;margin:.3rem 0}
+.red{color:var(--wrong)} .green{color:var(--gold)}
+pre{overflow-x:auto;font-size:.85rem;background:var(--card);border:1px solid var(--line);
+border-radius:.5rem;padding:.6rem .8rem}
+.cards{display:grid;gap:.8rem;grid-template-columns:repeat(auto-fill,minmax(min(22rem,100%),1fr))}
+.card{background:var(--card);border:1px solid var(--line);border-radius:.5rem;padding:.6rem .8rem;
+min-width:0}
+.bars{border-collapse:collapse;width:100%;font-size:.85rem}
+.bars td{padding:.1rem .4rem;vertical-align:top;overflow-wrap:anywhere}
+.bars td:first-child{width:4.6rem;text-align:right;font-variant-numeric:tabular-nums;
+white-space:nowrap}
+.for td:first-child{color:var(--gold)} .against td:first-child{color:var(--wrong)}
+.bars td+td{--c:var(--gold-rgb);background:linear-gradient(to right,
+rgba(var(--c),.18) var(--w),transparent 0)}
+.against td+td{--c:var(--wrong-rgb)}
+.heat{border-collapse:collapse;font-size:.78rem;font-variant-numeric:tabular-nums}
+.heat th,.heat td{padding:.25rem .45rem;text-align:right;border:1px solid var(--line);
+white-space:nowrap}
+.heat th{font-weight:600;background:var(--card)}
+.heat tr th:first-child{text-align:left;position:sticky;left:0}
+""",
+)
 
 
-def html_page(title: str, body: Sequence[str], style: str = "") -> str:
-    """Return the page; ``style`` is added to what all pages have."""
-    return (
-        '<!DOCTYPE html>\n<html lang="en"><head><meta charset="utf-8">'
-        '<meta name="viewport" content="width=device-width, initial-scale=1">'
-        f"<title>{escape(title)}</title><style>{_STYLE}{style}</style></head>\n<body>"
-        + "\n".join(body)
-        + "</body></html>\n"
-    )
+class Page:
+    """A page: its title, facts, and sections one after another.
+
+    Parameters
+    ----------
+    title : str
+    command : str
+        The command that made it.
+    facts : sequence of (name, value)
+        What it is about.
+    style : str
+        Rules beside those that all pages have.
+    """
+
+    def __init__(
+        self, title: str, command: str, facts: Sequence[tuple[str, str]] = (), style: str = ""
+    ) -> None:
+        self.title = title
+        self._styles = {"": style.replace("\n", "")}
+        self._body = [
+            f"<header><p>{escape(command)}</p><h1>{escape(title)}</h1></header>",
+            facts_list(facts),
+        ]
+
+    def section(self, heading: str, *parts: str, note: str = "") -> None:
+        """Add a part under a heading; ``note`` is HTML that says how to read it."""
+        self._body.append(f"<h2>{escape(heading)}</h2>")
+        if note:
+            self._body.append(f'<p class="note">{note}</p>')
+        self._body += parts
+
+    def picture(self, picture: Picture) -> str:
+        """Return a picture that may be wider than the screen; its style is in the page once."""
+        style, svg = picture.parts
+        self._styles.setdefault(style, style)
+        return scroll(svg)
+
+    def html(self) -> str:
+        """Return the page."""
+        return (
+            '<!DOCTYPE html>\n<html lang="en"><head><meta charset="utf-8">'
+            '<meta name="viewport" content="width=device-width, initial-scale=1">'
+            f"<title>{escape(self.title)}</title><style>{_STYLE}{''.join(self._styles.values())}"
+            "</style></head>\n<body>" + "\n".join(self._body) + "</body></html>\n"
+        )
 
 
 def facts_list(facts: Sequence[tuple[str, str]]) -> str:
@@ -68,14 +107,34 @@ def scroll(inner: str) -> str:
     return f'<div class="wide">{inner}</div>'
 
 
-def bars(parts: Sequence[tuple[str, float]]) -> str:
-    """Return names with their weights, each before a bar as long as its weight is large."""
+def bars(parts: Sequence[tuple[str, float]], plain: Mapping[str, str] | None = None) -> str:
+    """Return a table of weights and what has them, over bars as long as the weights are large.
+
+    Parameters
+    ----------
+    parts : sequence of (name, weight)
+    plain : dict of str to str, optional
+        Shown over a name: what it is called in data.
+    """
     largest = _largest(w for _, w in parts)
-    return "".join(
-        f'<div class="bar {_side(w)}" style="--w: {100 * min(1.0, abs(w) / largest):.0f}%">'
-        f"<span>{w:+.3f}</span><span>{escape(name)}</span></div>"
-        for name, w in parts
+    rows = []
+    for name, w in parts:
+        title = f' title="{escape(plain[name])}"' if plain and plain.get(name, name) != name else ""
+        rows.append(
+            f'<tr class="{_side(w)}"><td>{w:+.3f}</td>'
+            f'<td style="--w:{100 * min(1.0, abs(w) / largest):.0f}%"{title}>{escape(name)}</td>'
+            "</tr>"
+        )
+    return f'<table class="bars">{"".join(rows)}</table>'
+
+
+def cards(shown: Mapping[str, str]) -> str:
+    """Return several things beside each other, each under its name."""
+    inner = "".join(
+        f'<section class="card"><h3>{escape(name)}</h3>{body}</section>'
+        for name, body in shown.items()
     )
+    return f'<div class="cards">{inner}</div>'
 
 
 def heat_table(columns: Sequence[str], rows: Sequence[tuple[str, Sequence[float]]]) -> str:
@@ -85,8 +144,9 @@ def heat_table(columns: Sequence[str], rows: Sequence[tuple[str, Sequence[float]
     def cell(w: float) -> str:
         if not math.isfinite(w):
             return "<td>✕</td>"
+        colour = "gold" if w > 0 else "wrong"
         strength = 0.55 * min(1.0, abs(w) / largest)
-        return f'<td style="background: rgba(var(--{_side(w)}-rgb), {strength:.2f})">{w:.2f}</td>'
+        return f'<td style="background:rgba(var(--{colour}-rgb),{strength:.2f})">{w:.2f}</td>'
 
     lines = [("", "".join(f"<th>{escape(name)}</th>" for name in columns))]
     lines += [(name, "".join(map(cell, row))) for name, row in rows]

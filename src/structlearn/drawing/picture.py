@@ -23,6 +23,13 @@ class Picture:
     def __init__(self, svg: str) -> None:
         self.svg = svg
 
+    @property
+    def parts(self) -> tuple[str, str]:
+        """The style sheet, and the picture without it: a page of many needs one."""
+        before, found, rest = self.svg.partition("<style>")
+        style, _, after = rest.partition("</style>")
+        return (style, before + after) if found else ("", self.svg)
+
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the picture to a file."""
         with open(path, "w", encoding="utf-8") as file:

@@ -6,6 +6,7 @@ from collections import Counter
 from html import escape
 from typing import Any
 
+from .palette import themed
 from .picture import Picture, text_width
 
 __all__ = ["TreeDrawing", "draw_tree", "draw_trees"]
@@ -15,21 +16,21 @@ _LINE = 18
 _GAP = 16  # between words
 _MARGIN = 16
 
-_STYLE = """
-svg.tree { --ink: #1c2330; --soft: #5c6675; --edge: #9aa4b2; --paper: #ffffff; --gold: #1f7a4d;
-  --wrong: #b3372f; background: var(--paper); }
-@media (prefers-color-scheme: dark) { svg.tree { --ink: #e6e9ef; --soft: #9aa4b2; --edge: #5c6675;
-  --paper: #14171c; --gold: #5fcf97; --wrong: #f08a80; } }
-.tree text { font: 14px system-ui, sans-serif; text-anchor: middle; fill: var(--ink);
-  paint-order: stroke; stroke: var(--paper); stroke-width: 5px; stroke-linejoin: round; }
-.tree text.tag { font-size: 12px; fill: var(--soft); }
-.tree text.word { font-weight: 600; }
-.tree text.gold { fill: var(--gold); font-weight: 600; }
-.tree text.wrong { fill: var(--wrong); font-weight: 600; }
-.tree text.note { font-size: 12px; text-anchor: start; fill: var(--soft); }
-.tree path { fill: none; stroke: var(--edge); stroke-width: 1.2; stroke-linejoin: round; }
-.tree path.gold { stroke: var(--gold); } .tree path.wrong { stroke: var(--wrong); }
-"""
+_STYLE = themed(
+    "svg.tree",
+    """
+svg.tree{background:var(--paper)}
+.tree text{font:14px system-ui,sans-serif;text-anchor:middle;fill:var(--ink);paint-order:stroke;
+stroke:var(--paper);stroke-width:5px;stroke-linejoin:round}
+.tree .tag{font-size:12px;fill:var(--soft)}
+.tree .word{font-weight:600}
+.tree text.gold{fill:var(--gold);font-weight:600}
+.tree text.wrong{fill:var(--wrong);font-weight:600}
+.tree .note{font-size:12px;text-anchor:start;fill:var(--soft)}
+.tree path{fill:none;stroke:var(--edge);stroke-width:1.2;stroke-linejoin:round}
+.tree path.gold{stroke:var(--gold)} .tree path.wrong{stroke:var(--wrong)}
+""",
+)
 
 
 class TreeDrawing(Picture):
@@ -118,7 +119,7 @@ def _draw(upper: Any, lower: Any) -> str:
     below, depth = ([], 0) if lower is None else _place(lower, centres)
     word_line = _MARGIN + height * _LEVEL + 2 * _LINE
     both = Counter(n.span for n in above) & Counter(n.span for n in below)
-    shapes: list[str] = []
+    shapes = _Shapes()
     for nodes, up, kind in ((above, True, "gold"), (below, False, "wrong")):
         left = Counter(both)
         for node in nodes:
@@ -126,47 +127,73 @@ def _draw(upper: Any, lower: Any) -> str:
             if lower is not None:
                 style = "" if left[node.span] > 0 else kind
                 left[node.span] -= 1
-            shapes += _node(node, centres, word_line, up, style)
+            _node(shapes, node, centres, word_line, up, style)
     for t, word in enumerate(words):
-        shapes.append(_text("word", centres[t], word_line, word))
-        shapes.append(_text("tag", centres[t], word_line - _LINE, tags[0][t]))
-        if lower is not None:
-            same = tags[0][t] == tags[1][t]
-            style = "tag" if same else "tag wrong"
-            shapes.append(_text(style, centres[t], word_line + _LINE, tags[1][t]))
+        shapes.text("word", centres[t], word_line, word)
+        shapes.text("tag", centres[t], word_line - _LINE, tags[0][t])
+        if lower is not None and tags[0][t] != tags[1][t]:
+            shapes.text("tag wrong", centres[t], word_line + _LINE, tags[1][t])
     total = word_line + _MARGIN + (depth * _LEVEL + 2 * _LINE if lower is not None else 0)
     if lower is not None:
-        shapes.append(_text("note", _MARGIN, _MARGIN + 2, "gold"))
-        shapes.append(_text("note", _MARGIN, total - 6, "predicted"))
-    shapes.sort(key=lambda shape: shape.startswith("<text"))  # labels over lines
+        shapes.text("note", _MARGIN, _MARGIN + 2, "gold")
+        shapes.text("note", _MARGIN, total - 6, "predicted")
     width = x + _MARGIN
     return (
         f'<svg xmlns="http://www.w3.org/2000/svg" class="tree" width="{width:.0f}" '
         f'height="{total:.0f}" viewBox="0 0 {width:.0f} {total:.0f}" role="img" '
         f'aria-label="{escape(" ".join(words))}">'
-        f"<style>{_STYLE}</style>{''.join(shapes)}</svg>"
+        f"<style>{_STYLE}</style>{shapes}</svg>"
     )
 
 
-def _node(node: _Placed, centres: list[float], word_line: float, up: bool, style: str) -> list[str]:
+class _Shapes:
+    """Lines and, over them, texts, those of a kind together: this keeps pages of trees small."""
+
+    def __init__(self) -> None:
+        self._lines: dict[str, list[str]] = {}
+        self._texts: dict[tuple[str, int], list[tuple[int, str]]] = {}
+
+    def line(self, kind: str, path: str) -> None:
+        self._lines.setdefault(kind, []).append(path)
+
+    def text(self, kind: str, x: float, y: float, text: str) -> None:
+        self._texts.setdefault((kind, round(y)), []).append((round(x), escape(text)))
+
+    def __str__(self) -> str:
+        lines = "".join(f'<path class="{k}" d="{"".join(v)}"/>' for k, v in self._lines.items())
+        texts = []
+        for (kind, y), shown in self._texts.items():
+            opened = f'<text class="{kind}" y="{y}"'
+            if len(shown) == 1:
+                texts.append(f'{opened} x="{shown[0][0]}">{shown[0][1]}</text>')
+            else:
+                inner = "".join(f'<tspan x="{x}">{text}</tspan>' for x, text in shown)
+                texts.append(f"{opened}>{inner}</text>")
+        return (lines + "".join(texts)).replace(' class=""', "")
+
+
+def _node(
+    shapes: _Shapes, node: _Placed, centres: list[float], word_line: float, up: bool, style: str
+) -> None:
     def height(level: int) -> float:
         away = level * _LEVEL + _LINE
         return word_line - away if up else word_line + away
 
     y = height(node.level)
     gap = 5 if up else -14  # between a label and the line that leaves it, towards the words
-    shapes = []
+    top = f"L{node.x:.0f} {y + gap:.0f}"
+    line = ""
     for child in node.below:
         level = 0 if isinstance(child, int) else child.level
         x = centres[child] if isinstance(child, int) else child.x
         turn, end = (height(k) + (-14 if up else 4) for k in (node.level - 1, level))
-        # Slanted for one level, then straight down over the child: so lines never cross.
-        down = f"V{end:.1f}" if level < node.level - 1 else ""
-        shapes.append(
-            f'<path class="{style}" d="M{node.x:.1f},{y + gap:.1f}L{x:.1f},{turn:.1f}{down}"/>'
-        )
-    return [*shapes, _text(style, node.x, y, node.label)]
-
-
-def _text(style: str, x: float, y: float, text: str) -> str:
-    return f'<text class="{style}" x="{x:.1f}" y="{y:.1f}">{escape(text)}</text>'
+        # Slanted for one level, then straight down over the child: so lines never cross. One line
+        # goes up from a child and down to the next.
+        if not line:
+            line = f"M{x:.0f} {end:.0f}" + (f"V{turn:.0f}" if end != turn else "") + top
+        else:
+            line += f"L{x:.0f} {turn:.0f}" + (f"V{end:.0f}" if end != turn else "")
+            shapes.line(style, line)
+            line = ""
+    shapes.line(style, line)
+    shapes.text(style, node.x, y, node.label)

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from html import escape
 from typing import Any
 
+from .palette import themed
 from .picture import Picture
 
 __all__ = ["draw_trellis"]
@@ -15,23 +16,23 @@ _LEFT, _TOP = 26.0, 40.0
 _HALF = 27.0  # of a node's width
 _LETTER = 7.6
 _MOST = 600  # nodes; what is longer is cut, and says so
-_STYLE = """
-svg.trellis{--ink:#1b1f24;--soft:#68707a;--edge:#c3cad3;--paper:#fff;--best:#1f5fbf;--fill:#eef3fb;
---other:#c8321e;background:var(--paper)}
-@media (prefers-color-scheme:dark){svg.trellis{--ink:#e6e9ef;--soft:#9aa4b2;--edge:#454e5a;
---paper:#14171c;--best:#7db1ff;--fill:#1d2838;--other:#f08a80}}
+_STYLE = themed(
+    "svg.trellis",
+    """
+svg.trellis{background:var(--paper)}
 .trellis text{font:13px system-ui,sans-serif;text-anchor:middle;fill:var(--ink)}
 .trellis .soft{fill:var(--soft);font-size:12px}
 .trellis .row{text-anchor:start;font-weight:600}
 .trellis .key{text-anchor:start;font-size:12px}
 .trellis rect{fill:var(--paper);stroke:var(--edge);stroke-width:1.2}
-.trellis rect.best{fill:var(--fill);stroke:var(--best);stroke-width:2}
-.trellis line{stroke:var(--edge);stroke-width:1.1}
+.trellis rect.best{fill:var(--card);stroke:var(--best);stroke-width:2}
+.trellis line{stroke:var(--line);stroke-width:1.1}
 .trellis line.best{stroke:var(--best);stroke-width:3}
-.trellis line.other{stroke:var(--other);stroke-width:2.4;stroke-dasharray:6 4}
-.trellis rect.other{stroke:var(--other);stroke-width:2;stroke-dasharray:6 4}
-.trellis text.best{fill:var(--best);font-weight:600}.trellis text.other{fill:var(--other)}
-""".replace("\n", "")
+.trellis line.other{stroke:var(--wrong);stroke-width:2.4;stroke-dasharray:6 4}
+.trellis rect.other{stroke:var(--wrong);stroke-width:2;stroke-dasharray:6 4}
+.trellis text.best{fill:var(--best);font-weight:600}.trellis text.other{fill:var(--wrong)}
+""",
+)
 
 
 def draw_trellis(

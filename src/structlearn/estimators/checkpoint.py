@@ -21,7 +21,6 @@ from ..exceptions import CheckpointWarning, FileError
 from ..io.arrays import array_of, tensor_of
 from ..io.container import kind_of_file, read_container, write_container
 from ..learners.base import Progress, Settings, Snapshot
-from ..learners.snapshot import pack, unpack
 from ..problem import Problem
 from ..problem.digest import problem_digest
 
@@ -132,6 +131,8 @@ class Checkpoint:
         kept = state()
         if kept is None:
             return
+        from ..learners.snapshot import pack
+
         text, arrays = pack([kept, watching])
         records, _ = pack(self._progress.records[:done])
         description = {
@@ -160,6 +161,8 @@ def _read(path: str) -> tuple[dict[str, Any], dict[str, Any], list[Any], list[An
         if description.get("kind") != "checkpoint":
             raise FileError(path, f"{kind_of_file(description)}, not a checkpoint")
         arrays = [array_of(tensors[f"array{i}"]) for i in range(len(tensors))]
+        from ..learners.snapshot import unpack
+
         state, watching = unpack(description["state"], arrays)
         whose, records = description["belongs_to"], description["records"]
         seconds = float(description["seconds"])
@@ -183,6 +186,8 @@ def identity(
     represented by a digest.
     """
     digest = hashlib.blake2b(problem_digest(problem).encode(), digest_size=_DIGEST)
+    from ..learners.snapshot import pack
+
     text, arrays = pack(start)
     digest.update(text.encode())
     for array in arrays:

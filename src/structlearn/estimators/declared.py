@@ -51,9 +51,8 @@ class Parameters:
 
     @classmethod
     def _parameter_names(cls) -> list[str]:
-        import inspect
-
-        return [p for p in inspect.signature(cls.__init__).parameters if p != "self"]
+        code = cls.__init__.__code__  # importing inspect takes longer than labelling a sentence
+        return list(code.co_varnames[1 : code.co_argcount + code.co_kwonlyargcount])
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
         """Return the parameters by name, as scikit-learn asks."""

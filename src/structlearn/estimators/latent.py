@@ -9,7 +9,6 @@ import numpy.typing as npt
 
 from ..learners.base import Learner, Settings, Training
 from ..learners.cccp import CCCP, NOISE
-from ..learners.dual_ascent import DualAscent
 from ..learners.online import Online, OnlineState
 from ..learners.solvers import Solver
 from ..problem import Problem
@@ -39,6 +38,7 @@ def fills_in(problem: Problem, name: str, solver: Solver, latent: str) -> bool:
 
 def around(learner: Learner, settings: Settings, rng: np.random.Generator, start: Any) -> Any:
     """Return the learner with CCCP around it, and the weights to begin at."""
+    from ..learners.dual_ascent import DualAscent
 
     def resume(weights: Vector, last: Training | None) -> Any:
         if isinstance(learner, DualAscent):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
 import numpy as np
@@ -95,8 +95,12 @@ class Predictor(StoredEstimator, BaseEstimator):  # type: ignore[misc]
         found = [] if is_empty(rest) else self._predict_indices(self._read(rest))
         outputs = self._name_all(found)
         for i in gaps:
-            outputs.insert(i, self._name(np.empty(0, dtype=np.int64)))
+            outputs.insert(i, self._no_output())
         return outputs
+
+    def _no_output(self) -> Any:
+        """Return the output of a sequence without positions."""
+        return self._name(np.empty(0, dtype=np.int64))
 
     def _without_empty(self, X: Any) -> tuple[Any, list[int]]:
         """Return X without sequences that have no positions, and the places of those."""
@@ -107,41 +111,56 @@ class Predictor(StoredEstimator, BaseEstimator):  # type: ignore[misc]
         left_out = set(gaps)
         return [x for i, x in enumerate(X) if i not in left_out] if gaps else X, gaps
 
+    def _ask_each(
+        self,
+        X: Any,
+        ask: Callable[[list[dict[str, Any]]], Iterable[Any]],
+        empty: Callable[[], Any],
+    ) -> list[Any]:
+        """Return the answers for all examples, which are asked about chunk by chunk.
+
+        Parameters
+        ----------
+        ask : callable
+            The scores of examples -> an answer for each.
+        empty : callable
+            Returns the answer for a sequence without positions.
+        """
+        check_is_fitted(self)
+        rest, gaps = self._without_empty(X)
+        found: list[Any] = []
+        if not is_empty(rest):
+            for chunk in self._score_chunks(self._read(rest)):
+                found += ask(chunk)
+        for i in gaps:
+            found.insert(i, empty())
+        return found
+
     def predict_kbest(self, X: Any, n: int = 5) -> list[list[tuple[float, Any]]]:
         """Return for each example its n best outputs as (score, output), best first."""
-        check_is_fitted(self)
         check_count(n)
-        if is_empty(X):
-            return []
-        return [
-            [(value, self._name(y)) for value, y in best]
-            for chunk in self._score_chunks(self._read(X))
-            for best in self.structure_.kbest(n, n_jobs=self.n_jobs, **as_columns(chunk))
-        ]
+
+        def ask(chunk: list[dict[str, Any]]) -> Iterator[list[tuple[float, Any]]]:
+            for best in self.structure_.kbest(n, n_jobs=self.n_jobs, **as_columns(chunk)):
+                yield [(value, self._name(y)) for value, y in best]
+
+        return self._ask_each(X, ask, lambda: [(0.0, self._no_output())])
 
     def sample(
         self, X: Any, n: int = 1, *, temperature: float | None = None, random_state: Any = None
     ) -> list[list[Any]]:
         """Return for each example n outputs drawn from the model's distribution."""
-        check_is_fitted(self)
         check_count(n)
-        if is_empty(X):
-            return []
-        eps = self._default_temperature if temperature is None else temperature
         seeds = np.random.SeedSequence(random_state)
-        return [
-            [
-                self._name(y)
-                for y in self.structure_.sample(
-                    n,
-                    temperature=eps,
-                    random_state=int(seeds.spawn(1)[0].generate_state(1)[0]),
-                    **scores,
-                )
-            ]
-            for chunk in self._score_chunks(self._read(X))
-            for scores in chunk
-        ]
+
+        def ask(chunk: list[dict[str, Any]]) -> Iterator[list[Any]]:
+            eps = self._default_temperature if temperature is None else temperature
+            for scores in chunk:
+                seed = int(seeds.spawn(1)[0].generate_state(1)[0])
+                drawn = self.structure_.sample(n, temperature=eps, random_state=seed, **scores)
+                yield [self._name(y) for y in drawn]
+
+        return self._ask_each(X, ask, lambda: [self._no_output() for _ in range(n)])
 
     # -- probabilities --------------------------------------------------------------------------
 
@@ -162,18 +181,22 @@ class Predictor(StoredEstimator, BaseEstimator):  # type: ignore[misc]
             ``classes_``. None: a dictionary of all blocks.
         """
         check_is_fitted(self)
-        if is_empty(X):
-            return []
-        eps = self._asked_temperature(temperature)
-        found: list[Any] = []
-        for chunk in self._score_chunks(self._read(X)):
-            found += self.structure_.marginals(
+        name = self.structure_.label_block if block == "label" else block
+        eps = 1.0 if is_empty(X) else self._asked_temperature(temperature)
+
+        def ask(chunk: list[dict[str, Any]]) -> Any:
+            found = self.structure_.marginals(
                 temperature=eps, n_jobs=self.n_jobs, **as_columns(chunk)
             )
-        if block is None:
-            return found
-        name = self.structure_.label_block if block == "label" else block
-        return [p[name] for p in found]
+            return found if name is None else [p[name] for p in found]
+
+        def nothing() -> Any:
+            blocks = self.structure_.blocks(len(self.classes_))
+            names = [self.structure_.label_block] if name is None else [name]
+            p = {k: np.empty((0, *blocks[k].inner, *blocks[k].outcomes)) for k in names}
+            return p if name is None else p[name]
+
+        return self._ask_each(X, ask, nothing)
 
     def entropy(self, X: Any, *, temperature: float | None = None) -> npt.NDArray[np.float64]:
         """Return the entropy of each example's distribution over outputs, in nats.
@@ -185,16 +208,12 @@ class Predictor(StoredEstimator, BaseEstimator):  # type: ignore[misc]
         temperature : float, optional
             As for :meth:`predict_marginals`.
         """
-        check_is_fitted(self)
-        if is_empty(X):
-            return np.empty(0)
-        eps = self._default_temperature if temperature is None else temperature
-        found = [
-            self.structure_.entropy(temperature=eps, **scores)
-            for chunk in self._score_chunks(self._read(X))
-            for scores in chunk
-        ]
-        return np.array(found)
+
+        def ask(chunk: list[dict[str, Any]]) -> Any:
+            eps = self._default_temperature if temperature is None else temperature
+            return self.structure_.entropy(temperature=eps, n_jobs=self.n_jobs, **as_columns(chunk))
+
+        return np.array(self._ask_each(X, ask, float), dtype=np.float64)
 
     def predict_proba(self, X: Any, y: Any = None, *, temperature: float | None = None) -> Any:
         """Return the probability of an output.
@@ -211,6 +230,12 @@ class Predictor(StoredEstimator, BaseEstimator):  # type: ignore[misc]
             exp((score(y) − log Z)/ε). For multiclass without ``y``: the (n, K) probabilities.
         """
         check_is_fitted(self)
+        rest, gaps = self._without_empty(X)
+        if gaps:  # what has no positions has one output, which is empty
+            left_out = set(gaps)
+            kept = None if y is None else [one for i, one in enumerate(y) if i not in left_out]
+            found = self.predict_proba(rest, kept, temperature=temperature)
+            return np.insert(found, np.array(gaps) - np.arange(len(gaps)), 1.0)
         if is_empty(X) and (y is None or is_empty(y)):
             singly = self.structure_.single_site and y is None
             return np.empty((0, len(self.classes_)) if singly else 0)

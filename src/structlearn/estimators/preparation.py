@@ -31,7 +31,8 @@ from ..structures.trees.constituency import Constituency
 from ..structures.trees.spanning import SpanningTree
 from ..structures.trees.tree import Tree
 from .approximation import choose_likelihood, make_cone, without_tables
-from .constraints import constrain, put_masks, split_constraints
+from .constraints import constrain, split_constraints
+from .forbidding import put_masks
 from .outputs import (
     check_sample_weight,
     class_weights,

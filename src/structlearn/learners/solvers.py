@@ -4,22 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from importlib import import_module
 from typing import Any
 
 import numpy as np
 
 from ..problem import Problem
-from .annealing import Annealing
 from .base import Learner, OwnLearner, Progress, Settings, Training
-from .cutting_planes import NSlack
-from .dual_ascent import DualAscent
-from .frank_wolfe import FrankWolfe
-from .lbfgs import LBFGS
-from .one_slack import OneSlack
 from .online import Beam, Online
-from .owlqn import OWLQN
-from .projected import ProjectedGradient
-from .sag import SAG
 
 __all__ = [
     "SOLVERS",
@@ -132,6 +124,13 @@ def _passive_aggressive(settings: Settings, options: Options) -> Learner:
     return _online(settings, options, step)
 
 
+def _made(home: str, *given: Any, **named: Any) -> Learner:
+    """Make a learner of a module that is imported now: few are needed at a time."""
+    module, name = home.split(".")
+    learner: Learner = getattr(import_module(f".{module}", __package__), name)(*given, **named)
+    return learner
+
+
 SOLVERS: dict[str, Solver] = {
     "perceptron": Solver(
         lambda s, o: _online(s, o, "unit"), online=True, minimises=False, in_cone=True
@@ -142,34 +141,38 @@ SOLVERS: dict[str, Solver] = {
     "arow": Solver(
         lambda s, o: _online(s, o, "arow"), online=True, minimises=False, in_bounds=True
     ),
-    "lbfgs": Solver(lambda s, o: OWLQN(s) if s.l1 else LBFGS(s), any_loss=True),
-    "projected": Solver(lambda s, o: ProjectedGradient(s), in_cone=True, any_loss=True),
-    "sag": Solver(lambda s, o: SAG(s, random_state=o.seeded), keeps=True, needs_labels=True),
+    "lbfgs": Solver(lambda s, o: _made("owlqn.OWLQN" if s.l1 else "lbfgs.LBFGS", s), any_loss=True),
+    "projected": Solver(
+        lambda s, o: _made("projected.ProjectedGradient", s), in_cone=True, any_loss=True
+    ),
+    "sag": Solver(
+        lambda s, o: _made("sag.SAG", s, random_state=o.seeded), keeps=True, needs_labels=True
+    ),
     "dual": Solver(
-        lambda s, o: DualAscent(s, random_state=o.seeded),
+        lambda s, o: _made("dual_ascent.DualAscent", s, random_state=o.seeded),
         keeps=True,
         from_weights=False,
         needs_labels=True,
     ),
     "frank-wolfe": Solver(
-        lambda s, o: FrankWolfe(s, random_state=o.seeded, shuffle=o.shuffle),
+        lambda s, o: _made("frank_wolfe.FrankWolfe", s, random_state=o.seeded, shuffle=o.shuffle),
         keeps=True,
         needs_labels=True,
         in_cone=True,
     ),
     "n-slack": Solver(
-        lambda s, o: NSlack(s, violation_tol=o.violation_tol),
+        lambda s, o: _made("cutting_planes.NSlack", s, violation_tol=o.violation_tol),
         keeps=True,
         needs_labels=True,
         in_cone=True,
     ),
     "one-slack": Solver(
-        lambda s, o: OneSlack(s, violation_tol=o.violation_tol),
+        lambda s, o: _made("one_slack.OneSlack", s, violation_tol=o.violation_tol),
         keeps=True,
         needs_labels=True,
         in_cone=True,
     ),
-    "annealing": Solver(lambda s, o: Annealing(s), needs_labels=True),
+    "annealing": Solver(lambda s, o: _made("annealing.Annealing", s), needs_labels=True),
 }
 
 
@@ -215,8 +218,8 @@ def best_solver(settings: Settings, problem: Problem, *, at_weights: bool = Fals
     """Return the name of the solver that "auto" stands for.
 
     The perceptron at γ = ε = 0; for the hinge (ε = 0) Frank-Wolfe, or "sgd" where labels are
-    unknown; for ε > 0 dual ascent where it suits, else L-BFGS, or projected gradients where the
-    weights stay in a cone.
+    unknown; for ε > 0 dual ascent where it suits, else L-BFGS (Potts terms among it), or projected
+    gradients where the weights stay in a cone.
 
     Parameters
     ----------
@@ -229,7 +232,11 @@ def best_solver(settings: Settings, problem: Problem, *, at_weights: bool = Fals
         return "frank-wolfe" if settings.convex else "sgd"
     if problem.cone is not None:
         return "projected"
-    if problem.likelihood != "exact" or at_weights or not DualAscent.suits(problem, settings):
+    if problem.likelihood != "exact" or at_weights or not problem.one_outcome_each:
+        return "lbfgs"
+    from .dual_ascent import DualAscent
+
+    if not DualAscent.suits(problem, settings):
         return "lbfgs"
     return "dual"
 

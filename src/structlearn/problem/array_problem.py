@@ -175,6 +175,14 @@ class ArrayProblem(Problem):
             "sample_weight": self.sample_weight,
         }
 
+    @property
+    def one_outcome_each(self) -> bool:
+        """Whether an output has one outcome of each site: not of sites beside those of labels."""
+        present = self.layout.present()
+        return len(present) == 1 or all(
+            block.outcomes for name, block in self.structure.blocks(1).items() if name in present
+        )
+
     def _check_sites(self) -> None:
         """Refuse features for more or fewer sites than the structure has: the core trusts them."""
         structure = self.structure

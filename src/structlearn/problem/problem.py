@@ -88,6 +88,15 @@ class Problem:
         """Number of weights."""
         return int(self._core.n_weights)
 
+    @property
+    def one_outcome_each(self) -> bool:
+        """Whether an output has one outcome of each site with features, as labels of nodes are.
+
+        The strength of a Potts term counts where two labels differ, and nowhere else: steps by
+        sites, as those of dual ascent, are then poor ones.
+        """
+        return True
+
     def n_parts(self, i: int) -> int:
         """Return the number of parts of example i."""
         return int(self._core.parts(i))

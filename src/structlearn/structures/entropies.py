@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from .parts import Parts
 
 __all__ = [
+    "TOLERANCE",
     "centred",
     "entropy_by_difference",
     "entropy_by_others",
@@ -28,7 +29,7 @@ __all__ = [
 Array = npt.NDArray[np.float64]
 
 #: A difference is good enough where rounding may have cost no more than this share of it.
-_TOLERANCE = 1e-10
+TOLERANCE = 1e-10
 #: For logarithms of what is then multiplied by 0.
 _SMALLEST = np.finfo(np.float64).tiny
 _ROUNDING = 8 * np.finfo(np.float64).eps
@@ -88,7 +89,7 @@ def entropy_by_difference(
     entropy = max(0.0, (value - best + gap) / temperature)
     # The probabilities are themselves inexact in proportion to the scores: hence the square.
     error = _ROUNDING * (1.0 + size / temperature) ** 2
-    return entropy, error <= _TOLERANCE * entropy
+    return entropy, error <= TOLERANCE * entropy
 
 
 def entropy_by_others(

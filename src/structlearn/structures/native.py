@@ -12,7 +12,7 @@ import numpy.typing as npt
 from .base import Structure
 from .batches import ask_each, named_example, read_batch, takes_batches
 from .checks import check_count, check_temperature, seed_of
-from .entropies import entropy_by_difference
+from .entropies import TOLERANCE, entropy_by_difference
 from .parts import Parts
 from .score_arrays import as_scores, rank_of
 from .solution import Solution
@@ -175,14 +175,43 @@ class NativeStructure(Structure):
         flat = self._core.sample(theta, int(n), float(temperature), seed_of(random_state))
         return self._read_samples(flat.reshape(int(n), -1))
 
+    @takes_batches
     def entropy(self, *, temperature: float = 1.0, n_jobs: int | None = None, **scores: Any) -> Any:
-        """Return the entropy of P(y) ∝ exp(score(y)/ε) in nats; 0 where ε = 0."""
-        return super().entropy(temperature=temperature, **self._one(scores))
+        """Return the entropy of P(y) ∝ exp(score(y)/ε) in nats; 0 where ε = 0.
+
+        A batch gives a list of them, worked out by ``n_jobs`` threads.
+        """
+        check_temperature(temperature)
+        batch, theta, n = self._convert(scores)
+        if temperature == 0 or not self._has_core_sums or n == 0:
+            return super().entropy(temperature=temperature, n_jobs=n_jobs, **theta)
+        examples = _examples_of(theta, n) if batch else [theta]
+        try:
+            values, errors = self._core.entropy_batch(
+                theta if batch else {name: [a] for name, a in theta.items()},
+                n,
+                float(temperature),
+                n_threads(n_jobs),
+            )
+        except ValueError:
+            if not batch:  # the error without the number of an example
+                self.log_partition(temperature=temperature, **theta)
+            raise
+        found = values.tolist()
+        # Where scores are large, digits are lost that a sum over choices keeps.
+        for i in np.flatnonzero(errors > TOLERANCE * values).tolist():
+            found[i] = super().entropy(temperature=temperature, **examples[i])
+        return found if batch else found[0]
+
+    @property
+    def _has_core_sums(self) -> bool:
+        """Whether sums are those of the core, and not a subclass's own."""
+        return type(self).infer is NativeStructure.infer
 
     def _entropy(
         self, theta: dict[str, Any], topology: Mapping[str, Any], temperature: float
     ) -> float:
-        if type(self).infer is NativeStructure.infer:
+        if self._has_core_sums:
             return self._local_entropy(theta, topology, temperature)
         # A subclass with sums of its own.
         return entropy_by_difference(self, theta, topology, temperature)[0]

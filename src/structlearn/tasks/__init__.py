@@ -5,12 +5,10 @@ Names are imported when first used.
 
 from __future__ import annotations
 
-from importlib import import_module
+from ..lazy import lazy_names
 
 TYPE_CHECKING = False  # importing typing costs more than labelling a sentence
 if TYPE_CHECKING:
-    from typing import Any
-
     from .constituents.parser import ConstituencyParser
     from .dependencies.parser import DependencyParser
     from .images.segmenter import ImageSegmenter
@@ -35,12 +33,4 @@ __all__ = [
     "Tagger",
 ]
 
-
-def __getattr__(name: str) -> Any:
-    if name in _HOMES:
-        return getattr(import_module(f".{_HOMES[name]}", __name__), name)
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-
-
-def __dir__() -> list[str]:
-    return sorted(__all__)
+__getattr__, __dir__ = lazy_names(__name__, _HOMES)

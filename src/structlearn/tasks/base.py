@@ -12,7 +12,14 @@ from ..io.stored_model import StoredModel
 from ..text.corpus import Corpus, corpus_of
 from ..text.files import read_bytes
 from ..text.layouts import Layout, as_trained, input_format
-from ..text.sources import check_source, named_file, not_empty, read_source, with_labels
+from ..text.sources import (
+    check_source,
+    named_file,
+    not_empty,
+    read_source,
+    with_empty,
+    with_labels,
+)
 
 TYPE_CHECKING = False  # importing typing costs more than labelling a sentence
 if TYPE_CHECKING:
@@ -22,9 +29,26 @@ if TYPE_CHECKING:
 
     Task = TypeVar("Task", bound="FileTagger")
 
-__all__ = ["FileTagger"]
+__all__ = ["Distribution", "FileTagger"]
 
 _PAIR = ("before", "after", "weight")
+
+
+class Distribution:
+    """P(output | sentence): draws from it, and its entropy.
+
+    Parameters
+    ----------
+    sample : callable
+        (n, seed) -> n outputs.
+    entropy : callable
+        () -> the entropy in nats.
+    """
+
+    def __init__(
+        self, sample: Callable[[int, int], list[Any]], entropy: Callable[[], float]
+    ) -> None:
+        self.sample, self.entropy = sample, entropy
 
 
 class FileTagger(Parameters):
@@ -37,6 +61,8 @@ class FileTagger(Parameters):
     model_: Any
     history_: list[dict[str, Any]]
 
+    #: What pages call it.
+    _title: str
     #: The class of ``model_``.
     _model_kind: type[StoredModel]
 
@@ -101,6 +127,69 @@ class FileTagger(Parameters):
             )
         return self.model_
 
+    # -- distributions --------------------------------------------------------------------------
+
+    def sample(
+        self, X: Any, n: int = 1, *, random_state: int = 0, gold_tags: bool | None = None
+    ) -> list[list[Any]]:
+        """Return n outputs of each sentence, drawn from P(output | sentence).
+
+        Parameters
+        ----------
+        X : as ``predict`` takes it
+        random_state : int, default=0
+            The same number gives the same outputs.
+        gold_tags : bool, optional
+            Parsers: read the tags instead of predicting them.
+        """
+        number, seed = check_whole("n", n, 1), check_whole("random_state", random_state, 0)
+        return self._ask_each(
+            X,
+            lambda given: [
+                one.sample(number, seed + i)
+                for i, one in enumerate(self._distributions(given, gold_tags))
+            ],
+            lambda: [self._no_output() for _ in range(number)],
+        )
+
+    def entropy(self, X: Any, *, gold_tags: bool | None = None) -> list[float]:
+        """Return the entropy of P(output | sentence) of each sentence, in nats.
+
+        0 where the model is certain. Probabilities are those of ``predict_marginals``.
+
+        Parameters
+        ----------
+        X : as ``predict`` takes it
+        gold_tags : bool, optional
+            Parsers: read the tags instead of predicting them.
+        """
+        return self._ask_each(
+            X,
+            lambda given: [one.entropy() for one in self._distributions(given, gold_tags)],
+            float,
+        )
+
+    def _distributions(self, X: Any, gold_tags: bool | None) -> Iterable[Any]:
+        """Return for each sentence what has ``sample(n, seed)`` and ``entropy()``."""
+        from ..exceptions import CapabilityError
+
+        raise CapabilityError(
+            f"{type(self).__name__} has no probabilities of outputs, so there are no draws and no "
+            "entropies. What works: predict"
+        )
+
+    def _no_output(self) -> Any:
+        """Return the output of a sentence without words."""
+        return []
+
+    def _ask_each(
+        self, X: Any, answer: Callable[[Any], list[Any]], empty: Callable[[], Any]
+    ) -> list[Any]:
+        """Return the answers for all sentences; ``empty()`` for those without words."""
+        self._fitted()
+        found: list[Any] = with_empty(X, answer, empty)
+        return found
+
     # -- certainty ------------------------------------------------------------------------------
 
     @property
@@ -143,7 +232,14 @@ class FileTagger(Parameters):
 
     # -- what was learned -----------------------------------------------------------------------
 
-    def top_features(self, label: str | None = None, n: int = 10, *, as_frame: bool = False) -> Any:
+    def top_features(
+        self,
+        label: str | None = None,
+        n: int = 10,
+        *,
+        in_words: bool = False,
+        as_frame: bool = False,
+    ) -> Any:
         """Return the features with the largest weights of a label.
 
         Parameters
@@ -152,6 +248,8 @@ class FileTagger(Parameters):
             A label, relation, category or class; by default all of them.
         n : int, default=10
             Features of each label.
+        in_words : bool, default=False
+            Phrases instead of the names of features: 'the word ends in "ing"'.
         as_frame : bool, default=False
             A pandas DataFrame instead of a list.
 
@@ -167,8 +265,9 @@ class FileTagger(Parameters):
         found = self._heaviest(n, None if label is None else [label])
         if label is not None and label not in found:
             raise ValueError(f"the model has no label {label!r}; it has {', '.join(found)}")
+        said = self._phrases() if in_words else str
         rows = [
-            {"label": one, "feature": name, "weight": float(weight)}
+            {"label": one, "feature": said(name), "weight": float(weight)}
             for one, features in found.items()
             for name, weight in features
         ]
@@ -187,7 +286,8 @@ class FileTagger(Parameters):
         -------
         list of dict
             before, after, weight; −∞ is forbidden. "(start)" is before the first label, "(end)"
-            after the last.
+            after the last. Of a constituency parser: a label, what stands under it, and the weight
+            of both; of counted rules their probability.
         """
         from ..estimators.frames import as_records
 
@@ -195,12 +295,14 @@ class FileTagger(Parameters):
         rows = [dict(zip(_PAIR, row, strict=True)) for row in self._pairs()]
         return as_records(rows, _PAIR, as_frame, wide=True)
 
-    def explain(self, X: Any, *, as_frame: bool = False) -> Any:
+    def explain(self, X: Any, *, in_words: bool = False, as_frame: bool = False) -> Any:
         """Return what decided the predictions, against their runners-up.
 
         Parameters
         ----------
         X : as ``predict`` takes it
+        in_words : bool, default=False
+            Phrases instead of the names of features: 'the word ends in "ing"'.
         as_frame : bool, default=False
             A pandas DataFrame instead of a list, with a row for each contribution.
 
@@ -209,13 +311,25 @@ class FileTagger(Parameters):
         list of list of dict
             By sentence, for each token: position, token, label, runner_up, margin (the difference
             of their scores), contributions: (name, value), the largest (by its absolute value)
-            first. A tree of constituents is explained as a whole, with position None.
+            first. Segments are explained as such, labels are (start, end, type) then, and the
+            runner-up is a list of them; the labels of dependency trees are (head, relation). A tree
+            of constituents is explained as a whole, with position None, and an image class by
+            class.
         """
         from ..estimators.frames import contributions_frame
 
         self._fitted()
         found = self._decisions(X)
+        if in_words:
+            said = self._phrases()
+            for decision in (one for row in found for one in row):
+                parts = decision["contributions"]
+                decision["contributions"] = [(said(name), value) for name, value in parts]
         return contributions_frame(found) if as_frame else found
+
+    def _phrases(self) -> Callable[[str], str]:
+        """Return what puts names of features in words; here they are words already."""
+        return str
 
     def _heaviest(self, n: int, labels: list[str] | None) -> dict[str, list[tuple[str, float]]]:
         """Return (name, weight) of the heaviest features by label."""
@@ -226,7 +340,8 @@ class FileTagger(Parameters):
         from ..exceptions import CapabilityError
 
         raise CapabilityError(
-            f"{type(self).__name__} has no transitions between labels. What works: top_features"
+            f"{type(self).__name__} has no transitions between labels. What works: top_features, "
+            "explain"
         )
 
     def _decisions(self, X: Any) -> list[list[dict[str, Any]]]:

@@ -34,7 +34,7 @@ def jackknifed_tags(
     names: dict[str, int] = {}
 
     def predict(tagger: TaggerModel, held_out: Sequence[int]) -> list[int]:
-        cells = array("I", tagger.core.predict(corpus.subset(held_out)._core, b"", n_jobs))
+        cells = array("I", tagger.core.predict(corpus.subset(held_out).core, b"", n_jobs))
         numbers = [names.setdefault(name, len(names)) for name in tagger.shown]
         return [numbers[cell] for cell in cells]
 

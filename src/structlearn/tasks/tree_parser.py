@@ -9,7 +9,6 @@ from collections.abc import Callable, Iterator
 from ..estimators.declared import check_whole
 from ..meter import Meter, say
 from ..text.files import written_text
-from ..text.sources import with_empty
 from .base import FileTagger
 from .parameters import LearnerParameters
 
@@ -49,8 +48,9 @@ class _Hooks(FileTagger):
     _tagged: Callable[..., Any]
     #: (X, number, gold) -> a sentence, and its own tree where that is asked for;
     _sentence: Callable[..., tuple[Any, Any]]
-    #: the tree of a sentence without words;
+    #: the tree of a sentence without words, and its marginals;
     _no_tree: Callable[[], Any]
+    _no_marginals: Callable[[], Any]
     #: what ``label_file`` does, and the scores.
     _label: Callable[..., int]
     evaluate: Callable[..., dict[str, Any]]
@@ -201,8 +201,7 @@ class TreeParser(LearnerParameters, _Hooks):
                     sums.describe(tree)
             return trees
 
-        found: list[Any] = with_empty(X, parse, self._no_tree)
-        return found
+        return self._ask_each(X, parse, self._no_tree)
 
     def predict_marginals(
         self, X: Any, *, gold_tags: bool | None = None, least: float = 0.001
@@ -212,7 +211,11 @@ class TreeParser(LearnerParameters, _Hooks):
         Sums over all trees, at the temperature that a dev set gave; without one they are not
         calibrated, unless the parser was learned with a log loss (:attr:`calibrated`).
         """
-        return [sums.marginals(least) for sums in self._sums(X, gold_tags)]
+        return self._ask_each(
+            X,
+            lambda given: [sums.marginals(least) for sums in self._sums(given, gold_tags)],
+            self._no_marginals,
+        )
 
     def predict_kbest(
         self,
@@ -230,12 +233,24 @@ class TreeParser(LearnerParameters, _Hooks):
             As for :meth:`predict`.
         """
         number = check_whole("n", n, 1)
-        found = []
-        for sums in self._sums(X, gold_tags):
-            found.append(sums.kbest(number))
-            for score, tree in found[-1] if probabilities else ():
+
+        def ranked(sums: Any) -> list[tuple[float, Any]]:
+            found: list[tuple[float, Any]] = sums.kbest(number)
+            for score, tree in found if probabilities else ():
                 sums.describe(tree, score)
-        return found
+            return found
+
+        return self._ask_each(
+            X,
+            lambda given: [ranked(sums) for sums in self._sums(given, gold_tags)],
+            lambda: [(0.0, self._no_tree())],
+        )
+
+    def _no_output(self) -> Any:
+        return self._no_tree()
+
+    def _distributions(self, X: Any, gold_tags: bool | None) -> Iterator[Any]:
+        return self._sums(X, gold_tags)
 
     def _sums(self, X: Any, gold_tags: bool | None) -> Iterator[Any]:
         found: Iterator[Any] = self._fitted().sums(self._tagged(X, gold_tags))

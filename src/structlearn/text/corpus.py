@@ -85,18 +85,18 @@ class Sentence(Sequence[tuple[str, ...]]):
     @property
     def comments(self) -> list[str]:
         """The comment lines."""
-        asides = self._corpus._core.asides(self._number)
+        asides = self._corpus.core.asides(self._number)
         return [text for _, text in asides if text.startswith("#")]
 
     def __len__(self) -> int:
-        return int(self._corpus._core.length(self._number))
+        return int(self._corpus.core.length(self._number))
 
     def __getitem__(self, i: Any) -> Any:
         return list(self)[i]
 
     def __iter__(self) -> Iterator[tuple[str, ...]]:
         columns = range(self._corpus.n_columns)
-        return zip(*(self._corpus._core.cells(self._number, c) for c in columns), strict=True)
+        return zip(*(self._corpus.core.cells(self._number, c) for c in columns), strict=True)
 
     def __repr__(self) -> str:
         return f"<Sentence of {len(self)} tokens: {' '.join(self.column(self._word))[:60]}>"
@@ -121,10 +121,12 @@ class Corpus(Sequence[Sentence]):
         Sizes.
     path : str or None
         The file it was read from.
+    core : structlearn._core.Corpus
+        The same sentences as the native functions of the library take them.
     """
 
     def __init__(self, core: _core.Corpus, format: str, path: str | None = None) -> None:
-        self._core = core
+        self.core = core
         self.format = format
         self.path = path
 
@@ -151,12 +153,12 @@ class Corpus(Sequence[Sentence]):
     @property
     def n_tokens(self) -> int:
         """Number of tokens."""
-        return int(self._core.n_tokens)
+        return int(self.core.n_tokens)
 
     @property
     def n_columns(self) -> int:
         """Number of columns."""
-        return int(self._core.n_columns)
+        return int(self.core.n_columns)
 
     @property
     def columns(self) -> tuple[str, ...]:
@@ -173,19 +175,19 @@ class Corpus(Sequence[Sentence]):
     def cells(self, sentence: int, column: str | int) -> list[str]:
         """Return one column of one sentence; the column by name or by its number from 0."""
         index = column if isinstance(column, int) else self.find_column(column)
-        return list(self._core.cells(sentence, index))
+        return list(self.core.cells(sentence, index))
 
     def column(self, name: str | int) -> list[list[str]]:
         """Return one column of all sentences."""
         index = name if isinstance(name, int) else self.find_column(name)
-        return [list(self._core.cells(i, index)) for i in range(len(self))]
+        return [list(self.core.cells(i, index)) for i in range(len(self))]
 
     def subset(self, sentences: Iterable[int]) -> Corpus:
         """Return a corpus of the sentences with these numbers, as if it had been read by itself."""
-        return Corpus(self._core.subset(list(sentences)), self.format, self.path)
+        return Corpus(self.core.subset(list(sentences)), self.format, self.path)
 
     def __len__(self) -> int:
-        return int(self._core.n_sentences)
+        return int(self.core.n_sentences)
 
     def __getitem__(self, i: Any) -> Any:
         if isinstance(i, slice):
@@ -217,9 +219,9 @@ class Corpus(Sequence[Sentence]):
         return whole and token[-1][-1] not in " \r\f\v"  # the ends of lines are trimmed
 
     def _write(self, file: IO[bytes]) -> None:
-        separator = "\t" if self.format == "conllu" else self._core.separator.strip("\0") or "\t"
+        separator = "\t" if self.format == "conllu" else self.core.separator.strip("\0") or "\t"
         for i in range(len(self)):
-            asides = self._core.asides(i)
+            asides = self.core.asides(i)
             at = 0
             lines = []
             for position, token in enumerate(self[i]):
@@ -229,7 +231,7 @@ class Corpus(Sequence[Sentence]):
                 lines.append(separator.join(token))
             lines.extend(text for _, text in asides[at:])
             file.write(("\n".join(lines) + "\n\n").encode())
-        for _, text in self._core.closing_asides():
+        for _, text in self.core.closing_asides():
             file.write(f"{text}\n".encode())
 
 

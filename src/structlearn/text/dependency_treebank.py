@@ -92,7 +92,7 @@ def gold_trees(corpus: Corpus, sentence: int | None = None) -> list[list[tuple[i
     """
     begin, end = (0, len(corpus)) if sentence is None else (sentence, sentence + 1)
     try:
-        return _core.read_trees(corpus._core, begin, end)
+        return _core.read_trees(corpus.core, begin, end)
     except LineError as error:
         raise error.in_file(corpus.path or "the corpus") from None
 
@@ -129,7 +129,7 @@ def with_trees(X: Any, y: Any) -> list[list[tuple[Any, ...]]]:
 
 def check_tags(corpus: Corpus) -> None:
     """Refuse to read tags that are not there: the parser would guess without a warning."""
-    s = _core.untagged_sentence(corpus._core) if len(corpus) else None
+    s = _core.untagged_sentence(corpus.core) if len(corpus) else None
     if s is None:
         return
     reason = (
@@ -138,7 +138,7 @@ def check_tags(corpus: Corpus) -> None:
         "leave that option out"
     )
     if corpus.path:
-        raise FileError(corpus.path, reason, corpus._core.line_number(s))
+        raise FileError(corpus.path, reason, corpus.core.line_number(s))
     raise ValueError(reason)
 
 

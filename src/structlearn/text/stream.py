@@ -31,7 +31,7 @@ class CorpusStream:
         self.corpus = Corpus(_core.Corpus(self.format), self.format, path)
 
     def __iter__(self) -> Iterator[Corpus]:
-        core = self.corpus._core
+        core = self.corpus.core
         for text, line in pieces(self.path, _PIECE):
             if core.n_bytes > _MOST_STRINGS:
                 core.clear()

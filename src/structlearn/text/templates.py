@@ -291,7 +291,7 @@ class FeatureTemplates:
                 functions = [self._function(*f) for f in attribute.functions[:-1]]
                 column = corpus.find_column(attribute.column)
                 self.lexica[attribute.text(0)] = _core.make_lexicon(
-                    corpus._core,
+                    corpus.core,
                     column,
                     functions,
                     target,

@@ -135,7 +135,7 @@ def test_seeds_are_averaged_and_the_best_pass_is_kept() -> None:
     assert parser.model_.training["n_models"] == 2
     shown = [line for line in inspect_parser(parser).splitlines() if "dev LAS" in line]
     assert len(shown) == len(records)
-    assert shown[0] == f"run 1, pass 1: dev LAS {100 * records[0]['dev_las']:.2f}"
+    assert shown[0] == f"run 1, pass 1 dev LAS {100 * records[0]['dev_las']:.2f}"
 
 
 def test_file_to_file(fitted: DependencyParser, tmp_path, capsysbinary) -> None:
@@ -244,14 +244,13 @@ def test_bad_trees_are_named(tmp_path, heads: str, line: int, reason: str) -> No
 
 
 def test_refusals(tmp_path, fitted: DependencyParser) -> None:
-    with pytest.raises(ValueError, match="needs order 1"):
+    with pytest.raises(ValueError, match="needs order=1 or projective=True"):
         DependencyParser(2, "crf").fit(TRAIN)
     with pytest.raises(ValueError, match="most_heads"):
         DependencyParser(most_heads=0).fit(TRAIN)
     with pytest.raises(ValueError, match="3 cells"):
         fitted.predict([[("a", "b", "c")]])
-    with pytest.raises(ValueError, match="no tokens"):
-        fitted.predict([[]])
+    assert fitted.predict([[]]) == [[]]
     columns = tmp_path / "train.txt"
     columns.write_text("a N\nb V\n")
     with pytest.raises(FileError, match="CoNLL-U"):

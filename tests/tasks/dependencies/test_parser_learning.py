@@ -81,7 +81,7 @@ def test_parameters_of_other_learners_are_refused():
     with pytest.raises(ValueError, match="C must be"):
         made("svm", C=-1.0).fit(TRAIN)
     for options in ({"learner": "crf"}, {"learner": "adagrad", "temperature": 1.0}):
-        with pytest.raises(CapabilityError, match="needs order 1"):
+        with pytest.raises(CapabilityError, match="needs order=1"):
             made(order=2, **options).fit(TRAIN)
 
 

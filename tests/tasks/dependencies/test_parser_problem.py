@@ -42,7 +42,7 @@ def problem_of(trees, order=1, learner="passive-aggressive", **options):
 
 
 def pruner_problem(trees):
-    treebank = _core.ParserTreebank(read_treebank(trees)._core, [None] * 3, False)
+    treebank = _core.ParserTreebank(read_treebank(trees).core, [None] * 3, False)
     return Problem(treebank.pruner_problem(10, None))
 
 
@@ -84,7 +84,15 @@ def test_every_kind_of_part_has_features():
 
 @pytest.mark.parametrize(
     ("order", "projective", "margin", "temperature"),
-    [(1, False, 0, 1), (1, True, 0, 1), (1, False, 1, 0.7), (1, False, 1, 0), (2, True, 1, 0)],
+    [
+        (1, False, 0, 1),
+        (1, True, 0, 1),
+        (1, False, 1, 0.7),
+        (1, False, 1, 0),
+        (2, True, 1, 0),
+        (2, True, 0, 1),
+        (2, True, 1, 0.7),
+    ],
 )
 def test_finite_differences(order, projective, margin, temperature):
     problem = problem_of(TREES[:4] + TINY, order, projective=projective)
@@ -123,7 +131,7 @@ def all_outputs(problem, i, tree, labels, projective):
 
 def labels_of(trees):
     """The relations, in the order in which the core numbers them."""
-    return _core.ParserTreebank(read_treebank(trees)._core, [None] * 3, False).labels
+    return _core.ParserTreebank(read_treebank(trees).core, [None] * 3, False).labels
 
 
 @pytest.mark.parametrize("projective", [False, True])

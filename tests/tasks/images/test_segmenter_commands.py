@@ -64,7 +64,7 @@ def test_inspection(place, tmp_path, capfd):
     assert run(["inspect", str(place / "m"), "--input", str(place / "test"),
                 "--html", str(page)]) == 0  # fmt: skip
     html = page.read_text()
-    assert html.count("data:image/png;base64,") == 6
+    assert html.count("data:image/png;base64,") == 8  # image, gold, predicted, errors
     assert "prefers-color-scheme: dark" in html
     assert "http" not in html
     assert run(["inspect", str(place / "m"), "--label", "9"]) == 1

@@ -89,9 +89,6 @@ def test_errors(folder, tmp_path):
     done = run("train", "segments", folder / "train", "--model", tmp_path / "m", "--target", "2")
     assert done.returncode == 1
     assert "labels of chunks" in done.stderr
-    asked = run("inspect", folder / "m", "--sentence", "fish sleep")
-    assert asked.returncode == 1
-    assert "--sentence does not work with a segment tagger" in asked.stderr
     assert run("predict", folder / "train", folder / "bare").returncode == 1
 
 

@@ -79,7 +79,7 @@ def test_scores_are_features_times_weights(tagger):
     """What the model works out border by border, against the rows of whole segments."""
     model, corpus = tagger.model_, Corpus.from_sentences(TEST[:8])
     features = model.templates.compile_segments("columns", 3)
-    extractor = _core.SegmentExtractor(features, corpus._core, model.max_length, False)
+    extractor = _core.SegmentExtractor(features, corpus.core, model.max_length, False)
     slots = np.frombuffer(model.arrays["segment.slots"], dtype=np.uint64).reshape(-1, 2)
     weight = np.frombuffer(model.arrays["segment.weight"], dtype=np.float32)
     outcome = np.frombuffer(model.arrays["segment.outcome"], dtype=np.uint32)
@@ -111,7 +111,7 @@ def test_scores_are_features_times_weights(tagger):
             structure.solve(segment=theta, **shared).value
         )
         p = structure.marginals(segment=theta / 50, **{k: v / 50 for k, v in shared.items()})
-        ours = np.frombuffer(model.core.marginals(corpus._core, s, 50.0)).reshape(theta.shape)
+        ours = np.frombuffer(model.core.marginals(corpus.core, s, 50.0)).reshape(theta.shape)
         assert ours == pytest.approx(p["segment"], abs=1e-9)
 
 

@@ -9,8 +9,10 @@ import pytest
 from structlearn.estimators import HMM
 from structlearn.structures import Chain
 from structlearn.tasks import Tagger
-from structlearn.tasks.tagging.inspection import explain, inspect_html, inspect_text, summarise
+from structlearn.tasks.tagging.decisions import explain
+from structlearn.tasks.tagging.inspection import inspect_tagger, summarise
 from structlearn.text import FeatureTemplates
+from structlearn.text.phrases import Phrases
 from tests.tasks.tagging.tagger_data import (
     TEMPLATES,
     chunked,
@@ -31,6 +33,14 @@ def templates(more=""):
 @pytest.fixture(scope="module")
 def tagger():
     return Tagger(templates(), max_iter=3).fit(tagged(60))
+
+
+def inspect_text(tagger, **options):
+    return inspect_tagger(tagger, **options)
+
+
+def inspect_html(tagger, **options):
+    return inspect_tagger(tagger, page=True, **options)
 
 
 # -- summaries ------------------------------------------------------------------------------------
@@ -193,26 +203,28 @@ def test_one_label_only_has_no_runner_up():
     tagger = Tagger("pos", max_iter=1).fit([[("a", "X"), ("b", "X")]])
     assert "X" in inspect_text(tagger)
     assert isinstance(inspect_text(tagger, sentences=[["a", "b"]]), str)
-    assert "X" in inspect_html(tagger, sentences=[["a"]])
+    page = Page(inspect_html(tagger, sentences=[["a", "b"]]))
+    assert "b" in page.texts  # its label is shown, without reasons
+    assert "details" not in page.tags
 
 
 # -- text -----------------------------------------------------------------------------------------
 
 
 def test_text(tagger):
-    text = inspect_text(tagger, top=3)
+    text, said = inspect_text(tagger, top=3), Phrases(tagger.model_.templates)
     for label in tagger.model_.labels:
         assert re.search(rf"^{re.escape(label)}$", text, flags=re.MULTILINE)
     summary = summarise(tagger, top=3)
     for shown in summary.top.values():
         for name, weight in shown:
-            assert f"{weight:.3f}  {name}" in text
+            assert f"{weight:+.3f}  {said(name)}" in text
     why = inspect_text(tagger, sentences=[["The", "dog", "sleeps"]], top=2)
     (decisions,) = explain(tagger, [["The", "dog", "sleeps"]])
     for d in decisions:
         assert f"not {d.runner_up}: ahead by {d.margin:.3f}" in why
         name, value = d.contributions[0]
-        assert f"{value:+.3f}  {name}" in why
+        assert f"{value:+.3f}  {said(name)}" in why
     assert sum(line.startswith(" ") for line in why.splitlines()) == 2 * len(decisions)
 
 
@@ -258,11 +270,13 @@ def test_page_is_self_contained(tagger):
 
 def test_page_has_what_the_text_has(tagger):
     page = Page(inspect_html(tagger, top=4, sentences=[["The", "dog", "sleeps", "."]]))
+    said = Phrases(tagger.model_.templates)
     for label in tagger.model_.labels:
         assert label in page.texts
     for shown in summarise(tagger, top=4).top.values():
         for name, weight in shown:
-            assert name in page.texts
+            assert said(name) in page.texts
+            assert ("td", "title", name) in page.attributes  # the name that data has
             assert f"{weight:+.3f}" in page.texts
     for word in ("The", "dog", "sleeps", "."):
         assert word in page.texts
@@ -275,7 +289,7 @@ def test_page_escapes():
     page = Page(inspect_html(tagger, sentences=[[(w,) for w in bad]]))
     joined = "\n".join(page.texts)
     for word in bad:
-        assert f"word[0]={word}" in page.texts
+        assert f'the word is "{word}"' in page.texts
         assert f"L{word}" in joined
     assert "script" not in page.tags
 

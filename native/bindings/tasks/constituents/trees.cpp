@@ -16,6 +16,7 @@
 #include "bindings/problem/py_problem.hpp"
 #include "bindings/signals.hpp"
 #include "numeric/parallel.hpp"
+#include "structures/entropy.hpp"
 #include "tasks/constituents/span_scorer.hpp"
 #include "tasks/constituents/span_trees.hpp"
 
@@ -132,8 +133,7 @@ class PyTreeExamples {
     }
     nb::gil_scoped_release release;
     keys_ = frequent_features(inputs, gold, min_count);
-    scorer_ =
-        std::make_shared<SpanScorer>(sizes, std::make_shared<KeyIndex>(keys_), std::move(inputs));
+    scorer_ = std::make_shared<SpanScorer>(sizes, feature_rows(keys_), std::move(inputs));
     for (std::size_t e = 0; e < gold.size(); ++e) {
       trees_->encode(scorer_->layout(e), gold[e], part_);
       part_ptr_.push_back(static_cast<std::int64_t>(part_.size()));
@@ -201,7 +201,7 @@ class PyTreeParser {
     for (const float x : weights_) {
       if (!std::isfinite(x)) throw std::invalid_argument("the weights are not finite");
     }
-    index_ = std::make_shared<KeyIndex>(rows);
+    index_ = feature_rows(rows);
   }
 
   // The spans of each sentence, outer before inner.
@@ -240,15 +240,36 @@ class PyTreeParser {
     return out;
   }
 
+  // The spans of n trees of a sentence, drawn in proportion to exp(score).
+  nb::list sample(const Words& words, const Words& tags, std::size_t n, std::uint64_t seed) const {
+    const SpanScorer scorer = score({{words, tags}});
+    check_sums(words.size());
+    std::vector<Output> drawn;
+    {
+      nb::gil_scoped_release release;
+      Workspace ws;
+      const Scored scored(scorer, 0, weights_.data(), ws);
+      drawn = trees_.sample(scored.layout, scored.scores, 1.0, n, seed, ws);
+    }
+    nb::list out;
+    for (const Output& y : drawn) out.append(spans_of_output(y));
+    return out;
+  }
+
+  double entropy(const Words& words, const Words& tags) const {
+    const SpanScorer scorer = score({{words, tags}});
+    check_sums(words.size());
+    nb::gil_scoped_release release;
+    Workspace ws;
+    const Scored scored(scorer, 0, weights_.data(), ws);
+    return structlearn::entropy(trees_, scored.layout, scored.scores, 1.0, ws).value;
+  }
+
   // log of the sum over all trees, and (begin, end, label, probability) of labelled spans.
   nb::tuple marginals(const Words& words, const Words& tags, double least) const {
     const SpanScorer scorer = score({{words, tags}});
     const std::size_t n = words.size(), R = sizes_.labels;
-    // Scores and marginals of five blocks and eight charts.
-    if (18 * text::spans_of(n) * R * sizeof(double) > kMostBytes) {
-      throw std::invalid_argument("a sentence of " + std::to_string(n) +
-                                  " words: sums over its trees would take gigabytes");
-    }
+    check_sums(n);
     PartVector p;
     double total = 0.0;
     {
@@ -284,6 +305,14 @@ class PyTreeParser {
     Scores scores;
   };
 
+  void check_sums(std::size_t n) const {
+    // Scores and marginals of five blocks and eight charts.
+    if (18 * text::spans_of(n) * sizes_.labels * sizeof(double) > kMostBytes) {
+      throw std::invalid_argument("a sentence of " + std::to_string(n) +
+                                  " words: sums over its trees would take gigabytes");
+    }
+  }
+
   SpanScorer score(const std::vector<Sentence>& sentences) const {
     std::vector<TreeInput> inputs;
     for (const auto& [words, tags] : sentences) inputs.push_back(reader_.read(words, tags));
@@ -302,7 +331,7 @@ class PyTreeParser {
   TreeSizes sizes_;
   Bytes held_weights_;
   std::span<const float> weights_;
-  std::shared_ptr<const KeyIndex> index_;
+  std::shared_ptr<const FeatureIndex> index_;
   SpanTrees trees_;
 };
 
@@ -328,6 +357,9 @@ void bind_trees(nb::module_& m) {
            nb::arg("weights"))
       .def("parse", &PyTreeParser::parse, nb::arg("sentences"), nb::arg("threads"))
       .def("kbest", &PyTreeParser::kbest, nb::arg("words"), nb::arg("tags"), nb::arg("k"))
+      .def("sample", &PyTreeParser::sample, nb::arg("words"), nb::arg("tags"), nb::arg("n"),
+           nb::arg("seed"))
+      .def("entropy", &PyTreeParser::entropy, nb::arg("words"), nb::arg("tags"))
       .def("marginals", &PyTreeParser::marginals, nb::arg("words"), nb::arg("tags"),
            nb::arg("least"));
   m.def("word_key", &TreeTokens::word_key, nb::arg("word"));

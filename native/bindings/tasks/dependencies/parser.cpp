@@ -12,6 +12,7 @@
 #include "bindings/bindings.hpp"
 #include "bindings/buffers.hpp"
 #include "bindings/signals.hpp"
+#include "bindings/tasks/dependencies/pair_trees.hpp"
 #include "bindings/tasks/dependencies/py_tags.hpp"
 #include "bindings/tasks/tagging/labelling.hpp"
 #include "bindings/tasks/tagging/py_tagger.hpp"
@@ -143,7 +144,8 @@ nb::list explain(const PyParser& self, const Corpus& corpus, nb::list tags, bool
 }
 
 // The arcs that the pruner leaves of a sentence: heads, words, scores with each label (-inf where
-// one is not allowed), the log of the sum over all trees, and probabilities.
+// one is not allowed), the log of the sum over all trees, and probabilities; scores of siblings and
+// grandparents.
 nb::tuple arcs(const PyParser& self, const Corpus& corpus, nb::list tags, bool lemmas,
                std::size_t sentence) {
   const Sentence s = read_sentence(corpus, tags, lemmas, sentence);
@@ -151,9 +153,19 @@ nb::tuple arcs(const PyParser& self, const Corpus& corpus, nb::list tags, bool l
   parser.score(s);
   const Parts& parts = parser.parts();
   const std::size_t labels = self.model->labels().size(), width = label_width(labels);
+  const double* const theta = parser.scores().data();
+  const LabelledParts labelled{parts, width, theta};
+  const bool projective = self.model->options().projective;
   std::vector<double> p;
-  const double total = TreeSearch(self.model->options().projective)
-                           .labelled_sums(parts, width, parser.scores().data(), 1.0, p);
+  double total;
+  if (!parts.second_order) {
+    total = TreeSearch(projective).labelled_sums(parts, width, theta, 1.0, p);
+  } else {
+    if (!projective) throw std::invalid_argument("no sums over pairs of crossing arcs");
+    ProjectiveSums sums;
+    total = sums.fill(labelled, 1.0);
+    sums.marginals(p);
+  }
   const auto by_label = [&](const std::vector<double>& of) {  // without what fills the lines
     std::vector<double> out;
     for (std::size_t a = 0; a < parts.arcs(); ++a) {
@@ -161,8 +173,9 @@ nb::tuple arcs(const PyParser& self, const Corpus& corpus, nb::list tags, bool l
     }
     return to_bytes(out);
   };
-  return nb::make_tuple(to_bytes(parts.head), to_bytes(parts.word), by_label(parser.scores()),
-                        total, by_label(p));
+  return nb::make_tuple(
+      to_bytes(parts.head), to_bytes(parts.word), by_label(parser.scores()), total, by_label(p),
+      to_bytes(std::vector<double>(labelled.siblings(), theta + labelled.size())));
 }
 
 // What speaks for given arcs with their labels, template by template: for each word a list of
@@ -282,6 +295,7 @@ void bind_parser(nb::module_& m) {
   m.def(
       "untagged_sentence", [](const Corpus& corpus) { return untagged_sentence(conllu(corpus)); },
       nb::arg("corpus"));
+  bind_pair_trees(m);
 }
 
 }  // namespace structlearn::python

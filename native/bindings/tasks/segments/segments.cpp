@@ -66,7 +66,9 @@ struct PySegmentExtractor {
   nb::list names(std::size_t sentence, std::size_t begin, std::size_t end) {
     check_span(corpus, sentence, begin, end, extractor.max_length());
     nb::list out;
-    for (const std::string& name : extractor.names(sentence, begin, end)) out.append(text_of(name));
+    for (const auto& [name, key] : extractor.named(sentence, begin, end)) {
+      out.append(text_of(name));
+    }
     return out;
   }
 
@@ -86,6 +88,28 @@ struct PySegmentExtractor {
     return out;
   }
 };
+
+// The tokens at which the segments of a corpus begin.
+std::vector<std::uint8_t> read_starts(nb::handle starts, const Corpus& corpus) {
+  const Bytes bytes(starts);
+  const auto marks = bytes.as<std::uint8_t>("starts");
+  if (marks.size() != corpus.tokens()) throw std::invalid_argument("starts");
+  return {marks.begin(), marks.end()};
+}
+
+nb::list find_segment_names(PySegmentExtractor& from, nb::handle starts, nb::handle wanted) {
+  const auto marks = read_starts(starts, from.corpus);
+  const Bytes keys(wanted);
+  const auto asked = keys.as<std::uint64_t>("keys");
+  std::vector<std::string> names;
+  {
+    nb::gil_scoped_release release;
+    names = find_names(from.extractor, from.corpus, marks, asked);
+  }
+  nb::list out;
+  for (const std::string& name : names) out.append(text_of(name));
+  return out;
+}
 
 nb::dict segment_rows(const SegmentVocabulary& vocabulary, PySegmentExtractor& from) {
   SegmentRows rows;
@@ -160,30 +184,81 @@ struct PySegmentModel {
     return to_bytes(flat);
   }
 
-  // Probabilities of the segments of a sentence: (L, max_length, K).
-  nb::bytes marginals(const Corpus& corpus, std::size_t sentence, double temperature) const {
+  // Calls ask(length, scratch) with the scores of a sentence.
+  template <class Ask>
+  auto scored(const Corpus& corpus, std::size_t sentence, Ask&& ask) const {
     check_sentence(corpus, sentence);
     check(corpus);
     SegmentExtractor extractor(model->shared_features(), corpus, model->max_length());
     extractor.update();
     SegmentScratch scratch;
-    const std::size_t L = corpus.sentence(sentence + 1) - corpus.sentence(sentence);
     model->score(extractor, sentence, scratch);
-    model->marginals(L, scratch, temperature);
-    scratch.marginals.resize(L * model->max_length() * model->labels());
-    return to_bytes(scratch.marginals);
+    return ask(corpus.sentence(sentence + 1) - corpus.sentence(sentence), scratch);
+  }
+
+  // Probabilities of the segments of a sentence: (L, max_length, K).
+  nb::bytes marginals(const Corpus& corpus, std::size_t sentence, double temperature) const {
+    return scored(corpus, sentence, [&](std::size_t L, SegmentScratch& scratch) {
+      model->marginals(L, scratch, temperature);
+      scratch.marginals.resize(L * model->max_length() * model->labels());
+      return to_bytes(scratch.marginals);
+    });
+  }
+
+  // Scores of the segments of a sentence: (L, max_length, K).
+  nb::bytes scores(const Corpus& corpus, std::size_t sentence) const {
+    check_sentence(corpus, sentence);
+    check(corpus);
+    SegmentExtractor extractor(model->shared_features(), corpus, model->max_length());
+    extractor.update();
+    SegmentScratch scratch;
+    model->score(extractor, sentence, scratch);
+    return to_bytes(scratch.theta);
+  }
+
+  // For each of some segments (begin, end, label) of a sentence, the features that have a weight
+  // for its label, by name.
+  nb::list explain(
+      const Corpus& corpus, std::size_t sentence,
+      const std::vector<std::tuple<std::size_t, std::size_t, std::size_t>>& segments) const {
+    check(corpus);
+    SegmentExtractor extractor(model->shared_features(), corpus, model->max_length());
+    extractor.update();
+    nb::list out;
+    std::vector<double> w;
+    for (const auto& [begin, end, label] : segments) {
+      check_span(corpus, sentence, begin, end, model->max_length());
+      if (label >= model->labels()) throw nb::index_error("no such label");
+      nb::list features;
+      for (const auto& [name, key] : extractor.named(sentence, begin, end)) {
+        w.assign(model->labels(), 0.0);
+        model->weights_of(key, w.data());
+        if (w[label] != 0.0) features.append(nb::make_tuple(text_of(name), w[label]));
+      }
+      out.append(features);
+    }
+    return out;
   }
 
   // The n best segmentations with their scores, as predict gives them.
   std::vector<std::pair<double, Output>> kbest(const Corpus& corpus, std::size_t sentence,
                                                std::size_t n) const {
-    check_sentence(corpus, sentence);
-    check(corpus);
-    SegmentExtractor extractor(model->shared_features(), corpus, model->max_length());
-    extractor.update();
-    SegmentScratch scratch;
-    model->score(extractor, sentence, scratch);
-    return model->kbest(corpus.sentence(sentence + 1) - corpus.sentence(sentence), scratch, n);
+    return scored(corpus, sentence, [&](std::size_t L, SegmentScratch& scratch) {
+      return model->kbest(L, scratch, n);
+    });
+  }
+
+  std::vector<Output> sample(const Corpus& corpus, std::size_t sentence, std::size_t n,
+                             double temperature, std::uint64_t seed) const {
+    return scored(corpus, sentence, [&](std::size_t L, SegmentScratch& scratch) {
+      return model->sample(L, scratch, temperature, n, seed);
+    });
+  }
+
+  double entropy(const Corpus& corpus, std::size_t sentence, double temperature) const {
+    return scored(corpus, sentence, [&](std::size_t L, SegmentScratch& scratch) {
+      return model->entropy(L, scratch, temperature);
+    });
   }
 
   // Sum over the gold segments of -log p(segment), for calibration. `gold` as predict gives it;
@@ -244,20 +319,17 @@ void bind_segments(nb::module_& m) {
           nb::keep_alive<1, 3>())
       .def("names", &PySegmentExtractor::names, nb::arg("sentence"), nb::arg("begin"),
            nb::arg("end"))
-      .def("keys", &PySegmentExtractor::keys, nb::arg("sentence"), nb::arg("begin"),
-           nb::arg("end"));
+      .def("keys", &PySegmentExtractor::keys, nb::arg("sentence"), nb::arg("begin"), nb::arg("end"))
+      .def("find_names", &find_segment_names, nb::arg("starts"), nb::arg("keys"));
 
   nb::class_<SegmentVocabulary>(m, "SegmentVocabulary")
       .def(nb::init<>())
       .def(
           "add",
           [](SegmentVocabulary& self, PySegmentExtractor& from, nb::handle starts) {
-            const Bytes bytes(starts);
-            const auto marks = bytes.as<std::uint8_t>("starts");
-            if (marks.size() != from.corpus.tokens()) throw std::invalid_argument("starts");
-            const std::vector<std::uint8_t> copy(marks.begin(), marks.end());
+            const auto marks = read_starts(starts, from.corpus);
             nb::gil_scoped_release release;
-            self.add(from.extractor, from.corpus, copy);
+            self.add(from.extractor, from.corpus, marks);
           },
           nb::arg("extractor"), nb::arg("starts"))
       .def("keep", &SegmentVocabulary::keep, nb::arg("min_count"))
@@ -271,7 +343,14 @@ void bind_segments(nb::module_& m) {
       .def("predict", &PySegmentModel::predict, nb::arg("corpus"), nb::arg("threads"))
       .def("marginals", &PySegmentModel::marginals, nb::arg("corpus"), nb::arg("sentence"),
            nb::arg("temperature"))
+      .def("scores", &PySegmentModel::scores, nb::arg("corpus"), nb::arg("sentence"))
+      .def("explain", &PySegmentModel::explain, nb::arg("corpus"), nb::arg("sentence"),
+           nb::arg("segments"))
       .def("kbest", &PySegmentModel::kbest, nb::arg("corpus"), nb::arg("sentence"), nb::arg("n"))
+      .def("sample", &PySegmentModel::sample, nb::arg("corpus"), nb::arg("sentence"), nb::arg("n"),
+           nb::arg("temperature"), nb::arg("seed"))
+      .def("entropy", &PySegmentModel::entropy, nb::arg("corpus"), nb::arg("sentence"),
+           nb::arg("temperature"))
       .def("log_loss", &PySegmentModel::log_loss, nb::arg("corpus"), nb::arg("gold"),
            nb::arg("temperature"));
 

@@ -161,6 +161,21 @@ void bind_tagger_model(nb::module_& m) {
           },
           nb::arg("sentence"), nb::arg("n"))
       .def(
+          "sample",
+          [](PyReader& self, std::size_t sentence, std::size_t n, double temperature,
+             std::uint64_t seed) {
+            const std::size_t L = self.score(sentence);
+            return self.model().sample(L, self.scratch, temperature, n, seed);
+          },
+          nb::arg("sentence"), nb::arg("n"), nb::arg("temperature"), nb::arg("seed"))
+      .def(
+          "entropy",
+          [](PyReader& self, std::size_t sentence, double temperature) {
+            const std::size_t L = self.score(sentence);
+            return self.model().entropy(L, self.scratch, temperature);
+          },
+          nb::arg("sentence"), nb::arg("temperature"))
+      .def(
           "rivals",
           [](PyReader& self, std::size_t sentence) {
             // For each token the best labelling in which it has another label; empty: there is

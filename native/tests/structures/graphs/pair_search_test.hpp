@@ -103,10 +103,12 @@ inline void test_pairwise_examples() {
         topology.push_back(static_cast<std::int64_t>(draw.below(v)));
         ++topology[0];
       }
-      layout.add(1, static_cast<std::size_t>(topology[0]), K * K, true);
+      const auto edges = static_cast<std::size_t>(topology[0]);
+      layout.add(1, edges, K * K, true);
+      if (draw.below(2) > 0) layout.add(2, edges, 1, true);
       topology.insert(topology.end(), {1, 0, static_cast<std::int64_t>(N)});
       for (std::size_t v = 0; v < N; ++v) topology.push_back(static_cast<std::int64_t>(v));
-      layout.add(2, 1, K, true);
+      layout.add(3, 1, K, true);
     }
     layout.topology = topology;
     const structlearn::PairwiseKind kind{grid, 0.4};

@@ -65,7 +65,7 @@ inline slt::TreeInput tree_input(const std::vector<std::string_view>& words,
 
 // The score of a tree from the weights of its features, one node after another.
 inline double score_by_features(const slt::TreeInput& input, const slt::TreeSizes& sizes,
-                                const slt::KeyIndex& index, const std::vector<double>& w,
+                                const slt::FeatureIndex& index, const std::vector<double>& w,
                                 const sl::Output& y) {
   const slt::TreeFeatures features(input.tokens);
   const std::size_t R = sizes.labels, table = index.size() * R;
@@ -74,7 +74,7 @@ inline double score_by_features(const slt::TreeInput& input, const slt::TreeSize
   const auto take = [&](std::size_t label) {
     for (const auto key : keys) {
       const auto row = index.find(key);
-      if (row != slt::KeyIndex::kAbsent) total += w[row * R + label];
+      if (row != slt::FeatureIndex::kAbsent) total += w[row * R + label];
     }
     keys.clear();
   };
@@ -145,7 +145,7 @@ inline void test_span_trees() {
     gold.push_back(slt::tree_of_spans(spans, words[e].size()));
   }
   const auto keys = slt::frequent_features(inputs, gold, 1);
-  const auto index = std::make_shared<slt::KeyIndex>(keys);
+  const auto index = slt::feature_rows(keys);
   const slt::SpanScorer scorer(sizes, index, inputs);
   std::vector<double> w(scorer.weights());
   for (double& x : w) x = normal(random);

@@ -191,6 +191,7 @@ inline void test_projective_chart() {
   using namespace structlearn;
   using namespace structlearn::parsing;
   ProjectiveSearch search;  // one for all: nothing of the sentence before may stay
+  ProjectiveSums sums;
   for (std::uint64_t seed = 0; seed < 400; ++seed) {
     const int n = seed >= 360 ? 8 : 1 + static_cast<int>(seed % 6);
     ScoredParts scored = random_parts(n, seed);
@@ -214,6 +215,28 @@ inline void test_projective_chart() {
     CHECK(is_projective(heads));
     CHECK_NEAR(found, best, 1e-9 * (1.0 + scale));
     CHECK_NEAR(scored.score(heads), best, 1e-9 * (1.0 + scale));
+
+    // With one label of four: the sum over all trees, and the trees one by one.
+    std::vector<double> theta(4 * parts.arcs(), kMinusInfinity), p;
+    for (std::size_t a = 0; a < parts.arcs(); ++a) theta[4 * a + a % 4] = scored.arc[a];
+    theta.insert(theta.end(), scored.sibling.begin(), scored.sibling.end());
+    theta.insert(theta.end(), scored.grand.begin(), scored.grand.end());
+    const LabelledParts labelled{parts, 4, theta.data()};
+    double total = 0.0, words = 0.0;
+    std::size_t legal = 0;
+    for (const auto& tree : all_trees(parts, true)) {
+      total += std::exp((scored.score(tree) - best) / (1.0 + scale));
+      legal += scored.score(tree) > kMinusInfinity;
+    }
+    CHECK_NEAR(sums.fill(labelled, 1.0 + scale), best + (1.0 + scale) * std::log(total),
+               1e-9 * (1.0 + scale));
+    CHECK(sums.marginals(p) >= 0.0);
+    for (std::size_t j = 0; j < 4 * parts.arcs(); ++j) words += p[j];
+    CHECK_NEAR(words, static_cast<double>(n), 1e-9);
+    CHECK(search.kbest(labelled, 50).size() == std::min<std::size_t>(legal, 50));
+    const Output drawn = sums.draw(random);
+    std::copy(drawn.begin(), drawn.begin() + n, heads.begin() + 1);
+    CHECK(is_projective(heads) && scored.score(heads) > kMinusInfinity);
   }
 }
 

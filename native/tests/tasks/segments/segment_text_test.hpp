@@ -47,7 +47,7 @@ inline void test_segment_texts() {
   CHECK(keys.begin.key.size() == 6 && keys.inside.key.size() == 5 && keys.end.key.size() == 2);
   CHECK(keys.begin.key[1] == keys.begin.key[5] && keys.begin.key[0] != keys.begin.key[2]);
   // The segment [0, 2): the words as one, and the letters of the tokens after each with the length.
-  CHECK(extractor.names(0, 0, 2).size() == 1 + 1 + 3 + 1 + 1 + 3);
+  CHECK(extractor.named(0, 0, 2).size() == 1 + 1 + 3 + 1 + 1 + 3);
 
   text::SegmentVocabulary vocabulary;
   vocabulary.add(extractor, corpus, {1, 0, 1, 1});

@@ -329,7 +329,8 @@ inline void test_labeller() {
     const TaggerModel& model = *random.model;
     const char separator = draw.chance(0.5) ? '\t' : ' ';
     const std::size_t target = 1 + draw.below(2);  // the second column, or a new one
-    Labeller labeller(model, random.names, Format::kColumns, {.target = target});
+    Labeller labeller(model, random.names, Format::kColumns,
+                      {.target = target, .columns = target + 1});
     std::size_t tokens = 0, line = 0;
     for (int piece = 0; piece < 3; ++piece) {
       const std::string text = random_text(draw, 1 + draw.below(4), separator);
@@ -372,6 +373,7 @@ inline void test_labeller() {
     try {
       Labeller(model, random.names, draw.chance(0.5) ? Format::kConllu : Format::kColumns,
                {.target = draw.below(3),
+                .columns = draw.below(4),
                 .nbest = 1 + draw.below(3),
                 .confidence = draw.chance(0.5),
                 .marginals = draw.chance(0.5),

@@ -163,7 +163,7 @@ KINDS: Mapping[type, Kind] = {
     SemiMarkov: _named(SemiMarkov, "max_length"),
     Tree: _named(Tree, "parents"),
     Arborescence: _named(Arborescence, "projective", "single_root", "labelled"),
-    SpanningTree: _named(SpanningTree),
+    SpanningTree: Kind(lambda one: {"edges": one._ends}, SpanningTree),
     Matching: _named(Matching),
     Constituency: _named(Constituency, "grammar"),
     Grammar: Kind(_named(Grammar, "n_symbols", "binary", "unary", "max_chain").arguments, _grammar),

@@ -32,22 +32,32 @@ def arborescence_rows(shapes: Mapping[str, tuple[int, ...]], *, single_root: boo
     return build
 
 
-def spanning_rows(shapes: Mapping[str, tuple[int, ...]]) -> RowBuilder:
-    """Return the rows of spanning trees: arborescences below node 0, without their directions."""
-    build = RowBuilder(shapes)
+def spanning_rows(shape: tuple[int, ...], n_nodes: int, listed: Any = None) -> RowBuilder:
+    """Return the rows of spanning trees: arborescences below node 0, without their directions.
+
+    Parameters
+    ----------
+    shape : tuple of int
+        Of the scores of edges: a matrix, or a list.
+    listed : (E, 2) array, optional
+        The edges of a list, the smaller node first.
+    """
+    build = RowBuilder({"edge": shape})
     edge = build.parts["edge"]
-    size = len(edge)
-    build.forbid(edge[np.tril_indices(size)])
-    if size == 1:
+    if listed is None:
+        build.forbid(edge[np.tril_indices(n_nodes)])
+    if n_nodes == 1:
         return build
-    arc = build.helpers(size, size)
+    arc = build.helpers(n_nodes, n_nodes)
     build.forbid(arc[:, 0])
-    build.forbid(np.diagonal(arc))
+    i, j = np.triu_indices(n_nodes, 1) if listed is None else listed.T
+    exists = np.zeros((n_nodes, n_nodes), dtype=bool)
+    exists[i, j] = exists[j, i] = True
+    build.forbid(arc[~exists])
     _flow_from_node_0(build, arc[:, :, np.newaxis], "node")
-    i, j = np.triu_indices(size, 1)
     build.add(
         (np.stack((arc[i, j], arc[j, i]), axis=1), 1),
-        (edge[i, j], -1),
+        (edge[i, j] if listed is None else edge, -1),
         equal=0,
         name="edge {0} in one direction",
     )

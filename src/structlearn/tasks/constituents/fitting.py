@@ -61,7 +61,13 @@ def fit_parser(
         training.update(vertical=parser.vertical, horizontal=parser.horizontal)
         known = sorted({tag for row in tags for tag in row})
         model = ConstituencyModel([()], known, {}, tagger, "", training, TreebankGrammar(**counted))
-        return model, Learned(np.zeros(0), 1)
+        history: list[dict[str, Any]] = []
+        if dev is not None:  # there is nothing to choose by it
+            short = [tree for tree in dev if len(tree.words) <= model.longest]
+            f1 = score_trees(model, short, parser.gold_tags, parser.n_threads)[0].f1
+            history.append({"run": 1, "pass": 1, "dev_f1": f1})
+            parser._say(f"grammar counted; dev f1 {f1:.4f}")
+        return model, Learned(np.zeros(0), 1, history)
     problem = TreeProblem(
         trees,
         tags,

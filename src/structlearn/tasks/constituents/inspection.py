@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Sequence
 from typing import Any
 
-from ...drawing.tree_report import TreeReport, check_labels
+from ...drawing.report import Report, Shown, check_labels
 from ...estimators.calibration import certainty_fact
 from ...estimators.named import learner_facts
 from ...text.bracket_treebank import read_sentences
@@ -18,15 +19,24 @@ __all__ = ["heaviest_children", "inspect_parser"]
 _LEGEND = (
     "Gold above the words, predicted below. Nodes that only the gold tree has are <span "
     'class="green">green</span>, those that only the predicted one has <span class="red">red'
-    "</span>."
+    "</span>. Where both are the same there is one tree."
 )
 _PLACES = ("first", "in the middle", "last")
 
 
 def _facts(model: ConstituencyModel) -> list[tuple[str, str]]:
-    told = ("parameters", "temperature", "learner_parameters", "objective", "gap", "history")
-    shown = {k: v for k, v in model.training.items() if k not in told}
-    facts = [*((name, str(v)) for name, v in shown.items()), *learner_facts(model.training)]
+    training = model.training
+    learner, passes = str(training.get("learner")), training.get("passes")
+    how = "" if passes is None else f", {passes} {'pass' if passes == 1 else 'passes'}"
+    facts = [
+        ("learner", learner),
+        *learner_facts(training),
+        ("trained on", f"{training.get('sentences', 0):,} sentences{how}"),
+    ]
+    if training.get("n_models", 1) > 1:
+        facts.append(("models", f"the mean of {training['n_models']}, with different seeds"))
+    kept = [name for name in ("functions", "traces") if training.get(name)]
+    facts.append(("kept in trees", ", ".join(kept) or "categories alone, no functions or traces"))
     facts.append(("probabilities", certainty_fact(model.temperature)))
     facts.append(("tags from", "its own tagger" if model.tagger is not None else "the input"))
     if model.grammar is not None:
@@ -40,7 +50,9 @@ def _facts(model: ConstituencyModel) -> list[tuple[str, str]]:
     return facts
 
 
-def _top_pairs(model: ConstituencyModel, top: int, only: Sequence[str] | None) -> dict[str, Any]:
+def _top_pairs(
+    model: ConstituencyModel, top: int | None, only: Sequence[str] | None
+) -> dict[str, Any]:
     """Return, by label, the children that the model likes most and least under it."""
     table = model.table
     names = ["+".join(chain) for chain in model.labels]
@@ -56,11 +68,13 @@ def _top_pairs(model: ConstituencyModel, top: int, only: Sequence[str] | None) -
                 if weight != 0 and child != 0:
                     entries.append((f"{symbol}, {where}", weight))
         entries.sort(key=lambda e: (e[1], e[0]), reverse=True)
-        found[name] = entries[:top] + [e for e in entries[top:][-top:] if e[1] < 0]
+        found[name] = entries
+        if top is not None:
+            found[name] = entries[:top] + [e for e in entries[top:][-top:] if e[1] < 0]
     return found
 
 
-def _rules(model: ConstituencyModel, top: int, only: Sequence[str] | None) -> dict[str, Any]:
+def _rules(model: ConstituencyModel, top: int | None, only: Sequence[str] | None) -> dict[str, Any]:
     """Return, by category, the most probable rules of a counted grammar."""
     grammar = model.grammar
     assert grammar is not None
@@ -79,9 +93,9 @@ def _rules(model: ConstituencyModel, top: int, only: Sequence[str] | None) -> di
 
 
 def heaviest_children(
-    model: ConstituencyModel, top: int, only: Sequence[str] | None
+    model: ConstituencyModel, top: int | None, only: Sequence[str] | None
 ) -> dict[str, Any]:
-    """Return what the model likes most and least under each label."""
+    """Return what the model likes most and least under each label; without ``top`` all of it."""
     return (_top_pairs if model.grammar is None else _rules)(model, top, only)
 
 
@@ -110,16 +124,28 @@ def inspect_parser(
     model: ConstituencyModel = parser._fitted()
     if model.grammar is not None:
         known = sorted({name for name in model.grammar.categories if name})
-        heading, weights = "The most probable rules", _rules
+        heading, weights = "Most probable rules, category by category", _rules
     else:
         known = ["+".join(chain) for chain in model.labels[1:]]
-        heading, weights = "What is under what", _top_pairs
+        heading, weights = "What is under what, label by label", _top_pairs
     check_labels("label", labels, known)
-    report = TreeReport("Constituency parser", _LEGEND, _facts(model), heading)
-    report.features = weights(model, top, labels)
+    report = Report(parser._title, _facts(model), heading, weights(model, top, labels))
+    report.legend = _LEGEND
     if sentences is not None:
-        report.trees, report.n_sentences = _trees(parser, sentences, most)
-    return report.html() if page else report.text()
+        trees, report.n_sentences = _trees(parser, sentences, most)
+        for tree, gold in trees:
+            text = str(tree) if gold is None or gold == tree else f"{tree}\nWRONG, gold {gold}"
+            counts = None if gold is None else _wrong(tree, gold)
+            picture = tree.draw(None if gold == tree else gold) if page else None
+            report.sentences.append(Shown([], picture, text, counts))
+            report.has_gold = report.has_gold or gold is not None
+    return report.html(top) if page else report.text(top)
+
+
+def _wrong(tree: Tree, gold: Tree) -> tuple[int, int]:
+    """Return how many brackets and tags only one of two trees has, and how many there are."""
+    mine, right = (Counter([*t.spans(), *enumerate(t.tags)]) for t in (tree, gold))
+    return ((mine - right) + (right - mine)).total(), (mine | right).total()
 
 
 def _trees(parser: Any, source: Any, most: int) -> tuple[list[tuple[Tree, Tree | None]], int]:

@@ -107,6 +107,7 @@ class ConstituencyParser(TreeParser):
     _measure = "f1"
     _joined = staticmethod(with_trees)
     _no_tree = partial(Tree, "")
+    _no_marginals = dict
 
     def _check(self) -> None:
         from ...estimators.named import check_learner
@@ -142,6 +143,7 @@ class ConstituencyParser(TreeParser):
     # -- the model ------------------------------------------------------------------------------
 
     _model_kind = ConstituencyModel
+    _title = "Constituency parser"
 
     @staticmethod
     def _told(model: ConstituencyModel) -> dict[str, Any]:
@@ -181,7 +183,11 @@ class ConstituencyParser(TreeParser):
 
         0 where the grammar of ``learner="pcfg"`` derives none: the flat tree is a makeshift.
         """
-        return [sums.probability() for sums in self._sums(X, gold_tags)]
+        return self._ask_each(
+            X,
+            lambda given: [sums.probability() for sums in self._sums(given, gold_tags)],
+            lambda: 1.0,
+        )
 
     def _sentence(self, X: Any, number: int, gold: bool) -> tuple[Any, Any]:
         if gold:
@@ -223,6 +229,13 @@ class ConstituencyParser(TreeParser):
         from .inspection import heaviest_children
 
         return heaviest_children(self._fitted(), n, labels)
+
+    def _pairs(self) -> list[tuple[str, str, float]]:
+        """Return (label, what stands under it, weight), or the probabilities of rules."""
+        from .inspection import heaviest_children
+
+        found = heaviest_children(self._fitted(), None, None)
+        return [(label, child, w) for label, rows in found.items() for child, w in rows]
 
     def _decisions(self, X: Any) -> list[list[dict[str, Any]]]:
         found = []

@@ -106,6 +106,21 @@ class TreebankGrammar:
                 found[place] = found.get(place, 0.0) + float(p[i, j, k])
         return found
 
+    def sample(self, words: list[str], tags: list[str], n: int, seed: int) -> list[Tree]:
+        """Draw n trees; flat ones where the grammar derives none."""
+        try:
+            drawn = self._structure.sample(n, random_state=seed, **self._scores_of(tags))
+        except InfeasibleError:
+            drawn = [self._flat(len(words))] * n
+        return [self._tree(words, tags, spans) for spans in drawn]
+
+    def entropy(self, words: list[str], tags: list[str]) -> float:
+        """Return the entropy of the derivations in nats; 0 where the grammar has none."""
+        try:
+            return float(self._structure.entropy(**self._scores_of(tags)))
+        except InfeasibleError:
+            return 0.0
+
     def log_partition(self, words: list[str], tags: list[str]) -> float:
         """Return the log probability of the tags: that of all trees together."""
         try:

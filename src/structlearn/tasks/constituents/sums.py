@@ -57,6 +57,24 @@ class SpanSums:
             if p >= least and p > 0 and span[2]
         }
 
+    def sample(self, n: int, random_state: int) -> list[Tree]:
+        """Draw n trees from P(tree | sentence)."""
+        model = self.model
+        if model.grammar is not None:
+            return model.grammar.sample(self.words, self.tags, n, random_state)
+        core = model.tempered(self.temperature)
+        drawn = core.sample(self.words, self.tags, n, random_state)
+        return [model.tree(self.words, self.tags, spans) for spans in drawn]
+
+    def entropy(self) -> float:
+        """Return the entropy of P(tree | sentence) in nats.
+
+        By a counted grammar that of derivations, more of them than trees where a tag is unknown.
+        """
+        if self.model.grammar is not None:
+            return self.model.grammar.entropy(self.words, self.tags)
+        return float(self.model.tempered(self.temperature).entropy(self.words, self.tags))
+
     def probability(self, score: float | None = None) -> float:
         """Return P(tree | sentence) of the tree with this score; by default of the best one."""
         if score is None:

@@ -12,17 +12,18 @@ from typing import Any
 from ...text.corpus import Corpus
 from ...text.dependency_treebank import gold_tree
 from .model import ParserModel
-from .tags import column_tags, predicted_tags, tag_names
+from .naming import RELATION, ArcNames, arc_names
+from .tags import column_tags, predicted_tags
 
 __all__ = ["ARCS", "heaviest_features"]
 
 #: What features of arcs without a relation are listed under.
 ARCS = "arc"
-#: Sentences that are looked at after training, features kept a relation, named an arc.
+#: Sentences that are looked at after training, features kept for each relation, named for each
+#: arc.
 _SENTENCES = 300
 _KEPT = 20
 _NAMED = 6
-_RELATION = "relation: "
 
 
 def heaviest_features(
@@ -44,21 +45,15 @@ def heaviest_features(
     tags = predicted_tags(model.taggers, part) if model.taggers else column_tags()
     index = {name: k for k, name in enumerate(model.labels)}
     found: dict[str, dict[str, float]] = {}
-    columns = [
-        part.column("form"),
-        part.column("lemma"),
-        *(tag_names(part, tags, c) for c in range(3)),
-    ]
     parsed: list[Any] = []
-    for s, cells in enumerate(zip(*columns, strict=True)):
-        words = _Words(*cells)
+    for s, words in enumerate(arc_names(part, tags)):
         tree = gold_tree(part, s)
         if tree is None or any(label not in index for _, label in tree):
             parsed = parsed or model.parse_corpus(part, tags)[0]
             tree = parsed[s]
         heads = [head for head, _ in tree]
         labels = [index[label] for _, label in tree]
-        reasons = model.core.reasons(part._core, tags, model.lemmas, s, heads, labels)
+        reasons = model.core.reasons(part.core, tags, model.lemmas, s, heads, labels)
         for m, (head, label) in enumerate(tree, 1):
             _take(found, reasons[m - 1], words, head, m, label)
     return {
@@ -73,7 +68,7 @@ def heaviest_features(
 def _take(
     found: dict[str, dict[str, float]],
     reasons: list[tuple[str, float]],
-    words: _Words,
+    words: ArcNames,
     head: int,
     word: int,
     label: str,
@@ -82,55 +77,11 @@ def _take(
     kinds: tuple[list[tuple[str, float]], list[tuple[str, float]]] = ([], [])
     for name, weight in reasons:
         if weight:
-            kinds[name.startswith(_RELATION)].append((name, weight))
+            kinds[name.startswith(RELATION)].append((name, weight))
     for kind, group in zip(kinds, (ARCS, label), strict=True):
         for name, weight in sorted(kind, key=lambda r: -r[1])[:_NAMED]:
             rows = found.setdefault(group, {})
-            full = words.named(name.removeprefix(_RELATION), head, word)
+            full = words.named(name, head, word).removeprefix(RELATION)
             if group == ARCS:
                 full += ", head before it" if head < word else ", head after it"
             rows[full] = max(weight, rows.get(full, weight))
-
-
-class _Words:
-    """The words of a sentence, and what features say of them."""
-
-    def __init__(
-        self,
-        forms: list[str],
-        lemmas: list[str],
-        upos: list[str],
-        xpos: list[str],
-        feats: list[str],
-    ) -> None:
-        tags = [a if b in ("_", a) else f"{a}/{b}" for a, b in zip(upos, xpos, strict=True)]
-        self.columns = {
-            "form": [form.lower() for form in forms],
-            "lemma": lemmas,
-            "upos": upos,
-            "tag": tags,
-            "feats": feats,
-        }
-
-    def named(self, template: str, head: int, word: int) -> str:
-        """Return what a template looks at, with the value that it has there, if that is known."""
-        return ", ".join(self._part(part, head, word) for part in template.split(", "))
-
-    def _part(self, part: str, head: int, word: int) -> str:
-        *place, column = part.split(" ")
-        cells = self.columns.get(column)
-        if cells is None or not place or place[-1] not in ("head", "word"):
-            return part
-        at = head if place[-1] == "head" else word
-        offset = {"": 0, "before": -1, "after": 1, "2 before": -2, "2 after": 2}
-        where = " ".join(place[:-1])
-        if where not in offset:
-            return part
-        at += offset[where]
-        if at < 1 or at > len(cells):
-            return f"{part} {'ROOT' if at == 0 else '(none)'}"
-        return (
-            f"{part} {cells[at - 1]!r}"
-            if column in ("form", "lemma")
-            else f"{part} {cells[at - 1]}"
-        )

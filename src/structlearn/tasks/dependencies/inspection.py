@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import Any
 
-from ...drawing.tree_report import TreeReport, check_labels
+from ...drawing.report import Choice, Report, Shown, check_labels
 from ...estimators.calibration import certainty_fact
 from ...estimators.named import learner_facts
 from ...text.corpus import Corpus
@@ -13,6 +14,7 @@ from ...text.dependency_treebank import gold_tree, read_treebank
 from ...text.sources import not_empty
 from .heaviest import ARCS, heaviest_features
 from .model import ParserModel
+from .naming import arc_names
 
 __all__ = ["explain_sentence", "inspect_parser"]
 
@@ -29,14 +31,36 @@ def explain_sentence(parser: Any, corpus: Corpus, sentence: int) -> list[dict[st
     -------
     list of dict
         head, label and score of the arc; rival_head, rival_label and rival_score of the best other
-        arc into the word where the pruner left one; reasons: (template, weight for the arc less
-        weight for the rival). Scores of pairs of arcs (order 2) come on top of them and can turn
-        the balance.
+        arc into the word where the pruner left one; reasons: (name with values, weight for the arc
+        less weight for the rival), the largest (by its absolute value) first. Scores of pairs of
+        arcs (order 2) come on top of them and can turn the balance.
     """
     model = parser._fitted()
     one = read_treebank([list(corpus[sentence])])
     _, tags = parser._tagged(one, None)
-    found: list[dict[str, Any]] = model.core.explain(one._core, tags, model.lemmas, 0)
+    (words,) = arc_names(one, tags)
+    given = (one.core, tags, model.lemmas, 0)
+    found: list[dict[str, Any]] = model.core.explain(*given)
+    number = {label: k for k, label in enumerate(model.labels)}
+
+    def reasons(which: str) -> list[dict[str, float]]:
+        """Return the weights of the features of each word's arc, by name with values."""
+        heads = [arc.get(f"{which}head", arc["head"]) for arc in found]
+        labels = [number[arc.get(f"{which}label", arc["label"])] for arc in found]
+        rows = model.core.reasons(*given, heads, labels)
+        return [
+            {words.named(name, head, m): weight for name, weight in row}
+            for m, (head, row) in enumerate(zip(heads, rows, strict=True), 1)
+        ]
+
+    for arc, mine, other in zip(found, reasons(""), reasons("rival_"), strict=True):
+        if "rival_head" in arc:
+            for name, weight in other.items():
+                # What the rival alone has is told apart.
+                shown = name if name in mine else f"runner-up: {name}"
+                mine[shown] = mine.get(shown, 0.0) - weight
+        ranked = sorted(mine.items(), key=lambda r: (-abs(r[1]), r[0]))
+        arc["reasons"] = [(name, weight) for name, weight in ranked if weight]
     return found
 
 
@@ -64,7 +88,8 @@ def inspect_parser(
     """
     model: ParserModel = parser._fitted()
     check_labels("relation", labels, [*model.labels, ARCS])
-    report = TreeReport("Dependency parser", _LEGEND, heading="The heaviest features")
+    report = Report(parser._title, heading="Strongest features, relation by relation")
+    report.legend = _LEGEND
     found: dict[str, Any] = {}
     if page or sentences is None:
         report.facts = _facts(model)
@@ -74,10 +99,12 @@ def inspect_parser(
         report.n_sentences = len(corpus)
         part = corpus.subset(range(min(len(corpus), most)))
         gold = [gold_tree(part, i) for i in range(len(part))]
-        report.trees = list(zip(parser.predict(part), gold, strict=True))
-        report.reasons = [_decisions(parser, part, i, top, labels) for i in range(len(part))]
+        report.has_gold = any(tree is not None for tree in gold)
+        for s, (tree, right) in enumerate(zip(parser.predict(part), gold, strict=True)):
+            choices = _choices(parser, part, s, right, labels)
+            report.sentences.append(Shown(choices, tree.draw(right) if page else None))
         if gold[0] is not None and not found:
-            report.heading = "The heaviest features of these trees"
+            report.heading = "Strongest features of these trees"
             found = heaviest_features(model, corpus, kept=top)
     report.features = {
         "arcs of any relation" if group == ARCS else group: rows[:top]
@@ -86,29 +113,35 @@ def inspect_parser(
     }
     if report.facts and not report.features:
         report.facts.append(("features", "no names are stored: give --input, sentences with trees"))
-    return report.html() if page else report.text()
+    return report.html(top) if page else report.text(top)
 
 
-def _decisions(
-    parser: Any, corpus: Corpus, sentence: int, top: int, labels: Sequence[str] | None
-) -> list[str]:
-    """Return the words of a sentence, and a few lines on each arc."""
+def _choices(
+    parser: Any, corpus: Corpus, sentence: int, gold: Any, labels: Sequence[str] | None
+) -> list[Choice]:
+    """Return the arcs of a sentence as decisions."""
     words = ["ROOT", *corpus.cells(sentence, "form")]
-    lines = [" ".join(words[1:])]
-    for m, word in enumerate(explain_sentence(parser, corpus, sentence), 1):
-        if labels and word["label"] not in labels:
+
+    def told(head: int, label: str) -> str:
+        return f"{label} ← {head} {words[head]}" if head else f"{label} ← ROOT"
+
+    choices = []
+    for m, arc in enumerate(explain_sentence(parser, corpus, sentence), 1):
+        if labels and arc["label"] not in labels:
             continue
-        head = words[word["head"]]
-        line = f"{m:>4} {words[m]}  <-{word['label']}-  {word['head']} {head}"
-        line += f"  {word['score']:+.3f}"
-        if "rival_head" in word:
-            rival = words[word["rival_head"]]
-            line += f"   rather than <-{word['rival_label']}- {word['rival_head']} {rival}"
-            line += f"  {word['rival_score']:+.3f}"
-        lines.append(line)
-        strongest = sorted(word["reasons"], key=lambda r: (-abs(r[1]), r[0]))[:top]
-        lines += [f"       {weight:+.3f}  {name}" for name, weight in strongest if weight]
-    return lines
+        rival = "rival_head" in arc
+        choices.append(
+            Choice(
+                f"{m} {words[m]}",
+                told(arc["head"], arc["label"]),
+                None if gold is None else told(*gold[m - 1]),
+                None,
+                told(arc["rival_head"], arc["rival_label"]) if rival else "",
+                arc["score"] - arc["rival_score"] if rival else math.inf,
+                arc["reasons"],
+            )
+        )
+    return choices
 
 
 def _facts(model: ParserModel) -> list[tuple[str, str]]:
@@ -119,7 +152,7 @@ def _facts(model: ParserModel) -> list[tuple[str, str]]:
         ("learner", str(training.get("learner"))),
         (
             "trained on",
-            f"{training.get('sentences')} sentences, {training.get('tokens')} words",
+            f"{training.get('sentences', 0):,} sentences, {training.get('tokens', 0):,} words",
         ),
         *learner_facts(training),
         (
@@ -129,9 +162,11 @@ def _facts(model: ParserModel) -> list[tuple[str, str]]:
         ),
         (
             "probabilities",
-            certainty_fact(model.temperature) if model.order == 1 else "none: they need order 1",
+            certainty_fact(model.temperature)
+            if model.has_temperature
+            else "none: they need order 1 or projective trees",
         ),
-        ("weights", f"{sum(map(bool, weights))} of {len(weights)} are not 0"),
+        ("weights", f"{sum(map(bool, weights)):,} of {len(weights):,} are not 0"),
         ("taggers", ", ".join(t.target_name for t in model.taggers) or "none (gold tags)"),
         (f"{len(model.labels)} relations", " ".join(model.labels)),
     ]

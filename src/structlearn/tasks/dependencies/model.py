@@ -173,8 +173,8 @@ class ParserModel(StoredModel):
 
     @property
     def has_temperature(self) -> bool:
-        """Whether there are probabilities: sums over trees need order 1."""
-        return self.order == 1
+        """Whether there are probabilities: pairs of arcs have sums over projective trees alone."""
+        return self.order == 1 or self.projective
 
     # -- parsing --------------------------------------------------------------------------------
 
@@ -190,7 +190,7 @@ class ParserModel(StoredModel):
         if not len(corpus):
             return [], 0
         try:
-            trees, exact = self.core.predict(corpus._core, tags, self.lemmas, threads)
+            trees, exact = self.core.predict(corpus.core, tags, self.lemmas, threads)
         except LineError as error:
             raise error.in_file(corpus.path or "the corpus") from None
         return trees, exact

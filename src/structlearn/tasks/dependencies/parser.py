@@ -8,7 +8,7 @@ import os
 from collections.abc import Callable
 from functools import partial
 
-from ...estimators.declared import check_number, check_whole, parameter
+from ...estimators.declared import check_number, parameter
 from ...exceptions import CapabilityError
 from ...text.corpus import Corpus
 from ...text.dependency_tree import DependencyTree
@@ -57,9 +57,10 @@ class DependencyParser(TreeParser):
     is a tuple: (form, tag, head, relation), or all ten columns. Every tree must have one root and
     no cycle. Sentences to parse need no more than words, or (form, tag). Trees are
     :class:`~structlearn.text.DependencyTree`: lists of (head, relation), head 0 being the root.
-    Probabilities and the n best trees exist for order 1, by the matrix-tree theorem in O(n³), or
-    inside–outside for projective trees; parsers of order 2 raise ``CapabilityError``. Marginals
-    are, for each word, P((head, relation) | sentence). Files to parse are CoNLL-U, of which
+    Probabilities, draws and the n best trees exist for order 1, by the matrix-tree theorem in
+    O(n³), and for projective trees of either order, by inside–outside; parsers of order 2 without
+    ``projective=True`` raise ``CapabilityError``. Marginals are, for each word,
+    P((head, relation) | sentence). Files to parse are CoNLL-U, of which
     comments, multiword tokens and empty nodes stay; "columns", of which the first has the words;
     or "text", with a sentence on each line.
 
@@ -72,8 +73,8 @@ class DependencyParser(TreeParser):
         :class:`~structlearn.estimators.PassiveAggressive`. The cost is half a unit for each wrong
         head and half for each wrong relation. "svm" and "crf" minimise ½‖w‖² + C·Σ loss to a proven
         gap and take many times as long; the log loss ("crf", or temperature=1 with "adagrad") needs
-        order 1, where sums over trees are exact. Presets: passive-aggressive C 0.002; svm, crf C
-        0.1; adagrad eta0 0.02, delta 0, C infinite (no regulariser), 10 passes.
+        sums over trees: order 1, or projective trees. Presets: passive-aggressive C 0.002; svm, crf
+        C 0.1; adagrad eta0 0.02, delta 0, C infinite (no regulariser), 10 passes.
     projective : bool, default=False
         Only trees without crossing arcs.
     gold_tags : bool, default=False
@@ -145,19 +146,18 @@ class DependencyParser(TreeParser):
     _measure = "las"
     _joined = staticmethod(with_trees)
     _no_tree = partial(DependencyTree, (), ())
+    _no_marginals = list
 
     def _check(self) -> None:
         from ...estimators.named import check_learner
 
         super()._check()
         check_learner(self)
-        if self.order != 1 and (self.learner == "crf" or self.temperature):
-            from ...exceptions import CapabilityError
-
+        if self.order != 1 and not self.projective and (self.learner == "crf" or self.temperature):
             raise CapabilityError(
-                "the log loss (learner 'crf', or temperature > 0) needs order 1: sums over pairs "
-                "of arcs do not exist for non-projective trees and are not built for projective "
-                "ones. What works at order 2: "
+                "the log loss (learner 'crf', or temperature > 0) needs order=1 or "
+                "projective=True: over non-projective trees there are no exact sums of pairs of "
+                "arcs. What works here: "
                 + ", ".join(repr(learner) for learner in LEARNERS if learner != "crf")
             )
         check_number("least_share", self.least_share, above=True)
@@ -189,6 +189,7 @@ class DependencyParser(TreeParser):
         return list(self._fitted().labels)
 
     _model_kind = ParserModel
+    _title = "Dependency parser"
 
     @staticmethod
     def _told(model: ParserModel) -> dict[str, Any]:
@@ -227,34 +228,16 @@ class DependencyParser(TreeParser):
         return corpus, predicted_tags(self._fitted().taggers, corpus, self.n_threads)
 
     def predict_proba(self, X: Any, y: Any = None, *, gold_tags: bool | None = None) -> list[float]:
-        """Return P(tree | sentence) of the best trees, or of those in ``y`` (order 1)."""
-        sums = self._sums(X, gold_tags)
+        """Return P(tree | sentence) of the best trees, or of those in ``y``."""
+        found = self._ask_each(X, lambda given: list(self._sums(given, gold_tags)), lambda: None)
         if y is None:
-            return [one.probability() for one in sums]
-        found = list(sums)
+            return [1.0 if one is None else one.probability() for one in found]
         if len(found) != len(y):
             raise ValueError(f"there are {len(found)} sentences, y has {len(y)}")
-        return [one.probability(tree) for one, tree in zip(found, y, strict=True)]
-
-    def sample(
-        self, X: Any, n: int = 1, *, random_state: int = 0, gold_tags: bool | None = None
-    ) -> list[list[Any]]:
-        """Return n trees of each sentence, drawn from P(tree | sentence) (order 1).
-
-        Parameters
-        ----------
-        random_state : int, default=0
-            The same number gives the same trees.
-        gold_tags : bool, optional
-            As for :meth:`predict`.
-        """
-        number, seed = check_whole("n", n, 1), check_whole("random_state", random_state, 0)
-        sums = enumerate(self._sums(X, gold_tags))
-        return [one.sample(number, seed + i) for i, one in sums]
-
-    def entropy(self, X: Any, *, gold_tags: bool | None = None) -> list[float]:
-        """Return the entropy of P(tree | sentence) of each sentence in nats (order 1)."""
-        return [one.entropy() for one in self._sums(X, gold_tags)]
+        return [
+            float(not tree) if one is None else one.probability(tree)
+            for one, tree in zip(found, y, strict=True)
+        ]
 
     def _sentence(self, X: Any, number: int, gold: bool) -> tuple[Any, Any]:
         corpus = not_empty(read_treebank(X))
@@ -308,11 +291,10 @@ class DependencyParser(TreeParser):
             for m, arc in enumerate(explain_sentence(self, corpus, s)):
                 rival = (arc["rival_head"], arc["rival_label"]) if "rival_head" in arc else None
                 row = {"position": m, "token": words[m], "label": (arc["head"], arc["label"])}
-                reasons = sorted(arc["reasons"], key=lambda r: (-abs(r[1]), r[0]))
                 row |= {
                     "runner_up": rival,
                     "margin": arc["score"] - arc["rival_score"] if rival else math.inf,
-                    "contributions": [(name, w) for name, w in reasons if w],
+                    "contributions": arc["reasons"],
                 }
                 rows.append(row)
             found.append(rows)

@@ -49,7 +49,7 @@ def column_tags() -> Tags:
 
 def predicted_tags(taggers: Sequence[TaggerModel], corpus: Corpus, n_jobs: int = 1) -> Tags:
     """Return the tags that taggers predict for a corpus of CoNLL-U."""
-    return [(t.core.predict(corpus._core, b"", n_jobs), t.shown) for t in taggers]
+    return [(t.core.predict(corpus.core, b"", n_jobs), t.shown) for t in taggers]
 
 
 def tag_names(corpus: Corpus, tags: Tags, column: int) -> list[list[str]]:
@@ -58,5 +58,5 @@ def tag_names(corpus: Corpus, tags: Tags, column: int) -> list[list[str]]:
         return corpus.column(TAG_COLUMNS[column])
     numbers, names = tags[column]
     flat = [names[k] for k in memoryview(numbers).cast("B").cast("I")]
-    ends = accumulate((corpus._core.length(s) for s in range(len(corpus))), initial=0)
+    ends = accumulate((corpus.core.length(s) for s in range(len(corpus))), initial=0)
     return [flat[begin:end] for begin, end in pairwise(ends)]

@@ -142,7 +142,7 @@ class ParserFitting:
         p = self.parser
         train_tags, self.dev_tags, self.taggers = self._tags()
         try:
-            self.treebank = _core.ParserTreebank(self.corpus._core, train_tags, p.lemmas)
+            self.treebank = _core.ParserTreebank(self.corpus.core, train_tags, p.lemmas)
         except LineError as error:
             raise error.in_file(self.corpus.path or "the corpus") from None
         with Meter("learning which heads are likely", shown=bool(p.verbose)):

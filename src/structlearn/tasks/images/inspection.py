@@ -10,48 +10,44 @@ from typing import Any
 
 import numpy as np
 
-from ...drawing.overlay import overlay
-from ...drawing.page import facts_list, html_page
+from ...drawing.overlay import mark_errors, overlay
+from ...drawing.report import Choice, Report, Shown
 from ...estimators.named import learner_facts
 from ...features.pixel_pairs import PAIR_NAMES
 from ...io.image_folders import find_images, find_pairs, read_examples
 from ...io.images import png_bytes, read_image
 from ...metrics.overlap import compare
+from .decisions import explain
 from .model import SegmenterModel
 
-__all__ = [
-    "class_weights",
-    "inspect_segmenter_html",
-    "inspect_segmenter_text",
-    "pair_weights",
-]
+__all__ = ["class_weights", "inspect_segmenter", "pair_weights"]
 
-#: Images of a folder that a page shows.
-_MOST_SHOWN = 24
+#: Pixels along a side of an image in a page.
+_SIDE = 480
 
 _STYLE = """
-.row { display: grid; grid-template-columns: repeat(auto-fit, minmax(14rem, 1fr)); gap: .8rem;
-  background: var(--card); border: 1px solid var(--line); border-radius: .5rem; padding: .8rem;
-  margin: 0 0 1rem; }
-figure { margin: 0; } figcaption { color: var(--soft); font-size: .9rem; }
-img { width: 100%; height: auto; image-rendering: pixelated; border-radius: .25rem; }
-.name { grid-column: 1 / -1; overflow-wrap: anywhere; }
-.key { display: inline-flex; align-items: center; gap: .4rem; margin-right: 1rem; }
-.key i { width: 1rem; height: 1rem; border-radius: .2rem; border: 1px solid var(--line); }
-.cards { display: grid; gap: .8rem; grid-template-columns: repeat(auto-fill, minmax(18rem, 1fr)); }
-.card { background: var(--card); border: 1px solid var(--line); border-radius: .5rem;
-  padding: .6rem .8rem; } .card h3 { margin: 0 0 .4rem; font-size: 1rem; }
-td { padding: .1rem .6rem .1rem 0; font-size: .85rem; vertical-align: top; }
-td:first-child { text-align: right; font-variant-numeric: tabular-nums; }
-.for { color: var(--for); } .against { color: var(--against); }
+.row{display:grid;grid-template-columns:repeat(auto-fit,minmax(min(12rem,100%),1fr));gap:.8rem}
+figure{margin:0} figcaption{color:var(--soft);font-size:.9rem}
+img{width:100%;height:auto;image-rendering:pixelated;border-radius:.25rem}
+.key{display:inline-flex;align-items:center;gap:.4rem;margin-right:1rem}
+.key i{width:1rem;height:1rem;border-radius:.2rem;border:1px solid var(--line)}
 """
 
 
 def _facts(model: SegmenterModel) -> list[tuple[str, str]]:
     training = model.training
-    known = [n for n in ("learner", "images", "pixels", "passes", "n_models") if n in training]
-    facts = [(name.replace("_", " "), str(training[name])) for name in known]
-    facts += learner_facts(training)
+    passes = training.get("passes")
+    how = "" if passes is None else f", {passes} {'pass' if passes == 1 else 'passes'}"
+    facts = [
+        ("learner", str(training.get("learner"))),
+        *learner_facts(training),
+        (
+            "trained on",
+            f"{training.get('images', 0):,} images, {training.get('pixels', 0):,} pixels{how}",
+        ),
+    ]
+    if training.get("n_models", 1) > 1:
+        facts.append(("models", f"the mean of {training['n_models']}, with different seeds"))
     coding = model.coding
     labelled = f"{model.n_superpixels} superpixels" if model.n_superpixels else "every pixel"
     facts += [
@@ -64,10 +60,10 @@ def _facts(model: SegmenterModel) -> list[tuple[str, str]]:
     return facts
 
 
-def _weights(
+def class_weights(
     model: SegmenterModel, top: int, only: Sequence[str] | None
-) -> dict[str, list[tuple[float, str]]]:
-    """Return, by class, the features with the largest weights, against the mean of the classes."""
+) -> dict[str, list[tuple[str, float]]]:
+    """Return (name, weight) of the heaviest features by class, against the mean of the classes."""
     names = model.basis.names(model.features.names)
     centred = model.label - model.label.mean(axis=1, keepdims=True)
     if only is not None:
@@ -79,105 +75,134 @@ def _weights(
     for k, name in enumerate(model.coding.names):
         if only is None or name in only:
             order = np.argsort(-np.abs(centred[:, k]), kind="stable")[:top]
-            found[name] = [(float(centred[i, k]), names[i]) for i in order]
+            found[name] = [(names[i], float(centred[i, k])) for i in order]
     return found
 
 
-def class_weights(
-    model: SegmenterModel, top: int, only: Sequence[str] | None
-) -> dict[str, list[tuple[str, float]]]:
-    """Return (name, weight) of the heaviest features by class."""
-    return {k: [(name, w) for w, name in rows] for k, rows in _weights(model, top, only).items()}
+def pair_weights(model: SegmenterModel) -> list[tuple[str, float]]:
+    """Return (name, weight) of the features of neighbours with unequal classes, at most 0."""
+    return [(name, -float(w)) for name, w in zip(PAIR_NAMES, model.pair, strict=True)]
 
 
-def pair_weights(model: SegmenterModel) -> list[tuple[float, str]]:
-    return [(float(w), name) for w, name in zip(model.pair, PAIR_NAMES, strict=True)]
-
-
-def inspect_segmenter_text(
-    segmenter: Any, *, top: int, labels: Sequence[str] | None, source: Any
+def inspect_segmenter(
+    segmenter: Any,
+    top: int = 10,
+    source: Any = None,
+    labels: Sequence[str] | None = None,
+    most: int = 20,
+    page: bool = False,
 ) -> str:
-    """Return facts, weights, and shares of the classes in images, as text."""
-    model: SegmenterModel = segmenter._fitted()
-    lines = [f"{name}: {value}" for name, value in _facts(model)]
-    lines += ["", "what unequal neighbours lose"]
-    lines += [f"  {weight:9.3f}  {name}" for weight, name in pair_weights(model)]
-    for name, rows in _weights(model, top, labels).items():
-        lines += ["", name, *(f"  {weight:+9.3f}  {what}" for weight, what in rows)]
-    for name, _, found, gold in _segmented(segmenter, source):
-        shares = np.bincount(found.ravel(), minlength=len(model.coding.names)) / found.size
-        parts = zip(model.coding.names, shares, strict=True)
-        line = ", ".join(f"{kind} {100 * share:.1f} %" for kind, share in parts)
-        if gold is not None:
-            line += f"; IoU {100 * compare([gold], [found], len(shares)).mean_iou:.2f}"
-        lines += ["", f"{name}: {line}"]
-    return "\n".join(lines)
+    """Return what a segmenter has learned, and the classes of images, as text or as a page.
 
-
-def inspect_segmenter_html(
-    segmenter: Any, *, top: int, labels: Sequence[str] | None, source: Any
-) -> str:
-    """Return the same as a page without anything from outside, with the images beside it."""
+    Parameters
+    ----------
+    top : int
+        Features of each class.
+    source : path, optional
+        An image or a folder of them, with or without masks.
+    labels : list of str, optional
+        Only these classes.
+    most : int
+        The most images that are shown.
+    page : bool
+        As HTML, with the images, instead of text.
+    """
     model: SegmenterModel = segmenter._fitted()
+    report = Report(segmenter._title, _facts(model), "Strongest features, class by class")
+    report.what = "images"
+    report.style = _STYLE
+    report.features = {
+        "neighbours of unequal class": pair_weights(model),
+        **class_weights(model, top, labels),
+    }
     colours = model.coding.colours()
-    parts = ["<h1>What the segmenter has learned</h1>", facts_list(_facts(model)), "<p>"]
-    for name, colour in zip(model.coding.names, colours.tolist(), strict=True):
-        shade = "#{:02x}{:02x}{:02x}".format(*colour)
-        parts.append(f'<span class="key"><i style="background: {shade}"></i>{escape(name)}</span>')
-    parts.append("</p>")
-    for name, image, found, gold in _segmented(segmenter, source):
-        blank = np.full(found.shape, -1)
-        shown = [("image", blank), ("predicted", found)]
-        if gold is not None:
-            iou = compare([gold], [found], len(colours)).mean_iou
-            shown = [
-                ("image", blank),
-                ("gold", gold),
-                (f"predicted, IoU {100 * iou:.1f}", found),
-            ]
-        figures = "".join(
-            f'<figure><img alt="{escape(caption)}" src="{_inline(overlay(image, one, colours))}">'
-            f"<figcaption>{escape(caption)}</figcaption></figure>"
-            for caption, one in shown
-        )
-        parts.append(f'<div class="row"><div class="name">{escape(name)}</div>{figures}</div>')
-    parts.append("<h2>What unequal neighbours lose</h2>")
-    parts.append(_table(pair_weights(model)))
-    parts.append('<h2>Strongest features, class by class</h2><div class="cards">')
-    for name, rows in _weights(model, top, labels).items():
-        parts.append(f'<section class="card"><h3>{escape(name)}</h3>{_table(rows)}</section>')
-    parts.append("</div>")
-    return html_page("Segmenter", parts, _STYLE)
-
-
-def _table(rows: list[tuple[float, str]]) -> str:
-    cells = "".join(
-        f'<tr><td class="{"for" if w >= 0 else "against"}">{w:+.3f}</td><td>{escape(t)}</td></tr>'
-        for w, t in rows
+    report.key = "".join(
+        f'<span class="key"><i style="background:#{r:02x}{g:02x}{b:02x}"></i>{escape(name)}</span>'
+        for name, (r, g, b) in zip(model.coding.names, colours.tolist(), strict=True)
     )
-    return f"<table>{cells}</table>"
+    report.legend = 'Pixels that are wrong are <span class="red">red</span> in the last picture.'
+    shown, report.n_sentences = _segmented(segmenter, source, most)
+    for name, image, found, gold in shown:
+        report.has_gold = report.has_gold or gold is not None
+        report.sentences.append(
+            Shown(
+                [_choice(d, found.size) for d in explain(model, image, found)] if page else [],
+                _figures(image, found, gold, colours) if page else None,
+                _line(model, name, found, gold),
+                None if gold is None else _wrong(found, gold),
+                os.path.basename(name),
+            )
+        )
+    return report.html(top) if page else report.text(top)
+
+
+def _choice(decision: dict[str, Any], n_pixels: int) -> Choice:
+    share = f"{100 * decision['pixels'] / n_pixels:.1f} % of the image"
+    rest = (decision["runner_up"], decision["margin"], decision["contributions"])
+    return Choice(decision["label"], share, None, None, *rest)
+
+
+def _wrong(found: Any, gold: Any) -> tuple[int, int]:
+    known = gold >= 0
+    return int((found != gold)[known].sum()), int(known.sum())
+
+
+def _line(model: SegmenterModel, name: str, found: Any, gold: Any) -> str:
+    """Return the shares of the classes in an image, and how good they are."""
+    shares = np.bincount(found.ravel(), minlength=len(model.coding.names)) / found.size
+    parts = zip(model.coding.names, shares, strict=True)
+    line = ", ".join(f"{kind} {100 * share:.1f} %" for kind, share in parts)
+    if gold is not None:
+        line += f"; IoU {100 * compare([gold], [found], len(shares)).mean_iou:.2f}"
+    return f"{name}: {line}"
+
+
+def _figures(image: Any, found: Any, gold: Any, colours: Any) -> str:
+    """Return an image with its classes and errors, beside each other."""
+    shown = [("image", overlay(image, np.full(found.shape, -1), colours))]
+    if gold is not None:
+        iou = compare([gold], [found], len(colours)).mean_iou
+        shown.append(("gold", overlay(image, gold, colours)))
+        shown.append((f"predicted, IoU {100 * iou:.1f}", overlay(image, found, colours)))
+        shown.append(("errors", mark_errors(image, (found != gold) & (gold >= 0))))
+    else:
+        shown.append(("predicted", overlay(image, found, colours)))
+    figures = "".join(
+        f'<figure><img alt="{escape(caption)}" src="{_inline(one)}">'
+        f"<figcaption>{escape(caption)}</figcaption></figure>"
+        for caption, one in shown
+    )
+    return f'<div class="row">{figures}</div>'
 
 
 def _inline(picture: Any) -> str:
-    return "data:image/png;base64," + base64.b64encode(png_bytes(picture)).decode("ascii")
+    """Return a picture as the text of a link; large ones are thinned out."""
+    step = -(-max(picture.shape[:2]) // _SIDE)
+    small = np.ascontiguousarray(picture[::step, ::step])
+    return "data:image/png;base64," + base64.b64encode(png_bytes(small)).decode("ascii")
 
 
-def _segmented(segmenter: Any, source: Any) -> list[tuple[str, Any, Any, Any]]:
-    """Return name, image, predicted and (where there are masks) gold classes of images."""
+def _segmented(
+    segmenter: Any, source: Any, most: int
+) -> tuple[list[tuple[str, Any, Any, Any]], int]:
+    """Return name, image, predicted and gold classes (None without masks); how many there are."""
     if source is None:
-        return []
+        return [], 0
     model: SegmenterModel = segmenter._fitted()
     path = os.fspath(source)
     has_masks = os.path.isdir(path) and (
         os.path.isdir(os.path.join(path, "masks"))
         or any(os.path.splitext(f)[0].endswith("_mask") for f in os.listdir(path))
     )
+    named: list[tuple[str, Any, Any]]
     if has_masks:
-        examples = read_examples(find_pairs(path)[:_MOST_SHOWN])
-        named: list[tuple[str, Any, Any]] = [
-            (e.name, e.image, model.coding.encode(e.mask)) for e in examples
-        ]
+        pairs = find_pairs(path)
+        total = len(pairs)
+        examples = read_examples(pairs[:most])
+        named = [(e.name, e.image, model.coding.encode(e.mask)) for e in examples]
     else:
-        named = [(name, read_image(name), None) for name in find_images(path)[:_MOST_SHOWN]]
+        files = find_images(path)
+        total = len(files)
+        named = [(name, read_image(name), None) for name in files[:most]]
     found = model.segment_all([image for _, image, _ in named], threads=segmenter.n_threads)
-    return [(*one[:2], labels, one[2]) for one, labels in zip(named, found, strict=True)]
+    return [(*one[:2], labels, one[2]) for one, labels in zip(named, found, strict=True)], total

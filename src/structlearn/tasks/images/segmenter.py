@@ -176,6 +176,7 @@ class ImageSegmenter(LearnerParameters, FileTagger):
     # -- the model ------------------------------------------------------------------------------
 
     _model_kind = SegmenterModel
+    _title = "Image segmenter"
 
     @classmethod
     def from_model(cls, model: SegmenterModel) -> ImageSegmenter:
@@ -282,13 +283,15 @@ class ImageSegmenter(LearnerParameters, FileTagger):
         """Return what unequal neighbours lose by each feature of pairs of pixels."""
         from .inspection import pair_weights
 
-        return [("(unequal)", name, -w) for w, name in pair_weights(self._fitted())]
+        return [("(unequal)", name, w) for name, w in pair_weights(self._fitted())]
 
     def _decisions(self, X: Any) -> list[list[dict[str, Any]]]:
-        raise CapabilityError(
-            "the classes of pixels are decided together, and are not explained one by one. What "
-            "works: top_features, transitions"
-        )
+        from .decisions import explain
+
+        model: SegmenterModel = self._fitted()
+        images = read_images(X)
+        found = model.segment_all(images, threads=self.n_threads)
+        return [explain(model, *one) for one in zip(images, found, strict=True)]
 
     # -- judging --------------------------------------------------------------------------------
 

@@ -23,6 +23,7 @@ from ...text.segment_presets import SEGMENT_PRESETS, load_segment_templates
 from ...text.segment_templates import SegmentTemplates
 from ...text.templates import FeatureTemplates
 from ..tagging.fitting import Fitting
+from ..tagging.inspection import strongest
 from ..tagging.problem import LabelProblem, Weighted
 from .model import SegmentModel
 
@@ -32,6 +33,8 @@ Vector = npt.NDArray[np.float64]
 
 #: The longest segment, where the training text has longer ones and nothing else is asked for.
 _USUAL_LENGTH = 8
+#: Features of each label whose names a model has.
+_NAMED = 20
 
 
 class SegmentFitting(Fitting):
@@ -105,7 +108,8 @@ class SegmentFitting(Fitting):
             self.say(f"{self.n_cut} chunks are longer than {self.max_length} tokens and were cut")
         vocabulary = _core.SegmentVocabulary()
         try:
-            extractor = _core.SegmentExtractor(self.features, corpus._core, self.max_length, True)
+            extractor = _core.SegmentExtractor(self.features, corpus.core, self.max_length, True)
+            self._extractor = extractor
         except LineError as error:
             raise error.in_file(corpus.path or "the corpus") from None
         marks = self._marks(self.outputs)
@@ -165,7 +169,7 @@ class SegmentFitting(Fitting):
     def log_loss(self, model: Any, dev: Corpus) -> Any:
         """Return −Σ log P(gold segment | sentence) as a function of the temperature."""
         gold = self._marks(self.segments_of(dev)[0])
-        return lambda temperature: float(model.core.log_loss(dev._core, gold, temperature))
+        return lambda temperature: float(model.core.log_loss(dev.core, gold, temperature))
 
     def run(self, dev: Corpus | None) -> tuple[Any, Any]:
         """Learn; return the model and the record of the training."""
@@ -179,9 +183,27 @@ class SegmentFitting(Fitting):
         rows, n = problem.rows("segment", w), len(self.labels)
         arrays, _ = packed_table("segment", self.keys, *rows, n, self.tagger.prune)
         arrays.update((name, problem.table(name, w)) for name in ("start", "end", "transition"))
-        return SegmentModel(
+        model = SegmentModel(
             **self.common(), templates=self.templates, arrays=arrays, max_length=self.max_length
         )
+        if names:
+            model.training["strongest"] = self._strongest(rows)
+        return model
+
+    def _strongest(self, rows: tuple[Any, Any, Vector]) -> dict[str, list[list[Any]]]:
+        """Return [name, weight] of the features that speak most for and against each label.
+
+        Names are not kept while learning: these few are found again in the training text.
+        """
+        ranked = strongest(*rows, len(self.labels), _NAMED)
+        numbers = sorted({f for row in ranked for f, _ in row})
+        keys = np.frombuffer(self.keys, dtype=np.uint64)[numbers]
+        starts = (self._marks(self.outputs) >= 0).astype(np.uint8)
+        names = dict(zip(numbers, self._extractor.find_names(starts, keys), strict=True))
+        return {
+            label: [[names[f], round(w, 6)] for f, w in row]
+            for label, row in zip(self.labels, ranked, strict=True)
+        }
 
     def more(self) -> dict[str, Any]:
         """Return how many chunks were cut."""
@@ -190,7 +212,7 @@ class SegmentFitting(Fitting):
 
 def _check_labels(corpus: Corpus, target: int, some: bool = True) -> None:
     """Refuse a column that does not have the labels of chunks."""
-    strings = corpus._core.strings(target)
+    strings = corpus.core.strings(target)
     chunked = are_chunk_labels(strings) or (not some and all(k == OUTSIDE for k in strings))
     wrong = next((k for k in strings if k != OUTSIDE and not are_chunk_labels([k])), None)
     if not chunked:

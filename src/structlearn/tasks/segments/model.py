@@ -98,10 +98,10 @@ class SegmentModel(LabelModel):
     def segment_corpus(self, corpus: Corpus, threads: int = 1) -> list[list[tuple[int, int, str]]]:
         """Return the segments of each sentence: start, end and label."""
         try:
-            numbers = array("i", self.core.predict(corpus._core, threads))
+            numbers = array("i", self.core.predict(corpus.core, threads))
         except LineError as error:
             raise error.in_file(corpus.path or "the corpus") from None
-        ends = itertools.accumulate(map(corpus._core.length, range(len(corpus))), initial=0)
+        ends = itertools.accumulate(map(corpus.core.length, range(len(corpus))), initial=0)
         return [self._segments(numbers[a:b]) for a, b in itertools.pairwise(ends)]
 
     def _segments(self, numbers: Any) -> list[tuple[int, int, str]]:
@@ -115,15 +115,26 @@ class SegmentModel(LabelModel):
         """Return the n best labellings of one sentence, in IOB2, with their scores, best first."""
         from ...metrics.segments import to_labels
 
-        found = self.core.kbest(corpus._core, sentence, n)
+        found = self.core.kbest(corpus.core, sentence, n)
         return [(score, to_labels(self._segments(numbers))) for score, numbers in found]
+
+    def sample(self, corpus: Corpus, sentence: int, n: int, seed: int) -> list[list[str]]:
+        """Draw n labellings of one sentence, in IOB2."""
+        from ...metrics.segments import to_labels
+
+        drawn = self.core.sample(corpus.core, sentence, n, self.temperature or 1.0, seed)
+        return [to_labels(self._segments(numbers)) for numbers in drawn]
+
+    def entropy(self, corpus: Corpus, sentence: int) -> float:
+        """Return the entropy of the labellings of one sentence in nats."""
+        return float(self.core.entropy(corpus.core, sentence, self.temperature or 1.0))
 
     def marginals(
         self, corpus: Corpus, sentence: int, least: float
     ) -> dict[tuple[int, int, str], float]:
         """Return P(segment | sentence) where it is at least ``least``, start by start."""
         n_labels, width = len(self.labels), self.max_length
-        p = array("d", self.core.marginals(corpus._core, sentence, self.temperature or 1.0))
+        p = array("d", self.core.marginals(corpus.core, sentence, self.temperature or 1.0))
         found = {}
         for i, probability in enumerate(p):
             if probability >= least:

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from functools import partial
 
 from ... import _core
 from ...estimators.declared import check_whole, parameter
 from ...exceptions import LineError
-from ...text.sources import with_empty
+from ..base import Distribution
 from ..tagging.base import LabelTagger
 from .model import SegmentModel
 
@@ -90,6 +91,7 @@ class SegmentTagger(LabelTagger):
         "max_length": (1, _MOST_LENGTH),
     }
     _model_kind = SegmentModel
+    _title = "Segment tagger"
     _judged_by = "f1"
     _keeps_known = False
 
@@ -127,15 +129,14 @@ class SegmentTagger(LabelTagger):
             With or without the column of labels.
         """
         model: SegmentModel = self._fitted()
-        found: list[list[str]] = with_empty(
+        return self._ask_each(
             X, lambda given: model.label_corpus(self._read_input(given), self.n_threads), list
         )
-        return found
 
     def predict_segments(self, X: Any) -> list[list[tuple[int, int, str]]]:
         """Return the chunks of each sentence as (start, end, type), end exclusive."""
         model: SegmentModel = self._fitted()
-        found = with_empty(
+        found = self._ask_each(
             X, lambda given: model.segment_corpus(self._read_input(given), self.n_threads), list
         )
         return [[segment for segment in row if segment[2] != "O"] for row in found]
@@ -144,7 +145,7 @@ class SegmentTagger(LabelTagger):
         """Return the n best labellings of each sentence, in IOB2, with their scores, best first."""
         n = check_whole("n", n, 1)
         model: SegmentModel = self._fitted()
-        return self._asked(X, lambda corpus, s: model.kbest(corpus, s, n))
+        return self._asked(X, lambda corpus, s: model.kbest(corpus, s, n), lambda: [(0.0, [])])
 
     def predict_marginals(
         self, X: Any, least: float = 0.001
@@ -159,7 +160,7 @@ class SegmentTagger(LabelTagger):
             Segments with a smaller probability are left out.
         """
         model: SegmentModel = self._fitted()
-        return self._asked(X, lambda corpus, s: model.marginals(corpus, s, least))
+        return self._asked(X, lambda corpus, s: model.marginals(corpus, s, least), dict)
 
     def _certainties(
         self, X: Any, format: str | None, gold_tags: bool | None
@@ -175,29 +176,66 @@ class SegmentTagger(LabelTagger):
                 yield min(1.0, p[segment]), segment in true
 
     def _decisions(self, X: Any) -> list[list[dict[str, Any]]]:
-        """Compare the best labelling with the second best; no features have names."""
-        found = []
-        corpus = self._read_input(X)
-        for s, ranked in enumerate(self.predict_kbest(corpus, 2)):
-            rows = []
-            if len(ranked) > 1:
-                (score, best), (less, rival) = ranked
-                words = corpus.cells(s, 0)
-                for t, (label, runner_up) in enumerate(zip(best, rival, strict=True)):
-                    if label != runner_up:
-                        told = {"position": t, "token": words[t], "label": label}
-                        more = {"runner_up": runner_up, "margin": score - less}
-                        rows.append({**told, **more, "contributions": []})
-            found.append(rows)
-        return found
+        """Compare each segment with the best segmentation that does not have it."""
+        from .decisions import explain
 
-    def _asked(self, X: Any, ask: Any) -> list[Any]:
+        model: SegmentModel = self._fitted()
+        return self._asked(X, lambda corpus, s: explain(model, corpus, s), list)
+
+    def _choices(self, corpus: Corpus, gold: list[list[str | None]]) -> list[list[Any]]:
+        from ...drawing.report import Choice
+        from ...metrics.boundaries import chunks
+
+        words = corpus.column(1 if self._fitted().format == "conllu" else 0)
+
+        def told(s: int, begin: int, end: int, segments: list[Any]) -> str:
+            """Return segments as text: a label, or, elsewhere, labels with their words."""
+            if [(a, b) for a, b, _ in segments] == [(begin, end)]:
+                return str(segments[0][2])
+            inside = (f"{k} ({_shortened(words[s][a:b])})" for a, b, k in segments if k != "O")
+            return ", ".join(inside) or "O"
+
+        rows = []
+        for s, decisions in enumerate(self._decisions(corpus)):
+            right = chunks(gold[s])
+            row = []
+            for d in decisions:
+                begin, end, label = d["label"]
+                known = all(k is not None for k in gold[s][begin:end])
+                there = [(a, b, k) for a, b, k in right if a < end and begin < b]
+                covered = {t for a, b, _ in there for t in range(a, b)}
+                there += [(t, t + 1, "O") for t in range(begin, end) if t not in covered]
+                row.append(
+                    Choice(
+                        d["token"],
+                        label,
+                        told(s, begin, end, sorted(there)) if known else None,
+                        d["probability"],
+                        told(s, begin, end, d["runner_up"]),
+                        d["margin"],
+                        d["contributions"],
+                    )
+                )
+            rows.append(row)
+        return rows
+
+    def _asked(self, X: Any, ask: Any, empty: Any) -> list[Any]:
         """Return the answer for each sentence."""
+
+        def answer(given: Any) -> list[Any]:
+            corpus = self._read_input(given)
+            try:
+                return [ask(corpus, s) for s in range(len(corpus))]
+            except LineError as error:
+                raise error.in_file(corpus.path or "the corpus") from None
+
+        return self._ask_each(X, answer, empty)
+
+    def _distributions(self, X: Any, gold_tags: bool | None) -> Iterator[Distribution]:
+        model: SegmentModel = self._fitted()
         corpus = self._read_input(X)
-        try:
-            return [ask(corpus, s) for s in range(len(corpus))]
-        except LineError as error:
-            raise error.in_file(corpus.path or "the corpus") from None
+        for s in range(len(corpus)):
+            yield Distribution(partial(model.sample, corpus, s), partial(model.entropy, corpus, s))
 
     def _labeller(self, chosen: str, nbest: int, **columns: bool) -> Any:
         given = {"nbest": nbest > 1, "marginals": columns["marginals"], "known": columns["known"]}
@@ -229,3 +267,7 @@ class SegmentTagger(LabelTagger):
             except ValueError as error:
                 raise ValueError(f"sentence {number}, {error}") from None
         return written
+
+
+def _shortened(words: list[str]) -> str:
+    return " ".join(words if len(words) < 4 else [words[0], "…", words[-1]])

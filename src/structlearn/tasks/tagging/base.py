@@ -232,10 +232,15 @@ class LabelTagger(LearnerParameters, FileTagger):
         found = summarise(self, n, labels).top
         if not found:
             raise CapabilityError(
-                "the model has no names of features: a segment tagger stores none, and a tagger "
-                "only with names=True and without hash_bits. What works: transitions"
+                "the model has no names of features: it was trained by an earlier version. What "
+                "works: explain, transitions"
             )
         return found
+
+    def _phrases(self) -> Callable[[str], str]:
+        from ...text.phrases import Phrases
+
+        return Phrases(self._fitted().templates)
 
     def _pairs(self) -> list[tuple[str, str, float]]:
         from .inspection import summarise

@@ -203,7 +203,7 @@ class TokenFitting(Fitting):
         if start is not None and preset != "auto":
             named = preset
             if not isinstance(preset, FeatureTemplates):
-                named = load_templates(preset, tagger.functions)
+                named = templates_for(preset, tagger.functions, corpus, self.target)
             if named.to_json() != start.templates.to_json():
                 raise ValueError("start: the features are those of the earlier model, not others")
         if isinstance(preset, str) and preset == "auto":
@@ -216,7 +216,7 @@ class TokenFitting(Fitting):
             tagger.scheme = None
         if corpus.columns[self.target] in _BLANK_IS_A_VALUE and tagger.unknown == "_":
             tagger.unknown = ""
-        self.scheme_of_file = file_scheme(corpus._core.strings(self.target))
+        self.scheme_of_file = file_scheme(corpus.core.strings(self.target))
         if start is not None:
             check_start(start, tagger)
         self.corpus = self.in_scheme(corpus)
@@ -232,8 +232,8 @@ class TokenFitting(Fitting):
         """Return the corpus with labels of the scheme that the model is to learn."""
         if self.tagger.scheme != "iobes":
             return corpus
-        copy = Corpus(corpus._core.copy(), corpus.format, corpus.path)
-        copy._core.to_iobes(self.target, self.tagger.unknown)
+        copy = Corpus(corpus.core.copy(), corpus.format, corpus.path)
+        copy.core.to_iobes(self.target, self.tagger.unknown)
         return copy
 
     def _choose_templates(self, features: Any) -> FeatureTemplates:
@@ -246,7 +246,7 @@ class TokenFitting(Fitting):
             templates = features.copy()
             templates.functions.update(tagger.functions or {})
         else:
-            templates = load_templates(features, tagger.functions)
+            templates = templates_for(features, tagger.functions, self.corpus, self.target)
         if tagger.order > 1 and any(t.transition for t in templates.templates):
             raise ValueError("features of label pairs need order 1")
         chosen: FeatureTemplates = self.check_templates(templates)
@@ -298,7 +298,7 @@ class TokenFitting(Fitting):
                         corpus.path or "the corpus",
                         f"{label} {place} is not legal in the scheme {self.tagger.scheme!r}; "
                         "scheme 'iobes' converts the labels first",
-                        corpus._core.line_number(s, t),
+                        corpus.core.line_number(s, t),
                     )
                 before = label
 
@@ -316,8 +316,8 @@ class TokenFitting(Fitting):
         vocabulary = self.new_vocabulary()
         try:
             # An earlier model's lexica were made from other sentences.
-            self.extractor = _core.Extractor(self.features, corpus._core, self.start is None)
-            vocabulary.add(self.extractor, corpus._core, rows)
+            self.extractor = _core.Extractor(self.features, corpus.core, self.start is None)
+            vocabulary.add(self.extractor, corpus.core, rows)
         except LineError as error:
             raise error.in_file(corpus.path or "the corpus") from None
         self.freeze(vocabulary, rows)
@@ -360,7 +360,7 @@ class TokenFitting(Fitting):
         gold = array("i")
         for s in range(len(corpus)):
             gold.extend(index.get(label, -1) for label in corpus.cells(s, self.target))
-        return lambda temperature: float(model.core.log_loss(corpus._core, gold, temperature))
+        return lambda temperature: float(model.core.log_loss(corpus.core, gold, temperature))
 
     # -- the model ------------------------------------------------------------------------------
 
@@ -423,12 +423,26 @@ def default_target(tagger: Any, corpus: Corpus) -> str:
 
 def usual_features(corpus: Corpus, target: int, unknown: str) -> str:
     """Choose a preset by the labels: chunks, entities (mostly outside), or tags."""
-    strings = corpus._core.strings(target)
+    strings = corpus.core.strings(target)
     if not are_chunk_labels([k for k in strings if k != unknown]) or corpus.n_columns < 3:
         return "pos"
-    numbers = array("I", corpus._core.cell_numbers(target))
+    numbers = array("I", corpus.core.cell_numbers(target))
     outside = sum(1 for k in numbers if strings[k] == "O")
     return "ner" if outside > 0.6 * len(numbers) else "chunk"
+
+
+def templates_for(features: Any, functions: Any, corpus: Corpus, target: int) -> FeatureTemplates:
+    """Load templates; those of a preset that read tags are left out where no column has tags.
+
+    A file of words and labels has two columns, and the second one, called ``pos``, is the target.
+    """
+    templates = load_templates(features, functions)
+    tags = corpus.find_column("pos") if corpus.n_columns > 1 else None
+    if features in PRESETS and tags == target:
+        templates.templates = [
+            t for t in templates.templates if all(a.column != "pos" for a, _ in t.atoms)
+        ]
+    return templates
 
 
 def check_start(start: TaggerModel, tagger: Any) -> None:

@@ -270,16 +270,16 @@ class TaggerModel(LabelModel):
     def label_numbers(self, corpus: Corpus, threads: int = 1, known: Any = b"") -> list[array[int]]:
         """Return the numbers of the labels of each sentence."""
         try:
-            flat = array("i", self.core.predict(corpus._core, known, threads))
+            flat = array("i", self.core.predict(corpus.core, known, threads))
         except LineError as error:
             raise error.in_file(corpus.path or "the corpus") from None
-        length = corpus._core.length
+        length = corpus.core.length
         ends = itertools.accumulate((length(s) for s in range(len(corpus))), initial=0)
         return [flat[a:b] for a, b in itertools.pairwise(ends)]
 
     def reader(self, corpus: Corpus) -> _core.TaggerReader:
         """Return what answers questions about the sentences of a corpus, one by one."""
-        return _core.TaggerReader(self.core, corpus._core)
+        return _core.TaggerReader(self.core, corpus.core)
 
     # -- looking at the weights -----------------------------------------------------------------
 

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 from ... import _core
-from ...estimators.constraints import put_masks
+from ...estimators.forbidding import put_masks
 from ...estimators.outputs import class_weights, refuse_no_weight
 from ...features.rows import Examples, FeatureRows
 from ...io.weight_tables import packed_table
@@ -121,6 +121,23 @@ class LabelProblem(ArrayProblem):
         return values.copy() if block.mask is None else values + block.mask.ravel()
 
 
+class _Labellings(Sequence[Any]):
+    """The labels of each sentence, made when they are asked for; None: unknown."""
+
+    def __init__(self, labels: npt.NDArray[np.int64], ptr: npt.NDArray[np.int64]) -> None:
+        self._labels, self._ptr = labels, ptr
+
+    def __len__(self) -> int:
+        return len(self._ptr) - 1
+
+    def __getitem__(self, i: Any) -> Any:
+        if isinstance(i, slice):
+            return [self[k] for k in range(*i.indices(len(self)))]
+        i = range(len(self))[i]
+        labels = self._labels[self._ptr[i] : self._ptr[i + 1]]
+        return [None if k < 0 else k for k in labels.tolist()] if (labels < 0).any() else labels
+
+
 class TokenProblem(LabelProblem):
     """Tokens with their labels, a chain a sentence.
 
@@ -160,14 +177,11 @@ class TokenProblem(LabelProblem):
         if vocabulary.pair_size:
             blocks["transition"] = _pairs(arrays, vocabulary.pair_size, len(labels))
         known = self.gold_numbers.astype(np.int64)
-        outputs: list[Any] = np.split(known, sentence[1:-1])[: len(sentence) - 1]
-        for i in np.flatnonzero([(y < 0).any() for y in outputs]):
-            outputs[i] = [None if k < 0 else k for k in outputs[i].tolist()]
         self.order, self.n_labels = order, len(labels)
         structure = Chain(order=order)
         pair_block = str(structure.pair_block)
         named = {pair_block if name == "transition" else name: k for name, k in forbid.items()}
-        gold = GoldOutputs(outputs, known, sentence)
+        gold = GoldOutputs(_Labellings(known, sentence), known, sentence)
         super().__init__(structure, labels, blocks, gold, named, class_weight, sample_weight)
 
     @property

@@ -15,10 +15,10 @@ from typing import Any
 from ... import _core
 from ...exceptions import FileError
 from ...text.corpus import Corpus
-from ...text.presets import PRESETS, load_templates
+from ...text.presets import PRESETS
 from ...text.stream import CorpusStream
 from ...text.templates import FeatureTemplates
-from .fitting import TokenFitting, default_target, usual_features
+from .fitting import TokenFitting, default_target, templates_for, usual_features
 from .model import joined_names, split_names
 from .problem import TokenProblem
 
@@ -56,14 +56,14 @@ class StreamFitting(TokenFitting):
         """Yield the pieces in the scheme to be learned, each with an extractor of its features."""
         for piece in self.stream:
             corpus = self.in_scheme(piece)
-            yield corpus, _core.Extractor(self.features, corpus._core, False)
+            yield corpus, _core.Extractor(self.features, corpus.core, False)
 
     def problem(self) -> TokenProblem:
         """Return a problem without sentences: it knows which weights there are."""
         vocabulary = self.new_vocabulary()
         self.counts = {"sentences": 0, "tokens": 0}
         for corpus, extractor in self.extracted():
-            vocabulary.add(extractor, corpus._core, None)
+            vocabulary.add(extractor, corpus.core, None)
             self.counts["sentences"] += len(corpus)
             self.counts["tokens"] += corpus.n_tokens
         self.freeze(vocabulary, None)
@@ -78,7 +78,7 @@ class StreamFitting(TokenFitting):
 
     def _batches(self, native: _core.IntegerPerceptron) -> Iterator[_core.IntegerBatch]:
         for corpus, extractor in self.extracted():
-            rows = self.vocabulary.rows(extractor, corpus._core).arrays()
+            rows = self.vocabulary.rows(extractor, corpus.core).arrays()
             if (rows["label"] < 0).any():
                 raise FileError(self.stream.path, "streaming needs the label of every token")
             self.check_legal(corpus)
@@ -118,11 +118,11 @@ def _streamable(tagger: Any, corpus: Corpus) -> Any:
     if tagger.order is None:
         settled.order = 1
     name = tagger.features
+    target = corpus.find_column(default_target(tagger, corpus))
     if name == "auto":
-        target = corpus.find_column(default_target(tagger, corpus))
         name = usual_features(corpus, target, tagger.unknown)
     if isinstance(name, str) and name in PRESETS:
-        templates = load_templates(name, tagger.functions)
+        templates = templates_for(name, tagger.functions, corpus, target)
         plain = [t for t in templates.templates if all(a.kind != "lexicon" for a, _ in t.atoms)]
         settled.features = FeatureTemplates(plain, functions=tagger.functions)
         if tagger.scheme is None:

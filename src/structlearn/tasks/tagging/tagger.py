@@ -5,11 +5,12 @@ from __future__ import annotations
 import os
 from array import array
 from collections.abc import Iterator, Mapping, Sequence
+from functools import partial
 
 from ... import _core
 from ...estimators.declared import check_whole
 from ...text.corpus import Corpus
-from ...text.sources import with_empty
+from ..base import Distribution
 from .base import LabelTagger
 from .model import TaggerModel
 
@@ -91,6 +92,7 @@ class Tagger(LabelTagger):
     }
     _own_learners = ("hmm",)
     _model_kind = TaggerModel
+    _title = "Tagger"
 
     def _check(self) -> None:
         if self.scheme not in (None, "none", "bio", "iobes"):
@@ -162,10 +164,9 @@ class Tagger(LabelTagger):
         """
         model: TaggerModel = self._fitted()
         if known is None:
-            found: list[list[str]] = with_empty(
+            return self._ask_each(
                 X, lambda given: model.label_corpus(self._read_input(given), self.n_threads), list
             )
-            return found
         corpus = self._read_input(X)
         clamped = array("i")
         index = {name: i for i, name in enumerate(model.core.names)}
@@ -183,6 +184,9 @@ class Tagger(LabelTagger):
 
         Calibrated if the model was trained with a dev set, else computed from the raw scores.
         """
+        return self._ask_each(X, self._marginals, list)
+
+    def _marginals(self, X: Any) -> list[list[dict[str, float]]]:
         model: TaggerModel = self._fitted()
         corpus = self._read_input(X)
         names, n = model.shown, len(model.labels)
@@ -198,6 +202,18 @@ class Tagger(LabelTagger):
                 tokens.append(token)
             out.append(tokens)
         return out
+
+    def _distributions(self, X: Any, gold_tags: bool | None) -> Iterator[Distribution]:
+        model: TaggerModel = self._fitted()
+        corpus, temperature = self._read_input(X), model.temperature or 1.0
+        reader = model.reader(corpus)
+
+        def draw(s: int, n: int, seed: int) -> list[list[str]]:
+            rows = reader.sample(s, n, temperature, seed)
+            return [[model.shown[k] for k in row] for row in rows]
+
+        for s in range(len(corpus)):
+            yield Distribution(partial(draw, s), partial(reader.entropy, s, temperature))
 
     def _certainties(
         self, X: Any, format: str | None, gold_tags: bool | None
@@ -216,13 +232,44 @@ class Tagger(LabelTagger):
                 yield min(1.0, share), label == gold[s][t]
 
     def _decisions(self, X: Any) -> list[list[dict[str, Any]]]:
-        from .inspection import explain
+        from .decisions import explain
 
         return [[decision._asdict() for decision in row] for row in explain(self, X)]
+
+    def _choices(self, corpus: Corpus, gold: list[list[str | None]]) -> list[list[Any]]:
+        import math
+
+        from ...drawing.report import Choice
+        from .decisions import explain
+
+        model = self._fitted()
+        written = dict(zip(model.labels, model.shown, strict=True))
+        words = corpus.column(1 if model.format == "conllu" else 0)
+        labels = model.label_corpus(corpus, self.n_threads)
+        rows = []
+        for s, decisions in enumerate(explain(self, corpus)):
+            # Where no other label is possible there is nothing to explain.
+            row = [
+                Choice(word, label, right, None, "", math.inf, [])
+                for word, label, right in zip(words[s], labels[s], gold[s], strict=True)
+            ]
+            for d in decisions:
+                label, other = written[d.label], written[d.runner_up]
+                row[d.position] = row[d.position]._replace(
+                    probability=d.probability,
+                    runner_up=d.runner_up if other == label else other,  # of IOBES: B-, S-
+                    margin=d.margin,
+                    reasons=d.contributions,
+                )
+            rows.append(row)
+        return rows
 
     def predict_kbest(self, X: Any, n: int = 5) -> list[list[tuple[float, list[str]]]]:
         """Return the n best labellings of each sentence with their scores, best first."""
         n = check_whole("n", n, 1)
+        return self._ask_each(X, lambda given: self._ranked(given, n), lambda: [(0.0, [])])
+
+    def _ranked(self, X: Any, n: int) -> list[list[tuple[float, list[str]]]]:
         model: TaggerModel = self._fitted()
         corpus = self._read_input(X)
         reader = model.reader(corpus)

@@ -1,0 +1,53 @@
+// How open the choice of an output is.
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <limits>
+#include <vector>
+
+#include "structures/structure.hpp"
+
+namespace structlearn {
+
+struct Entropy {
+  double value = 0.0;               // in nats; 0 where no output is legal
+  double error = 0.0;               // how much of it rounding may have cost
+  double log_sum = kMinusInfinity;  // eps log sum exp(score / eps)
+};
+
+// The entropy of P(y) ~ exp(score(y) / eps), as the surprise of the best output and how much worse
+// the expected one is: that loses fewer digits than log Z less the expected score.
+inline Entropy entropy(const Structure& structure, const Layout& layout, const Scores& scores,
+                       double eps, Workspace& ws) {
+  Entropy found;
+  Output best;
+  const double most = structure.argmax(layout, scores, best, ws);
+  if (most == kMinusInfinity) return found;
+  std::vector<double> p(layout.parts, 0.0);
+  Marginals out;
+  for (std::size_t b = 0; b < kMaxBlocks; ++b) {
+    if (layout.block[b].present) out.block[b] = p.data() + layout.block[b].offset;
+  }
+  found.log_sum = structure.infer(layout, scores, eps, out, ws);
+  std::vector<std::uint32_t> parts;
+  structure.encode(layout, best, parts);
+  double size = std::abs(found.log_sum) + 2.0 * std::abs(most), lag = 0.0;
+  for (const std::uint32_t part : parts) p[part] -= 1.0;
+  for (std::size_t b = 0; b < kMaxBlocks; ++b) {
+    const Block& block = layout.block[b];
+    for (std::size_t j = 0; block.present && j < block.size(); ++j) {
+      const double q = p[block.offset + j];
+      if (q == 0.0) continue;
+      lag -= q * scores.block[b][j];
+      size += std::abs(q * scores.block[b][j]);
+    }
+  }
+  found.value = std::max(0.0, (found.log_sum - most + lag) / eps);
+  // The probabilities are themselves inexact in proportion to the scores: hence the square.
+  found.error = 8.0 * std::numeric_limits<double>::epsilon() * std::pow(1.0 + size / eps, 2);
+  return found;
+}
+
+}  // namespace structlearn

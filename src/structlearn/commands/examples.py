@@ -1,0 +1,123 @@
+"""Examples that end the help of each command."""
+
+from __future__ import annotations
+
+__all__ = ["EXAMPLES"]
+
+#: Command, as it is called -> what to write, and what that does.
+EXAMPLES: dict[str, tuple[tuple[str, str], ...]] = {
+    "structlearn": (
+        ("structlearn demo", "a tour on built-in data"),
+        ("structlearn train ner train.txt --model names.model", "learn to find names"),
+    ),
+    "structlearn train": (
+        ("structlearn train pos train.conllu --model tags.model", "a part-of-speech tagger"),
+        ("structlearn train parser --help", "what the training of a parser takes"),
+    ),
+    "structlearn train tagger": (
+        (
+            "structlearn train tagger train.txt --model tags.model --dev dev.txt",
+            "keep the pass that is best on dev.txt",
+        ),
+        (
+            "structlearn train tagger train.conllu --target xpos --learner crf --model xpos.model",
+            "another column, another learner",
+        ),
+    ),
+    "structlearn train pos": (
+        ("structlearn train pos train.conllu --model tags.model", "the column upos"),
+        ("structlearn train pos words.csv --model tags.model --n-models 1", "one model: faster"),
+    ),
+    "structlearn train chunks": (
+        (
+            "structlearn train chunks train.txt --model chunks.model --dev dev.txt",
+            "lines such as: He PRP B-NP",
+        ),
+        (
+            "structlearn train chunks train.txt --learner crf --C 0.3 --model chunks.model",
+            "a conditional random field",
+        ),
+    ),
+    "structlearn train ner": (
+        (
+            "structlearn train ner train.txt --model names.model --dev dev.txt",
+            "lines such as: Paris B-LOC",
+        ),
+        (
+            "structlearn train ner train.jsonl --model names.model",
+            '{"tokens": [...], "tags": [...]}',
+        ),
+    ),
+    "structlearn train segments": (
+        (
+            "structlearn train segments train.txt --model names.model --dev dev.txt",
+            "lines such as: Paris NNP B-LOC",
+        ),
+        (
+            "structlearn train segments train.txt --learner crf --max-length 5 --model names.model",
+            "probabilities of segments; at most five words long",
+        ),
+    ),
+    "structlearn train parser": (
+        (
+            "structlearn train parser train.conllu --model parser.model --dev dev.conllu",
+            "the most accurate",
+        ),
+        (
+            "structlearn train parser train.conllu --order 1 --model fast.model",
+            "single arcs only: much faster",
+        ),
+    ),
+    "structlearn train constituency": (
+        (
+            "structlearn train constituency train.mrg.gz --model trees.model --dev dev.mrg",
+            "trees such as: (S (NP (NNS Fish)) (VP (VBP sleep)))",
+        ),
+        (
+            "structlearn train constituency train.mrg --learner pcfg --model grammar.model",
+            "count the rules: seconds",
+        ),
+    ),
+    "structlearn train segmenter": (
+        (
+            "structlearn train segmenter FOLDER --model shapes.model",
+            "FOLDER has images/ and masks/, paired by name",
+        ),
+        (
+            "structlearn train segmenter FOLDER --superpixels 500 --model regions.model",
+            "regions instead of pixels",
+        ),
+    ),
+    "structlearn predict": (
+        ("structlearn predict tags.model input.txt --output labelled.txt", "a file"),
+        (
+            "echo 'Fish sleep .' | structlearn predict tags.model - --format text",
+            "a sentence, its words separated by spaces",
+        ),
+    ),
+    "structlearn evaluate": (
+        (
+            "structlearn evaluate tags.model test.txt --confusions 10",
+            "scores, and what is confused",
+        ),
+        ("structlearn evaluate tags.model test.txt --json", "the same for programs"),
+    ),
+    "structlearn inspect": (
+        ("structlearn inspect tags.model --label NOUN --top 5", "features for and against a label"),
+        (
+            "structlearn inspect tags.model --sentence 'Fish sleep .' --html page.html",
+            "a page on what decided",
+        ),
+    ),
+    "structlearn demo": (
+        ("structlearn demo", "1500 sentences, some seconds"),
+        ("structlearn demo --files data", "small files to try the other commands on"),
+    ),
+    "structlearn workbench": (
+        ("structlearn workbench", "open the page in a browser"),
+        (
+            "structlearn workbench tags.model --no-browser",
+            "print its link; the page can try tags.model on your text",
+        ),
+    ),
+}

@@ -1,0 +1,148 @@
+"""What the kernels share: types, sizes, and sums that −∞ does not break."""
+
+from __future__ import annotations
+
+import struct
+from typing import Any
+
+import triton
+import triton.language as tl
+
+import torch
+
+__all__ = [
+    "LOG2E",
+    "accumulator",
+    "accumulator_dtype",
+    "block_of",
+    "finite_max",
+    "halves",
+    "launch",
+    "length_of",
+    "log_add",
+    "number",
+    "share",
+    "warps_of",
+]
+
+LOG2E = 1.4426950408889634
+
+
+def accumulator(x: torch.Tensor) -> Any:
+    """Return the type to compute in, as Triton names it: float64 stays, all else is float32."""
+    return tl.float64 if x.dtype == torch.float64 else tl.float32
+
+
+def accumulator_dtype(x: torch.Tensor) -> torch.dtype:
+    """Return the same as PyTorch names it."""
+    return torch.float64 if x.dtype == torch.float64 else torch.float32
+
+
+def block_of(n: int, least: int = 16) -> int:
+    """Return the power of two that holds n numbers."""
+    return max(least, triton.next_power_of_2(n))
+
+
+def warps_of(elements: int, per_thread: int = 64) -> int:
+    """Return how many warps hold a tile, with this number of elements for each thread."""
+    return min(16, max(1, triton.next_power_of_2(elements // (32 * per_thread))))
+
+
+def halves(x: float) -> tuple[float, float]:
+    """Return two numbers that float32 holds, and whose sum is x to the precision of float64.
+
+    Numbers are handed to kernels as float32.
+    """
+    high = struct.unpack("f", struct.pack("f", x))[0]
+    return high, x - high
+
+
+_POINTERS: dict[int, int] = {}
+_COMPILED: dict[Any, Any] = {}
+
+
+def launch(
+    kernel: Any, grid: tuple[int, ...], *args: Any, options: dict[str, int], **constants: Any
+) -> None:
+    """Launch a kernel, past Triton's own look at the arguments where it has been compiled before.
+
+    That look takes longer than many of these kernels do. The key here tells apart more than Triton
+    does: types, whether addresses are multiples of 16, and numbers. Tensors come first and are
+    handed on as addresses, so that the driver is not asked where each of them lies.
+    """
+    device = args[0].get_device()
+    if device >= 0 and device != torch.cuda.current_device():
+        with torch.cuda.device(device):
+            launch(kernel, grid, *args, options=options, **constants)
+        return
+    name = id(kernel)
+    count = _POINTERS.get(name)
+    if count is None:
+        count = _POINTERS[name] = sum(n.endswith("_ptr") for n in kernel.arg_names)
+    tensors, numbers = args[:count], args[count:]
+    addresses = [t.data_ptr() for t in tensors]
+    bits = 0
+    for address in addresses:
+        bits |= address
+    key = (
+        name, device, *[t.dtype for t in tensors], *numbers, *constants.values(),
+        *options.values(), bits % 16 == 0 or tuple(a % 16 == 0 for a in addresses),
+    )  # fmt: skip
+    found = _COMPILED.get(key)
+    if found is None:
+        compiled = kernel[grid](*args, **constants, **options)
+        if compiled is not None:  # as by the interpreter
+            if len(_COMPILED) >= 4096:
+                _COMPILED.clear()
+            rest = [constants[n] for n in kernel.arg_names[len(args) :]]
+            _COMPILED[key] = (compiled, rest)
+        return
+    compiled, rest = found
+    x, y, z = (*grid, 1, 1)[:3]
+    compiled.run(
+        x, y, z, torch._C._cuda_getCurrentRawStream(device),
+        compiled.function, compiled.packed_metadata, None, None, None,
+        *addresses, *numbers, *rest,
+    )  # fmt: skip
+
+
+@triton.jit
+def number(high, low, ACC: tl.constexpr):
+    """The number of which these are the halves."""
+    return tl.full((), high, ACC) + tl.full((), low, ACC)
+
+
+@triton.jit
+def length_of(length_ptr, b, longest):
+    """The length of an example within 0..longest, and NaN where it is out of range, else 0."""
+    given = tl.load(length_ptr + b)
+    n = tl.minimum(tl.maximum(given, 0), longest).to(tl.int32)
+    bad = (given < 1) | (given > longest)
+    return n, tl.where(bad, float("nan"), 0.0).to(tl.float64)
+
+
+@triton.jit
+def finite_max(x, axis: tl.constexpr):
+    """The largest number along an axis, 0 where there is none above −∞."""
+    m = tl.max(x, axis=axis)
+    return tl.where(m == float("-inf"), 0.0, m)
+
+
+@triton.jit
+def log_add(m, s, x, ACC: tl.constexpr):
+    """Add a block of terms 2^x, a row each, to the sums s · 2^m.
+
+    Logarithms are float64, so that charts of any size lose no digits; what is left of them when the
+    largest is taken off is small enough for ACC.
+    """
+    top = tl.maximum(m, tl.max(x, axis=1))
+    safe = tl.where(top == float("-inf"), 0.0, top)
+    s = s * tl.exp2((m - safe).to(ACC)) + tl.sum(tl.exp2((x - safe[:, None]).to(ACC)), axis=1)
+    return top, s
+
+
+@triton.jit
+def share(x, total, ACC: tl.constexpr):
+    """2^(x − total), 0 where x is −∞."""
+    legal = x > float("-inf")
+    return tl.where(legal, tl.exp2((x - tl.where(legal, total, 0.0)).to(ACC)), 0.0)

@@ -1,0 +1,270 @@
+"""What the operators know of a structure: how padded tensors are cut into examples, and back."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+import torch
+
+from ...structures.base import Structure
+from ...structures.threads import n_threads
+
+__all__ = [
+    "IGNORE",
+    "UNUSED",
+    "Kind",
+    "Tensors",
+    "lengths_to_mask",
+    "on_gpu",
+    "say_once",
+]
+
+#: A label that is not known, or padding.
+IGNORE = -100
+#: A place where the output has nothing: inside of a segment, no span.
+UNUSED = -1
+
+Tensors = list[torch.Tensor]
+
+_SAID: set[str] = set()
+
+
+class Kind:
+    """A structure with the names of the score blocks that a call gives it.
+
+    Parameters
+    ----------
+    structure : Structure
+    names : tuple of str
+        The blocks, the main one first.
+    shared : tuple of bool
+        Which of them all examples share: they come without the axis of the batch.
+    """
+
+    #: The block that scores the parts an output is made of.
+    main: str
+    #: Whether what :meth:`cut` returns is whole rows, one after another in memory.
+    cuts_leave_rows = False
+
+    def __init__(
+        self, structure: Structure, names: tuple[str, ...], shared: tuple[bool, ...]
+    ) -> None:
+        self.structure = structure
+        self.names = names
+        self.shared = shared
+
+    @classmethod
+    def key(cls, structure: Structure) -> Any:
+        """Return what tells two structures apart for which the same computations are done."""
+        raise NotImplementedError
+
+    @classmethod
+    def rank(cls, structure: Structure, name: str, rank: int) -> bool:
+        """Tell whether a tensor of this rank, given for a block, is one for all examples.
+
+        Raises ValueError where the block cannot have this rank.
+        """
+        raise NotImplementedError
+
+    @classmethod
+    def check(cls, structure: Structure, scores: dict[str, torch.Tensor]) -> None:
+        """Raise ValueError where the shapes do not fit together."""
+        raise NotImplementedError
+
+    def longest(self, main: torch.Tensor) -> int:
+        """Return the length of an example that fills the main block."""
+        return main.shape[1]
+
+    def cut(self, name: str, block: Any, n: int) -> Any:
+        """Return the part of one example's block that an example of length n has, as a view."""
+        raise NotImplementedError
+
+    # -- through the core -----------------------------------------------------------------------
+
+    def examples(self, scores: Tensors, lengths: torch.Tensor) -> dict[str, Any]:
+        """Return the scores as the library takes a batch: NumPy views where the type allows it."""
+        n = lengths.tolist()
+        found: dict[str, Any] = {}
+        for name, shared, block in zip(self.names, self.shared, scores, strict=True):
+            array = block.detach().to("cpu", torch.float64).numpy()
+            if shared:
+                found[name] = np.ascontiguousarray(array)
+            else:
+                found[name] = [self.cut(name, a, k) for a, k in zip(array, n, strict=True)]
+        return found
+
+    def threads(self) -> int | None:
+        """Return how many threads the core may use: as many as PyTorch."""
+        return torch.get_num_threads() if self.structure.runs_on_threads else None
+
+    def part_shapes(self, scores: Tensors) -> list[tuple[int, ...]]:
+        """Return the shape of each block's gradient: one for each example, shared or not."""
+        batch = scores[0].shape[0]
+        return [
+            (batch, *block.shape) if shared else tuple(block.shape)
+            for block, shared in zip(scores, self.shared, strict=True)
+        ]
+
+    def infer_core(
+        self, scores: Tensors, lengths: torch.Tensor, temperature: float
+    ) -> tuple[torch.Tensor, Tensors]:
+        """Return values and gradients by block, in float64 on the CPU."""
+        if temperature > 0 and self.cuts_leave_rows:
+            return self._infer_in_place(scores, lengths, temperature)
+        found: Any = self.structure.infer(
+            temperature=temperature, n_jobs=self.threads(), **self.examples(scores, lengths)
+        )
+        parts = []
+        n = lengths.tolist()
+        for name, shared, shape in zip(
+            self.names, self.shared, self.part_shapes(scores), strict=True
+        ):
+            block = torch.zeros(shape, dtype=torch.float64)
+            for array, k, (_, p) in zip(block.numpy(), n, found, strict=True):
+                (array if shared else self.cut(name, array, k))[...] = p[name]
+            parts.append(block)
+        return torch.tensor([value for value, _ in found], dtype=torch.float64), parts
+
+    def _infer_in_place(
+        self, scores: Tensors, lengths: torch.Tensor, temperature: float
+    ) -> tuple[torch.Tensor, Tensors]:
+        """Return the same, written by the core where it belongs."""
+        structure: Any = self.structure
+        _, theta, size = structure._convert(self.examples(scores, lengths))
+        parts = [torch.zeros(shape, dtype=torch.float64) for shape in self.part_shapes(scores)]
+        n = lengths.tolist()
+        columns = {
+            name: list(block.numpy())
+            if shared
+            else [self.cut(name, a, k) for a, k in zip(block.numpy(), n, strict=True)]
+            for name, shared, block in zip(self.names, self.shared, parts, strict=True)
+        }
+        value = structure._core.infer_batch(
+            theta, columns, size, float(temperature), False, n_threads(self.threads())
+        )
+        return torch.from_numpy(value), parts
+
+    def argmax_core(self, scores: Tensors, lengths: torch.Tensor) -> tuple[torch.Tensor, Tensors]:
+        """Return the values of the best outputs and these, on the CPU."""
+        found = self.structure.solve(n_jobs=self.threads(), **self.examples(scores, lengths))
+        value = torch.tensor([solution.value for solution in found], dtype=torch.float64)
+        return value, self.pack([solution.output for solution in found], scores, lengths)
+
+    # -- on the device --------------------------------------------------------------------------
+
+    def has_kernel(self, scores: Tensors, temperature: float) -> bool:
+        """Tell whether there is a kernel for ``infer``."""
+        return False
+
+    def has_argmax_kernel(self, scores: Tensors) -> bool:
+        """Tell whether there is a kernel for ``argmax``."""
+        return False
+
+    def infer_kernel(
+        self, scores: Tensors, lengths: torch.Tensor, temperature: float
+    ) -> tuple[torch.Tensor, Tensors]:
+        """Return values (float64) and gradients by block, on the device."""
+        raise NotImplementedError
+
+    def loss_kernel(
+        self,
+        raised: torch.Tensor,
+        scores: Tensors,
+        lengths: torch.Tensor,
+        y: Tensors,
+        temperature: float,
+    ) -> tuple[torch.Tensor, Tensors]:
+        """Return infer of all outputs, with ``raised`` for the main block, less that within y."""
+        batch = len(raised)
+        others = [
+            block if is_shared else torch.cat([block, block])
+            for block, is_shared in zip(scores[1:], self.shared[1:], strict=True)
+        ]
+        main = torch.cat([raised, self.clamped(scores, lengths, y).to(raised)])
+        both, grads = self.infer_kernel([main, *others], lengths.repeat(2), temperature)
+        return both[:batch] - both[batch:], [p[:batch] - p[batch:] for p in grads]
+
+    def argmax_kernel(self, scores: Tensors, lengths: torch.Tensor) -> tuple[torch.Tensor, Tensors]:
+        """Return the values of the best outputs and these, on the device."""
+        raise NotImplementedError
+
+    # -- outputs --------------------------------------------------------------------------------
+
+    def output_shapes(self, scores: Tensors) -> list[tuple[int, ...]]:
+        """Return the shapes of the tensors that hold a batch of outputs."""
+        raise NotImplementedError
+
+    def pack(self, outputs: Sequence[Any], scores: Tensors, lengths: torch.Tensor) -> Tensors:
+        """Return outputs of the library, one for each example, as padded tensors."""
+        raise NotImplementedError
+
+    def unpack(self, y: Tensors, lengths: torch.Tensor) -> list[Any]:
+        """Return the library's outputs that padded tensors stand for."""
+        raise NotImplementedError
+
+    def read(self, y: Any, scores: dict[str, torch.Tensor], lengths: torch.Tensor) -> Tensors:
+        """Return gold outputs as padded tensors on the device of the scores.
+
+        Takes the tensors themselves, or a list of the library's outputs.
+        """
+        main = scores[self.main]
+        blocks = [scores[name] for name in self.names]
+        shapes = self.output_shapes(blocks)
+        if not isinstance(y, (list, tuple)) or (y and isinstance(y[0], torch.Tensor)):
+            given = list(y) if isinstance(y, (list, tuple)) else [y]
+        else:
+            given = [t.to(main.device) for t in self.pack(y, blocks, lengths)]
+        if len(given) != len(shapes):
+            raise ValueError(f"y must be {len(shapes)} tensors here, got {len(given)}")
+        for tensor, shape in zip(given, shapes, strict=True):
+            if not isinstance(tensor, torch.Tensor) or tuple(tensor.shape) != shape:
+                got = tuple(tensor.shape) if isinstance(tensor, torch.Tensor) else type(tensor)
+                raise ValueError(f"y has shape {got}, expected {shape}")
+            if tensor.is_floating_point() or tensor.is_complex() or tensor.dtype == torch.bool:
+                raise ValueError(f"y must hold whole numbers, got {tensor.dtype}")
+            if tensor.device != main.device:
+                raise ValueError(f"y is on {tensor.device}, {self.main} on {main.device}")
+        return [tensor.long() for tensor in given]
+
+    def check_labels(self, y: Tensors, scores: dict[str, torch.Tensor], inside: Any) -> None:
+        """Raise ValueError where a gold label is out of range; looks at the values."""
+        raise NotImplementedError
+
+    def allowed(self, y: Tensors, scores: Tensors, lengths: torch.Tensor) -> torch.Tensor:
+        """Return which parts of the main block an output may have that y does not exclude."""
+        raise NotImplementedError
+
+    def clamped(self, scores: Tensors, lengths: torch.Tensor, y: Tensors) -> torch.Tensor:
+        """Return the main block, −∞ where y excludes a part."""
+        return torch.where(self.allowed(y, scores, lengths), scores[0], float("-inf"))
+
+    def costs(
+        self, y: Tensors, table: torch.Tensor | None, scores: Tensors, lengths: torch.Tensor
+    ) -> tuple[torch.Tensor, torch.Tensor | None]:
+        """Return (c of the main block, c₀) of the Hamming cost, or of a table δ(gold, label)."""
+        raise NotImplementedError
+
+
+def on_gpu(x: torch.Tensor) -> bool:
+    """Tell whether kernels can compute with a tensor."""
+    return x.is_cuda
+
+
+def lengths_to_mask(lengths: torch.Tensor, size: int) -> torch.Tensor:
+    """Return (B, size): whether a position is within the length."""
+    return torch.arange(size, device=lengths.device)[None, :] < lengths[:, None]
+
+
+def say_once(what: str) -> None:
+    """Warn that the core computes what has no kernel; once for each kind of query."""
+    if what not in _SAID:
+        _SAID.add(what)
+        warnings.warn(
+            f"{what} has no kernel for CUDA: the core computes it, on the CPU",
+            UserWarning,
+            stacklevel=3,
+        )

@@ -1,0 +1,143 @@
+"""Constituent trees without a grammar: labelled spans."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+import torch
+
+from ...structures import Constituency
+from ...structures.base import Structure
+from .base import IGNORE, UNUSED, Kind, Tensors
+
+__all__ = ["ConstituentKind"]
+
+
+class ConstituentKind(Kind):
+    """Span (B, n, n + 1, R), ``span[b, i, j, r]`` for label r over the words i..j − 1.
+
+    Outputs are (B, n, n + 1): the label of each span of the binary tree, 0 where it has none, −1
+    where the tree has no span, −100 for padding.
+    """
+
+    main = "span"
+    structure: Constituency
+
+    @classmethod
+    def key(cls, structure: Structure) -> Any:
+        return ("constituents",)
+
+    @classmethod
+    def rank(cls, structure: Structure, name: str, rank: int) -> bool:
+        if rank != 4:
+            raise ValueError(f"span has {rank} axes, expected 4: (batch, words, words + 1, labels)")
+        return False
+
+    @classmethod
+    def check(cls, structure: Structure, scores: dict[str, torch.Tensor]) -> None:
+        shape = tuple(scores["span"].shape)
+        if shape[2] != shape[1] + 1 or shape[3] < 1:
+            raise ValueError(
+                f"span has shape {shape}, expected ({shape[0]}, {shape[1]}, {shape[1] + 1}, labels)"
+            )
+
+    def cut(self, name: str, block: Any, n: int) -> Any:
+        return block[:n, : n + 1]
+
+    # -- on the device --------------------------------------------------------------------------
+
+    def has_kernel(self, scores: Tensors, temperature: float) -> bool:
+        return True
+
+    def has_argmax_kernel(self, scores: Tensors) -> bool:
+        return True
+
+    def infer_kernel(
+        self, scores: Tensors, lengths: torch.Tensor, temperature: float
+    ) -> tuple[torch.Tensor, Tensors]:
+        from ..kernels.span_labels import span_infer
+
+        value, grad = span_infer(scores[0], lengths, temperature)
+        return value, [grad]
+
+    def loss_kernel(
+        self,
+        raised: torch.Tensor,
+        scores: Tensors,
+        lengths: torch.Tensor,
+        y: Tensors,
+        temperature: float,
+    ) -> tuple[torch.Tensor, Tensors]:
+        from ..kernels.span_labels import span_loss
+
+        value, grad = span_loss(raised, scores[0], y[0], lengths, temperature)
+        return value, [grad]
+
+    def argmax_kernel(self, scores: Tensors, lengths: torch.Tensor) -> tuple[torch.Tensor, Tensors]:
+        value, (p,) = self.infer_kernel(scores, lengths, 0.0)
+        chart = torch.where(p.sum(dim=3) > 0, p.argmax(dim=3), UNUSED)
+        return value, [torch.where(self._inside(lengths, p.shape[1]), chart, IGNORE)]
+
+    def _inside(self, lengths: torch.Tensor, N: int) -> torch.Tensor:
+        """Return (B, N, N + 1): the spans of the sentences."""
+        i = torch.arange(N, device=lengths.device)[:, None]
+        j = torch.arange(N + 1, device=lengths.device)
+        return (i < j) & (j <= lengths[:, None, None])
+
+    # -- outputs --------------------------------------------------------------------------------
+
+    def output_shapes(self, scores: Tensors) -> list[tuple[int, ...]]:
+        return [tuple(scores[0].shape[:3])]
+
+    def pack(self, outputs: Sequence[Any], scores: Tensors, lengths: torch.Tensor) -> Tensors:
+        shape = scores[0].shape
+        chart = np.full(shape[:3], IGNORE, dtype=np.int64)
+        for b, (spans, n) in enumerate(zip(outputs, lengths.tolist(), strict=True)):
+            end = max((end for _, end, _ in spans), default=0)
+            if end > n:
+                raise ValueError(f"y has a tree over {end} words, the sentence has {n}")
+            R = max([shape[3], *(k + 1 for _, _, k in spans if k is not None)])
+            known = [(i, j, k if k is not None else 1) for i, j, k in spans]
+            counts = self.structure.encode(known, span=np.zeros((n, n + 1, max(R, 2))))["span"]
+            labels = np.where(counts.any(axis=2), counts.argmax(axis=2), UNUSED)
+            for i, j, k in spans:
+                if k is None:
+                    labels[i, j] = IGNORE
+            upper = np.arange(n)[:, None] < np.arange(n + 1)
+            chart[b, :n, : n + 1] = np.where(upper, labels, IGNORE)
+        return [torch.from_numpy(chart)]
+
+    def unpack(self, y: Tensors, lengths: torch.Tensor) -> list[Any]:
+        found = []
+        for chart, n in zip(y[0].cpu().numpy(), lengths.tolist(), strict=True):
+            spans = [
+                (i, j, int(chart[i, j]))
+                for i in range(n)
+                for j in range(n, i, -1)
+                if chart[i, j] > 0
+            ]
+            found.append(spans)
+        return found
+
+    def check_labels(self, y: Tensors, scores: dict[str, torch.Tensor], inside: Any) -> None:
+        R = scores["span"].shape[3]
+        if bool(((y[0] >= R) & self._inside(inside.sum(dim=1), y[0].shape[1])).any()):
+            raise ValueError(f"y has labels beyond 0..{R - 1}")
+
+    def allowed(self, y: Tensors, scores: Tensors, lengths: torch.Tensor) -> torch.Tensor:
+        labels = torch.arange(scores[0].shape[3], device=y[0].device)
+        return (y[0] == IGNORE)[..., None] | (y[0][..., None] == labels)
+
+    def costs(
+        self, y: Tensors, table: torch.Tensor | None, scores: Tensors, lengths: torch.Tensor
+    ) -> tuple[torch.Tensor, torch.Tensor | None]:
+        R = scores[0].shape[3]
+        gold = y[0].clamp(0, R - 1)  # where the tree has no span: label 0
+        if table is None:
+            cost = (gold[..., None] != torch.arange(R, device=gold.device)).to(torch.float64)
+        else:
+            cost = table.to(torch.float64)[gold]
+        return torch.where((y[0] != IGNORE)[..., None], cost, 0.0), None

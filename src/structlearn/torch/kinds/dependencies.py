@@ -1,0 +1,206 @@
+"""Dependency trees."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+import torch
+
+from ...structures import Arborescence
+from ...structures.base import Structure
+from .base import IGNORE, Kind, Tensors
+
+__all__ = ["DependencyKind"]
+
+
+class DependencyKind(Kind):
+    """Arc (B, N, N), or (B, N, N, R) with labels; N is one more than the words.
+
+    Outputs are the heads (B, N − 1) of words 1..N − 1, with labels a second tensor like it. Lengths
+    are numbers of words.
+    """
+
+    main = "arc"
+    structure: Arborescence
+
+    @classmethod
+    def key(cls, structure: Structure) -> Any:
+        assert isinstance(structure, Arborescence)
+        return ("dependencies", structure.projective, structure.single_root)
+
+    @classmethod
+    def rank(cls, structure: Structure, name: str, rank: int) -> bool:
+        if name == "arc" and rank not in (3, 4):
+            raise ValueError(
+                f"arc has {rank} axes, expected 3 or 4: (batch, words + 1, words + 1[, labels])"
+            )
+        if name == "sibling" and rank != 4:
+            raise ValueError(f"sibling has {rank} axes, expected 4")
+        return False
+
+    @classmethod
+    def check(cls, structure: Structure, scores: dict[str, torch.Tensor]) -> None:
+        B, N = scores["arc"].shape[:2]
+        for name, block in scores.items():
+            axes = 2 if name == "arc" else 3
+            if tuple(block.shape[: axes + 1]) != (B, *(N,) * axes):
+                raise ValueError(f"{name} has shape {tuple(block.shape)}, expected ({B}, {N}, {N})")
+
+    def longest(self, main: torch.Tensor) -> int:
+        return main.shape[1] - 1
+
+    def cut(self, name: str, block: Any, n: int) -> Any:
+        m = n + 1
+        return block[:m, :m] if name == "arc" else block[:m, :m, :m]
+
+    # -- on the device --------------------------------------------------------------------------
+
+    def has_kernel(self, scores: Tensors, temperature: float) -> bool:
+        return len(scores) == 1 and (self.structure.projective or temperature > 0)
+
+    def has_argmax_kernel(self, scores: Tensors) -> bool:
+        return self.has_kernel(scores, 0.0)
+
+    def infer_kernel(
+        self, scores: Tensors, lengths: torch.Tensor, temperature: float
+    ) -> tuple[torch.Tensor, Tensors]:
+        from ..kernels.arborescence import crossing_trees
+        from ..kernels.eisner import projective_trees
+
+        (arc,) = scores
+        trees = projective_trees if self.structure.projective else crossing_trees
+        if arc.dim() == 3:
+            value, p = trees(arc, lengths, temperature, self.structure.single_root)
+            return value, [p]
+        best = _log_sum(arc, temperature)
+        value, p = trees(best, lengths, temperature, self.structure.single_root)
+        return value, [p[..., None] * _softmax(arc, best, temperature)]
+
+    def loss_kernel(
+        self,
+        raised: torch.Tensor,
+        scores: Tensors,
+        lengths: torch.Tensor,
+        y: Tensors,
+        temperature: float,
+    ) -> tuple[torch.Tensor, Tensors]:
+        if raised.dim() == 4:
+            return super().loss_kernel(raised, scores, lengths, y, temperature)
+        from ..kernels.clamps import clamped_arcs
+
+        both, twice = clamped_arcs(raised, scores[0], y[0], lengths)
+        value, (p,) = self.infer_kernel([both], twice, temperature)
+        batch = len(raised)
+        return value[:batch] - value[batch:], [p[:batch] - p[batch:]]
+
+    def argmax_kernel(self, scores: Tensors, lengths: torch.Tensor) -> tuple[torch.Tensor, Tensors]:
+        value, (p,) = self.infer_kernel(scores, lengths, 0.0)
+        word = torch.arange(1, p.shape[1], device=p.device)
+        inside = word <= lengths[:, None]
+        chosen = p if p.dim() == 3 else p.sum(dim=3)
+        heads = chosen.argmax(dim=1)[:, 1:]
+        found = [torch.where(inside, heads, IGNORE)]
+        if p.dim() == 4:
+            labels = p.sum(dim=1).argmax(dim=2)[:, 1:]
+            found.append(torch.where(inside, labels, IGNORE))
+        return value, found
+
+    # -- outputs --------------------------------------------------------------------------------
+
+    def output_shapes(self, scores: Tensors) -> list[tuple[int, ...]]:
+        B, N = scores[0].shape[:2]
+        return [(B, N - 1)] * (scores[0].dim() - 2)
+
+    def pack(self, outputs: Sequence[Any], scores: Tensors, lengths: torch.Tensor) -> Tensors:
+        shapes = self.output_shapes(scores)
+        found = [np.full(shape, IGNORE, dtype=np.int64) for shape in shapes]
+        for b, y in enumerate(outputs):
+            rows = (y,) if len(shapes) == 1 else y
+            if len(rows) != len(shapes):
+                raise ValueError("y must be (heads, labels) for each example of labelled arcs")
+            for tensor, row in zip(found, rows, strict=True):
+                if len(row) > tensor.shape[1]:
+                    raise ValueError(f"y has {len(row)} words, the scores {tensor.shape[1]}")
+                tensor[b, : len(row)] = [IGNORE if k is None else k for k in row]
+        return [torch.from_numpy(tensor) for tensor in found]
+
+    def unpack(self, y: Tensors, lengths: torch.Tensor) -> list[Any]:
+        rows = [tensor.cpu().numpy() for tensor in y]
+        found: list[Any] = []
+        for b, n in enumerate(lengths.tolist()):
+            heads = rows[0][b, :n]
+            if len(rows) == 1:
+                found.append(heads)
+            else:
+                found.append((heads, [None if k < 0 else int(k) for k in rows[1][b, :n]]))
+        return found
+
+    def check_labels(self, y: Tensors, scores: dict[str, torch.Tensor], inside: Any) -> None:
+        longest = inside.sum(dim=1, keepdim=True)
+        if bool(((y[0] > longest) & inside).any()):
+            raise ValueError("y has heads beyond the words of their sentence")
+        if len(y) == 2 and bool(((y[1] >= scores["arc"].shape[3]) & inside).any()):
+            raise ValueError(f"y has labels beyond 0..{scores['arc'].shape[3] - 1}")
+
+    def _right_heads(self, y: Tensors, N: int) -> torch.Tensor:
+        """Return (B, N, N): where the gold arcs are."""
+        nodes = torch.arange(N, device=y[0].device)
+        right = y[0][:, None, :] == nodes[:, None]
+        return torch.nn.functional.pad(right, (1, 0))
+
+    def allowed(self, y: Tensors, scores: Tensors, lengths: torch.Tensor) -> torch.Tensor:
+        N = scores[0].shape[1]
+        unknown = torch.nn.functional.pad(y[0] < 0, (1, 0))[:, None, :]
+        heads = self._right_heads(y, N) | unknown
+        if len(y) == 1:
+            return heads
+        labels = torch.arange(scores[0].shape[3], device=y[1].device)
+        fits = (y[1][:, :, None] < 0) | (y[1][:, :, None] == labels)
+        return heads[..., None] & torch.nn.functional.pad(fits, (0, 0, 1, 0))[:, None]
+
+    def costs(
+        self, y: Tensors, table: torch.Tensor | None, scores: Tensors, lengths: torch.Tensor
+    ) -> tuple[torch.Tensor, torch.Tensor | None]:
+        N = scores[0].shape[1]
+        right = self._right_heads(y, N)
+        known = y[0] >= 0
+        if len(y) == 1:
+            # Without labels a word is right or wrong.
+            return -right.to(torch.float64), known.to(torch.float64).sum(dim=1)
+        R = scores[0].shape[3]
+        delta = 1.0 - torch.eye(R, dtype=torch.float64, device=right.device)
+        if table is not None:
+            delta = table.to(torch.float64)
+        most = delta.amax(dim=1) if table is not None else torch.ones_like(delta[0])
+        gold = y[1].clamp(0, R - 1)
+        named = y[1] >= 0
+        missed = torch.where(named, most[gold], most.max())
+        cost = torch.where(named[..., None], delta[gold], delta.amin(dim=0)) - missed[..., None]
+        cost = torch.nn.functional.pad(cost, (0, 0, 1, 0))[:, None]
+        constant = torch.where(known, missed, 0.0).sum(dim=1)
+        return torch.where(right[..., None], cost, 0.0), constant
+
+
+def _log_sum(x: torch.Tensor, temperature: float) -> torch.Tensor:
+    """Return ε log Σ exp(x/ε) over the last axis, in float32 at least; ε = 0: the maximum."""
+    x = x if x.dtype == torch.float64 else x.float()
+    if x.shape[-1] == 0:
+        return x.new_full(x.shape[:-1], float("-inf"))
+    if temperature == 0:
+        return x.amax(dim=-1)
+    return torch.logsumexp(x / temperature, dim=-1) * temperature
+
+
+def _softmax(x: torch.Tensor, total: torch.Tensor, temperature: float) -> torch.Tensor:
+    """Return the gradient of :func:`_log_sum`, 0 where all is −∞ or not a number.
+
+    At ε = 0 the first of equals has it all.
+    """
+    if temperature == 0:
+        first = x.to(total.dtype).argmax(dim=-1, keepdim=True)
+        places = torch.arange(x.shape[-1], device=x.device)
+        return (places == first).to(total.dtype)
+    return torch.exp((x - total[..., None]) / temperature).nan_to_num(nan=0.0, posinf=0.0)

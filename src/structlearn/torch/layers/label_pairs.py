@@ -1,0 +1,121 @@
+"""Parameters of layers over label sequences: transitions, start and end, and what is forbidden."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+import torch
+
+from ...structures.base import Structure
+from ..label_schemes import forbidden_transitions
+from .base import CRFLayer
+
+__all__ = ["LabelPairLayer"]
+
+
+class LabelPairLayer(CRFLayer):
+    """A layer with learned scores of label pairs, of the first and of the last label."""
+
+    transition: torch.nn.Parameter
+    start: torch.nn.Parameter
+    end: torch.nn.Parameter
+    no_transition: torch.Tensor
+    no_start: torch.Tensor
+    no_end: torch.Tensor
+
+    def __init__(
+        self,
+        structure: Structure,
+        n_labels: int,
+        *,
+        forbid: Any = None,
+        labels: Sequence[str] | None = None,
+        scheme: str | None = None,
+        **loss: Any,
+    ) -> None:
+        super().__init__(structure, **loss)
+        if not isinstance(n_labels, int) or isinstance(n_labels, bool) or n_labels < 1:
+            raise ValueError(f"n_labels must be a whole number >= 1, got {n_labels!r}")
+        if labels is not None and len(labels) != n_labels:
+            raise ValueError(f"there are {len(labels)} labels, n_labels is {n_labels}")
+        if scheme is not None and labels is None:
+            raise ValueError("a scheme needs the labels by name: labels=[...]")
+        self.n_labels = n_labels
+        self.transition = torch.nn.Parameter(torch.empty(n_labels, n_labels))
+        self.start = torch.nn.Parameter(torch.empty(n_labels))
+        self.end = torch.nn.Parameter(torch.empty(n_labels))
+        between = torch.zeros(n_labels, n_labels, dtype=torch.bool)
+        first = torch.zeros(n_labels, dtype=torch.bool)
+        last = torch.zeros(n_labels, dtype=torch.bool)
+        if scheme is not None:
+            assert labels is not None
+            between, first, last = forbidden_transitions(labels, scheme)
+        if forbid is not None:
+            _forbid(forbid, between, first, last, labels)
+        self.constrained = bool(between.any() or first.any() or last.any())
+        # Made from the arguments again where a layer is made: no part of its state.
+        self.register_buffer("no_transition", between, persistent=False)
+        self.register_buffer("no_start", first, persistent=False)
+        self.register_buffer("no_end", last, persistent=False)
+        self.reset_parameters()
+
+    def reset_parameters(self) -> None:
+        """Draw the parameters from −0.1 to 0.1."""
+        for parameter in (self.transition, self.start, self.end):
+            torch.nn.init.uniform_(parameter, -0.1, 0.1)
+
+    def blocks(self, scores: torch.Tensor) -> dict[str, torch.Tensor]:
+        """Return the scores and the layer's own, −∞ where it is forbidden."""
+        own = {"transition": self.transition, "start": self.start, "end": self.end}
+        if self.constrained:
+            low = float("-inf")
+            own = {
+                "transition": self.transition.masked_fill(self.no_transition, low),
+                "start": self.start.masked_fill(self.no_start, low),
+                "end": self.end.masked_fill(self.no_end, low),
+            }
+        return {self.structure.label_block: scores, **own}
+
+    def extra_repr(self) -> str:
+        """Return the number of labels and the loss's parameters."""
+        return f"n_labels={self.n_labels}, {super().extra_repr()}"
+
+
+def _forbid(
+    forbid: Any,
+    between: torch.Tensor,
+    first: torch.Tensor,
+    last: torch.Tensor,
+    labels: Sequence[str] | None,
+) -> None:
+    """Mark what a table or a list of pairs forbids."""
+    K = len(first)
+    if isinstance(forbid, torch.Tensor):
+        if tuple(forbid.shape) != (K, K) or forbid.dtype != torch.bool:
+            raise ValueError(
+                f"forbid is {forbid.dtype} of shape {tuple(forbid.shape)}, expected torch.bool of "
+                f"shape {(K, K)}"
+            )
+        between |= forbid
+        return
+    if not isinstance(forbid, Iterable):
+        raise ValueError(f"forbid must be a (K, K) tensor or pairs of labels, got {forbid!r}")
+
+    def index(label: Any) -> int:
+        if isinstance(label, str) and labels is not None and label in labels:
+            return list(labels).index(label)
+        if isinstance(label, int) and 0 <= label < K:
+            return label
+        raise ValueError(f"forbid names {label!r}, which is no label; there are {K}")
+
+    for pair in forbid:
+        if not isinstance(pair, (tuple, list)) or len(pair) != 2:
+            raise ValueError(f"forbid must hold pairs (label, next label), got {pair!r}")
+        before, after = pair
+        if before is None:
+            first[index(after)] = True
+        elif after is None:
+            last[index(before)] = True
+        else:
+            between[index(before), index(after)] = True

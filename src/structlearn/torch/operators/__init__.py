@@ -1,0 +1,127 @@
+"""The operators that PyTorch sees: ``infer``, its curvature, ``loss`` and ``argmax``.
+
+Each takes the blocks of scores as a list, the lengths, and the number of a kind
+(:func:`~structlearn.torch.kinds.kind_number`). On the CPU the core computes; on CUDA kernels do, or
+the core where there is none. Shapes of results are known without computing, so that
+``torch.compile`` and CUDA graphs go through.
+
+``infer`` gives value and gradient at once, and its gradients are outputs that can be differentiated
+themselves: second derivatives are those of ``infer`` along a line, by differences in float64.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import torch
+
+from ..kinds import Tensors, numbered_kind
+from . import compute, gradients
+from .compute import check_values, one_type, part_type
+from .curvature import curvature
+
+__all__ = ["argmax", "check_values", "infer", "loss"]
+
+_LIBRARY = torch.library.Library("structlearn", "DEF")
+_LIBRARY.define("infer(Tensor[] scores, Tensor lengths, int kind, float temperature) -> Tensor[]")
+_LIBRARY.define(
+    "curvature(Tensor[] scores, Tensor lengths, int kind, float temperature, Tensor[] directions)"
+    " -> Tensor[]"
+)
+_LIBRARY.define(
+    "loss(Tensor[] scores, Tensor lengths, Tensor[] y, Tensor? table, Tensor? cost, "
+    "Tensor? constant, int kind, float margin, float temperature) -> Tensor[]"
+)
+_LIBRARY.define("argmax(Tensor[] scores, Tensor lengths, int kind) -> Tensor[]")
+
+
+def _like_parts(scores: Tensors, kind: int) -> Tensors:
+    dtype = part_type(one_type(scores))
+    return [
+        scores[0].new_empty(shape, dtype=dtype) for shape in numbered_kind(kind).part_shapes(scores)
+    ]
+
+
+def _fake_values(scores: Tensors, kind: int) -> Tensors:
+    value = scores[0].new_empty(scores[0].shape[0], dtype=torch.float64)
+    return [value, *_like_parts(scores, kind)]
+
+
+def _fake_losses(scores: Tensors, kind: int) -> Tensors:
+    parts = _like_parts(scores, kind)
+    return [parts[0].new_empty(scores[0].shape[0]), *parts]
+
+
+def _no_vmap(*_: Any) -> Any:
+    raise NotImplementedError(
+        "the operators of structlearn work on a batch already and cannot be vmapped: "
+        "fold the mapped axis into the first one"
+    )
+
+
+def _register() -> None:
+    implementations = {
+        "infer": compute.infer,
+        "curvature": curvature,
+        "loss": compute.loss,
+        "argmax": compute.argmax,
+    }
+    for name, function in implementations.items():
+        for device in ("CPU", "CUDA"):
+            _LIBRARY.impl(name, function, device)
+        torch.library.register_vmap(f"structlearn::{name}", _no_vmap, lib=_LIBRARY)
+    fakes: dict[str, Any] = {
+        "infer": lambda scores, lengths, kind, temperature: _fake_values(scores, kind),
+        "curvature": lambda scores, lengths, kind, *rest: _like_parts(scores, kind),
+        "loss": lambda scores, lengths, y, t, c, c0, kind, *rest: _fake_losses(scores, kind),
+        "argmax": _fake_argmax,
+    }
+    for name, fake in fakes.items():
+        torch.library.register_fake(f"structlearn::{name}", fake, lib=_LIBRARY)
+    for name, backward, setup in (
+        ("infer", gradients.infer_backward, gradients.infer_setup),
+        ("curvature", gradients.curvature_backward, gradients.curvature_setup),
+        ("loss", gradients.loss_backward, gradients.loss_setup),
+    ):
+        torch.library.register_autograd(
+            f"structlearn::{name}", backward, setup_context=setup, lib=_LIBRARY
+        )
+
+
+def _fake_argmax(scores: Tensors, lengths: torch.Tensor, kind: int) -> Tensors:
+    value = scores[0].new_empty(scores[0].shape[0], dtype=torch.float64)
+    shapes = numbered_kind(kind).output_shapes(scores)
+    return [value, *(scores[0].new_empty(shape, dtype=torch.int64) for shape in shapes)]
+
+
+_register()
+
+infer = torch.ops.structlearn.infer
+argmax = torch.ops.structlearn.argmax
+
+
+def loss(
+    scores: Tensors,
+    lengths: torch.Tensor,
+    y: Tensors,
+    table: torch.Tensor | None,
+    cost: torch.Tensor | None,
+    constant: torch.Tensor | None,
+    kind: int,
+    margin: float,
+    temperature: float,
+    dtype: torch.dtype,
+) -> torch.Tensor:
+    """Return the loss of each example."""
+    rest = (lengths, y, table, cost, constant, kind, margin, temperature)
+    plain = all(type(t) in (torch.Tensor, torch.nn.Parameter) for t in scores)
+    if plain and not torch.compiler.is_compiling() and not _transformed():
+        found: torch.Tensor = gradients.EagerLoss.apply(dtype, rest, *scores)
+        return found
+    value: torch.Tensor = torch.ops.structlearn.loss(scores, *rest)[0]
+    return value.to(dtype)
+
+
+def _transformed() -> bool:
+    """Tell whether a transform of :mod:`torch.func` is at work."""
+    return torch._C._are_functorch_transforms_active()

@@ -1,0 +1,157 @@
+"""What the operators compute: values, losses and best outputs, by kernels or by the core."""
+
+from __future__ import annotations
+
+import torch
+
+from ...exceptions import InfeasibleError
+from ..kinds import (
+    Kind,
+    Tensors,
+    lengths_to_mask,
+    numbered_kind,
+    on_gpu,
+    say_once,
+)
+from ..kinds.chain import ChainKind
+
+__all__ = ["argmax", "check_values", "infer", "loss", "one_type", "part_type", "values"]
+
+
+def part_type(scores: Tensors) -> torch.dtype:
+    """Return the type of gradients: float64 where the scores are, else float32."""
+    return torch.float64 if scores[0].dtype == torch.float64 else torch.float32
+
+
+def one_type(scores: Tensors) -> Tensors:
+    """Return the blocks in one type, the widest among them."""
+    widest = scores[0].dtype
+    for block in scores[1:]:
+        if block.dtype != widest:
+            widest = torch.promote_types(widest, block.dtype)
+    return [block if block.dtype == widest else block.to(widest) for block in scores]
+
+
+def _name(kind: Kind, query: str) -> str:
+    return f"{query} of {kind.structure!r} with {', '.join(kind.names)}"
+
+
+def values(
+    kind: Kind, scores: Tensors, lengths: torch.Tensor, temperature: float
+) -> tuple[torch.Tensor, Tensors]:
+    """Return values and gradients where the scores are, whoever computes them."""
+    if on_gpu(scores[0]):
+        if kind.has_kernel(scores, temperature):
+            return kind.infer_kernel(scores, lengths, temperature)
+        say_once(_name(kind, "infer"))
+    device, dtype = scores[0].device, part_type(scores)
+    value, parts = kind.infer_core(scores, lengths, temperature)
+    return value.to(device), [p.to(device, dtype) for p in parts]
+
+
+def check_values(kind: Kind, scores: Tensors, lengths: torch.Tensor) -> None:
+    """Raise ValueError where a length is out of range: for values that are at hand."""
+    longest = kind.longest(scores[0])
+    low, high = torch.aminmax(lengths)
+    if low < 1 or high > longest:
+        b = int(((lengths < 1) | (lengths > longest)).nonzero()[0])
+        raise ValueError(f"lengths must be within 1..{longest}: example {b} has {int(lengths[b])}")
+
+
+def _look(kind: Kind, scores: Tensors, lengths: torch.Tensor, y: Tensors | None = None) -> None:
+    """Check values: on the CPU always; on CUDA, where it means to wait, in anomaly mode."""
+    if on_gpu(scores[0]) and not torch.is_anomaly_enabled():
+        return
+    check_values(kind, scores, lengths)
+    if on_gpu(scores[0]):
+        for name, block in zip(kind.names, scores, strict=True):
+            if bool(torch.isnan(block).any() | torch.isposinf(block).any()):
+                raise ValueError(f"{name} contains NaN or +inf; scores are finite, or -inf")
+    if y is not None:
+        inside = lengths_to_mask(lengths, kind.longest(scores[0]))
+        kind.check_labels(y, dict(zip(kind.names, scores, strict=True)), inside)
+
+
+def infer(scores: Tensors, lengths: torch.Tensor, kind: int, temperature: float) -> Tensors:
+    """Return the value of each example, and its gradient by block."""
+    which, scores = numbered_kind(kind), one_type(scores)
+    _look(which, scores, lengths)
+    value, parts = values(which, scores, lengths, temperature)
+    return [value, *parts]
+
+
+def loss(
+    scores: Tensors,
+    lengths: torch.Tensor,
+    y: Tensors,
+    table: torch.Tensor | None,
+    cost: torch.Tensor | None,
+    constant: torch.Tensor | None,
+    kind: int,
+    margin: float,
+    temperature: float,
+) -> Tensors:
+    """Return infer(θ + γc) + γc₀ − infer(θ within y), and its gradient, block by block.
+
+    All in the type of the gradients.
+    """
+    which, scores = numbered_kind(kind), one_type(scores)
+    _look(which, scores, lengths, y)
+    main = scores[0]
+    kernel = on_gpu(main) and which.has_kernel(scores, temperature)
+    chain = which if isinstance(which, ChainKind) else None
+    if chain and kernel and cost is None and temperature > 0:
+        value, parts = chain.fused_loss(scores, lengths, y[0], table, margin, temperature)
+        return [value, *parts]
+    raised = main
+    if margin:
+        wide = torch.promote_types(main.dtype, torch.float32)
+        if cost is None:
+            cost, constant = which.costs(y, table, scores, lengths)
+        raised = main.to(wide) + (margin * cost).to(wide)
+    if kernel:
+        value, parts = which.loss_kernel(raised, scores, lengths, y, temperature)
+    else:
+        found = None
+        if chain and not on_gpu(main):
+            found = chain.core_loss(raised, scores, lengths, y[0], temperature)
+        value, parts = found or _less_gold(which, raised, scores, lengths, y, temperature)
+    if margin and constant is not None:
+        value = value + margin * constant
+    return [value.to(parts[0].dtype), *parts]
+
+
+def _less_gold(
+    kind: Kind,
+    raised: torch.Tensor,
+    scores: Tensors,
+    lengths: torch.Tensor,
+    y: Tensors,
+    temperature: float,
+) -> tuple[torch.Tensor, Tensors]:
+    """Return infer of all outputs, with ``raised`` for the main block, less that within y."""
+    value, parts = values(kind, [raised, *scores[1:]], lengths, temperature)
+    try:
+        gold, counts = values(
+            kind, [kind.clamped(scores, lengths, y), *scores[1:]], lengths, temperature
+        )
+    except InfeasibleError as error:
+        example = str(error).partition(":")[0]
+        raise InfeasibleError(
+            f"{example}: the gold output is forbidden: a part of it scores -inf"
+        ) from error
+    return value - gold, [p - q for p, q in zip(parts, counts, strict=True)]
+
+
+def argmax(scores: Tensors, lengths: torch.Tensor, kind: int) -> Tensors:
+    """Return the value of the best output of each example, and these outputs."""
+    which, scores = numbered_kind(kind), one_type(scores)
+    _look(which, scores, lengths)
+    if on_gpu(scores[0]):
+        if which.has_argmax_kernel(scores):
+            value, y = which.argmax_kernel(scores, lengths)
+            return [value, *y]
+        say_once(_name(which, "argmax"))
+    device = scores[0].device
+    value, y = which.argmax_core(scores, lengths)
+    return [value.to(device), *(t.to(device) for t in y)]

@@ -1,0 +1,134 @@
+"""The gradients of the operators."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import torch
+
+from ..kinds import Tensors, numbered_kind, on_gpu
+from .compute import loss
+
+__all__ = [
+    "EagerLoss",
+    "curvature_backward",
+    "curvature_setup",
+    "infer_backward",
+    "infer_setup",
+    "loss_backward",
+    "loss_setup",
+]
+
+_SECOND = (
+    "the structured loss has first derivatives only; second ones exist for infer, marginals, "
+    "log_partition and entropy"
+)
+
+
+def _scale(
+    weights: torch.Tensor, parts: Tensors, shared: tuple[bool, ...], types: list[torch.dtype]
+) -> Tensors:
+    """Return the gradients of the blocks: an example's parts times what its value is worth."""
+    found = []
+    weights = weights.to(parts[0].dtype)
+    for is_shared, p, dtype in zip(shared, parts, types, strict=True):
+        if is_shared:
+            scaled = (weights @ p.flatten(1)).view(p.shape[1:])
+        else:
+            scaled = weights.view(-1, *[1] * (p.dim() - 1)) * p
+        found.append(scaled.to(dtype))
+    return found
+
+
+def _gradients(
+    scores: Tensors, kind: int, grad: torch.Tensor | None, parts: Tensors
+) -> list[torch.Tensor | None]:
+    if grad is None:
+        return [None] * len(scores)
+    types = [block.dtype for block in scores]
+    return [*_scale(grad, parts, numbered_kind(kind).shared, types)]
+
+
+def infer_setup(ctx: Any, inputs: Any, output: Any) -> None:
+    scores, lengths, kind, temperature = inputs
+    ctx.set_materialize_grads(False)  # no curvature where only the value counts
+    ctx.save_for_backward(lengths, *scores, *output[1:])
+    ctx.kind, ctx.temperature, ctx.blocks = kind, temperature, len(scores)
+
+
+def infer_backward(ctx: Any, grads: Any) -> Any:
+    lengths, *saved = ctx.saved_tensors
+    scores, parts = list(saved[: ctx.blocks]), list(saved[ctx.blocks :])
+    kind = numbered_kind(ctx.kind)
+    found = _gradients(scores, ctx.kind, grads[0], parts)
+    if any(g is not None for g in grads[1:]):
+        lines = [
+            torch.zeros_like(p) if g is None else g for g, p in zip(grads[1:], parts, strict=True)
+        ]
+        bends = torch.ops.structlearn.curvature(scores, lengths, ctx.kind, ctx.temperature, lines)
+        for i, (block, shared, bend) in enumerate(zip(scores, kind.shared, bends, strict=True)):
+            bend = (bend.sum(dim=0) if shared else bend).to(block.dtype)
+            old = found[i]
+            found[i] = bend if old is None else old + bend
+    return found, None, None, None
+
+
+def loss_setup(ctx: Any, inputs: Any, output: Any) -> None:
+    scores, kind = inputs[0], inputs[6]
+    ctx.set_materialize_grads(False)
+    ctx.save_for_backward(*scores, *output[1:])
+    ctx.kind, ctx.blocks, ctx.outputs = kind, len(scores), len(inputs[2])
+
+
+def loss_backward(ctx: Any, grads: Any) -> Any:
+    if any(g is not None for g in grads[1:]):
+        raise RuntimeError(_SECOND)
+    saved = list(ctx.saved_tensors)
+    found = _gradients(saved[: ctx.blocks], ctx.kind, grads[0], saved[ctx.blocks :])
+    return found, None, [None] * ctx.outputs, None, None, None, None, None, None
+
+
+def curvature_setup(ctx: Any, inputs: Any, output: Any) -> None:
+    ctx.set_materialize_grads(False)
+
+
+def curvature_backward(ctx: Any, grads: Any) -> Any:
+    raise RuntimeError("structures have first and second derivatives, no third ones")
+
+
+class EagerLoss(torch.autograd.Function):
+    """The operator ``loss`` without PyTorch's way through operators, which takes its time."""
+
+    @staticmethod
+    def forward(ctx: Any, dtype: torch.dtype, rest: tuple[Any, ...], *scores: torch.Tensor) -> Any:
+        value, *parts = loss([*scores], *rest)
+        ctx.save_for_backward(*parts)
+        ctx.shared = numbered_kind(rest[5]).shared
+        ctx.types = [block.dtype for block in scores]
+        return value.to(dtype)
+
+    @staticmethod
+    def backward(ctx: Any, grad: torch.Tensor) -> Any:
+        parts = [*ctx.saved_tensors]
+        if ctx.shared == (False, True, True, True) and on_gpu(grad):
+            from ..kernels.weights import weighted_parts
+
+            found = weighted_parts(grad, parts, ctx.types)
+        else:
+            with torch.no_grad():
+                found = _scale(grad, parts, ctx.shared, ctx.types)
+        if torch.is_grad_enabled():
+            found = _OnlyOnce.apply(*(g.requires_grad_() for g in found))
+        return None, None, *found
+
+
+class _OnlyOnce(torch.autograd.Function):
+    """Gradients that cannot be differentiated, and say so where it is tried."""
+
+    @staticmethod
+    def forward(ctx: Any, *grads: torch.Tensor) -> Any:
+        return tuple(g.view_as(g) for g in grads)
+
+    @staticmethod
+    def backward(ctx: Any, *_: Any) -> Any:
+        raise RuntimeError(_SECOND)

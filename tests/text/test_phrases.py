@@ -1,0 +1,108 @@
+"""Names of features in words."""
+
+import re
+
+import pytest
+
+from structlearn.datasets import make_treebank
+from structlearn.tasks import SegmentTagger, Tagger
+from structlearn.text import FeatureTemplates
+from structlearn.text.phrases import Phrases
+from structlearn.text.segment_templates import SegmentTemplates
+
+BANK = make_treebank(30, random_state=0)
+
+
+@pytest.mark.parametrize(
+    ("template", "value", "phrase"),
+    [
+        ("word", "=dog", 'the word is "dog"'),
+        ("word[-1]", "=dog", 'the word before is "dog"'),
+        ("pos[2]", "=NN", 'the tag two after is "NN"'),
+        ("c4[-7]", "=x", 'the column 4 7 before is "x"'),
+        ("lower(word[0])", "=dog", 'the word, lower-cased, is "dog"'),
+        ("digits(word[0])", "=dog", 'the word is "dog"'),
+        ("digits(word[0])", "=0000", 'the word, digits as 0, is "0000"'),
+        ("prefix(word[0], 2)", "=un", 'the word begins with "un"'),
+        ("suffix(lower(word[1]), 3)", "=ing", 'the word after, lower-cased, ends in "ing"'),
+        (
+            "lower(suffix(word[0], 2))",
+            "=ly",
+            'the word, lower-cased, its last 2 characters, is "ly"',
+        ),
+        ("shape(word[0])", "=XxxDd", "the word has the shape XxxDd"),
+        ("shape(word[0], short)", "=Xx", "the word has the short shape Xx"),
+        ("ngrams(word[0], 2)", "=^a", 'the word begins with "a"'),
+        ("ngrams(word[0], 2)", "=b$", 'the word ends in "b"'),
+        ("ngrams(word[0], 2)", "=ab", 'the word contains "ab"'),
+        ("match(word[0], /^a=b$/)", "=1", "the word matches /^a=b$/"),
+        (
+            "seen(lower(digits(word[0])))",
+            "=ADP/SCONJ",
+            "the word, lower-cased, digits as 0, was seen as ADP or SCONJ",
+        ),
+        ("seen(word[0])", "=?", "the word was not seen in training"),
+        ("word[-1]", "=_B-1", "the word before is beyond the sentence"),
+        ("word[0]", "=a=b", 'the word is "a=b"'),
+        ("word[-1] pos[0]", "=the NN", 'the word before is "the" and the tag is "NN"'),
+        ("first", "=1", "it is the first token"),
+        ("bias", "", "always"),
+        ("transition: word[0]", "=dog", 'pair of labels where the word is "dog"'),
+        ('call(word[0], "vowels")', "=3", 'the word gives "3" in vowels()'),
+    ],
+)
+def test_tokens(template, value, phrase):
+    templates = FeatureTemplates.parse(template, functions={"vowels": str})
+    (one,) = templates.templates
+    said = Phrases(templates)
+    assert said(one.text() + value) == phrase
+    assert said(f"at 'x: y': {one.text()}{value}") == f"at 'x: y': {phrase}"
+
+
+@pytest.mark.parametrize(
+    ("template", "value", "phrase"),
+    [
+        ("before(word)", "=the", 'the word before it is "the"'),
+        ("before(word[-1])", "=the", 'the word two before it is "the"'),
+        ("begin(word)", "=the", 'its first word is "the"'),
+        ("begin(pos[1])", "=NN", 'its second tag is "NN"'),
+        ("end(word)", "=dog", 'its last word is "dog"'),
+        ("end(word[-1])", "=big", 'its last word but one is "big"'),
+        ("after(pos)", "=VB", 'the tag after it is "VB"'),
+        ("inside(lower(word))", "=dog", 'a word in it, lower-cased, is "dog"'),
+        ("inside(word[-1])", "=big", 'the word before one in it is "big"'),
+        ("whole(pos)", "=DT NN", 'its tags are "DT NN"'),
+        ("whole(seen(word, types))", "=? NP/VP", "its words were seen as (unseen), NP or VP"),
+        ("length", "=1", "it has 1 token"),
+        ("length begin(pos)", "=2 DT", 'it has 2 tokens and its first tag is "DT"'),
+        ("bias", "=1", "always"),
+    ],
+)
+def test_segments(template, value, phrase):
+    templates = SegmentTemplates.parse(template)
+    (one,) = templates.templates
+    assert Phrases(templates)(one.text() + value) == phrase
+
+
+def test_other_names_stay_as_they_are():
+    said = Phrases(FeatureTemplates.parse("word[0]"))
+    for name in ("labels NN VB", "feature 7", "first label NN", "word given NN", "x=3"):
+        assert said(name) == name
+    assert said("word=dog") == 'the word is "dog"'  # of a hidden Markov model
+
+
+@pytest.mark.parametrize("preset", ["pos", "ner", "chunk", "segments"])
+def test_every_feature_of_the_presets_has_a_phrase(preset):
+    rows = [list(zip(s.words, s.tags, s.chunks, strict=True)) for s in BANK]
+    kind = SegmentTagger if preset == "segments" else Tagger
+    tagger = kind(preset, n_models=1, max_iter=1).fit(rows)
+    names = {
+        name for row in tagger.explain(rows[:4]) for d in row for name, _ in d["contributions"]
+    }
+    features = {name for name in names if re.search(r"[\[(]", name)}
+    assert len(features) > 50
+    said = Phrases(tagger.model_.templates)
+    for name in features:
+        phrase = said(name)
+        assert phrase != name
+        assert not re.search(r"\w\(|\[-?\d", phrase), phrase

@@ -1,0 +1,221 @@
+"""The kernels against the core: on the CPU by Triton's interpreter, on CUDA where there is one."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+torch = pytest.importorskip("torch", reason="torch is not installed")
+pytest.importorskip("triton", reason="triton is not installed")
+
+from structlearn.torch import structured_loss  # noqa: E402
+from structlearn.torch.batches import Batch  # noqa: E402
+from structlearn.torch.kernels.chain import chain_loss  # noqa: E402
+from structlearn.torch.operators import compute, gradients  # noqa: E402
+
+from .cases import KINDS, Case  # noqa: E402
+
+DEVICE = "cuda" if torch.cuda.is_available() else "cpu"
+
+# NumPy, which computes here, warns of logarithms of 0.
+pytestmark = pytest.mark.filterwarnings("ignore::RuntimeWarning")
+
+
+def batch_of(case):
+    return Batch(case.structure, case.scores, case.lengths)
+
+
+def on_device(tensors):
+    return [t.to(DEVICE) for t in tensors]
+
+
+def check(case, temperature, close):
+    batch = batch_of(case)
+    value, parts = batch.kind.infer_kernel(
+        on_device(batch.scores), batch.lengths.to(DEVICE), temperature
+    )
+    wanted, expected = batch.kind.infer_core(batch.scores, batch.lengths, temperature)
+    np.testing.assert_allclose(value.cpu().numpy(), wanted.numpy(), rtol=close, atol=close)
+    for p, q in zip(parts, expected, strict=True):
+        assert p.dtype == case.dtype
+        np.testing.assert_allclose(p.cpu().numpy(), q.numpy(), atol=close)
+
+
+@pytest.mark.parametrize("dtype", [torch.float64, torch.float32], ids=["float64", "float32"])
+@pytest.mark.parametrize("kind", KINDS)
+def test_sums(kind, dtype):
+    close = 1e-9 if dtype == torch.float64 else 1e-5
+    for seed, temperature in enumerate((1.0, 0.05, 10.0, 0.5)):
+        check(Case(kind, seed, dtype, forbid=0.25 * (seed % 2)), temperature, close)
+
+
+@pytest.mark.parametrize("kind", [k for k in KINDS if k != "crossing"])
+def test_maxima(kind):
+    for seed in range(3):
+        case = Case(kind, seed, forbid=0.2 * (seed % 2))
+        if kind == "labelled" and not case.structure.projective:
+            continue
+        check(case, 0.0, 1e-9)
+
+
+@pytest.mark.parametrize("kind", ["chain", "segments", "constituents"])
+def test_ties_go_to_the_same_output(kind):
+    for seed in range(6):
+        case = Case(kind, seed)
+        for name, block in case.scores.items():
+            case.scores[name] = block.round()
+        batch = batch_of(case)
+        value, y = batch.kind.argmax_kernel(on_device(batch.scores), batch.lengths.to(DEVICE))
+        wanted, expected = batch.kind.argmax_core(batch.scores, batch.lengths)
+        torch.testing.assert_close(value.cpu(), wanted)
+        for a, b in zip(y, expected, strict=True):
+            assert torch.equal(a.cpu(), b)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_scores_of_thousands(kind):
+    check(Case(kind, 11, forbid=0.2, scale=1e4), 1.0, 1e-9)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_nothing_legal_gives_no_nan(kind):
+    case = Case(kind, 2)
+    block = case.structure.label_block
+    case.scores[block] = torch.full_like(case.scores[block], float("-inf"))
+    batch = batch_of(case)
+    value, parts = batch.kind.infer_kernel(on_device(batch.scores), batch.lengths.to(DEVICE), 1.0)
+    assert (value == float("-inf")).all()
+    for p in parts:
+        assert (p == 0).all()
+
+
+def test_wider_than_one_block():
+    rng = np.random.default_rng(0)
+    case = Case("chain", 0, torch.float32)
+    B, L, K = 2, 70, 20  # more positions than a block of the second kernel has
+    case.scores = {
+        "label": torch.tensor(rng.normal(size=(B, L, K)), dtype=torch.float32),
+        "transition": torch.tensor(rng.normal(size=(K, K)), dtype=torch.float32),
+    }
+    case.lengths = torch.tensor([70, 65])
+    check(case, 1.0, 1e-5)
+
+
+@pytest.mark.parametrize("kind", ["projective", "crossing", "constituents"])
+def test_longer_sentences(kind):
+    case = Case(kind, 0)
+    shape = {"arc": (2, 19, 19), "span": (2, 18, 19, 2)}[case.structure.label_block]
+    case.scores = {case.structure.label_block: torch.randn(shape, dtype=torch.float64)}
+    case.lengths = torch.tensor([18, 7])
+    check(case, 1.0, 1e-9)
+
+
+@pytest.fixture
+def by_kernels(monkeypatch):
+    """Let the layers take the way of the GPU, wherever tensors are."""
+    for module in (compute, gradients):
+        monkeypatch.setattr(module, "on_gpu", lambda x: True)
+
+
+@pytest.mark.parametrize("unknown", [0.0, 0.3], ids=["known", "partial"])
+@pytest.mark.parametrize("margin", [0.0, 1.0])
+@pytest.mark.parametrize("kind", KINDS)
+def test_losses(kind, margin, unknown, by_kernels, monkeypatch):
+    for seed, temperature in enumerate((1.0, 0.3)):
+        case = Case(kind, seed)
+        blocks = {k: v.clone().requires_grad_() for k, v in case.scores.items()}
+        y = batch_of(case).kind.pack(case.outputs(seed), batch_of(case).scores, case.lengths)
+        for t in y:
+            t[torch.rand(t.shape) < unknown] = -100
+        weights = torch.randn(len(case.lengths), dtype=case.dtype)
+
+        def run(blocks=blocks, case=case, y=y, weights=weights, temperature=temperature):
+            given = {k: v.to(DEVICE) for k, v in blocks.items()}
+            gold = tuple(t.to(DEVICE) for t in y)
+            loss = structured_loss(
+                case.structure, given, gold, lengths=case.lengths.to(DEVICE),
+                margin=margin, temperature=temperature,
+            )  # fmt: skip
+            grads = torch.autograd.grad(loss @ weights.to(DEVICE), blocks.values())
+            return [loss.detach().cpu(), *grads]
+
+        found = run()
+        with monkeypatch.context() as core:
+            for module in (compute, gradients):
+                core.setattr(module, "on_gpu", lambda x: False)
+            wanted = run()
+        torch.testing.assert_close(found, wanted, rtol=1e-9, atol=1e-9)
+
+
+@pytest.mark.parametrize("margin", [0.0, 1.0])
+def test_loss_of_chains_with_a_table(margin):
+    for seed in range(4):
+        batch = batch_of(Case("chain", seed))
+        K = batch.scores[0].shape[2]
+        y = torch.randint(-1, K, batch.scores[0].shape[:2])
+        y[y < 0] = -100
+        table = torch.rand(K, K, dtype=torch.float64)
+        value, parts = batch.kind.fused_loss(
+            on_device(batch.scores), batch.lengths.to(DEVICE), y.to(DEVICE), table.to(DEVICE),
+            margin, 0.3,
+        )  # fmt: skip
+        wanted, *expected = compute.loss(
+            batch.scores, batch.lengths, [y], table, None, None, batch.number, margin, 0.3
+        )
+        np.testing.assert_allclose(value.cpu().numpy(), wanted.numpy(), atol=1e-9)
+        for p, q in zip(parts, expected, strict=True):
+            np.testing.assert_allclose(p.cpu().numpy(), q.numpy(), atol=1e-9)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_bad_lengths_give_no_number(kind):
+    case = Case(kind, 1)
+    batch = batch_of(case)
+    longest = batch.kind.longest(batch.scores[0])
+    for bad in (0, -1, longest + 1):
+        lengths = torch.full_like(batch.lengths, longest)
+        lengths[0] = bad
+        value, _ = batch.kind.infer_kernel(on_device(batch.scores), lengths.to(DEVICE), 1.0)
+        assert torch.isnan(value[0])
+        assert not torch.isnan(value[1:]).any()
+
+
+@pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16], ids=["float16", "bfloat16"])
+def test_half_precision(dtype):
+    case = Case("chain", 3, torch.float32)
+    batch = batch_of(case)
+    half = [block.to(dtype) for block in batch.scores]
+    lengths = batch.lengths.to(DEVICE)
+    found = batch.kind.infer_kernel(on_device(half), lengths, 1.0)
+    wanted = batch.kind.infer_kernel(on_device([b.float() for b in half]), lengths, 1.0)
+    assert found[1][0].dtype == torch.float32
+    torch.testing.assert_close(found[0], wanted[0])
+    torch.testing.assert_close(found[1], wanted[1])
+
+
+@pytest.mark.parametrize("cost", [None, "table"])
+def test_labels_out_of_range_give_an_infinite_loss(cost):
+    scores = [torch.randn(2, 3, 4), torch.randn(4, 4), torch.randn(4), torch.randn(4)]
+    table = None if cost is None else torch.rand(4, 4).to(DEVICE)
+    lengths = torch.tensor([3, 3]).to(DEVICE)
+    for bad in (4, 2**32 + 1):
+        y = torch.tensor([[0, bad, 1], [1, 2, 3]]).to(DEVICE)
+        value, *parts = chain_loss(*on_device(scores), lengths, y, 1.0, 1.0, table)
+        assert value[0] == float("inf")
+        assert torch.isfinite(value[1])
+        assert all(torch.isfinite(p).all() for p in parts)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_kernels_compile(kind):
+    """For an architecture that need not be here: the interpreter takes more than the compiler."""
+    environment = {k: v for k, v in os.environ.items() if k != "TRITON_INTERPRET"}
+    done = subprocess.run(
+        [sys.executable, "-m", "tests.torch.compile_kernels", kind],
+        env=environment, cwd=Path(__file__).parents[2], capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    assert "sweep" in done.stdout or "inside" in done.stdout or "eliminate" in done.stdout
