@@ -4,6 +4,7 @@ import contextlib
 import io
 import itertools
 import json
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -250,3 +251,28 @@ def test_text_goes_through_models(model):
     assert tuple(part) in shown(found)
     assert tuple(part) not in shown(other)
     assert other["price"] > 0
+
+
+def test_a_pipeline_has_a_step_for_each_sentence():
+    """As a model file of raw text is read: an object of that name that annotates a text."""
+
+    def word(number, form, upos, head, relation):
+        sure = {"upos": 0.9, "head": 0.8}
+        return SimpleNamespace(id=number, form=form, lemma=form.lower(), upos=upos, head=head,
+                               relation=relation, confidence=sure)  # fmt: skip
+
+    class Pipeline:
+        def __call__(self, text, confidence):
+            assert confidence
+            first = [word(1, "Fish", "NOUN", 2, "nsubj"), word(2, "sleep", "VERB", 0, "root")]
+            second = [word(1, "They", "PRON", 2, "nsubj"), word(2, "dream", "VERB", 0, "root")]
+            return SimpleNamespace(sentences=[SimpleNamespace(words=w) for w in (first, second)])
+
+    models = Models()
+    models._models["en.model"] = Pipeline()
+    values = {"text": "Fish sleep. They dream.", "model": "en.model"}
+    found = json.loads(json.dumps(plain(ask("text", values, models)), allow_nan=False))
+    assert len(found["steps"]) == 2
+    assert found["sentences"][1]["arcs"] == [[2, 1, "nsubj"], [0, 2, "root"]]
+    assert found["sentences"][0]["tags"] == ["NOUN", "VERB"]
+    assert found["sentences"][0]["arc_probabilities"] == [0.8, 0.8]

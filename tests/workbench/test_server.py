@@ -299,7 +299,7 @@ def test_models_come_from_the_command_line_or_an_upload(tmp_path):
         assert ask(made, "/api/upload?name=crf", content)[0] == 200
         status, _, content = ask(made, "/api/text", {"text": "a", "model": "crf"})
         assert status == 422
-        assert "shown are Tagger" in json.loads(content)["error"]
+        assert "shown are taggers" in json.loads(content)["error"]
     finally:
         made.shutdown()
         made.server_close()

@@ -29,15 +29,16 @@ def answer(request: Request, models: Models) -> dict[str, Any]:
         raise Refused(f"the text has {len(words)} words; the limit is {MOST_WORDS}")
     model = models.get(name)
     kind = type(model).__name__
+    if kind == "Pipeline":
+        found = _pipeline(model, request.text("text", 2000))
+        return {"model": name, "models": names, "kind": kind, **found}
     readers = {
         "Tagger": _tagger,
         "DependencyParser": _parser,
         "ConstituencyParser": _constituency,
     }
     if kind not in readers:
-        raise Refused(
-            f"{name} is a {kind}; shown are Tagger, DependencyParser and ConstituencyParser"
-        )
+        raise Refused(f"{name} is a {kind}; shown are taggers, parsers and pipelines")
     forbidden = _forbidden(request)
     found = readers[kind](model, words, forbidden)
     return {"model": name, "models": names, "kind": kind, "words": words, **found}
@@ -203,6 +204,46 @@ def _ranked_trees(
         sums.describe(tree, value)
         ranked.append((value, tree))
     return ranked, best - ranked[0][0]
+
+
+# -- raw text -----------------------------------------------------------------------------------
+
+
+def _pipeline(model: Any, text: str) -> dict[str, Any]:
+    """Return what a pipeline from raw text finds: a step for each sentence."""
+    sentences, steps = [], []
+    for number_, sentence in enumerate(model(text, confidence=True).sentences, 1):
+        words = sentence.words
+        arcs = [[w.head, w.id, w.relation] for w in words if w.head is not None]
+        sure = [w.confidence.get("head") for w in words]
+        sentences.append(
+            {
+                "words": [w.form for w in words],
+                "tags": [w.upos for w in words],
+                "arcs": arcs if len(arcs) == len(words) else None,
+                "arc_probabilities": sure if arcs and None not in sure else None,
+                "probabilities": [[[w.upos, w.confidence.get("upos", math.nan)]] for w in words],
+            }
+        )
+        lines = [" ".join(f"{w.form}/{w.upos}" for w in words)]
+        lines.append("lemmas: " + " ".join(w.lemma for w in words))
+        say = f"Sentence {number_}: {len(words)} words."
+        steps.append({"kind": "sentence", "formula": lines, "say": say})
+    if not steps:
+        raise Refused("the pipeline finds no sentence in the text")
+    return {
+        **sentences[0],
+        "sentences": sentences,
+        "best": {"named": sentences[0]["tags"], "score": math.nan},
+        "runner_up": None,
+        "price": 0.0,
+        "why": [],
+        "steps": steps,
+        "algorithm": "from raw text",
+        "python": "import structlearn\n\nnlp = structlearn.load('MODEL')  # your file\n"
+        f"doc = nlp({text!r}, confidence=True)\n"
+        "print([(w.form, w.upos, w.head, w.relation) for s in doc.sentences for w in s.words])\n",
+    }
 
 
 # -- constituents -------------------------------------------------------------------------------

@@ -2,7 +2,7 @@
 
 import { el, num } from "./dom.js";
 import { toggle, area } from "./controls.js";
-import { SEQUENCES, answerList, drawTrellis, pathLine, sequenceInputs } from "./sequence.js";
+import { SEQUENCES, answerList, dragScore, drawTrellis, pathLine, sequenceInputs } from "./sequence.js";
 const base = SEQUENCES.monsters.state;
 
 export const constraintsLab = {
@@ -27,12 +27,12 @@ export const constraintsLab = {
     ...sequenceInputs(state, set),
   ],
   needsAnswer: true,
-  draw(answer, at, state) {
+  draw(answer, at, state, set) {
     const step = answer.steps[at], lines = [];
     if (answer.free) lines.push(pathLine(answer.free.labels, "second", -7));
     if (step.path) lines.push(pathLine(step.path, step.ok ? "best" : "broken", 0));
     const mark = (t, k) => [step.path && step.path[t] === k ? (step.ok ? "on" : "out") : "", answer.gold && answer.gold.labels[t] === k ? "golden" : ""].join(" ");
-    return drawTrellis(state, answer.shown, { lines, mark, cost: answer.cost, label: step.say });
+    return drawTrellis(state, { lines, mark, drag: dragScore(state, set), cost: answer.cost, label: step.say });
   },
   answers(answer, at, state) {
     const free = answer.free;

@@ -145,7 +145,7 @@ export const learningLab = {
         }),
       ];
     }
-    if (state.topic === "family") return sequenceInputs(state, set);
+    if (state.topic === "family") return sequenceInputs(state, set, false);
     return el("p", { class: "hint" }, state.topic === "planes"
       ? "One sentence, “Fish Sleep”, with the features of the lectures: words with labels, pairs of labels, and the first label."
       : "Three sentences: Fish Sleep; Monsters eat Fish; Sleep tasty Fish.");

@@ -65,7 +65,7 @@ export function pathLine(labels, kind, shift) {
 }
 
 // The trellis of a chain. `extra(t, k)` gives what stands under a score; `marks` the classes of cells.
-export function drawTrellis(state, shown, { lines = [], under = () => "", mark = () => "", drag = null, cost = null, label }) {
+export function drawTrellis(state, { lines = [], under = () => "", mark = () => "", drag = null, cost = null, label }) {
   const L = state.words.length, K = state.labels.length;
   const width = LEFT + L * COLUMN - (COLUMN - W) + 16, height = TOP + K * ROW - (ROW - H) + 16;
   const grey = [];
@@ -87,6 +87,15 @@ export function drawTrellis(state, shown, { lines = [], under = () => "", mark =
     state.words.map((w, t) => svg("text", { x: middle(t, 0)[0], y: 20, class: "word" }, w)),
     state.labels.map((l, k) => svg("text", { x: LEFT - 12, y: middle(0, k)[1] + 4, class: "row" }, l)),
     grey, lines, cells);
+}
+
+// What a dragged cell does to the state.
+export function dragScore(state, set) {
+  return set && ((t, k, v) => {
+    const label = copy(state.label);
+    label[t][k] = v;
+    set({ label }, { rebuild: true });
+  });
 }
 
 // Up and down changes a score.
@@ -154,12 +163,7 @@ export function drawSequence(answer, at, state, set) {
     step.at && step.at[0] === t && step.at[1] === k ? "now" : "", on(t, k) ? "on" : "",
     gold && gold[t] === k ? "golden" : "", state.mode === "sum" && beta.has(String([t, k])) ? "p" + Math.round(10 * beta.get(String([t, k]))) : "",
   ].join(" ");
-  const drag = set && ((t, k, v) => {
-    const label = copy(state.label);
-    label[t][k] = v;
-    set({ label }, { rebuild: true });
-  });
-  return drawTrellis(state, answer.shown, { lines, under, mark, drag, cost: answer.cost, label: describe(answer) });
+  return drawTrellis(state, { lines, under, mark, drag: dragScore(state, set), cost: answer.cost, label: describe(answer) });
 }
 
 export function answerList(answer, names = {}) {
@@ -169,7 +173,7 @@ export function answerList(answer, names = {}) {
     el("dd", {}, o.named.join(" "), el("span", { class: "points" }, `score ${num(o.score, 3)}`, o.cost !== undefined && answer.gold ? `, cost ${num(o.cost)}` : ""))));
   add("best", names.best || "best", answer.best);
   add("second", names.second || "runner-up", answer.runner_up);
-  add("gold", "gold", answer.gold);
+  add("gold", "gold: the right answer", answer.gold);
   return el("dl", { class: "list" }, rows);
 }
 
@@ -181,7 +185,7 @@ export function outputTable(answer, augmented, title = "Every output, by enumera
   (i) => (i === 0 ? "best" : i === 1 ? "second" : ""));
 }
 
-export function sequenceInputs(state, set, withStart = true) {
+export function sequenceInputs(state, set, inPicture = true) {
   const L = state.words.length, K = state.labels.length;
   const put = (name, i, j, v) => { const t = copy(state[name]); t[i][j] = v; set({ [name]: t }); state = { ...state, [name]: t }; };
   const resize = (words, labels) => {
@@ -195,7 +199,7 @@ export function sequenceInputs(state, set, withStart = true) {
     scoreTable("Scores of labels", state.words, state.labels, state.label, (i, j, v) => put("label", i, j, v)),
     scoreTable("Scores of pairs: row, then column", state.labels, state.labels, state.transition, (i, j, v) => put("transition", i, j, v)),
   ];
-  if (withStart && state.start) {
+  if (state.start) {
     tables.push(scoreTable("Scores of the first label", ["start"], state.labels, [state.start], (i, j, v) => {
       const start = [...state.start]; start[j] = v; set({ start }); state = { ...state, start };
     }));
@@ -208,7 +212,7 @@ export function sequenceInputs(state, set, withStart = true) {
     el("div", { class: "row" },
       line("Words", state.words.join(" "), (v) => split(v).length && resize(split(v), state.labels)),
       line("Labels", state.labels.join(" "), (v) => split(v).length && resize(state.words, split(v)))),
-    el("p", { class: "hint" }, "Write a number, or -inf to forbid. Arrow up and down change it by 0.1; in the picture, drag a cell up or down."),
+    el("p", { class: "hint" }, "Write a number, or -inf to forbid. Arrow up and down change it by 0.1" + (inPicture ? "; in the picture, drag a cell up or down." : ".")),
     el("div", { class: "row tables" }, tables), golds,
   ];
 }
@@ -216,7 +220,7 @@ export function sequenceInputs(state, set, withStart = true) {
 export const sequenceLab = {
   name: "sequence",
   title: "Sequence",
-  about: "Which labels go together best? Viterbi looks at L·K² sums instead of K^L sequences (§17.3, §17.7).",
+  about: "Which labels go together best? Viterbi looks at L·K² sums instead of K^L sequences (§17.3, §17.7). A cell shows the score of a label; α, the score of the best way to it.",
   edit: "Words, labels, scores",
   presets: SEQUENCES,
   controls(state, set) {
@@ -245,6 +249,7 @@ export const sequenceLab = {
         state.labels.map((l, k) => [l, ...state.words.map((w, t) => percent(answer.marginals[t][k]) + (answer.enumerated ? ` · ${percent(answer.enumerated[t][k])}` : ""))])));
     }
     found.push(outputTable(answer, state.augmented));
+    if (answer.gold && answer.outputs) found.push(el("p", { class: "hint" }, "Cost: how many labels differ from gold (Hamming loss)."));
     return found;
   },
 };

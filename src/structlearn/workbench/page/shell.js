@@ -88,6 +88,10 @@ export function mountLab(root, lab, source, begin, changed) {
     if (!answer || !answer.steps.length) return;
     const step = answer.steps[at];
     picture.replaceChildren(lab.draw(answer, at, state, source.recorded ? null : set));
+    const now = picture.querySelector(".now");
+    if (now && picture.scrollWidth > picture.clientWidth) {  // narrow: keep the step in sight
+      picture.scrollLeft += now.getBoundingClientRect().left - picture.getBoundingClientRect().left - picture.clientWidth / 2;
+    }
     formula.replaceChildren(...(step.formula || []).map((text) => el("div", {}, text)));
     said.textContent = step.say || "";
     answers.replaceChildren(...[lab.answers(answer, at, state)].flat());

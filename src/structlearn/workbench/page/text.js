@@ -21,6 +21,7 @@ function drawTags(answer) {
 
 function parts(answer) {
   const w = ["root", ...answer.words];
+  if (answer.sentences) return [];
   if (answer.kind === "Tagger") return answer.tags.map((t, i) => [[i, t], `${answer.words[i]} is ${t}`]);
   if (answer.arcs) return answer.arcs.map(([h, m, r]) => [[h, m], `${w[h]} → ${w[m]} (${r})`]);
   return (answer.spans || []).filter(([i, j]) => j > i + 1).map(([i, j, s]) => [[i, j, s], `${s} over “${answer.words.slice(i, j).join(" ")}”`]);
@@ -62,24 +63,27 @@ export const textLab = {
   },
   draw(answer, at, state, set) {
     this.latest = set;
-    if (answer.arcs) {
-      const arcs = answer.arcs.map(([h, m, r], i) => [h, m, "best", r]);
-      return drawArcs(answer.words, arcs, { label: answer.steps[at].say, under: (i) => (answer.arc_probabilities ? percent(answer.arc_probabilities[i]) : answer.tags[i] || "") });
+    const seen = answer.sentences ? answer.sentences[at] : answer;  // a pipeline has a step for each sentence
+    if (seen.arcs) {
+      const arcs = seen.arcs.map(([h, m, r]) => [h, m, "best", r]);
+      const under = (i) => [answer.sentences ? seen.tags[i] : "", seen.arc_probabilities ? percent(seen.arc_probabilities[i]) : ""].join(" ").trim() || seen.tags[i] || "";
+      return drawArcs(seen.words, arcs, { label: answer.steps[at].say, under });
     }
-    return answer.spans ? drawTree(answer.words, answer.spans, answer.steps[at].say) : drawTags(answer);
+    return seen.spans ? drawTree(seen.words, seen.spans, answer.steps[at].say) : drawTags(seen);
   },
   answers(answer, at, state) {
-    const set = this.latest, found = [answerList(answer)];
+    const set = this.latest, found = answer.sentences ? [] : [answerList(answer)];
+    const seen = answer.sentences ? answer.sentences[at] : answer;
     if (answer.arc_probabilities) found.push(el("p", { class: "hint" }, "Under each word: the probability of its arc, at the model's own scale unless a development set has calibrated it."));
     if (answer.price > 1e-9) found.push(el("p", { class: "hint" }, `Forbidding costs ${num(answer.price, 3)} of the score.`));
-    if (set) {
+    if (set && parts(answer).length) {
       found.push(el("details", { class: "box", open: state.forbidden.length > 0 }, el("summary", {}, "Forbid a part, and see what comes next"),
         el("div", { class: "chips" }, parts(answer).map(([part, text]) => button("✕ " + text, () => set({ forbidden: [...state.forbidden, part] })))),
         state.forbidden.length ? el("p", {}, "Forbidden: ", state.forbidden.map((p) => p.join(" ")).join("; "), " ", button("Allow all again", () => set({ forbidden: [] }))) : null));
     }
-    if (answer.probabilities) {
+    if (seen.probabilities) {
       found.push(table("Probabilities" + (answer.calibrated ? "" : ", not calibrated"), ["word", "tags"],
-        answer.words.map((w, i) => [w, answer.probabilities[i].map(([k, p]) => `${k} ${percent(p)}`).join(", ")]), null, "words"));
+        seen.words.map((w, i) => [w, seen.probabilities[i].map(([k, p]) => `${k} ${percent(p)}`).join(", ")]), null, "words"));
     }
     if (answer.why.length) {
       found.push(el("details", {}, el("summary", {}, "What decided"), answer.why.filter((d) => d.position !== null).map((d) =>
