@@ -101,7 +101,7 @@ def _text(label: Any) -> str:
     return f"{label[1]} of {label[0]}" if isinstance(label, tuple) else str(label)
 
 
-def _no_answer(forbidden: Any) -> Refused:
+def _no_answer() -> Refused:
     return Refused(
         f"none of the {MOST_RANKS} best outputs is without the forbidden parts: allow some again"
     )
@@ -115,7 +115,7 @@ def _tagger(model: Any, words: list[str], forbidden: list[tuple[Any, ...]]) -> d
     ranked = model.predict_kbest(sentence, MOST_RANKS if forbidden else 5)[0]
     rank = _first_allowed(ranked, lambda y: enumerate(y), forbidden)
     if rank is None:
-        raise _no_answer(forbidden)
+        raise _no_answer()
     value, tags = ranked[rank]
     try:
         p = model.predict_marginals(sentence)[0]
@@ -181,29 +181,47 @@ def _ranked_trees(
 ) -> tuple[list[Any], float]:
     """Return the best trees without the forbidden arcs, and what forbidding them costs.
 
-    A parser of order 2 has its best tree alone, whose score it does not tell.
+    A parser of pairs of arcs over any trees has its best tree alone, and does not tell its score.
     """
     try:
         sums = next(iter(model._sums(sentence, None)))
     except CapabilityError:
         if forbidden:
             raise Refused(
-                "this parser scores pairs of arcs: arcs can be forbidden where order=1"
+                "this parser scores pairs of arcs: arcs can be forbidden where order=1, "
+                "or projective=True"
             ) from None
         return [(math.nan, model.predict(sentence)[0])], 0.0
-    arc = sums.dense()
-    best = sums.structure.solve(arc=arc).value
-    known = {(h, m) for h in range(len(arc)) for m in range(1, len(arc))}
-    if not known.issuperset(forbidden):
-        raise Refused("an arc that is forbidden is a pair: head, word")
-    for h, m in forbidden:
-        arc[h, m] = -np.inf
-    ranked = []
-    for value, (heads, labels) in sums.structure.kbest(5, arc=arc):
+    trees = sums.trees
+    ranked = list(trees.kbest(5))
+    best = ranked[0][0]
+    if forbidden:
+        ranked = _allowed_trees(trees, len(sums.words), forbidden)
+    found = []
+    for value, (heads, labels) in ranked:
         tree = sums._tree(heads, labels)
         sums.describe(tree, value)
-        ranked.append((value, tree))
-    return ranked, best - ranked[0][0]
+        found.append((value, tree))
+    return found, best - found[0][0]
+
+
+def _allowed_trees(trees: Any, n: int, forbidden: list[tuple[Any, ...]]) -> list[Any]:
+    """Return the best trees without some arcs; exactly where trees are scored by arcs alone."""
+    known = {(h, m) for h in range(n + 1) for m in range(1, n + 1)}
+    if not known.issuperset(forbidden):
+        raise Refused("an arc that is forbidden is a pair: head, word")
+    if hasattr(trees, "arc"):
+        arc = trees.arc.copy()
+        arc[tuple(np.array(forbidden).T)] = -np.inf
+        return list(trees.structure.kbest(5, arc=arc))
+    found = [
+        (value, (heads, labels))
+        for value, (heads, labels) in trees.kbest(MOST_RANKS)
+        if not {(int(h), m) for m, h in enumerate(heads, 1)} & set(forbidden)
+    ]
+    if not found:
+        raise _no_answer()
+    return found[:5]
 
 
 # -- raw text -----------------------------------------------------------------------------------
@@ -276,7 +294,7 @@ def _constituency(model: Any, words: list[str], forbidden: list[tuple[Any, ...]]
     ranked = model.predict_kbest(sentence, MOST_RANKS if forbidden else 5)[0]
     rank = _first_allowed(ranked, _spans, forbidden)
     if rank is None:
-        raise _no_answer(forbidden)
+        raise _no_answer()
     value, tree = ranked[rank]
     return {
         "spans": [list(s) for s in _spans(tree)],
