@@ -213,6 +213,14 @@ def make_parser(commands: Commands) -> argparse.ArgumentParser:
     )
     add(subparsers, "inspect", _add_inspect, help="show what a model has learned")
     add(subparsers, "demo", _add_demo, help="a tour on built-in data: tags, digits, trees")
+    add(
+        subparsers,
+        "workbench",
+        _add_workbench,
+        help="a page on this machine: the algorithms step by step, and text through models",
+        description="Serve a page on 127.0.0.1 that shows the algorithms step by step, on scores "
+        "that can be changed, and text through the models named here. Ends with Ctrl-C.",
+    )
     return parser
 
 
@@ -383,6 +391,15 @@ def _add_demo(p: _Parser, commands: Commands) -> None:
         "(default: a paragraph of ours)",
     )
     p.set_defaults(command=commands["demo"])
+
+
+def _add_workbench(p: _Parser, commands: Commands) -> None:
+    p.add_argument("models", metavar="MODEL", nargs="*", help="model files to try on text")
+    p.add_argument(
+        "--port", type=_count(0), default=0, help="port to listen on (default: a free one)"
+    )
+    p.add_argument("--no-browser", action="store_true", help="print the link, and do not open it")
+    p.set_defaults(command=commands["workbench"])
 
 
 def _add_train_tagger(p: argparse.ArgumentParser, commands: Commands, features: str) -> None:

@@ -1,4 +1,4 @@
-"""The command line: train, annotate, predict, evaluate, inspect, demo.
+"""The command line: train, annotate, predict, evaluate, inspect, demo, workbench.
 
 Only the result goes to standard output; progress and errors go to standard error. A mistake in the
 arguments or in a file gives a short message and exit code 1. Modules are imported where they are
@@ -151,6 +151,12 @@ def _demo(o: Any) -> int:
     return 0
 
 
+def _workbench(o: Any) -> int:
+    from .commands.workbench import serve
+
+    return serve(o)
+
+
 def _load(o: Any) -> tuple[Any, Any]:
     """Return the model that the arguments name, and the commands of its task."""
     from .commands import read_model
@@ -205,4 +211,5 @@ COMMANDS: dict[str, Callable[[Any], int]] = {
     "evaluate": _evaluate,
     "inspect": _inspect,
     "demo": _demo,
+    "workbench": _workbench,
 }
