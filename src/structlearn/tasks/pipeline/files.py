@@ -116,6 +116,6 @@ def _shifted(row: dict[str, Any], offset: int) -> dict[str, Any]:
 
 
 def _page_start(title: str) -> str:
-    from ...drawing.page import html_page
+    from ...drawing.page import Page
 
-    return html_page(title, [""]).removesuffix("</body></html>\n")
+    return Page(title, "structlearn annotate").html().removesuffix("</body></html>\n")
