@@ -183,11 +183,12 @@ class ConstituencyParser(TreeParser):
 
         0 where the grammar of ``learner="pcfg"`` derives none: the flat tree is a makeshift.
         """
-        return self._ask_each(
+        found = self._ask_each(
             X,
             lambda given: [sums.probability() for sums in self._sums(given, gold_tags)],
             lambda: 1.0,
         )
+        return self._warned(found)
 
     def _sentence(self, X: Any, number: int, gold: bool) -> tuple[Any, Any]:
         if gold:

@@ -182,9 +182,10 @@ class Tagger(LabelTagger):
     def predict_marginals(self, X: Any) -> list[list[dict[str, float]]]:
         """Return P(label | sentence) of each token, by label.
 
-        Calibrated if the model was trained with a dev set, else computed from the raw scores.
+        Calibrated if the model was trained with a dev set or a log loss; otherwise a warning says
+        that they are not (:attr:`calibrated`).
         """
-        return self._ask_each(X, self._marginals, list)
+        return self._warned(self._ask_each(X, self._marginals, list))
 
     def _marginals(self, X: Any) -> list[list[dict[str, float]]]:
         model: TaggerModel = self._fitted()
