@@ -272,7 +272,9 @@ class FileTagger(Parameters):
         Returns
         -------
         list of dict
-            label, feature, weight; by label.
+            label, feature, weight; by label. Where a tagger learns chunks as IOBES, the features of
+            B- are those of S- and B-, the ones of I- those of I- and E-: their names begin with
+            the label that is meant, "as S-NP: ...".
         """
         from ..estimators.frames import as_records
 
@@ -301,7 +303,8 @@ class FileTagger(Parameters):
         Returns
         -------
         list of dict
-            before, after, weight; −∞ is forbidden. "(start)" is before the first label, "(end)"
+            before, after, weight; −∞ is forbidden. Labels are those that were learned (S- and E-
+            too where a tagger has the scheme IOBES). "(start)" is before the first label, "(end)"
             after the last. Of a constituency parser: a label, what stands under it, and the weight
             of both; of counted rules their probability.
         """

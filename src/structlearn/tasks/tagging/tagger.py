@@ -244,7 +244,6 @@ class Tagger(LabelTagger):
         from .decisions import explain
 
         model = self._fitted()
-        written = dict(zip(model.labels, model.shown, strict=True))
         words = corpus.column(1 if model.format == "conllu" else 0)
         labels = model.label_corpus(corpus, self.n_threads)
         rows = []
@@ -255,10 +254,9 @@ class Tagger(LabelTagger):
                 for word, label, right in zip(words[s], labels[s], gold[s], strict=True)
             ]
             for d in decisions:
-                label, other = written[d.label], written[d.runner_up]
                 row[d.position] = row[d.position]._replace(
                     probability=d.probability,
-                    runner_up=d.runner_up if other == label else other,  # of IOBES: B-, S-
+                    runner_up=d.runner_up,
                     margin=d.margin,
                     reasons=d.contributions,
                 )
