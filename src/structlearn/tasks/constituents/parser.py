@@ -239,15 +239,14 @@ class ConstituencyParser(TreeParser):
         return [(label, child, w) for label, rows in found.items() for child, w in rows]
 
     def _decisions(self, X: Any) -> list[list[dict[str, Any]]]:
-        found = []
-        for ranked in self.predict_kbest(X, 2):
-            rows = []
-            if len(ranked) > 1:
-                (score, best), (less, rival) = ranked
-                row: dict[str, Any] = {"position": None, "label": best, "runner_up": rival}
-                rows.append({**row, "margin": score - less, "contributions": []})
-            found.append(rows)
-        return found
+        from .decisions import explain
+
+        model: ConstituencyModel = self._fitted()
+        return self._ask_each(
+            X,
+            lambda given: [explain(model, *tagged) for tagged in self._tagged(given, None)],
+            list,
+        )
 
     # -- judging --------------------------------------------------------------------------------
 

@@ -83,7 +83,9 @@ def _explain_sentence(model: Any, reader: Any, corpus: Any, s: int, y: list[int]
                 tuple(column[t] for column in shown),
                 model.shown[y[t]],
                 model.shown[z[t]],
-                min(1.0, sum(p[t * n + k] for k in range(n) if model.shown[k] == model.shown[y[t]])),
+                min(
+                    1.0, sum(p[t * n + k] for k in range(n) if model.shown[k] == model.shown[y[t]])
+                ),
                 sum(d for _, d in found),
                 found,
             )

@@ -54,14 +54,16 @@ def summarise(tagger: Any, top: int = 10, labels: Sequence[str] | None = None) -
     rows = [list(table[a * n : (a + 1) * n]) for a in range(n)]
     written = getattr(model, "shown", model.labels)
     within = [k for k, w in zip(model.labels, written, strict=True) if not labels or w in labels]
-    ranked = _joined(_strongest(model, top, within), dict(zip(model.labels, written, strict=True)), top)
+    ranked = _joined(
+        _strongest(model, top, within), dict(zip(model.labels, written, strict=True)), top
+    )
     return Summary(model.labels, written, ranked, rows, list(start), list(end), _facts(model))
 
 
 def _joined(
     ranked: dict[str, list[tuple[str, float]]], written: dict[str, str], top: int
 ) -> dict[str, list[tuple[str, float]]]:
-    """Return the features by label as it is written, and say which of the model's labels is meant."""
+    """Return the features by written label; names say which of the model's labels is meant."""
     groups: dict[str, list[str]] = {}
     for label, name in written.items():
         if label in ranked:
