@@ -95,7 +95,9 @@ def command(home, capfd, monkeypatch):
         sys.stdout.flush()
         out, err = capfd.readouterr()
         if not errors:
-            assert err == ""
+            pairs = zip(arguments, arguments[1:], strict=False)
+            files = [after for option, after in pairs if option in ("--output", "--html")]
+            assert err.splitlines() == [f"wrote {name}" for name in files if name != "-"]
         return (out, err) if errors else out
 
     return call
@@ -120,6 +122,7 @@ def test_from_training_to_evaluation_in_processes(home, tmp_path):
     )
     assert made.stdout == b""
     assert [line.split()[:2] for line in made.stderr.decode().splitlines()] == [
+        ["80", "sentences,"],
         ["features", "chunk,"],
         ["pass", "1/3"],
         ["pass", "2/3"],
