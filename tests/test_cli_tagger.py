@@ -2,6 +2,7 @@
 
 import gzip
 import io
+import itertools
 import json
 import subprocess
 import sys
@@ -95,7 +96,7 @@ def command(home, capfd, monkeypatch):
         sys.stdout.flush()
         out, err = capfd.readouterr()
         if not errors:
-            pairs = zip(arguments, arguments[1:], strict=False)
+            pairs = itertools.pairwise(arguments)
             files = [after for option, after in pairs if option in ("--output", "--html")]
             assert err.splitlines() == [f"wrote {name}" for name in files if name != "-"]
         return (out, err) if errors else out

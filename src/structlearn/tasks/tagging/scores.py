@@ -49,11 +49,12 @@ class Comparison:
         found = dict.fromkeys(label for labels in self.written for label in labels)
         if not known.keys().isdisjoint(found):
             return []
-        model = self.tagger._fitted()
+        target = self.tagger._fitted().target
+        column = f"{target + 1} ({self.corpus.columns[target]})"
         return [
-            f"no label in common: the model predicts {_some(known)}, and column "
-            f"{model.target + 1} ({self.corpus.columns[model.target]}) has {_some(found)}. Evaluate "
-            "it on a file that has labels of the model there, or train a model of these labels",
+            f"no label in common: the model predicts {_some(known)}, and column {column} has "
+            f"{_some(found)}. Evaluate it on a file that has labels of the model there, or "
+            "train a model of these labels",
             "",
         ]
 
