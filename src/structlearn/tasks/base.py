@@ -11,7 +11,7 @@ from ..io.container import Tensor, read_container
 from ..io.stored_model import StoredModel
 from ..text.corpus import Corpus, corpus_of
 from ..text.files import read_bytes
-from ..text.layouts import Layout, as_trained, input_format
+from ..text.layouts import Layout, as_trained, format_advice, input_format
 from ..text.sources import (
     check_source,
     named_file,
@@ -411,7 +411,8 @@ class FileTagger(Parameters):
         if isinstance(source, (str, os.PathLike)):
             path = named_file(source)
             text = read_bytes(path)
-            return self._as_trained(corpus_of(path, text, input_format(model, path, text)))
+            format = input_format(model, path, text)
+            return self._as_trained(corpus_of(path, text, format, advice=format_advice(model)))
         return self._as_trained(read_source(source))
 
     def _as_trained(self, corpus: Corpus) -> Corpus:
