@@ -130,7 +130,7 @@ def inspect_parser(
         heading, weights = "What is under what, label by label", _top_pairs
     check_labels("label", labels, known)
     report = Report(parser._title, _facts(model), heading, weights(model, top, labels))
-    report.legend = _LEGEND
+    report.legend, report.parts, report.whole = _LEGEND, "brackets and tags", "tree"
     if sentences is not None:
         trees, report.n_sentences = _trees(parser, sentences, most)
         for tree, gold in trees:
