@@ -18,8 +18,8 @@ if TYPE_CHECKING:
 
 __all__ = ["has_labels", "label_converted", "label_pieces", "piece_size"]
 
-#: Bytes that a thread labels at a time, and the threads beyond which pieces do not grow. Parsers
-#: are a hundred times slower than taggers: smaller pieces show sooner how far they have come.
+#: Bytes that a thread labels at a time, and the threads beyond which pieces do not grow.
+#: Parsers are much slower than taggers: smaller pieces show sooner how far they have come.
 _PIECE = 1 << 20
 _SLOW_PIECE = 1 << 16
 _MOST_PIECES = 16

@@ -208,7 +208,7 @@ class ConstituencyParser(TreeParser):
         sentences = read_sentences(source, traces=self.traces, format=format)
         model: ConstituencyModel = self._fitted()
         n_words = 0
-        if hasattr(progress, "share"):
+        if progress is not None and hasattr(progress, "share"):
             progress.share(0.0)
         for at in range(0, len(sentences), _CHUNK):
             tagged = self._tag(sentences[at : at + _CHUNK], gold_tags)
