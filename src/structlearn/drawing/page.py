@@ -28,6 +28,7 @@ dt{color:var(--soft)} dd{margin:0;overflow-wrap:anywhere}
 background:var(--edge) left/1rem 100% local,var(--edge) right/1rem 100% local,
 linear-gradient(to right,var(--line),transparent) left/1rem 100%,
 linear-gradient(to left,var(--line),transparent) right/1rem 100%;background-repeat:no-repeat}
+.wide>svg[class]{background:none}
 .note{color:var(--soft);font-size:.9rem;margin:.3rem 0}
 .red{color:var(--wrong)} .green{color:var(--gold)}
 pre{overflow-x:auto;font-size:.85rem;background:var(--card);border:1px solid var(--line);
