@@ -213,6 +213,14 @@ def make_parser(commands: Commands) -> argparse.ArgumentParser:
     )
     add(subparsers, "inspect", _add_inspect, help="show what a model has learned")
     add(subparsers, "demo", _add_demo, help="a tour on built-in data: tags, digits, trees")
+    add(
+        subparsers,
+        "workbench",
+        _add_workbench,
+        help="a page on this machine: the algorithms step by step, and text through models",
+        description="Serve a page on 127.0.0.1 that shows the algorithms step by step, on scores "
+        "that can be changed, and text through the models named here. Ends with Ctrl-C.",
+    )
     return parser
 
 
@@ -293,9 +301,7 @@ def _add_evaluate(p: _Parser, commands: Commands) -> None:
     p.add_argument("model", metavar="MODEL", help="model file")
     p.add_argument("gold", metavar="GOLD", help="labelled file; - for standard input")
     p.add_argument("--json", action="store_true", help="print one JSON object only")
-    p.add_argument(
-        "--html", metavar="FILE", help="write an HTML page with a reliability curve instead"
-    )
+    p.add_argument("--html", metavar="FILE", help="write an HTML page with a reliability curve too")
     p.add_argument(
         "--confidence", action="store_true", help="add 95 %% confidence intervals (bootstrap)"
     )
@@ -348,7 +354,8 @@ def _add_inspect(p: _Parser, commands: Commands) -> None:
         metavar="TEXT",
         help="explain the labels of a sentence; separate words by spaces and columns by |",
     )
-    p.add_argument("--input", metavar="FILE", help="explain the sentences of a file")
+    p.add_argument("file", metavar="INPUT", nargs="?", help="explain the sentences of this file")
+    p.add_argument("--input", metavar="FILE", help="the same as INPUT")
     p.add_argument("--html", metavar="FILE", help="write an HTML page instead of printing text")
     p.add_argument(
         "--most",
@@ -385,6 +392,15 @@ def _add_demo(p: _Parser, commands: Commands) -> None:
     p.set_defaults(command=commands["demo"])
 
 
+def _add_workbench(p: _Parser, commands: Commands) -> None:
+    p.add_argument("models", metavar="MODEL", nargs="*", help="model files to try on text")
+    p.add_argument(
+        "--port", type=_count(0), default=0, help="port to listen on (default: a free one)"
+    )
+    p.add_argument("--no-browser", action="store_true", help="print the link, and do not open it")
+    p.set_defaults(command=commands["workbench"])
+
+
 def _add_train_tagger(p: argparse.ArgumentParser, commands: Commands, features: str) -> None:
     _add_training(p, ("hmm",))
     p.add_argument(
@@ -395,7 +411,6 @@ def _add_train_tagger(p: argparse.ArgumentParser, commands: Commands, features: 
     p.add_argument(
         "--features",
         metavar="PRESET|FILE",
-        default=features,
         help="pos, chunk, ner, none, or a template file (default: "
         f"{'chosen by the labels' if features == 'auto' else features})",
     )
@@ -429,7 +444,7 @@ def _add_train_tagger(p: argparse.ArgumentParser, commands: Commands, features: 
         action="store_true",
         help="read the file again in each pass, for files larger than memory (perceptron)",
     )
-    p.set_defaults(command=commands["train"], task="tagger")
+    p.set_defaults(command=commands["train"], task="tagger", preset=features)
 
 
 def _add_train_segments(p: argparse.ArgumentParser, commands: Commands) -> None:

@@ -134,4 +134,11 @@ EXAMPLES: dict[str, tuple[tuple[str, str], ...]] = {
         ("structlearn demo", "1500 sentences, some seconds"),
         ("structlearn demo --files data", "small files to try the other commands on"),
     ),
+    "structlearn workbench": (
+        ("structlearn workbench", "open the page in a browser"),
+        (
+            "structlearn workbench tags.model --no-browser",
+            "print its link; the page can try tags.model on your text",
+        ),
+    ),
 }
