@@ -18,7 +18,7 @@ TYPE_CHECKING = False  # importing typing costs more than parsing a sentence
 if TYPE_CHECKING:
     from typing import Any
 
-__all__ = ["Place", "Sentence", "placed_trees", "read_sentences", "with_trees"]
+__all__ = ["Place", "Sentence", "has_trees", "placed_trees", "read_sentences", "with_trees"]
 
 FORMATS = ("brackets", "text", "columns", "conllu", "csv", "jsonl")
 
@@ -115,6 +115,16 @@ def read_sentences(
     if format == "brackets":
         return [_bare(tree, place, traces) for tree, place in _file_trees(path, text)]
     return _token_sentences(path, text, format)
+
+
+def has_trees(source: Any) -> bool:
+    """Tell whether what :func:`read_sentences` reads has trees, and can be read again."""
+    if isinstance(source, (str, os.PathLike)):
+        path = named_file(source)
+        return path != "-" and _guessed(path, read_bytes(path)) == "brackets"
+    return isinstance(source, (list, tuple)) and all(
+        isinstance(row, Tree) or (isinstance(row, str) and _bracketed(row)) for row in source
+    )
 
 
 def with_trees(X: Any, y: Any) -> list[Tree]:

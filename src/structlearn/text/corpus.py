@@ -286,7 +286,15 @@ def split_sentence(sentence: Any) -> list[Any]:
 def _tokens(sentence: Any, number: int) -> list[tuple[Any, ...]]:
     """Return the tokens of a sentence from Python, each a tuple of cells."""
     try:
-        return [(t,) if isinstance(t, str) else tuple(t) for t in split_sentence(sentence)]
+        tokens = split_sentence(sentence)
+        for t, token in enumerate(tokens):
+            if isinstance(token, (dict, set, frozenset)):  # its keys would be taken as cells
+                raise ValueError(
+                    f"sentence {number}: token {t} is {token!r:.60}, a {type(token).__name__}; a "
+                    "token is a string or a tuple of strings, such as (word, tag). The "
+                    "estimators, such as CRF, take dictionaries of features"
+                )
+        return [(t,) if isinstance(t, str) else tuple(t) for t in tokens]
     except TypeError:
         raise ValueError(
             f"sentence {number} is not a list of tokens, each a string or a tuple of strings: "
