@@ -331,7 +331,9 @@ class FileTagger(Parameters):
             By sentence, for each token: position, token, label, runner_up, margin (the difference
             of their scores), contributions: (name, value), the largest (by its absolute value)
             first; taggers give the probability of the label too, with a warning where it is not
-            calibrated. Segments are explained as such, labels are (start, end, type) then, and the
+            calibrated. Where there was no other choice, runner_up is None and margin infinite. The
+            margin of an arc is negative if it alone would have lost and the rest of the tree
+            decided. Segments are explained as such, labels are (start, end, type) then, and the
             runner-up is a list of them; the labels of dependency trees are (head, relation). A tree
             of constituents is explained as a whole, with position None, and an image class by
             class.

@@ -94,6 +94,7 @@ class Tagger(LabelTagger):
     _own_learners = ("hmm",)
     _model_kind = TaggerModel
     _title = "Tagger"
+    _parts = "labels"
 
     def _check(self) -> None:
         if self.scheme not in (None, "none", "bio", "iobes", "beginnings"):
