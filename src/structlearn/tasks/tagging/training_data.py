@@ -42,7 +42,10 @@ def _are_joined(cell: str, mark: str) -> bool:
 
 
 def warn_of_rare_labels(corpus: Corpus, target: int) -> None:
-    """Warn where a file has many labels and most occur once: words of running text do."""
+    """Warn where a file has many labels, most of which occur once: words of running text do.
+
+    Tags of a few sentences may occur once too, but they are mostly written in capitals.
+    """
     if corpus.path is None:
         return
     counts = Counter(array("I", corpus.core.cell_numbers(target)))
@@ -50,7 +53,7 @@ def warn_of_rare_labels(corpus: Corpus, target: int) -> None:
     if len(counts) < max(_FEWEST, corpus.n_tokens / 4) or 2 * len(rare) <= len(counts):
         return
     strings = corpus.core.strings(target)
-    if are_chunk_labels(strings):
+    if are_chunk_labels(strings) or 2 * sum(strings[k].isupper() for k in rare) >= len(rare):
         return
     warnings.warn(
         f"{corpus.path}: {len(rare)} of {len(counts)} labels in column {target + 1} occur once "
