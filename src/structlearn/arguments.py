@@ -301,9 +301,7 @@ def _add_evaluate(p: _Parser, commands: Commands) -> None:
     p.add_argument("model", metavar="MODEL", help="model file")
     p.add_argument("gold", metavar="GOLD", help="labelled file; - for standard input")
     p.add_argument("--json", action="store_true", help="print one JSON object only")
-    p.add_argument(
-        "--html", metavar="FILE", help="write an HTML page with a reliability curve instead"
-    )
+    p.add_argument("--html", metavar="FILE", help="write an HTML page with a reliability curve too")
     p.add_argument(
         "--confidence", action="store_true", help="add 95 %% confidence intervals (bootstrap)"
     )
@@ -356,7 +354,8 @@ def _add_inspect(p: _Parser, commands: Commands) -> None:
         metavar="TEXT",
         help="explain the labels of a sentence; separate words by spaces and columns by |",
     )
-    p.add_argument("--input", metavar="FILE", help="explain the sentences of a file")
+    p.add_argument("file", metavar="INPUT", nargs="?", help="explain the sentences of this file")
+    p.add_argument("--input", metavar="FILE", help="the same as INPUT")
     p.add_argument("--html", metavar="FILE", help="write an HTML page instead of printing text")
     p.add_argument(
         "--most",
@@ -412,7 +411,6 @@ def _add_train_tagger(p: argparse.ArgumentParser, commands: Commands, features: 
     p.add_argument(
         "--features",
         metavar="PRESET|FILE",
-        default=features,
         help="pos, chunk, ner, none, or a template file (default: "
         f"{'chosen by the labels' if features == 'auto' else features})",
     )
@@ -446,7 +444,7 @@ def _add_train_tagger(p: argparse.ArgumentParser, commands: Commands, features: 
         action="store_true",
         help="read the file again in each pass, for files larger than memory (perceptron)",
     )
-    p.set_defaults(command=commands["train"], task="tagger")
+    p.set_defaults(command=commands["train"], task="tagger", preset=features)
 
 
 def _add_train_segments(p: argparse.ArgumentParser, commands: Commands) -> None:

@@ -103,13 +103,19 @@ def _announce(path: str, use: str) -> None:
 
 
 def _predict(o: Any) -> int:
+    from .commands.shared import check_output, say_written
+
+    check_output(o.output, [o.input, o.model])
     model, commands = _load(o)
     if not sys.stderr.isatty():
-        return int(commands.predict(model, o, None))
-    from .meter import Meter
+        code = int(commands.predict(model, o, None))
+    else:
+        from .meter import Meter
 
-    with Meter("labelling", unit=getattr(commands, "UNIT", "tokens")) as meter:
-        return int(commands.predict(model, o, meter))
+        with Meter("labelling", unit=getattr(commands, "UNIT", "tokens")) as meter:
+            code = int(commands.predict(model, o, meter))
+    say_written(o.output)
+    return code
 
 
 def _annotate(o: Any) -> int:
@@ -128,12 +134,21 @@ def _annotate(o: Any) -> int:
 
 
 def _evaluate(o: Any) -> int:
+    from .commands.shared import check_output
+
+    check_output(o.html, [o.gold, o.model, o.against], page=True)
     model, commands = _load(o)
     return int(commands.evaluate(model, o))
 
 
 def _inspect(o: Any) -> int:
+    from .commands.shared import check_output
+
     o.threads = 1
+    if o.file is not None and o.input is not None:
+        raise ValueError("name the input once: INPUT and --input mean the same")
+    o.input = o.input or o.file
+    check_output(o.html, [o.input, o.model], page=True)
     model, commands = _load(o)
     return int(commands.inspect(model, o))
 
@@ -200,7 +215,9 @@ def _check_writable(path: str, *sources: str) -> None:
         raise FileError(path, f"the folder {folder!r} is not writable")
     for name in filter(os.path.exists, sources):
         if os.path.exists(path) and os.path.samefile(path, name):
-            raise FileError(path, "the model would overwrite the training data")
+            raise FileError(
+                path, "the model would overwrite the training data: write to another name"
+            )
 
 
 #: The function that runs each command.

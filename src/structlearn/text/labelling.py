@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from ..exceptions import FileError, LineError
 from .files import pieces, written_text
 from .formats import guess_format, split_heading
-from .layouts import Layout
+from .layouts import Layout, format_advice
 
 TYPE_CHECKING = False  # importing typing costs more than labelling a sentence
 if TYPE_CHECKING:
@@ -108,7 +108,7 @@ def label_pieces(
         if labeller is not None and threads > 1:
             write(labeller.finish(), labeller.n_tokens)
     except LineError as error:
-        raise error.in_file(os.fspath(source)) from None
+        raise error.in_file(os.fspath(source), format_advice(model)) from None
     if labeller is None or labeller.n_tokens == 0:
         raise FileError(os.fspath(source), "there are no sentences in it")
     return int(labeller.n_tokens)
@@ -209,7 +209,7 @@ def label_converted(
             except LineError as error:
                 raise LineError(lines[error.line - 1] if error.line else 0, error.reason) from None
         except LineError as error:
-            raise error.in_file(os.fspath(source)) from None
+            raise error.in_file(os.fspath(source), format_advice(model)) from None
         found = _Labelled(model, layout, len(names))
         added: list[list[Sequence[str]]] = [
             [found(line) for line in sentence.split("\n")]

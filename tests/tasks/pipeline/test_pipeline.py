@@ -139,7 +139,7 @@ def test_own_tokens(nlp):
     doc = nlp.annotate([["They", "don't", "swim"], ["New York", "."]])
     assert [w.form for w in doc.words] == ["They", "don't", "swim", "New York", "."]
     assert doc.text == "They don't swim\nNew York ."
-    assert len(nlp.annotate([["They", "don't"]], split=True).words) == 3
+    assert len(nlp.annotate([["They", "don't", "!"]], split=True).words) == 4
     for wrong in ([[""]], [["a\n"]], [[" a"]]):
         with pytest.raises(ValueError, match="sentence 0: the token"):
             nlp.annotate(wrong)

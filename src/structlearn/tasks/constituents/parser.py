@@ -183,11 +183,12 @@ class ConstituencyParser(TreeParser):
 
         0 where the grammar of ``learner="pcfg"`` derives none: the flat tree is a makeshift.
         """
-        return self._ask_each(
+        found = self._ask_each(
             X,
             lambda given: [sums.probability() for sums in self._sums(given, gold_tags)],
             lambda: 1.0,
         )
+        return self._warned(found)
 
     def _sentence(self, X: Any, number: int, gold: bool) -> tuple[Any, Any]:
         if gold:
@@ -240,15 +241,14 @@ class ConstituencyParser(TreeParser):
         return [(label, child, w) for label, rows in found.items() for child, w in rows]
 
     def _decisions(self, X: Any) -> list[list[dict[str, Any]]]:
-        found = []
-        for ranked in self.predict_kbest(X, 2):
-            rows = []
-            if len(ranked) > 1:
-                (score, best), (less, rival) = ranked
-                row: dict[str, Any] = {"position": None, "label": best, "runner_up": rival}
-                rows.append({**row, "margin": score - less, "contributions": []})
-            found.append(rows)
-        return found
+        from .decisions import explain
+
+        model: ConstituencyModel = self._fitted()
+        return self._ask_each(
+            X,
+            lambda given: [explain(model, *tagged) for tagged in self._tagged(given, None)],
+            list,
+        )
 
     # -- judging --------------------------------------------------------------------------------
 

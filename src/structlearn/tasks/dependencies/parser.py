@@ -230,6 +230,7 @@ class DependencyParser(TreeParser):
     def predict_proba(self, X: Any, y: Any = None, *, gold_tags: bool | None = None) -> list[float]:
         """Return P(tree | sentence) of the best trees, or of those in ``y``."""
         found = self._ask_each(X, lambda given: list(self._sums(given, gold_tags)), lambda: None)
+        self._warned(found)
         if y is None:
             return [1.0 if one is None else one.probability() for one in found]
         if len(found) != len(y):

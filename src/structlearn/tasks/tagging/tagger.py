@@ -186,9 +186,10 @@ class Tagger(LabelTagger):
     def predict_marginals(self, X: Any) -> list[list[dict[str, float]]]:
         """Return P(label | sentence) of each token, by label.
 
-        Calibrated if the model was trained with a dev set, else computed from the raw scores.
+        Calibrated if the model was trained with a dev set or a log loss; otherwise a warning says
+        that they are not (:attr:`calibrated`).
         """
-        return self._ask_each(X, self._marginals, list)
+        return self._warned(self._ask_each(X, self._marginals, list))
 
     def _marginals(self, X: Any) -> list[list[dict[str, float]]]:
         model: TaggerModel = self._fitted()
@@ -247,7 +248,6 @@ class Tagger(LabelTagger):
         from .decisions import explain
 
         model = self._fitted()
-        written = dict(zip(model.labels, model.shown, strict=True))
         words = corpus.column(1 if model.format == "conllu" else 0)
         labels = model.label_corpus(corpus, self.n_threads)
         rows = []
@@ -258,10 +258,9 @@ class Tagger(LabelTagger):
                 for word, label, right in zip(words[s], labels[s], gold[s], strict=True)
             ]
             for d in decisions:
-                label, other = written[d.label], written[d.runner_up]
                 row[d.position] = row[d.position]._replace(
                     probability=d.probability,
-                    runner_up=d.runner_up if other == label else other,  # of IOBES: B-, S-
+                    runner_up=d.runner_up,
                     margin=d.margin,
                     reasons=d.contributions,
                 )
