@@ -6,8 +6,8 @@ from collections.abc import Sequence
 
 __all__ = ["SpanNames"]
 
-#: The templates of native/tasks/constituents/span_features.cpp, in their order. A letter for what is
-#: looked at (w: word, t: tag, s: shape), and where (_PLACES).
+#: The templates of native/tasks/constituents/span_features.cpp, in their order. A letter for what
+#: is looked at (w: word, t: tag, s: shape), and where (_PLACES).
 _NODE = [
     "bias",
     "length",
