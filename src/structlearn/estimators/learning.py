@@ -111,7 +111,7 @@ def check_parameters(parameters: Any) -> None:
         raise ValueError(f"verbose must be a whole number >= 0, got {verbose!r}")
     limit = getattr(parameters, "time_limit", None)
     if limit is not None:
-        check_number("time_limit", limit, above=True)
+        check_number("time_limit", limit, above=False)
     solver = parameters.solver
     epsilon = getattr(parameters, "violation_tol", None)
     if epsilon is not None and not (
