@@ -102,8 +102,7 @@ void Corpus::read_token(std::string_view line, std::size_t number) {
                               (cells_.size() == 1 ? " column" : " columns") +
                               " where the lines before have " + std::to_string(columns_.size()) +
                               ": " + quoted(line) +
-                              (separator_ == ' ' ? ". Is this running text, one sentence on each "
-                                                   "line? Then its format is text (--format text)"
+                              (separator_ == ' ' ? ". Is this running text, one sentence on each line?"
                                                  : ""));
   }
   for (std::size_t c = 0; c < cells_.size(); ++c) {

@@ -11,7 +11,7 @@ from ..io.container import Tensor, read_container
 from ..io.stored_model import StoredModel
 from ..text.corpus import Corpus, corpus_of
 from ..text.files import read_bytes
-from ..text.layouts import Layout, as_trained, input_format
+from ..text.layouts import Layout, as_trained, format_advice, input_format
 from ..text.sources import (
     check_source,
     named_file,
@@ -331,7 +331,9 @@ class FileTagger(Parameters):
             By sentence, for each token: position, token, label, runner_up, margin (the difference
             of their scores), contributions: (name, value), the largest (by its absolute value)
             first; taggers give the probability of the label too, with a warning where it is not
-            calibrated. Segments are explained as such, labels are (start, end, type) then, and the
+            calibrated. Where there was no other choice, runner_up is None and margin infinite. The
+            margin of an arc is negative if it alone would have lost and the rest of the tree
+            decided. Segments are explained as such, labels are (start, end, type) then, and the
             runner-up is a list of them; the labels of dependency trees are (head, relation). A tree
             of constituents is explained as a whole, with position None, and an image class by
             class.
@@ -411,7 +413,8 @@ class FileTagger(Parameters):
         if isinstance(source, (str, os.PathLike)):
             path = named_file(source)
             text = read_bytes(path)
-            return self._as_trained(corpus_of(path, text, input_format(model, path, text)))
+            format = input_format(model, path, text)
+            return self._as_trained(corpus_of(path, text, format, advice=format_advice(model)))
         return self._as_trained(read_source(source))
 
     def _as_trained(self, corpus: Corpus) -> Corpus:

@@ -10,6 +10,7 @@ from .codecs import CODECS
 from .corpus import NO_TEXT, is_text
 from .files import read_bytes
 from .formats import guess_format
+from .layouts import format_advice
 from .sources import check_source, named_file, paired
 from .trees import Tree, parse_brackets, read_tree_text
 
@@ -192,7 +193,7 @@ def _token_sentences(path: str, text: bytes, format: str) -> list[Sentence]:
             place = Place(number, path, tokens[0][0])
             sentences.append(Sentence(words, tags if len(tags) == len(words) else [], place))
     except LineError as error:
-        raise error.in_file(path) from None
+        raise error.in_file(path, format_advice(None)) from None
     if not sentences:
         raise FileError(path, "there are no sentences in it")
     return sentences

@@ -329,9 +329,17 @@ def read_corpus(
 
 
 def corpus_of(
-    path: str | os.PathLike[str], text: bytes, format: str | None, *, header: bool = False
+    path: str | os.PathLike[str],
+    text: bytes,
+    format: str | None,
+    *,
+    header: bool = False,
+    advice: str = 'Then its format is text (format="text")',
 ) -> Corpus:
-    """Return the corpus of a file whose content has been read; as :func:`read_corpus`."""
+    """Return the corpus of a file whose content has been read; as :func:`read_corpus`.
+
+    ``advice`` says what to do about running text in the place of columns.
+    """
     chosen = format or guess_format(path, text)
     if chosen not in FORMATS:
         raise ValueError(f"format must be one of {', '.join(FORMATS)}, got {format!r}")
@@ -352,7 +360,7 @@ def corpus_of(
                 except ValueError as error:
                     raise LineError(sentence[0][0], str(error)) from None
     except LineError as error:
-        raise error.in_file(os.fspath(path)) from None
+        raise error.in_file(os.fspath(path), advice) from None
     if core.n_tokens == 0:
         raise FileError(os.fspath(path), "the file contains no sentences")
     return Corpus(core, chosen, os.fspath(path))

@@ -7,17 +7,20 @@ import os
 from collections.abc import Callable, Sequence
 
 from ..exceptions import FileError
-from .corpus import Corpus, read_corpus, split_sentence
+from .corpus import Corpus, corpus_of, split_sentence
+from .files import read_bytes
 
 TYPE_CHECKING = False  # importing typing costs more than labelling a sentence
 if TYPE_CHECKING:
     from typing import Any
 
 __all__ = [
+    "LABELLED",
     "check_source",
     "named_file",
     "not_empty",
     "paired",
+    "read_labelled",
     "read_source",
     "with_empty",
     "with_labels",
@@ -29,8 +32,20 @@ def read_source(source: Any, format: str | None = None) -> Corpus:
     if isinstance(source, Corpus):
         return source
     if isinstance(source, (str, os.PathLike)):
-        return read_corpus(named_file(source), format)
+        return read_labelled(named_file(source), format)
     return Corpus.from_sentences(check_source(source))
+
+
+#: What is read of files in columns to learn from, or to be judged by.
+LABELLED = (
+    "Training and evaluation read one token with its label on each line, separated by a blank or "
+    "a tab, and a blank line after each sentence"
+)
+
+
+def read_labelled(path: str, format: str | None = None, *, header: bool = False) -> Corpus:
+    """Read sentences with their labels; as :func:`read_corpus`."""
+    return corpus_of(path, read_bytes(path), format, header=header, advice=f"{LABELLED}.")
 
 
 def named_file(source: str | os.PathLike[str]) -> str:

@@ -132,6 +132,7 @@ def inspect_parser(
         heading, weights = "What is under what, label by label", _top_pairs
     check_labels("label", labels, known)
     report = Report(parser._title, heading=heading, legend=_LEGEND)
+    report.parts, report.whole = "brackets and tags", "tree"
     if page or sentences is None:
         report.facts, report.features = model_facts(model), weights(model, top, labels)
     if sentences is not None:

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 __all__ = ["ConstituencyParser"]
 
 #: Sentences that are parsed before they are written.
-_CHUNK = 256
+_CHUNK = 64
 
 
 class ConstituencyParser(TreeParser):
@@ -209,6 +209,8 @@ class ConstituencyParser(TreeParser):
         sentences = read_sentences(source, traces=self.traces, format=format)
         model: ConstituencyModel = self._fitted()
         n_words = 0
+        if progress is not None and hasattr(progress, "share"):
+            progress.share(0.0)
         for at in range(0, len(sentences), _CHUNK):
             tagged = self._tag(sentences[at : at + _CHUNK], gold_tags)
             for tree in model.parse(tagged, self.n_threads):

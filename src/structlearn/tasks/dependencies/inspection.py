@@ -89,7 +89,7 @@ def inspect_parser(
     model: ParserModel = parser._fitted()
     check_labels("relation", labels, [*model.labels, ARCS])
     report = Report(parser._title, heading="Strongest features, relation by relation")
-    report.legend = _LEGEND
+    report.legend, report.parts, report.whole = _LEGEND, "arcs", "tree"
     found: dict[str, Any] = {}
     if page or sentences is None:
         report.facts = model_facts(model)

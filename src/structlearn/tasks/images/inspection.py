@@ -110,7 +110,7 @@ def inspect_segmenter(
     """
     model: SegmenterModel = segmenter._fitted()
     report = Report(segmenter._title, model_facts(model), "Strongest features, class by class")
-    report.what = "images"
+    report.what, report.parts, report.whole = "images", "pixels", "image"
     report.style = _STYLE
     report.features = {
         "neighbours of unequal class": pair_weights(model),

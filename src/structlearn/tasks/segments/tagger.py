@@ -92,6 +92,7 @@ class SegmentTagger(LabelTagger):
     }
     _model_kind = SegmentModel
     _title = "Segment tagger"
+    _parts = "segments"
     _judged_by = "f1"
     _keeps_known = False
 

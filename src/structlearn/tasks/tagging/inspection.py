@@ -236,6 +236,7 @@ def inspect_tagger(
     """
     model = tagger._fitted()
     report = Report(tagger._title, in_words=Phrases(model.templates))
+    report.parts = tagger._parts
     report.note = "" if tagger.calibrated else ", not calibrated"
     if page or sentences is None:
         summary = summarise(tagger, top, labels)

@@ -33,15 +33,16 @@ class Tagger(LabelTagger):
         :class:`~structlearn.estimators.StructuredPerceptron`. "svm" and "crf" minimise
         ½‖w‖² + C·Σ loss to a proven gap. "hmm" counts words and labels.
     order : int, optional
-        Of the chain: 2 scores label triples too, with the pairs beside them. None: as the preset of
-        the features has it, else 1.
+        Of the chain: 0 labels each token by itself, 2 scores label triples too, with the pairs
+        beside them. None: as the preset of the features has it, else 1.
     target : str or int, optional
         The column of the labels: its name, or its number from 1. By default the last column of a
         column file, ``upos`` of CoNLL-U.
-    scheme : {None, "none", "bio", "iobes"}, default=None
+    scheme : {None, "none", "bio", "iobes", "beginnings"}, default=None
         "iobes": chunk labels are learned as IOBES and written in the scheme of the training file
-        (IOB1 as IOB2). Both make only legal sequences of labels possible, in training and in
-        prediction. None: as the preset of the features has it, else "none".
+        (IOB1 as IOB2). "beginnings": BIO where I-X may follow any B-. All three make only legal
+        sequences of labels possible, in training and in prediction. None: as the preset of the
+        features has it, else "none".
     all_possible_states : bool or int, optional
         Weights for every feature with every label; otherwise for the pairs seen in training. A
         number n: for features seen with at least n labels. None: as the preset has it for the
@@ -88,15 +89,18 @@ class Tagger(LabelTagger):
     _WHOLE: Mapping[str, tuple[int, int | None]] = {
         **LabelTagger._WHOLE,
         "hash_bits": (0, 30),
-        "order": (1, 4),
+        "order": (0, 4),
     }
     _own_learners = ("hmm",)
     _model_kind = TaggerModel
     _title = "Tagger"
+    _parts = "labels"
 
     def _check(self) -> None:
-        if self.scheme not in (None, "none", "bio", "iobes"):
-            raise ValueError(f"scheme must be 'none', 'bio' or 'iobes', got {self.scheme!r}")
+        if self.scheme not in (None, "none", "bio", "iobes", "beginnings"):
+            raise ValueError(
+                f"scheme must be 'none', 'bio', 'iobes' or 'beginnings', got {self.scheme!r}"
+            )
         super()._check()
 
     # -- learning -------------------------------------------------------------------------------
