@@ -424,6 +424,17 @@ class FileTagger(Parameters):
         except ValueError as error:
             raise FileError(corpus.path or "the sentences", str(error)) from None
 
+    def _repr_html_(self) -> str:
+        """What notebooks show: what the model is and how it was trained."""
+        from ..estimators.summary import facts_html
+
+        facts = self._facts() if hasattr(self, "model_") else []
+        return facts_html(repr(self), facts)
+
+    def _facts(self) -> list[tuple[str, str]]:
+        """Return what the model is and how it was trained, as ``inspect`` lists it."""
+        raise AssertionError
+
     def __repr__(self) -> str:
         state = "" if hasattr(self, "model_") else ", not trained"
         kind = type(self).__name__

@@ -15,7 +15,7 @@ from ...text.trees import Tree
 from .decisions import explain
 from .model import ConstituencyModel
 
-__all__ = ["heaviest_children", "inspect_parser"]
+__all__ = ["heaviest_children", "inspect_parser", "model_facts"]
 
 _LEGEND = (
     "Gold above the words, predicted below. Nodes that only the gold tree has are <span "
@@ -25,7 +25,8 @@ _LEGEND = (
 _PLACES = ("first", "in the middle", "last")
 
 
-def _facts(model: ConstituencyModel) -> list[tuple[str, str]]:
+def model_facts(model: ConstituencyModel) -> list[tuple[str, str]]:
+    """Return what a model is and how it was trained."""
     training = model.training
     learner, passes = str(training.get("learner")), training.get("passes")
     how = "" if passes is None else f", {passes} {'pass' if passes == 1 else 'passes'}"
@@ -133,7 +134,7 @@ def inspect_parser(
     report = Report(parser._title, heading=heading, legend=_LEGEND)
     report.parts, report.whole = "brackets and tags", "tree"
     if page or sentences is None:
-        report.facts, report.features = _facts(model), weights(model, top, labels)
+        report.facts, report.features = model_facts(model), weights(model, top, labels)
     if sentences is not None:
         trees, report.n_sentences = _trees(parser, sentences, most)
         for tree, gold, decisions in trees:

@@ -6,118 +6,31 @@ from collections.abc import Sequence
 
 __all__ = ["SpanNames"]
 
+
+def _templates(text: str) -> list[str]:
+    return text.split("|")
+
+
 #: The templates of native/tasks/constituents/span_features.cpp, in their order. A letter for what
 #: is looked at (w: word, t: tag, s: shape), and where (_PLACES).
-_NODE = [
-    "bias",
-    "length",
-    "wf",
-    "wl",
-    "wb",
-    "wn",
-    "tf length",
-    "tl length",
-    "tb length",
-    "tn length",
-    "wb wf",
-    "wl wn",
-    "tf tl",
-    "tb tn",
-    "tb tf",
-    "tl tn",
-    "tb tf tl tn",
-    "tf tl tn",
-    "tb tf tl",
-    "wf tl",
-    "tf wl",
-    "wf wl",
-    "wb wn",
-    "tb wf",
-    "wl tn",
-    "wf length",
-    "wb tf",
-    "tl wn",
-    "tf tl length",
-    "tf tF",
-    "tL tl",
-    "tB tb",
-    "tn tN",
-    "tb tf tF",
-    "tL tl tn",
-    "inside",
-    "inside tf",
-    "inside tl tn",
-    "tf wb tl tn",
-    "wf tl tn",
-    "wf tb tn",
-    "tb tf tn",
-    "tb tl tn",
-    "tl tn tN",
-    "tB tb tf",
-    "wb wf wn",
-    "tags",
-    "tags tb tn",
-    "shapes",
-    "tags wf",
-    "tags wl",
-]
-_WORD = [
-    "bias",
-    "wf",
-    "tf",
-    "tf tb",
-    "tf tn",
-    "tf tb tn",
-    "wf tb",
-    "wf tn",
-    "tf wb",
-    "tf wn",
-    "tf wb tn",
-    "tf tb wn",
-    "tf tn tN",
-    "tf tb tB",
-    "tf tb tn tN",
-    "tf tb tn tB",
-    "wf tb tn",
-    "tf sf",
-    "wf wb",
-    "wf wn",
-    "tf wb wn",
-]
-_REST = [
-    "length",
-    "wf",
-    "wl",
-    "wb",
-    "wn",
-    "tf tl",
-    "tb tf",
-    "tl tn",
-    "tb tf tl tn",
-    "tb wf",
-    "wb tf",
-    "wb wf",
-    "tf length",
-    "tb tf tF",
-    "inside tf",
-    "tf tl tn",
-    "wf tl tn",
-    "tb tn",
-]
-_CHILD = [
-    "length",
-    "wf",
-    "wl",
-    "tf tl",
-    "wn",
-    "tb tf",
-    "tl tn",
-    "tf length",
-    "tf tl tn",
-    "tb tf tl",
-]
+_NODE = _templates(
+    "bias|length|wf|wl|wb|wn|tf length|tl length|tb length|tn length|wb wf|wl wn|tf tl|tb tn|tb tf|"
+    "tl tn|tb tf tl tn|tf tl tn|tb tf tl|wf tl|tf wl|wf wl|wb wn|tb wf|wl tn|wf length|wb tf|tl wn|"
+    "tf tl length|tf tF|tL tl|tB tb|tn tN|tb tf tF|tL tl tn|inside|inside tf|inside tl tn|"
+    "tf wb tl tn|wf tl tn|wf tb tn|tb tf tn|tb tl tn|tl tn tN|tB tb tf|wb wf wn|"
+    "tags|tags tb tn|shapes|tags wf|tags wl"
+)
+_WORD = _templates(
+    "bias|wf|tf|tf tb|tf tn|tf tb tn|wf tb|wf tn|tf wb|tf wn|tf wb tn|tf tb wn|tf tn tN|tf tb tB|"
+    "tf tb tn tN|tf tb tn tB|wf tb tn|tf sf|wf wb|wf wn|tf wb wn"
+)
+_REST = _templates(
+    "length|wf|wl|wb|wn|tf tl|tb tf|tl tn|tb tf tl tn|tb wf|wb tf|wb wf|tf length|tb tf tF|"
+    "inside tf|tf tl tn|wf tl tn|tb tn"
+)
+_CHILD = _templates("length|wf|wl|tf tl|wn|tb tf|tl tn|tf length|tf tl tn|tb tf tl")
 _LAST_CHILD = ["wb" if name == "wn" else name for name in _CHILD]
-_SPLIT = ["lengths", "tf tk tK tl", "tf wK tn", "tb tK tn"]
+_SPLIT = _templates("lengths|tf tk tK tl|tf wK tn|tb tK tn")
 
 #: Place -> offset from where, and how it is said.
 _PLACES = {

@@ -227,6 +227,11 @@ class ConstituencyParser(TreeParser):
 
     # -- what was learned -----------------------------------------------------------------------
 
+    def _facts(self) -> list[tuple[str, str]]:
+        from .inspection import model_facts
+
+        return model_facts(self._fitted())
+
     def _heaviest(self, n: int, labels: list[str] | None) -> dict[str, list[tuple[str, float]]]:
         """Return what stands under each label: children, or the rules of a counted grammar."""
         from .inspection import heaviest_children

@@ -273,6 +273,11 @@ class DependencyParser(TreeParser):
 
     # -- what was learned -----------------------------------------------------------------------
 
+    def _facts(self) -> list[tuple[str, str]]:
+        from .inspection import model_facts
+
+        return model_facts(self._fitted())
+
     def _heaviest(self, n: int, labels: list[str] | None) -> dict[str, list[tuple[str, float]]]:
         found = self._fitted().training.get("features", {})
         if not found:

@@ -14,7 +14,7 @@ from ...estimators.calibration import certainty_fact
 from ...estimators.named import learner_facts
 from ...text.phrases import Phrases
 
-__all__ = ["Summary", "inspect_tagger", "strongest", "summarise"]
+__all__ = ["Summary", "inspect_tagger", "model_facts", "strongest", "summarise"]
 
 
 class Summary(NamedTuple):
@@ -57,7 +57,7 @@ def summarise(tagger: Any, top: int = 10, labels: Sequence[str] | None = None) -
     ranked = _joined(
         _strongest(model, top, within), dict(zip(model.labels, written, strict=True)), top
     )
-    return Summary(model.labels, written, ranked, rows, list(start), list(end), _facts(model))
+    return Summary(model.labels, written, ranked, rows, list(start), list(end), model_facts(model))
 
 
 def _joined(
@@ -160,7 +160,7 @@ def _n_labels(model: Any) -> str:
     return f"{written}, learned as {n} of IOBES (S-: the only token of a chunk, E-: its last)"
 
 
-def _facts(model: Any) -> list[tuple[str, str]]:
+def model_facts(model: Any) -> list[tuple[str, str]]:
     """Return what a model is and how it was trained."""
     training = model.training
     described = [
