@@ -76,7 +76,7 @@ def test_every_sentence_of_a_treebank_is_its_text():
     test = read_corpus(path)
     for number in range(len(test)):
         sentence = surface(test, number)
-        # SpaceAfter does not say which blank it was: one of the sentences has one that is not broken.
+        # SpaceAfter does not say which blank it was; one of them here is a no-break space.
         assert sentence.rebuilt.split() == sentence.text.split()
     for text, sentences in raw_paragraphs(test):
         at = 0
