@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from numbers import Integral
 from typing import Any
 
 import numpy as np
@@ -38,7 +37,11 @@ class LabelPairLayer(CRFLayer):
         **loss: Any,
     ) -> None:
         super().__init__(structure, **loss)
-        if not isinstance(n_labels, Integral) or isinstance(n_labels, bool) or n_labels < 1:
+        if (
+            not isinstance(n_labels, (int, np.integer))
+            or isinstance(n_labels, bool)
+            or n_labels < 1
+        ):
             raise ValueError(f"n_labels must be a whole number >= 1, got {n_labels!r}")
         n_labels = int(n_labels)
         if labels is not None and len(labels) != n_labels:
@@ -111,7 +114,7 @@ def _forbid(
     def index(label: Any) -> int:
         if isinstance(label, str) and labels is not None and label in labels:
             return list(labels).index(label)
-        if isinstance(label, Integral) and 0 <= label < K:
+        if isinstance(label, (int, np.integer)) and 0 <= label < K:
             return int(label)
         raise ValueError(f"forbid names {label!r}, which is no label; there are {K}")
 
