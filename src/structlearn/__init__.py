@@ -62,6 +62,7 @@ _MODULES = (
     "tasks",
     "testing",
     "text",
+    "traces",
 )
 
 __all__ = [

@@ -387,3 +387,35 @@ def test_nothing_legal_is_left():
 def test_segments_of_another_length():
     with pytest.raises(ValueError, match="max_length is 3"):
         infer(SemiMarkov(3), {"segment": torch.zeros(1, 4, 2, 2)})
+
+
+@pytest.mark.parametrize("temperature", [1.0, 0.05])
+@pytest.mark.parametrize("kind", KINDS)
+def test_entropy_of_large_scores(kind, temperature):
+    for seed in range(3):
+        case = Case(kind, seed, scale=1e4)
+        found = entropy(case.structure, case.scores, lengths=case.lengths, temperature=temperature)
+        for b, one in enumerate(case.examples()):
+            wanted = case.structure.entropy(temperature=temperature, **one)
+            assert found[b].item() == pytest.approx(wanted, abs=1e-9)
+
+
+def test_entropy_of_long_chains_with_large_scores():
+    label = torch.randn(3, 200, 10, dtype=torch.float64) * 1e4
+    transition = torch.randn(10, 10, dtype=torch.float64) * 1e4
+    found = entropy(Chain(), {"label": label, "transition": transition}, temperature=0.05)
+    assert found.abs().max() < 1e-9
+
+
+@pytest.mark.parametrize("kind", ["chain", "crossing", "labelled", "constituents"])
+def test_the_gradient_of_the_entropy_does_not_see_a_shift(kind):
+    case = Case(kind, 3)
+    main = case.structure.label_block
+    block = case.scores[main].requires_grad_()
+
+    def gradient(shift):
+        scores = {**case.scores, main: block + shift}
+        found = entropy(case.structure, scores, lengths=case.lengths, temperature=0.5)
+        return torch.autograd.grad(found.sum(), block)[0]
+
+    torch.testing.assert_close(gradient(1e4), gradient(0.0), rtol=0, atol=1e-6)

@@ -17,7 +17,7 @@ from structlearn.torch import infer, kernels, structured_loss  # noqa: E402
 from structlearn.torch.batches import Batch  # noqa: E402
 from structlearn.torch.kernels.chain import chain_loss  # noqa: E402
 from structlearn.torch.kinds import base  # noqa: E402
-from structlearn.torch.operators import compute, gradients  # noqa: E402
+from structlearn.torch.operators import compute, entropies, gradients  # noqa: E402
 
 from .cases import KINDS, Case  # noqa: E402
 
@@ -222,6 +222,24 @@ def test_kernels_compile(kind):
     )  # fmt: skip
     assert done.returncode == 0, done.stderr
     assert "sweep" in done.stdout or "inside" in done.stdout or "eliminate" in done.stdout
+
+
+@pytest.mark.filterwarnings("error::UserWarning")  # the core must not be asked
+@pytest.mark.parametrize("kind", KINDS)
+def test_entropies(kind, monkeypatch):
+    for module in (compute, entropies):
+        monkeypatch.setattr(module, "on_gpu", lambda x: True)
+    for seed, (scale, temperature) in enumerate(((1.0, 0.5), (1e4, 1.0), (1e4, 0.05))):
+        case = Case(kind, seed, scale=scale, size=5)
+        batch = batch_of(case)
+        found = entropies.entropy(
+            on_device(batch.scores), batch.lengths.to(DEVICE), batch.kind.name, temperature
+        )
+        for b, one in enumerate(case.examples()):
+            wanted = case.structure.entropy(temperature=temperature, **one)
+            # How many segments there are is open, so their scores cannot be centred each.
+            close = 1e-4 if kind == "segments" else 1e-9
+            assert found[b].item() == pytest.approx(wanted, abs=close)
 
 
 def test_kernels_import_torch_and_triton_alone():

@@ -117,6 +117,11 @@ void find_splits(const TreeTokens& tokens, const FeatureIndex& index, TreeShape&
 
 }  // namespace
 
+void site_features(const TreeFeatures& features, std::size_t block, std::size_t i, std::size_t k,
+                   std::size_t j, std::vector<std::uint64_t>& keys) {
+  block == kSplit ? features.split(i, k, j, keys) : span_features(features, block, i, j, keys);
+}
+
 std::vector<std::uint64_t> frequent_features(std::span<const TreeInput> sentences,
                                              std::span<const Output> gold, std::size_t min_count) {
   std::unordered_map<std::uint64_t, std::size_t> count;
@@ -127,8 +132,7 @@ std::vector<std::uint64_t> frequent_features(std::span<const TreeInput> sentence
         sentences[e].tokens.size(), gold[e],
         [&](std::size_t block, std::size_t i, std::size_t k, std::size_t j, std::size_t) {
           keys.clear();
-          block == kSplit ? features.split(i, k, j, keys)
-                          : span_features(features, block, i, j, keys);
+          site_features(features, block, i, k, j, keys);
           for (const std::uint64_t key : keys) {
             if (++count[key] == min_count) frequent.push_back(key);
           }

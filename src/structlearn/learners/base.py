@@ -269,11 +269,18 @@ class Progress:
         self.name = name
         self.records: list[dict[str, Any]] = []
         self.stopped = False
+        #: Callbacks with a method ``step``, which is told of every example of an online learner.
+        self.watchers = [c.step for c in self.callbacks if hasattr(c, "step")]
         #: Shows the iterations; entered by whoever knows when they end.
         self.meter = Meter(name, n_iterations, shown=bool(verbose))
         self.saved: dict[str, Any] | None = None
         self.keep: Callable[[Snapshot, bool], None] | None = None
         self._begin = time.perf_counter()
+
+    def tell(self, **step: Any) -> None:
+        """Tell of one example: its number, the weights before and after, and the loss."""
+        for watcher in self.watchers:
+            watcher(step)
 
     @property
     def seconds(self) -> float:

@@ -226,7 +226,10 @@ class Online:
             for epoch in range(len(progress.records) + 1, self.settings.max_iter + 1):
                 order = self.rng.permutation(n) if self.shuffle else np.arange(n)
                 inexact = problem.inexact.under
-                state, report = self._pass(problem, state, order.astype(np.int64))
+                if progress.watchers:
+                    state, report = self._watched_pass(problem, state, order, progress)
+                else:
+                    state, report = self._pass(problem, state, order.astype(np.int64))
                 training.interrupted = not report["complete"]
                 check_finite(report["loss"])
                 if not training.interrupted:
@@ -331,6 +334,24 @@ class Online:
         for k in names:
             setattr(after, k, shared[k])
         return after, report
+
+    def _watched_pass(
+        self, problem: Problem, state: OnlineState, order: npt.NDArray[Any], progress: Progress
+    ) -> tuple[OnlineState, dict[str, float]]:
+        """Return the same as :meth:`_pass`, made of passes over one example each.
+
+        Not for AdaGrad, whose regulariser reaches all weights at the end of a pass.
+        """
+        total: dict[str, float] = {}
+        for i in order.astype(np.int64):
+            before = state.last
+            state, report = self._pass(problem, state, np.array([i]))
+            for k, v in report.items():
+                total[k] = v if k == "complete" else total.get(k, 0) + v
+            progress.tell(example=int(i), before=before, after=state.last, loss=report["loss"])
+            if not report["complete"]:
+                break
+        return state, total
 
 
 class _Certificate:

@@ -286,7 +286,15 @@ def split_sentence(sentence: Any) -> list[Any]:
 def _tokens(sentence: Any, number: int) -> list[tuple[Any, ...]]:
     """Return the tokens of a sentence from Python, each a tuple of cells."""
     try:
-        return [(t,) if isinstance(t, str) else tuple(t) for t in split_sentence(sentence)]
+        tokens = split_sentence(sentence)
+        for t, token in enumerate(tokens):
+            if isinstance(token, (dict, set, frozenset)):  # its keys would be taken as cells
+                raise ValueError(
+                    f"sentence {number}: token {t} is {token!r:.60}, a {type(token).__name__}; a "
+                    "token is a string or a tuple of strings, such as (word, tag). The "
+                    "estimators, such as CRF, take dictionaries of features"
+                )
+        return [(t,) if isinstance(t, str) else tuple(t) for t in tokens]
     except TypeError:
         raise ValueError(
             f"sentence {number} is not a list of tokens, each a string or a tuple of strings: "
@@ -321,9 +329,17 @@ def read_corpus(
 
 
 def corpus_of(
-    path: str | os.PathLike[str], text: bytes, format: str | None, *, header: bool = False
+    path: str | os.PathLike[str],
+    text: bytes,
+    format: str | None,
+    *,
+    header: bool = False,
+    advice: str = 'Then its format is text (format="text")',
 ) -> Corpus:
-    """Return the corpus of a file whose content has been read; as :func:`read_corpus`."""
+    """Return the corpus of a file whose content has been read; as :func:`read_corpus`.
+
+    ``advice`` says what to do about running text in the place of columns.
+    """
     chosen = format or guess_format(path, text)
     if chosen not in FORMATS:
         raise ValueError(f"format must be one of {', '.join(FORMATS)}, got {format!r}")
@@ -344,7 +360,7 @@ def corpus_of(
                 except ValueError as error:
                     raise LineError(sentence[0][0], str(error)) from None
     except LineError as error:
-        raise error.in_file(os.fspath(path)) from None
+        raise error.in_file(os.fspath(path), advice) from None
     if core.n_tokens == 0:
         raise FileError(os.fspath(path), "the file contains no sentences")
     return Corpus(core, chosen, os.fspath(path))

@@ -231,7 +231,8 @@ def entropy(
 ) -> torch.Tensor:
     """Return the entropy of P(y) ∝ exp(score(y)/ε) in nats, of each example; it has a gradient.
 
-    Computed in float64, as H = (value − ⟨θ, p⟩) / ε. Arguments as of :func:`infer`, ε > 0.
+    Computed in float64, and right for large scores; on CUDA, segmentations and constituents whose
+    scores are many thousand times ε lose digits. Arguments as of :func:`infer`, ε > 0.
     """
     check_temperature(temperature)
     if temperature == 0:
@@ -242,11 +243,18 @@ def entropy(
         return entropy_lists(structure, scores, temperature)
     batch = _padded(structure, scores, lengths, mask, None)
     wide = [block.double() for block in batch.scores]
-    value, *parts = operators.infer(wide, batch.lengths, batch.kind.name, float(temperature))
-    for block, p in zip(wide, parts, strict=True):
-        legal = torch.isfinite(block)
-        value = value - (torch.where(legal, block, 0.0) * p).flatten(1).sum(dim=1)
-    return (value / temperature).to(batch.dtype)
+    fixed = [block.detach() for block in wide]
+    options = (batch.lengths, batch.kind.name, float(temperature))
+    value = operators.entropy(fixed, *options)
+    _, *parts = operators.infer(wide, *options)
+    # The gradient of H = (F(θ) − ⟨θ, p⟩)/ε is that of −⟨θ, p⟩/ε with θ held, whatever is added to
+    # all outputs alike; shares that are next to nothing have no part in it.
+    slope = torch.zeros_like(value)
+    given = [p.detach() for p in parts]
+    for line, fixed_p, p in zip(batch.kind.centred(fixed, given), given, parts, strict=True):
+        line = torch.where(fixed_p > 1e-20, line, 0.0)
+        slope = slope - (line * p).flatten(1).sum(dim=1)
+    return (value + (slope - slope.detach()) / temperature).to(batch.dtype)
 
 
 def _padded(

@@ -90,6 +90,7 @@ class SegmentFitting(Fitting):
             templates = load_segment_templates(features, tagger.functions)
             if features in SEGMENT_PRESETS and not self._has_pos():
                 templates = templates.without_column("pos")
+                self.leaves_out_tags = True
         chosen: SegmentTemplates = self.check_templates(templates)
         return chosen
 
@@ -99,11 +100,16 @@ class SegmentFitting(Fitting):
         except FileError:
             return False
 
+    def shown(self) -> list[str]:
+        """Return the labels of the file."""
+        return list(self.corpus.core.strings(self.target))
+
     # -- learning -------------------------------------------------------------------------------
 
     def problem(self) -> LabelProblem:
         """Return the problem to be solved."""
         tagger, corpus = self.tagger, self.corpus
+        self.describe_data()
         if self.n_cut:
             self.say(f"{self.n_cut} chunks are longer than {self.max_length} tokens and were cut")
         vocabulary = _core.SegmentVocabulary()

@@ -20,6 +20,7 @@ __all__ = [
     "Tensors",
     "fill_row",
     "lengths_to_mask",
+    "less_mean",
     "on_gpu",
     "say_once",
 ]
@@ -275,6 +276,20 @@ class Kind:
         """Return the main block, −∞ where y excludes a part."""
         return torch.where(self.allowed(y, scores, lengths), scores[0], float("-inf"))
 
+    def centred(self, scores: Tensors, parts: Tensors) -> Tensors:
+        """Return scores of each example that give the same distribution, near 0 where p is large.
+
+        A block is shifted where every output has the same number of its parts.
+        """
+        return [
+            self._shifted(name, block.expand_as(p), p)
+            for name, block, p in zip(self.names, scores, parts, strict=True)
+        ]
+
+    def _shifted(self, name: str, block: torch.Tensor, p: torch.Tensor) -> torch.Tensor:
+        """Return one block, shifted."""
+        return block
+
     def costs(
         self, y: Tensors, table: torch.Tensor | None, scores: Tensors, lengths: torch.Tensor
     ) -> tuple[torch.Tensor, torch.Tensor | None]:
@@ -285,6 +300,21 @@ class Kind:
 def on_gpu(x: torch.Tensor) -> bool:
     """Tell whether kernels can compute with a tensor."""
     return x.is_cuda
+
+
+def less_mean(
+    block: torch.Tensor,
+    p: torch.Tensor,
+    axes: tuple[int, ...],
+    size: torch.Tensor | float = 1.0,
+) -> torch.Tensor:
+    """Return a block less its mean under p over these axes; parts of other sizes than 1 less more.
+
+    What p gives nothing, −∞ included, does not count.
+    """
+    used = torch.where(p > 0, block, 0.0) * p
+    mean = used.sum(dim=axes, keepdim=True) / (p * size).sum(dim=axes, keepdim=True).clamp(min=1e-9)
+    return block - mean * size
 
 
 def lengths_to_mask(lengths: torch.Tensor, size: int) -> torch.Tensor:

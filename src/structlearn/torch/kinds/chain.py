@@ -13,7 +13,7 @@ from ... import _core
 from ...structures import Chain
 from ...structures.base import Structure
 from ...structures.threads import n_threads
-from .base import IGNORE, Tensors, fill_row
+from .base import IGNORE, Tensors, fill_row, less_mean
 from .label_pairs import LabelPairKind
 
 __all__ = ["ChainKind", "position_costs"]
@@ -182,6 +182,10 @@ class ChainKind(LabelPairKind):
         self, y: Tensors, table: torch.Tensor | None, scores: Tensors, lengths: torch.Tensor
     ) -> tuple[torch.Tensor, torch.Tensor | None]:
         return position_costs(y[0], table, scores[0].shape[2]), None
+
+    def _shifted(self, name: str, block: torch.Tensor, p: torch.Tensor) -> torch.Tensor:
+        one = 1 if name == "label" else self._rank(self.structure, name)
+        return less_mean(block, p, tuple(range(-one, 0)))
 
     def encode(self, y: torch.Tensor, scores: Tensors, dtype: torch.dtype) -> Tensors:
         """Return the counts of outputs' parts by block; labels below 0 have none."""

@@ -11,7 +11,7 @@ import torch
 
 from ...structures import Constituency
 from ...structures.base import Structure
-from .base import IGNORE, UNUSED, Kind, Tensors
+from .base import IGNORE, UNUSED, Kind, Tensors, less_mean
 
 __all__ = ["ConstituentKind"]
 
@@ -136,6 +136,9 @@ class ConstituentKind(Kind):
     def allowed(self, y: Tensors, scores: Tensors, lengths: torch.Tensor) -> torch.Tensor:
         labels = torch.arange(scores[0].shape[3], device=y[0].device)
         return (y[0] == IGNORE)[..., None] | (y[0][..., None] == labels)
+
+    def _shifted(self, name: str, block: torch.Tensor, p: torch.Tensor) -> torch.Tensor:
+        return less_mean(block, p, (1, 2, 3))
 
     def costs(
         self, y: Tensors, table: torch.Tensor | None, scores: Tensors, lengths: torch.Tensor

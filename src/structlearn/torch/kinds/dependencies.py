@@ -11,7 +11,7 @@ import torch
 
 from ...structures import Arborescence
 from ...structures.base import Structure
-from .base import IGNORE, Kind, Tensors, fill_row
+from .base import IGNORE, Kind, Tensors, fill_row, less_mean
 
 __all__ = ["DependencyKind"]
 
@@ -184,6 +184,11 @@ class DependencyKind(Kind):
         labels = torch.arange(scores[0].shape[3], device=y[1].device)
         fits = (y[1][:, :, None] == IGNORE) | (y[1][:, :, None] == labels)
         return heads[..., None] & torch.nn.functional.pad(fits, (0, 0, 1, 0))[:, None]
+
+    def _shifted(self, name: str, block: torch.Tensor, p: torch.Tensor) -> torch.Tensor:
+        if name != "arc":
+            return block
+        return less_mean(block, p, (1,) if block.dim() == 3 else (1, 3))
 
     def costs(
         self, y: Tensors, table: torch.Tensor | None, scores: Tensors, lengths: torch.Tensor

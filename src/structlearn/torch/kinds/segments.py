@@ -11,7 +11,7 @@ import torch
 
 from ...structures import SemiMarkov
 from ...structures.base import Structure
-from .base import IGNORE, UNUSED, Tensors, lengths_to_mask
+from .base import IGNORE, UNUSED, Tensors, lengths_to_mask, less_mean
 from .chain import position_costs
 from .label_pairs import LabelPairKind
 
@@ -193,6 +193,14 @@ class SegmentKind(LabelPairKind):
         inside = inside & (torch.arange(L + 1, device=row.device) < lengths[:, None])
         fits = none_within & ~inside[:, stop] & (end <= lengths[:, None, None])
         return start[:, :, None, :] & fits[:, :, :, None]
+
+    def _shifted(self, name: str, block: torch.Tensor, p: torch.Tensor) -> torch.Tensor:
+        if name == "transition":  # as many as there are segments
+            return block
+        if name != "segment":
+            return less_mean(block, p, (-1,))
+        size = torch.arange(1.0, block.shape[2] + 1, dtype=block.dtype, device=block.device)
+        return less_mean(block, p, (1, 2, 3), size[:, None])
 
     def costs(
         self, y: Tensors, table: torch.Tensor | None, scores: Tensors, lengths: torch.Tensor

@@ -19,9 +19,10 @@ from ..kinds import Tensors, named_kind
 from . import compute, gradients, transforms
 from .compute import check_values, one_type, part_type
 from .curvature import curvature
+from .entropies import entropy
 from .transforms import refuse_transforms
 
-__all__ = ["argmax", "check_values", "infer", "loss", "refuse_transforms"]
+__all__ = ["argmax", "check_values", "entropy", "infer", "loss", "refuse_transforms"]
 
 _LIBRARY = torch.library.Library("structlearn", "DEF")
 _LIBRARY.define("infer(Tensor[] scores, Tensor lengths, str kind, float temperature) -> Tensor[]")
