@@ -232,7 +232,8 @@ def entropy(
     """Return the entropy of P(y) ∝ exp(score(y)/ε) in nats, of each example; it has a gradient.
 
     Computed in float64, and right for large scores; on CUDA, segmentations and constituents whose
-    scores are many thousand times ε lose digits. Arguments as of :func:`infer`, ε > 0.
+    scores are many thousand times ε lose digits. So does the gradient along transitions that all
+    positions share, everywhere. Arguments as of :func:`infer`, ε > 0.
     """
     check_temperature(temperature)
     if temperature == 0:
