@@ -14,6 +14,10 @@ from .tokeniser import paragraphs
 
 __all__ = ["add_confidence"]
 
+#: Of stages that no dev set has calibrated: averaged perceptrons are far too sure at 1, and 10 is
+#: about what calibration gives them.
+_USUAL_TEMPERATURE = 10.0
+
 
 def add_confidence(pipeline: Any, docs: list[Doc]) -> None:
     """Set the confidence of the tokens and words of documents."""
@@ -52,7 +56,7 @@ def _marginals(model: Any, corpus: Any, sentences: Any) -> Any:
     """Yield each word with the probabilities of the labels."""
     reader, n = model.reader(corpus), len(model.labels)
     for s, words in enumerate(sentences):
-        p = array("d", reader.marginals(s, model.temperature or 10.0))
+        p = array("d", reader.marginals(s, model.temperature or _USUAL_TEMPERATURE))
         for t, word in enumerate(words):
             yield word, p[t * n : (t + 1) * n]
 
@@ -68,7 +72,7 @@ def _add_tokens(model: Any, doc: Doc) -> None:
     reader = _core.TaggerReader(model.core, core)
     tokens = {token.begin: token for token in doc.tokens}
     for s, (begin, end) in enumerate(places):
-        p = array("d", reader.marginals(s, model.temperature or 10.0))
+        p = array("d", reader.marginals(s, model.temperature or _USUAL_TEMPERATURE))
         for at in range(begin, end):
             if at in tokens:
                 base = (at - begin) * n
