@@ -11,7 +11,7 @@ ifneq ($(wildcard ../shared/data),)
 export STRUCTLEARN_DATA ?= $(abspath ../shared/data)
 endif
 
-.PHONY: demo test test-ray test-native test-torch lint stub format types bench tables docs wheel clean help
+.PHONY: demo model test test-ray test-native test-browser test-torch lint stub format types bench tables docs wheel clean help
 
 help:  ## list the targets
 	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -45,8 +45,21 @@ $(VENV)/docs-tools: $(VENV)/installed pyproject.toml
 	@$(PIP) install --no-build-isolation --editable ".[docs]"
 	@touch $@
 
-demo: $(VENV)/installed  ## the tour on built-in data
-	@$(BIN)/structlearn demo
+$(VENV)/english: $(VENV)/installed $(wildcard models/english/src/*/*.model)
+	@$(PIP) install "setuptools>=77" && $(PIP) install --no-build-isolation --no-deps ./models/english
+	@touch $@
+
+demo: $(VENV)/english  ## the tour on built-in data; ends with a paragraph of English (TEXT=FILE: yours)
+	@$(BIN)/structlearn demo $(if $(TEXT),--text $(TEXT))
+
+ENGLISH := models/english/src/structlearn_english/english.model
+EWT := $(STRUCTLEARN_DATA)/ud_en_ewt
+
+model: $(VENV)/installed  ## the English model, from the treebank in STRUCTLEARN_DATA (some minutes)
+	@$(BIN)/structlearn train pipeline $(EWT)/train.conllu.gz --dev $(EWT)/dev.conllu.gz \
+		--hash-bits 23 --n-models 4 --prune 1.1 --precision int8 --checkpoint build/english --model $(ENGLISH)
+	@$(BIN)/structlearn evaluate $(ENGLISH) $(EWT)/test.conllu.gz
+	@$(BIN)/structlearn evaluate $(ENGLISH) $(EWT)/test.conllu.gz --gold-tokens
 
 test: $(VENV)/test-tools  ## every test
 	@echo "==> running the tests"
@@ -73,6 +86,16 @@ test-native: $(VENV)/ready  ## the core's own tests under AddressSanitizer and U
 		|| { cat build/sanitized.log; exit 1; }
 	@build/sanitized/core_test
 
+test-browser: $(VENV)/test-tools  ## the workbench in a real browser; installs Debian's chromium where it can
+	@mkdir -p build
+	@if ! command -v chromium > /dev/null && ! command -v google-chrome > /dev/null \
+		&& command -v apt-get > /dev/null && [ "$$(id -u)" = 0 ]; then \
+		echo "==> installing chromium"; \
+		{ apt-get update && apt-get install -y chromium; } > build/chromium.log 2>&1 \
+		|| tail -3 build/chromium.log; fi
+	@echo "==> running the workbench in a browser"
+	@STRUCTLEARN_BROWSER_TESTS=1 $(BIN)/python -m pytest tests/workbench/test_page.py -p no:xdist
+
 $(VENV)/torch-tools: $(VENV)/test-tools
 	@echo "==> installing PyTorch (the CPU's build where it is at hand) and Triton"
 	@$(PIP) install "torch==2.13.0" "triton==3.7.1"
@@ -80,7 +103,8 @@ $(VENV)/torch-tools: $(VENV)/test-tools
 
 test-torch: $(VENV)/torch-tools  ## the tests of structlearn.torch, with PyTorch
 	@echo "==> running the tests of structlearn.torch"
-	@$(BIN)/python -m pytest -n auto tests/torch
+	@$(BIN)/python -m pytest -n auto tests/torch \
+		"tests/docs/test_pages_run.py::test_python_blocks_print_what_the_page_says[howto/torch]"
 
 lint: $(VENV)/lint-tools  ## ruff and clang-format
 	@echo "==> ruff"

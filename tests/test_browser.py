@@ -21,7 +21,12 @@ const faults = []; addEventListener("error", e => faults.push(e.message));
 addEventListener("load", () => {
   for (const d of document.querySelectorAll("details")) d.open = true;
   const root = document.documentElement, style = getComputedStyle(document.body);
-  document.title = JSON.stringify({faults, across: root.scrollWidth, room: root.clientWidth,
+  const wide = [...document.querySelectorAll(".wide")].filter(w => w.scrollWidth > w.clientWidth);
+  const hidden = wide.map(w => { w.scrollLeft = 1e6; return w.scrollWidth - w.clientWidth -
+    w.scrollLeft; });
+  const covers = wide.map(w => getComputedStyle(w.firstElementChild).backgroundColor);
+  document.title = JSON.stringify({faults, hidden, covers,
+    across: root.scrollWidth, room: root.clientWidth,
     paper: style.backgroundColor, ink: style.color, words: document.body.innerText.length,
     outside: performance.getEntriesByType("resource").length});
 });
@@ -111,3 +116,12 @@ def test_page_fits_a_phone(pages, task):
     """Wide tables and pictures scroll by themselves; the page does not."""
     seen = look(pages[task], 500)  # the narrowest window that Chromium opens
     assert seen["across"] <= seen["room"] + 1
+
+
+@pytest.mark.parametrize("task", ["parser", "constituency"])
+def test_wide_drawings_can_be_seen_to_their_end(pages, task):
+    """They scroll, and do not hide the shade that says so."""
+    seen = look(pages[task], 500)
+    assert seen["hidden"]
+    assert max(seen["hidden"]) <= 1
+    assert set(seen["covers"]) == {"rgba(0, 0, 0, 0)"}

@@ -3,6 +3,7 @@
 import json
 import math
 import re
+import warnings
 
 import numpy as np
 import pytest
@@ -209,3 +210,59 @@ def test_every_surface_says_whether_probabilities_are_calibrated(tmp_path, capsy
         assert ("not calibrated" in capsys.readouterr().out) == (not more)
         assert cli.run([*shown, "--html", str(page)]) == 0
         assert ("not calibrated" in page.read_text()) == (not more)
+
+
+# -- warnings -------------------------------------------------------------------------------------
+
+
+@pytest.mark.filterwarnings("default:the probabilities of this:UserWarning")
+def test_estimators_warn_of_what_rests_on_probabilities():
+    X, y = noisy(20, 0)
+    model = StructuredPerceptron(max_iter=2).fit(X, y)
+    for ask in (model.predict_marginals, model.predict_proba, model.entropy, model.sample):
+        with pytest.warns(UserWarning, match="of this StructuredPerceptron are not calibrated"):
+            ask(X)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        model.predict(X)
+        model.sample(X, temperature=1.0)
+        model.entropy([])
+        CRF().fit(X, y).entropy(X)
+
+
+@pytest.mark.filterwarnings("default:the probabilities of this:UserWarning")
+@pytest.mark.parametrize("kind", ["tagger", "segments", "parser", "constituency"])
+def test_tasks_warn_of_what_rests_on_probabilities(kind):
+    make, data = {
+        "tagger": (lambda **o: Tagger("pos", max_iter=1, n_models=1, **o), TAGS),
+        "segments": (lambda **o: SegmentTagger(max_iter=1, n_models=1, **o), CHUNKS),
+        "parser": (
+            lambda **o: DependencyParser(1, hash_bits=12, max_iter=1, gold_tags=True, **o),
+            [list(zip(s.words, s.tags, s.heads, s.deprels, strict=True)) for s in BANK],
+        ),
+        "constituency": (
+            lambda **o: ConstituencyParser(max_iter=1, gold_tags=True, **o),
+            [s.brackets for s in BANK],
+        ),
+    }[kind]
+    task = make().fit(data[:40])
+    some, trees = data[40:42], kind in ("parser", "constituency")
+    asked = ["predict_marginals", "entropy", "sample"]
+    asked += ["predict_proba"] if trees else ["explain"]
+    for name in asked:
+        with pytest.warns(UserWarning, match="are not calibrated.*dev="):
+            getattr(task, name)(some)
+    if trees:
+        with pytest.warns(UserWarning, match="are not calibrated"):
+            task.predict(some, probabilities=True)
+        with pytest.warns(UserWarning, match="are not calibrated"):
+            task.predict_kbest(some, 2, probabilities=True)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        task.predict(some)
+        task.evaluate(some)
+        if trees:
+            task.explain(some)
+        held_out = make().fit(data[:40], dev=data[50:60])
+        for name in asked:
+            getattr(held_out, name)(some)

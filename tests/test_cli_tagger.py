@@ -2,6 +2,7 @@
 
 import gzip
 import io
+import itertools
 import json
 import subprocess
 import sys
@@ -95,7 +96,9 @@ def command(home, capfd, monkeypatch):
         sys.stdout.flush()
         out, err = capfd.readouterr()
         if not errors:
-            assert err == ""
+            pairs = itertools.pairwise(arguments)
+            files = [after for option, after in pairs if option in ("--output", "--html")]
+            assert err.splitlines() == [f"wrote {name}" for name in files if name != "-"]
         return (out, err) if errors else out
 
     return call
@@ -120,6 +123,7 @@ def test_from_training_to_evaluation_in_processes(home, tmp_path):
     )
     assert made.stdout == b""
     assert [line.split()[:2] for line in made.stderr.decode().splitlines()] == [
+        ["80", "sentences,"],
         ["features", "chunk,"],
         ["pass", "1/3"],
         ["pass", "2/3"],

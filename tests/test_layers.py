@@ -162,9 +162,20 @@ def test_what_stands_beside_knows_no_layer(name):
 
 def test_nothing_below_the_command_line_knows_it():
     for name, path in sources():
-        outer = ("arguments", "cli", "commands", "demo", "__main__", "loading", "tasks", "")
+        outer = (
+            "arguments",
+            "cli",
+            "commands",
+            "demo",
+            "distributed",
+            "__main__",
+            "loading",
+            "tasks",
+            "workbench",
+            "",
+        )
         if layer(name) not in outer:
-            above = {"cli", "commands", "demo", "loading", "tasks"}
+            above = {"cli", "commands", "demo", "loading", "tasks", "workbench"}
             assert not above & {layer(t) for t in imports(name, path)}, name
 
 

@@ -19,6 +19,7 @@ from structlearn.tasks import (
     ConstituencyParser,
     DependencyParser,
     ImageSegmenter,
+    Pipeline,
     SegmentTagger,
     Tagger,
 )
@@ -51,6 +52,14 @@ def _constituency():
     return made, [["Fish", "sleep", "."]]
 
 
+def _pipeline():
+    rows = [list(zip(s.words, s.tags, s.heads, s.deprels, strict=True)) for s in BANK]
+    made = Pipeline(
+        tokeniser=False, tags={"n_models": 1, **QUICK}, parser={"hash_bits": 14, **QUICK}, folds=2
+    )
+    return made.fit(rows), [["Fish", "sleep", "."]]
+
+
 def _segmenter():
     pytest.importorskip("PIL")
     shapes = make_shapes(3, size=24, n_classes=2, random_state=0)
@@ -69,6 +78,7 @@ MAKERS = {
     "segments": _segments,
     "parser": _parser,
     "constituency": _constituency,
+    "pipeline": _pipeline,
     "segmenter": _segmenter,
     "estimator": _estimator,
 }

@@ -2,6 +2,7 @@
 
 import itertools
 import math
+from html import escape
 
 import numpy as np
 import pytest
@@ -351,3 +352,25 @@ def test_classes_of_images_are_explained(superpixels):
             margin = (score(found) - max(other.values())) / d["pixels"]
             assert d["margin"] == pytest.approx(margin, rel=1e-3, abs=1e-3)
             assert sum(v for _, v in d["contributions"]) == pytest.approx(d["margin"])
+
+
+# -- notebooks ------------------------------------------------------------------------------------
+
+
+def test_notebooks_show_what_a_task_is():
+    bank = make_treebank(30, random_state=0)
+    tagged = [list(zip(s.words, s.tags, strict=True)) for s in bank]
+    chunked = [list(zip(s.words, s.chunks, strict=True)) for s in bank]
+    headed = [list(zip(s.words, s.tags, s.heads, s.deprels, strict=True)) for s in bank]
+    for task, data in (
+        (Tagger("pos", max_iter=1, n_models=1), tagged),
+        (Tagger(learner="hmm"), tagged),
+        (SegmentTagger(max_iter=1, n_models=1), chunked),
+        (DependencyParser(1, hash_bits=12, max_iter=1, gold_tags=True), headed),
+        (ConstituencyParser(max_iter=1, gold_tags=True), [s.brackets for s in bank]),
+    ):
+        assert "not trained" in task._repr_html_()
+        page = task.fit(data)._repr_html_()
+        assert escape(repr(task)) in page
+        assert "<th>trained on</th><td>30 sentences" in page
+        assert f"<td>{task.learner}" in page

@@ -1,5 +1,6 @@
 """Progress: a bar on a terminal, plain lines elsewhere."""
 
+import gzip
 import io
 import re
 import time
@@ -10,8 +11,8 @@ import pytest
 from structlearn import cli
 from structlearn.datasets import make_treebank
 from structlearn.estimators import StructuredPerceptron
-from structlearn.meter import Meter, say
-from structlearn.tasks import Tagger
+from structlearn.meter import Meter, portions, say
+from structlearn.tasks import ConstituencyParser, DependencyParser, Tagger
 
 
 class Terminal(io.StringIO):
@@ -151,3 +152,113 @@ def test_labelling_shows_the_share_of_the_file(terminal, corpus, tmp_path, monke
     assert len(shares) > 2
     assert shares == sorted(shares)
     assert shares[-1] == 1.0
+
+
+@pytest.fixture(scope="module")
+def parser():
+    """A dependency parser with taggers, and the sentences that it learned."""
+    trees = [
+        list(zip(s.words, s.tags, s.heads, s.deprels, strict=True))
+        for s in make_treebank(100, random_state=0)
+    ]
+    return DependencyParser(hash_bits=14, max_iter=1, folds=2).fit(trees), trees
+
+
+def shown_by(monkeypatch):
+    """Return the list to which every share that a meter shows is added."""
+    shares = []
+    show = Meter.show
+
+    def noted(self, done, text=""):
+        shares.append(None if self.total is None else done / self.total)
+        show(self, done, text)
+
+    monkeypatch.setattr(Meter, "show", noted)
+    return shares
+
+
+def steps_to_one(shares):
+    return len(shares) > 3 and shares == sorted(shares) and shares[-1] == 1.0
+
+
+@pytest.mark.parametrize("threads", [1, 2])
+def test_evaluating_a_parser_shows_the_share_and_changes_nothing(
+    terminal, monkeypatch, parser, threads
+):
+    parser, trees = parser
+    monkeypatch.setattr(parser, "n_jobs", threads)
+    monkeypatch.setattr("structlearn.tasks.dependencies.model._PORTION", 7)
+    quiet = parser.evaluate(trees)
+    shares = shown_by(monkeypatch)
+    with Meter("evaluating"):
+        told = parser.evaluate(trees)
+    assert steps_to_one(shares)
+    for found in (quiet, told):
+        del found["tokens_per_second"]
+    assert told == quiet
+
+
+def test_evaluating_constituents_shows_the_share(terminal, monkeypatch):
+    trees = [s.brackets for s in make_treebank(60, random_state=0)]
+    parser = ConstituencyParser(max_iter=1, gold_tags=True).fit(trees)
+    monkeypatch.setattr("structlearn.tasks.constituents.model._PORTION", 7)
+    quiet = parser.evaluate(trees)["by_label"]
+    shares = shown_by(monkeypatch)
+    with Meter("evaluating"):
+        assert parser.evaluate(trees)["by_label"] == quiet
+    assert steps_to_one(shares)
+
+
+def test_portions_leave_a_meter_alone_that_counts_already(terminal):
+    assert [list(some) for some in portions(5, 2, "words")] == [[0, 1, 2, 3, 4]]
+    with Meter("training", 10) as meter:
+        meter.show(3)
+        assert len(list(portions(5, 2, "words"))) == 1
+        assert (meter._done, meter.total) == (3, 10)
+    with Meter("evaluating") as meter:
+        found = [(list(some), meter.total) for some in portions(5, 2, "words")]
+        assert found == [([0, 1], 5), ([2, 3], 5), ([4], 5)]
+        assert meter.text == "5 of 5 words"
+
+
+@pytest.mark.parametrize("ending", ["conllu", "conllu.gz", "txt"])
+def test_parsing_a_file_shows_its_share_soon(monkeypatch, parser, tmp_path, ending):
+    """After a share of the file that a slow parser takes less than a second for."""
+    parser, trees = parser
+    path = tmp_path / f"input.{ending}"
+    text = "\n".join(" ".join(t[0] for t in tree) for tree in trees * 12) + "\n"
+    if ending != "txt":
+        row = "{}\t{}\t_\t_\t_\t_\t_\t_\t_\t_\n"
+        text = "\n".join(
+            "".join(row.format(i, t[0]) for i, t in enumerate(tree, 1)) for tree in trees * 12
+        )
+    opened = gzip.open if ending.endswith("gz") else open
+    with opened(path, "wb") as file:
+        file.write(text.encode())
+    counts, shares = [], []
+    monkeypatch.setattr(Meter, "__call__", lambda self, count: counts.append(count))
+    monkeypatch.setattr(Meter, "share", lambda self, done: shares.append(done))
+    chosen = "text" if ending == "txt" else None
+    n_words = parser.label_file(path, tmp_path / "out", format=chosen, progress=Meter("labelling"))
+    assert n_words == sum(map(len, trees * 12)) > 6000
+    assert max(b - a for a, b in zip([0, *counts], counts, strict=False)) < 4000
+    assert steps_to_one([round(share, 1) for share in shares])
+
+
+def test_dev_score_of_the_mean_that_is_kept_is_told(capsys, corpus):
+    tagger = Tagger("pos", n_models=3, max_iter=2, verbose=1).fit(corpus, dev=corpus)
+    told = re.search(
+        r"mean of 3 models, which is kept: dev accuracy ([\d.]+)\n", capsys.readouterr().err
+    )
+    assert float(told[1]) == pytest.approx(tagger.evaluate(corpus)["accuracy"], abs=6e-5)
+
+
+def test_trees_that_are_not_proven_best_are_told_in_words(capsys, parser):
+    _, trees = parser
+    parser = DependencyParser(
+        hash_bits=10, max_iter=1, gold_tags=True, verbose=1, training_iterations=1
+    ).fit(trees)
+    n = parser.history_[0]["inexact"]
+    told = capsys.readouterr().err
+    assert f"outputs not proven best {n}" in told
+    assert "inexact" not in told

@@ -192,3 +192,19 @@ def test_segments_can_be_looked_at(models, capsys):
     assert "VP\n" not in out.split("transitions")[0].split("\n\n", 1)[1]
     assert run(["inspect", str(models / "segments"), "--label", "QQ"]) == 1
     assert "no label 'QQ'" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("task", "parts"),
+    [
+        ("tagger", "labels"),
+        ("segments", "segments"),
+        ("parser", "arcs"),
+        ("constituency", "brackets and tags"),
+        ("segmenter", "pixels"),
+    ],
+)
+def test_counts_of_errors_say_of_what(models, task, parts):
+    text = look(models, task)
+    assert re.search(rf"[\d,]+ of [\d,]+ {parts} wrong", text)
+    assert not re.search(r"\d of [\d,]+ wrong", text)

@@ -3,7 +3,8 @@
     python examples/torch/subwords.py
 
 A small transformer with random weights stands in for a pretrained one, and names and places are
-made up, so that it runs anywhere in seconds. The two lines that change for a real one are marked.
+made up, so that it runs anywhere in seconds. The two lines that change for a real one are marked;
+its hidden size, ``word_ids`` and attention mask then come from the model and its tokenizer.
 
 A word has several subwords and one label, that of its first subword: the others have −100 in ``y``.
 There are two ways to say so. With a mask they are left out, and the CRF is one over words. Without

@@ -105,23 +105,55 @@ std::vector<double> Hypergraph::inside(const double* theta, double eps,
   return node;
 }
 
-double Hypergraph::infer(const double* theta, double eps, double* p) const {
-  std::vector<double> edge;
-  const std::vector<double> node = inside(theta, eps, edge);
-  std::fill(p, p + parts_, 0.0);
-  if (node.back() == kMinusInfinity) return kMinusInfinity;
-  // Outside, as probabilities: an edge takes its share of its head's mass.
-  std::vector<double> mass(nodes_, 0.0);
+// Outside, as probabilities: an edge takes its share of its head's mass.
+template <class Body>
+void Hypergraph::outside(const std::vector<double>& node, const std::vector<double>& edge,
+                         std::vector<double>& mass, Body&& body) const {
   mass.back() = 1.0;
   for (std::size_t v = nodes_; v-- > 0;) {
     if (mass[v] == 0.0) continue;
     for (std::size_t e = in_ptr_[v]; e < in_ptr_[v + 1]; ++e) {
       const double m = mass[v] * std::exp(edge[e] - node[v]);
       for (std::size_t i = tail_ptr_[e]; i < tail_ptr_[e + 1]; ++i) mass[tail_[i]] += m;
-      for (std::size_t i = part_ptr_[e]; i < part_ptr_[e + 1]; ++i) p[part_[i]] += m;
+      body(e, m);
     }
   }
+}
+
+double Hypergraph::infer(const double* theta, double eps, double* p) const {
+  std::vector<double> edge;
+  const std::vector<double> node = inside(theta, eps, edge);
+  std::fill(p, p + parts_, 0.0);
+  if (node.back() == kMinusInfinity) return kMinusInfinity;
+  std::vector<double> mass(nodes_, 0.0);
+  outside(node, edge, mass, [&](std::size_t e, double m) {
+    for (std::size_t i = part_ptr_[e]; i < part_ptr_[e + 1]; ++i) p[part_[i]] += m;
+  });
   return eps * node.back();
+}
+
+Hypergraph::Chart Hypergraph::chart(const double* theta, double eps) const {
+  Chart found;
+  found.mass.assign(nodes_, 0.0);
+  if (eps == 0.0) {
+    found.node.assign(nodes_, kMinusInfinity);
+    for (std::size_t e = 0; e < head_.size(); ++e) {
+      double x = edge_score(theta, e);
+      for (std::size_t i = tail_ptr_[e]; i < tail_ptr_[e + 1]; ++i) x += found.node[tail_[i]];
+      found.edge.push_back(x);
+      found.node[head_[e]] = std::max(found.node[head_[e]], x);
+    }
+    Edges derivation;
+    best(theta, derivation);
+    for (const std::uint32_t e : derivation) found.mass[head_[e]] = 1.0;
+    return found;
+  }
+  found.node = inside(theta, eps, found.edge);
+  if (found.node.back() > kMinusInfinity)
+    outside(found.node, found.edge, found.mass, [](auto...) {});
+  for (double& x : found.node) x *= eps;
+  for (double& x : found.edge) x *= eps;
+  return found;
 }
 
 double Hypergraph::entropy(const double* theta, double eps) const {

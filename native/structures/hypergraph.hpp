@@ -36,6 +36,13 @@ class Hypergraph {
   // eps log sum exp(score / eps) over derivations, its gradient added up in p (parts() values).
   double infer(const double* theta, double eps, double* p) const;
 
+  // What max (eps = 0) or sum fills in: the value of every node and edge, eps times the log of its
+  // sum, and the probability that a derivation uses a node.
+  struct Chart {
+    std::vector<double> node, edge, mass;
+  };
+  Chart chart(const double* theta, double eps) const;
+
   // The entropy, in nats, of P(derivation) ~ exp(score / eps); -inf if there is none. The sum over
   // nodes of how open the choice of an edge is there: no difference of large numbers.
   double entropy(const double* theta, double eps) const;
@@ -54,6 +61,11 @@ class Hypergraph {
   double edge_score(const double* theta, std::size_t e) const;
   // log inside weight of every node at temperature eps, and of every edge.
   std::vector<double> inside(const double* theta, double eps, std::vector<double>& edge) const;
+
+  // The probability of every node, 0 on entry; body(e, probability) for every edge.
+  template <class Body>
+  void outside(const std::vector<double>& node, const std::vector<double>& edge,
+               std::vector<double>& mass, Body&& body) const;
 
   std::size_t nodes_, parts_;
   std::vector<std::uint32_t> head_, tail_ptr_, tail_, part_ptr_, part_;

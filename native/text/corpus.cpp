@@ -98,13 +98,12 @@ void Corpus::read_token(std::string_view line, std::size_t number) {
   }
   if (columns_.empty()) columns_.resize(cells_.size());
   if (cells_.size() != columns_.size()) {
-    throw BadLine(number, std::to_string(cells_.size()) +
-                              (cells_.size() == 1 ? " column" : " columns") +
-                              " where the lines before have " + std::to_string(columns_.size()) +
-                              ": " + quoted(line) +
-                              (separator_ == ' ' ? ". Is this running text, one sentence on each "
-                                                   "line? Then its format is text (--format text)"
-                                                 : ""));
+    throw BadLine(
+        number,
+        std::to_string(cells_.size()) + (cells_.size() == 1 ? " column" : " columns") +
+            " where the lines before have " + std::to_string(columns_.size()) + ": " +
+            quoted(line) +
+            (separator_ == ' ' ? ". Is this running text, one sentence on each line?" : ""));
   }
   for (std::size_t c = 0; c < cells_.size(); ++c) {
     if (c > 0 && c < kept_.size() && !kept_[c]) continue;

@@ -8,28 +8,6 @@
 namespace structlearn::text {
 namespace {
 
-std::size_t width(char c) {
-  const auto u = static_cast<unsigned char>(c);
-  return u < 0x80 ? 1 : u < 0xE0 ? 2 : u < 0xF0 ? 3 : 4;
-}
-
-std::uint32_t decode(std::string_view s, std::size_t at, std::size_t n) {
-  const auto byte = [&](std::size_t i) {
-    return static_cast<std::uint32_t>(static_cast<unsigned char>(s[at + i]));
-  };
-  switch (n) {
-    case 1:
-      return byte(0);
-    case 2:
-      return (byte(0) & 0x1F) << 6 | (byte(1) & 0x3F);
-    case 3:
-      return (byte(0) & 0x0F) << 12 | (byte(1) & 0x3F) << 6 | (byte(2) & 0x3F);
-    default:
-      return (byte(0) & 0x07) << 18 | (byte(1) & 0x3F) << 12 | (byte(2) & 0x3F) << 6 |
-             (byte(3) & 0x3F);
-  }
-}
-
 void encode(std::uint32_t point, std::string& out) {
   const auto push = [&](std::uint32_t byte) { out.push_back(static_cast<char>(byte)); };
   if (point < 0x80) {
@@ -77,17 +55,6 @@ std::uint32_t to_lower(std::uint32_t point) {
   return static_cast<std::uint32_t>(static_cast<std::int32_t>(point) + range->delta);
 }
 
-// Calls each(point, begin, size) for the characters of s; a torn last one is left out.
-template <class Each>
-void for_points(std::string_view s, Each&& each) {
-  for (std::size_t at = 0; at < s.size();) {
-    const std::size_t n = width(s[at]);
-    if (at + n > s.size()) return;
-    each(decode(s, at, n), at, n);
-    at += n;
-  }
-}
-
 bool continues(char c) {
   return (static_cast<unsigned char>(c) & 0xC0) == 0x80;
 }
@@ -97,8 +64,8 @@ bool continues(char c) {
 std::string lower(std::string_view s) {
   std::string out;
   out.reserve(s.size());
-  for_points(s,
-             [&](std::uint32_t point, std::size_t, std::size_t) { encode(to_lower(point), out); });
+  for_characters(
+      s, [&](std::uint32_t point, std::size_t, std::size_t) { encode(to_lower(point), out); });
   return out;
 }
 
@@ -106,7 +73,7 @@ bool prefix(std::string_view s, std::size_t n, std::string_view& out) {
   std::size_t at = 0;
   for (; n > 0; --n) {
     if (at >= s.size()) return false;
-    at += width(s[at]);
+    at += character_width(s[at]);
   }
   out = s.substr(0, at);
   return at <= s.size();
@@ -127,7 +94,7 @@ bool suffix(std::string_view s, std::size_t n, std::string_view& out) {
 std::string shape(std::string_view s, bool collapse) {
   std::string out;
   std::uint32_t last = 0;
-  for_points(s, [&](std::uint32_t point, std::size_t, std::size_t) {
+  for_characters(s, [&](std::uint32_t point, std::size_t, std::size_t) {
     switch (kind(point)) {
       case Kind::kUpper:
         point = 'X';
@@ -153,7 +120,7 @@ std::string shape(std::string_view s, bool collapse) {
 
 std::string digits(std::string_view s) {
   std::string out;
-  for_points(s, [&](std::uint32_t point, std::size_t at, std::size_t n) {
+  for_characters(s, [&](std::uint32_t point, std::size_t at, std::size_t n) {
     if (kind(point) == Kind::kDigit) {
       out.push_back('0');
     } else {
@@ -167,7 +134,7 @@ void ngrams(std::string_view s, std::size_t n, std::vector<std::string>& out) {
   std::string marked(1, '^');
   marked.append(s).push_back('$');
   std::vector<std::size_t> begin;
-  for_points(marked, [&](std::uint32_t, std::size_t at, std::size_t) { begin.push_back(at); });
+  for_characters(marked, [&](std::uint32_t, std::size_t at, std::size_t) { begin.push_back(at); });
   begin.push_back(marked.size());
   const auto first = static_cast<std::ptrdiff_t>(out.size());
   for (std::size_t i = 0; i + n < begin.size(); ++i) {

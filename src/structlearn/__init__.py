@@ -63,6 +63,7 @@ _MODULES = (
     "tasks",
     "testing",
     "text",
+    "traces",
 )
 
 __all__ = [

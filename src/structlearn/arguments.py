@@ -179,8 +179,24 @@ def make_parser(commands: Commands) -> argparse.ArgumentParser:
             description="Train on a folder that contains images/ and masks/ (images as PNG or "
             "JPEG, masks as PNG), or files such as dog.jpg and dog_mask.png.",
         )
+        add(
+            tasks,
+            "pipeline",
+            _add_train_pipeline,
+            help="all stages from running text to trees",
+            description="Train a tokeniser, taggers, a lemmatiser and a dependency parser on a "
+            "treebank in CoNLL-U, and store them in one file.",
+        )
 
     add(subparsers, "train", add_train, help="train a model on labelled data")
+    add(
+        subparsers,
+        "annotate",
+        _add_annotate,
+        help="annotate running text with a pipeline",
+        description="Find the sentences, tokens, tags, lemmas and trees of running text. Blank "
+        "lines separate paragraphs.",
+    )
     add(
         subparsers,
         "predict",
@@ -197,7 +213,43 @@ def make_parser(commands: Commands) -> argparse.ArgumentParser:
     )
     add(subparsers, "inspect", _add_inspect, help="show what a model has learned")
     add(subparsers, "demo", _add_demo, help="a tour on built-in data: tags, digits, trees")
+    add(
+        subparsers,
+        "workbench",
+        _add_workbench,
+        help="a page on this machine: the algorithms step by step, and text through models",
+        description="Serve a page on 127.0.0.1 that shows the algorithms step by step, on scores "
+        "that can be changed, and text through the models named here. Ends with Ctrl-C.",
+    )
     return parser
+
+
+def _add_annotate(p: _Parser, commands: Commands) -> None:
+    p.add_argument("model", metavar="MODEL", help="model file, or the name of a package")
+    p.add_argument(
+        "input", metavar="INPUT", help="file of text, or a folder of them; - for standard input"
+    )
+    p.add_argument(
+        "--output", metavar="FILE", help="output file, or folder (default: standard output)"
+    )
+    p.add_argument(
+        "--format",
+        choices=("conllu", "json", "html", "text"),
+        default="conllu",
+        help="of the output: conllu; json, an object for each sentence on a line of its own; html, "
+        "a page with the trees; text, tokens separated by blanks (default: conllu)",
+    )
+    p.add_argument(
+        "--confidence", action="store_true", help="write probabilities too (conllu, json)"
+    )
+    p.add_argument(
+        "--without",
+        metavar="STAGE",
+        action="append",
+        help="leave a stage out: splitter, tags, lemmas, parser (may be repeated)",
+    )
+    _add_threads(p)
+    p.set_defaults(command=commands["annotate"])
 
 
 def _add_predict(p: _Parser, commands: Commands) -> None:
@@ -259,9 +311,7 @@ def _add_evaluate(p: _Parser, commands: Commands) -> None:
     p.add_argument("model", metavar="MODEL", help="model file")
     p.add_argument("gold", metavar="GOLD", help="labelled file; - for standard input")
     p.add_argument("--json", action="store_true", help="print one JSON object only")
-    p.add_argument(
-        "--html", metavar="FILE", help="write an HTML page with a reliability curve instead"
-    )
+    p.add_argument("--html", metavar="FILE", help="write an HTML page with a reliability curve too")
     p.add_argument(
         "--confidence", action="store_true", help="add 95 %% confidence intervals (bootstrap)"
     )
@@ -281,6 +331,11 @@ def _add_evaluate(p: _Parser, commands: Commands) -> None:
         "--gold-tags",
         action="store_true",
         help="parsers: use the tags of the file instead of predicting them",
+    )
+    p.add_argument(
+        "--gold-tokens",
+        action="store_true",
+        help="pipelines: annotate the words of the treebank instead of its text",
     )
     p.add_argument(
         "--format",
@@ -309,7 +364,8 @@ def _add_inspect(p: _Parser, commands: Commands) -> None:
         metavar="TEXT",
         help="explain the labels of a sentence; separate words by spaces and columns by |",
     )
-    p.add_argument("--input", metavar="FILE", help="explain the sentences of a file")
+    p.add_argument("file", metavar="INPUT", nargs="?", help="explain the sentences of this file")
+    p.add_argument("--input", metavar="FILE", help="the same as INPUT")
     p.add_argument("--html", metavar="FILE", help="write an HTML page instead of printing text")
     p.add_argument(
         "--most",
@@ -337,7 +393,22 @@ def _add_demo(p: _Parser, commands: Commands) -> None:
         help="instead of the tour, write train.txt, train.conllu, train.mrg, ... there, to try "
         "the other commands on",
     )
+    p.add_argument(
+        "--text",
+        metavar="FILE",
+        help="English text to annotate at the end, if the package structlearn-english is installed "
+        "(default: a paragraph of ours)",
+    )
     p.set_defaults(command=commands["demo"])
+
+
+def _add_workbench(p: _Parser, commands: Commands) -> None:
+    p.add_argument("models", metavar="MODEL", nargs="*", help="model files to try on text")
+    p.add_argument(
+        "--port", type=_count(0), default=0, help="port to listen on (default: a free one)"
+    )
+    p.add_argument("--no-browser", action="store_true", help="print the link, and do not open it")
+    p.set_defaults(command=commands["workbench"])
 
 
 def _add_train_tagger(p: argparse.ArgumentParser, commands: Commands, features: str) -> None:
@@ -350,7 +421,6 @@ def _add_train_tagger(p: argparse.ArgumentParser, commands: Commands, features: 
     p.add_argument(
         "--features",
         metavar="PRESET|FILE",
-        default=features,
         help="pos, chunk, ner, none, or a template file (default: "
         f"{'chosen by the labels' if features == 'auto' else features})",
     )
@@ -359,7 +429,7 @@ def _add_train_tagger(p: argparse.ArgumentParser, commands: Commands, features: 
     )
     p.add_argument(
         "--scheme",
-        choices=("none", "bio", "iobes"),
+        choices=("none", "bio", "iobes", "beginnings"),
         help="predict legal label sequences only; iobes: use S- and E- labels internally",
     )
     p.add_argument(
@@ -386,7 +456,7 @@ def _add_train_tagger(p: argparse.ArgumentParser, commands: Commands, features: 
     )
     _add_cluster(p)
     _add_shard_size(p)
-    p.set_defaults(command=commands["train"], task="tagger")
+    p.set_defaults(command=commands["train"], task="tagger", preset=features)
 
 
 def _add_train_segments(p: argparse.ArgumentParser, commands: Commands) -> None:
@@ -575,6 +645,56 @@ def _add_train_parser(p: argparse.ArgumentParser, commands: Commands) -> None:
     _add_cluster(p)
     _add_shard_size(p)
     p.set_defaults(command=commands["train"], task="parser")
+
+
+def _add_train_pipeline(p: argparse.ArgumentParser, commands: Commands) -> None:
+    _add_files(p, "treebank in CoNLL-U with comments '# text = ...'")
+    p.add_argument(
+        "--no-tokeniser",
+        action="store_true",
+        help="train without a tokeniser, on treebanks without '# text'",
+    )
+    p.add_argument(
+        "--order",
+        type=int,
+        choices=(1, 2),
+        help="parser: 1 scores single arcs and gives probabilities, 2 siblings and grandparents "
+        "too (default: 2)",
+    )
+    p.add_argument(
+        "--folds",
+        metavar="N",
+        type=_count(2),
+        default=5,
+        help="number of folds for predicting the tags of the training data (default: 5)",
+    )
+    p.add_argument(
+        "--hash-bits",
+        metavar="B",
+        type=_count(10),
+        help="parser: hash features to 2^B weights (default: 24)",
+    )
+    p.add_argument(
+        "--n-models",
+        metavar="N",
+        type=_count(1),
+        help="taggers: average the weights of N runs with different seeds (default: 5)",
+    )
+    p.add_argument(
+        "--prune",
+        metavar="W",
+        type=_amount,
+        default=0.0,
+        help="taggers: drop weights up to this absolute value, for a smaller file (default: 0)",
+    )
+    p.add_argument(
+        "--checkpoint",
+        metavar="DIR",
+        help="keep finished stages in this folder, and go on from there after an interruption",
+    )
+    _add_precision(p, "float16")
+    _add_running(p)
+    p.set_defaults(command=commands["train"], task="pipeline")
 
 
 def _add_training(p: argparse.ArgumentParser, extra: tuple[str, ...] = ()) -> None:

@@ -1,4 +1,4 @@
-"""The command line: train, predict, evaluate, inspect, demo.
+"""The command line: train, annotate, predict, evaluate, inspect, demo, workbench.
 
 Only the result goes to standard output; progress and errors go to standard error. A mistake in the
 arguments or in a file gives a short message and exit code 1. Modules are imported where they are
@@ -83,13 +83,13 @@ def _train(o: Any) -> int:
         save = commands_of(o.task).train(o)
         save()
         if not o.quiet:
-            _announce(o.model)
+            _announce(o.model, "annotate" if o.task == "pipeline" else "predict")
     except KeyboardInterrupt:  # an older file of that name is unchanged
         return _fail("interrupted: no model was written", 130)
     return 0
 
 
-def _announce(path: str) -> None:
+def _announce(path: str, use: str) -> None:
     """Say what was saved, and what can be done with it."""
     from shlex import quote
 
@@ -97,23 +97,44 @@ def _announce(path: str) -> None:
     amount = f"{size / 1e6:.1f} MB" if size >= 1e5 else f"{size / 1e3:.1f} kB"
     print(
         f"saved {path}, {amount}; next: structlearn evaluate {quote(path)} GOLD, or "
-        f"structlearn predict {quote(path)} INPUT",
+        f"structlearn {use} {quote(path)} INPUT",
         file=sys.stderr,
     )
 
 
 def _predict(o: Any) -> int:
+    from .commands.shared import check_output, say_written
+
+    check_output(o.output, [o.input, o.model])
     model, commands = _load(o)
     if o.cluster is not None:
         return _predict_files(o, commands)
     if o.workers is not None:
         raise ValueError("--workers goes with --cluster")
     if not sys.stderr.isatty():
-        return int(commands.predict(model, o, None))
+        code = int(commands.predict(model, o, None))
+    else:
+        from .meter import Meter
+
+        with Meter("labelling", unit=getattr(commands, "UNIT", "tokens")) as meter:
+            code = int(commands.predict(model, o, meter))
+    say_written(o.output)
+    return code
+
+
+def _annotate(o: Any) -> int:
+    model, commands = _load(o)
+    if not hasattr(commands, "annotate"):
+        raise ValueError(
+            f"{o.model} is no pipeline: structlearn predict reads what it labels, one sentence on "
+            "each line"
+        )
+    if not sys.stderr.isatty():
+        return int(commands.annotate(model, o, None))
     from .meter import Meter
 
-    with Meter("labelling", unit=getattr(commands, "UNIT", "tokens")) as meter:
-        return int(commands.predict(model, o, meter))
+    with Meter("annotating", unit="words") as meter:
+        return int(commands.annotate(model, o, meter))
 
 
 def _predict_files(o: Any, commands: Any) -> int:
@@ -140,12 +161,21 @@ def _predict_files(o: Any, commands: Any) -> int:
 
 
 def _evaluate(o: Any) -> int:
+    from .commands.shared import check_output
+
+    check_output(o.html, [o.gold, o.model, o.against], page=True)
     model, commands = _load(o)
     return int(commands.evaluate(model, o))
 
 
 def _inspect(o: Any) -> int:
+    from .commands.shared import check_output
+
     o.threads = 1
+    if o.file is not None and o.input is not None:
+        raise ValueError("name the input once: INPUT and --input mean the same")
+    o.input = o.input or o.file
+    check_output(o.html, [o.input, o.model], page=True)
     model, commands = _load(o)
     return int(commands.inspect(model, o))
 
@@ -159,8 +189,14 @@ def _demo(o: Any) -> int:
         return 0
     from .demo import run as tour
 
-    tour(sentences=o.sentences, random_state=o.random_state)
+    tour(sentences=o.sentences, random_state=o.random_state, text=o.text)
     return 0
+
+
+def _workbench(o: Any) -> int:
+    from .commands.workbench import serve
+
+    return serve(o)
 
 
 def _load(o: Any) -> tuple[Any, Any]:
@@ -206,14 +242,18 @@ def _check_writable(path: str, *sources: str) -> None:
         raise FileError(path, f"the folder {folder!r} is not writable")
     for name in filter(os.path.exists, sources):
         if os.path.exists(path) and os.path.samefile(path, name):
-            raise FileError(path, "the model would overwrite the training data")
+            raise FileError(
+                path, "the model would overwrite the training data: write to another name"
+            )
 
 
 #: The function that runs each command.
 COMMANDS: dict[str, Callable[[Any], int]] = {
     "train": _train,
+    "annotate": _annotate,
     "predict": _predict,
     "evaluate": _evaluate,
     "inspect": _inspect,
     "demo": _demo,
+    "workbench": _workbench,
 }

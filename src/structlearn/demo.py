@@ -38,7 +38,20 @@ def word_features(words: Sequence[str]) -> list[list[str]]:
     ]
 
 
-def run(*, sentences: int = 1500, random_state: int = 0, console: Console | None = None) -> None:
+#: What is annotated at the end.
+_PARAGRAPH = (
+    "Dr. Smith didn't reply. She'd already left for New York, where it's cheaper to fly than to "
+    'drive! "I can\'t wait," she wrote to us@example.com.'
+)
+
+
+def run(
+    *,
+    sentences: int = 1500,
+    random_state: int = 0,
+    text: str | None = None,
+    console: Console | None = None,
+) -> None:
     """Print the tour.
 
     Parameters
@@ -47,6 +60,8 @@ def run(*, sentences: int = 1500, random_state: int = 0, console: Console | None
         Size of the made treebank; a fifth is held out.
     random_state : int
         Seed.
+    text : path, optional
+        A file of English text, for the end; by default a paragraph of ours.
     console : rich Console, optional
         Where to print; default standard output.
     """
@@ -91,6 +106,7 @@ def run(*, sentences: int = 1500, random_state: int = 0, console: Console | None
 
     _look_inside(out, fitted["SVM"], words[cut:], features[cut:], tags[cut:])
     _show_trees(out, bank[:cut], bank[cut:], random_state)
+    _show_text(out, text)
     out.print()
 
 
@@ -286,6 +302,39 @@ def _show_trees(out: Console, train: Any, test: Any, random_state: int) -> None:
     out.print(drawing)
     out.print()
     out.print(Text(_indented(spans.predict([list(chosen.words)])[0])))
+
+
+def _show_text(out: Console, path: str | None) -> None:
+    """Annotate a paragraph, if the English model is installed."""
+    from .exceptions import FileError
+    from .loading import load
+    from .text.files import read_bytes
+
+    text = _PARAGRAPH if path is None else read_bytes(path).decode("utf-8-sig")
+    try:
+        nlp = load("english")
+    except FileError:
+        if path is not None:
+            raise
+        return  # without the package the tour ends here
+    doc = nlp(text)
+    out.print(
+        "\n[bold]5. From running text[/bold]: the English model finds sentences, tokens, tags, "
+        "lemmas and trees.\n"
+    )
+    out.print(Text(text.strip()[:2000], "italic"))
+    for sentence in doc.sentences[:10]:
+        out.print()
+        table = Table(box=None, pad_edge=False, header_style="bold")
+        for title in ("", "word", "lemma", "tag", "relation", "head"):
+            table.add_column(title, justify="left" if title else "right")
+        words = ["ROOT", *(word.form for word in sentence.words)]
+        for word in sentence.words:
+            cells = (str(word.id), word.form, word.lemma, word.upos)
+            arc = (f"←{word.relation}—", words[word.head or 0])
+            table.add_row(*map(Text, (*cells, *arc)))
+        out.print(table)
+    out.print("\nThe same for your text: structlearn annotate english FILE (- for what you type)")
 
 
 def _rows(sentence: Any) -> list[tuple[Any, ...]]:

@@ -106,6 +106,11 @@ class LineError(ValueError):
     def __reduce__(self) -> tuple[type, tuple[int, str]]:
         return type(self), (self.line, self.reason)
 
-    def in_file(self, path: str) -> FileError:
-        """Return the same error with the name of the file."""
-        return FileError(path, self.reason, self.line)
+    def in_file(self, path: str, advice: str = "") -> FileError:
+        """Return the same error with the name of the file.
+
+        ``advice`` answers a reason that ends with a question, "Is this running text?": what to do
+        depends on what the file is read for.
+        """
+        reason = f"{self.reason} {advice}" if self.reason.endswith("?") else self.reason
+        return FileError(path, reason.rstrip(), self.line)

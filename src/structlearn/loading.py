@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
     from typing import Any
 
-__all__ = ["TASKS", "from_container", "load"]
+__all__ = ["TASKS", "from_container", "load", "model_file"]
 
 #: Task, as model files name it -> module and name of its class, imported when first needed.
 TASKS = {
@@ -21,6 +21,7 @@ TASKS = {
     "segments": ("tasks.segments.tagger", "SegmentTagger"),
     "parser": ("tasks.dependencies.parser", "DependencyParser"),
     "constituency": ("tasks.constituents.parser", "ConstituencyParser"),
+    "pipeline": ("tasks.pipeline.pipeline", "Pipeline"),
     "segmenter": ("tasks.images.segmenter", "ImageSegmenter"),
     "estimator": ("estimators.stored.files", "StoredEstimator"),
 }
@@ -37,7 +38,9 @@ def load(
     Parameters
     ----------
     path : str or path
-        What ``save`` of an estimator, a tagger, a parser or a segmenter has written.
+        What ``save`` of an estimator, a tagger, a parser or a segmenter has written; or the name of
+        a package of ours that holds a model: "english" is ``english.model`` of
+        ``structlearn_english``.
     functions : dict of str to callable, optional
         What ``call(…)`` in the feature templates of a tagger names: functions are not stored.
     structure : Structure, optional
@@ -67,7 +70,25 @@ def load(
     """
     given = {"functions": functions, "structure": structure}
     given = {name: value for name, value in given.items() if value is not None}
-    return from_container(os.fspath(path), *read_container(path), **given)
+    name = model_file(path)
+    return from_container(name, *read_container(name), **given)
+
+
+def model_file(path: str | os.PathLike[str]) -> str:
+    """Return the file that a path, or the name of an installed package of ours, stands for."""
+    name = os.fspath(path)
+    if not isinstance(path, str) or not name.isidentifier() or os.path.exists(name):
+        return name
+    from importlib.util import find_spec
+
+    spec = find_spec(f"structlearn_{name}")
+    if spec is None or not spec.submodule_search_locations:
+        raise FileError(
+            name,
+            f"there is no such file, and no package structlearn_{name} is installed (from the "
+            f"source of structlearn: pip install ./models/{name})",
+        )
+    return os.path.join(spec.submodule_search_locations[0], f"{name}.model")
 
 
 def from_container(

@@ -7,12 +7,12 @@ import time
 
 TYPE_CHECKING = False  # importing typing costs more than labelling a sentence
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
     from typing import Any, ClassVar, TypeVar
 
     Result = TypeVar("Result")
 
-__all__ = ["Meter", "say"]
+__all__ = ["Meter", "portions", "say"]
 
 
 def say(line: str) -> None:
@@ -22,6 +22,29 @@ def say(line: str) -> None:
         meter.bar.console.print(line, markup=False, highlight=False, soft_wrap=True)
     else:
         print(line, file=sys.stderr, flush=True)
+
+
+def portions(n: int, size: int, unit: str) -> Iterator[range]:
+    """Yield the numbers up to n in ranges; a meter that has no total shows how many are done.
+
+    Parameters
+    ----------
+    n : int
+    size : int
+        Of a range; without such a meter there is one range.
+    unit : str
+        What is counted.
+    """
+    meter = Meter.current
+    if meter is None or meter.total is not None:
+        yield range(n)
+        return
+    meter.total = n
+    for begin in range(0, n, size):
+        yield range(begin, min(begin + size, n))
+        done = min(begin + size, n)
+        meter.show(done, f"{done:,} of {n:,} {unit}")
+    meter.total = None  # what comes after it may take time too
 
 
 class Meter:

@@ -1,7 +1,11 @@
 """Users find the page they need: by the search of the site, and by what they have and want."""
 
+import importlib.util
+import json
 import re
 import shlex
+import shutil
+import subprocess
 import sys
 
 import pytest
@@ -9,24 +13,24 @@ import pytest
 from structlearn.arguments import make_parser
 from structlearn.cli import COMMANDS
 from tests.docs.page_blocks import ROOT
-from tests.docs.test_links import PAGES, prose
+from tests.docs.test_links import PAGES
 from tests.test_cli_help import PARSERS
 
 sys.path.insert(0, str(ROOT / "docs" / "_extensions"))
 CHOOSE = ROOT / "docs" / "howto" / "choose.md"
 
-#: What users search for -> the page that has it. The search of Sphinx ranks pages that have all the
-#: words in one of their headings first; it compares stems.
+#: What users search for -> the page that should come first.
 SEARCHES = {
     "NER": "entities",
     "named entities": "entities",
     "POS": "tagger",
-    "chunks": "choose",
+    "chunks": "chunker",
     "CSV": "input",
     "JSON": "input",
     "pandas": "input",
-    "raw text": "input",
-    "PyTorch": "choose",
+    "raw text": "pipeline",
+    "tokenizer": "pipeline",
+    "PyTorch": "torch",
     "saving": "saving",
     "load": "saving",
     "CRFsuite": "migrate",
@@ -34,26 +38,42 @@ SEARCHES = {
 }
 
 
-def stem(word):
-    """Return a rough stem; good enough for words that end in -s, -y, -ies, -e, -ing."""
-    return re.sub(r"(ing|ies|es|s|e|y)$", "", word.lower())
-
-
-def stems(text):
-    return {stem(word) for word in re.findall(r"[A-Za-z]+", text)}
-
-
 @pytest.mark.parametrize("query", SEARCHES)
-def test_search_finds_the_page(query):
+def test_the_page_is_the_main_one_in_the_index(query):
+    """An entry of the index with an exclamation mark comes before titles, objects and text."""
     found = [
         path.stem
         for path in PAGES
-        if any(
-            stems(query) <= stems(title)
-            for title in re.findall(r"^#+ (.*)$", prose(path), re.MULTILINE)
-        )
+        for entries in re.findall(r"^:::\{index\} (.*)$", path.read_text("utf-8"), re.MULTILINE)
+        if f"! {query}" in entries.split(", ")
     ]
-    assert SEARCHES[query] in found
+    assert found == [SEARCHES[query]]
+
+
+@pytest.mark.skipif(not shutil.which("node"), reason="no Node.js")
+def test_search_finds_the_page_first(tmp_path):
+    """By the search that Sphinx writes, in a site of these pages."""
+    for module in ("sphinx", "myst_parser"):
+        if importlib.util.find_spec(module) is None:
+            pytest.skip(f"no {module}")
+    source, site = tmp_path / "source", tmp_path / "site"
+    for folder in ("howto", "reference"):
+        shutil.copytree(ROOT / "docs" / folder, source / folder, ignore=_all_but_pages)
+    (source / "index.md").write_text("# Learner\n")
+    (source / "conf.py").write_text(
+        'extensions = ["myst_parser"]\nmyst_enable_extensions = ["colon_fence"]\n'
+    )
+    subprocess.run([sys.executable, "-m", "sphinx", "-Q", source, site], check=True, timeout=300)
+    search = ["node", ROOT / "tests" / "docs" / "search_site.js", site, *SEARCHES]
+    done = subprocess.run(search, capture_output=True, check=True, timeout=60)
+    first = [pages[0] if pages else None for pages in json.loads(done.stdout)]
+    assert dict(zip(SEARCHES, first, strict=True)) == {
+        query: f"howto/{page}" for query, page in SEARCHES.items()
+    }
+
+
+def _all_but_pages(folder, names):
+    return [name for name in names if not name.endswith(".md")]
 
 
 def calls_of(page):

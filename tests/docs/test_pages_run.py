@@ -76,6 +76,7 @@ def test_commands_of_the_readme_run(folder):
     assert len(lines) > 8
     quick = {
         "train parser": " --max-iter 2 --hash-bits 18",
+        "train pipeline": " --hash-bits 16 --folds 2 --n-models 1",
         "train constituency": " --max-iter 1",
         "train segmenter": " --max-iter 1",
     }

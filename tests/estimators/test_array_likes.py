@@ -348,3 +348,17 @@ def test_conventions_of_the_others(model):
     assert all(vars(fresh)[name] is state[name] for name in state)
     before = fitted(fresh)
     assert all(map(np.array_equal, fitted(fresh.fit(X, y)), before)), "fit begins anew"
+
+
+@pytest.mark.parametrize("kind", [CRF, StructuredPerceptron, HMM])
+def test_iterators_are_read_once(kind):
+    X, y = [["the", "dog"], ["dog"]], [["D", "N"], ["N"]]
+    seed = {"random_state": 0} if "random_state" in kind().get_params() else {}
+    model = quietly(kind(**seed), X, y)
+    from_iterators = quietly(kind(**seed), iter(X), (row for row in y))
+    assert list(map(list, from_iterators.predict(iter(X)))) == [list(p) for p in model.predict(X)]
+    assert from_iterators.score(iter(X), iter(y)) == model.score(X, y)
+    np.testing.assert_array_equal(
+        from_iterators.predict_proba(iter([*X, []]), iter([*y, []])),
+        model.predict_proba([*X, []], [*y, []]),
+    )

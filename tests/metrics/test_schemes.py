@@ -113,5 +113,5 @@ def test_labels_of_another_scheme(label):
 
 
 def test_unknown_scheme():
-    with pytest.raises(ValueError, match=r"scheme must be one of \['bilou', 'bio'.*got 'iob1'"):
+    with pytest.raises(ValueError, match=r"scheme must be one of \[.*'bilou', 'bio'.*got 'iob1'"):
         legal_transitions(["O"], "iob1")

@@ -214,7 +214,7 @@ def test_the_record_has_the_parameters_that_counted(task, learner):
     assert record["learner_parameters"]["max_iter"] == passes
     told = dict(learner_facts(record))["parameters"]
     assert f"max_iter {passes}" in told
-    assert ("(estimator 1000)" in told) == (learner in CONVEX)
+    assert ("(estimator's default: 1000)" in told) == (learner in CONVEX)
 
 
 @pytest.mark.parametrize("task", TASKS)

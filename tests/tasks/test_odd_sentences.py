@@ -204,3 +204,74 @@ def test_labels_that_are_no_chunks_are_placed(tasks):
 def test_pairs_of_arcs_have_no_sums_however_few_sentences(tasks):
     with pytest.raises(CapabilityError, match="order 2"):
         tasks["parser of pairs"].predict_marginals(TAGGED[:1])
+
+
+@EACH
+def test_one_sentence_is_not_taken_for_many(tasks, name):
+    """Tokens where sentences belong: refused by every call, in a list and from an iterator."""
+    task = tasks[name]
+    bare, tagged = [("Fish",), ("sleep",)], [("Fish", "N"), ("sleep", "V")]
+    for tokens in (bare, tagged, [{"word": "Fish"}, {"word": "sleep"}]):
+        for query, ask in queries(task, (*LABELLING, *JUDGING)):
+            if query == "predict_marginals" and name == "parser of pairs":
+                continue
+            for given in (tokens, iter(tokens)) if query not in JUDGING else (tokens,):
+                if "constituents" in name or name == "pcfg":
+                    message = "pass a list of sentences|a tree is a Tree"
+                else:
+                    message = "pass a list of sentences"
+                with pytest.raises(ValueError, match=message):
+                    ask(given)
+    if name in ("tagger", "segments", "parser"):
+        new = type(task)(**task.get_params())
+        with pytest.raises(ValueError, match="pass a list of sentences"):
+            new.fit(tagged)
+        with pytest.raises(ValueError, match="pass a list of sentences"):
+            new.fit(bare, ["N", "V"])
+
+
+@pytest.mark.parametrize("name", ["tagger", "parser", "constituents"])
+def test_tuples_of_words_that_are_sentences(tasks, name):
+    """As many sentences as there are tuples, where their lengths or their tokens tell."""
+    task = tasks[name]
+    rows = [["fish", "sleep"], ["dogs", "see", "fish"]]
+    wanted = list(map(str, task.predict(rows)))
+    assert list(map(str, task.predict([tuple(row) for row in rows]))) == wanted
+    assert list(map(str, task.predict([tuple(rows[0])]))) == wanted[:1]
+    pairs = [tuple((word, "N") for word in row) for row in rows[:1] * 2]
+    assert len(task.predict(pairs)) == 2
+
+
+def test_dictionaries_and_numbers_are_no_cells_of_tokens():
+    token = {"word": "Fish", "tag": "N"}
+    for sentence in ([token], [{"Fish", "N"}]):
+        with pytest.raises(ValueError, match=r"sentence 0: token 0 is .*The estimators"):
+            Tagger(n_models=1).fit([sentence])
+    with pytest.raises(ValueError, match=r"sentence 1: the label 7 is not a string.*str\(label\)"):
+        Tagger().fit([["fish"], ["sleep"]], [["N"], [7]])
+    with pytest.raises(ValueError, match="pass a list of sentences"):
+        Tagger().fit([["fish"], ["sleep"]], [1, 2])
+
+
+class Frame:
+    """What tells a data frame."""
+
+    columns, shape = ["word"], (2, 1)
+
+    def __iter__(self):
+        return iter(self.columns)
+
+
+@EACH
+def test_data_frames_of_sentences(tasks, name):
+    with pytest.raises(ValueError, match=r"sentence 0 is a Frame: .*read_frame.*itertuples"):
+        tasks[name].predict([Frame(), Frame()])
+
+
+@EACH
+def test_iterators_with_empty_sentences(tasks, name):
+    if name == "parser of pairs" or name == "constituents by tags":
+        return
+    rows = [["fish", "sleep"], [], ["dogs"]]
+    task = tasks[name]
+    assert list(map(str, task.predict(iter(rows)))) == list(map(str, task.predict(rows)))

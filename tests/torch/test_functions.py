@@ -6,7 +6,13 @@ import pytest
 torch = pytest.importorskip("torch", reason="torch is not installed")
 
 from structlearn.exceptions import InfeasibleError  # noqa: E402
-from structlearn.structures import Chain, SemiMarkov  # noqa: E402
+from structlearn.structures import (  # noqa: E402
+    Arborescence,
+    Chain,
+    Constituency,
+    Multiclass,
+    SemiMarkov,
+)
 from structlearn.torch import (  # noqa: E402
     argmax,
     entropy,
@@ -145,14 +151,55 @@ def test_kbest_outputs_of_chains():
             assert y[b, i, : len(wanted)].tolist() == wanted.tolist()
 
 
-def test_samples_have_the_frequencies_of_the_marginals():
-    label = torch.randn(1, 3, 2, dtype=torch.float64)
-    drawn = sample(Chain(), 4000, {"label": label}, generator=torch.Generator().manual_seed(1))
-    again = sample(Chain(), 4000, {"label": label}, generator=torch.Generator().manual_seed(1))
-    assert torch.equal(drawn, again)
-    wanted = torch.softmax(label, dim=2)[0, :, 1]
-    found = drawn[0].double().mean(dim=0)
-    assert (found - wanted).abs().max() < 5 * 0.5 / 4000**0.5
+@pytest.mark.parametrize("kind", KINDS)
+def test_samples_have_the_frequencies_of_the_marginals(kind):
+    n = 4000
+    case = Case(kind, 3, size=4)
+    options = {"lengths": case.lengths, "temperature": 0.8}
+
+    def draw():
+        seed = torch.Generator().manual_seed(1)
+        return sample(case.structure, n, case.scores, generator=seed, **options)
+
+    drawn = draw()
+    torch.testing.assert_close(draw(), drawn, rtol=0, atol=0)
+    rows = drawn if kind == "labelled" else (drawn,)
+    main = case.structure.label_block
+    parts = infer(case.structure, case.scores, **options)[1][main]
+    for b, length in enumerate(case.lengths.tolist()):
+        y = rows[0][b, :, :length]
+        if kind == "chain":
+            found, wanted = frequencies(y, parts.shape[2]), parts[b, :length]
+        elif kind == "segments":
+            found, wanted = frequencies(y, parts.shape[3]), parts[b, :length].sum(dim=1)
+        elif kind == "constituents":
+            y = y[..., : length + 1]
+            # The library's trees do not tell which spans have no label.
+            found = frequencies(y, parts.shape[3])[..., 1:]
+            wanted = parts[b, :length, : length + 1, 1:]
+        elif kind == "labelled":
+            pairs = y * parts.shape[3] + rows[1][b, :, :length]
+            found = frequencies(pairs, (length + 1) * parts.shape[3])
+            wanted = parts[b, : length + 1, 1 : length + 1].transpose(0, 1).flatten(1)
+        else:
+            found = frequencies(y, length + 1)
+            wanted = parts[b, : length + 1, 1 : length + 1].T
+        assert (found - wanted).abs().max() < 5 * 0.5 / n**0.5
+
+
+def frequencies(y, n):
+    """How often each of n numbers is at each place, over the first axis."""
+    return (y[..., None] == torch.arange(n)).double().mean(dim=0)
+
+
+@pytest.mark.parametrize("n", [1, 2, 3, 5])
+def test_samples_of_labelled_arcs_are_trees_and_their_labels(n):
+    arc = torch.randn(2, 4, 4, 3, dtype=torch.float64) * 1e3  # so that every draw is the best one
+    structure = Arborescence(labelled=True)
+    heads, labels = sample(structure, n, {"arc": arc})
+    best, names = argmax(structure, {"arc": arc})
+    assert torch.equal(heads, best[:, None].expand(-1, n, -1))
+    assert torch.equal(labels, names[:, None].expand(-1, n, -1))
 
 
 def test_marginals_by_position():
@@ -187,6 +234,57 @@ def test_masks_with_holes_leave_positions_out():
         assert (best[b, ~mask[b]] == -100).all()
     value.sum().backward()
     assert (label.grad[~mask] == 0).all()
+
+
+def test_marginals_of_transitions_with_holes_are_where_their_first_label_is():
+    label = torch.randn(1, 5, 3, dtype=torch.float64)
+    transition = torch.randn(3, 3, dtype=torch.float64)
+    mask = torch.tensor([[False, True, False, True, True]])
+    found = marginals(Chain(), {"label": label, "transition": transition}, mask=mask)
+    wanted = Chain().marginals(label=label[0, mask[0]].numpy(), transition=transition.numpy())
+    np.testing.assert_allclose(found["transition"][0, [1, 3]].numpy(), wanted["transition"])
+    assert (found["transition"][0, [0, 2]] == 0).all()
+
+
+@pytest.mark.parametrize(
+    ("structure", "scores"),
+    [
+        (SemiMarkov(2), {"segment": torch.zeros(2, 4, 2, 3)}),
+        (Arborescence(), {"arc": torch.zeros(2, 5, 5)}),
+        (Constituency(), {"span": torch.zeros(2, 4, 5, 2)}),
+        (Chain(), {"label": torch.zeros(2, 4, 3), "transition": torch.zeros(2, 3, 3, 3)}),
+    ],
+    ids=lambda x: type(x).__name__,
+)
+def test_masks_with_holes_are_refused_where_positions_cannot_be_left_out(structure, scores):
+    mask = torch.tensor([[1, 1, 1, 0], [1, 0, 1, 1]], dtype=torch.bool)
+    with pytest.raises(ValueError, match="mask has holes: row 1"):
+        infer(structure, scores, mask=mask)
+    mask[1] = torch.tensor([1, 1, 0, 0])
+    value = log_partition(structure, scores, mask=mask)
+    wanted = log_partition(structure, scores, lengths=torch.tensor([3, 2]))
+    torch.testing.assert_close(value, wanted)
+
+
+class OwnChain(Chain):
+    pass
+
+
+@pytest.mark.parametrize("option", ["lengths", "mask"])
+@pytest.mark.parametrize(
+    ("structure", "block"),
+    [
+        (OwnChain(), torch.zeros(2, 4, 3)),
+        (Chain(), [torch.zeros(4, 3), torch.zeros(4, 3)]),
+        (Multiclass(), torch.zeros(2, 3)),
+    ],
+    ids=["subclass", "list", "multiclass"],
+)
+def test_lengths_of_lists_are_refused(structure, block, option):
+    given = torch.tensor([2, 2]) if option == "lengths" else torch.ones(2, 4, dtype=torch.bool)
+    for query in (infer, argmax, marginals, log_partition):
+        with pytest.raises(ValueError, match="lengths and mask are for padded tensors"):
+            query(structure, {"label": block}, **{option: given})
 
 
 def test_transitions_of_each_example_and_by_position():
@@ -242,6 +340,11 @@ def label(**changes):
         (label(), {"lengths": torch.tensor([5, 4])}, "lengths must be within 1..4: example 0"),
         (label(), {"lengths": torch.tensor([4])}, "lengths"),
         (label(), {"lengths": torch.tensor([4.0, 4.0])}, "lengths"),
+        (label(), {"lengths": [4, 4]}, "lengths must be a tensor, got list"),
+        (label(), {"lengths": torch.tensor([True, True])}, "lengths is torch.bool"),
+        (label(), {"mask": [[True] * 4] * 2}, "mask must be a tensor, got list"),
+        ({"label": torch.zeros(2, 4, 3, device="meta")}, {}, "label is on the meta device"),
+        ([torch.zeros(2, 4, 3)], {}, "scores must be tensors by block"),
         (label(), {"mask": torch.ones(2, 3, dtype=torch.bool)}, "mask"),
         (label(), {"mask": torch.ones(2, 4)}, "mask"),
         (label(), {"mask": torch.zeros(2, 4, dtype=torch.bool)}, "lengths must be"),
@@ -284,3 +387,35 @@ def test_nothing_legal_is_left():
 def test_segments_of_another_length():
     with pytest.raises(ValueError, match="max_length is 3"):
         infer(SemiMarkov(3), {"segment": torch.zeros(1, 4, 2, 2)})
+
+
+@pytest.mark.parametrize("temperature", [1.0, 0.05])
+@pytest.mark.parametrize("kind", KINDS)
+def test_entropy_of_large_scores(kind, temperature):
+    for seed in range(3):
+        case = Case(kind, seed, scale=1e4)
+        found = entropy(case.structure, case.scores, lengths=case.lengths, temperature=temperature)
+        for b, one in enumerate(case.examples()):
+            wanted = case.structure.entropy(temperature=temperature, **one)
+            assert found[b].item() == pytest.approx(wanted, abs=1e-9)
+
+
+def test_entropy_of_long_chains_with_large_scores():
+    label = torch.randn(3, 200, 10, dtype=torch.float64) * 1e4
+    transition = torch.randn(10, 10, dtype=torch.float64) * 1e4
+    found = entropy(Chain(), {"label": label, "transition": transition}, temperature=0.05)
+    assert found.abs().max() < 1e-9
+
+
+@pytest.mark.parametrize("kind", ["chain", "crossing", "labelled", "constituents"])
+def test_the_gradient_of_the_entropy_does_not_see_a_shift(kind):
+    case = Case(kind, 3)
+    main = case.structure.label_block
+    block = case.scores[main].requires_grad_()
+
+    def gradient(shift):
+        scores = {**case.scores, main: block + shift}
+        found = entropy(case.structure, scores, lengths=case.lengths, temperature=0.5)
+        return torch.autograd.grad(found.sum(), block)[0]
+
+    torch.testing.assert_close(gradient(1e4), gradient(0.0), rtol=0, atol=1e-6)

@@ -1,5 +1,6 @@
 """The kernels against the core: on the CPU by Triton's interpreter, on CUDA where there is one."""
 
+import ast
 import os
 import subprocess
 import sys
@@ -11,10 +12,12 @@ import pytest
 torch = pytest.importorskip("torch", reason="torch is not installed")
 pytest.importorskip("triton", reason="triton is not installed")
 
-from structlearn.torch import structured_loss  # noqa: E402
+from structlearn.structures import Chain  # noqa: E402
+from structlearn.torch import infer, kernels, structured_loss  # noqa: E402
 from structlearn.torch.batches import Batch  # noqa: E402
 from structlearn.torch.kernels.chain import chain_loss  # noqa: E402
-from structlearn.torch.operators import compute, gradients  # noqa: E402
+from structlearn.torch.kinds import base  # noqa: E402
+from structlearn.torch.operators import compute, entropies, gradients  # noqa: E402
 
 from .cases import KINDS, Case  # noqa: E402
 
@@ -163,7 +166,7 @@ def test_loss_of_chains_with_a_table(margin):
             margin, 0.3,
         )  # fmt: skip
         wanted, *expected = compute.loss(
-            batch.scores, batch.lengths, [y], table, None, None, batch.number, margin, 0.3
+            batch.scores, batch.lengths, [y], table, None, None, batch.kind.name, margin, 0.3
         )
         np.testing.assert_allclose(value.cpu().numpy(), wanted.numpy(), atol=1e-9)
         for p, q in zip(parts, expected, strict=True):
@@ -219,3 +222,47 @@ def test_kernels_compile(kind):
     )  # fmt: skip
     assert done.returncode == 0, done.stderr
     assert "sweep" in done.stdout or "inside" in done.stdout or "eliminate" in done.stdout
+
+
+@pytest.mark.filterwarnings("error::UserWarning")  # the core must not be asked
+@pytest.mark.parametrize("kind", KINDS)
+def test_entropies(kind, monkeypatch):
+    for module in (compute, entropies):
+        monkeypatch.setattr(module, "on_gpu", lambda x: True)
+    for seed, (scale, temperature) in enumerate(((1.0, 0.5), (1e4, 1.0), (1e4, 0.05))):
+        case = Case(kind, seed, scale=scale, size=5)
+        batch = batch_of(case)
+        found = entropies.entropy(
+            on_device(batch.scores), batch.lengths.to(DEVICE), batch.kind.name, temperature
+        )
+        for b, one in enumerate(case.examples()):
+            wanted = case.structure.entropy(temperature=temperature, **one)
+            # How many segments there are is open, so their scores cannot be centred each.
+            close = 1e-4 if kind == "segments" else 1e-9
+            assert found[b].item() == pytest.approx(wanted, abs=close)
+
+
+def test_kernels_import_torch_and_triton_alone():
+    """So that they can be tried where the core is not built."""
+    files = list(Path(kernels.__file__).parent.glob("*.py"))
+    assert len(files) > 8
+    for path in files:
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            names = [alias.name for alias in node.names] if isinstance(node, ast.Import) else []
+            if isinstance(node, ast.ImportFrom):
+                assert node.level <= 1, f"{path.name} imports from outside of the folder"
+                names = [node.module] if node.level == 0 else []
+            for name in names:
+                root = name.partition(".")[0]
+                assert root in {"torch", "triton"} | sys.stdlib_module_names, path.name
+
+
+def test_what_has_no_kernel_says_so_once(by_kernels, monkeypatch, recwarn):
+    monkeypatch.setattr(base, "_SAID", set())
+    label = torch.randn(2, 4, 3, dtype=torch.float64)
+    with pytest.warns(UserWarning, match=r"infer of Chain\(.*2\).* has no kernel for CUDA"):
+        value, _ = infer(Chain(2), {"label": label})
+    torch.testing.assert_close(value, torch.logsumexp(label, dim=2).sum(dim=1))
+    recwarn.clear()
+    infer(Chain(2), {"label": label})
+    assert not recwarn

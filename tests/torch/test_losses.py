@@ -6,7 +6,14 @@ import pytest
 torch = pytest.importorskip("torch", reason="torch is not installed")
 
 from structlearn.losses import Cost, StructuredLoss  # noqa: E402
-from structlearn.structures import Chain, Multiclass, SemiMarkov, Tree  # noqa: E402
+from structlearn.structures import (  # noqa: E402
+    Arborescence,
+    Chain,
+    Constituency,
+    Multiclass,
+    SemiMarkov,
+    Tree,
+)
 from structlearn.torch import structured_loss  # noqa: E402
 from structlearn.torch.batches import Batch  # noqa: E402
 from structlearn.torch.operators import compute  # noqa: E402
@@ -278,13 +285,107 @@ def test_multiclass_is_cross_entropy():
         (torch.zeros(2, 3, dtype=torch.int64), "y has shape"),
         (torch.zeros(2, 4), "whole numbers"),
         (torch.full((2, 4), 3), "labels beyond 0..2"),
+        (torch.full((2, 4), -1), "labels beyond 0..2; unknown ones are -100"),
+        (torch.full((2, 4), -5), "labels beyond 0..2; unknown ones are -100"),
         ([[0, 0, 0, 0, 0], [0]], "5 labels"),
+        ([[0, 0, 0, 0], [0]], "example 1: y has 1 labels, expected 4"),
+        ([[0, 0, 0, 0]], "y has 1 outputs, the batch 2 examples"),
+        ([[0, 0, 0, 0.5], [0] * 4], "example 0: y must hold whole numbers"),
+        (np.zeros((2, 4)), "y must be a tensor or a list of outputs, got ndarray"),
         (torch.zeros(2, 4, dtype=torch.int64, device="meta"), "y is on meta"),
     ],
 )
 def test_bad_gold_outputs_are_named(y, message):
     with pytest.raises(ValueError, match=message):
         structured_loss(Chain(), {"label": torch.zeros(2, 4, 3)}, y)
+
+
+SEGMENTS = (SemiMarkov(2), {"segment": torch.zeros(1, 4, 2, 2)})
+ARCS = (Arborescence(), {"arc": torch.zeros(1, 5, 5)})
+NAMED = (Arborescence(labelled=True), {"arc": torch.zeros(1, 5, 5, 2)})
+FLAT = (Arborescence(projective=True), {"arc": torch.zeros(1, 5, 5)})
+SPANS = (Constituency(), {"span": torch.zeros(1, 2, 3, 2)})
+ANY = torch.tensor([[2, 0, 2, 3]])
+
+
+@pytest.mark.parametrize(
+    ("case", "y", "message"),
+    [
+        (SEGMENTS, torch.tensor([[0, -5, 0, 0]]), "labels beyond 0..1"),
+        (SEGMENTS, [[(0, 1, 0), (3, 4, 1)]], "expected one that starts at 1"),
+        (SEGMENTS, [[(0, 2, 0), (1, 3, 1), (3, 4, 0)]], "expected one that starts at 2"),
+        (SEGMENTS, [[(0, 2, 0)]], "segments up to 2 of 4 positions"),
+        (SEGMENTS, [[(0, 2, -5), (2, 4, 0)]], "the label -5"),
+        (SEGMENTS, torch.tensor([[0, -1, -1, 0]]), "a segment longer than max_length, 2"),
+        (ARCS, torch.tensor([[-1, 0, 2, 3]]), "heads beyond the words"),
+        (ARCS, [[0]], "example 0: y has 1 words, expected 4"),
+        (ARCS, torch.tensor([[1, 0, 2, 3]]), "a cycle through word 1"),
+        (ARCS, torch.tensor([[2, 1, 0, 3]]), "a cycle through word 1"),
+        (ARCS, torch.tensor([[0, 0, 1, 1]]), "words 1 and 2 both have the root"),
+        (FLAT, torch.tensor([[3, 4, 0, 3]]), "its arcs cross: one is between 1 and 3"),
+        (NAMED, (ANY, torch.tensor([[0, -1, 0, 0]])), "labels beyond 0..1"),
+        (SPANS, torch.tensor([[[-100, 0, 1], [-100, -100, -5]]]), "labels beyond 0..1"),
+        (SPANS, torch.tensor([[[-100, -1, 1], [-100, -100, 0]]]), "not those of one binary tree"),
+        (SPANS, [[(0, 2, -1)]], "a label below 0"),
+    ],
+)  # fmt: skip
+def test_bad_gold_outputs_of_other_structures_are_named(case, y, message):
+    structure, scores = case
+    with pytest.raises(ValueError, match=message):
+        structured_loss(structure, scores, y)
+
+
+def test_gold_outputs_as_arrays_and_as_tensors_of_each_example():
+    label = torch.randn(2, 4, 3)
+    y = torch.randint(0, 3, (2, 4))
+    wanted = structured_loss(Chain(), {"label": label}, y)
+    for given in (y.numpy(), list(y), list(y.numpy()), y.tolist()):
+        torch.testing.assert_close(structured_loss(Chain(), {"label": label}, given), wanted)
+
+
+def test_costs_as_tensors_follow_a_mask_with_holes():
+    mask = torch.tensor([[1, 0, 1, 1, 0], [0, 1, 0, 1, 1]], dtype=torch.bool)
+    label, c = torch.randn(2, 5, 3), torch.rand(2, 5, 3)
+    y = torch.randint(0, 3, (2, 5))
+    found = structured_loss(Chain(), {"label": label}, y, mask=mask, margin=1, cost={"label": c})
+    for b, m in enumerate(mask):
+        wanted = structured_loss(
+            Chain(), {"label": label[None, b, m]}, y[None, b, m], margin=1.0,
+            cost={"label": c[None, b, m]},
+        )  # fmt: skip
+        assert found[b].item() == pytest.approx(wanted.item(), rel=1e-6)
+
+
+@pytest.mark.parametrize("temperature", [0.0, 0.7])
+@pytest.mark.parametrize("kind", KINDS)
+def test_mean_costs_are_the_librarys(kind, temperature):
+    for seed in range(5):
+        case = Case(kind, seed, size=4)
+        gold = case.outputs()
+        options = {"margin": 0.8, "temperature": temperature}
+        found = structured_loss(
+            case.structure, case.scores, gold, lengths=case.lengths, cost="hamming-mean", **options
+        )
+        loss = StructuredLoss("hamming-mean", **options)
+        for b, one in enumerate(case.examples()):
+            wanted = loss(case.structure, gold[b], **one)[0]
+            assert found[b].item() == pytest.approx(wanted, abs=1e-9)
+
+
+@pytest.mark.parametrize(
+    ("cost", "margin", "message"),
+    [
+        ("foo", 0.0, "cost must be one of"),
+        ("foo", 1.0, "cost must be one of"),
+        (torch.full((3, 3), -3.0), 1.0, "finite and >= 0"),
+        (torch.zeros(2, 2), 1.0, "cost has shape"),
+        ({"label": torch.zeros(1, 2, 3), "start": torch.zeros(3)}, 1.0, "parts of 'start'"),
+    ],
+)
+def test_bad_costs_are_named(cost, margin, message):
+    y = torch.zeros(1, 2, dtype=torch.int64)
+    with pytest.raises(ValueError, match=message):
+        structured_loss(Chain(), {"label": torch.zeros(1, 2, 3)}, y, margin=margin, cost=cost)
 
 
 def test_forbidden_gold_output():

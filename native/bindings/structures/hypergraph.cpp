@@ -54,6 +54,14 @@ void bind_hypergraph(nb::module_& m) {
           },
           nb::arg("theta"), nb::arg("temperature"))
       .def(
+          "chart",
+          [](const Hypergraph& h, Input<double, nb::ndim<1>> theta, double eps) {
+            Hypergraph::Chart found = h.chart(scores_for(h, theta), eps);
+            return nb::make_tuple(to_numpy(std::move(found.node)), to_numpy(std::move(found.edge)),
+                                  to_numpy(std::move(found.mass)));
+          },
+          nb::arg("theta"), nb::arg("temperature"))
+      .def(
           "entropy",
           [](const Hypergraph& h, Input<double, nb::ndim<1>> theta, double eps) {
             return h.entropy(scores_for(h, theta), eps);

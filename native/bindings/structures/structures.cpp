@@ -11,11 +11,13 @@
 #include "bindings/structures/native_structure.hpp"
 #include "bindings/structures/outputs.hpp"
 #include "bindings/structures/scores.hpp"
+#include "bindings/structures/watched_steps.hpp"
 #include "numeric/kernels.hpp"
 #include "structures/beam.hpp"
 #include "structures/entropy.hpp"
 #include "structures/examples.hpp"
 #include "structures/structure.hpp"
+#include "structures/trees/edmonds.hpp"
 
 namespace structlearn::python {
 namespace {
@@ -47,6 +49,18 @@ nb::tuple solve(const NativeStructure& s, nb::dict scores) {
   const Parsed p = parse(s, scores);
   const double value = best_output(s, p, ws);
   return nb::make_tuple(to_python(s, p.layout, ws.integer[kBest]), value);
+}
+
+// (value, heads, steps), as watched_arborescence tells them; the value is -inf without a tree.
+nb::tuple watch_arborescence(Input<double, nb::ndim<2>> arc, bool single_root) {
+  const std::size_t size = arc.shape(0);
+  if (size < 2 || arc.shape(1) != size) throw std::invalid_argument("arc must be (n + 1, n + 1)");
+  std::vector<std::int32_t> heads(size - 1);
+  Recorder watch;
+  const double value = watched_arborescence(arc.data(), size - 1, single_root, heads.data(),
+                                            local_workspace(), watch);
+  const std::vector<std::int64_t> wide(heads.begin(), heads.end());
+  return nb::make_tuple(value, to_numpy(wide), read_steps(watch));
 }
 
 nb::tuple beam(const NativeStructure& s, nb::dict scores, std::size_t width) {
@@ -176,6 +190,7 @@ auto sample(const NativeStructure& s, nb::dict scores, std::size_t n, double eps
 
 void bind_structures(nb::module_& m) {
   nb::exception<Infeasible>(m, "InfeasibleError", PyExc_ValueError);
+  m.def("watch_arborescence", &watch_arborescence, nb::arg("arc"), nb::arg("single_root"));
   m.def("kernels", [] { return std::string(kernels().name); }, "The instruction set in use.");
   m.def(
       "use_kernels", [](const char* name) { return use_kernels(name); }, nb::arg("name"),

@@ -12,6 +12,7 @@
 
 #include "bindings/bindings.hpp"
 #include "bindings/buffers.hpp"
+#include "text/characters.hpp"
 
 namespace structlearn::python {
 namespace {
@@ -120,6 +121,47 @@ void bind_text(nb::module_& m) {
             c.add_sentence(views);
           },
           nb::arg("columns"))
+      .def(
+          "add_characters",
+          [](Corpus& c, nb::handle text, nb::handle labels, const std::vector<std::string>& names) {
+            const Bytes bytes(text), numbers(labels);
+            if (invalid_utf8(bytes.text()) < bytes.text().size()) {
+              throw std::invalid_argument("not valid UTF-8");
+            }
+            const std::size_t columns = kCharacterColumns + !names.empty();
+            if (c.format() != Format::kColumns ||
+                (!c.columns().empty() && c.columns().size() != columns)) {
+              throw std::invalid_argument("the corpus has other columns");
+            }
+            if (names.empty() != numbers.text().empty()) {
+              throw std::invalid_argument("labels without names, or names without labels");
+            }
+            add_characters(c, bytes.text(), numbers.text(), names);
+          },
+          nb::arg("text"), nb::arg("labels") = nb::bytes("", 0),
+          nb::arg("names") = std::vector<std::string>())
+      .def(
+          "set_column",
+          [](Corpus& c, std::size_t column, nb::handle numbers,
+             const std::vector<std::string>& names) {
+            check_column(c, column);
+            const Bytes bytes(numbers);
+            const auto given = bytes.as<std::uint32_t>("the numbers of cells");
+            Column made;
+            std::vector<std::uint32_t> place;  // names may repeat
+            for (const std::string& name : names) place.push_back(made.strings.add(name));
+            if (given.size() != c.tokens()) {
+              throw std::invalid_argument(std::to_string(given.size()) + " cells for " +
+                                          std::to_string(c.tokens()) + " tokens");
+            }
+            made.cell.reserve(given.size());
+            for (const std::uint32_t k : given) {
+              if (k >= place.size()) throw std::invalid_argument("a cell without a name");
+              made.cell.push_back(place[k]);
+            }
+            c.columns()[column] = std::move(made);
+          },
+          nb::arg("column"), nb::arg("numbers"), nb::arg("names"))
       .def(
           "length",
           [](const Corpus& c, std::size_t i) {

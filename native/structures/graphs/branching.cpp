@@ -9,10 +9,16 @@
 namespace structlearn {
 namespace {
 
+template <class Watch>
 class Branching {
  public:
-  Branching(const Pairwise& m, std::size_t most_steps, std::vector<std::int32_t>& y)
-      : m_(m), left_(most_steps), best_(y), value_(m.score(y.data())), y_(m.nodes, -1) {
+  Branching(const Pairwise& m, std::size_t most_steps, std::vector<std::int32_t>& y, Watch& watch)
+      : m_(m),
+        left_(most_steps),
+        best_(y),
+        value_(m.score(y.data())),
+        y_(m.nodes, -1),
+        watch_(watch) {
     near_.resize(m.nodes);
     for (std::size_t e = 0; e < m.n_edges; ++e) {
       const auto [p, q] = m.edge(e);
@@ -43,7 +49,10 @@ class Branching {
   }
 
   // Whether all labellings were looked at or left out for a reason.
-  bool run() { return descend(0, 0.0); }
+  bool run() {
+    if constexpr (Watch::kOn) watch_("start", {order_.begin(), order_.end()}, {value_});
+    return descend(0, 0.0);
+  }
 
  private:
   struct Link {
@@ -54,6 +63,7 @@ class Branching {
   bool descend(std::size_t depth, double settled) {
     if (depth == m_.nodes) {
       const double value = m_.score(y_.data());
+      if constexpr (Watch::kOn) watch_("leaf", {value > value_}, {value});
       if (value > value_) {
         value_ = value;
         best_ = y_;
@@ -87,6 +97,10 @@ class Branching {
       for (std::size_t d = depth + 1; d < m_.nodes; ++d) {
         const double* row = next.data() + order_[d] * K;
         bound += *std::max_element(row, row + K);
+      }
+      if constexpr (Watch::kOn) {
+        const auto number = [](std::size_t i) { return static_cast<std::int64_t>(i); };
+        watch_("try", {number(depth), number(v), number(k)}, {now, bound, value_});
       }
       if (bound > value_ && !descend(depth + 1, now)) return false;
       y_[v] = -1;
@@ -123,12 +137,19 @@ class Branching {
   std::vector<std::size_t> order_;
   std::vector<double> open_;
   std::vector<std::vector<double>> alone_;  // by depth
+  Watch& watch_;
 };
 
 }  // namespace
 
 bool branch_and_bound(const Pairwise& m, std::size_t most_steps, std::vector<std::int32_t>& y) {
-  return Branching(m, most_steps, y).run();
+  Unwatched watch;
+  return Branching<Unwatched>(m, most_steps, y, watch).run();
+}
+
+bool watched_branching(const Pairwise& m, std::size_t most_steps, std::vector<std::int32_t>& y,
+                       Recorder& watch) {
+  return Branching<Recorder>(m, most_steps, y, watch).run();
 }
 
 }  // namespace structlearn

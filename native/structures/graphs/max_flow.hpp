@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "numeric/parallel.hpp"
+#include "structures/watch.hpp"
 
 namespace structlearn {
 
@@ -25,12 +26,15 @@ struct FlowNode {
 
 // Network needs: size(), node(p), first_arc(p), last_arc(p), head(p, a), capacity(p, a),
 // reverse_capacity(p, a), reverse_arc(p, a). Capacities are what is left of them.
-template <class Network>
+//
+// A watcher is told of every path, (its nodes), (its flow), and of the trees after it: (0, 1 or 2
+// where a node is free, in the source's tree or in the sink's, for all).
+template <class Network, class Watch = Unwatched>
 class MaxFlow {
  public:
   static constexpr std::int32_t kFree = -1, kTerminal = -2, kOrphan = -3;
 
-  explicit MaxFlow(Network& network) : net_(network) {}
+  explicit MaxFlow(Network& network, Watch watch = {}) : net_(network), watch_(watch) {}
 
   // False if it was interrupted. Then, and not before, the flow is no maximum.
   bool run(Interrupt* interrupt) {
@@ -53,6 +57,7 @@ class MaxFlow {
         ++time_;
         augment(met);
         adopt();
+        if constexpr (Watch::kOn) tell_trees();
       }
     }
     return true;
@@ -87,8 +92,21 @@ class MaxFlow {
         want += flow;
         capacity -= flow;
         net_.reverse_capacity(p, a) += flow;
+        if constexpr (Watch::kOn) tell_path({p, net_.head(p, a)}, flow);
       }
     }
+  }
+
+  void tell_path(const std::vector<std::size_t>& path, double flow) {
+    watch_("path", {path.begin(), path.end()}, {flow});
+  }
+  void tell_trees() {
+    std::vector<std::int64_t> states(net_.size());
+    for (std::size_t p = 0; p < net_.size(); ++p) {
+      const FlowNode& n = net_.node(p);
+      states[p] = n.parent == kFree ? 0 : n.in_sink_tree ? 2 : 1;
+    }
+    watch_("trees", std::move(states));
   }
 
   static double smallest(double a, double b) { return a < b ? a : b; }
@@ -161,6 +179,18 @@ class MaxFlow {
       flow = smallest(flow, net_.capacity(p, net_.node(p).parent));
     }
     flow = smallest(flow, -net_.node(p).excess);
+    if constexpr (Watch::kOn) {
+      std::vector<std::size_t> path;
+      for (std::size_t q = met.node;; q = net_.head(q, net_.node(q).parent)) {
+        path.insert(path.begin(), q);
+        if (net_.node(q).parent == kTerminal) break;
+      }
+      for (std::size_t q = other;; q = net_.head(q, net_.node(q).parent)) {
+        path.push_back(q);
+        if (net_.node(q).parent == kTerminal) break;
+      }
+      tell_path(path, flow);
+    }
     middle -= flow;
     net_.reverse_capacity(met.node, met.arc) += flow;
     for (p = met.node; net_.node(p).parent != kTerminal;) {
@@ -259,6 +289,7 @@ class MaxFlow {
   }
 
   Network& net_;
+  Watch watch_;
   std::size_t queue_first_ = kNobody, queue_last_ = kNobody;
   std::vector<std::uint32_t> orphans_;
   std::uint32_t time_ = 0;

@@ -93,8 +93,37 @@ double Pairwise::forbidding_cost() const {
 
 namespace {
 
-template <class Network>
-CutResult cut(Network& net, const Pairwise& m, std::vector<std::int32_t>& y, Interrupt* interrupt) {
+// What a copy of it is told goes to the same recorder.
+struct Recording : Unwatched {
+  static constexpr bool kOn = true;
+  Recorder* to;
+  void operator()(const char* kind, std::vector<std::int64_t> nodes,
+                  std::vector<double> values = {}) {
+    (*to)(kind, std::move(nodes), std::move(values));
+  }
+};
+
+template <class Network, class Watch>
+void tell_network(Network& net, Watch& watch) {
+  std::vector<std::int64_t> nodes, ends;
+  std::vector<double> excess, capacity;
+  net.for_each_node([&](std::size_t, std::size_t at) {
+    nodes.push_back(static_cast<std::int64_t>(at));
+    excess.push_back(net.node(at).excess);
+  });
+  net.for_each_edge([&](std::size_t, std::size_t, std::size_t, std::size_t at, std::int32_t arc) {
+    ends.push_back(static_cast<std::int64_t>(at));
+    ends.push_back(static_cast<std::int64_t>(net.head(at, arc)));
+    capacity.push_back(net.capacity(at, arc));
+    capacity.push_back(net.reverse_capacity(at, arc));
+  });
+  watch("nodes", std::move(nodes), std::move(excess));
+  watch("edges", std::move(ends), std::move(capacity));
+}
+
+template <class Network, class Watch>
+CutResult cut(Network& net, const Pairwise& m, std::vector<std::int32_t>& y, Interrupt* interrupt,
+              Watch watch) {
   const double forbidden = m.anything_forbidden() ? m.forbidding_cost() : 0.0;
   const auto cost = [forbidden](double score) {
     return score == kMinusInfinity ? forbidden : -score;
@@ -124,7 +153,8 @@ CutResult cut(Network& net, const Pairwise& m, std::vector<std::int32_t>& y, Int
     const double slack = m.cliques.slack[c];
     return CliqueTerm{reward[0], reward[1], reward[0] / slack, reward[1] / slack};
   });
-  MaxFlow<Network> flow(net);
+  if constexpr (Watch::kOn) tell_network(net, watch);
+  MaxFlow<Network, Watch> flow(net, watch);
   result.complete = flow.run(interrupt);
   y.resize(m.nodes);
   net.for_each_node([&](std::size_t v, std::size_t at) { y[v] = flow.on_sink_side(at) ? 1 : 0; });
@@ -134,7 +164,13 @@ CutResult cut(Network& net, const Pairwise& m, std::vector<std::int32_t>& y, Int
 }  // namespace
 
 CutResult binary_cut(const Pairwise& m, std::vector<std::int32_t>& y, Interrupt* interrupt) {
-  return with_network(m, [&](auto& net) { return cut(net, m, y, interrupt); });
+  return with_network(m, [&](auto& net) { return cut(net, m, y, interrupt, Unwatched{}); });
+}
+
+CutResult watched_cut(const Pairwise& m, std::vector<std::int32_t>& y, Recorder& watch) {
+  Recording recording;
+  recording.to = &watch;
+  return with_network(m, [&](auto& net) { return cut(net, m, y, nullptr, recording); });
 }
 
 }  // namespace structlearn

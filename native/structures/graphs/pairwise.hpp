@@ -9,6 +9,7 @@
 
 #include "numeric/parallel.hpp"
 #include "structures/structure.hpp"
+#include "structures/watch.hpp"
 
 namespace structlearn {
 
@@ -93,6 +94,9 @@ struct CutResult {
 // The best labelling for K = 2 by one minimum cut (Kolmogorov and Zabih 2004). Of equally good
 // ones that with label 0 wherever one of them has it.
 CutResult binary_cut(const Pairwise&, std::vector<std::int32_t>& y, Interrupt*);
+// The same, told step by step: nodes (their places), (what each gets from the source, < 0: gives to
+// the sink); edges (places of both ends...), (capacity there, back...); and what MaxFlow tells.
+CutResult watched_cut(const Pairwise&, std::vector<std::int32_t>& y, Recorder&);
 
 // Partial optimality for K = 2 whatever the pairs (roof duality; Boros and Hammer 2002, Kolmogorov
 // and Rother 2007): labels that some best labelling has, -1 where it is not known. Returns an upper
@@ -118,6 +122,11 @@ MoveResult climb_by_cuts(const Pairwise&, const MoveSettings&, std::vector<std::
 // Improves y to the best labelling by branch and bound, cliques of any rewards included. False: the
 // steps, each a label tried at a node, did not suffice to prove it. O(steps * (N + E / N) * K).
 bool branch_and_bound(const Pairwise&, std::size_t most_steps, std::vector<std::int32_t>& y);
+// The same, told step by step: start (nodes in the order they are tried), (score of y); try (depth,
+// node, label), (score so far, bound of what is left to choose, best known); leaf (1 where it is
+// the best so far), (score).
+bool watched_branching(const Pairwise&, std::size_t most_steps, std::vector<std::int32_t>& y,
+                       Recorder&);
 
 struct MessageSettings {
   double temperature = 0.0;  // 0: maximum

@@ -28,10 +28,17 @@ using Node = std::int32_t;
 enum Scratch { kNodes, kRows };
 
 // Words are the nodes 1..n, contracted cycles those from N = n + 1 on.
+template <class Watch>
 class Contraction {
  public:
-  Contraction(const double* arc, std::size_t n, Workspace& ws)
-      : arc_(arc), n_(n), N_(n + 1), capacity_(2 * N_), nodes_(static_cast<Node>(N_)), ws_(ws) {
+  Contraction(const double* arc, std::size_t n, Workspace& ws, Watch& watch)
+      : arc_(arc),
+        n_(n),
+        N_(n + 1),
+        capacity_(2 * N_),
+        nodes_(static_cast<Node>(N_)),
+        ws_(ws),
+        watch_(watch) {
     double* reals = ws.real(kNodes, 3 * capacity_);
     inner_ = reals;
     root_ = reals + capacity_;
@@ -57,6 +64,10 @@ class Contraction {
       if (!possible(static_cast<Node>(m))) return false;
       hangs_[m] = root_[m] >= inner_[m];
       seen_[m] = 0;
+      if constexpr (Watch::kOn) {
+        const auto node = static_cast<std::int64_t>(m);
+        watch_("choose", {node, hangs_[m] ? 0 : head_[m]}, {inner_[m], root_[m]});
+      }
     }
     return true;
   }
@@ -125,6 +136,7 @@ class Contraction {
         }
       }
       if (least < 0) return false;
+      if constexpr (Watch::kOn) watch_("penalty", {least, head_[least]}, {penalty});
       hangs_[least] = 0;
       --roots;
       // Its new arc may come from below it.
@@ -168,6 +180,7 @@ class Contraction {
           continue;
         }
         const Node entered = h == 0 ? entered_from_root(v) : entered_from(h, v);
+        if constexpr (Watch::kOn) watch_("expand", {v, entered, h});
         for (Node i = first_[v]; i < first_[v + 1]; ++i) {
           if (members_[i] == entered) continue;
           node[waiting] = members_[i];
@@ -279,6 +292,18 @@ class Contraction {
         head_[c] = u;
       }
     }
+    if constexpr (Watch::kOn) {
+      std::vector<std::int64_t> nodes{c, head_[c]};
+      std::vector<double> values{inner_[c], root_[c]};
+      nodes.insert(nodes.end(), member, member + length);
+      for (std::size_t i = 0; i < length; ++i) values.push_back(inner_[member[i]]);
+      for (std::size_t i = 0; i < n_active_; ++i) {
+        nodes.push_back(active_[i]);
+        values.push_back(enter[active_[i]]);
+      }
+      nodes.push_back(static_cast<std::int64_t>(length));
+      watch_("contract", std::move(nodes), std::move(values));
+    }
     place_[c] = static_cast<Node>(n_active_);
     active_[n_active_++] = c;
     return c;
@@ -306,6 +331,7 @@ class Contraction {
   std::size_t n_, N_, capacity_;
   Node nodes_;
   Workspace& ws_;
+  Watch& watch_;
   bool ready_ = false;
   std::size_t n_active_ = 0;
   double* inner_;  // the best arc from another word or cycle
@@ -321,11 +347,10 @@ class Contraction {
       *seen_;  // whether a node's arc comes from the root; 1: on the path, 2: done
 };
 
-}  // namespace
-
-double best_arborescence(const double* arc, std::size_t n, bool single_root, std::int32_t* heads,
-                         Workspace& ws) {
-  Contraction graph(arc, n, ws);
+template <class Watch>
+double search(const double* arc, std::size_t n, bool single_root, std::int32_t* heads,
+              Workspace& ws, Watch& watch) {
+  Contraction<Watch> graph(arc, n, ws, watch);
   if (!graph.start() || !graph.grow()) return kMinusInfinity;
   if (single_root && !graph.make_single_root()) return kMinusInfinity;
   graph.expand(heads);
@@ -334,6 +359,19 @@ double best_arborescence(const double* arc, std::size_t n, bool single_root, std
     value += arc[static_cast<std::size_t>(heads[m - 1]) * (n + 1) + m];
   }
   return value;
+}
+
+}  // namespace
+
+double best_arborescence(const double* arc, std::size_t n, bool single_root, std::int32_t* heads,
+                         Workspace& ws) {
+  Unwatched watch;
+  return search(arc, n, single_root, heads, ws, watch);
+}
+
+double watched_arborescence(const double* arc, std::size_t n, bool single_root, std::int32_t* heads,
+                            Workspace& ws, Recorder& watch) {
+  return search(arc, n, single_root, heads, ws, watch);
 }
 
 }  // namespace structlearn

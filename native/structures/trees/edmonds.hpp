@@ -5,6 +5,7 @@
 #include <cstdint>
 
 #include "structures/structure.hpp"
+#include "structures/watch.hpp"
 
 namespace structlearn {
 
@@ -12,5 +13,16 @@ namespace structlearn {
 // `arc` a matrix of n + 1 rows; the sum, or -inf where there is no tree. O(n^2).
 double best_arborescence(const double* arc, std::size_t n, bool single_root, std::int32_t* heads,
                          Workspace& ws);
+
+// The same search, told step by step. Nodes from n + 1 on are contracted cycles, 0 is the root:
+//   choose    (word, its head), (its best arc from a word, its arc from the root)
+//   contract  (cycle, head of its best arc, members..., other nodes..., number of members),
+//             (its best arc from a node, from the root, the members' arcs..., arcs of the
+//             others...); arcs that enter a cycle count less what the arc in the cycle is worth
+//             that they replace
+//   penalty   (node that leaves the root, its new head), (what every arc from the root pays)
+//   expand    (cycle, the member that is entered, the head that enters)
+double watched_arborescence(const double* arc, std::size_t n, bool single_root, std::int32_t* heads,
+                            Workspace& ws, Recorder& watch);
 
 }  // namespace structlearn

@@ -116,6 +116,11 @@ void find_splits(const TreeTokens& tokens, const FeatureIndex& index, TreeShape&
 
 }  // namespace
 
+void site_features(const TreeFeatures& features, std::size_t block, std::size_t i, std::size_t k,
+                   std::size_t j, std::vector<std::uint64_t>& keys) {
+  block == kSplit ? features.split(i, k, j, keys) : span_features(features, block, i, j, keys);
+}
+
 FeatureIndex counted_features(std::span<const TreeInput> sentences, std::span<const Output> gold) {
   FeatureIndex counted;
   std::vector<std::uint64_t> keys;
@@ -125,8 +130,7 @@ FeatureIndex counted_features(std::span<const TreeInput> sentences, std::span<co
         sentences[e].tokens.size(), gold[e],
         [&](std::size_t block, std::size_t i, std::size_t k, std::size_t j, std::size_t) {
           keys.clear();
-          block == kSplit ? features.split(i, k, j, keys)
-                          : span_features(features, block, i, j, keys);
+          site_features(features, block, i, k, j, keys);
           for (const std::uint64_t key : keys) counted.add(key);
         },
         [](auto...) {}, [](auto...) {});

@@ -24,6 +24,10 @@ struct TreeInput {
   std::vector<std::uint32_t> tag;  // its number among the known tags, the last for others
 };
 
+// The features of a span or split as a part of one of the blocks, in the order of their templates.
+void site_features(const TreeFeatures& features, std::size_t block, std::size_t i, std::size_t k,
+                   std::size_t j, std::vector<std::uint64_t>& keys);
+
 // The features that the gold trees have, with how often, in the order of first occurrence.
 FeatureIndex counted_features(std::span<const TreeInput> sentences, std::span<const Output> gold);
 

@@ -59,8 +59,7 @@ void check_columns(const Corpus& corpus, std::size_t needed, std::size_t target,
                    std::size_t trained_on) {
   const std::size_t columns = corpus.columns().size();
   if (corpus.tokens() == 0) return;
-  const char* const running_text =
-      ". Is this running text, one sentence on each line? Then its format is text (--format text)";
+  const char* const running_text = ". Is this running text, one sentence on each line?";
   const std::string trained = "where the model was trained on " + std::to_string(trained_on) +
                               " with the labels in column " + std::to_string(target + 1);
   const auto counted = [columns] {

@@ -41,8 +41,9 @@ def read_model(path: str) -> tuple[Any, Any]:
     """Return the estimator of a model file, and the module of its task."""
     from ..exceptions import FileError
     from ..io.container import kind_of_file, read_container
-    from ..loading import from_container
+    from ..loading import from_container, model_file
 
+    path = model_file(path)
     description, tensors = read_container(path)
     task = description.get("task")
     if task not in TASKS:

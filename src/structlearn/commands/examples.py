@@ -48,6 +48,27 @@ EXAMPLES: dict[str, tuple[tuple[str, str], ...]] = {
             '{"tokens": [...], "tags": [...]}',
         ),
     ),
+    "structlearn train pipeline": (
+        (
+            "structlearn train pipeline train.conllu --dev dev.conllu --model text.model",
+            "a treebank of Universal Dependencies, with comments '# text = ...'",
+        ),
+        (
+            "structlearn train pipeline train.conllu --model text.model --precision int8 "
+            "--hash-bits 22",
+            "a smaller file",
+        ),
+    ),
+    "structlearn annotate": (
+        (
+            "structlearn annotate text.model letter.txt --output letter.conllu",
+            "sentences, tokens, tags, lemmas and trees",
+        ),
+        (
+            "structlearn annotate english - --format json",
+            "the English model (pip install ./models/english), on what is typed",
+        ),
+    ),
     "structlearn train segments": (
         (
             "structlearn train segments train.txt --model names.model --dev dev.txt",
@@ -112,5 +133,12 @@ EXAMPLES: dict[str, tuple[tuple[str, str], ...]] = {
     "structlearn demo": (
         ("structlearn demo", "1500 sentences, some seconds"),
         ("structlearn demo --files data", "small files to try the other commands on"),
+    ),
+    "structlearn workbench": (
+        ("structlearn workbench", "open the page in a browser"),
+        (
+            "structlearn workbench tags.model --no-browser",
+            "print its link; the page can try tags.model on your text",
+        ),
     ),
 }

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 
 TYPE_CHECKING = False  # importing typing costs more than labelling a sentence
@@ -9,10 +10,12 @@ if TYPE_CHECKING:
     from typing import Any
 
 __all__ = [
+    "check_output",
     "fit_task",
     "make_task",
     "output_of",
     "refuse",
+    "say_written",
     "show_inside",
     "show_scores",
     "source_of",
@@ -70,9 +73,9 @@ def source_of(o: Any, path: str | None) -> Any:
     """Return a file of labelled sentences, read already if its first line is to be skipped."""
     if path is None or not getattr(o, "header", False):
         return path
-    from ..text.corpus import read_corpus
+    from ..text.sources import read_labelled
 
-    return read_corpus(path, o.format, header=True)
+    return read_labelled(path, o.format, header=True)
 
 
 def refuse(what: str, o: Any, *options: str) -> None:
@@ -114,7 +117,7 @@ def show_scores(model: Any, o: Any, more: dict[str, Any], only_text: dict[str, A
             certainty = model.calibration(*given, **tags)
         if o.json:
             found = model.evaluate(*given, **more)
-        else:
+        if not o.json or o.html is not None:
             text = model.report(*given, **more, **only_text)
     if o.json:
         import json
@@ -124,10 +127,10 @@ def show_scores(model: Any, o: Any, more: dict[str, Any], only_text: dict[str, A
             found["expected_calibration_error"] = told["expected_calibration_error"]
             found["calibration"] = {"calibrated": model.calibrated, **told}
         print(json.dumps(found))
-    elif o.html is not None:
-        write_page(o.html, _scores_page(model, o, text, certainty))
     else:
         print(text)
+    if o.html is not None:
+        write_page(o.html, _scores_page(model, o, text, certainty))
     return 0
 
 
@@ -194,8 +197,43 @@ def show_inside(inspect: Any, model: Any, o: Any, split: Any = None) -> int:
 
 
 def write_page(path: str, page: str) -> None:
-    """Write a page; an old file is kept until the new one is complete."""
+    """Write a page and say so; an old file is kept until the new one is complete."""
     from ..text.files import replaced
 
     with replaced(path) as file:
         file.write(page.encode())
+    say_written(path)
+
+
+def say_written(path: str | None) -> None:
+    """Say which file was written, if it is one."""
+    if path not in (None, "-"):
+        print(f"wrote {path}", file=sys.stderr)
+
+
+def check_output(path: str | None, sources: list[str | None], *, page: bool = False) -> None:
+    """Refuse to write onto a file that is read, or to replace data by a page.
+
+    Parameters
+    ----------
+    path : str or None
+        The file to be written.
+    sources : list of str or None
+        The files to be read.
+    page : bool
+        The file to be written is an HTML page.
+    """
+    if path is None or not os.path.isfile(path):
+        return
+    from ..exceptions import FileError
+
+    for name in sources:
+        if name is not None and os.path.exists(name) and os.path.samefile(path, name):
+            raise FileError(path, "it would be overwritten while it is read: write to another name")
+    if page:
+        with open(path, "rb") as file:
+            start = file.read(100).lstrip().lower()
+        if start and not start.startswith((b"<!doctype html", b"<html")):
+            raise FileError(
+                path, "it is not an HTML page, and would be overwritten: write to another name"
+            )

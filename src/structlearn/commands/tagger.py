@@ -18,7 +18,9 @@ def train(o: Any) -> Callable[[], None]:
     """Learn a tagger; return what saves it."""
     from ..tasks.tagging.tagger import Tagger
 
-    tagger = make_task(Tagger, o, names=not o.no_names)
+    # A hidden Markov model has no features: the preset of the command is not for it.
+    features = o.features or ("auto" if o.learner == "hmm" else o.preset)
+    tagger = make_task(Tagger, o, names=not o.no_names, features=features)
     start = None if o.start is None else Tagger.load(o.start)
     if o.stream:
         if o.dev or start:

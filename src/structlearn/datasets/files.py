@@ -86,6 +86,7 @@ def _columns(sentences: Sequence[Sentence], n: int) -> bytes:
 def _conllu(sentences: Sequence[Sentence]) -> bytes:
     lines = []
     for s in sentences:
+        lines.append(f"# text = {' '.join(s.words)}\n")
         rows = zip(s.words, s.tags, s.heads, s.deprels, strict=True)
         for i, (word, tag, head, relation) in enumerate(rows, 1):
             coarse = _COARSE.get(tag[0], "X") if tag[0].isalpha() else "PUNCT"

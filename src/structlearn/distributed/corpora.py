@@ -132,7 +132,7 @@ def _facts(corpus: Corpus, number: int) -> _Facts:
 
 def _placed(corpus: Corpus, number: int, sentences: list[int]) -> Corpus:
     # Lexica leave out the fold that a sentence is in, and folds are those of the whole corpus.
-    corpus._core.set_place(sum(sentences[:number]), sum(sentences))
+    corpus.core.set_place(sum(sentences[:number]), sum(sentences))
     return corpus
 
 
@@ -167,5 +167,5 @@ def _lexicon(
     unknown: str,
     types: bool,
 ) -> CountedLexicon:
-    part = _core.count_lexicon(corpus._core, column, functions, target, unknown, types)
+    part = _core.count_lexicon(corpus.core, column, functions, target, unknown, types)
     return CountedLexicon((part[0], list(part[1])))

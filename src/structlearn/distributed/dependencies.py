@@ -166,7 +166,7 @@ def _treebank(
 ) -> _core.ParserTreebank:
     corpus, tags = tagged
     try:
-        return _core.ParserTreebank(corpus._core, tags, lemmas, labels)
+        return _core.ParserTreebank(corpus.core, tags, lemmas, labels)
     except LineError as error:
         raise error.in_file(corpus.path or "the corpus") from None
 

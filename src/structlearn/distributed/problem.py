@@ -181,17 +181,19 @@ class ShardedProblem(Problem):
 
     # -- online learners ------------------------------------------------------------------------
 
+    def pass_order(self, rng: np.random.Generator, shuffle: bool) -> npt.NDArray[np.int64]:
+        """Return the seed of the shards' own orders, or nothing for the given order."""
+        return rng.integers(2**63, size=int(shuffle))
+
     def online_pass(
         self,
         options: dict[str, Any],
         state: dict[str, Any],
-        rng: np.random.Generator,
-        shuffle: bool,
+        order: npt.NDArray[np.int64],
     ) -> dict[str, float]:
         """Make a pass over every shard, and mix."""
-        seed = int(rng.integers(2**63)) if shuffle else None
         shares = self._n / self._n.sum()
-        found = self._sum(_shard_pass, options, state, shares, seed)
+        found = self._sum(_shard_pass, options, state, shares, order)
         self._note(found["under"], found["over"])
         w = found["w"]
         if self.cone is not None:
@@ -274,7 +276,7 @@ def _shard_pass(
     options: dict[str, Any],
     state: dict[str, Any],
     shares: Vector,
-    seed: int | None,
+    seed: npt.NDArray[np.int64],
 ) -> dict[str, Any]:
     """Make one pass; return what is to be added up."""
     share, before = float(shares[number]), problem.inexact
@@ -284,8 +286,8 @@ def _shard_pass(
     own["steps"] = begin = state["steps"] * share
     if options["step"] in _SCALED:
         options = {**options, "C": options["C"] / share}
-    rng = np.random.default_rng(None if seed is None else [seed, number])
-    report = problem.online_pass(options, own, rng, seed is not None)
+    order = problem.pass_order(np.random.default_rng([*seed, number]), len(seed) > 0)
+    report = problem.online_pass(options, own, order)
     under, over = _inexact_since(problem, before)
     averaged = len(own["behind"]) > 0
     return {

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
+import numpy as np
+import numpy.typing as npt
+
 from .. import _core
 from ..exceptions import LineError
 from ..metrics.segments import OUTSIDE, to_segments
@@ -52,13 +55,14 @@ class ShardedSegmentFitting(SegmentFitting):
     def problem(self) -> Any:
         """Return the sum of the shards' problems."""
         held, tagger = self.corpus.held, self.tagger
+        self.describe_data()
         if self.n_cut:
             self.say(f"{self.n_cut} chunks are longer than {self.max_length} tokens and were cut")
         templates = self.templates.copy()
         known = self.templates.lexica
         lexica = {name: self.corpus.counted(lexicon) for name, lexicon in known.items()}
         templates.lexica = {}
-        reader = _Reader(self, templates, lexica)
+        reader = self._reader = _Reader(self, templates, lexica)
         counted: Keys = held.sum(_count, reader)
         reader.keys = self.keys = counted.frequent(tagger.min_count)
         self.n_features = reader.n_features = len(self.keys) // 8
@@ -71,6 +75,11 @@ class ShardedSegmentFitting(SegmentFitting):
         cells = [OUTSIDE if c == self.target else "_" for c in range(self.corpus.n_columns)]
         self._problem = reader.problem(Corpus.from_sentences([[tuple(cells)]], self.corpus.format))
         return problem
+
+    def names_of(self, keys: npt.NDArray[np.uint64]) -> list[str]:
+        """Return the names of some features, each from a shard that has it."""
+        parts = self.corpus.held.each(_find_names, self._reader, keys)
+        return [next(filter(None, told), "") for told in zip(*parts, strict=True)]
 
 
 class _Labels(NamedTuple):
@@ -106,7 +115,7 @@ class _Reader(SegmentFitting):
             templates.lexica = {name: counts.lexicon() for name, counts in self.lexica.items()}
             self._compiled = templates.compile_segments(self.format, self.n_columns)
         try:
-            return _core.SegmentExtractor(self._compiled, corpus._core, self.max_length, True)
+            return _core.SegmentExtractor(self._compiled, corpus.core, self.max_length, True)
         except LineError as error:
             raise error.in_file(corpus.path or "the corpus") from None
 
@@ -147,6 +156,14 @@ def _seen(corpus: Corpus, number: int, reader: _Reader) -> Any:
     marks = reader._marks(reader.segments_of(corpus)[0])
     weighted = reader._weighted(reader.rows(corpus), marks)
     return weighted.row_ptr, weighted.column, weighted.real
+
+
+def _find_names(
+    corpus: Corpus, number: int, reader: _Reader, keys: npt.NDArray[np.uint64]
+) -> list[str]:
+    marks = reader._marks(reader.segments_of(corpus)[0])
+    names: list[str] = reader.extractor(corpus).find_names((marks >= 0).astype("uint8"), keys)
+    return names
 
 
 def _make_problem(corpus: Corpus, number: int, reader: _Reader) -> LabelProblem:

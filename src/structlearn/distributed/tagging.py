@@ -208,7 +208,7 @@ class _Reader:
 
     def extractor(self, corpus: Corpus) -> _core.Extractor:
         """Return what finds the features of a training corpus."""
-        return _core.Extractor(self.features, corpus._core, True)
+        return _core.Extractor(self.features, corpus.core, True)
 
 
 class _FeatureCounts:
@@ -238,7 +238,7 @@ class _FeatureCounts:
 def _count(corpus: Corpus, number: int, reader: _Reader) -> _FeatureCounts:
     vocabulary = reader.empty()
     try:
-        vocabulary.add(reader.extractor(corpus), corpus._core, None)
+        vocabulary.add(reader.extractor(corpus), corpus.core, None)
     except LineError as error:
         raise error.in_file(corpus.path or "the corpus") from None
     return _FeatureCounts(vocabulary.counts(), reader.width, [vocabulary.size])
@@ -246,7 +246,7 @@ def _count(corpus: Corpus, number: int, reader: _Reader) -> _FeatureCounts:
 
 def _rows(corpus: Corpus, reader: _Reader) -> _core.TokenRows:
     try:
-        return reader.vocabulary.rows(reader.extractor(corpus), corpus._core)
+        return reader.vocabulary.rows(reader.extractor(corpus), corpus.core)
     except LineError as error:
         raise error.in_file(corpus.path or "the corpus") from None
 
@@ -274,7 +274,7 @@ def _names(
 ) -> dict[str, dict[int, bytes]]:
     vocabulary = reader.empty()
     extractor = reader.extractor(corpus)
-    vocabulary.add(extractor, corpus._core, None)
+    vocabulary.add(extractor, corpus.core, None)
     found: dict[str, dict[int, bytes]] = {}
     for table, wanted in (("state", asked[number]), ("pair", pairs)):
         if wanted is None:

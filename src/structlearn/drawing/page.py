@@ -24,7 +24,11 @@ h1{font-size:1.5rem;margin:0 0 .3rem} h2{font-size:1.15rem;margin:2rem 0 .6rem}
 h3{font-size:1rem;margin:0 0 .4rem}
 dl{display:grid;grid-template-columns:max-content minmax(0,1fr);gap:.2rem 1rem;margin:0}
 dt{color:var(--soft)} dd{margin:0;overflow-wrap:anywhere}
-.wide{overflow-x:auto;margin:.4rem 0}
+.wide{overflow-x:auto;margin:.4rem 0;--edge:linear-gradient(to right,var(--paper),var(--paper));
+background:var(--edge) left/1rem 100% local,var(--edge) right/1rem 100% local,
+linear-gradient(to right,var(--line),transparent) left/1rem 100%,
+linear-gradient(to left,var(--line),transparent) right/1rem 100%;background-repeat:no-repeat}
+.wide>svg[class]{background:none}
 .note{color:var(--soft);font-size:.9rem;margin:.3rem 0}
 .red{color:var(--wrong)} .green{color:var(--gold)}
 pre{overflow-x:auto;font-size:.85rem;background:var(--card);border:1px solid var(--line);

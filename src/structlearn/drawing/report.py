@@ -13,7 +13,8 @@ from .picture import Picture
 
 __all__ = ["Choice", "Report", "Shown", "Weights", "check_labels"]
 
-#: Bytes of a page. Beyond them reasons are left out, first those of choices that were easy.
+#: Bytes of a page. Beyond them reasons are left out: first those of choices that are not wrong,
+#: then those of the last sentences.
 _ROOM = 950_000
 #: At least this is for reasons, however much else there is.
 _LEAST = 100_000
@@ -59,7 +60,8 @@ class Choice(NamedTuple):
     runner_up : str
         Empty where there is none.
     margin : float
-        How far the runner-up is behind.
+        How far the runner-up is behind; negative where this part alone would have lost, and the
+        rest of the output decided.
     reasons : list of (name, value)
         What adds to the margin, the largest (by its absolute value) first.
     """
@@ -138,6 +140,8 @@ class Report:
         Gold labels are known.
     what : str
         What is shown: "sentences", "images".
+    parts, whole : str
+        What choices are about, and what they are parts of: "arcs" of a "tree".
     key : str
         What colours mean, as HTML.
     style : str
@@ -156,6 +160,8 @@ class Report:
     legend: str = ""
     has_gold: bool = False
     what: str = "sentences"
+    parts: str = "labels"
+    whole: str = "sentence"
     key: str = ""
     style: str = ""
 
@@ -194,13 +200,24 @@ class Report:
             line = f"{c.text:<24} {c.label}"
             if c.probability is not None:
                 line += f" (p = {c.probability:.3f}{self.note})"
-            if c.runner_up:
-                line += f", not {c.runner_up}: ahead by {c.margin:.3f}"
+            if c.runner_up or c.reasons:
+                line += f", {self._compared(c)}"
             lines.append(line + (f"; WRONG, gold {c.gold}" if c.wrong else ""))
             lines += [
                 f"  {value:>+10.3f}  {self.in_words(name)}" for name, value in c.reasons[:top]
             ]
         return lines
+
+    def _compared(self, choice: Choice) -> str:
+        """Say how far a choice is ahead of its runner-up."""
+        if not choice.runner_up:
+            return "no other choice"
+        if choice.margin >= 0:
+            return f"not {choice.runner_up}: ahead by {choice.margin:.3f}"
+        return (
+            f"not {choice.runner_up}: the {self.whole} as a whole is ahead; on its own this would "
+            f"be behind by {-choice.margin:.3f}"
+        )
 
     @staticmethod
     def _table(weights: Weights) -> list[str]:
@@ -244,7 +261,7 @@ class Report:
             plain.append([] if picture else [_token(c, "") for c in shown.choices])
             heads.append(f'<p class="note count">{self._count(number, shown)}</p>{picture}')
         used += sum(len(h.encode()) for h in heads) + sum(len(t.encode()) for p in plain for t in p)
-        folded, n_choices = self._folded(max(_LEAST, _ROOM - used), top)
+        folded, n_choices, which = self._folded(max(_LEAST, _ROOM - used), top)
         parts = []
         for s, shown in enumerate(self.sentences):
             inner = "".join(
@@ -260,7 +277,7 @@ class Report:
         if len(folded) < n_choices:
             note.append(
                 f"So that the page stays small, {len(folded):,} of {n_choices:,} choices have "
-                "their reasons: wrong ones first, then those with the smallest margin."
+                f"their reasons: {which}."
             )
         note += [f"Probabilities: {escape(self.note.strip(', '))}."] if self.note else []
         return parts, " ".join([*note, escape(self._cut)])
@@ -272,28 +289,50 @@ class Report:
         wrong, parts = shown.counts or (sum(c.wrong for c in shown.choices), len(shown.choices))
         if not wrong:
             return f'{name}: <span class="green">all right</span>'
-        return f'{name}: <span class="red">{wrong:,} of {parts:,} wrong</span>'
+        return f'{name}: <span class="red">{wrong:,} of {parts:,} {self.parts} wrong</span>'
 
-    def _folded(self, room: int, top: int) -> tuple[dict[tuple[int, int], str], int]:
-        """Return choices with their reasons, as far as there is room, and how many have some."""
-        listed = [
-            ((not c.wrong, c.margin), s, i, c)
-            for s, shown in enumerate(self.sentences)
-            for i, c in enumerate(shown.choices)
-            if c.reasons or c.runner_up
-        ]
+    def _folded(self, room: int, top: int) -> tuple[dict[tuple[int, int], str], int, str]:
+        """Return choices with their reasons, how many could have some, and which ones have.
+
+        Wrong choices come first, then the others; of each, sentence by sentence, as long as there
+        is room for all those of a sentence.
+        """
+        groups: dict[tuple[bool, int], list[tuple[int, Choice]]] = {}
+        for s, shown in enumerate(self.sentences):
+            for i, c in enumerate(shown.choices):
+                if c.reasons or c.runner_up:
+                    groups.setdefault((not c.wrong, s), []).append((i, c))
         found: dict[tuple[int, int], str] = {}
-        for _, s, i, choice in sorted(listed, key=lambda one: one[:3]):
-            rows = [(self.in_words(name), value) for name, value in choice.reasons[:top]]
-            before = "nothing else was possible"
-            if choice.runner_up:
-                before = f"not {choice.runner_up}: ahead by {choice.margin:.3f}"
-            text = _token(choice, f'<p class="note">{escape(before)}</p>{bars(rows)}')
-            room -= len(text.encode())
+        complete: dict[bool, int] = {}  # the sentences before this one have all theirs
+        for (right, s), choices in sorted(groups.items(), key=lambda group: group[0]):
+            texts = {(s, i): self._opened(c, top) for i, c in choices}
+            room -= sum(len(text.encode()) for text in texts.values())
             if room < 0:
+                complete[right] = s
                 break
-            found[s, i] = text
-        return found, len(listed)
+            found.update(texts)
+            complete[right] = len(self.sentences)
+        n_choices = sum(map(len, groups.values()))
+        return found, n_choices, self._which(complete)
+
+    def _opened(self, choice: Choice, top: int) -> str:
+        """Return a choice with its reasons."""
+        rows = [(self.in_words(name), value) for name, value in choice.reasons[:top]]
+        return _token(choice, f'<p class="note">{escape(self._compared(choice))}</p>{bars(rows)}')
+
+    def _which(self, complete: dict[bool, int]) -> str:
+        """Say which choices have their reasons."""
+
+        def those(n: int) -> str:
+            one = self.what.removesuffix("s")
+            return f"of {one} 1" if n == 1 else f"of {self.what} 1 to {n}"
+
+        wrong, right = complete.get(False), complete.get(True, 0)
+        if wrong is not None and wrong < len(self.sentences):
+            return f"the wrong ones {those(wrong)}" if wrong else "there is no room for any"
+        told = ["all wrong ones"] if wrong is not None else []
+        told += [f"all {those(right)}"] if right else []
+        return " and ".join(told) or "there is no room for any"
 
 
 def _token(choice: Choice, reasons: str) -> str:

@@ -160,7 +160,7 @@ def _as_array(frame: Any, i: int, name: str) -> Any:
     except (TypeError, ValueError) as error:
         raise ValueError(
             f"example {i}: {name} is a data frame with non-numeric columns ({error}); for features "
-            "with values of other types give a list of dictionaries, one per position"
+            'with values of other types give dictionaries, frame.to_dict("records")'
         ) from None
 
 

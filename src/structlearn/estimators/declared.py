@@ -118,7 +118,9 @@ class Parameters:
 def _is_plain(value: Any) -> bool:
     """Whether a file can hold a value: one that JSON has, or a table of such by name."""
     if isinstance(value, dict):
-        return all(isinstance(k, str) and isinstance(v, (int, float)) for k, v in value.items())
+        return all(
+            isinstance(k, str) and isinstance(v, (int, float, str)) for k, v in value.items()
+        )
     return value is None or isinstance(value, (bool, int, float, str))
 
 

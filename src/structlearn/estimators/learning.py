@@ -22,11 +22,23 @@ from ..problem.digest import problem_digest
 from ..structures.beam import UPDATE_AT, check_width
 from ..structures.threads import n_threads
 from .checkpoint import Checkpoint, check_path, identity
+from .declared import check_number
 from .latent import LATENT, around, fills_in, random_start
 
 __all__ = ["Kept", "Parameters", "check_parameters", "learn", "warn_unless_converged"]
 
 Vector = npt.NDArray[np.float64]
+
+#: Parameters that are True or False.
+_SWITCHES = (
+    "average",
+    "shuffle",
+    "all_possible_states",
+    "all_possible_transitions",
+    "boundaries",
+    "submodular",
+    "warm_start",
+)
 
 
 class Parameters:
@@ -90,6 +102,16 @@ def check_parameters(parameters: Any) -> None:
             raise ValueError(f"{name} must be a whole number >= 0, got {value!r}")
     if parameters.max_iter < 1:
         raise ValueError(f"max_iter must be at least 1, got {parameters.max_iter!r}")
+    for name in _SWITCHES:
+        value = getattr(parameters, name, False)
+        if not isinstance(value, (bool, int, np.bool_, np.integer)) or value not in (0, 1):
+            raise ValueError(f"{name} must be True or False, got {value!r}")
+    verbose = parameters.verbose
+    if not isinstance(verbose, (int, np.bool_, np.integer)) or verbose < 0:
+        raise ValueError(f"verbose must be a whole number >= 0, got {verbose!r}")
+    limit = getattr(parameters, "time_limit", None)
+    if limit is not None:
+        check_number("time_limit", limit, above=False)
     solver = parameters.solver
     epsilon = getattr(parameters, "violation_tol", None)
     if epsilon is not None and not (

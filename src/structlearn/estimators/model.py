@@ -23,7 +23,7 @@ from .constraints import describe_constraints
 from .curve import LossCurve
 from .learning import Kept, check_parameters, learn, warn_unless_converged
 from .looking import Contributions
-from .outputs import sort_classes
+from .outputs import reread, sort_classes
 from .predictor import chunks
 from .preparation import (
     Before,
@@ -351,6 +351,7 @@ class StructuredModel(Calibrated):
         """
         self._check_parameters()
         first = not hasattr(self, "_online")
+        X, y = reread(X), reread(y)
         labelled = make_structure(self.structure, X, y).has_labels
         if not labelled:
             classes = None
@@ -454,6 +455,7 @@ class StructuredModel(Calibrated):
         known: Frame | None = None,
     ) -> Prepared:
         structure = kind_of_structure(self.structure)
+        X, y = reread(X), reread(y)
         X, columns = self._read_columns(X, structure, None if before is None else self._columns)
         if self._is_multiclass:
             y = read_labels(self, y)

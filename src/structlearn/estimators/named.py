@@ -102,7 +102,8 @@ def learner_facts(training: dict[str, Any]) -> list[tuple[str, str]]:
     usual = _as_parameters(dict(LEARNERS[training["learner"]]))
     default = effective_parameters(training["learner"], usual, str(known.get("solver")))
     words = [
-        f"{name} {value}" + ("" if default.get(name) == value else f" (estimator {default[name]})")
+        f"{name} {value}"
+        + ("" if default.get(name) == value else f" (estimator's default: {default[name]})")
         for name, value in known.items()
         if name in default
     ]

@@ -22,9 +22,15 @@ __all__ = [
     "find_classes",
     "read_outputs",
     "refuse_no_weight",
+    "reread",
 ]
 
 Vector = npt.NDArray[np.float64]
+
+
+def reread(given: Any) -> Any:
+    """Return X or y so that it can be read several times: an iterator ends after the first."""
+    return list(given) if hasattr(given, "__next__") else given
 
 
 def as_outputs(y: Any, n: int | None = None) -> list[Any]:

@@ -19,7 +19,7 @@ from ..structures.chains.semimarkov import SemiMarkov
 from ..structures.checks import check_count
 from ..structures.open_labels import is_open
 from .columns import Columns, read_labels
-from .outputs import check_sample_weight, read_outputs
+from .outputs import check_sample_weight, read_outputs, reread
 from .stored.files import StoredEstimator
 
 __all__ = ["Predictor", "as_columns", "chunks"]
@@ -104,6 +104,7 @@ class Predictor(StoredEstimator, BaseEstimator):  # type: ignore[misc]
 
     def _without_empty(self, X: Any) -> tuple[Any, list[int]]:
         """Return X without sequences that have no positions, and the places of those."""
+        X = reread(X)
         structure = getattr(self.structure_, "structure", self.structure_)
         if not isinstance(structure, (Chain, SemiMarkov)) or not isinstance(X, (list, tuple)):
             return X, []
@@ -149,12 +150,20 @@ class Predictor(StoredEstimator, BaseEstimator):  # type: ignore[misc]
     def sample(
         self, X: Any, n: int = 1, *, temperature: float | None = None, random_state: Any = None
     ) -> list[list[Any]]:
-        """Return for each example n outputs drawn from the model's distribution."""
+        """Return for each example n outputs drawn from the model's distribution.
+
+        Parameters
+        ----------
+        temperature : float, optional
+            As for :meth:`predict_marginals`.
+        """
         check_count(n)
         seeds = np.random.SeedSequence(random_state)
 
+        check_is_fitted(self)
+        eps = 1.0 if is_empty(X) else self._asked_temperature(temperature)
+
         def ask(chunk: list[dict[str, Any]]) -> Iterator[list[Any]]:
-            eps = self._default_temperature if temperature is None else temperature
             for scores in chunk:
                 seed = int(seeds.spawn(1)[0].generate_state(1)[0])
                 drawn = self.structure_.sample(n, temperature=eps, random_state=seed, **scores)
@@ -208,9 +217,10 @@ class Predictor(StoredEstimator, BaseEstimator):  # type: ignore[misc]
         temperature : float, optional
             As for :meth:`predict_marginals`.
         """
+        check_is_fitted(self)
+        eps = 1.0 if is_empty(X) else self._asked_temperature(temperature)
 
         def ask(chunk: list[dict[str, Any]]) -> Any:
-            eps = self._default_temperature if temperature is None else temperature
             return self.structure_.entropy(temperature=eps, n_jobs=self.n_jobs, **as_columns(chunk))
 
         return np.array(self._ask_each(X, ask, float), dtype=np.float64)
@@ -230,6 +240,7 @@ class Predictor(StoredEstimator, BaseEstimator):  # type: ignore[misc]
             exp((score(y) − log Z)/ε). For multiclass without ``y``: the (n, K) probabilities.
         """
         check_is_fitted(self)
+        X = reread(X)
         rest, gaps = self._without_empty(X)
         if gaps:  # what has no positions has one output, which is empty
             left_out = set(gaps)

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-__all__ = ["summary_html"]
+__all__ = ["facts_html", "summary_html"]
 
 _TOP = 6  # features shown per class
 _CLASSES = 12  # classes shown at once: the most frequent; the others can be unfolded
@@ -40,6 +40,12 @@ def summary_html(estimator: Any) -> str:
     if features and label is not None and label.shape == (len(names), len(features)):
         parts.append(_folded(lambda shown: _features(label, names, features, shown), order))
     return f'<div class="sl-summary"><style>{_STYLE}</style>{"".join(parts)}</div>'
+
+
+def facts_html(title: str, facts: list[tuple[str, str]]) -> str:
+    """Return a table of what a model is and how it was trained."""
+    inner = f"<b>{escape(title)}</b>{_table(facts)}"
+    return f'<div class="sl-summary"><style>{_STYLE}</style>{inner}</div>'
 
 
 def _by_frequency(estimator: Any) -> list[int]:
@@ -76,7 +82,11 @@ def _facts(estimator: Any) -> str:
         rows.append(("objective", f"{objective:.6g}{proven}"))
     if not getattr(estimator, "calibrated_", True):
         rows.append(("probabilities", "not calibrated: calibrate(X, y) on held-out examples"))
-    body = "".join(f"<tr><th>{n}</th><td>{escape(v)}</td></tr>" for n, v in rows)
+    return _table(rows)
+
+
+def _table(rows: list[tuple[str, str]]) -> str:
+    body = "".join(f"<tr><th>{escape(n)}</th><td>{escape(v)}</td></tr>" for n, v in rows)
     return f"<table>{body}</table>"
 
 

@@ -20,9 +20,10 @@ __all__ = ["read_templates", "stored_templates"]
 def stored_templates(templates: FeatureTemplates) -> tuple[dict[str, Any], dict[str, Tensor]]:
     """Return what a model file says of its templates: entries of the description, and tensors."""
     tensors: dict[str, Tensor] = {}
-    for number, (words, values, width) in enumerate(templates.vectors.values()):
+    # By name, as they are read: descriptions are stored in the order of their keys.
+    for number, (_, (words, values, width)) in enumerate(sorted(templates.vectors.items())):
         tensors[f"vectors.{number}"] = Tensor("F32", values, (len(words), width))
-    for number, lexicon in enumerate(templates.lexica.values()):
+    for number, (_, lexicon) in enumerate(sorted(templates.lexica.items())):
         tensors[f"lexicon{number}.words"] = Tensor("U64", lexicon.words)
         tensors[f"lexicon{number}.value"] = Tensor("U32", lexicon.value)
     description = {
@@ -47,12 +48,12 @@ def read_templates(
         name: [(list(words), str(label)) for words, label in phrases]
         for name, phrases in d["phrases"].items()
     }
-    for number, (name, values) in enumerate(d["lexica"].items()):
+    for number, (name, values) in enumerate(sorted(d["lexica"].items())):
         parts = [tensors[f"lexicon{number}.{part}"] for part in ("words", "value")]
         check_dtype(name, parts[0], "U64")
         check_dtype(name, parts[1], "U32")
         templates.lexica[name] = _core.Lexicon(parts[0].data, parts[1].data, list(map(str, values)))
-    for number, (name, words) in enumerate(d["vectors"].items()):
+    for number, (name, words) in enumerate(sorted(d["vectors"].items())):
         tensor = tensors[f"vectors.{number}"]
         assert tensor.shape is not None
         check_dtype(f"vectors.{number}", tensor, "F32")

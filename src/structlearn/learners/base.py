@@ -269,6 +269,8 @@ class Progress:
         self.name = name
         self.records: list[dict[str, Any]] = []
         self.stopped = False
+        #: Callbacks with a method ``step``, which is told of every example of an online learner.
+        self.watchers = [c.step for c in self.callbacks if hasattr(c, "step")]
         #: Shows the iterations; entered by whoever knows when they end.
         self.meter = Meter(name, n_iterations, shown=bool(verbose))
         self.saved: dict[str, Any] | None = None
@@ -276,6 +278,11 @@ class Progress:
         #: Gives a few words on who does the work, for the line of an iteration.
         self.describe: Callable[[], str] = str
         self._begin = time.perf_counter()
+
+    def tell(self, **step: Any) -> None:
+        """Tell of one example: its number, the weights before and after, and the loss."""
+        for watcher in self.watchers:
+            watcher(step)
 
     @property
     def seconds(self) -> float:

@@ -224,7 +224,11 @@ class Online:
         try:
             for epoch in range(len(progress.records) + 1, self.settings.max_iter + 1):
                 inexact = problem.inexact.under
-                state, report = self._pass(problem, state)
+                order = problem.pass_order(self.rng, self.shuffle)
+                if progress.watchers:
+                    state, report = self._watched_pass(problem, state, order, progress)
+                else:
+                    state, report = self._pass(problem, state, order)
                 training.interrupted = not report["complete"]
                 check_finite(report["loss"])
                 if not training.interrupted:
@@ -303,7 +307,9 @@ class Online:
     def _good_enough(self, found: Training | None) -> bool:
         return found is not None and self.settings.good_enough(found.gap, found.objective)
 
-    def _pass(self, problem: Problem, state: OnlineState) -> tuple[OnlineState, dict[str, float]]:
+    def _pass(
+        self, problem: Problem, state: OnlineState, order: npt.NDArray[Any]
+    ) -> tuple[OnlineState, dict[str, float]]:
         """Return the state after one pass, and what the pass was like."""
         s = self.settings
         after = state.copy()  # an error or Ctrl-C in the middle must not tear the state
@@ -322,10 +328,28 @@ class Online:
             "beam": self.beam.width if self.beam else 0,
             "update_at": self.beam.update_at if self.beam else "end",
         }
-        report = problem.online_pass(options, shared, self.rng, self.shuffle)
+        report = problem.online_pass(options, shared, order)
         for k in names:
             setattr(after, k, shared[k])
         return after, report
+
+    def _watched_pass(
+        self, problem: Problem, state: OnlineState, order: npt.NDArray[Any], progress: Progress
+    ) -> tuple[OnlineState, dict[str, float]]:
+        """Return the same as :meth:`_pass`, made of passes over one example each.
+
+        Not for AdaGrad, whose regulariser reaches all weights at the end of a pass.
+        """
+        total: dict[str, float] = {}
+        for i in order:
+            before = state.last
+            state, report = self._pass(problem, state, np.array([i]))
+            for k, v in report.items():
+                total[k] = v if k == "complete" else total.get(k, 0) + v
+            progress.tell(example=int(i), before=before, after=state.last, loss=report["loss"])
+            if not report["complete"]:
+                break
+        return state, total
 
 
 class _Certificate:

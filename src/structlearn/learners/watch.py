@@ -15,6 +15,7 @@ Score = Callable[[Vector], float]
 
 #: What a line of progress tells of a pass.
 _SHOWN = ("loss", "objective", "gap", "updates", "inexact")
+_IN_WORDS = {"inexact": "outputs not proven best"}
 
 
 class Watch:
@@ -94,7 +95,7 @@ class Watch:
         words = [f"{run}pass {noted['pass']:>3}{of}"]
         for key in _SHOWN:
             if noted.get(key) is not None:
-                words.append(f"{key} {noted[key]:.6g}")
+                words.append(f"{_IN_WORDS.get(key, key)} {noted[key]:.6g}")
         if self.score is not None:
             words.append(f"dev {self.measure} {noted[f'dev_{self.measure}']:.4f}")
         return "  ".join([*words, *filter(None, [self._told]), f"{noted['seconds']:.2f} s"])

@@ -39,6 +39,7 @@ class _Scheme(NamedTuple):
     goes_on: str  # tags that such a tag may follow
     unfinished: str  # tags that such a tag must follow
     tags: str
+    own_type: bool = True  # a tag that goes on has the type of the one before it
 
 
 _BIO = _Scheme(continues="I", goes_on="BI", unfinished="", tags="BIO")
@@ -46,7 +47,15 @@ _IOBES = _Scheme(continues="IE", goes_on="BI", unfinished="BI", tags="BIOES")
 _BILOU = _Scheme(continues="IL", goes_on="BI", unfinished="BI", tags="BILOU")
 #: Scheme of a file -> how the tags S and E of IOBES are written in it.
 _TAGS = {"bio": {"S": "B", "E": "I"}, "bilou": {"S": "U", "E": "L"}, "iobes": {}}
-_SCHEMES = {"bio": _BIO, "iob2": _BIO, "iobes": _IOBES, "bioes": _IOBES, "bilou": _BILOU}
+_BEGINNINGS = _BIO._replace(own_type=False)
+_SCHEMES = {
+    "beginnings": _BEGINNINGS,
+    "bio": _BIO,
+    "iob2": _BIO,
+    "iobes": _IOBES,
+    "bioes": _IOBES,
+    "bilou": _BILOU,
+}
 
 
 def to_bio(labels: Iterable[str]) -> list[str]:
@@ -86,14 +95,15 @@ def legal_transitions(labels: Iterable[str], scheme: str = "bio") -> Forbidden:
 
     In BIO, I-X stands after B-X or I-X only. In IOBES and BILOU, I-X and E-X (L-X) stand after B-X
     or I-X and after nothing else, and nothing else stands after these; so a sentence does not end
-    with them. Exactly the label sequences that keep to it are those that conversion to the scheme
-    leaves as they are.
+    with them. "beginnings" is BIO in which a chunk has the type of its B- alone: I-X stands after
+    any B- or I-. Exactly the label sequences that keep to it are those that conversion to the
+    scheme leaves as they are.
 
     Parameters
     ----------
     labels : iterable of str
         All K labels of the problem, ``classes_`` of a model.
-    scheme : {"bio", "iob2", "iobes", "bioes", "bilou"}, default="bio"
+    scheme : {"bio", "iob2", "iobes", "bioes", "bilou", "beginnings"}, default="bio"
 
     Returns
     -------
@@ -123,7 +133,7 @@ def legal_transitions(labels: Iterable[str], scheme: str = "bio") -> Forbidden:
     def allowed(a: str, b: str) -> bool:
         (before, old), (tag, new) = split[a], split[b]
         if tag in rules.continues:
-            return before in rules.goes_on and old == new
+            return before in rules.goes_on and (old == new or not rules.own_type)
         return before not in rules.unfinished
 
     return {

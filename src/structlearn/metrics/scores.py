@@ -92,9 +92,16 @@ class Averages(NamedTuple):
 
 
 def score_rows(label: str, items: str, by_label: Mapping[str, Scores]) -> list[str]:
-    """Return lines of a table in percent; ``label`` and ``items`` head its outer columns."""
+    """Return lines of a table in percent; ``label`` and ``items`` head its outer columns.
+
+    Labels that were predicted and are not in the gold standard have no scores: a last line
+    lists them.
+    """
     lines = [f"{label:<20}{'precision':>10}{'recall':>10}{'F1':>10}{items:>10}"]
     for name, s in by_label.items():
+        if not s.gold:
+            continue
         ratios = "".join(f"{100 * x:>10.2f}" for x in (s.precision, s.recall, s.f1))
         lines.append(f"{name:<20}{ratios}{s.gold:>10}")
-    return lines
+    strays = ", ".join(f"{name} {s.predicted}" for name, s in by_label.items() if not s.gold)
+    return [*lines, f"predicted, but not in the gold data: {strays}"] if strays else lines

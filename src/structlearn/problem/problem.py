@@ -265,14 +265,18 @@ class Problem:
         squares, counts, places = _core.feature_squares(self.native)
         return squares, counts, places
 
+    def pass_order(self, rng: np.random.Generator, shuffle: bool) -> npt.NDArray[np.int64]:
+        """Return the order of the examples in one pass of an online learner."""
+        n = self.n_examples
+        return (rng.permutation(n) if shuffle else np.arange(n)).astype(np.int64)
+
     def online_pass(
         self,
         options: dict[str, Any],
         state: dict[str, Any],
-        rng: np.random.Generator,
-        shuffle: bool,
+        order: npt.NDArray[np.int64],
     ) -> dict[str, float]:
-        """Make one pass of an online learner over all examples.
+        """Make one pass of an online learner over the examples.
 
         Parameters
         ----------
@@ -281,19 +285,17 @@ class Problem:
         state : dict
             Arrays and numbers of an :class:`~structlearn.learners.online.OnlineState`, which are
             changed in place.
-        rng : Generator
-            Makes the order of the examples.
+        order : array
+            From :meth:`pass_order`, or the numbers of some examples.
 
         Returns
         -------
         dict
             What the pass was like: complete, seen, loss, updates, invalid.
         """
-        n = self.n_examples
-        order = rng.permutation(n) if shuffle else np.arange(n)
         cone = None if self.cone is None else self.cone.native
         found: dict[str, float] = _core.online_pass(
-            self.native, order.astype(np.int64), {**options, "cone": cone}, state
+            self.native, order, {**options, "cone": cone}, state
         )
         return found
 

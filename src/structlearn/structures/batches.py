@@ -24,6 +24,7 @@ __all__ = [
     "is_batch",
     "named_example",
     "read_batch",
+    "seeded",
     "takes_batches",
     "widen_queries",
 ]
@@ -99,7 +100,7 @@ def _widened(query: Callable[..., Any]) -> Callable[..., Any]:
             return query(self, *args, **scores)
         examples = batch.examples()
         if query.__name__ == "sample":
-            examples = _seeded(examples, scores.get("random_state"))
+            examples = seeded(examples, scores.get("random_state"))
         ask = functools.partial(query, self, *args)
         return _ask_on_threads(self, ask, examples, n_jobs, on_threads=on_threads)
 
@@ -138,7 +139,7 @@ def _widened_decode(query: Callable[..., Any]) -> Callable[..., Any]:
     return either
 
 
-def _seeded(examples: list[dict[str, Any]], random_state: Any) -> list[dict[str, Any]]:
+def seeded(examples: list[dict[str, Any]], random_state: Any) -> list[dict[str, Any]]:
     """Return the examples of a batch, each with a seed of its own."""
     seeds = np.random.SeedSequence(seed_of(random_state)).generate_state(len(examples), np.uint64)
     return [

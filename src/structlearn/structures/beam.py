@@ -17,7 +17,7 @@ from .checks import nothing_legal
 from .parts import Parts, dot_counts
 from .solution import Solution
 
-__all__ = ["UPDATE_AT", "BeamSearch", "find_violation"]
+__all__ = ["UPDATE_AT", "BeamSearch", "Search", "find_violation"]
 
 #: Where a learner may update: see :func:`find_violation`.
 UPDATE_AT = ("early", "max-violation", "end")
@@ -66,7 +66,7 @@ class BeamSearch(Structure):
         runs into a dead end (everything ahead forbidden) is tried again at twice the width.
         """
         while True:
-            search = _Search(self, width, scores)
+            search = Search(self, width, scores)
             while search.step():
                 pass
             if search.beam:
@@ -109,7 +109,7 @@ def find_violation(
     """
     gold = structure.beam_prefixes(y, **scores)
     while True:
-        search = _Search(structure, width, scores)
+        search = Search(structure, width, scores)
         worst: tuple[float, Any, Any] | None = None
         at = -1
         while search.step():
@@ -149,14 +149,18 @@ class _Item(NamedTuple):
     prefix: Any
 
 
-class _Search:
-    """A beam on its way; ``beam`` is sorted, best first, ties in the order of the steps."""
+class Search:
+    """A beam on its way; ``beam`` is sorted, best first, ties in the order of the steps.
+
+    ``dropped`` are the prefixes that the last step had no room for.
+    """
 
     def __init__(self, structure: BeamSearch, width: int, scores: dict[str, Any]) -> None:
         self.structure = structure
         self.width = width
         self.scores = scores
         self.beam = [_Item(0.0, ())]
+        self.dropped: list[_Item] = []
         self.pruned = False
 
     def step(self) -> bool:
@@ -178,5 +182,5 @@ class _Search:
             return False
         found = sorted(best.values(), key=lambda item: -item.score)
         self.pruned = self.pruned or len(found) > self.width
-        self.beam = found[: self.width]
+        self.beam, self.dropped = found[: self.width], found[self.width :]
         return bool(self.beam)

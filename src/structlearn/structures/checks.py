@@ -25,7 +25,7 @@ def nothing_legal() -> InfeasibleError:
 
 def check_temperature(temperature: float) -> None:
     """Raise unless the temperature is a finite number ≥ 0."""
-    if not (math.isfinite(temperature) and temperature >= 0):
+    if not 0 <= temperature < math.inf:
         raise ValueError(f"temperature must be a finite number >= 0, got {temperature!r}")
 
 

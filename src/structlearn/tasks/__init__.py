@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from .dependencies.parser import DependencyParser
     from .images.segmenter import ImageSegmenter
     from .images.segmenter import Segmenter as Segmenter
+    from .pipeline.pipeline import Pipeline
     from .segments.tagger import SegmentTagger
     from .tagging.tagger import Tagger
 
@@ -20,6 +21,7 @@ _HOMES = {
     "ConstituencyParser": "constituents.parser",
     "DependencyParser": "dependencies.parser",
     "ImageSegmenter": "images.segmenter",
+    "Pipeline": "pipeline.pipeline",
     "SegmentTagger": "segments.tagger",
     "Segmenter": "images.segmenter",  # the former name of ImageSegmenter
     "Tagger": "tagging.tagger",
@@ -29,6 +31,7 @@ __all__ = [
     "ConstituencyParser",
     "DependencyParser",
     "ImageSegmenter",
+    "Pipeline",
     "SegmentTagger",
     "Tagger",
 ]

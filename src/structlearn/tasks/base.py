@@ -11,7 +11,7 @@ from ..io.container import Tensor, read_container
 from ..io.stored_model import StoredModel
 from ..text.corpus import Corpus, corpus_of
 from ..text.files import read_bytes
-from ..text.layouts import Layout, as_trained, input_format
+from ..text.layouts import Layout, as_trained, format_advice, input_format
 from ..text.sources import (
     check_source,
     named_file,
@@ -143,7 +143,7 @@ class FileTagger(Parameters):
             Parsers: read the tags instead of predicting them.
         """
         number, seed = check_whole("n", n, 1), check_whole("random_state", random_state, 0)
-        return self._ask_each(
+        drawn = self._ask_each(
             X,
             lambda given: [
                 one.sample(number, seed + i)
@@ -151,6 +151,7 @@ class FileTagger(Parameters):
             ],
             lambda: [self._no_output() for _ in range(number)],
         )
+        return self._warned(drawn)
 
     def entropy(self, X: Any, *, gold_tags: bool | None = None) -> list[float]:
         """Return the entropy of P(output | sentence) of each sentence, in nats.
@@ -163,11 +164,12 @@ class FileTagger(Parameters):
         gold_tags : bool, optional
             Parsers: read the tags instead of predicting them.
         """
-        return self._ask_each(
+        found = self._ask_each(
             X,
             lambda given: [one.entropy() for one in self._distributions(given, gold_tags)],
             float,
         )
+        return self._warned(found)
 
     def _distributions(self, X: Any, gold_tags: bool | None) -> Iterable[Any]:
         """Return for each sentence what has ``sample(n, seed)`` and ``entropy()``."""
@@ -196,6 +198,20 @@ class FileTagger(Parameters):
     def calibrated(self) -> bool:
         """Whether probabilities are those of a log loss, or were calibrated on a dev set."""
         return self._fitted().temperature is not None
+
+    def _warned(self, found: list[Any]) -> list[Any]:
+        """Return what rests on probabilities, with a warning where these are not calibrated."""
+        if found and not self.calibrated:
+            import warnings
+
+            warnings.warn(
+                f"the probabilities of this {type(self).__name__} are not calibrated: it was "
+                "learned without a log loss. Training with a dev set, fit(X, dev=...), calibrates "
+                "them",
+                UserWarning,
+                stacklevel=3,
+            )
+        return found
 
     def calibration(
         self, X: Any, format: str | None = None, *, gold_tags: bool | None = None
@@ -256,7 +272,9 @@ class FileTagger(Parameters):
         Returns
         -------
         list of dict
-            label, feature, weight; by label.
+            label, feature, weight; by label. Where a tagger learns chunks as IOBES, the features of
+            B- are those of S- and B-, the ones of I- those of I- and E-: their names begin with
+            the label that is meant, "as S-NP: ...".
         """
         from ..estimators.frames import as_records
 
@@ -285,7 +303,8 @@ class FileTagger(Parameters):
         Returns
         -------
         list of dict
-            before, after, weight; −∞ is forbidden. "(start)" is before the first label, "(end)"
+            before, after, weight; −∞ is forbidden. Labels are those that were learned (S- and E-
+            too where a tagger has the scheme IOBES). "(start)" is before the first label, "(end)"
             after the last. Of a constituency parser: a label, what stands under it, and the weight
             of both; of counted rules their probability.
         """
@@ -311,7 +330,10 @@ class FileTagger(Parameters):
         list of list of dict
             By sentence, for each token: position, token, label, runner_up, margin (the difference
             of their scores), contributions: (name, value), the largest (by its absolute value)
-            first. Segments are explained as such, labels are (start, end, type) then, and the
+            first; taggers give the probability of the label too, with a warning where it is not
+            calibrated. Where there was no other choice, runner_up is None and margin infinite. The
+            margin of an arc is negative if it alone would have lost and the rest of the tree
+            decided. Segments are explained as such, labels are (start, end, type) then, and the
             runner-up is a list of them; the labels of dependency trees are (head, relation). A tree
             of constituents is explained as a whole, with position None, and an image class by
             class.
@@ -320,6 +342,8 @@ class FileTagger(Parameters):
 
         self._fitted()
         found = self._decisions(X)
+        if any("probability" in one for row in found for one in row):
+            self._warned(found)
         if in_words:
             said = self._phrases()
             for decision in (one for row in found for one in row):
@@ -393,7 +417,8 @@ class FileTagger(Parameters):
         if isinstance(source, (str, os.PathLike)):
             path = named_file(source)
             text = read_bytes(path)
-            return self._as_trained(corpus_of(path, text, input_format(model, path, text)))
+            format = input_format(model, path, text)
+            return self._as_trained(corpus_of(path, text, format, advice=format_advice(model)))
         return self._as_trained(read_source(source))
 
     def _as_trained(self, corpus: Corpus) -> Corpus:
@@ -402,6 +427,17 @@ class FileTagger(Parameters):
             return as_trained(self._fitted(), corpus)
         except ValueError as error:
             raise FileError(corpus.path or "the sentences", str(error)) from None
+
+    def _repr_html_(self) -> str:
+        """What notebooks show: what the model is and how it was trained."""
+        from ..estimators.summary import facts_html
+
+        facts = self._facts() if hasattr(self, "model_") else []
+        return facts_html(repr(self), facts)
+
+    def _facts(self) -> list[tuple[str, str]]:
+        """Return what the model is and how it was trained, as ``inspect`` lists it."""
+        raise AssertionError
 
     def __repr__(self) -> str:
         state = "" if hasattr(self, "model_") else ", not trained"

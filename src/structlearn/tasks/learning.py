@@ -173,9 +173,12 @@ def learn_task(
             break
     if total is None:
         raise KeyboardInterrupt
+    found.weights = total / total.dtype.type(found.n_models) if found.n_models > 1 else total
     if shown is not None:
         shown.close(found, measure if score is not None else None)
-    found.weights = total / total.dtype.type(found.n_models) if found.n_models > 1 else total
+        if score is not None and found.n_models > 1:
+            reached = f"dev {measure} {score(found.weights):.4f}"
+            say(f"mean of {found.n_models} models, which is kept: {reached}")
     return found
 
 

@@ -206,7 +206,8 @@ class TreeParser(LearnerParameters, _Hooks):
                     sums.describe(tree)
             return trees
 
-        return self._ask_each(X, parse, self._no_tree)
+        found = self._ask_each(X, parse, self._no_tree)
+        return self._warned(found) if probabilities else found
 
     def predict_marginals(
         self, X: Any, *, gold_tags: bool | None = None, least: float = 0.001
@@ -214,13 +215,15 @@ class TreeParser(LearnerParameters, _Hooks):
         """Return the probabilities of the parts of each sentence's trees, those above ``least``.
 
         Sums over all trees, at the temperature that a dev set gave; without one they are not
-        calibrated, unless the parser was learned with a log loss (:attr:`calibrated`).
+        calibrated, unless the parser was learned with a log loss (:attr:`calibrated`), and a
+        warning says so.
         """
-        return self._ask_each(
+        found = self._ask_each(
             X,
             lambda given: [sums.marginals(least) for sums in self._sums(given, gold_tags)],
             self._no_marginals,
         )
+        return self._warned(found)
 
     def predict_kbest(
         self,
@@ -245,11 +248,12 @@ class TreeParser(LearnerParameters, _Hooks):
                 sums.describe(tree, score)
             return found
 
-        return self._ask_each(
+        found = self._ask_each(
             X,
             lambda given: [ranked(sums) for sums in self._sums(given, gold_tags)],
             lambda: [(0.0, self._no_tree())],
         )
+        return self._warned(found) if probabilities else found
 
     def _no_output(self) -> Any:
         return self._no_tree()

@@ -10,6 +10,7 @@ from .codecs import CODECS
 from .corpus import NO_TEXT, is_text
 from .files import read_bytes
 from .formats import guess_format
+from .layouts import format_advice
 from .sources import check_source, named_file, paired
 from .trees import Tree, parse_brackets, read_tree_text
 
@@ -17,7 +18,15 @@ TYPE_CHECKING = False  # importing typing costs more than parsing a sentence
 if TYPE_CHECKING:
     from typing import Any
 
-__all__ = ["Place", "Sentence", "placed_trees", "placed_trees_of", "read_sentences", "with_trees"]
+__all__ = [
+    "Place",
+    "Sentence",
+    "has_trees",
+    "placed_trees",
+    "placed_trees_of",
+    "read_sentences",
+    "with_trees",
+]
 
 FORMATS = ("brackets", "text", "columns", "conllu", "csv", "jsonl")
 
@@ -129,6 +138,16 @@ def read_sentences(
     return _token_sentences(path, text, format)
 
 
+def has_trees(source: Any) -> bool:
+    """Tell whether what :func:`read_sentences` reads has trees, and can be read again."""
+    if isinstance(source, (str, os.PathLike)):
+        path = named_file(source)
+        return path != "-" and _guessed(path, read_bytes(path)) == "brackets"
+    return isinstance(source, (list, tuple)) and all(
+        isinstance(row, Tree) or (isinstance(row, str) and _bracketed(row)) for row in source
+    )
+
+
 def with_trees(X: Any, y: Any) -> list[Tree]:
     """Return the trees that are given apart from their sentences; both must have the same words."""
     trees = []
@@ -195,7 +214,7 @@ def _token_sentences(path: str, text: bytes, format: str) -> list[Sentence]:
             place = Place(number, path, tokens[0][0])
             sentences.append(Sentence(words, tags if len(tags) == len(words) else [], place))
     except LineError as error:
-        raise error.in_file(path) from None
+        raise error.in_file(path, format_advice(None)) from None
     if not sentences:
         raise FileError(path, "there are no sentences in it")
     return sentences

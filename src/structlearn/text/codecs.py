@@ -6,10 +6,10 @@ format piece by piece, and writes each piece again with what was found for its t
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from ..exceptions import LineError
-from .tables import WORD_NAMES, TableColumns, is_heading, plain_name
+from .tables import WORD_NAMES, TableColumns, is_heading, plain_name, table_separator
 
 TYPE_CHECKING = False  # importing typing costs more than labelling a sentence
 if TYPE_CHECKING:
@@ -110,8 +110,7 @@ class LinesCodec(Codec):
                 raise LineError(
                     line + n + 1,
                     f"{len(cells)} columns where the lines before have {len(first)}. Is this "
-                    "running text, one sentence on each line? Then its format is text (--format "
-                    "text)",
+                    "running text, one sentence on each line?",
                 )
             self._tokens.append(n)
             found[-1].append((line + n + 1, cells))
@@ -146,20 +145,17 @@ class ConlluCodec(LinesCodec):
 
 
 class JsonCodec(Codec):
-    """JSON lines: one object for each sentence, such as {"tokens": [...], "tags": [...]}."""
+    """JSON: an object for each sentence, such as {"tokens": [...], "tags": [...]}.
+
+    Each stands on a line of its own, or all of them are in one array.
+    """
 
     def read(self, text: bytes, line: int) -> list[list[tuple[int, tuple[str, ...]]]]:
-        import json
-
         self._objects: list[Any] = []
+        content = self._decoded(text, line)
+        self._array = line == 0 and content.lstrip()[:1] == "["
         found = []
-        for n, row in enumerate(self._rows(text, line), line + 1):
-            if not row.strip():
-                continue
-            try:
-                item = json.loads(row)
-            except ValueError as error:
-                raise LineError(n, f"not a JSON object: {error}") from None
+        for n, item in self._in_array(content) if self._array else self._on_lines(content, line):
             names = self._names(item, n)
             lists = [item[name] for name in names]
             if any(len(values) != len(lists[0]) for values in lists):
@@ -173,6 +169,38 @@ class JsonCodec(Codec):
             if lists[0]:
                 found.append([(n, tuple(map(str, cells))) for cells in zip(*lists, strict=True)])
         return found
+
+    def _on_lines(self, content: str, line: int) -> Iterator[tuple[int, Any]]:
+        import json
+
+        for n, row in enumerate(content.split("\n"), line + 1):
+            if not row.strip():
+                continue
+            try:
+                yield n, json.loads(row)
+            except ValueError:
+                raise LineError(
+                    n,
+                    f"not a JSON object: {row.strip()!r:.60}. Each line is an object, such as "
+                    '{"tokens": ["Fish", "sleep"], "tags": ["N", "V"]}, or the file is an array of '
+                    "them, [{...}, {...}]",
+                ) from None
+
+    def _in_array(self, content: str) -> Iterator[tuple[int, Any]]:
+        import json
+
+        try:
+            items = json.loads(content)
+        except json.JSONDecodeError as error:
+            reason = f"not a JSON array of objects, [{{...}}, {{...}}]: {error.msg}"
+            raise LineError(error.lineno, reason) from None
+        decoder, before, at, n = json.JSONDecoder(), 0, content.index("[") + 1, 1
+        for item in items:  # decoded once more, to know where each of them stands
+            while content[at].isspace() or content[at] == ",":
+                at += 1
+            n += content.count("\n", before, at)
+            yield n, item
+            before, at = at, decoder.raw_decode(content, at)[1]
 
     def _names(self, item: Any, line: int) -> list[str]:
         entries = item.items() if isinstance(item, dict) else ()
@@ -197,12 +225,16 @@ class JsonCodec(Codec):
             keys = (first, *(f"{first}_{name}" for name in names[1:]))
             for i, key in enumerate(keys):
                 item[key] = [more[i] for more in rows]
-            out.append(json.dumps(item, ensure_ascii=False) + "\n")
-        return "".join(out).encode()
+            out.append(json.dumps(item, ensure_ascii=False))
+        if self._array:
+            return ("[" + ",\n ".join(out) + "]\n").encode()
+        return "".join(f"{row}\n" for row in out).encode()
 
 
 class CsvCodec(Codec):
     """CSV with names of the columns in the first line; a row for each token.
+
+    Commas separate the columns, or semicolons or tabs where the first line has these.
 
     A column called sentence or sentence_id tells sentences apart (where it is empty the sentence
     goes on); otherwise blank lines do.
@@ -211,13 +243,17 @@ class CsvCodec(Codec):
     def __init__(self, header: bool = False) -> None:
         super().__init__(header)
         self._table: TableColumns | None = None
+        self._separator = ","
         self._mark = ""
 
     def read(self, text: bytes, line: int) -> list[list[tuple[int, tuple[str, ...]]]]:
         import csv
         import io
 
-        rows = csv.reader(io.StringIO(self._decoded(text, line), newline=""))
+        content = self._decoded(text, line)
+        if self._table is None:
+            self._separator = table_separator(content.lstrip().partition("\n")[0].strip())
+        rows = csv.reader(io.StringIO(content, newline=""), delimiter=self._separator)
         self._table_rows: list[list[str]] = []
         self._heading: list[str] | None = None
         found: list[list[tuple[int, tuple[str, ...]]]] = [[]]
@@ -236,7 +272,22 @@ class CsvCodec(Codec):
                 self._token(row, at, found)
         except csv.Error as error:
             raise LineError(line + rows.line_num, f"not CSV: {error}") from None
+        self._check_words(found)
         return [sentence for sentence in found if sentence]
+
+    def _check_words(self, found: list[Any]) -> None:
+        """Refuse whole sentences in the place of words; a word such as "10 000" is allowed."""
+        tokens = [token for sentence in found for token in sentence]
+        long = [(at, cells[0]) for at, cells in tokens if len(cells[0].split()) > 1]
+        if self._table is not None and 2 * len(long) > len(tokens):
+            at, words = long[0]
+            name = self._table.names[self._table.cells[0]]
+            raise LineError(
+                at,
+                f"the column {name!r} has several words in a row, {words!r:.60}: write a row for "
+                "each word, with the columns sentence, word, tag (the number of its sentence, the "
+                "word, its label)",
+            )
 
     def _learn(self, row: list[str], line: int) -> None:
         if not self.header and not is_heading(row):
@@ -244,7 +295,7 @@ class CsvCodec(Codec):
                 line,
                 f"the first line of a CSV file names its columns, and {', '.join(row)!r:.60} does "
                 "not look like names such as sentence,word,tag; if these are the names, say so "
-                "(--header)",
+                "(--header); otherwise add a first line with names",
             )
         self._table = TableColumns(row)
 
@@ -272,7 +323,7 @@ class CsvCodec(Codec):
         assert table is not None
         old = None if place is None or place >= len(table.cells) else table.cells[place]
         out = io.StringIO()
-        writer = csv.writer(out, lineterminator="\n")
+        writer = csv.writer(out, delimiter=self._separator, lineterminator="\n")
         if self._heading is not None:
             writer.writerow([*self._heading, *(names if old is None else names[1:])])
         tokens = (more for sentence in added for more in sentence)

@@ -186,14 +186,14 @@ class Corpus(Sequence[Sentence]):
     def counts(self, name: str | int) -> dict[str, int]:
         """Return how often each string of a column is there, in the order of first occurrence."""
         index = name if isinstance(name, int) else self.find_column(name)
-        strings = self._core.strings(index)
-        times = Counter(memoryview(self._core.cell_numbers(index)).cast("B").cast("I"))
+        strings = self.core.strings(index)
+        times = Counter(memoryview(self.core.cell_numbers(index)).cast("B").cast("I"))
         return {strings[number]: times[number] for number in sorted(times)}
 
     def in_iobes(self, column: int, unknown: str) -> Corpus:
         """Return a copy in which a column of chunk labels is in the scheme IOBES."""
-        copy = Corpus(self._core.copy(), self.format, self.path)
-        copy._core.to_iobes(column, unknown)
+        copy = Corpus(self.core.copy(), self.format, self.path)
+        copy.core.to_iobes(column, unknown)
         return copy
 
     def lexicon(
@@ -212,7 +212,7 @@ class Corpus(Sequence[Sentence]):
         types : bool
             Of labels of chunks count the types alone.
         """
-        return _core.make_lexicon(self._core, column, functions, target, unknown, types)
+        return _core.make_lexicon(self.core, column, functions, target, unknown, types)
 
     def subset(self, sentences: Iterable[int]) -> Corpus:
         """Return a corpus of the sentences with these numbers, as if it had been read by itself."""
@@ -318,7 +318,15 @@ def split_sentence(sentence: Any) -> list[Any]:
 def _tokens(sentence: Any, number: int) -> list[tuple[Any, ...]]:
     """Return the tokens of a sentence from Python, each a tuple of cells."""
     try:
-        return [(t,) if isinstance(t, str) else tuple(t) for t in split_sentence(sentence)]
+        tokens = split_sentence(sentence)
+        for t, token in enumerate(tokens):
+            if isinstance(token, (dict, set, frozenset)):  # its keys would be taken as cells
+                raise ValueError(
+                    f"sentence {number}: token {t} is {token!r:.60}, a {type(token).__name__}; a "
+                    "token is a string or a tuple of strings, such as (word, tag). The "
+                    "estimators, such as CRF, take dictionaries of features"
+                )
+        return [(t,) if isinstance(t, str) else tuple(t) for t in tokens]
     except TypeError:
         raise ValueError(
             f"sentence {number} is not a list of tokens, each a string or a tuple of strings: "
@@ -353,9 +361,17 @@ def read_corpus(
 
 
 def corpus_of(
-    path: str | os.PathLike[str], text: bytes, format: str | None, *, header: bool = False
+    path: str | os.PathLike[str],
+    text: bytes,
+    format: str | None,
+    *,
+    header: bool = False,
+    advice: str = 'Then its format is text (format="text")',
 ) -> Corpus:
-    """Return the corpus of a file whose content has been read; as :func:`read_corpus`."""
+    """Return the corpus of a file whose content has been read; as :func:`read_corpus`.
+
+    ``advice`` says what to do about running text in the place of columns.
+    """
     chosen = format or guess_format(path, text)
     if chosen not in FORMATS:
         raise ValueError(f"format must be one of {', '.join(FORMATS)}, got {format!r}")
@@ -376,7 +392,7 @@ def corpus_of(
                 except ValueError as error:
                     raise LineError(sentence[0][0], str(error)) from None
     except LineError as error:
-        raise error.in_file(os.fspath(path)) from None
+        raise error.in_file(os.fspath(path), advice) from None
     if core.n_tokens == 0:
         raise FileError(os.fspath(path), "the file contains no sentences")
     return Corpus(core, chosen, os.fspath(path))

@@ -193,6 +193,9 @@ def label_words(
                 out += [*(cells[0] for _, cells in sentence), ""]
                 lines.extend(at for at, _ in sentence)
                 lines.append(sentence[-1][0])
+                if len(out) >= size >> 9:  # a sentence on each line: the file is one piece
+                    yield "\n".join([*out, ""]).encode(), begin
+                    out, begin = [], len(lines)
             if out:
                 yield "\n".join([*out, ""]).encode(), begin
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 
 from ..exceptions import LineError
 
@@ -21,6 +22,8 @@ def guess_format(path: str | os.PathLike[str], text: bytes) -> str:
     for ending, format in _ENDINGS.items():
         if name.endswith(ending):
             return format
+    if _ARRAY.match(text):
+        return "jsonl"
     lines = text[:65536].removeprefix(b"\xef\xbb\xbf").splitlines()
     for line in lines:
         if not line.strip() or line.startswith(b"#"):
@@ -39,6 +42,9 @@ def guess_format(path: str | os.PathLike[str], text: bytes) -> str:
         return "columns"
     return "columns"
 
+
+#: An array of objects: read as JSON lines are.
+_ARRAY = re.compile(rb'(\xef\xbb\xbf)?\s*\[\s*\{\s*"')
 
 _ENDINGS = {
     ".conllu": "conllu",

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from ..exceptions import FileError, LineError
 from .files import pieces, written_text
 from .formats import guess_format, split_heading
-from .layouts import Layout
+from .layouts import Layout, format_advice
 
 TYPE_CHECKING = False  # importing typing costs more than labelling a sentence
 if TYPE_CHECKING:
@@ -19,13 +19,15 @@ if TYPE_CHECKING:
 __all__ = ["has_labels", "label_converted", "label_pieces", "piece_size"]
 
 #: Bytes that a thread labels at a time, and the threads beyond which pieces do not grow.
+#: Parsers are much slower than taggers: smaller pieces show sooner how far they have come.
 _PIECE = 1 << 20
+_SLOW_PIECE = 1 << 16
 _MOST_PIECES = 16
 
 
-def piece_size(threads: int) -> int:
-    """Return how many bytes to read at a time."""
-    return _PIECE * min(threads, _MOST_PIECES)
+def piece_size(threads: int, slow: bool = False) -> int:
+    """Return how many bytes to read at a time; fewer where a token takes long."""
+    return (_SLOW_PIECE if slow else _PIECE) * min(threads, _MOST_PIECES)
 
 
 def has_labels(model: Any, format: str, text: bytes, header: bool) -> bool:
@@ -106,7 +108,7 @@ def label_pieces(
         if labeller is not None and threads > 1:
             write(labeller.finish(), labeller.n_tokens)
     except LineError as error:
-        raise error.in_file(os.fspath(source)) from None
+        raise error.in_file(os.fspath(source), format_advice(model)) from None
     if labeller is None or labeller.n_tokens == 0:
         raise FileError(os.fspath(source), "there are no sentences in it")
     return int(labeller.n_tokens)
@@ -118,12 +120,22 @@ def _tell(progress: Any, n_tokens: int, n_read: int, size: int) -> None:
         return
     progress(n_tokens)
     if size and hasattr(progress, "share"):
-        progress.share(n_read / size)
+        progress.share(min(1.0, n_read / size))
 
 
 def _size_of(source: str | os.PathLike[str]) -> int:
-    """Return the bytes of a file; 0 where they are not known, as of standard input."""
-    return os.path.getsize(source) if os.path.isfile(source) else 0
+    """Return the bytes of a file's text; 0 where they are not known, as of standard input."""
+    if not os.path.isfile(source):
+        return 0
+    size = os.path.getsize(source)
+    try:
+        with open(source, "rb") as file:
+            if file.read(2) != b"\x1f\x8b" or size < 18:
+                return size
+            file.seek(-4, os.SEEK_END)  # gzip: the size of what is compressed
+            return int.from_bytes(file.read(4), "little")
+    except OSError:
+        return 0  # reading it will say why
 
 
 def _headed(heading: bytes, names: Sequence[str], model: Any) -> bytes:
@@ -197,7 +209,7 @@ def label_converted(
             except LineError as error:
                 raise LineError(lines[error.line - 1] if error.line else 0, error.reason) from None
         except LineError as error:
-            raise error.in_file(os.fspath(source)) from None
+            raise error.in_file(os.fspath(source), format_advice(model)) from None
         found = _Labelled(model, layout, len(names))
         added: list[list[Sequence[str]]] = [
             [found(line) for line in sentence.split("\n")]

@@ -2,21 +2,25 @@
 
 from __future__ import annotations
 
+import itertools
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 from ..exceptions import FileError
-from .corpus import Corpus, read_corpus, split_sentence
+from .corpus import Corpus, corpus_of, split_sentence
+from .files import read_bytes
 
 TYPE_CHECKING = False  # importing typing costs more than labelling a sentence
 if TYPE_CHECKING:
     from typing import Any
 
 __all__ = [
+    "LABELLED",
     "check_source",
     "named_file",
     "not_empty",
     "paired",
+    "read_labelled",
     "read_source",
     "with_empty",
     "with_labels",
@@ -28,8 +32,20 @@ def read_source(source: Any, format: str | None = None) -> Corpus:
     if isinstance(source, Corpus):
         return source
     if isinstance(source, (str, os.PathLike)):
-        return read_corpus(named_file(source), format)
+        return read_labelled(named_file(source), format)
     return Corpus.from_sentences(check_source(source))
+
+
+#: What is read of files in columns to learn from, or to be judged by.
+LABELLED = (
+    "Training and evaluation read one token with its label on each line, separated by a blank or "
+    "a tab, and a blank line after each sentence"
+)
+
+
+def read_labelled(path: str, format: str | None = None, *, header: bool = False) -> Corpus:
+    """Read sentences with their labels; as :func:`read_corpus`."""
+    return corpus_of(path, read_bytes(path), format, header=header, advice=f"{LABELLED}.")
 
 
 def named_file(source: str | os.PathLike[str]) -> str:
@@ -46,6 +62,8 @@ def named_file(source: str | os.PathLike[str]) -> str:
 
 def with_empty(source: Any, answer: Callable[[Any], list[Any]], empty: Callable[[], Any]) -> Any:
     """Return the answers for all sentences; for those of a list that have no tokens ``empty()``."""
+    if hasattr(source, "__next__"):
+        source = list(source)
     if not isinstance(source, (list, tuple)):
         return answer(source)
     gaps = [
@@ -69,8 +87,55 @@ def not_empty(corpus: Corpus, name: str = "the corpus") -> Corpus:
     return corpus
 
 
+#: Sentences of an iterator that are looked at before they are read.
+_LOOKED_AT = 100
+#: What the cells of a token are; sentences have tokens instead, but for those of words alone.
+_CELLS = (str, int, float, type(None))
+
+
 def check_source(source: Any) -> Any:
-    """Refuse what is neither a path nor a list of sentences, such as None."""
+    """Refuse what is neither a path nor a list of sentences, such as None or one sentence.
+
+    An iterator is returned as another one: the first of its sentences have been looked at.
+    """
+    source = _check_kind(source)
+    if isinstance(source, (list, tuple)):
+        _refuse_one_sentence(source)
+    elif hasattr(source, "__next__"):
+        first = list(itertools.islice(source, _LOOKED_AT))
+        _refuse_one_sentence(first)
+        source = itertools.chain(first, source)
+    return source
+
+
+def _refuse_one_sentence(given: Sequence[Any]) -> None:
+    """Refuse tokens where sentences belong: all are dictionaries, or tuples of as many cells."""
+    first = given[0] if given else None
+    if hasattr(first, "columns") and hasattr(first, "shape"):
+        raise ValueError(
+            f"sentence 0 is a {type(first).__name__}: structlearn.text.read_frame makes sentences "
+            "of one table with a row for each token; a table for each sentence is "
+            "list(frame.itertuples(index=False, name=None)). Estimators such as CRF take "
+            'dictionaries of features, frame.to_dict("records")'
+        )
+    tokens = bool(given) and all(isinstance(one, dict) for one in given)
+    if len(given) > 1 and isinstance(first, tuple) and first:
+        tokens = all(
+            isinstance(one, tuple)
+            and len(one) == len(first)
+            and all(isinstance(cell, _CELLS) for cell in one)
+            for one in given
+        )
+    if tokens:
+        raise ValueError(
+            f"{first!r:.60} is one token: pass a list of sentences, each a list of tokens, "
+            "[sentence] if there is only one. (Sentences that are tuples of words: make lists of "
+            "them)"
+        )
+
+
+def _check_kind(source: Any) -> Any:
+    """Refuse what is neither a path nor a list."""
     named = isinstance(source, (str, os.PathLike))
     if not named and (isinstance(source, (bytes, dict)) or not hasattr(source, "__iter__")):
         kind = "None" if source is None else f"{type(source).__name__} {source!r:.40}"
@@ -92,7 +157,7 @@ def paired(X: Any, y: Any) -> list[tuple[Any, Any]]:
         raise ValueError("y goes with a list of sentences; a file has its labels in it")
     if isinstance(y, (str, os.PathLike, Corpus)):
         raise ValueError("y is a list with the labels of each sentence; a dev set is given as dev=")
-    sentences, labels = list(check_source(X)), list(check_source(y))
+    sentences, labels = list(check_source(X)), list(_check_kind(y))
     if len(sentences) != len(labels):
         raise ValueError(
             f"X has {len(sentences)} sentences, y has {len(labels)} (a dev set is given as dev=)"
@@ -105,11 +170,20 @@ def with_labels(X: Any, y: Any) -> list[list[tuple[Any, ...]]]:
     found = []
     for number, (sentence, labels) in enumerate(paired(X, y)):
         tokens = split_sentence(sentence)
-        if isinstance(labels, str) or not all(isinstance(label, str) for label in labels):
+        if isinstance(labels, str) or not hasattr(labels, "__iter__"):
             raise ValueError(
-                f"sentence {number}: y has a label, a string, for each token (a dev set is given "
-                "as dev=)"
+                f"sentence {number}: y is {labels!r:.40}, where it has a label, a string, for each "
+                "token: pass a list of sentences, and a list of labels for each (a dev set is "
+                "given as dev=)"
             )
+        for label in labels:
+            if not isinstance(label, str):
+                raise ValueError(
+                    f"sentence {number}: the label {label!r:.40} is not a string. Taggers read and "
+                    "write text: make strings of numbers first, str(label), and write unknown "
+                    'labels as "_"; the estimators, such as CRF, take numbers (a dev set is given '
+                    "as dev=)"
+                )
         if len(tokens) != len(labels):
             raise ValueError(f"sentence {number} has {len(tokens)} tokens, y has {len(labels)}")
         cells = [(t,) if isinstance(t, str) else tuple(t) for t in tokens]

@@ -9,6 +9,7 @@ from ..exceptions import FileError, LineError
 from .corpus import Corpus
 from .files import pieces
 from .formats import guess_format
+from .sources import LABELLED
 
 __all__ = ["CorpusStream"]
 
@@ -41,6 +42,6 @@ class CorpusStream:
             try:
                 core.read(text)
             except LineError as error:
-                raise error.in_file(self.path) from None
+                raise error.in_file(self.path, f"{LABELLED}.") from None
             if core.n_tokens:
                 yield self.corpus

@@ -10,7 +10,7 @@ TYPE_CHECKING = False  # importing typing costs more than labelling a sentence
 if TYPE_CHECKING:
     from typing import Any
 
-__all__ = ["TableColumns", "is_heading", "plain_name", "read_frame"]
+__all__ = ["TableColumns", "is_heading", "plain_name", "read_frame", "table_separator"]
 
 #: Names of columns, in lower case and without what is neither letter nor digit.
 SENTENCE_NAMES = frozenset({"sentence", "sentences", "sentenceid", "sentid", "sent", "sid"})
@@ -47,6 +47,16 @@ def is_heading(cells: Sequence[object]) -> bool:
     names = [plain_name(cell) for cell in cells]
     known = len(names) > 1 and all(name in _NAMES for name in names)
     return known and not WORD_NAMES.isdisjoint(names)
+
+
+def table_separator(heading: str) -> str:
+    """Return what separates the columns of a CSV file, given its first line."""
+    known = [s for s in _SEPARATORS if is_heading([cell.strip('" ') for cell in heading.split(s)])]
+    return known[0] if known else max(_SEPARATORS, key=heading.count)
+
+
+#: In European spreadsheets the comma is in numbers, and a semicolon separates the cells.
+_SEPARATORS = (",", ";", "\t")
 
 
 class TableColumns:

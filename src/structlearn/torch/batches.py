@@ -5,20 +5,36 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+import numpy as np
+
 import torch
 
 from ..structures.base import Structure
-from .kinds import IGNORE, Kind, Tensors, kind_number, kind_type, numbered_kind
+from .kinds import IGNORE, Kind, Tensors, kind_type
 from .kinds.chain import ChainKind
+from .operators import check_values
 
 __all__ = ["Batch", "is_padded"]
 
 
-def is_padded(structure: Structure, scores: Mapping[str, Any]) -> bool:
-    """Tell whether scores are padded tensors of a structure that can be cut out of them."""
-    return kind_type(structure) is not None and not any(
+def is_padded(
+    structure: Structure, scores: Mapping[str, Any], lengths: Any = None, mask: Any = None
+) -> bool:
+    """Tell whether scores are padded tensors of a structure that can be cut out of them.
+
+    ValueError where they are not, and lengths or a mask are given all the same.
+    """
+    if not isinstance(scores, Mapping):
+        raise ValueError(f"scores must be tensors by block, got {type(scores).__name__}")
+    padded = kind_type(structure) is not None and not any(
         isinstance(block, (list, tuple)) for block in scores.values()
     )
+    if not padded and (lengths is not None or mask is not None):
+        raise ValueError(
+            f"lengths and mask are for padded tensors; {type(structure).__name__} has one tensor "
+            "for each example here: cut each to its length"
+        )
+    return padded
 
 
 class Batch:
@@ -26,6 +42,13 @@ class Batch:
 
     A mask with holes leaves positions of a chain out: what is left moves together, and results move
     back to where they belong.
+
+    Parameters
+    ----------
+    structure, scores, lengths, mask
+        As of :func:`~structlearn.torch.infer`.
+    by_position : tuple of str
+        Blocks of transitions to be repeated for each position, where they are shared.
     """
 
     def __init__(
@@ -34,21 +57,27 @@ class Batch:
         scores: Mapping[str, Any],
         lengths: torch.Tensor | None = None,
         mask: torch.Tensor | None = None,
+        by_position: tuple[str, ...] = (),
     ) -> None:
-        if not isinstance(scores, Mapping):
-            raise ValueError(f"scores must be tensors by block, got {type(scores).__name__}")
         found = kind_type(structure)
         assert found is not None
         given = {name: block for name, block in scores.items() if block is not None}
-        self.names, self.number = _known(structure, found, given)
-        self.kind: Kind = numbered_kind(self.number)
+        self.kind = _known(structure, found, given)
+        self.names = self.kind.names
         main = given[found.main]
+        if by_position:
+            for name in by_position:
+                given[name] = _repeated(structure, main, name, given[name])
+            self.kind = _known(structure, found, given)
         self.size = main.shape[0]
         longest = self.kind.longest(main)
         self.order: torch.Tensor | None = None
         self.mask = mask
         if lengths is not None and mask is not None:
             raise ValueError("give lengths or mask, not both")
+        for name, x in (("lengths", lengths), ("mask", mask)):
+            if x is not None and not isinstance(x, torch.Tensor):
+                raise ValueError(f"{name} must be a tensor, got {type(x).__name__}")
         if mask is not None:
             if tuple(mask.shape) != (self.size, longest) or mask.dtype != torch.bool:
                 raise ValueError(
@@ -56,13 +85,19 @@ class Batch:
                     f"shape {(self.size, longest)}"
                 )
             _check_device("mask", mask, found.main, main)
-            lengths = mask.sum(dim=1)
-            if found is ChainKind:
+            if found is ChainKind and not _by_position(structure, scores):
+                lengths = mask.sum(dim=1)
                 self.order = torch.argsort((~mask).to(torch.uint8), dim=1, stable=True)
-                given = {**given, found.main: self._take(main)}
+                given = {**given, found.main: self.take(main)}
+            else:
+                lengths = _prefix_lengths(mask)
         elif lengths is None:
             lengths = torch.full((self.size,), longest, dtype=torch.int64, device=main.device)
-        elif tuple(lengths.shape) != (self.size,) or lengths.is_floating_point():
+        elif (
+            tuple(lengths.shape) != (self.size,)
+            or lengths.is_floating_point()
+            or lengths.dtype == torch.bool
+        ):
             raise ValueError(
                 f"lengths is {lengths.dtype} of shape {tuple(lengths.shape)}, expected whole "
                 f"numbers of shape {(self.size,)}"
@@ -74,7 +109,7 @@ class Batch:
         narrow = (torch.float16, torch.bfloat16)
         self.dtype = torch.float32 if main.dtype in narrow else main.dtype
 
-    def _take(self, x: torch.Tensor) -> torch.Tensor:
+    def take(self, x: torch.Tensor) -> torch.Tensor:
         """Return positions in the order in which they are read."""
         if self.order is None:
             return x
@@ -85,25 +120,40 @@ class Batch:
         """Return what belongs to positions where they were, ``fill`` where the mask is False."""
         if self.order is None:
             return x
-        order = self.order
-        if x.dim() == 3:
-            order = order[:, :, None].expand_as(x)
+        order = self.order.view(*self.order.shape, *[1] * (x.dim() - 2)).expand_as(x)
         return torch.full_like(x, fill).scatter(1, order, x)
 
     def gold(self, y: Any) -> Tensors:
         """Return gold outputs as padded tensors."""
+        if isinstance(y, np.ndarray) and y.dtype.kind in "iu":
+            y = torch.from_numpy(y)
         if self.order is not None and isinstance(y, torch.Tensor):
             if tuple(y.shape) != tuple(self.order.shape):
                 raise ValueError(
                     f"y has shape {tuple(y.shape)}, expected {tuple(self.order.shape)}"
                 )
-            y = self._take(y)
+            y = self.take(y)
+        if isinstance(y, list):  # outputs are cut to the lengths, which must be right
+            check_values(self.kind, self.scores, self.lengths)
         return self.kind.read(y, self.blocks, self.lengths)
 
     def parts(self, parts: Tensors) -> dict[str, torch.Tensor]:
-        """Return gradients by block."""
+        """Return gradients by block.
+
+        What belongs to several positions is where the first of them is.
+        """
         found = dict(zip(self.names, parts, strict=True))
-        found[self.kind.main] = self.put_back(found[self.kind.main], 0.0)
+        if self.order is None:
+            return found
+        for name in self.names:
+            p = found[name]
+            if name == self.kind.main:
+                found[name] = self.put_back(p, 0.0)
+            elif p.dim() == len(self.kind.structure.blocks(1)[name].outcomes) + 2:
+                sites = p.shape[1]
+                order = self.order[:, :sites].clamp(max=sites - 1)
+                order = order.view(*order.shape, *[1] * (p.dim() - 2)).expand_as(p)
+                found[name] = torch.zeros_like(p).scatter_add(1, order, p)
         return found
 
     def outputs(self, y: Tensors) -> Any:
@@ -112,14 +162,46 @@ class Batch:
         return back[0] if len(back) == 1 else tuple(back)
 
 
-#: What has been found in order: names and number of the kind.
-_KNOWN: dict[Any, tuple[tuple[str, ...], int]] = {}
+def _by_position(structure: Structure, scores: Mapping[str, Any]) -> bool:
+    """Tell whether a chain's transitions come with the axes of batch and position."""
+    return any(
+        name.startswith("transition")
+        and block is not None
+        and block.dim() == len(structure.blocks(1)[name].outcomes) + 2
+        for name, block in scores.items()
+    )
 
 
-def _known(
-    structure: Structure, kind: type[Kind], scores: dict[str, torch.Tensor]
-) -> tuple[tuple[str, ...], int]:
-    """Return the blocks' names, the main one first, and the number of the kind; checked once."""
+def _prefix_lengths(mask: torch.Tensor) -> torch.Tensor:
+    """Return how many positions each row of a mask has; −1, which is no length, for holes."""
+    holes = (mask[:, 1:] & ~mask[:, :-1]).any(dim=1)
+    if mask.device.type == "cpu" and not torch.compiler.is_compiling() and bool(holes.any()):
+        raise ValueError(
+            f"mask has holes: row {int(holes.nonzero()[0])} must be True up to the length and "
+            "False beyond it; only chains without transitions by position can leave positions out"
+        )
+    return torch.where(holes, -1, mask.sum(dim=1))
+
+
+def _repeated(
+    structure: Structure, main: torch.Tensor, name: str, block: torch.Tensor
+) -> torch.Tensor:
+    """Return transitions once for each position."""
+    rank = len(structure.blocks(1)[name].outcomes)
+    if block.dim() == rank + 2:
+        return block
+    sites = max(main.shape[1] - rank + 1, 0)
+    if block.dim() == rank:
+        return block.expand(main.shape[0], sites, *block.shape)
+    return block[:, None].expand(-1, sites, *block.shape[1:])
+
+
+#: What has been found in order.
+_KNOWN: dict[Any, Kind] = {}
+
+
+def _known(structure: Structure, kind: type[Kind], scores: dict[str, torch.Tensor]) -> Kind:
+    """Return the kind with its blocks' names, the main one first; checked once."""
     if torch.compiler.is_compiling():
         return _checked(structure, kind, scores)
     try:
@@ -138,10 +220,8 @@ def _known(
     return found
 
 
-def _checked(
-    structure: Structure, kind: type[Kind], scores: dict[str, torch.Tensor]
-) -> tuple[tuple[str, ...], int]:
-    """Return names and number; ValueError where blocks are unknown or do not fit together."""
+def _checked(structure: Structure, kind: type[Kind], scores: dict[str, torch.Tensor]) -> Kind:
+    """Return the kind; ValueError where blocks are unknown or do not fit together."""
     known = list(structure.blocks(1))
     unknown = [name for name in scores if name not in known]
     if unknown:
@@ -159,11 +239,13 @@ def _checked(
         _check_device(name, block, kind.main, main)
         kind.rank(structure, name, block.dim())
     kind.check(structure, scores)
+    if main.device.type == "meta":
+        raise ValueError(f"{kind.main} is on the meta device, where nothing can be computed")
     if 0 in main.shape:
         raise ValueError(f"{kind.main} is empty: its shape is {tuple(main.shape)}")
     names = (kind.main, *(name for name in known if name in scores and name != kind.main))
     shared = tuple(kind.rank(structure, name, scores[name].dim()) for name in names)
-    return names, kind_number(structure, names, shared)
+    return kind(structure, names, shared)
 
 
 def _check_device(name: str, x: torch.Tensor, main: str, other: torch.Tensor) -> None:

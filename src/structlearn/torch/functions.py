@@ -11,7 +11,7 @@ from ..structures.base import Structure
 from ..structures.checks import check_count, check_temperature
 from . import operators
 from .batches import Batch, is_padded
-from .kinds import IGNORE, Tensors, say_once
+from .kinds import IGNORE, say_once
 
 __all__ = ["argmax", "entropy", "infer", "kbest", "log_partition", "marginals", "sample"]
 
@@ -42,7 +42,8 @@ def infer(
     lengths : (B,) tensor of int, optional
         How long each example is; default: as long as the tensors. Words, for dependencies.
     mask : (B, L) tensor of bool, optional
-        Instead of lengths. In a chain it may have holes: those positions are left out.
+        Instead of lengths. In a chain it may have holes, unless its transitions are given by
+        position: those positions are left out. For other structures it is True up to the length.
     temperature : float
         ε; 0 is the maximum, and its output's parts.
 
@@ -53,13 +54,26 @@ def infer(
         The expected count of each part. Of a shared block: summed over the positions of each
         example.
     """
+    return _infer(structure, scores, lengths, mask, temperature)
+
+
+def _infer(
+    structure: Structure,
+    scores: Scores,
+    lengths: torch.Tensor | None,
+    mask: torch.Tensor | None,
+    temperature: float,
+    by_position: tuple[str, ...] = (),
+) -> tuple[torch.Tensor, dict[str, Any]]:
     check_temperature(temperature)
-    if not is_padded(structure, scores):
+    if not is_padded(structure, scores, lengths, mask):
         from .general import infer_lists
 
         return infer_lists(structure, scores, temperature)
-    batch = Batch(structure, scores, lengths, mask)
-    value, *parts = operators.infer(batch.scores, batch.lengths, batch.number, float(temperature))
+    batch = Batch(structure, scores, lengths, mask, by_position)
+    value, *parts = operators.infer(
+        batch.scores, batch.lengths, batch.kind.name, float(temperature)
+    )
     return value.to(batch.dtype), batch.parts(parts)
 
 
@@ -92,36 +106,18 @@ def marginals(
         As of :func:`infer`.
     blocks : tuple of str, optional
         Which blocks to give; default: all. Transitions by position are (B, L − 1, K, K): leave
-        them out where labels are enough.
+        them out where labels are enough. Where a mask leaves positions out, a transition is where
+        its first label is.
     """
-    check_temperature(temperature)
     wanted = tuple(name for name in scores if scores[name] is not None)
     if blocks is not None:
         unknown = [name for name in blocks if name not in wanted]
         if unknown:
             raise ValueError(f"there are no scores for {unknown[0]!r}; there are {list(wanted)}")
         wanted = blocks
-    given = dict(scores)
-    if is_padded(structure, scores):
-        for name in wanted:
-            if name.startswith("transition"):
-                given[name] = _by_position(structure, given, name)
-    _, parts = infer(structure, given, lengths=lengths, mask=mask, temperature=temperature)
+    pairs = tuple(name for name in wanted if name.startswith("transition"))
+    _, parts = _infer(structure, scores, lengths, mask, temperature, pairs)
     return {name: parts[name] for name in wanted if name in parts}
-
-
-def _by_position(structure: Structure, scores: dict[str, Any], name: str) -> torch.Tensor:
-    """Return shared transitions once for each position."""
-    block: torch.Tensor = scores[name]
-    main: torch.Tensor = scores[structure.label_block]
-    order = structure.blocks(1)[name].outcomes
-    rank = len(order)
-    if block.dim() == rank + 2:
-        return block
-    sites = max(main.shape[1] - rank + 1, 0)
-    if block.dim() == rank:
-        return block.expand(main.shape[0], sites, *block.shape)
-    return block[:, None].expand(-1, sites, *block.shape[1:])
 
 
 def argmax(
@@ -141,13 +137,13 @@ def argmax(
         Constituents: (B, n, n + 1) with the label of each span, −1 where there is none. Other
         structures: a list of their outputs.
     """
-    if not is_padded(structure, scores):
+    if not is_padded(structure, scores, lengths, mask):
         from .general import argmax_lists
 
         return argmax_lists(structure, scores)
     batch = Batch(structure, scores, lengths, mask)
     _, *y = operators.argmax(
-        [block.detach() for block in batch.scores], batch.lengths, batch.number
+        [block.detach() for block in batch.scores], batch.lengths, batch.kind.name
     )
     return batch.outputs(y)
 
@@ -166,10 +162,15 @@ def kbest(
     -------
     value : (B, n) tensor
         Scores; −∞ where there are fewer outputs than n.
-    y : tensor or tuple of tensors
-        As :func:`argmax` gives it, with a second axis of n; −100 where there are fewer.
+    y : tensor, tuple of tensors or list
+        As :func:`argmax` gives it, with a second axis of n; −100 where there are fewer. Scores
+        given as lists: a list of outputs for each example.
     """
     check_count(n)
+    if not is_padded(structure, scores, lengths, mask):
+        from .general import kbest_lists
+
+        return kbest_lists(structure, n, scores)
     batch = _padded(structure, scores, lengths, mask, "kbest")
     found = structure.kbest(
         n, n_jobs=batch.kind.threads(), **batch.kind.examples(batch.scores, batch.lengths)
@@ -201,18 +202,23 @@ def sample(
     """
     check_count(n)
     check_temperature(temperature)
+    if not is_padded(structure, scores, lengths, mask):
+        from .general import sample_lists
+
+        return sample_lists(structure, n, scores, temperature, _seed(generator))
     batch = _padded(structure, scores, lengths, mask, "sample")
-    seed = int(torch.randint(2**62, (), generator=generator))
     found = structure.sample(
         n,
         temperature=temperature,
-        random_state=seed,
+        random_state=_seed(generator),
         n_jobs=batch.kind.threads(),
         **batch.kind.examples(batch.scores, batch.lengths),
     )
-    pairs = structure.label_block == "arc" and batch.scores[0].dim() == 4
-    rows = [list(zip(*drawn, strict=True)) if pairs else list(drawn) for drawn in found]
-    return _stack(batch, rows, n)
+    return _stack(batch, found, n)
+
+
+def _seed(generator: torch.Generator | None) -> int:
+    return int(torch.randint(2**62, (), generator=generator))
 
 
 def entropy(
@@ -225,18 +231,31 @@ def entropy(
 ) -> torch.Tensor:
     """Return the entropy of P(y) ∝ exp(score(y)/ε) in nats, of each example; it has a gradient.
 
-    Computed in float64, as H = (value − ⟨θ, p⟩) / ε. Arguments as of :func:`infer`, ε > 0.
+    Computed in float64, and right for large scores; on CUDA, segmentations and constituents whose
+    scores are many thousand times ε lose digits. So does the gradient along transitions that all
+    positions share, everywhere. Arguments as of :func:`infer`, ε > 0.
     """
     check_temperature(temperature)
     if temperature == 0:
         raise ValueError("the entropy at temperature 0 is 0; give a temperature above it")
+    if not is_padded(structure, scores, lengths, mask):
+        from .general import entropy_lists
+
+        return entropy_lists(structure, scores, temperature)
     batch = _padded(structure, scores, lengths, mask, None)
     wide = [block.double() for block in batch.scores]
-    value, *parts = operators.infer(wide, batch.lengths, batch.number, float(temperature))
-    for block, p in zip(wide, parts, strict=True):
-        legal = torch.isfinite(block)
-        value = value - (torch.where(legal, block, 0.0) * p).flatten(1).sum(dim=1)
-    return (value / temperature).to(batch.dtype)
+    fixed = [block.detach() for block in wide]
+    options = (batch.lengths, batch.kind.name, float(temperature))
+    value = operators.entropy(fixed, *options)
+    _, *parts = operators.infer(wide, *options)
+    # The gradient of H = (F(θ) − ⟨θ, p⟩)/ε is that of −⟨θ, p⟩/ε with θ held, whatever is added to
+    # all outputs alike; shares that are next to nothing have no part in it.
+    slope = torch.zeros_like(value)
+    given = [p.detach() for p in parts]
+    for line, fixed_p, p in zip(batch.kind.centred(fixed, given), given, parts, strict=True):
+        line = torch.where(fixed_p > 1e-20, line, 0.0)
+        slope = slope - (line * p).flatten(1).sum(dim=1)
+    return (value + (slope - slope.detach()) / temperature).to(batch.dtype)
 
 
 def _padded(
@@ -246,32 +265,32 @@ def _padded(
     mask: torch.Tensor | None,
     query: str | None,
 ) -> Batch:
-    if not is_padded(structure, scores):
-        raise ValueError(
-            f"this query needs padded tensors, which {type(structure).__name__} cannot be cut out "
-            "of; ask the structure itself, with NumPy arrays"
-        )
     batch = Batch(structure, scores, lengths, mask)
-    if query is not None and batch.scores[0].device.type == "cuda":
-        say_once(f"{query} of {structure!r}")
-    if batch.scores[0].device.type == "cpu":
-        operators.check_values(batch.kind, batch.scores, batch.lengths)
+    if query is not None:  # it is no operator
+        operators.refuse_transforms(query, batch.scores)
+        if batch.scores[0].device.type == "cuda":
+            say_once(f"{query} of {structure!r}")
+        else:
+            operators.check_values(batch.kind, batch.scores, batch.lengths)
     return batch
 
 
-def _stack(batch: Batch, rows: list[list[Any]], n: int) -> Any:
-    """Return outputs, at most n an example, as tensors with a second axis of n."""
+def _stack(batch: Batch, rows: list[Any], n: int) -> Any:
+    """Return outputs, at most n of each example, as tensors with a second axis of n."""
     device = batch.scores[0].device
-    found: list[Tensors] = []
-    for b, outputs in enumerate(rows):
-        one = [block[b : b + 1] for block in batch.scores[:1]]
-        packed = [batch.kind.pack([y], one, batch.lengths[b : b + 1]) for y in outputs]
-        filler = [torch.full_like(t, IGNORE) for t in packed[0]]
-        packed += [filler] * (n - len(packed))
-        found.append([torch.cat(column) for column in zip(*packed, strict=True)])
-    stacked = [torch.stack(column).to(device) for column in zip(*found, strict=True)]
-    if batch.order is not None:
-        stacked = [
-            torch.stack([batch.put_back(t[:, i], IGNORE) for i in range(n)], dim=1) for t in stacked
-        ]
+    outputs = [y for found in rows for y in found]
+    # The places of the outputs among n of each example.
+    places = [b * n + i for b, found in enumerate(rows) for i in range(len(found))]
+    owners = torch.tensor([b for b, found in enumerate(rows) for _ in found])
+    one = batch.scores[0].detach()[:1]
+    lengths = batch.lengths.cpu()[owners]
+    packed = batch.kind.pack(outputs, [one.expand(len(outputs), *one.shape[1:])], lengths)
+    stacked = []
+    for t in packed:
+        full = torch.full((batch.size * n, *t.shape[1:]), IGNORE)
+        full[places] = t
+        if batch.order is not None:
+            order = batch.order.cpu().repeat_interleave(n, dim=0)
+            full = torch.full_like(full, IGNORE).scatter(1, order, full)
+        stacked.append(full.view(batch.size, n, *t.shape[1:]).to(device))
     return stacked[0] if len(stacked) == 1 else tuple(stacked)

@@ -10,16 +10,22 @@ from functools import partial
 from typing import Any
 
 import numpy as np
-from torch.autograd.function import once_differentiable
 
 import torch
 
 from ..losses import StructuredLoss
 from ..structures.base import Structure
-from ..structures.batches import ask_each
+from ..structures.batches import ask_each, seeded
 from .kinds import say_once
 
-__all__ = ["argmax_lists", "infer_lists", "loss_lists"]
+__all__ = [
+    "argmax_lists",
+    "entropy_lists",
+    "infer_lists",
+    "kbest_lists",
+    "loss_lists",
+    "sample_lists",
+]
 
 
 class _Examples:
@@ -81,6 +87,12 @@ class _Examples:
         return [value, *parts]
 
 
+_SECOND = (
+    "scores given as lists have first derivatives only: marginals and entropies have no "
+    "gradient; those of padded tensors have"
+)
+
+
 class _Values(torch.autograd.Function):
     """Values and gradients that a function of NumPy arrays gives, example by example."""
 
@@ -89,18 +101,32 @@ class _Values(torch.autograd.Function):
         value, *parts = examples.gather(query(examples.arrays()))
         ctx.examples = examples
         ctx.save_for_backward(*parts)
-        ctx.mark_non_differentiable(*parts)
+        ctx.set_materialize_grads(False)
         return (value, *parts)
 
     @staticmethod
-    @once_differentiable
-    def backward(ctx: Any, grad: torch.Tensor, *_: Any) -> Any:
+    def backward(ctx: Any, grad: torch.Tensor | None, *more: torch.Tensor | None) -> Any:
+        if grad is None or any(g is not None for g in more):
+            raise RuntimeError(_SECOND)
         found: list[torch.Tensor] = []
+        # Outputs of this function: what differentiates the products comes here again.
         parts = iter(ctx.saved_tensors)
         for block in ctx.examples.blocks.values():
             each = [g * next(parts) for g in grad]
             found += each if isinstance(block, list) else [torch.stack(each).sum(dim=0)]
         return (None, None, *found)
+
+
+class _NoGradient(torch.autograd.Function):
+    """What depends on scores and has no derivative here, and says so where one is asked for."""
+
+    @staticmethod
+    def forward(ctx: Any, value: torch.Tensor, *tensors: torch.Tensor) -> torch.Tensor:
+        return value.view_as(value)
+
+    @staticmethod
+    def backward(ctx: Any, *_: Any) -> Any:
+        raise RuntimeError(_SECOND)
 
 
 def _apply(examples: _Examples, query: Any) -> tuple[torch.Tensor, dict[str, Any]]:
@@ -123,6 +149,40 @@ def infer_lists(
 def argmax_lists(structure: Structure, scores: Mapping[str, Any]) -> list[Any]:
     """Return the best output of each example."""
     return ask_each(structure.argmax, _Examples(structure, scores).arrays())
+
+
+def kbest_lists(
+    structure: Structure, n: int, scores: Mapping[str, Any]
+) -> tuple[torch.Tensor, list[list[Any]]]:
+    """Return the scores of the n best outputs, (B, n), and a list of these for each example."""
+    examples = _Examples(structure, scores)
+    found = ask_each(partial(structure.kbest, n), examples.arrays())
+    value = np.full((examples.size, n), -np.inf)
+    for row, ranked in zip(value, found, strict=True):
+        row[: len(ranked)] = [score for score, _ in ranked]
+    like = examples.tensors[0]
+    return torch.from_numpy(value).to(like), [[y for _, y in ranked] for ranked in found]
+
+
+def sample_lists(
+    structure: Structure, n: int, scores: Mapping[str, Any], temperature: float, seed: int
+) -> list[Any]:
+    """Return n outputs drawn for each example."""
+    examples = _Examples(structure, scores).arrays()
+    query = partial(structure.sample, n, temperature=temperature)
+    return ask_each(query, seeded(examples, seed))
+
+
+def entropy_lists(
+    structure: Structure, scores: Mapping[str, Any], temperature: float
+) -> torch.Tensor:
+    """Return the entropy of each example: (B,)."""
+    examples = _Examples(structure, scores)
+    found = ask_each(partial(structure.entropy, temperature=temperature), examples.arrays())
+    value: torch.Tensor = _NoGradient.apply(
+        examples.tensors[0].new_tensor(found), *examples.tensors
+    )
+    return value
 
 
 def loss_lists(

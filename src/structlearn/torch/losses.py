@@ -9,6 +9,7 @@ from typing import Any
 import torch
 
 from ..losses import StructuredLoss
+from ..losses.costs import LabelCost, as_cost
 from ..structures.base import Structure
 from ..structures.checks import check_temperature
 from . import operators
@@ -40,8 +41,8 @@ def structured_loss(
         As of :func:`~structlearn.torch.infer`.
     y : tensor, tuple of tensors or list
         Gold outputs as :func:`~structlearn.torch.argmax` gives them, or a list of the library's
-        own. −100 is unknown: every output that agrees with the known part counts as gold. Labels
-        below 0 are never read beyond the lengths.
+        own. −100 is unknown (None in a list): every output that agrees with the known part counts
+        as gold. What lies beyond the lengths is not read.
     margin : float, default=0
         γ: by how much of its cost a wrong output must be beaten.
     temperature : float, default=1
@@ -52,11 +53,13 @@ def structured_loss(
         costs than Hamming's and tables are worked out by the library, on the CPU.
     """
     check_temperature(temperature)
-    if not math.isfinite(margin) or margin < 0:
+    if not 0 <= margin < math.inf:
         raise ValueError(f"margin must be a finite number >= 0, got {margin!r}")
     temperature, margin = float(temperature), float(margin)
+    if isinstance(cost, str):
+        as_cost(cost)  # an error where there is none of this name
     zero_one = margin > 0 and isinstance(cost, str) and cost == "zero-one"
-    if not is_padded(structure, scores):
+    if not is_padded(structure, scores, lengths, mask):
         from .general import loss_lists
 
         return loss_lists(
@@ -70,7 +73,7 @@ def structured_loss(
     if margin > 0:
         table, parts, constant = _costs(structure, batch, gold, cost)
     return operators.loss(
-        batch.scores, batch.lengths, gold, table, parts, constant, batch.number, margin,
+        batch.scores, batch.lengths, gold, table, parts, constant, batch.kind.name, margin,
         temperature, batch.dtype,
     )  # fmt: skip
 
@@ -84,21 +87,28 @@ def _costs(
         return None, None, None
     if isinstance(cost, str) and cost == "hamming-mean":
         parts, constant = batch.kind.costs(gold, None, batch.scores, batch.lengths)
-        share = 1.0 / batch.lengths.clamp(min=1).double()
+        share = 1.0 / batch.kind.places(batch.lengths).clamp(min=1).double()
         parts = parts * share.view(-1, *[1] * (parts.dim() - 1))
         return None, parts, None if constant is None else constant * share
     if isinstance(cost, torch.Tensor):
         K = main.shape[-1]
         if tuple(cost.shape) != (K, K):
             raise ValueError(f"cost has shape {tuple(cost.shape)}, expected {(K, K)}")
+        if cost.device.type == "cpu" and not torch.compiler.is_compiling():
+            LabelCost(cost.detach().double().numpy())  # which checks its values
         return cost.detach().to(main.device), None, None
     if isinstance(cost, Mapping):
+        extra = [name for name in cost if name != batch.kind.main]
+        if extra:
+            raise ValueError(
+                f"the cost has parts of {extra[0]!r}, expected those of {batch.kind.main!r} alone"
+            )
         parts = cost.get(batch.kind.main)
         if parts is None or tuple(parts.shape) != tuple(main.shape):
             raise ValueError(
                 f"cost must have a tensor for {batch.kind.main} in its shape {tuple(main.shape)}"
             )
-        return None, parts.detach().to(main.device), None
+        return None, batch.take(parts.detach().to(main.device)), None
     return _library_costs(structure, batch, gold, cost)
 
 

@@ -71,6 +71,20 @@ def test_files_hold_what_is_not_zero(parser, saved):
     assert sizes["int8"] < stored + bits // 8
 
 
+@pytest.mark.parametrize(("precision", "most"), [("float16", 2.5), ("int8", 0.8)])
+def test_bytes_of_a_file_for_each_weight_that_is_not_zero(tmp_path, precision, most):
+    """Names, facts and the bits that say which weights there are included; int8 keeps a third."""
+    trees = [
+        list(zip(s.words, s.tags, s.heads, s.deprels, strict=True))
+        for s in make_treebank(200, random_state=0)
+    ]
+    parser = DependencyParser(hash_bits=17, max_iter=1, gold_tags=True).fit(trees)
+    stored = sum(np.count_nonzero(table(parser.model_, name)) for name in TABLES)
+    assert stored > 150_000
+    parser.save(tmp_path / "m", precision)
+    assert (tmp_path / "m").stat().st_size < most * stored
+
+
 @pytest.mark.parametrize("precision", ["float32", "float16", "int8"])
 def test_a_loaded_parser_parses_and_is_saved_again(parser, saved, tmp_path, precision):
     words = [[(form, tag) for form, tag, _, _ in tree] for tree in TEST]

@@ -97,8 +97,12 @@ def test_plain_text_is_not_a_column(attempt):
     assert attempt(columns) == (0, out, "")
     assert attempt(columns, "--format", "columns")[1] == out
     tagged = "\n\n".join("\n".join(f"{w}\tX" for w in s.words) for s in BANK[:2]) + "\n"
-    assert attempt(tagged)[0] == 1
+    assert attempt(tagged) == (0, out, "")  # text has no tabs
     assert attempt(tagged, "--format", "columns")[1] == out
+    numbered = "\n\n".join(
+        "\n".join(f"{i}\t{w}" for i, w in enumerate(s.words, 1)) for s in BANK[:2]
+    )
+    assert attempt(numbered)[0] == 1  # the words are in the second column
 
 
 def test_other_formats_are_refused(attempt):

@@ -95,7 +95,7 @@ def test_errors(folder, tmp_path):
 def test_inspect(folder, tmp_path):
     shown = run("inspect", folder / "m").stdout
     assert shown.startswith("learner      perceptron, segments of up to")
-    assert "parameters   average True, max_iter 4 (estimator 10), shuffle True" in shown
+    assert "parameters   average True, max_iter 4 (estimator's default: 10), shuffle True" in shown
     assert "transitions: from the row's label to the column's" in shown
     assert run("inspect", folder / "m", "--html", tmp_path / "page").stdout == ""
     assert "Transitions" in (tmp_path / "page").read_text(encoding="utf-8")

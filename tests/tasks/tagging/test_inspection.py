@@ -114,16 +114,20 @@ def test_a_hidden_markov_model_shows_its_words():
 def explained(tagger, sentences, blocks, order=1):
     """Check every decision against the scores of whole labellings."""
     model = tagger.model_
-    names = model.labels
+    shown = np.array(model.shown)
     n_checked = 0
-    for decisions, theta in zip(explain(tagger, sentences), blocks, strict=True):
-        y = [names.index(d.label) for d in decisions]
+    numbers = model.label_numbers(tagger._read_input(sentences))
+    predicted = tagger.predict(sentences)
+    for s, (decisions, theta) in enumerate(zip(explain(tagger, sentences), blocks, strict=True)):
+        y = numbers[s].tolist()
         value = sequence_score(theta, y, order)
+        assert [d.label for d in decisions] == predicted[s]
         for t, decision in enumerate(decisions):
             masked = {**theta, "label": np.array(theta["label"])}
-            masked["label"][t, y[t]] = -np.inf  # the best labelling with another label here
+            # The best labelling that is written otherwise here.
+            masked["label"][t, shown == decision.label] = -np.inf
             best = Chain(order=order).solve(**masked)
-            assert decision.runner_up != decision.label
+            assert decision.runner_up == shown[best.output[t]] != decision.label
             assert decision.margin == pytest.approx(value - best.value, abs=1e-6)
             if np.isfinite(decision.margin):
                 total = sum(d for _, d in decision.contributions)
@@ -152,6 +156,36 @@ def test_forbidden_labels_are_no_runners_up(scheme):
     tagger = Tagger(templates(), max_iter=3, scheme=scheme).fit(chunked(40))
     test = chunked(10, seed=1)
     assert explained(tagger, test, blocks_of(tagger, test)) > 50
+
+
+def test_chunks_are_shown_in_the_scheme_of_the_file():
+    """A model of IOBES speaks of the labels that it writes, S- and B- as one."""
+    tagger = Tagger(templates(), max_iter=3, scheme="iobes").fit(chunked(40))
+    model, test = tagger.model_, chunked(10, seed=1)
+    within, written = set(model.labels), set(tagger.classes_)
+    assert {"S-NP", "E-NP"} <= within - written
+    for sentence, p in zip(tagger.explain(test), tagger.predict_marginals(test), strict=True):
+        for d in sentence:
+            assert {d["label"], d["runner_up"]} <= written
+            assert d["probability"] == pytest.approx(p[d["position"]][d["label"]], abs=1e-9)
+            names = " ".join(name for name, _ in d["contributions"] if name.startswith("label"))
+            assert not re.search(r"\b[SE]-", names)
+    weights = weights_by_name(model)
+    rows = tagger.top_features("B-NP", 6)
+    assert {row["label"] for row in rows} == {"B-NP"}
+    for row in rows:
+        inner, name = re.fullmatch(r"as ([BS]-NP): (.*)", row["feature"]).groups()
+        assert row["weight"] == weights[name, inner]
+    both = [w for (_, k), w in weights.items() if k in ("B-NP", "S-NP")]
+    assert [r["weight"] for r in rows if r["weight"] > 0] == sorted(both, reverse=True)[:6]
+    assert {row["label"] for row in tagger.top_features()} == written
+    with pytest.raises(ValueError, match="no label 'S-NP'"):
+        tagger.top_features("S-NP")
+    facts = dict(summarise(tagger).facts)
+    assert facts["labels"].startswith(f"{len(written)}, learned as {len(within)} of IOBES")
+    text = inspect_text(tagger, sentences=test)
+    assert not re.search(r"not [SE]-", text)
+    assert "B-NP" in inspect_text(tagger, labels=["B-NP"])
 
 
 def test_labels_that_repeat_around_a_token():

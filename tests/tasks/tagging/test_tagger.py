@@ -541,7 +541,7 @@ def test_parameters_as_scikit_learn_has_them():
     [
         {"learner": "tree"},
         {"scheme": "bilou"},
-        {"order": 0},
+        {"order": -1},
         {"order": 5},
         {"order": 1.0},
         {"max_iter": 0},

@@ -163,8 +163,13 @@ def test_lines_of_progress(capsys):
     out, err = capsys.readouterr()
     assert out == ""
     lines = err.splitlines()
-    assert lines[0] == "features pos, target pos, scheme none"
-    assert len(lines) == 4
-    assert all("dev accuracy" in line and "updates" in line for line in lines[1:])
+    tags = [tag for sentence in tagged(20) for _, tag in sentence]
+    some = ", ".join(sorted(set(tags))[:5])
+    assert lines[0] == (
+        f"20 sentences, {len(tags)} tokens, {len(set(tags))} labels in column 2 ({some}, ...)"
+    )
+    assert lines[1] == "features pos, target pos, scheme none"
+    assert len(lines) == 5
+    assert all("dev accuracy" in line and "updates" in line for line in lines[2:])
     Tagger("pos", max_iter=3).fit(tagged(20))
     assert capsys.readouterr() == ("", "")

@@ -8,6 +8,7 @@
 
 #include "bindings/bindings.hpp"
 #include "bindings/signals.hpp"
+#include "bindings/structures/watched_steps.hpp"
 #include "structures/graphs/assignment.hpp"
 #include "structures/graphs/elimination_plans.hpp"
 #include "structures/graphs/pair_search.hpp"
@@ -133,6 +134,26 @@ nb::tuple climb(const PyPairwise& self, Input<std::int64_t, nb::ndim<1>> start, 
   const MoveResult r =
       interruptible([&](Interrupt& i) { return climb_by_cuts(self.model, settings, y, &i); });
   return nb::make_tuple(to_numpy(widened(y)), self.model.score(y.data()), r.converged, r.truncated);
+}
+
+// (labels, steps), as watched_cut tells them.
+nb::tuple watch_cut(const PyPairwise& self) {
+  if (self.model.labels != 2) throw std::invalid_argument("a cut needs two labels");
+  std::vector<std::int32_t> y;
+  Recorder watch;
+  if (watched_cut(self.model, y, watch).not_submodular >= 0) {
+    throw std::invalid_argument("pairs that are not submodular: no cut can represent them");
+  }
+  return nb::make_tuple(to_numpy(widened(y)), read_steps(watch));
+}
+
+// (labels, whether they are proven to be the best, steps), as watched_branching tells them.
+nb::tuple watch_branching(const PyPairwise& self, Input<std::int64_t, nb::ndim<1>> start,
+                          std::size_t most_steps) {
+  std::vector<std::int32_t> y = self.labels(start);
+  Recorder watch;
+  const bool proven = watched_branching(self.model, most_steps, y, watch);
+  return nb::make_tuple(to_numpy(widened(y)), proven, read_steps(watch));
 }
 
 double score(const PyPairwise& self, Input<std::int64_t, nb::ndim<1>> y) {
@@ -305,6 +326,8 @@ void bind_pairwise(nb::module_& m) {
       .def("loopy_sums", &loopy, nb::arg("temperature"), nb::arg("damping"))
       .def("climb", &climb, nb::arg("start"), nb::arg("swap"), nb::arg("max_cycles"))
       .def("partial_labels", &partial_labels)
+      .def("watch_cut", &watch_cut)
+      .def("watch_branching", &watch_branching, nb::arg("start"), nb::arg("most_steps"))
       .def("messages", &messages, nb::arg("temperature"), nb::arg("reweighted"), nb::arg("damping"),
            nb::arg("max_rounds"), nb::arg("tolerance"), nb::arg("with_pairs"))
       .def("pseudo_likelihood", &pseudo, nb::arg("y"), nb::arg("temperature"))

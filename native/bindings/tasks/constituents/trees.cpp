@@ -306,6 +306,45 @@ class PyTreeParser {
     return nb::make_tuple(total, out);
   }
 
+  // What a tree is scored by: (block, i, k, j, label, keys, weights) of its spans and splits, with
+  // a key and a weight for each template, and (place, symbol, parent, weight) of its label pairs;
+  // of the root place 3.
+  nb::tuple parts(const Words& words, const Words& tags, const Spans& spans) const {
+    const TreeInput input = reader_.read(words, tags);
+    const std::size_t n = words.size(), R = sizes_.labels;
+    const auto tree = read_tree(spans, static_cast<std::int32_t>(n), R);
+    const TreeFeatures features(input.tokens);
+    const float* table = weights_.data() + index_->size() * R;
+    nb::list sites, pairs;
+    std::vector<std::uint64_t> keys;
+    std::vector<double> weights;
+    const auto symbol = [&](std::size_t i, std::size_t label) {
+      return label == 0 ? R + input.tag[i] : label;
+    };
+    walk_tree_parts(
+        n, tree_of_spans(tree, n),
+        [&](std::size_t block, std::size_t i, std::size_t k, std::size_t j, std::size_t label) {
+          keys.clear();
+          weights.clear();
+          site_features(features, block, i, k, j, keys);
+          for (const std::uint64_t key : keys) {
+            const std::uint32_t row = index_->find(key);
+            weights.push_back(row == FeatureIndex::kAbsent ? 0.0 : weights_[row * R + label]);
+          }
+          sites.append(nb::make_tuple(block, i, k, j, label, nb::cast(keys), nb::cast(weights)));
+        },
+        [&](std::size_t place, std::size_t i, std::size_t label, std::size_t parent) {
+          const std::size_t s = symbol(i, label);
+          const double w = table[sizes_.pair(place, s, parent)];
+          pairs.append(nb::make_tuple(place, s, parent, w));
+        },
+        [&](std::size_t i, std::size_t label) {
+          const std::size_t s = symbol(i, label);
+          pairs.append(nb::make_tuple(kPlaces, s, 0, double{table[sizes_.pairs() + s]}));
+        });
+    return nb::make_tuple(sites, pairs);
+  }
+
  private:
   // A sentence with its scores, which lie in the workspace.
   struct Scored {
@@ -374,6 +413,7 @@ void bind_trees(nb::module_& m) {
       .def("kbest", &PyTreeParser::kbest, nb::arg("words"), nb::arg("tags"), nb::arg("k"))
       .def("sample", &PyTreeParser::sample, nb::arg("words"), nb::arg("tags"), nb::arg("n"),
            nb::arg("seed"))
+      .def("parts", &PyTreeParser::parts, nb::arg("words"), nb::arg("tags"), nb::arg("spans"))
       .def("entropy", &PyTreeParser::entropy, nb::arg("words"), nb::arg("tags"))
       .def("marginals", &PyTreeParser::marginals, nb::arg("words"), nb::arg("tags"),
            nb::arg("least"));

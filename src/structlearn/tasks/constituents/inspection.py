@@ -7,14 +7,15 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import Any
 
-from ...drawing.report import Report, Shown, check_labels
+from ...drawing.report import Choice, Report, Shown, check_labels
 from ...estimators.calibration import certainty_fact
 from ...estimators.named import learner_facts
-from ...text.bracket_treebank import read_sentences
+from ...text.bracket_treebank import has_trees, read_sentences
 from ...text.trees import Tree
+from .decisions import explain
 from .model import ConstituencyModel
 
-__all__ = ["heaviest_children", "inspect_parser"]
+__all__ = ["heaviest_children", "inspect_parser", "model_facts"]
 
 _LEGEND = (
     "Gold above the words, predicted below. Nodes that only the gold tree has are <span "
@@ -24,7 +25,8 @@ _LEGEND = (
 _PLACES = ("first", "in the middle", "last")
 
 
-def _facts(model: ConstituencyModel) -> list[tuple[str, str]]:
+def model_facts(model: ConstituencyModel) -> list[tuple[str, str]]:
+    """Return what a model is and how it was trained."""
     training = model.training
     learner, passes = str(training.get("learner")), training.get("passes")
     how = "" if passes is None else f", {passes} {'pass' if passes == 1 else 'passes'}"
@@ -107,12 +109,12 @@ def inspect_parser(
     most: int = 20,
     page: bool = False,
 ) -> str:
-    """Return facts, which labels the parser puts under which, and the trees of sentences.
+    """Return what a parser is, or, with sentences, their trees and what decided; a page shows both.
 
     Parameters
     ----------
     top : int
-        Children shown for each label.
+        Children shown for each label, reasons for each tree.
     sentences : as ``predict`` takes them, optional
     labels : list of str, optional
         Only these labels.
@@ -129,15 +131,25 @@ def inspect_parser(
         known = ["+".join(chain) for chain in model.labels[1:]]
         heading, weights = "What is under what, label by label", _top_pairs
     check_labels("label", labels, known)
-    report = Report(parser._title, _facts(model), heading, weights(model, top, labels))
-    report.legend = _LEGEND
+    report = Report(parser._title, heading=heading, legend=_LEGEND)
+    report.parts, report.whole = "brackets and tags", "tree"
+    if page or sentences is None:
+        report.facts, report.features = model_facts(model), weights(model, top, labels)
     if sentences is not None:
         trees, report.n_sentences = _trees(parser, sentences, most)
-        for tree, gold in trees:
+        for tree, gold, decisions in trees:
             text = str(tree) if gold is None or gold == tree else f"{tree}\nWRONG, gold {gold}"
             counts = None if gold is None else _wrong(tree, gold)
             picture = tree.draw(None if gold == tree else gold) if page else None
-            report.sentences.append(Shown([], picture, text, counts))
+            choices = [
+                Choice(" ".join(tree.words), "tree", None, None, str(d["runner_up"]), *why)
+                for d in decisions
+                for why in [(d["margin"], d["contributions"])]
+            ]
+            for choice in choices:
+                text += f"\nnot {choice.runner_up}: ahead by {choice.margin:.3f}"
+                text += "".join(f"\n  {v:>+10.3f}  {name}" for name, v in choice.reasons[:top])
+            report.sentences.append(Shown(choices, picture, text, counts))
             report.has_gold = report.has_gold or gold is not None
     return report.html(top) if page else report.text(top)
 
@@ -148,12 +160,16 @@ def _wrong(tree: Tree, gold: Tree) -> tuple[int, int]:
     return ((mine - right) + (right - mine)).total(), (mine | right).total()
 
 
-def _trees(parser: Any, source: Any, most: int) -> tuple[list[tuple[Tree, Tree | None]], int]:
-    """Return predicted trees, each with the gold one where the source has it; and how many."""
+def _trees(
+    parser: Any, source: Any, most: int
+) -> tuple[list[tuple[Tree, Tree | None, list[dict[str, Any]]]], int]:
+    """Return predicted trees, the gold ones where the source has them, and what decided."""
     sentences = read_sentences(source, traces=parser.traces)
     tagged = parser._tag(sentences[:most], None)
-    predicted = parser._fitted().parse(tagged, parser.n_threads)
+    model = parser._fitted()
+    predicted = model.parse(tagged, parser.n_threads)
     gold: list[Tree | None] = [None] * len(predicted)
-    if sentences[0].tags and source != "-":  # trees, and they can be read again
+    if has_trees(source):
         gold = list(parser._treebank(source, None, None)[:most])
-    return list(zip(predicted, gold, strict=True)), len(sentences)
+    decisions = [explain(model, *given) for given in tagged]
+    return list(zip(predicted, gold, decisions, strict=True)), len(sentences)

@@ -8,6 +8,7 @@ from collections.abc import Iterator, Sequence
 from ... import _core
 from ...io.container import Tensor, check_dtype, checked_arrays, container_pieces, parse_container
 from ...io.stored_model import StoredModel, stored_temperature
+from ...meter import portions
 from ...text.trees import Tree, tree_from_spans
 from ..tagging.model import TaggerModel
 from ..tagging.tagger import Tagger
@@ -25,6 +26,8 @@ __all__ = ["ConstituencyModel"]
 #: Words of a sentence, and bytes of a grammar's chart.
 _MOST_WORDS = 1000
 _MOST_BYTES = 2 << 30
+#: Sentences that a thread parses before it is shown how many are done.
+_PORTION = 32
 #: Array of the model -> what its items are.
 _DTYPES = {"known": "U64", "keys": "U64", "weights": "F32"}
 
@@ -148,10 +151,15 @@ class ConstituencyModel(StoredModel):
 
     def parse(self, tagged: Sequence[tuple[list[str], list[str]]], threads: int = 1) -> list[Tree]:
         """Return the best trees of words with their tags, which are not too long."""
-        if self.grammar is not None:
-            return [self.grammar.parse(words, tags) for words, tags in tagged]
-        found = self.core.parse(list(tagged), threads)
-        return [self.tree(*given, spans) for given, spans in zip(tagged, found, strict=True)]
+        trees: list[Tree] = []
+        for some in portions(len(tagged), _PORTION * threads, "sentences"):
+            part = list(tagged[some.start : some.stop])
+            if self.grammar is not None:
+                trees += [self.grammar.parse(words, tags) for words, tags in part]
+                continue
+            found = self.core.parse(part, threads)
+            trees += [self.tree(*given, spans) for given, spans in zip(part, found, strict=True)]
+        return trees
 
     def tree(self, words: list[str], tags: list[str], spans: Any) -> Tree:
         """Return the tree of spans with the numbers of their labels."""

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 __all__ = ["ConstituencyParser"]
 
 #: Sentences that are parsed before they are written.
-_CHUNK = 256
+_CHUNK = 64
 
 
 class ConstituencyParser(TreeParser):
@@ -183,11 +183,12 @@ class ConstituencyParser(TreeParser):
 
         0 where the grammar of ``learner="pcfg"`` derives none: the flat tree is a makeshift.
         """
-        return self._ask_each(
+        found = self._ask_each(
             X,
             lambda given: [sums.probability() for sums in self._sums(given, gold_tags)],
             lambda: 1.0,
         )
+        return self._warned(found)
 
     def _sentence(self, X: Any, number: int, gold: bool) -> tuple[Any, Any]:
         if gold:
@@ -208,6 +209,8 @@ class ConstituencyParser(TreeParser):
         sentences = read_sentences(source, traces=self.traces, format=format)
         model: ConstituencyModel = self._fitted()
         n_words = 0
+        if progress is not None and hasattr(progress, "share"):
+            progress.share(0.0)
         for at in range(0, len(sentences), _CHUNK):
             tagged = self._tag(sentences[at : at + _CHUNK], gold_tags)
             for tree in model.parse(tagged, self.n_threads):
@@ -224,6 +227,11 @@ class ConstituencyParser(TreeParser):
 
     # -- what was learned -----------------------------------------------------------------------
 
+    def _facts(self) -> list[tuple[str, str]]:
+        from .inspection import model_facts
+
+        return model_facts(self._fitted())
+
     def _heaviest(self, n: int, labels: list[str] | None) -> dict[str, list[tuple[str, float]]]:
         """Return what stands under each label: children, or the rules of a counted grammar."""
         from .inspection import heaviest_children
@@ -238,15 +246,14 @@ class ConstituencyParser(TreeParser):
         return [(label, child, w) for label, rows in found.items() for child, w in rows]
 
     def _decisions(self, X: Any) -> list[list[dict[str, Any]]]:
-        found = []
-        for ranked in self.predict_kbest(X, 2):
-            rows = []
-            if len(ranked) > 1:
-                (score, best), (less, rival) = ranked
-                row: dict[str, Any] = {"position": None, "label": best, "runner_up": rival}
-                rows.append({**row, "margin": score - less, "contributions": []})
-            found.append(rows)
-        return found
+        from .decisions import explain
+
+        model: ConstituencyModel = self._fitted()
+        return self._ask_each(
+            X,
+            lambda given: [explain(model, *tagged) for tagged in self._tagged(given, None)],
+            list,
+        )
 
     # -- judging --------------------------------------------------------------------------------
 

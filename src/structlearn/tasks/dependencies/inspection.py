@@ -16,7 +16,7 @@ from .heaviest import ARCS, heaviest_features
 from .model import ParserModel
 from .naming import arc_names
 
-__all__ = ["explain_sentence", "inspect_parser"]
+__all__ = ["explain_sentence", "inspect_parser", "model_facts"]
 
 _LEGEND = (
     'Arcs that the gold tree does not have are <span class="red">red</span>; those that are '
@@ -89,10 +89,10 @@ def inspect_parser(
     model: ParserModel = parser._fitted()
     check_labels("relation", labels, [*model.labels, ARCS])
     report = Report(parser._title, heading="Strongest features, relation by relation")
-    report.legend = _LEGEND
+    report.legend, report.parts, report.whole = _LEGEND, "arcs", "tree"
     found: dict[str, Any] = {}
     if page or sentences is None:
-        report.facts = _facts(model)
+        report.facts = model_facts(model)
         found = model.training.get("features", {})
     if sentences is not None:
         corpus = not_empty(read_treebank(sentences))
@@ -144,7 +144,8 @@ def _choices(
     return choices
 
 
-def _facts(model: ParserModel) -> list[tuple[str, str]]:
+def model_facts(model: ParserModel) -> list[tuple[str, str]]:
+    """Return what a model is and how it was trained."""
     training = model.training
     weights = memoryview(model.arrays["weights"]).cast("B").cast("f")
     facts = [

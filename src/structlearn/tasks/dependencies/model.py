@@ -10,6 +10,7 @@ from ...exceptions import LineError
 from ...io.container import Tensor, checked_arrays, write_container
 from ...io.packed_weights import check_precision, pack_table, stored_table
 from ...io.stored_model import StoredModel, stored_temperature
+from ...meter import portions
 from ...text.corpus import Corpus
 from ...text.dependency_tree import DependencyTree
 from ..tagging.model import TaggerModel
@@ -26,6 +27,8 @@ __all__ = ["ParserModel"]
 _TABLES = ("weights", "pruner")
 #: and its other arrays, with what their items are.
 _DTYPES = {"set_keys": "U64", "set_masks": "U64"}
+#: Sentences that a thread parses before it is shown how many are done.
+_PORTION = 32
 #: What is stored beside arrays and names.
 _OPTIONS = {
     "order": int, "projective": bool, "iterations": int, "most": int, "least": float,
@@ -189,10 +192,18 @@ class ParserModel(StoredModel):
         """Return the (head, relation) of each word, and how many trees are proven the best."""
         if not len(corpus):
             return [], 0
-        try:
-            trees, exact = self.core.predict(corpus.core, tags, self.lemmas, threads)
-        except LineError as error:
-            raise error.in_file(corpus.path or "the corpus") from None
+        trees: list[list[tuple[int, str]]] = []
+        exact = first = 0
+        for some in portions(len(corpus), _PORTION * threads, "sentences"):
+            part = corpus if len(some) == len(corpus) else corpus.subset(some)
+            last = first + part.n_tokens
+            found = [tag and (bytes(tag[0])[4 * first : 4 * last], tag[1]) for tag in tags]
+            first = last
+            try:
+                more, proven = self.core.predict(part.core, found, self.lemmas, threads)
+            except LineError as error:
+                raise error.in_file(corpus.path or "the corpus") from None
+            trees, exact = trees + more, exact + proven
         return trees, exact
 
     def parse(self, tagged: tuple[Corpus, list[Any]], threads: int = 1) -> list[DependencyTree]:

@@ -210,9 +210,9 @@ class DependencyParser(TreeParser):
         Parameters
         ----------
         precision : {"float32", "float16", "int8"}
-            Of the weights in the file; zeros are not stored. On 1,000 sentences of English, which
-            made files of 89 MB with all weights, these are 43, 19 and 9 MB. "float16" parses as
-            well as "float32", and "int8", which leaves out small weights, 0.1 % LAS worse.
+            Of the weights in the file; zeros are not stored. After 12,544 sentences of English
+            files have 56, 29 and 7 MB. "float16" parses as well as "float32", and "int8", which
+            leaves out small weights, no more than 0.1 % LAS worse.
         """
         self._fitted().save(path, precision)
 
@@ -230,6 +230,7 @@ class DependencyParser(TreeParser):
     def predict_proba(self, X: Any, y: Any = None, *, gold_tags: bool | None = None) -> list[float]:
         """Return P(tree | sentence) of the best trees, or of those in ``y``."""
         found = self._ask_each(X, lambda given: list(self._sums(given, gold_tags)), lambda: None)
+        self._warned(found)
         if y is None:
             return [1.0 if one is None else one.probability() for one in found]
         if len(found) != len(y):
@@ -257,7 +258,7 @@ class DependencyParser(TreeParser):
     ) -> int:
         labeller = partial(self._fitted().labeller, reads_tags=self._reads_tags(gold_tags))
         threads = self.n_threads
-        read = pieces(source, piece_size(threads))
+        read = pieces(source, piece_size(threads, slow=True))
         first = next(read, (b"", 0))
         chosen = settled_format(source, first[0], format)
         whole = itertools.chain([first], read)
@@ -271,6 +272,11 @@ class DependencyParser(TreeParser):
         )
 
     # -- what was learned -----------------------------------------------------------------------
+
+    def _facts(self) -> list[tuple[str, str]]:
+        from .inspection import model_facts
+
+        return model_facts(self._fitted())
 
     def _heaviest(self, n: int, labels: list[str] | None) -> dict[str, list[tuple[str, float]]]:
         found = self._fitted().training.get("features", {})

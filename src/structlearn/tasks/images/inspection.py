@@ -20,7 +20,7 @@ from ...metrics.overlap import compare
 from .decisions import explain
 from .model import SegmenterModel
 
-__all__ = ["class_weights", "inspect_segmenter", "pair_weights"]
+__all__ = ["class_weights", "inspect_segmenter", "model_facts", "pair_weights"]
 
 #: Pixels along a side of an image in a page.
 _SIDE = 480
@@ -34,7 +34,8 @@ img{width:100%;height:auto;image-rendering:pixelated;border-radius:.25rem}
 """
 
 
-def _facts(model: SegmenterModel) -> list[tuple[str, str]]:
+def model_facts(model: SegmenterModel) -> list[tuple[str, str]]:
+    """Return what a model is and how it was trained."""
     training = model.training
     passes = training.get("passes")
     how = "" if passes is None else f", {passes} {'pass' if passes == 1 else 'passes'}"
@@ -108,8 +109,8 @@ def inspect_segmenter(
         As HTML, with the images, instead of text.
     """
     model: SegmenterModel = segmenter._fitted()
-    report = Report(segmenter._title, _facts(model), "Strongest features, class by class")
-    report.what = "images"
+    report = Report(segmenter._title, model_facts(model), "Strongest features, class by class")
+    report.what, report.parts, report.whole = "images", "pixels", "image"
     report.style = _STYLE
     report.features = {
         "neighbours of unequal class": pair_weights(model),

@@ -271,6 +271,11 @@ class ImageSegmenter(LearnerParameters, FileTagger):
 
     # -- what was learned -----------------------------------------------------------------------
 
+    def _facts(self) -> list[tuple[str, str]]:
+        from .inspection import model_facts
+
+        return model_facts(self._fitted())
+
     def _heaviest(self, n: int, labels: list[str] | None) -> dict[str, list[tuple[str, float]]]:
         from .inspection import class_weights
 

@@ -95,6 +95,7 @@ class SegmentFitting(Fitting):
             templates = load_segment_templates(features, tagger.functions)
             if features in SEGMENT_PRESETS and not self._has_pos():
                 templates = templates.without_column("pos")
+                self.leaves_out_tags = True
         chosen: SegmentTemplates = self.check_templates(templates)
         return chosen
 
@@ -104,11 +105,16 @@ class SegmentFitting(Fitting):
         except FileError:
             return False
 
+    def shown(self) -> list[str]:
+        """Return the labels of the file."""
+        return list(self.corpus.counts(self.target))
+
     # -- learning -------------------------------------------------------------------------------
 
     def problem(self) -> LabelProblem:
         """Return the problem to be solved."""
         tagger, corpus = self.tagger, self.corpus
+        self.describe_data()
         if self.n_cut:
             self.say(f"{self.n_cut} chunks are longer than {self.max_length} tokens and were cut")
         vocabulary = _core.SegmentVocabulary()
@@ -207,12 +213,16 @@ class SegmentFitting(Fitting):
         ranked = strongest(*rows, len(self.labels), _NAMED)
         numbers = sorted({f for row in ranked for f, _ in row})
         keys = np.frombuffer(self.keys, dtype=np.uint64)[numbers]
-        starts = (self._marks(self.outputs) >= 0).astype(np.uint8)
-        names = dict(zip(numbers, self._extractor.find_names(starts, keys), strict=True))
+        names = dict(zip(numbers, self.names_of(keys), strict=True))
         return {
             label: [[names[f], round(w, 6)] for f, w in row]
             for label, row in zip(self.labels, ranked, strict=True)
         }
+
+    def names_of(self, keys: npt.NDArray[np.uint64]) -> list[str]:
+        """Return the names of some features."""
+        starts = (self._marks(self.outputs) >= 0).astype(np.uint8)
+        return self._extractor.find_names(starts, keys)
 
     def more(self) -> dict[str, Any]:
         """Return how many chunks were cut."""

@@ -92,6 +92,7 @@ class SegmentTagger(LabelTagger):
     }
     _model_kind = SegmentModel
     _title = "Segment tagger"
+    _parts = "segments"
     _judged_by = "f1"
     _keeps_known = False
 
@@ -152,7 +153,8 @@ class SegmentTagger(LabelTagger):
     ) -> list[dict[tuple[int, int, str], float]]:
         """Return P(segment | sentence), by sentence and (start, end, label).
 
-        Calibrated if the model was trained with a dev set, else computed from the raw scores.
+        Calibrated if the model was trained with a dev set or a log loss; otherwise a warning says
+        that they are not (:attr:`calibrated`).
 
         Parameters
         ----------
@@ -160,7 +162,8 @@ class SegmentTagger(LabelTagger):
             Segments with a smaller probability are left out.
         """
         model: SegmentModel = self._fitted()
-        return self._asked(X, lambda corpus, s: model.marginals(corpus, s, least), dict)
+        found = self._asked(X, lambda corpus, s: model.marginals(corpus, s, least), dict)
+        return self._warned(found)
 
     def _certainties(
         self, X: Any, format: str | None, gold_tags: bool | None

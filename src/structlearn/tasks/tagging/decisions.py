@@ -21,7 +21,8 @@ class Decision(NamedTuple):
     token : tuple of str
         The cells that the model reads.
     label, runner_up : str
-        The label given, and that of the best labelling of the sentence with another label here.
+        The label given, and that of the best labelling of the sentence with another label here;
+        both as they are written, whatever scheme the model has within.
     probability : float
         P(label | sentence).
     margin : float
@@ -42,8 +43,9 @@ class Decision(NamedTuple):
 def explain(tagger: Any, source: Any) -> list[list[Decision]]:
     """Return for each token of each sentence what decided its label.
 
-    The labelling is compared with the best one that has another label at this token: the margin is
-    the difference of their scores, a sum over the features and label windows in which they differ.
+    The labelling is compared with the best one that has another label at this token, as labels are
+    written: the margin is the difference of their scores, a sum over the features and label windows
+    in which they differ. Labels that are written alike (of IOBES: B- and S-) count as one.
     """
     model = tagger._fitted()
     corpus = tagger._read_input(source)
@@ -79,9 +81,11 @@ def _explain_sentence(model: Any, reader: Any, corpus: Any, s: int, y: list[int]
             Decision(
                 t,
                 tuple(column[t] for column in shown),
-                model.labels[y[t]],
-                model.labels[z[t]],
-                p[t * n + y[t]],
+                model.shown[y[t]],
+                model.shown[z[t]],
+                min(
+                    1.0, sum(p[t * n + k] for k in range(n) if model.shown[k] == model.shown[y[t]])
+                ),
                 sum(d for _, d in found),
                 found,
             )
@@ -92,7 +96,7 @@ def _explain_sentence(model: Any, reader: Any, corpus: Any, s: int, y: list[int]
 def _parts(model: Any, reader: Any, s: int) -> Callable[[list[int]], dict[tuple[int, str], float]]:
     """Return a function from a labelling to what it is scored by: (position, name) to score."""
     n = len(model.labels)
-    named = model.labels
+    named = model.shown
     features = reader.explain(s, False)
     if model.emissions is not None:  # the j-th number of the one feature is label j's
         features = [

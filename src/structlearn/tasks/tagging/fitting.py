@@ -24,6 +24,7 @@ from ..learning import Learned, learn_task
 from ..presets import preset_of
 from .model import LabelModel, TaggerModel, joined_names, split_names
 from .problem import LabelProblem, TokenProblem
+from .training_data import data_notes, refuse_joined, warn_of_rare_labels
 
 __all__ = ["Fitting", "TokenFitting", "check_legal", "default_target", "usual_features"]
 
@@ -60,6 +61,8 @@ class Fitting:
     labels: list[str]
     n_features: int
     sample_weight: Vector | None = None
+    #: The preset has features of tags, and no column has tags.
+    leaves_out_tags = False
 
     def problem(self) -> LabelProblem:
         """Return the problem to be solved; ``n_features`` is known then."""
@@ -108,13 +111,17 @@ class Fitting:
         corpus = self.corpus
         if not templates.templates:
             raise ValueError("there are no feature templates")
+        refuse_joined(corpus, self.target)
+        if self.tagger.target is None:
+            warn_of_rare_labels(corpus, self.target)
         for name in templates.columns():
             if corpus.find_column(name) != self.target:
                 continue
             if corpus.n_columns == 1:
                 told = (
                     "there is one column, and it would be both word and label; columns are "
-                    "separated by blanks or tabs, and the label is the last"
+                    "separated by blanks or tabs, in a CSV file (--format csv), whose first line "
+                    "names them, by commas or semicolons; the label is the last"
                 )
             else:
                 told = (
@@ -128,6 +135,15 @@ class Fitting:
         """Write a line of progress."""
         if self.tagger.verbose:
             say(line)
+
+    def describe_data(self) -> None:
+        """Say what the data are, once the labels are known."""
+        for line in data_notes(self):
+            self.say(line)
+
+    def shown(self) -> list[str]:
+        """Return how the labels are written: as the training file has them."""
+        raise AssertionError
 
     def run(self, dev: Corpus | None) -> tuple[Any, Learned]:
         """Learn; return the model and the record of the training."""
@@ -245,6 +261,9 @@ class TokenFitting(Fitting):
             templates.functions.update(tagger.functions or {})
         else:
             templates = templates_for(features, tagger.functions, self.corpus, self.target)
+            self.leaves_out_tags = features in PRESETS and len(templates.templates) < len(
+                load_templates(features, tagger.functions).templates
+            )
         if tagger.order > 1 and any(t.transition for t in templates.templates):
             raise ValueError("features of label pairs need order 1")
         chosen: FeatureTemplates = self.check_templates(templates)
@@ -286,7 +305,8 @@ class TokenFitting(Fitting):
     # -- learning -------------------------------------------------------------------------------
 
     def announce(self) -> None:
-        """Say what was chosen where the parameters left it open."""
+        """Say what the data are, and what was chosen where the parameters left it open."""
+        self.describe_data()
         features = f"features {self.preset}, " if self.preset else ""
         target = f"target {self.corpus.columns[self.target]}"
         self.say(f"{features}{target}, scheme {self.tagger.scheme or 'none'}")
@@ -410,7 +430,7 @@ def check_legal(
                     corpus.path or "the corpus",
                     f"{label} {place} is not legal in the scheme {scheme!r}; "
                     "scheme 'iobes' converts the labels first",
-                    corpus._core.line_number(s, t),
+                    corpus.core.line_number(s, t),
                 )
             before = label
 

@@ -52,6 +52,8 @@ class CountedFitting(TokenFitting):
         hmm = HMM(order=order).fit(corpus.column(word), gold, sample_weight=self.sample_weight)
         self.labels = [str(k) for k in hmm.classes_]
         self.n_features = n = len(self.labels)
+        self.leaves_out_tags = False  # it has no features to leave out
+        self.describe_data()
         template = Template(
             ((Attribute("vector", corpus.columns[word], (("emission", None),)), 0),)
         )

@@ -14,7 +14,7 @@ from ...estimators.calibration import certainty_fact
 from ...estimators.named import learner_facts
 from ...text.phrases import Phrases
 
-__all__ = ["Summary", "inspect_tagger", "strongest", "summarise"]
+__all__ = ["Summary", "inspect_tagger", "model_facts", "strongest", "summarise"]
 
 
 class Summary(NamedTuple):
@@ -22,10 +22,12 @@ class Summary(NamedTuple):
 
     Attributes
     ----------
-    labels : list of str
-        The model's labels.
+    labels, written : list of str
+        The model's labels, and how each is written: those of IOBES in the scheme of the file.
     top : dict of str to list of (name, weight)
-        The features that speak most for each label, and those that speak most against it.
+        By label as it is written, the features that speak most for it, and those that speak most
+        against it. Where a written label stands for several of the model's, names begin with the
+        one: "as S-NP: ...".
     transitions : list of lists of float
         Weight of each label (column) after each other (row); −∞ is forbidden.
     start, end : lists of float
@@ -34,6 +36,7 @@ class Summary(NamedTuple):
     """
 
     labels: list[str]
+    written: list[str]
     top: dict[str, list[tuple[str, float]]]
     transitions: list[list[float]]
     start: list[float]
@@ -44,13 +47,34 @@ class Summary(NamedTuple):
 def summarise(tagger: Any, top: int = 10, labels: Sequence[str] | None = None) -> Summary:
     """Return the largest weights of a tagger."""
     model = tagger._fitted()
-    check_labels("label", labels, model.labels)
+    check_labels("label", labels, tagger.classes_)
     names = (model.pair_table, "start", "end")
     table, start, end = (array("d", bytes(model.arrays[name])) for name in names)
     n = len(model.labels)
     rows = [list(table[a * n : (a + 1) * n]) for a in range(n)]
-    ranked = _strongest(model, top, labels or model.labels)
-    return Summary(model.labels, ranked, rows, list(start), list(end), _facts(model))
+    written = getattr(model, "shown", model.labels)
+    within = [k for k, w in zip(model.labels, written, strict=True) if not labels or w in labels]
+    ranked = _joined(
+        _strongest(model, top, within), dict(zip(model.labels, written, strict=True)), top
+    )
+    return Summary(model.labels, written, ranked, rows, list(start), list(end), model_facts(model))
+
+
+def _joined(
+    ranked: dict[str, list[tuple[str, float]]], written: dict[str, str], top: int
+) -> dict[str, list[tuple[str, float]]]:
+    """Return the features by written label; names say which of the model's labels is meant."""
+    groups: dict[str, list[str]] = {}
+    for label, name in written.items():
+        if label in ranked:
+            groups.setdefault(name, []).append(label)
+    found = {}
+    for name, members in groups.items():
+        found[name] = ranked[members[0]]
+        if len(members) > 1:
+            rows = [(f"as {k}: {feature}", w) for k in members for feature, w in ranked[k]]
+            found[name] = _both_ends(sorted(rows, key=lambda row: -row[1]), top)
+    return found
 
 
 def _strongest(model: Any, top: int, labels: Sequence[str]) -> dict[str, list[tuple[str, float]]]:
@@ -128,7 +152,15 @@ def _likeliest_words(
     return ranked
 
 
-def _facts(model: Any) -> list[tuple[str, str]]:
+def _n_labels(model: Any) -> str:
+    """Return how many labels a model writes, and how many it has within if those are more."""
+    n, written = len(model.labels), len(set(getattr(model, "shown", model.labels)))
+    if n == written:
+        return str(n)
+    return f"{written}, learned as {n} of IOBES (S-: the only token of a chunk, E-: its last)"
+
+
+def model_facts(model: Any) -> list[tuple[str, str]]:
     """Return what a model is and how it was trained."""
     training = model.training
     described = [
@@ -144,7 +176,7 @@ def _facts(model: Any) -> list[tuple[str, str]]:
     facts = [
         ("learner", f"{training.get('learner')}, {model.kind}"),
         *learner_facts(training),
-        ("labels", f"{len(model.labels)}, in column {model.target + 1} ({model.target_name})"),
+        ("labels", f"{_n_labels(model)}, in column {model.target + 1} ({model.target_name})"),
         *described,
         (
             "trained on",
@@ -167,12 +199,13 @@ def _facts(model: Any) -> list[tuple[str, str]]:
 
 def _transitions(summary: Summary, labels: Sequence[str] | None = None) -> Weights:
     """Return the table of these labels."""
-    chosen = [k for k, label in enumerate(summary.labels) if not labels or label in labels]
+    chosen = [k for k, label in enumerate(summary.written) if not labels or label in labels]
     rows = [(summary.labels[a], summary.transitions[a]) for a in chosen]
     rows = [("(start)", summary.start), *rows, ("(end)", summary.end)]
     return Weights(
         "Transitions",
-        "from the row's label to the column's",
+        "from the row's label to the column's"
+        + ("" if summary.labels == summary.written else ", as learned: IOBES"),
         [summary.labels[k] for k in chosen],
         [(name, [row[b] for b in chosen]) for name, row in rows if row],
     )
@@ -203,13 +236,14 @@ def inspect_tagger(
     """
     model = tagger._fitted()
     report = Report(tagger._title, in_words=Phrases(model.templates))
+    report.parts = tagger._parts
     report.note = "" if tagger.calibrated else ", not calibrated"
     if page or sentences is None:
         summary = summarise(tagger, top, labels)
         report.facts, report.features = summary.facts, dict(summary.top)
         report.weights = _transitions(summary, None if page else labels)
     if sentences is not None:
-        check_labels("label", labels, model.labels)
+        check_labels("label", labels, tagger.classes_)
         corpus = tagger._read_input(sentences)
         report.n_sentences = len(corpus)
         part = corpus.subset(range(min(len(corpus), most)))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Iterable
 from typing import Any
 
 from ...metrics import (
@@ -42,6 +43,21 @@ class Comparison:
         #: In the scheme of the predictions, which tokens are compared in.
         self.written = tagger._as_written(self.gold)
 
+    def _strange_labels(self) -> list[str]:
+        """Say that the gold labels are of another kind than the model's: all scores are 0."""
+        known = dict.fromkeys(self.tagger._written_labels())
+        found = dict.fromkeys(label for labels in self.written for label in labels)
+        if not known.keys().isdisjoint(found):
+            return []
+        target = self.tagger._fitted().target
+        column = f"{target + 1} ({self.corpus.columns[target]})"
+        return [
+            f"no label in common: the model predicts {_some(known)}, and column {column} has "
+            f"{_some(found)}. Evaluate it on a file that has labels of the model there, or "
+            "train a model of these labels",
+            "",
+        ]
+
     def _other(self, against: Any) -> Any:
         """Return the labels of another tagger, of the same column of the same kind of file."""
         if against is None:
@@ -79,7 +95,7 @@ class Comparison:
         """Return what ``report`` gives."""
         gold, predicted = self.written, self.predicted
         table = (chunk_report if self.chunked else label_report)(self.gold, predicted)
-        lines = [table.text().rstrip()]
+        lines = [*self._strange_labels(), table.text().rstrip()]
         if confidence:
             lines += [str(bootstrap_interval(gold, predicted, m, random_state=0))
                       for m in self.metrics]  # fmt: skip
@@ -90,3 +106,9 @@ class Comparison:
             lines += ["", *(str(randomization_test(gold, predicted, other, m, random_state=0))
                             for m in self.metrics)]  # fmt: skip
         return "\n".join(lines)
+
+
+def _some(labels: Iterable[str]) -> str:
+    """Return the first few labels."""
+    named = list(labels)
+    return ", ".join(named[:5]) + (", ..." if len(named) > 5 else "")

@@ -33,15 +33,16 @@ class Tagger(LabelTagger):
         :class:`~structlearn.estimators.StructuredPerceptron`. "svm" and "crf" minimise
         ½‖w‖² + C·Σ loss to a proven gap. "hmm" counts words and labels.
     order : int, optional
-        Of the chain: 2 scores label triples too, with the pairs beside them. None: as the preset of
-        the features has it, else 1.
+        Of the chain: 0 labels each token by itself, 2 scores label triples too, with the pairs
+        beside them. None: as the preset of the features has it, else 1.
     target : str or int, optional
         The column of the labels: its name, or its number from 1. By default the last column of a
         column file, ``upos`` of CoNLL-U.
-    scheme : {None, "none", "bio", "iobes"}, default=None
+    scheme : {None, "none", "bio", "iobes", "beginnings"}, default=None
         "iobes": chunk labels are learned as IOBES and written in the scheme of the training file
-        (IOB1 as IOB2). Both make only legal sequences of labels possible, in training and in
-        prediction. None: as the preset of the features has it, else "none".
+        (IOB1 as IOB2). "beginnings": BIO where I-X may follow any B-. All three make only legal
+        sequences of labels possible, in training and in prediction. None: as the preset of the
+        features has it, else "none".
     all_possible_states : bool or int, optional
         Weights for every feature with every label; otherwise for the pairs seen in training. A
         number n: for features seen with at least n labels. None: as the preset has it for the
@@ -88,15 +89,18 @@ class Tagger(LabelTagger):
     _WHOLE: Mapping[str, tuple[int, int | None]] = {
         **LabelTagger._WHOLE,
         "hash_bits": (0, 30),
-        "order": (1, 4),
+        "order": (0, 4),
     }
     _own_learners = ("hmm",)
     _model_kind = TaggerModel
     _title = "Tagger"
+    _parts = "labels"
 
     def _check(self) -> None:
-        if self.scheme not in (None, "none", "bio", "iobes"):
-            raise ValueError(f"scheme must be 'none', 'bio' or 'iobes', got {self.scheme!r}")
+        if self.scheme not in (None, "none", "bio", "iobes", "beginnings"):
+            raise ValueError(
+                f"scheme must be 'none', 'bio', 'iobes' or 'beginnings', got {self.scheme!r}"
+            )
         super()._check()
 
     # -- learning -------------------------------------------------------------------------------
@@ -182,9 +186,10 @@ class Tagger(LabelTagger):
     def predict_marginals(self, X: Any) -> list[list[dict[str, float]]]:
         """Return P(label | sentence) of each token, by label.
 
-        Calibrated if the model was trained with a dev set, else computed from the raw scores.
+        Calibrated if the model was trained with a dev set or a log loss; otherwise a warning says
+        that they are not (:attr:`calibrated`).
         """
-        return self._ask_each(X, self._marginals, list)
+        return self._warned(self._ask_each(X, self._marginals, list))
 
     def _marginals(self, X: Any) -> list[list[dict[str, float]]]:
         model: TaggerModel = self._fitted()
@@ -243,7 +248,6 @@ class Tagger(LabelTagger):
         from .decisions import explain
 
         model = self._fitted()
-        written = dict(zip(model.labels, model.shown, strict=True))
         words = corpus.column(1 if model.format == "conllu" else 0)
         labels = model.label_corpus(corpus, self.n_threads)
         rows = []
@@ -254,10 +258,9 @@ class Tagger(LabelTagger):
                 for word, label, right in zip(words[s], labels[s], gold[s], strict=True)
             ]
             for d in decisions:
-                label, other = written[d.label], written[d.runner_up]
                 row[d.position] = row[d.position]._replace(
                     probability=d.probability,
-                    runner_up=d.runner_up if other == label else other,  # of IOBES: B-, S-
+                    runner_up=d.runner_up,
                     margin=d.margin,
                     reasons=d.contributions,
                 )

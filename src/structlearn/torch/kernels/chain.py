@@ -134,7 +134,7 @@ def chain_loss(
 ) -> tuple[torch.Tensor, ...]:
     """Return the loss of each sequence for the gold labels y (B, L), and its gradient.
 
-    Labels below 0 are unknown; one that is out of range makes the loss infinite. ``cost`` is a
+    Labels of −100 are unknown; one that is out of range makes the loss infinite. ``cost`` is a
     (K, K) table δ(gold, predicted); None: Hamming.
     """
     return _run(label, transition, start, end, lengths, temperature, y, margin, cost)

@@ -12,6 +12,9 @@ __all__ = ["KNOWN", "SMALL", "exponentials", "fetch", "prepare", "sweep"]
 #: Sums below this may have lost terms; those above it have not, to float32's precision.
 SMALL = tl.constexpr(1e-28)
 
+#: A label of which nothing is known.
+_UNKNOWN = tl.constexpr(-100)
+
 #: States of a sweep.
 _DONE, _AGAIN, KNOWN = tl.constexpr(0), tl.constexpr(1), tl.constexpr(2)
 
@@ -39,8 +42,8 @@ def fetch(label_ptr, y_ptr, t, k, valid, K, COST: tl.constexpr):
     """
     u = tl.load(label_ptr + t * K + k, mask=valid, other=float("-inf"))
     if COST > 0:
-        y = tl.load(y_ptr + t + k * 0, mask=valid, other=-1)
-        y = tl.minimum(tl.maximum(y, -1), K).to(tl.int32)
+        y = tl.load(y_ptr + t + k * 0, mask=valid, other=_UNKNOWN)
+        y = tl.where(y == _UNKNOWN, -1, tl.where((y >= 0) & (y < K), y, K)).to(tl.int32)
     else:
         y = k
     return u, y
@@ -131,7 +134,7 @@ def _gold(label_ptr, table_ptr, start_ptr, end_ptr, y_ptr, n, K, T: tl.constexpr
         t = begin + tl.arange(0, T)
         y = tl.load(y_ptr + t, mask=t < n, other=0)
         legal = (t < n) & (y >= 0) & (y < K)
-        known = known & (tl.min(y, axis=0) >= 0)
+        known = known & (tl.max((y == _UNKNOWN).to(tl.int32), axis=0) == 0)
         before = tl.load(y_ptr + t - 1, mask=(t > 0) & (t < n), other=-1)
         pair = legal & (before >= 0) & (before < K)
         u = tl.load(label_ptr + t * K + y, mask=legal, other=float("-inf")).to(tl.float64)

@@ -1,12 +1,11 @@
-"""The structures that tensors can be cut for, by type; and those that calls have used, by number.
+"""The structures that tensors can be cut for, by type and by name.
 
-Operators of PyTorch take tensors and numbers. A structure with the blocks that a call gives is a
-number to them.
+Operators of PyTorch take tensors, numbers and strings. A structure with the blocks that a call
+gives is a string to them, which says all there is to know: an exported program finds the same
+structure in another process, and ``torch.compile`` before anything was computed.
 """
 
 from __future__ import annotations
-
-from typing import Any
 
 from ...structures import Arborescence, Chain, Constituency, SemiMarkov
 from ...structures.base import Structure
@@ -29,10 +28,9 @@ __all__ = [
     "UNUSED",
     "Kind",
     "Tensors",
-    "kind_number",
     "kind_type",
     "lengths_to_mask",
-    "numbered_kind",
+    "named_kind",
     "on_gpu",
     "say_once",
 ]
@@ -44,8 +42,8 @@ _TYPES: dict[type, type[Kind]] = {
     Constituency: ConstituentKind,
 }
 
-_NUMBERS: dict[Any, int] = {}
-_KINDS: list[Kind] = []
+_WORDS = {kind.word: (structure, kind) for structure, kind in _TYPES.items()}
+_KINDS: dict[str, Kind] = {}
 
 
 def kind_type(structure: Structure) -> type[Kind] | None:
@@ -55,17 +53,15 @@ def kind_type(structure: Structure) -> type[Kind] | None:
     return _TYPES.get(type(structure))
 
 
-def kind_number(structure: Structure, names: tuple[str, ...], shared: tuple[bool, ...]) -> int:
-    """Return the number of a structure with these blocks."""
-    found = kind_type(structure)
-    assert found is not None
-    key = (found.key(structure), names, shared)
-    if key not in _NUMBERS:
-        _KINDS.append(found(structure, names, shared))
-        _NUMBERS[key] = len(_KINDS) - 1
-    return _NUMBERS[key]
-
-
-def numbered_kind(number: int) -> Kind:
-    """Return the structure of a number."""
-    return _KINDS[number]
+def named_kind(name: str) -> Kind:
+    """Return the kind whose :attr:`Kind.name` this is."""
+    found = _KINDS.get(name)
+    if found is None:
+        first, *blocks = name.split()
+        word, *options = first.split(":")
+        structure, kind = _WORDS[word]
+        names = tuple(block.rstrip("*") for block in blocks)
+        shared = tuple(block.endswith("*") for block in blocks)
+        # Threads that come here together make equal ones; all take the first.
+        found = _KINDS.setdefault(name, kind(structure(*map(int, options)), names, shared))
+    return found

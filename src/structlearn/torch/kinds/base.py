@@ -18,7 +18,9 @@ __all__ = [
     "UNUSED",
     "Kind",
     "Tensors",
+    "fill_row",
     "lengths_to_mask",
+    "less_mean",
     "on_gpu",
     "say_once",
 ]
@@ -43,8 +45,16 @@ class Kind:
         The blocks, the main one first.
     shared : tuple of bool
         Which of them all examples share: they come without the axis of the batch.
+
+    Attributes
+    ----------
+    name : str
+        Structure and blocks, for :func:`~structlearn.torch.kinds.named_kind`: ``chain:1 label
+        transition*`` is a chain of order 1 with transitions that all examples share.
     """
 
+    #: What the structure is called in :attr:`name`.
+    word: str
     #: The block that scores the parts an output is made of.
     main: str
     #: Whether what :meth:`cut` returns is whole rows, one after another in memory.
@@ -56,11 +66,13 @@ class Kind:
         self.structure = structure
         self.names = names
         self.shared = shared
+        blocks = [n + "*" if s else n for n, s in zip(names, shared, strict=True)]
+        self.name = " ".join([self.key(structure), *blocks])
 
     @classmethod
-    def key(cls, structure: Structure) -> Any:
-        """Return what tells two structures apart for which the same computations are done."""
-        raise NotImplementedError
+    def key(cls, structure: Structure) -> str:
+        """Return the structure as :attr:`name` has it: its word, then ``:`` before each option."""
+        return cls.word
 
     @classmethod
     def rank(cls, structure: Structure, name: str, rank: int) -> bool:
@@ -78,6 +90,10 @@ class Kind:
     def longest(self, main: torch.Tensor) -> int:
         """Return the length of an example that fills the main block."""
         return main.shape[1]
+
+    def places(self, lengths: torch.Tensor) -> torch.Tensor:
+        """Return how many places have a label, over which a mean cost is a mean."""
+        return lengths
 
     def cut(self, name: str, block: Any, n: int) -> Any:
         """Return the part of one example's block that an example of length n has, as a view."""
@@ -199,7 +215,11 @@ class Kind:
         raise NotImplementedError
 
     def pack(self, outputs: Sequence[Any], scores: Tensors, lengths: torch.Tensor) -> Tensors:
-        """Return outputs of the library, one for each example, as padded tensors."""
+        """Return outputs of the library, one for each example, as padded tensors.
+
+        ValueError where an output does not have the length of its example. Of the scores only the
+        shape of the first block counts.
+        """
         raise NotImplementedError
 
     def unpack(self, y: Tensors, lengths: torch.Tensor) -> list[Any]:
@@ -209,21 +229,31 @@ class Kind:
     def read(self, y: Any, scores: dict[str, torch.Tensor], lengths: torch.Tensor) -> Tensors:
         """Return gold outputs as padded tensors on the device of the scores.
 
-        Takes the tensors themselves, or a list of the library's outputs.
+        Takes the tensors themselves, or a list of the library's outputs: arrays, lists or tensors.
         """
         main = scores[self.main]
         blocks = [scores[name] for name in self.names]
         shapes = self.output_shapes(blocks)
-        if not isinstance(y, (list, tuple)) or (y and isinstance(y[0], torch.Tensor)):
-            given = list(y) if isinstance(y, (list, tuple)) else [y]
+        given: Sequence[Any]
+        if not isinstance(y, (list, tuple)):
+            given = [y]
+        elif y and isinstance(y[0], torch.Tensor) and y[0].dim() == len(shapes[0]):
+            given = y
         else:
-            given = [t.to(main.device) for t in self.pack(y, blocks, lengths)]
+            if len(y) != len(main):
+                raise ValueError(f"y has {len(y)} outputs, the batch {len(main)} examples")
+            outputs = [one.cpu().numpy() if isinstance(one, torch.Tensor) else one for one in y]
+            given = [t.to(main.device) for t in self.pack(outputs, blocks, lengths)]
         if len(given) != len(shapes):
-            raise ValueError(f"y must be {len(shapes)} tensors here, got {len(given)}")
+            raise ValueError(f"y must be {len(shapes)} tensors of shape {shapes[0]}, got "
+                             f"{len(given)}")  # fmt: skip
         for tensor, shape in zip(given, shapes, strict=True):
-            if not isinstance(tensor, torch.Tensor) or tuple(tensor.shape) != shape:
-                got = tuple(tensor.shape) if isinstance(tensor, torch.Tensor) else type(tensor)
-                raise ValueError(f"y has shape {got}, expected {shape}")
+            if not isinstance(tensor, torch.Tensor):
+                raise ValueError(
+                    f"y must be a tensor or a list of outputs, got {type(tensor).__name__}"
+                )
+            if tuple(tensor.shape) != shape:
+                raise ValueError(f"y has shape {tuple(tensor.shape)}, expected {shape}")
             if tensor.is_floating_point() or tensor.is_complex() or tensor.dtype == torch.bool:
                 raise ValueError(f"y must hold whole numbers, got {tensor.dtype}")
             if tensor.device != main.device:
@@ -234,6 +264,10 @@ class Kind:
         """Raise ValueError where a gold label is out of range; looks at the values."""
         raise NotImplementedError
 
+    def conflict(self, y: Tensors, example: int, n: int) -> str:
+        """Return why no output of an example of length n agrees with y."""
+        return "a part of it scores -inf"
+
     def allowed(self, y: Tensors, scores: Tensors, lengths: torch.Tensor) -> torch.Tensor:
         """Return which parts of the main block an output may have that y does not exclude."""
         raise NotImplementedError
@@ -241,6 +275,20 @@ class Kind:
     def clamped(self, scores: Tensors, lengths: torch.Tensor, y: Tensors) -> torch.Tensor:
         """Return the main block, −∞ where y excludes a part."""
         return torch.where(self.allowed(y, scores, lengths), scores[0], float("-inf"))
+
+    def centred(self, scores: Tensors, parts: Tensors) -> Tensors:
+        """Return scores of each example that give the same distribution, near 0 where p is large.
+
+        A block is shifted where every output has the same number of its parts.
+        """
+        return [
+            self._shifted(name, block.expand_as(p), p)
+            for name, block, p in zip(self.names, scores, parts, strict=True)
+        ]
+
+    def _shifted(self, name: str, block: torch.Tensor, p: torch.Tensor) -> torch.Tensor:
+        """Return one block, shifted."""
+        return block
 
     def costs(
         self, y: Tensors, table: torch.Tensor | None, scores: Tensors, lengths: torch.Tensor
@@ -254,9 +302,38 @@ def on_gpu(x: torch.Tensor) -> bool:
     return x.is_cuda
 
 
+def less_mean(
+    block: torch.Tensor,
+    p: torch.Tensor,
+    axes: tuple[int, ...],
+    size: torch.Tensor | float = 1.0,
+) -> torch.Tensor:
+    """Return a block less its mean under p over these axes; parts of other sizes than 1 less more.
+
+    What p gives nothing, −∞ included, does not count.
+    """
+    used = torch.where(p > 0, block, 0.0) * p
+    mean = used.sum(dim=axes, keepdim=True) / (p * size).sum(dim=axes, keepdim=True).clamp(min=1e-9)
+    return block - mean * size
+
+
 def lengths_to_mask(lengths: torch.Tensor, size: int) -> torch.Tensor:
     """Return (B, size): whether a position is within the length."""
     return torch.arange(size, device=lengths.device)[None, :] < lengths[:, None]
+
+
+def fill_row(row: Any, labels: Any, n: int, example: int, what: str = "labels") -> None:
+    """Write the n labels of an example, unknown ones None, into a row of an array.
+
+    ValueError where there are more or fewer of them, or they are not whole numbers.
+    """
+    if len(labels) != n:
+        raise ValueError(f"example {example}: y has {len(labels)} {what}, expected {n}")
+    if not isinstance(labels, np.ndarray):
+        labels = np.array([IGNORE if k is None else k for k in labels])
+    if labels.dtype.kind not in "iu" or labels.ndim != 1:
+        raise ValueError(f"example {example}: y must hold whole numbers, or None")
+    row[:n] = labels
 
 
 def say_once(what: str) -> None:

@@ -13,7 +13,7 @@ from ... import _core
 from ...structures import Chain
 from ...structures.base import Structure
 from ...structures.threads import n_threads
-from .base import IGNORE, Tensors
+from .base import IGNORE, Tensors, fill_row, less_mean
 from .label_pairs import LabelPairKind
 
 __all__ = ["ChainKind", "position_costs"]
@@ -28,13 +28,14 @@ class ChainKind(LabelPairKind):
     The latter may have the axis of the batch; transitions those of batch and position.
     """
 
+    word = "chain"
     main = "label"
     structure: Chain
 
     @classmethod
-    def key(cls, structure: Structure) -> Any:
+    def key(cls, structure: Structure) -> str:
         assert isinstance(structure, Chain)
-        return ("chain", structure.order)
+        return f"{cls.word}:{structure.order}"
 
     @classmethod
     def rank(cls, structure: Structure, name: str, rank: int) -> bool:
@@ -157,10 +158,8 @@ class ChainKind(LabelPairKind):
 
     def pack(self, outputs: Sequence[Any], scores: Tensors, lengths: torch.Tensor) -> Tensors:
         y = np.full(scores[0].shape[:2], IGNORE, dtype=np.int64)
-        for row, labels in zip(y, outputs, strict=True):
-            if len(labels) > len(row):
-                raise ValueError(f"y has {len(labels)} labels, the scores {len(row)} positions")
-            row[: len(labels)] = [IGNORE if k is None else k for k in labels]
+        for b, (labels, n) in enumerate(zip(outputs, lengths.tolist(), strict=True)):
+            fill_row(y[b], labels, n, b)
         return [torch.from_numpy(y)]
 
     def unpack(self, y: Tensors, lengths: torch.Tensor) -> list[Any]:
@@ -172,17 +171,21 @@ class ChainKind(LabelPairKind):
 
     def check_labels(self, y: Tensors, scores: dict[str, torch.Tensor], inside: Any) -> None:
         K = scores["label"].shape[2]
-        if bool(((y[0] >= K) & inside).any()):
+        if bool((((y[0] >= K) | ((y[0] < 0) & (y[0] != IGNORE))) & inside).any()):
             raise ValueError(f"y has labels beyond 0..{K - 1}; unknown ones are {IGNORE}")
 
     def allowed(self, y: Tensors, scores: Tensors, lengths: torch.Tensor) -> torch.Tensor:
         labels = torch.arange(scores[0].shape[2], device=y[0].device)
-        return (y[0][:, :, None] < 0) | (y[0][:, :, None] == labels)
+        return (y[0][:, :, None] == IGNORE) | (y[0][:, :, None] == labels)
 
     def costs(
         self, y: Tensors, table: torch.Tensor | None, scores: Tensors, lengths: torch.Tensor
     ) -> tuple[torch.Tensor, torch.Tensor | None]:
         return position_costs(y[0], table, scores[0].shape[2]), None
+
+    def _shifted(self, name: str, block: torch.Tensor, p: torch.Tensor) -> torch.Tensor:
+        one = 1 if name == "label" else self._rank(self.structure, name)
+        return less_mean(block, p, tuple(range(-one, 0)))
 
     def encode(self, y: torch.Tensor, scores: Tensors, dtype: torch.dtype) -> Tensors:
         """Return the counts of outputs' parts by block; labels below 0 have none."""

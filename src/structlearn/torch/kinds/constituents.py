@@ -11,7 +11,7 @@ import torch
 
 from ...structures import Constituency
 from ...structures.base import Structure
-from .base import IGNORE, UNUSED, Kind, Tensors
+from .base import IGNORE, UNUSED, Kind, Tensors, less_mean
 
 __all__ = ["ConstituentKind"]
 
@@ -23,12 +23,9 @@ class ConstituentKind(Kind):
     where the tree has no span, −100 for padding.
     """
 
+    word = "constituents"
     main = "span"
     structure: Constituency
-
-    @classmethod
-    def key(cls, structure: Structure) -> Any:
-        return ("constituents",)
 
     @classmethod
     def rank(cls, structure: Structure, name: str, rank: int) -> bool:
@@ -43,6 +40,9 @@ class ConstituentKind(Kind):
             raise ValueError(
                 f"span has shape {shape}, expected ({shape[0]}, {shape[1]}, {shape[1] + 1}, labels)"
             )
+
+    def places(self, lengths: torch.Tensor) -> torch.Tensor:
+        return lengths * (lengths + 1)
 
     def cut(self, name: str, block: Any, n: int) -> Any:
         return block[:n, : n + 1]
@@ -93,19 +93,21 @@ class ConstituentKind(Kind):
         return [tuple(scores[0].shape[:3])]
 
     def pack(self, outputs: Sequence[Any], scores: Tensors, lengths: torch.Tensor) -> Tensors:
-        shape = scores[0].shape
-        chart = np.full(shape[:3], IGNORE, dtype=np.int64)
+        chart = np.full(scores[0].shape[:3], IGNORE, dtype=np.int64)
         for b, (spans, n) in enumerate(zip(outputs, lengths.tolist(), strict=True)):
             end = max((end for _, end, _ in spans), default=0)
             if end > n:
-                raise ValueError(f"y has a tree over {end} words, the sentence has {n}")
-            R = max([shape[3], *(k + 1 for _, _, k in spans if k is not None)])
-            known = [(i, j, k if k is not None else 1) for i, j, k in spans]
-            counts = self.structure.encode(known, span=np.zeros((n, n + 1, max(R, 2))))["span"]
-            labels = np.where(counts.any(axis=2), counts.argmax(axis=2), UNUSED)
+                raise ValueError(
+                    f"example {b}: y has a tree over {end} words, the sentence has {n}"
+                )
+            if any(k is not None and k < 0 for _, _, k in spans):
+                raise ValueError(f"example {b}: y has a label below 0; unknown is None")
+            # The spans of the tree, those without a label included.
+            named = [(i, j, 1) for i, j, _ in spans]
+            counts = self.structure.encode(named, span=np.zeros((n, n + 1, 2)))["span"]
+            labels = np.where(counts.any(axis=2), 0, UNUSED)
             for i, j, k in spans:
-                if k is None:
-                    labels[i, j] = IGNORE
+                labels[i, j] = IGNORE if k is None else k
             upper = np.arange(n)[:, None] < np.arange(n + 1)
             chart[b, :n, : n + 1] = np.where(upper, labels, IGNORE)
         return [torch.from_numpy(chart)]
@@ -124,12 +126,19 @@ class ConstituentKind(Kind):
 
     def check_labels(self, y: Tensors, scores: dict[str, torch.Tensor], inside: Any) -> None:
         R = scores["span"].shape[3]
-        if bool(((y[0] >= R) & self._inside(inside.sum(dim=1), y[0].shape[1])).any()):
-            raise ValueError(f"y has labels beyond 0..{R - 1}")
+        wrong = (y[0] >= R) | ((y[0] < UNUSED) & (y[0] != IGNORE))
+        if bool((wrong & self._inside(inside.sum(dim=1), y[0].shape[1])).any()):
+            raise ValueError(f"y has labels beyond 0..{R - 1}; −1 is no span, {IGNORE} unknown")
+
+    def conflict(self, y: Tensors, example: int, n: int) -> str:
+        return "a part of it scores -inf, or its spans are not those of one binary tree"
 
     def allowed(self, y: Tensors, scores: Tensors, lengths: torch.Tensor) -> torch.Tensor:
         labels = torch.arange(scores[0].shape[3], device=y[0].device)
         return (y[0] == IGNORE)[..., None] | (y[0][..., None] == labels)
+
+    def _shifted(self, name: str, block: torch.Tensor, p: torch.Tensor) -> torch.Tensor:
+        return less_mean(block, p, (1, 2, 3))
 
     def costs(
         self, y: Tensors, table: torch.Tensor | None, scores: Tensors, lengths: torch.Tensor

@@ -11,7 +11,7 @@ import torch
 
 from ...structures import Arborescence
 from ...structures.base import Structure
-from .base import IGNORE, Kind, Tensors
+from .base import IGNORE, Kind, Tensors, fill_row, less_mean
 
 __all__ = ["DependencyKind"]
 
@@ -23,13 +23,14 @@ class DependencyKind(Kind):
     are numbers of words.
     """
 
+    word = "dependencies"
     main = "arc"
     structure: Arborescence
 
     @classmethod
-    def key(cls, structure: Structure) -> Any:
+    def key(cls, structure: Structure) -> str:
         assert isinstance(structure, Arborescence)
-        return ("dependencies", structure.projective, structure.single_root)
+        return f"{cls.word}:{int(structure.projective)}:{int(structure.single_root)}"
 
     @classmethod
     def rank(cls, structure: Structure, name: str, rank: int) -> bool:
@@ -117,14 +118,12 @@ class DependencyKind(Kind):
     def pack(self, outputs: Sequence[Any], scores: Tensors, lengths: torch.Tensor) -> Tensors:
         shapes = self.output_shapes(scores)
         found = [np.full(shape, IGNORE, dtype=np.int64) for shape in shapes]
-        for b, y in enumerate(outputs):
+        for b, (y, n) in enumerate(zip(outputs, lengths.tolist(), strict=True)):
             rows = (y,) if len(shapes) == 1 else y
             if len(rows) != len(shapes):
                 raise ValueError("y must be (heads, labels) for each example of labelled arcs")
             for tensor, row in zip(found, rows, strict=True):
-                if len(row) > tensor.shape[1]:
-                    raise ValueError(f"y has {len(row)} words, the scores {tensor.shape[1]}")
-                tensor[b, : len(row)] = [IGNORE if k is None else k for k in row]
+                fill_row(tensor[b], row, n, b, "words")
         return [torch.from_numpy(tensor) for tensor in found]
 
     def unpack(self, y: Tensors, lengths: torch.Tensor) -> list[Any]:
@@ -140,10 +139,35 @@ class DependencyKind(Kind):
 
     def check_labels(self, y: Tensors, scores: dict[str, torch.Tensor], inside: Any) -> None:
         longest = inside.sum(dim=1, keepdim=True)
-        if bool(((y[0] > longest) & inside).any()):
-            raise ValueError("y has heads beyond the words of their sentence")
-        if len(y) == 2 and bool(((y[1] >= scores["arc"].shape[3]) & inside).any()):
-            raise ValueError(f"y has labels beyond 0..{scores['arc'].shape[3] - 1}")
+        below = [(row < 0) & (row != IGNORE) for row in y]
+        if bool((((y[0] > longest) | below[0]) & inside).any()):
+            raise ValueError(
+                f"y has heads beyond the words of their sentence; unknown ones are {IGNORE}"
+            )
+        if len(y) == 2:
+            R = scores["arc"].shape[3]
+            if bool((((y[1] >= R) | below[1]) & inside).any()):
+                raise ValueError(f"y has labels beyond 0..{R - 1}; unknown ones are {IGNORE}")
+
+    def conflict(self, y: Tensors, example: int, n: int) -> str:
+        heads = [0, *y[0][example, :n].tolist()]
+        for word in range(1, n + 1):
+            at = heads[word]
+            for _ in range(n):
+                if at == word:
+                    return f"its heads form a cycle through word {word}"
+                at = heads[at] if at > 0 else at
+        arcs = [(min(h, m), max(h, m)) for m, h in enumerate(heads) if m and h >= 0]
+        roots = [m for m, h in enumerate(heads) if m and h == 0]
+        if self.structure.single_root and len(roots) > 1:
+            return f"words {roots[0]} and {roots[1]} both have the root as their head"
+        if self.structure.single_root and not roots and IGNORE not in heads:
+            return "no word has the root as its head"
+        if self.structure.projective:
+            for a, b in arcs:
+                if any(a < c < b < d for c, d in arcs):
+                    return f"its arcs cross: one is between {a} and {b}"
+        return super().conflict(y, example, n)
 
     def _right_heads(self, y: Tensors, N: int) -> torch.Tensor:
         """Return (B, N, N): where the gold arcs are."""
@@ -153,13 +177,18 @@ class DependencyKind(Kind):
 
     def allowed(self, y: Tensors, scores: Tensors, lengths: torch.Tensor) -> torch.Tensor:
         N = scores[0].shape[1]
-        unknown = torch.nn.functional.pad(y[0] < 0, (1, 0))[:, None, :]
+        unknown = torch.nn.functional.pad(y[0] == IGNORE, (1, 0))[:, None, :]
         heads = self._right_heads(y, N) | unknown
         if len(y) == 1:
             return heads
         labels = torch.arange(scores[0].shape[3], device=y[1].device)
-        fits = (y[1][:, :, None] < 0) | (y[1][:, :, None] == labels)
+        fits = (y[1][:, :, None] == IGNORE) | (y[1][:, :, None] == labels)
         return heads[..., None] & torch.nn.functional.pad(fits, (0, 0, 1, 0))[:, None]
+
+    def _shifted(self, name: str, block: torch.Tensor, p: torch.Tensor) -> torch.Tensor:
+        if name != "arc":
+            return block
+        return less_mean(block, p, (1,) if block.dim() == 3 else (1, 3))
 
     def costs(
         self, y: Tensors, table: torch.Tensor | None, scores: Tensors, lengths: torch.Tensor

@@ -11,7 +11,7 @@ import torch
 
 from ...structures import SemiMarkov
 from ...structures.base import Structure
-from .base import IGNORE, UNUSED, Tensors, lengths_to_mask
+from .base import IGNORE, UNUSED, Tensors, lengths_to_mask, less_mean
 from .chain import position_costs
 from .label_pairs import LabelPairKind
 
@@ -24,13 +24,14 @@ class SegmentKind(LabelPairKind):
     Outputs are (B, L): the label where a segment starts, −1 inside of segments, −100 for padding.
     """
 
+    word = "segments"
     main = "segment"
     structure: SemiMarkov
 
     @classmethod
-    def key(cls, structure: Structure) -> Any:
+    def key(cls, structure: Structure) -> str:
         assert isinstance(structure, SemiMarkov)
-        return ("segments", structure.max_length)
+        return f"{cls.word}:{structure.max_length}"
 
     @classmethod
     def rank(cls, structure: Structure, name: str, rank: int) -> bool:
@@ -132,14 +133,21 @@ class SegmentKind(LabelPairKind):
 
     def pack(self, outputs: Sequence[Any], scores: Tensors, lengths: torch.Tensor) -> Tensors:
         y = np.full(scores[0].shape[:2], IGNORE, dtype=np.int64)
-        for row, segments in zip(y, outputs, strict=True):
+        for b, (segments, n) in enumerate(zip(outputs, lengths.tolist(), strict=True)):
+            at = 0
             for start, end, label in segments:
-                if not 0 <= start < end <= len(row):
+                if start != at or not start < end <= n:
                     raise ValueError(
-                        f"y has the segment {(start, end, label)} of {len(row)} places"
+                        f"example {b}: y has the segment {(start, end, label)}, expected one that "
+                        f"starts at {at} and ends within {n} positions"
                     )
-                row[start:end] = UNUSED
-                row[start] = IGNORE if label is None else label
+                if label is not None and label < 0:
+                    raise ValueError(f"example {b}: y has the label {label}; unknown is None")
+                y[b, start:end] = UNUSED
+                y[b, start] = IGNORE if label is None else label
+                at = end
+            if at != n:
+                raise ValueError(f"example {b}: y has segments up to {at} of {n} positions")
         return [torch.from_numpy(y)]
 
     def unpack(self, y: Tensors, lengths: torch.Tensor) -> list[Any]:
@@ -154,10 +162,21 @@ class SegmentKind(LabelPairKind):
 
     def check_labels(self, y: Tensors, scores: dict[str, torch.Tensor], inside: Any) -> None:
         K = scores["segment"].shape[3]
-        if bool(((y[0] >= K) & inside).any()):
-            raise ValueError(f"y has labels beyond 0..{K - 1}; −1 is inside of a segment")
+        below = (y[0] < UNUSED) & (y[0] != IGNORE)
+        if bool((((y[0] >= K) | below) & inside).any()):
+            raise ValueError(
+                f"y has labels beyond 0..{K - 1}; −1 is inside of a segment, {IGNORE} unknown"
+            )
         if bool((y[0][:, 0] == UNUSED).any()):
             raise ValueError("y begins inside of a segment: position 0 is −1")
+
+    def conflict(self, y: Tensors, example: int, n: int) -> str:
+        inside = 0
+        for label in y[0][example, :n].tolist():
+            inside = inside + 1 if label == UNUSED else 0
+            if inside == self.structure.max_length:
+                return f"it has a segment longer than max_length, {inside}"
+        return super().conflict(y, example, n)
 
     def allowed(self, y: Tensors, scores: Tensors, lengths: torch.Tensor) -> torch.Tensor:
         _B, L, M, K = scores[0].shape
@@ -174,6 +193,14 @@ class SegmentKind(LabelPairKind):
         inside = inside & (torch.arange(L + 1, device=row.device) < lengths[:, None])
         fits = none_within & ~inside[:, stop] & (end <= lengths[:, None, None])
         return start[:, :, None, :] & fits[:, :, :, None]
+
+    def _shifted(self, name: str, block: torch.Tensor, p: torch.Tensor) -> torch.Tensor:
+        if name == "transition":  # as many as there are segments
+            return block
+        if name != "segment":
+            return less_mean(block, p, (-1,))
+        size = torch.arange(1.0, block.shape[2] + 1, dtype=block.dtype, device=block.device)
+        return less_mean(block, p, (1, 2, 3), size[:, None])
 
     def costs(
         self, y: Tensors, table: torch.Tensor | None, scores: Tensors, lengths: torch.Tensor

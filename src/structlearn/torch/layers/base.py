@@ -8,6 +8,7 @@ from typing import Any
 
 import torch
 
+from ...losses.costs import as_cost
 from ...structures.base import Structure
 from ...structures.checks import check_temperature
 from .. import functions
@@ -40,8 +41,10 @@ class CRFLayer(torch.nn.Module):
     ) -> None:
         super().__init__()
         check_temperature(temperature)
-        if not math.isfinite(margin) or margin < 0:
+        if not 0 <= margin < math.inf:
             raise ValueError(f"margin must be a finite number >= 0, got {margin!r}")
+        if isinstance(cost, str):
+            as_cost(cost)  # an error where there is none of this name
         self.structure = structure
         self.margin = float(margin)
         self.temperature = float(temperature)

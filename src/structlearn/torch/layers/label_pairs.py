@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Any
 
+import numpy as np
+
 import torch
 
 from ...structures.base import Structure
@@ -35,8 +37,13 @@ class LabelPairLayer(CRFLayer):
         **loss: Any,
     ) -> None:
         super().__init__(structure, **loss)
-        if not isinstance(n_labels, int) or isinstance(n_labels, bool) or n_labels < 1:
+        if (
+            not isinstance(n_labels, (int, np.integer))
+            or isinstance(n_labels, bool)
+            or n_labels < 1
+        ):
             raise ValueError(f"n_labels must be a whole number >= 1, got {n_labels!r}")
+        n_labels = int(n_labels)
         if labels is not None and len(labels) != n_labels:
             raise ValueError(f"there are {len(labels)} labels, n_labels is {n_labels}")
         if scheme is not None and labels is None:
@@ -91,6 +98,8 @@ def _forbid(
 ) -> None:
     """Mark what a table or a list of pairs forbids."""
     K = len(first)
+    if isinstance(forbid, np.ndarray) and forbid.dtype == bool:
+        forbid = torch.from_numpy(forbid)
     if isinstance(forbid, torch.Tensor):
         if tuple(forbid.shape) != (K, K) or forbid.dtype != torch.bool:
             raise ValueError(
@@ -105,8 +114,8 @@ def _forbid(
     def index(label: Any) -> int:
         if isinstance(label, str) and labels is not None and label in labels:
             return list(labels).index(label)
-        if isinstance(label, int) and 0 <= label < K:
-            return label
+        if isinstance(label, (int, np.integer)) and 0 <= label < K:
+            return int(label)
         raise ValueError(f"forbid names {label!r}, which is no label; there are {K}")
 
     for pair in forbid:

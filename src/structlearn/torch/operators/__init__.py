@@ -1,7 +1,7 @@
 """The operators that PyTorch sees: ``infer``, its curvature, ``loss`` and ``argmax``.
 
-Each takes the blocks of scores as a list, the lengths, and the number of a kind
-(:func:`~structlearn.torch.kinds.kind_number`). On the CPU the core computes; on CUDA kernels do, or
+Each takes the blocks of scores as a list, the lengths, and the name of a kind
+(:func:`~structlearn.torch.kinds.named_kind`). On the CPU the core computes; on CUDA kernels do, or
 the core where there is none. Shapes of results are known without computing, so that
 ``torch.compile`` and CUDA graphs go through.
 
@@ -15,48 +15,43 @@ from typing import Any
 
 import torch
 
-from ..kinds import Tensors, numbered_kind
-from . import compute, gradients
+from ..kinds import Tensors, named_kind
+from . import compute, gradients, transforms
 from .compute import check_values, one_type, part_type
 from .curvature import curvature
+from .entropies import entropy
+from .transforms import refuse_transforms
 
-__all__ = ["argmax", "check_values", "infer", "loss"]
+__all__ = ["argmax", "check_values", "entropy", "infer", "loss", "refuse_transforms"]
 
 _LIBRARY = torch.library.Library("structlearn", "DEF")
-_LIBRARY.define("infer(Tensor[] scores, Tensor lengths, int kind, float temperature) -> Tensor[]")
+_LIBRARY.define("infer(Tensor[] scores, Tensor lengths, str kind, float temperature) -> Tensor[]")
 _LIBRARY.define(
-    "curvature(Tensor[] scores, Tensor lengths, int kind, float temperature, Tensor[] directions)"
+    "curvature(Tensor[] scores, Tensor lengths, str kind, float temperature, Tensor[] directions)"
     " -> Tensor[]"
 )
 _LIBRARY.define(
     "loss(Tensor[] scores, Tensor lengths, Tensor[] y, Tensor? table, Tensor? cost, "
-    "Tensor? constant, int kind, float margin, float temperature) -> Tensor[]"
+    "Tensor? constant, str kind, float margin, float temperature) -> Tensor[]"
 )
-_LIBRARY.define("argmax(Tensor[] scores, Tensor lengths, int kind) -> Tensor[]")
+_LIBRARY.define("argmax(Tensor[] scores, Tensor lengths, str kind) -> Tensor[]")
 
 
-def _like_parts(scores: Tensors, kind: int) -> Tensors:
+def _like_parts(scores: Tensors, kind: str) -> Tensors:
     dtype = part_type(one_type(scores))
     return [
-        scores[0].new_empty(shape, dtype=dtype) for shape in numbered_kind(kind).part_shapes(scores)
+        scores[0].new_empty(shape, dtype=dtype) for shape in named_kind(kind).part_shapes(scores)
     ]
 
 
-def _fake_values(scores: Tensors, kind: int) -> Tensors:
+def _fake_values(scores: Tensors, kind: str) -> Tensors:
     value = scores[0].new_empty(scores[0].shape[0], dtype=torch.float64)
     return [value, *_like_parts(scores, kind)]
 
 
-def _fake_losses(scores: Tensors, kind: int) -> Tensors:
+def _fake_losses(scores: Tensors, kind: str) -> Tensors:
     parts = _like_parts(scores, kind)
     return [parts[0].new_empty(scores[0].shape[0]), *parts]
-
-
-def _no_vmap(*_: Any) -> Any:
-    raise NotImplementedError(
-        "the operators of structlearn work on a batch already and cannot be vmapped: "
-        "fold the mapped axis into the first one"
-    )
 
 
 def _register() -> None:
@@ -69,7 +64,7 @@ def _register() -> None:
     for name, function in implementations.items():
         for device in ("CPU", "CUDA"):
             _LIBRARY.impl(name, function, device)
-        torch.library.register_vmap(f"structlearn::{name}", _no_vmap, lib=_LIBRARY)
+        torch.library.register_vmap(f"structlearn::{name}", transforms.no_vmap, lib=_LIBRARY)
     fakes: dict[str, Any] = {
         "infer": lambda scores, lengths, kind, temperature: _fake_values(scores, kind),
         "curvature": lambda scores, lengths, kind, *rest: _like_parts(scores, kind),
@@ -88,16 +83,23 @@ def _register() -> None:
         )
 
 
-def _fake_argmax(scores: Tensors, lengths: torch.Tensor, kind: int) -> Tensors:
+def _fake_argmax(scores: Tensors, lengths: torch.Tensor, kind: str) -> Tensors:
     value = scores[0].new_empty(scores[0].shape[0], dtype=torch.float64)
-    shapes = numbered_kind(kind).output_shapes(scores)
+    shapes = named_kind(kind).output_shapes(scores)
     return [value, *(scores[0].new_empty(shape, dtype=torch.int64) for shape in shapes)]
 
 
 _register()
 
-infer = torch.ops.structlearn.infer
 argmax = torch.ops.structlearn.argmax
+
+
+def infer(scores: Tensors, lengths: torch.Tensor, kind: str, temperature: float) -> Tensors:
+    """Return the value of each example, in float64, and its gradient by block."""
+    if transforms.transformed():
+        return transforms.infer(scores, lengths, kind, temperature)
+    found: Tensors = torch.ops.structlearn.infer(scores, lengths, kind, temperature)
+    return found
 
 
 def loss(
@@ -107,21 +109,18 @@ def loss(
     table: torch.Tensor | None,
     cost: torch.Tensor | None,
     constant: torch.Tensor | None,
-    kind: int,
+    kind: str,
     margin: float,
     temperature: float,
     dtype: torch.dtype,
 ) -> torch.Tensor:
     """Return the loss of each example."""
     rest = (lengths, y, table, cost, constant, kind, margin, temperature)
+    if transforms.transformed():
+        return transforms.loss(scores, *rest).to(dtype)
     plain = all(type(t) in (torch.Tensor, torch.nn.Parameter) for t in scores)
-    if plain and not torch.compiler.is_compiling() and not _transformed():
+    if plain and not torch.compiler.is_compiling():
         found: torch.Tensor = gradients.EagerLoss.apply(dtype, rest, *scores)
         return found
     value: torch.Tensor = torch.ops.structlearn.loss(scores, *rest)[0]
     return value.to(dtype)
-
-
-def _transformed() -> bool:
-    """Tell whether a transform of :mod:`torch.func` is at work."""
-    return torch._C._are_functorch_transforms_active()

@@ -9,13 +9,23 @@ from ..kinds import (
     Kind,
     Tensors,
     lengths_to_mask,
-    numbered_kind,
+    named_kind,
     on_gpu,
     say_once,
 )
 from ..kinds.chain import ChainKind
 
-__all__ = ["argmax", "check_values", "infer", "loss", "one_type", "part_type", "values"]
+__all__ = [
+    "argmax",
+    "check_values",
+    "infer",
+    "look",
+    "loss",
+    "one_type",
+    "part_type",
+    "raised",
+    "values",
+]
 
 
 def part_type(scores: Tensors) -> torch.dtype:
@@ -58,7 +68,7 @@ def check_values(kind: Kind, scores: Tensors, lengths: torch.Tensor) -> None:
         raise ValueError(f"lengths must be within 1..{longest}: example {b} has {int(lengths[b])}")
 
 
-def _look(kind: Kind, scores: Tensors, lengths: torch.Tensor, y: Tensors | None = None) -> None:
+def look(kind: Kind, scores: Tensors, lengths: torch.Tensor, y: Tensors | None = None) -> None:
     """Check values: on the CPU always; on CUDA, where it means to wait, in anomaly mode."""
     if on_gpu(scores[0]) and not torch.is_anomaly_enabled():
         return
@@ -72,10 +82,10 @@ def _look(kind: Kind, scores: Tensors, lengths: torch.Tensor, y: Tensors | None 
         kind.check_labels(y, dict(zip(kind.names, scores, strict=True)), inside)
 
 
-def infer(scores: Tensors, lengths: torch.Tensor, kind: int, temperature: float) -> Tensors:
+def infer(scores: Tensors, lengths: torch.Tensor, kind: str, temperature: float) -> Tensors:
     """Return the value of each example, and its gradient by block."""
-    which, scores = numbered_kind(kind), one_type(scores)
-    _look(which, scores, lengths)
+    which, scores = named_kind(kind), one_type(scores)
+    look(which, scores, lengths)
     value, parts = values(which, scores, lengths, temperature)
     return [value, *parts]
 
@@ -87,7 +97,7 @@ def loss(
     table: torch.Tensor | None,
     cost: torch.Tensor | None,
     constant: torch.Tensor | None,
-    kind: int,
+    kind: str,
     margin: float,
     temperature: float,
 ) -> Tensors:
@@ -95,30 +105,45 @@ def loss(
 
     All in the type of the gradients.
     """
-    which, scores = numbered_kind(kind), one_type(scores)
-    _look(which, scores, lengths, y)
+    which, scores = named_kind(kind), one_type(scores)
+    look(which, scores, lengths, y)
     main = scores[0]
     kernel = on_gpu(main) and which.has_kernel(scores, temperature)
     chain = which if isinstance(which, ChainKind) else None
     if chain and kernel and cost is None and temperature > 0:
         value, parts = chain.fused_loss(scores, lengths, y[0], table, margin, temperature)
         return [value, *parts]
-    raised = main
-    if margin:
-        wide = torch.promote_types(main.dtype, torch.float32)
-        if cost is None:
-            cost, constant = which.costs(y, table, scores, lengths)
-        raised = main.to(wide) + (margin * cost).to(wide)
+    worse, constant = raised(which, scores, lengths, y, table, cost, constant, margin)
     if kernel:
-        value, parts = which.loss_kernel(raised, scores, lengths, y, temperature)
+        value, parts = which.loss_kernel(worse, scores, lengths, y, temperature)
     else:
         found = None
         if chain and not on_gpu(main):
-            found = chain.core_loss(raised, scores, lengths, y[0], temperature)
-        value, parts = found or _less_gold(which, raised, scores, lengths, y, temperature)
-    if margin and constant is not None:
+            found = chain.core_loss(worse, scores, lengths, y[0], temperature)
+        value, parts = found or _less_gold(which, worse, scores, lengths, y, temperature)
+    if constant is not None:
         value = value + margin * constant
     return [value.to(parts[0].dtype), *parts]
+
+
+def raised(
+    kind: Kind,
+    scores: Tensors,
+    lengths: torch.Tensor,
+    y: Tensors,
+    table: torch.Tensor | None,
+    cost: torch.Tensor | None,
+    constant: torch.Tensor | None,
+    margin: float,
+) -> tuple[torch.Tensor, torch.Tensor | None]:
+    """Return θ + γc of the main block, and c₀ where there is one."""
+    main = scores[0]
+    if not margin:
+        return main, None
+    if cost is None:
+        cost, constant = kind.costs(y, table, scores, lengths)
+    wide = torch.promote_types(main.dtype, torch.float32)
+    return main.to(wide) + (margin * cost).to(wide), constant
 
 
 def _less_gold(
@@ -137,16 +162,17 @@ def _less_gold(
         )
     except InfeasibleError as error:
         example = str(error).partition(":")[0]
+        b = int(example.rpartition(" ")[2])
         raise InfeasibleError(
-            f"{example}: the gold output is forbidden: a part of it scores -inf"
+            f"{example}: the gold output is forbidden: {kind.conflict(y, b, int(lengths[b]))}"
         ) from error
     return value - gold, [p - q for p, q in zip(parts, counts, strict=True)]
 
 
-def argmax(scores: Tensors, lengths: torch.Tensor, kind: int) -> Tensors:
+def argmax(scores: Tensors, lengths: torch.Tensor, kind: str) -> Tensors:
     """Return the value of the best output of each example, and these outputs."""
-    which, scores = numbered_kind(kind), one_type(scores)
-    _look(which, scores, lengths)
+    which, scores = named_kind(kind), one_type(scores)
+    look(which, scores, lengths)
     if on_gpu(scores[0]):
         if which.has_argmax_kernel(scores):
             value, y = which.argmax_kernel(scores, lengths)

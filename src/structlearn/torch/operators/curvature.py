@@ -4,25 +4,30 @@ from __future__ import annotations
 
 import torch
 
-from ..kinds import Kind, Tensors, numbered_kind
+from ..kinds import Kind, Tensors, named_kind
 from .compute import one_type, part_type, values
 
 __all__ = ["curvature"]
 
 
 def curvature(
-    scores: Tensors, lengths: torch.Tensor, kind: int, temperature: float, directions: Tensors
+    scores: Tensors, lengths: torch.Tensor, kind: str, temperature: float, directions: Tensors
 ) -> Tensors:
     """Return the derivative of each example's gradients along a direction.
 
-    By a central difference of fourth order in float64. The step changes no output's score by more
-    than a hundredth of the temperature, which leaves ten digits.
+    By a central difference of fourth order in float64. One step for each example changes no
+    output's score by more than a hundredth of the temperature, which leaves ten digits of the
+    largest numbers: where a direction is much larger in some places than elsewhere, the derivatives
+    that come from the small ones have fewer.
     """
-    batch = scores[0].shape[0]
-    shared = numbered_kind(kind)
-    dtype = part_type(one_type(scores))
     if temperature == 0:
-        return [torch.zeros_like(v, dtype=dtype) for v in directions]
+        raise RuntimeError(
+            "at temperature 0 marginals are those of one best output: they have no derivative; "
+            "give a temperature above 0"
+        )
+    batch = scores[0].shape[0]
+    shared = named_kind(kind)
+    dtype = part_type(one_type(scores))
     each = _per_example(shared)
     blocks, lines = [], []
     span = torch.zeros(batch, dtype=torch.float64, device=scores[0].device)

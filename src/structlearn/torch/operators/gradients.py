@@ -6,10 +6,11 @@ from typing import Any
 
 import torch
 
-from ..kinds import Tensors, numbered_kind, on_gpu
+from ..kinds import Tensors, named_kind, on_gpu
 from .compute import loss
 
 __all__ = [
+    "THIRD",
     "EagerLoss",
     "curvature_backward",
     "curvature_setup",
@@ -17,15 +18,17 @@ __all__ = [
     "infer_setup",
     "loss_backward",
     "loss_setup",
+    "scale",
 ]
 
 _SECOND = (
     "the structured loss has first derivatives only; second ones exist for infer, marginals, "
     "log_partition and entropy"
 )
+THIRD = "structures have first and second derivatives, no third ones"
 
 
-def _scale(
+def scale(
     weights: torch.Tensor, parts: Tensors, shared: tuple[bool, ...], types: list[torch.dtype]
 ) -> Tensors:
     """Return the gradients of the blocks: an example's parts times what its value is worth."""
@@ -41,12 +44,12 @@ def _scale(
 
 
 def _gradients(
-    scores: Tensors, kind: int, grad: torch.Tensor | None, parts: Tensors
+    scores: Tensors, kind: str, grad: torch.Tensor | None, parts: Tensors
 ) -> list[torch.Tensor | None]:
     if grad is None:
         return [None] * len(scores)
     types = [block.dtype for block in scores]
-    return [*_scale(grad, parts, numbered_kind(kind).shared, types)]
+    return [*scale(grad, parts, named_kind(kind).shared, types)]
 
 
 def infer_setup(ctx: Any, inputs: Any, output: Any) -> None:
@@ -59,7 +62,7 @@ def infer_setup(ctx: Any, inputs: Any, output: Any) -> None:
 def infer_backward(ctx: Any, grads: Any) -> Any:
     lengths, *saved = ctx.saved_tensors
     scores, parts = list(saved[: ctx.blocks]), list(saved[ctx.blocks :])
-    kind = numbered_kind(ctx.kind)
+    kind = named_kind(ctx.kind)
     found = _gradients(scores, ctx.kind, grads[0], parts)
     if any(g is not None for g in grads[1:]):
         lines = [
@@ -93,7 +96,7 @@ def curvature_setup(ctx: Any, inputs: Any, output: Any) -> None:
 
 
 def curvature_backward(ctx: Any, grads: Any) -> Any:
-    raise RuntimeError("structures have first and second derivatives, no third ones")
+    raise RuntimeError(THIRD)
 
 
 class EagerLoss(torch.autograd.Function):
@@ -103,7 +106,7 @@ class EagerLoss(torch.autograd.Function):
     def forward(ctx: Any, dtype: torch.dtype, rest: tuple[Any, ...], *scores: torch.Tensor) -> Any:
         value, *parts = loss([*scores], *rest)
         ctx.save_for_backward(*parts)
-        ctx.shared = numbered_kind(rest[5]).shared
+        ctx.shared = named_kind(rest[5]).shared
         ctx.types = [block.dtype for block in scores]
         return value.to(dtype)
 
@@ -116,7 +119,7 @@ class EagerLoss(torch.autograd.Function):
             found = weighted_parts(grad, parts, ctx.types)
         else:
             with torch.no_grad():
-                found = _scale(grad, parts, ctx.shared, ctx.types)
+                found = scale(grad, parts, ctx.shared, ctx.types)
         if torch.is_grad_enabled():
             found = _OnlyOnce.apply(*(g.requires_grad_() for g in found))
         return None, None, *found

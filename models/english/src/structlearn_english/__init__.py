@@ -1,0 +1,1 @@
+"""The English pipeline of structlearn: ``structlearn.load("english")``."""

@@ -1,0 +1,108 @@
+"""Commands of pipelines: running text to trees."""
+
+from __future__ import annotations
+
+import os
+import sys
+
+from .shared import refuse
+
+TYPE_CHECKING = False  # importing typing costs more than parsing a sentence
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import Any
+
+__all__ = ["annotate", "evaluate", "inspect", "predict", "train"]
+
+UNIT = "words"
+_ENDINGS = {"conllu": ".conllu", "json": ".jsonl", "html": ".html", "text": ".txt"}
+_OPTIONS = ("confidence", "confusions", "against", "header", "format", "html")
+_NAMES = {
+    "tokens": "Tokens", "sentences": "Sentences", "words": "Words", "upos": "UPOS", "xpos": "XPOS",
+    "ufeats": "UFeats", "alltags": "AllTags", "lemmas": "Lemmas", "uas": "UAS", "las": "LAS",
+}  # fmt: skip
+
+
+def train(o: Any) -> Callable[[], None]:
+    """Learn a pipeline; return what saves it."""
+    from ..tasks.pipeline.pipeline import Pipeline
+
+    parser = {"hash_bits": o.hash_bits, "order": o.order}
+    tags = {"prune": o.prune, **({"n_models": o.n_models} if o.n_models else {})}
+    pipeline = Pipeline(
+        tokeniser=not o.no_tokeniser,
+        tags=tags,
+        parser={name: value for name, value in parser.items() if value is not None} or True,
+        folds=o.folds,
+        checkpoint=o.checkpoint,
+        n_jobs=o.threads,
+        random_state=o.random_state,
+        verbose=0 if o.quiet else 1,
+    )
+    pipeline.fit(o.train, dev=o.dev)
+    return lambda: pipeline.save(o.model, o.precision)
+
+
+def predict(pipeline: Any, o: Any, progress: Any) -> int:
+    """Say which command annotates text."""
+    raise ValueError(
+        f"{o.model} is a pipeline, which reads running text: structlearn annotate {o.model} "
+        f"{o.input}"
+    )
+
+
+def annotate(pipeline: Any, o: Any, progress: Any) -> int:
+    """Write a file of text, or each file of a folder, with what was found in it."""
+    if o.without:
+        pipeline = pipeline.without(*o.without)
+    options = {"format": o.format, "confidence": o.confidence, "progress": progress}
+    if not os.path.isdir(o.input):
+        output = sys.stdout.buffer if o.output in (None, "-") else o.output
+        pipeline.label_file(o.input, output, **options)
+        return 0
+    from ..exceptions import FileError
+
+    if o.output in (None, "-"):
+        raise FileError(o.input, "it is a folder: name one for the results with --output")
+    files = sorted(f for f in os.listdir(o.input) if os.path.isfile(os.path.join(o.input, f)))
+    if not files:
+        raise FileError(o.input, "there are no files in it")
+    os.makedirs(o.output, exist_ok=True)
+    for name in files:
+        bare = os.path.splitext(name.removesuffix(".gz"))[0]
+        target = os.path.join(o.output, bare + _ENDINGS[o.format])
+        pipeline.label_file(os.path.join(o.input, name), target, **options)
+    return 0
+
+
+def evaluate(pipeline: Any, o: Any) -> int:
+    """Print how well the text of a treebank is annotated."""
+    import json
+
+    refuse("a pipeline", o, *_OPTIONS)
+    found = pipeline.evaluate(o.gold, gold_tokens=o.gold_tokens)
+    if o.json:
+        print(json.dumps(found))
+        return 0
+    print(f"{'':10} {'precision':>9} {'recall':>9} {'F1':>9} {'aligned':>9}")
+    for name, shown in _NAMES.items():
+        row = found[name]
+        cells = [row["precision"], row["recall"], row["f1"], row.get("aligned_accuracy")]
+        text = " ".join(f"{'' if c is None else f'{100 * c:.2f}':>9}" for c in cells)
+        print(f"{shown:10} {text}".rstrip())
+    print(f"{found['n_words']} words, {found['words_per_second']:.0f} per second")
+    return 0
+
+
+def inspect(pipeline: Any, o: Any) -> int:
+    """List the stages."""
+    model = pipeline.model_
+    told = model.training
+    print(f"a pipeline: {', '.join(pipeline.stages)}")
+    if "sentences" in told:
+        print(f"trained on {told['sentences']:,} sentences, {told['words']:,} words")
+    for name, part in model.parts.items():
+        size = f"{len(part.labels)} labels"
+        print(f"  {name}: {part.called}, {size}, learner {part.training.get('learner', '?')}")
+    print(f"{len(model.combinations)} combinations of tags")
+    return 0

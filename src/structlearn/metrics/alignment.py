@@ -1,0 +1,263 @@
+"""Scores of annotated text against a treebank, whatever tokens and sentences were found in it.
+
+Tokens and sentences are compared as spans of the characters that are not blank. Words are aligned:
+those of tokens with equal spans one by one, those of multiword tokens by a longest common
+subsequence of their forms. A tag, lemma or head is right where it is that of the aligned gold word.
+Precision is over the words found, recall over the gold ones, as in the CoNLL 2018 shared task
+(Zeman et al. 2018).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+__all__ = ["AlignedWord", "Score", "aligned_scores", "word_alignment"]
+
+#: Features that UFeats counts: those of every language.
+UNIVERSAL = {
+    "Abbr", "Animacy", "Aspect", "Case", "Definite", "Degree", "Evident", "Foreign", "Gender",
+    "Mood", "NumType", "Number", "Person", "Polarity", "Polite", "Poss", "PronType", "Reflex",
+    "Tense", "VerbForm", "Voice",
+}  # fmt: skip
+
+Sentence = Sequence[tuple[str, Sequence[Sequence[str]]]]
+
+
+@dataclass
+class Score:
+    """How many of the gold units were found.
+
+    Attributes
+    ----------
+    correct, gold, system : int
+    aligned : int or None
+        Words that have a counterpart, of scores of words.
+    """
+
+    correct: int
+    gold: int
+    system: int
+    aligned: int | None = None
+
+    @property
+    def precision(self) -> float:
+        """The share of the units found that are right."""
+        return self.correct / self.system if self.system else 0.0
+
+    @property
+    def recall(self) -> float:
+        """The share of the gold units that were found."""
+        return self.correct / self.gold if self.gold else 0.0
+
+    @property
+    def f1(self) -> float:
+        """The harmonic mean of precision and recall."""
+        both = self.gold + self.system
+        return 2 * self.correct / both if both else 0.0
+
+    @property
+    def aligned_accuracy(self) -> float | None:
+        """The share of the aligned words that are right."""
+        if self.aligned is None:
+            return None
+        return self.correct / self.aligned if self.aligned else 0.0
+
+    def as_dict(self) -> dict[str, float | int]:
+        """Return precision, recall, f1 and the counts."""
+        found: dict[str, float | int] = {
+            "precision": self.precision, "recall": self.recall, "f1": self.f1,
+            "correct": self.correct, "gold": self.gold, "system": self.system,
+        }  # fmt: skip
+        if self.aligned_accuracy is not None:
+            found["aligned_accuracy"] = self.aligned_accuracy
+        return found
+
+
+class AlignedWord(NamedTuple):
+    """A word and the characters of its token, [begin, end); ``cells`` are its ten columns."""
+
+    cells: Sequence[str]
+    begin: int
+    end: int
+    shared: bool
+    head: int  # the number of the head among all words, -1: the root
+
+
+class _Text(NamedTuple):
+    characters: str
+    tokens: list[tuple[int, int]]
+    sentences: list[tuple[int, int]]
+    words: list[AlignedWord]
+
+
+def _read(sentences: Sequence[Sentence]) -> _Text:
+    characters: list[str] = []
+    at = 0
+    text = _Text("", [], [], [])
+    for sentence in sentences:
+        begin, first = at, len(text.words)
+        for form, words in sentence:
+            bare = "".join(form.split())
+            characters.append(bare)
+            text.tokens.append((at, at + len(bare)))
+            for cells in words:
+                head = int(cells[6]) if cells[6] != "_" else 0
+                span = (at, at + len(bare))
+                text.words.append(
+                    AlignedWord(cells, *span, len(words) > 1, first + head - 1 if head else -1)
+                )
+            at += len(bare)
+        text.sentences.append((begin, at))
+    return text._replace(characters="".join(characters))
+
+
+def aligned_scores(gold: Sequence[Sentence], system: Sequence[Sentence]) -> dict[str, Score]:
+    """Compare two annotations of one text.
+
+    Parameters
+    ----------
+    gold, system : list of sentences
+        A sentence is a list of tokens: (form, words), a word the ten columns of CoNLL-U.
+
+    Returns
+    -------
+    dict of str to Score
+        tokens, sentences, words, upos, xpos, ufeats, alltags, lemmas, uas, las. ``las`` compares
+        relations without their subtypes, ``ufeats`` the features of all languages; a gold lemma
+        ``_`` is right whatever was found.
+
+    Raises
+    ------
+    ValueError
+        Where the texts differ in more than blanks.
+
+    Examples
+    --------
+    >>> from structlearn.metrics.alignment import aligned_scores
+    >>> word = lambda i, form, head: (str(i), form, "_", "X", "_", "_", str(head), "dep", "_", "_")
+    >>> gold = [[("Fish", [word(1, "Fish", 2)]), ("swim", [word(2, "swim", 0)])]]
+    >>> aligned_scores(gold, [[("Fishswim", [word(1, "Fishswim", 0)])]])["tokens"].f1
+    0.0
+    """
+    ours, theirs = _read(gold), _read(system)
+    if ours.characters != theirs.characters:
+        pairs = zip(ours.characters, theirs.characters, strict=False)
+        shorter = min(len(ours.characters), len(theirs.characters))
+        at = next((i for i, (a, b) in enumerate(pairs) if a != b), shorter)
+        raise ValueError(
+            "the texts differ in more than blanks, first where the gold one has "
+            f"{ours.characters[at : at + 20]!r} and the other {theirs.characters[at : at + 20]!r}"
+        )
+    aligned = word_alignment(ours.words, theirs.words)
+    partner = {s: g for g, s in aligned}
+    partner[-1] = -1
+
+    def spans(one: list[tuple[int, int]], other: list[tuple[int, int]]) -> Score:
+        return Score(len(set(one) & set(other)), len(one), len(other))
+
+    def words(same: Callable[[AlignedWord, AlignedWord], bool]) -> Score:
+        right = sum(same(ours.words[g], theirs.words[s]) for g, s in aligned)
+        return Score(right, len(ours.words), len(theirs.words), len(aligned))
+
+    def equal(column: Callable[[Sequence[str]], Any]) -> Score:
+        return words(lambda g, s: column(g.cells) == column(s.cells))
+
+    def attached(g: AlignedWord, s: AlignedWord) -> bool:
+        return partner.get(s.head, -2) == g.head
+
+    def relation(cells: Sequence[str]) -> str:
+        return cells[7].partition(":")[0]
+
+    def tags(cells: Sequence[str]) -> tuple[str, str, str]:
+        return cells[3], cells[4], universal(cells[5])
+
+    return {
+        "tokens": spans(ours.tokens, theirs.tokens),
+        "sentences": spans(ours.sentences, theirs.sentences),
+        "words": words(lambda g, s: True),
+        "upos": equal(lambda cells: cells[3]),
+        "xpos": equal(lambda cells: cells[4]),
+        "ufeats": equal(lambda cells: universal(cells[5])),
+        "alltags": equal(tags),
+        "lemmas": words(lambda g, s: g.cells[2] in ("_", s.cells[2])),
+        "uas": words(attached),
+        "las": words(lambda g, s: attached(g, s) and relation(g.cells) == relation(s.cells)),
+    }
+
+
+def universal(feats: str) -> str:
+    """Return the features of all languages among those of a word, in alphabetical order."""
+    return "|".join(sorted(f for f in feats.split("|") if f.partition("=")[0] in UNIVERSAL))
+
+
+def word_alignment(
+    gold: Sequence[AlignedWord], system: Sequence[AlignedWord]
+) -> list[tuple[int, int]]:
+    """Return the pairs of numbers of words that are the same, in order. O(n), but for ranges."""
+    pairs: list[tuple[int, int]] = []
+    g = s = 0
+    while g < len(gold) and s < len(system):
+        a, b = gold[g], system[s]
+        if not a.shared and not b.shared:
+            if (a.begin, a.end) == (b.begin, b.end):
+                pairs.append((g, s))
+                g, s = g + 1, s + 1
+            elif a.begin <= b.begin:
+                g += 1
+            else:
+                s += 1
+        elif a.shared and not b.shared and b.begin < a.begin:
+            s += 1
+        elif b.shared and not a.shared and a.begin < b.begin:
+            g += 1
+        else:
+            g_end, s_end = _block(gold, system, g, s)
+            pairs += _common(gold, system, range(g, g_end), range(s, s_end))
+            g, s = g_end, s_end
+    return pairs
+
+
+def _block(
+    gold: Sequence[AlignedWord], system: Sequence[AlignedWord], g: int, s: int
+) -> tuple[int, int]:
+    """Return where a stretch ends that begins with a multiword token: no token crosses its end."""
+    end = gold[g].end if gold[g].shared else system[s].end
+
+    def outside(words: Sequence[AlignedWord], i: int) -> bool:
+        if i >= len(words):
+            return True
+        return words[i].begin >= end if words[i].shared else words[i].end > end
+
+    while not (outside(gold, g) and outside(system, s)):
+        takes_gold = g < len(gold) and (s >= len(system) or gold[g].begin <= system[s].begin)
+        word = gold[g] if takes_gold else system[s]
+        if word.shared:
+            end = max(end, word.end)
+        g, s = (g + 1, s) if takes_gold else (g, s + 1)
+    return g, s
+
+
+def _common(
+    gold: Sequence[AlignedWord], system: Sequence[AlignedWord], rows: range, columns: range
+) -> list[tuple[int, int]]:
+    """Return the longest common subsequence of the forms, as pairs. O(rows × columns)."""
+    a = [gold[i].cells[1].lower() for i in rows]
+    b = [system[j].cells[1].lower() for j in columns]
+    best = [[0] * (len(b) + 1) for _ in range(len(a) + 1)]
+    for i in reversed(range(len(a))):
+        for j in reversed(range(len(b))):
+            skip = max(best[i + 1][j], best[i][j + 1])
+            best[i][j] = 1 + best[i + 1][j + 1] if a[i] == b[j] else skip
+    pairs = []
+    i = j = 0
+    while i < len(a) and j < len(b):
+        if a[i] == b[j]:
+            pairs.append((rows[i], columns[j]))
+            i, j = i + 1, j + 1
+        elif best[i + 1][j] >= best[i][j + 1]:
+            i += 1
+        else:
+            j += 1
+    return pairs

@@ -1,0 +1,65 @@
+"""Why a parser prefers its tree to the runner-up."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from typing import Any
+
+from .model import ConstituencyModel
+from .naming import SpanNames
+
+__all__ = ["explain"]
+
+Spans = list[tuple[int, int, int]]
+
+_PLACES = ("first under", "in the middle under", "last under")
+
+
+def explain(model: ConstituencyModel, words: list[str], tags: list[str]) -> list[dict[str, Any]]:
+    """Return what puts the best tree of a sentence before the second best.
+
+    Returns
+    -------
+    list of dict
+        One, or none where there is no other tree: position (None), label and runner_up (trees),
+        margin, contributions: (name, value), the largest (by its absolute value) first. They are
+        what the features of the spans and splits in which the trees differ, and the pairs of labels
+        above each other, add to the margin. Counted rules have none.
+    """
+    if model.grammar is not None:
+        ranked = model.grammar.kbest(words, tags, 2)
+        contributions = []
+    else:
+        found = model.core.kbest(words, tags, 2)
+        ranked = [(score, model.tree(words, tags, spans)) for score, spans in found]
+        contributions = _contributions(model, words, tags, [spans for _, spans in found])
+    if len(ranked) < 2:
+        return []
+    (score, best), (less, rival) = ranked
+    row: dict[str, Any] = {"position": None, "label": best, "runner_up": rival}
+    return [{**row, "margin": score - less, "contributions": contributions}]
+
+
+def _contributions(
+    model: ConstituencyModel, words: list[str], tags: list[str], trees: list[Spans]
+) -> list[tuple[str, float]]:
+    """Return what adds to the difference of the scores of two trees, the largest first."""
+    if len(trees) < 2:
+        return []
+    labels = ["+".join(chain) for chain in model.labels]
+    symbols = [*labels, *model.tags, "other tag"]
+    names = SpanNames(words, tags, labels)
+    (mine, my_pairs), (theirs, their_pairs) = (model.core.parts(words, tags, t) for t in trees)
+    found: dict[str, float] = defaultdict(float)
+    both = {site[:5] for site in mine} & {site[:5] for site in theirs}
+    for sites, before, sign in ((mine, "", 1.0), (theirs, "runner-up: ", -1.0)):
+        for *where, _, weights in sites:
+            if tuple(where) not in both:
+                for name, weight in zip(names.named(*where), weights, strict=True):
+                    found[before + name] += sign * weight
+    for pairs, sign in ((my_pairs, 1.0), (their_pairs, -1.0)):
+        for place, symbol, parent, weight in pairs:
+            above = "on top" if place == len(_PLACES) else f"{_PLACES[place]} {labels[parent]}"
+            found[f"{symbols[symbol]} {above}"] += sign * weight
+    ranked = sorted(found.items(), key=lambda part: (-abs(part[1]), part[0]))
+    return [(name, value) for name, value in ranked if value]

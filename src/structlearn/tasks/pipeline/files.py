@@ -1,0 +1,121 @@
+"""Files of text, annotated piece by piece."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Callable, Iterator
+
+from ...exceptions import FileError
+from ...text.files import open_bytes
+from .doc import Doc
+
+TYPE_CHECKING = False  # importing typing costs more than labelling a sentence
+if TYPE_CHECKING:
+    from typing import IO, Any
+
+__all__ = ["FORMATS", "text_pieces", "write_annotated"]
+
+FORMATS = ("conllu", "json", "html", "text")
+#: Bytes that are read at a time, and the most that a piece without a blank line has.
+_SIZE, _MOST = 1 << 17, 1 << 20
+
+
+def text_pieces(source: str | os.PathLike[str], size: int = _SIZE) -> Iterator[str]:
+    """Yield a file as texts of about ``size`` bytes that end where a paragraph ends.
+
+    A paragraph of more than a megabyte is torn at a line end or a blank: memory does not depend on
+    the size of the file. The pieces together are the file, but for a byte order mark.
+    """
+    import codecs
+
+    decoder = codecs.getincrementaldecoder("utf-8-sig")()
+    held, n_read = "", 0
+    with open_bytes(source) as file:
+        while block := file.read(size):
+            try:
+                held += decoder.decode(block)
+            except UnicodeDecodeError as error:
+                reason = (
+                    f"not valid UTF-8 after byte {n_read + error.start}: convert the file first"
+                )
+                raise FileError(os.fspath(source), reason) from None
+            n_read += len(block)
+            if "\0" in held:
+                raise FileError(
+                    os.fspath(source), "it has NUL characters: not text, or not in UTF-8 (UTF-16?)"
+                )
+            cut = _paragraph_end(held)
+            if not cut and len(held) > _MOST:
+                cut = max(held.rfind("\n"), held.rfind(" ")) + 1 or len(held)
+            if cut:
+                yield held[:cut]
+                held = held[cut:]
+    try:
+        held += decoder.decode(b"", final=True)
+    except UnicodeDecodeError:
+        raise FileError(os.fspath(source), "not valid UTF-8: the last character is torn") from None
+    if held:
+        yield held
+
+
+def _paragraph_end(text: str) -> int:
+    """Return where the last paragraph that is complete ends: after a blank line; 0: nowhere."""
+    end = len(text)
+    while (end := text.rfind("\n", 0, end)) > 0:
+        before = text.rfind("\n", 0, end)
+        if before >= 0 and not text[before:end].strip():
+            return end + 1
+    return 0
+
+
+def write_annotated(
+    pipeline: Any,
+    source: str | os.PathLike[str],
+    output: IO[bytes],
+    format: str,
+    confidence: bool,
+    progress: Callable[[int], None] | None,
+) -> int:
+    """Annotate a file; return the number of words."""
+    if format not in FORMATS:
+        raise ValueError(f"format must be one of {', '.join(FORMATS)}, got {format!r}")
+    n_words, n_sentences, offset = 0, 0, 0
+    if format == "html":
+        output.write(_page_start(os.fspath(source)).encode())
+    for doc in pipeline.pipe(text_pieces(source), confidence=confidence):
+        output.write(_written(doc, format, n_sentences, offset, confidence).encode())
+        n_words += len(doc.words)
+        n_sentences += len(doc.sentences)
+        offset += len(doc.text)
+        if progress is not None:
+            progress(n_words)
+    if format == "html":
+        output.write(b"</body></html>\n")
+    return n_words
+
+
+def _written(doc: Doc, format: str, before: int, offset: int, confidence: bool) -> str:
+    """Return a piece in a format; sentences and characters are counted over the whole file."""
+    if format == "conllu":
+        return doc.to_conllu(first_id=before + 1, confidence=confidence)
+    if format == "html":
+        return doc.to_html() + "\n" if doc.sentences else ""
+    if format == "text":
+        lines = (" ".join(t.text for t in sentence.tokens) for sentence in doc.sentences)
+        return "".join(f"{line}\n" for line in lines)
+    rows = (_shifted(sentence.to_dict(), offset) for sentence in doc.sentences)
+    return "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows)
+
+
+def _shifted(row: dict[str, Any], offset: int) -> dict[str, Any]:
+    for one in (row, *row["tokens"]):
+        one["begin"] += offset
+        one["end"] += offset
+    return row
+
+
+def _page_start(title: str) -> str:
+    from ...drawing.page import Page
+
+    return Page(title, "structlearn annotate").html().removesuffix("</body></html>\n")

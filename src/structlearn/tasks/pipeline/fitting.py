@@ -1,0 +1,153 @@
+"""Learning of a pipeline, stage by stage."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from typing import Any
+
+from ...io.container import read_container
+from ...meter import say
+from ...text.corpus import Corpus
+from ...text.dependency_treebank import gold_trees, read_treebank
+from ...text.sources import not_empty
+from ..dependencies.model import ParserModel
+from ..dependencies.parser import DependencyParser
+from ..tagging.model import TaggerModel
+from .model import PipelineModel
+from .pipeline import put_tags
+from .tags import TAG_COLUMNS, AgreeingTagger, jackknifed, seen_combinations, train_tagger
+from .tokeniser import labelled_characters, train_tokeniser
+from .words import train_lemmatiser, train_splitter
+
+__all__ = ["PipelineFitting"]
+
+#: What suits the stages better than the defaults of their tasks.
+_SETTINGS: dict[str, dict[str, Any]] = {
+    # The log loss; many of its weights are next to nothing.
+    "tokeniser": {"learner": "adagrad", "temperature": 1.0, "max_iter": 5, "prune": 0.02},
+    "splitter": {"max_iter": 8},
+    "tags": {},
+    "lemmas": {"max_iter": 8},
+    "parser": {},
+}
+
+
+class PipelineFitting:
+    """One run of learning.
+
+    Parameters
+    ----------
+    pipeline : Pipeline
+        Whose parameters count.
+    X, dev : path, Corpus or list of sentences
+    """
+
+    def __init__(self, pipeline: Any, X: Any, dev: Any) -> None:
+        self.pipeline = pipeline
+        self.corpus = not_empty(read_treebank(X))
+        self.dev = None if dev is None else not_empty(read_treebank(dev), "the dev corpus")
+        self.parts: dict[str, Any] = {}
+        # What is wrong with the treebank is said before any stage takes its time.
+        if pipeline.parser:
+            gold_trees(self.corpus)
+        if pipeline.tokeniser:
+            self._characters = labelled_characters(self.corpus)
+        if pipeline.checkpoint is not None:
+            os.makedirs(pipeline.checkpoint, exist_ok=True)
+
+    def run(self) -> PipelineModel:
+        """Learn; return the model."""
+        p, corpus = self.pipeline, self.corpus
+        combinations: list[tuple[str, str, str]] = []
+        if p.tokeniser:
+            self._stage(
+                "tokeniser",
+                lambda: train_tokeniser(self._characters, **self._settings("tokeniser")),
+            )
+        if p.splitter:
+            self._stage("splitter", lambda: train_splitter(corpus, **self._settings("splitter")))
+        tagged, dev_tagged = corpus, self.dev
+        if p.tags:
+            combinations = seen_combinations(corpus)
+            for column in TAG_COLUMNS:
+                self._stage(
+                    column,
+                    lambda column=column: train_tagger(  # type: ignore[misc]
+                        corpus, column, self.dev, **self._settings("tags")
+                    ),
+                )
+            tagger = AgreeingTagger([self.parts[c] for c in TAG_COLUMNS], combinations)
+            if p.parser:
+                tagged = self._jackknifed(tagger)
+                if self.dev is not None:
+                    dev_tagged = _copy(self.dev)
+                    put_tags(dev_tagged, tagger.numbers(self.dev)[0], combinations)
+        if p.lemmas:
+            # On predicted tags it would learn to distrust them: it was 0.3 % worse.
+            self._stage("lemmas", lambda: train_lemmatiser(corpus, **self._settings("lemmas")))
+        if p.parser:
+            self._stage("parser", lambda: self._parser(tagged, dev_tagged), ParserModel)
+        training = {
+            "sentences": len(corpus),
+            "words": corpus.n_tokens,
+            "parameters": p._stored(),
+        }
+        return PipelineModel(self.parts, combinations, training)
+
+    def _settings(self, stage: str) -> dict[str, Any]:
+        """Return the parameters of a stage's task."""
+        p = self.pipeline
+        given = getattr(p, stage)
+        common = {"n_jobs": p.n_jobs, "random_state": p.random_state, "verbose": p.verbose}
+        return {**common, **_SETTINGS[stage], **(given if isinstance(given, dict) else {})}
+
+    def _stage(self, name: str, learn: Callable[[], Any], kind: type[Any] = TaggerModel) -> None:
+        """Learn a stage, or take it from the folder of an earlier run."""
+        if self.pipeline.verbose:
+            say(f"stage: {name}")
+        folder = self.pipeline.checkpoint
+        path = None if folder is None else os.path.join(os.fspath(folder), f"{name}.model")
+        if path is not None and os.path.exists(path):
+            self.parts[name] = kind.from_container(path, *read_container(path))
+            return
+        model = learn()
+        if model is None:
+            return
+        self.parts[name] = model
+        if path is not None:
+            model.save(path, "float32")
+
+    def _jackknifed(self, tagger: AgreeingTagger) -> Corpus:
+        """Return the treebank with the tags that taggers give which have not seen them."""
+        p = self.pipeline
+        if p.verbose:
+            say(f"stage: tags of the treebank, in {p.folds} folds")
+        folder = p.checkpoint
+        path = None if folder is None else os.path.join(os.fspath(folder), "tagged.conllu")
+        if path is not None and os.path.exists(path):
+            return read_treebank(path)
+        settings = {**self._settings("tags"), "n_models": 1, "verbose": 0}
+        found = jackknifed(self.corpus, p.folds, tagger, **settings)
+        names = sorted(set(found))
+        index = {name: k for k, name in enumerate(names)}
+        tagged = _copy(self.corpus)
+        put_tags(tagged, (index[row] for row in found), names)
+        if path is not None:
+            tagged.write(path)
+        return tagged
+
+    def _parser(self, tagged: Corpus, dev: Corpus | None) -> ParserModel:
+        """Return the parser, learned on predicted tags, which it finds in the columns."""
+        settings = self._settings("parser")
+        if self.pipeline.tags:
+            settings = {"gold_tags": True, **settings}
+        if self.pipeline.checkpoint is not None:
+            path = os.path.join(os.fspath(self.pipeline.checkpoint), "parser.checkpoint")
+            settings.setdefault("checkpoint", path)
+        model: ParserModel = DependencyParser(**settings).fit(tagged, dev=dev).model_
+        return model
+
+
+def _copy(corpus: Corpus) -> Corpus:
+    return Corpus(corpus.core.copy(), corpus.format, corpus.path)

@@ -1,0 +1,120 @@
+"""A trained pipeline as data: the models of its stages in one file."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Mapping
+
+from ...io.container import Tensor, write_container
+from ...io.packed_weights import check_precision
+from ...io.stored_model import StoredModel
+from ..dependencies.model import ParserModel
+from ..tagging.model import TaggerModel
+
+TYPE_CHECKING = False  # importing typing costs more than labelling a sentence
+if TYPE_CHECKING:
+    from typing import Any
+
+__all__ = ["STAGES", "PipelineModel"]
+
+#: The stages in their order.
+STAGES = ("tokeniser", "splitter", "tags", "lemmas", "parser")
+_TAGGERS = ("upos", "xpos", "feats")
+#: Name of a model in files -> its class.
+_PARTS: dict[str, type[StoredModel]] = {
+    "tokeniser": TaggerModel,
+    "splitter": TaggerModel,
+    **dict.fromkeys(_TAGGERS, TaggerModel),
+    "lemmas": TaggerModel,
+    "parser": ParserModel,
+}
+
+
+class PipelineModel(StoredModel):
+    """The models of the stages.
+
+    Attributes
+    ----------
+    parts : dict of str to TaggerModel or ParserModel
+        By name: tokeniser, splitter, upos, xpos, feats, lemmas, parser; those that exist.
+    combinations : list of (str, str, str)
+        Of the three tags, that words may have; the most frequent first.
+    training : dict
+        How they were trained.
+    """
+
+    task = "pipeline"
+    called = "a pipeline"
+
+    def __init__(
+        self,
+        parts: Mapping[str, Any],
+        combinations: list[tuple[str, str, str]],
+        training: dict[str, Any] | None = None,
+    ) -> None:
+        self.parts = dict(parts)
+        self.combinations = combinations
+        self.training = training or {}
+        unknown = sorted(set(self.parts) - set(_PARTS))
+        if unknown:
+            raise ValueError(f"a pipeline has no stage {unknown[0]!r}")
+        tagged = sum(name in self.parts for name in _TAGGERS)
+        if tagged not in (0, len(_TAGGERS)):
+            raise ValueError(f"{tagged} taggers; a pipeline has three of them, or none")
+        for name in _TAGGERS if tagged else ():
+            number = _TAGGERS.index(name)
+            missing = {row[number] for row in combinations} - set(self.parts[name].shown)
+            if missing:
+                raise ValueError(f"the tagger of {name} does not know {sorted(missing)[0]!r}")
+        if tagged and not combinations:
+            raise ValueError("there are no combinations of tags")
+
+    @property
+    def stages(self) -> tuple[str, ...]:
+        """The stages that it has, in their order."""
+        return tuple(s for s in STAGES if (s if s != "tags" else "upos") in self.parts)
+
+    def save(self, path: str | os.PathLike[str], precision: str = "float16") -> None:
+        """Write the model file.
+
+        Parameters
+        ----------
+        precision : {"float32", "float16", "int8"}
+            Of the weights.
+        """
+        write_container(path, *self._content(precision))
+
+    def _content(self, precision: str = "float32") -> tuple[dict[str, Any], dict[str, Tensor]]:
+        check_precision(precision)
+        described, tensors = {}, {}
+        for name, part in self.parts.items():
+            described[name], arrays = part._content(precision)
+            tensors.update({f"{name}.{key}": tensor for key, tensor in arrays.items()})
+        description = {
+            "task": self.task,
+            "parts": described,
+            "combinations": [list(row) for row in self.combinations],
+            "training": self.training,
+        }
+        return description, tensors
+
+    @classmethod
+    def _build(
+        cls,
+        name: str,
+        d: dict[str, Any],
+        tensors: dict[str, Tensor],
+        functions: Mapping[str, Callable[[str], Any]] | None,
+    ) -> PipelineModel:
+        arrays: dict[str, dict[str, Tensor]] = {}
+        for key, tensor in tensors.items():
+            part, _, rest = key.partition(".")
+            arrays.setdefault(part, {})[rest] = tensor
+        parts = {
+            part: _PARTS[part].from_container(name, dict(described), arrays.get(part, {}))
+            for part, described in d["parts"].items()
+        }
+        rows = [tuple(map(str, row)) for row in d["combinations"]]
+        if any(len(row) != len(_TAGGERS) for row in rows):
+            raise ValueError("combinations of other than three tags")
+        return cls(parts, rows, dict(d["training"]))  # type: ignore[arg-type]

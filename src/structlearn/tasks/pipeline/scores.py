@@ -1,0 +1,65 @@
+"""Scores of a pipeline on the text of a treebank."""
+
+from __future__ import annotations
+
+import time
+from typing import Any
+
+from ...metrics.alignment import Sentence, aligned_scores
+from ...text.corpus import Corpus
+from ...text.dependency_treebank import read_treebank
+from ...text.sources import not_empty
+from ...text.surface import raw_text, surface
+from .doc import Doc
+
+__all__ = ["doc_sentences", "evaluate_pipeline", "treebank_sentences"]
+
+
+def treebank_sentences(corpus: Corpus) -> list[Sentence]:
+    """Return the sentences of a treebank as :func:`aligned_scores` takes them."""
+    found: list[Sentence] = []
+    for number in range(len(corpus)):
+        rows = list(corpus[number])
+        tokens = surface(corpus, number).tokens
+        found.append([(token.form, rows[token.first : token.last]) for token in tokens])
+    return found
+
+
+def doc_sentences(doc: Doc) -> list[Sentence]:
+    """Return the sentences of a document as :func:`aligned_scores` takes them."""
+    return [
+        [
+            (
+                token.text,
+                [
+                    (
+                        str(w.id), w.form, w.lemma, w.upos, w.xpos, w.feats,
+                        "_" if w.head is None else str(w.head), w.relation, "_", "_",
+                    )
+                    for w in token.words
+                ],
+            )
+            for token in sentence.tokens
+        ]
+        for sentence in doc.sentences
+    ]  # fmt: skip
+
+
+def evaluate_pipeline(pipeline: Any, X: Any, gold_tokens: bool) -> dict[str, Any]:
+    """Return what :meth:`Pipeline.evaluate` does."""
+    corpus = not_empty(read_treebank(X))
+    if gold_tokens:
+        gold: list[Sentence] = [[(row[1], [row]) for row in sentence] for sentence in corpus]
+        forms = corpus.column("form")
+        begin = time.perf_counter()
+        doc = pipeline.annotate(forms)
+    else:
+        gold = treebank_sentences(corpus)
+        text = raw_text(corpus)
+        begin = time.perf_counter()
+        doc = pipeline(text)
+    seconds = time.perf_counter() - begin
+    scores = aligned_scores(gold, doc_sentences(doc))
+    found: dict[str, Any] = {name: score.as_dict() for name, score in scores.items()}
+    n = len(doc.words)
+    return {**found, "n_words": n, "words_per_second": n / max(seconds, 1e-9)}

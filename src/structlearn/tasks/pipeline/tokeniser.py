@@ -1,0 +1,227 @@
+"""Tokens and sentences of running text: a chain over its characters.
+
+A token is a chunk of characters. Its first character begins a sentence (B-S) or not (B-T), the
+others are I-T; O is what no token has. Only legal sequences are possible: I-T stands after B-S, B-T
+or I-T. What is learned is a :class:`~structlearn.tasks.Tagger` whose tokens are characters.
+"""
+
+from __future__ import annotations
+
+import re
+from array import array
+from collections.abc import Iterator, Sequence
+
+from ... import _core
+from ...io.stored_model import stored_temperature
+from ...text.corpus import NO_TEXT, Corpus, is_text
+from ...text.surface import raw_paragraphs
+from ...text.templates import FeatureTemplates
+from ..tagging.model import TaggerModel
+
+TYPE_CHECKING = False  # importing typing costs more than labelling a sentence
+if TYPE_CHECKING:
+    from typing import Any
+
+    Span = tuple[int, int]
+
+__all__ = [
+    "TOKENISER_FEATURES",
+    "Tokeniser",
+    "check_text",
+    "labelled_characters",
+    "paragraphs",
+    "train_tokeniser",
+]
+
+LABELS = ["O", "B-S", "B-T", "I-T"]
+#: Sentences of one training example: more of them would make the updates coarse.
+_TOGETHER = 8
+
+#: ``word`` is the character, ``pos`` and ``chunk`` what blanks leave before it and from it on.
+#: Where a sentence may begin, ``c4`` and ``c6`` are what stands before that, ``c5`` and ``c7``
+#: behind it; ``c8`` marks addresses.
+TOKENISER_FEATURES = """
+word[-3..3]
+word[-1] word[0]
+word[0] word[1]
+word[-2] word[-1] word[0]
+word[-1] word[0] word[1]
+word[0] word[1] word[2]
+word[-3] word[-2] word[-1] word[0]
+word[-2] word[-1] word[0] word[1]
+word[-1] word[0] word[1] word[2]
+shape(word[-1]) shape(word[0])
+shape(word[-1]) shape(word[0]) shape(word[1])
+shape(word[-2]) shape(word[-1]) shape(word[0]) shape(word[1])
+shape(word[-1]) shape(word[0]) shape(word[1]) shape(word[2])
+c8 word[-1] word[0]
+c8 word[0] word[1]
+c8 shape(word[-1]) shape(word[0])
+lower(digits(pos))
+lower(digits(chunk))
+lower(digits(pos)) lower(digits(chunk))
+suffix(lower(digits(pos)), 2..4)
+prefix(lower(digits(chunk)), 2..5)
+shape(pos, short)
+shape(chunk, short)
+shape(pos, short) shape(chunk, short)
+shape(pos) shape(chunk)
+lower(digits(c4))
+lower(digits(c5))
+lower(digits(c4)) lower(digits(chunk))
+lower(digits(chunk)) lower(digits(c5))
+lower(digits(c6)) lower(digits(c4))
+lower(digits(c5)) lower(digits(c7))
+lower(digits(c4)) shape(chunk, short)
+suffix(c4, 1) lower(chunk)
+suffix(c4, 1) lower(c5)
+suffix(c4, 1) shape(chunk, short)
+suffix(c4, 2) shape(chunk, short)
+suffix(c4, 1) shape(chunk, short) shape(c5, short)
+suffix(c6, 1) suffix(c4, 1) shape(chunk, short)
+shape(c4, short) shape(chunk, short)
+shape(c4, short) shape(chunk, short) shape(c5, short)
+shape(c6, short) shape(c4, short) shape(chunk, short) shape(c5, short)
+seen(lower(digits(chunk)))
+seen(lower(digits(c4))) seen(lower(digits(chunk)))
+suffix(c4, 1) seen(lower(digits(chunk)))
+shape(chunk, short) seen(lower(digits(chunk)))
+bias
+"""
+
+#: What no token has: a blank at an end, one other than a space or a no-break space inside.
+_BROKEN = re.compile(r"\A\s|\s\Z|[^\S \xa0]")
+_TOKEN = re.compile(rb"[SB]I*")
+_PARAGRAPH = re.compile(r"\n[^\S\n]*\n\s*")
+
+
+def check_text(text: str) -> None:
+    """Refuse what is not text."""
+    if not isinstance(text, str):
+        raise TypeError(f"text must be a string, got {type(text).__name__}")
+    if "\0" in text:
+        raise ValueError(
+            f"character {text.index(chr(0))} of the text is NUL: this is not text, or it is in "
+            "another encoding than UTF-8 (UTF-16?)"
+        )
+    if not is_text(text):
+        raise ValueError(f"the text cannot be read: {NO_TEXT}")
+
+
+def paragraphs(text: str) -> Iterator[Span]:
+    """Yield where the paragraphs of a text lie: blank lines separate them."""
+    begin = 0
+    for gap in _PARAGRAPH.finditer(text):
+        yield from _trimmed(text, begin, gap.start())
+        begin = gap.end()
+    yield from _trimmed(text, begin, len(text))
+
+
+def _trimmed(text: str, begin: int, end: int) -> Iterator[Span]:
+    piece = text[begin:end]
+    bare = piece.strip()
+    if bare:
+        first = begin + len(piece) - len(piece.lstrip())
+        yield first, first + len(bare)
+
+
+def train_tokeniser(characters: Corpus, **parameters: Any) -> TaggerModel:
+    """Learn where tokens and sentences begin.
+
+    Parameters
+    ----------
+    characters : Corpus
+        What :func:`labelled_characters` gives.
+    parameters
+        Of :class:`~structlearn.tasks.Tagger`.
+    """
+    from ..tagging.tagger import Tagger
+
+    given = {"names": False, "min_count": 2, **parameters}
+    tagger = Tagger(FeatureTemplates.parse(TOKENISER_FEATURES), scheme="beginnings", **given)
+    model: TaggerModel = tagger.fit(characters).model_
+    model.temperature = stored_temperature(model.training)  # 1 where it was a log loss
+    return model
+
+
+def labelled_characters(corpus: Corpus) -> Corpus:
+    """Return the text of a treebank as a corpus whose tokens are characters with labels."""
+    core = _core.Corpus("columns")
+    for text, sentences in raw_paragraphs(corpus):
+        labels = bytearray(len(text))
+        for spans in sentences:
+            for number, (begin, end) in enumerate(spans):
+                first = 1 if number == 0 else 2
+                labels[begin:end] = bytes([first]) + bytes([3]) * (end - begin - 1)
+        for k in range(0, len(sentences), _TOGETHER):
+            begin = sentences[k][0][0]
+            end = sentences[min(k + _TOGETHER, len(sentences)) - 1][-1][1]
+            core.add_characters(text[begin:end].encode(), bytes(labels[begin:end]), LABELS)
+    return Corpus(core, "columns", corpus.path)
+
+
+class Tokeniser:
+    """Finds the tokens and sentences of text.
+
+    Parameters
+    ----------
+    model : TaggerModel
+        What :func:`train_tokeniser` gives.
+    """
+
+    def __init__(self, model: TaggerModel) -> None:
+        self.model = model
+        marks = {"O": "O", "B-S": "S", "B-T": "B"}
+        self._marks = "".join(marks.get(label, "I") for label in model.labels).encode().ljust(256)
+
+    def __call__(self, texts: Sequence[str], threads: int = 1) -> list[list[list[Span]]]:
+        """Return, for each text, the tokens of each sentence as places in the text."""
+        core = _core.Corpus("columns")
+        places = []
+        for text in texts:
+            check_text(text)
+            places.append(list(paragraphs(text)))
+            for begin, end in places[-1]:
+                core.add_characters(text[begin:end].encode())
+        if not core.n_sentences:
+            return [[] for _ in texts]
+        numbers = array("i", self.model.core.predict(core, b"", threads))
+        marks = bytes(list(numbers)).translate(self._marks)
+        found, at = [], 0
+        for text, pieces in zip(texts, places, strict=True):
+            sentences: list[list[Span]] = []
+            for begin, end in pieces:
+                sentences += _sentences(text, begin, marks[at : at + end - begin])
+                at += end - begin
+            found.append(sentences)
+        return found
+
+
+def _sentences(text: str, begin: int, marks: bytes) -> list[list[Span]]:
+    """Return the sentences of a paragraph by the marks of its characters.
+
+    Every character that is not blank is in a token, and no token begins or ends with a blank.
+    """
+    sentences: list[list[Span]] = [[]]
+    reached = begin
+    for match in _TOKEN.finditer(marks):
+        first, last = begin + match.start(), begin + match.end()
+        if first > reached:
+            sentences[-1] += _left_out(text, reached, first)
+        reached = last
+        if marks[match.start()] == 83 and sentences[-1]:  # S
+            sentences.append([])
+        if _BROKEN.search(text[first:last]):
+            sentences[-1] += _left_out(text, first, last)
+        else:
+            sentences[-1].append((first, last))
+    sentences[-1] += _left_out(text, reached, begin + len(marks))
+    return [sentence for sentence in sentences if sentence]
+
+
+def _left_out(text: str, begin: int, end: int) -> list[Span]:
+    """Return as tokens what blanks separate in a stretch that is no token."""
+    return [
+        (begin + match.start(), begin + match.end())
+        for match in re.finditer(r"\S+", text[begin:end])
+    ]

@@ -1,0 +1,169 @@
+"""Dynamic programs, node by node: what the hyperedge engine of the core filled in.
+
+Viterbi, forward–backward, message passing on trees, CKY and Eisner are one algorithm over different
+hyperedges. The numbers of a trace are the chart of ``_core.Hypergraph``, the engine that every hot
+loop of the library is proven equal to; Python only gives names to nodes and parts.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from ..structures.checks import nothing_legal
+from ..structures.hypergraph import Hyperedges
+from ..structures.parts import flatten
+from .trace import Trace, check_size
+
+__all__ = ["Chart", "Name", "Read"]
+
+Array = npt.NDArray[np.float64]
+#: The name of a node: its kind, and numbers.
+Name = tuple[Any, ...]
+#: Turns the edges of a derivation, each (name of head, names of tails, parts), into an output.
+Read = Callable[[list[tuple[Name, list[Name], list[tuple[str, list[int]]]]]], Any]
+
+
+class Chart:
+    """A dynamic program with names for its nodes.
+
+    Parameters
+    ----------
+    edges : Hyperedges
+        The program.
+    theta : dict of arrays
+        Scores by block, in the order of the program's parts.
+    names : sequence of tuples
+        The name of each node, the goal's included.
+    read : callable
+        From a derivation to an output.
+    """
+
+    def __init__(
+        self, edges: Hyperedges, theta: Mapping[str, Array], names: Sequence[Name], read: Read
+    ) -> None:
+        self.edges = edges._sorted()
+        check_size(len(self.edges))
+        self.theta = theta
+        self.names = names
+        self.read = read
+        self.flat = flatten(theta)
+        self.native = edges.compile(len(self.flat))
+        self._first: list[tuple[int, str]] = []
+        at = 0
+        for name, a in theta.items():
+            if a.size:
+                self._first.append((at, name))
+            at += a.size
+
+    def part(self, index: int) -> tuple[str, list[int]]:
+        """Return the block of a part and its place in it."""
+        first, name = max(x for x in self._first if x[0] <= index)
+        place = np.unravel_index(index - first, self.theta[name].shape)
+        return name, [int(i) for i in place]
+
+    def option(self, e: int, value: float, node: Array) -> dict[str, Any]:
+        """Return one way to build a node: from which nodes, with which parts, worth what."""
+        _, tails, parts = self.edges[e]
+        used = [(*self.part(p), float(self.flat[p])) for p in parts]
+        return {
+            "tails": [list(self.names[t]) for t in tails],
+            "tail_values": [float(node[t]) for t in tails],
+            "parts": [{"block": b, "at": i, "score": s} for b, i, s in used],
+            "value": float(value),
+        }
+
+    def fill(self, temperature: float) -> tuple[list[dict[str, Any]], Array, Array, Array]:
+        """Return a step for each node, the last one the goal, and the engine's chart."""
+        node, edge, mass = self.native.chart(self.flat, float(temperature))
+        steps: list[dict[str, Any]] = []
+        for v in range(len(node)):
+            steps.append({"kind": "fill", "node": list(self.names[v]), "options": []})
+        for e, (head, _, _) in enumerate(self.edges):
+            steps[head]["options"].append(self.option(e, edge[e], node))
+        for v, step in enumerate(steps):
+            values = [option["value"] for option in step["options"]]
+            step["value"] = float(node[v])
+            step["best"] = int(np.argmax(values)) if values else None
+        if node[-1] == -math.inf:
+            raise nothing_legal()
+        return steps, node, edge, mass
+
+    def derivation(self, edges: Any) -> list[tuple[Name, list[Name], list[tuple[str, list[int]]]]]:
+        """Return the edges of a derivation by name."""
+        found = []
+        for e in edges:
+            head, tails, parts = self.edges[int(e)]
+            found.append(
+                (self.names[head], [self.names[t] for t in tails], [self.part(p) for p in parts])
+            )
+        return found
+
+    def best(self, algorithm: str, **about: Any) -> Trace:
+        """Return the trace of max: every node filled, then the back-pointers followed."""
+        steps, _, _, _ = self.fill(0.0)
+        value, edges, _ = self.native.best(self.flat)
+        used = self.derivation(edges)
+        for head, tails, _ in used:
+            steps.append({"kind": "follow", "node": list(head), "to": [list(t) for t in tails]})
+        return Trace(algorithm, steps, self.read(used), float(value), dict(about))
+
+    def sum(self, algorithm: str, temperature: float = 1.0, **about: Any) -> Trace:
+        """Return the trace of sums: inside, then outside (β), then the marginals of all parts.
+
+        A step of kind "outside" has the ways out of a node: what its head is worth outside, the
+        parts of the edge, and the other tails. ``mass`` is the node's probability.
+        """
+        eps = float(temperature)
+        steps, node, edge, mass = self.fill(eps)
+        total = float(node[-1])
+        with np.errstate(divide="ignore", invalid="ignore"):
+            outside = np.where(mass > 0, eps * np.log(mass) + total - node, -np.inf)
+        ways: list[list[tuple[int, int]]] = [[] for _ in node]
+        for e, (_, tails, _) in enumerate(self.edges):
+            for i, tail in enumerate(tails):
+                ways[tail].append((e, i))
+        for v in range(len(node) - 2, -1, -1):
+            options = []
+            for e, place in ways[v]:
+                head = self.edges[e][0]
+                option = self.option(e, edge[e], node)
+                option["tails"].pop(place)
+                option["tail_values"].pop(place)
+                option["head"], option["head_value"] = list(self.names[head]), float(outside[head])
+                rest = edge[e] - node[v] if node[v] > -math.inf else -math.inf
+                option["value"] = float(outside[head] + rest)
+                options.append(option)
+            step = {"kind": "outside", "node": list(self.names[v]), "options": options}
+            steps.append({**step, "value": float(outside[v]), "mass": float(mass[v])})
+        _, p = self.native.infer(self.flat, eps)
+        marginals, at = {}, 0
+        for name, a in self.theta.items():
+            marginals[name] = p[at : at + a.size].reshape(a.shape)
+            at += a.size
+        about = {"temperature": eps, "marginals": marginals, **about}
+        _, best, _ = self.native.best(self.flat)
+        return Trace(algorithm, steps, self.read(self.derivation(best)), total, about)
+
+    def kbest(self, algorithm: str, n: int, **about: Any) -> Trace:
+        """Return the trace of the n best: each output, and where it leaves the best one."""
+        steps: list[dict[str, Any]] = []
+        choice: dict[Name, int] = {}
+        for rank, (value, edges, _) in enumerate(self.native.kbest(self.flat, n)):
+            used = self.derivation(edges)
+            if rank == 0:
+                choice = {head: int(e) for (head, _, _), e in zip(used, edges, strict=True)}
+            other = [
+                list(head)
+                for (head, _, _), e in zip(used, edges, strict=True)
+                if choice.get(head) != int(e)
+            ]
+            step = {"kind": "rank", "rank": rank + 1, "value": float(value)}
+            steps.append({**step, "answer": self.read(used), "differs_at": other})
+        if not steps:
+            raise nothing_legal()
+        return Trace(algorithm, steps, steps[0]["answer"], steps[0]["value"], dict(about))

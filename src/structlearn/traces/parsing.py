@@ -1,0 +1,188 @@
+"""Trees over sentences: CKY, Eisner and Chu-Liu/Edmonds."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from .. import _core
+from ..exceptions import CapabilityError
+from ..structures.checks import nothing_legal
+from ..structures.trees.arborescence import Arborescence
+from ..structures.trees.constituency import Constituency
+from ..structures.trees.grammar import Grammar
+from .charts import Chart, Name
+from .trace import Trace
+
+__all__ = ["chu_liu_edmonds", "cky", "eisner"]
+
+#: Eisner's items in the order of the chart.
+_ITEMS = ("between", "arc right", "arc left", "right", "left")
+
+
+def cky(grammar: Grammar | None = None, *, temperature: float = 0.0, **scores: Any) -> Trace:
+    """Return the trace of CKY, or of inside–outside where the temperature is above 0.
+
+    Written by the hyperedge engine of the core; its answer is that of
+    ``Constituency(grammar).argmax``.
+
+    Parameters
+    ----------
+    grammar : Grammar, optional
+        Without one, trees of labelled spans.
+    **scores : arrays
+        The blocks of :class:`~structlearn.structures.Constituency`.
+
+    Returns
+    -------
+    Trace
+        Nodes are ("word or rule", i, j, symbol), a symbol over the words i..j−1 as a word or a
+        binary rule gives it, and ("symbol", i, j, symbol), with unary rules above it; each option
+        of a binary rule is a split. Without a grammar: ("body", i, j), the best split, ("child", i,
+        j), a labelled span, and ("follower", i, j), one that may be unlabelled.
+    """
+    structure = Constituency(grammar)
+    theta = structure._scores(scores)
+    edges = structure.edges(**theta)
+    n = len(theta["word" if grammar is not None else "span"])
+    spans = [(i, i + width) for width in range(1, n + 1) for i in range(n - width + 1)]
+    names: list[Name] = []
+    for i, j in spans:
+        if grammar is None:
+            names += [("body", i, j), ("child", i, j), ("follower", i, j)]
+            continue
+        for kind in ("word or rule", "symbol"):
+            names += [(kind, i, j, a) for a in range(grammar.n_symbols)]
+    if grammar is not None:
+        names.append(("goal",))
+
+    def read(derivation: Any) -> Any:
+        counts = {name: np.zeros(a.shape) for name, a in theta.items()}
+        if grammar is None:
+            for _, _, parts in derivation:
+                for block, at in parts:
+                    counts[block][tuple(at)] += 1
+            return [list(span) for span in structure.decode(counts)]
+        return _grammar_spans(grammar, derivation)
+
+    chart = Chart(edges, theta, names, read)
+    if temperature:
+        return chart.sum("inside–outside", temperature, length=n)
+    return chart.best("CKY", length=n)
+
+
+def _grammar_spans(grammar: Grammar, derivation: Any) -> list[list[int]]:
+    """Return the labelled spans of a derivation, outer ones first."""
+    found = []
+    for head, tails, parts in derivation:
+        if head[0] == "word or rule":
+            found.append((head[1], head[2], 0, head[3]))
+        elif head[0] == "symbol" and tails[0][3] != head[3]:
+            chain = next(
+                c for c in grammar.chains if _fits(grammar, c, tails[0][3], head[3], parts)
+            )
+            above = [int(grammar.unary[rule, 0]) for rule in chain]
+            found += [(head[1], head[2], height + 1, a) for height, a in enumerate(above)]
+    found.sort(key=lambda s: (s[0], -s[1], -s[2]))
+    return [[i, j, a] for i, j, _, a in found]
+
+
+def _fits(grammar: Grammar, chain: Any, low: int, high: int, parts: Any) -> bool:
+    rules = [at[0] for block, at in parts if block == "unary"]
+    ends = (int(grammar.unary[chain[0], 1]), int(grammar.unary[chain[-1], 0]))
+    return ends == (low, high) and (not rules or rules == list(chain))
+
+
+def eisner(*, single_root: bool = True, temperature: float = 0.0, **scores: Any) -> Trace:
+    """Return the trace of Eisner's algorithm for projective trees, or of its sums.
+
+    Written by the hyperedge engine of the core; its answer is that of
+    ``Arborescence(projective=True).argmax``.
+
+    Returns
+    -------
+    Trace
+        Nodes are the items over words i..j: ("right", i, j), complete with its head at i; ("left",
+        i, j), head at j; ("arc right", i, j), the arc i → j just made; ("arc left", i, j), j → i;
+        ("between", i, j), two complete items that meet.
+    """
+    structure = Arborescence(projective=True, single_root=single_root)
+    theta = structure._scores(scores)
+    if theta["arc"].ndim != 2:
+        raise CapabilityError("a trace takes arcs without labels: maximise over labels first")
+    edges = structure.edges(**theta)
+    assert edges is not None
+    size = len(theta["arc"])
+    names: list[Name] = []
+    for width in range(size):
+        for i in range(size - width):
+            names += [(kind, i, i + width) for kind in _ITEMS]
+
+    def read(derivation: Any) -> list[int]:
+        heads = [0] * (size - 1)
+        for _, _, parts in derivation:
+            for block, at in parts:
+                if block == "arc":
+                    heads[at[1] - 1] = at[0]
+        return heads
+
+    chart = Chart(edges, theta, [*names, ("goal",)], read)
+    if temperature:
+        return chart.sum("inside–outside over Eisner's chart", temperature, length=size - 1)
+    return chart.best("Eisner", length=size - 1)
+
+
+def chu_liu_edmonds(arc: Any, *, single_root: bool = True) -> Trace:
+    """Return the trace of Chu-Liu/Edmonds: greedy choice, cycles, contraction, expansion.
+
+    Written by the search of the core itself, which tells a watcher what it does; without one the
+    calls are compiled away. Its answer is that of ``Arborescence(single_root=...).argmax``.
+
+    Returns
+    -------
+    Trace
+        Words are 1..n, 0 is the root, contracted cycles are numbered from n + 1. Kinds of steps:
+        "choose" (``word``, ``head``, the best scores from a word and from the root), "contract"
+        (``cycle``, ``members`` with the scores of their arcs in the cycle, what each other node
+        offers to ``enter``, its best ``head``), "penalty" (arcs from the root pay it until one
+        is left: ``node`` gets the new ``head``), "expand" (``cycle``, the member that is
+        ``entered`` and the ``head`` that enters it).
+    """
+    table = np.ascontiguousarray(arc, dtype=np.float64)
+    if table.ndim != 2 or table.shape[0] != table.shape[1] or len(table) < 2:
+        raise ValueError(f"arc must have shape (n + 1, n + 1), n >= 1, got {table.shape}")
+    table = table.copy()
+    np.fill_diagonal(table, -np.inf)  # never read
+    table[:, 0] = -np.inf
+    if np.isnan(table).any() or np.isposinf(table).any():
+        raise ValueError("arc contains NaN or inf; scores are finite, or -inf to forbid an arc")
+    value, heads, told = _core.watch_arborescence(table, single_root)
+    if value == -math.inf:
+        raise nothing_legal()
+    steps = [_read_step(kind, nodes.tolist(), values.tolist()) for kind, nodes, values in told]
+    return Trace("Chu-Liu/Edmonds", steps, heads.tolist(), float(value), {"length": len(heads)})
+
+
+def _read_step(kind: str, nodes: list[int], values: list[float]) -> dict[str, Any]:
+    if kind == "choose":
+        found = {"word": nodes[0], "head": nodes[1], "from_word": values[0], "from_root": values[1]}
+        return {"kind": kind, **found}
+    if kind == "penalty":
+        return {"kind": kind, "node": nodes[0], "head": nodes[1], "penalty": values[0]}
+    if kind == "expand":
+        return {"kind": kind, "cycle": nodes[0], "entered": nodes[1], "head": nodes[2]}
+    n = nodes.pop()
+    from_root = values[1] >= values[0]
+    return {
+        "kind": kind,
+        "cycle": nodes[0],
+        "head": 0 if from_root else nodes[1],
+        "from_node": values[0],
+        "from_root": values[1],
+        "members": nodes[2 : 2 + n],
+        "inner": values[2 : 2 + n],
+        "others": nodes[2 + n :],
+        "enter": values[2 + n :],
+    }

@@ -1,0 +1,255 @@
+"""The Parse lab, constituents: CKY with a grammar that one writes."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from ... import traces
+from ...structures import Constituency, Grammar
+from ..formulas import added, braces, number
+from ..requests import LARGEST, Refused, Request
+
+__all__ = ["answer"]
+
+MOST_WORDS, MOST_SYMBOLS, MOST_RULES, MOST_TREES = 10, 30, 80, 500
+
+
+class Written:
+    """A grammar as it is written: a line a rule, ``S -> NP VP 0.5``; the score may be left out.
+
+    A right-hand side that is on no left-hand side is a word.
+    """
+
+    def __init__(self, text: str) -> None:
+        rules: list[tuple[str, list[str], float]] = []
+        for number_, line in enumerate(text.splitlines(), 1):
+            if line.strip():
+                rules.append(_rule(line.replace("→", "->"), number_))
+        if not rules:
+            raise Refused("the grammar has no rules; write one a line, as S -> NP VP 0.5")
+        if len(rules) > MOST_RULES:
+            raise Refused(f"the grammar has {len(rules)} rules; the limit is {MOST_RULES}")
+        self.symbols = list(dict.fromkeys(parent for parent, _, _ in rules))
+        if len(self.symbols) > MOST_SYMBOLS:
+            raise Refused(
+                f"the grammar has {len(self.symbols)} symbols; the limit is {MOST_SYMBOLS}"
+            )
+        at = {symbol: i for i, symbol in enumerate(self.symbols)}
+        self.words: dict[str, list[tuple[int, float]]] = {}
+        binary: dict[tuple[int, int, int], float] = {}
+        unary: dict[tuple[int, int], float] = {}
+        for parent, right, score in rules:
+            if len(right) == 2:
+                missing = [s for s in right if s not in at]
+                if missing:
+                    raise Refused(f"{missing[0]} in {parent} -> {' '.join(right)} has no rule")
+                binary[at[parent], at[right[0]], at[right[1]]] = score
+            elif right[0] in at:
+                if right[0] == parent:
+                    raise Refused(f"{parent} -> {parent} leads nowhere")
+                unary[at[parent], at[right[0]]] = score
+            else:
+                self.words.setdefault(right[0].lower(), []).append((at[parent], score))
+        if not binary:
+            raise Refused("the grammar has no rule with two symbols on the right, as S -> NP VP")
+        self.binary, self.unary = list(binary), list(unary)
+        self.grammar = Grammar(len(self.symbols), self.binary, self.unary)
+        self.rule_scores = {"binary": np.array(list(binary.values()))}
+        if unary:
+            self.rule_scores["unary"] = np.array(list(unary.values()))
+
+    def scores(self, words: list[str]) -> dict[str, Any]:
+        """Return the score blocks of a sentence; the root is the first rule's left-hand side."""
+        word = np.full((len(words), len(self.symbols)), -np.inf)
+        for t, w in enumerate(words):
+            if w.lower() not in self.words:
+                raise Refused(f"no rule has the word {w!r}; add one, as Noun -> {w}")
+            for symbol, score in self.words[w.lower()]:
+                word[t, symbol] = score
+        root = np.full(len(self.symbols), -np.inf)
+        root[0] = 0.0
+        return {"word": word, "root": root, **self.rule_scores}
+
+
+def _rule(line: str, number_: int) -> tuple[str, list[str], float]:
+    left, arrow, right = line.partition("->")
+    symbols = right.split()
+    score = 0.0
+    if symbols and len(symbols) > 1:
+        try:
+            score = float(symbols[-1].replace("−", "-"))
+            symbols.pop()
+        except ValueError:
+            pass
+    if not arrow or len(left.split()) != 1 or len(symbols) not in (1, 2):
+        raise Refused(f"line {number_} is no rule: {line.strip()!r}; write S -> NP VP 0.5")
+    if not abs(score) <= LARGEST:
+        raise Refused(f"line {number_}: scores are between -1,000,000 and 1,000,000")
+    return left.strip(), symbols, score
+
+
+def answer(request: Request) -> dict[str, Any]:
+    """Return what the lab shows."""
+    written = Written(request.text("grammar"))
+    words = request.words("words", MOST_WORDS)
+    mode = request.choice("mode", ("max", "sum"))
+    structure = Constituency(written.grammar)
+    scores = written.scores(words)
+    trace = traces.cky(written.grammar, **scores)
+    count = structure.count(**scores)
+    ranked = structure.kbest(min(MOST_TREES, max(2, count)), **scores)
+    rows = []
+    log_z = structure.log_partition(**scores)
+    for value, tree in ranked[:40]:
+        named = _bracketed(written, words, tree)
+        rows.append({"named": [named], "total": value, "p": math.exp(value - log_z), "spans": tree})
+    marginals = None
+    if mode == "sum":
+        marginals = _span_marginals(written, words, structure, scores, ranked, count, log_z)
+    return {
+        "algorithm": trace.algorithm,
+        "symbols": written.symbols,
+        "steps": _steps(trace, written, words),
+        "value": trace.value,
+        "best": {"spans": trace.answer, "named": rows[0]["named"], "score": trace.value},
+        "runner_up": None
+        if len(ranked) < 2
+        else {"spans": ranked[1][1], "named": rows[1]["named"], "score": ranked[1][0]},
+        "gold": None,
+        "count": count,
+        "log_partition": log_z if mode == "sum" else None,
+        "outputs": rows,
+        "span_marginals": marginals,
+        "python": _python(written, words, mode),
+    }
+
+
+def _span_marginals(
+    written: Written, words: list[str], structure: Any, scores: Any, ranked: Any, count: int,
+    log_z: float,
+) -> list[dict[str, Any]]:  # fmt: skip
+    """Return the probability of each labelled span, by inside–outside and by adding up trees."""
+    n, K = len(words), len(written.symbols)
+    spans = np.zeros((n, n + 1, K))
+    p = structure.marginals(**scores, span=spans)["span"]
+    every = np.zeros((n, n + 1, K))
+    for value, tree in ranked if count <= MOST_TREES else ():
+        for i, j, a in tree:
+            every[i, j, a] += math.exp(value - log_z)
+    rows = []
+    for i, j, a in np.argwhere(p > 5e-4).tolist():
+        row = {"span": " ".join(words[i:j]), "symbol": written.symbols[a], "p": float(p[i, j, a])}
+        rows.append({**row, "enumerated": float(every[i, j, a]) if count <= MOST_TREES else None})
+    return sorted(rows, key=lambda row: -float(row["p"]))
+
+
+def _bracketed(written: Written, words: list[str], spans: Any) -> str:
+    """Return a tree in brackets; spans are sorted outer first."""
+    at = 0
+    rows = [tuple(s) for s in spans]
+
+    def read() -> str:
+        nonlocal at
+        i, j, a = rows[at]
+        at += 1
+        inside = []
+        while at < len(rows) and i <= rows[at][0] and rows[at][1] <= j:
+            inside.append(read())
+        return f"({written.symbols[a]} {' '.join(inside) or words[i]})"
+
+    return read()
+
+
+def _steps(trace: traces.Trace, written: Written, words: list[str]) -> list[dict[str, Any]]:
+    filled = {tuple(s["node"]): s for s in trace.steps if s["kind"] == "fill"}
+    rules = {("binary", k): r for k, r in enumerate(written.binary)}
+
+    def tree_of(node: tuple[Any, ...]) -> list[list[int]]:
+        spans, waiting = [], [node]
+        while waiting:
+            at = waiting.pop()
+            step = filled[at]
+            option = step["options"][step["best"]]
+            if at[0] == "word or rule" or option["tails"][0][3:] != list(at[3:]):
+                spans.append([*at[1:]])
+            waiting += [tuple(t) for t in option["tails"]]
+        return sorted(spans, key=lambda s: (s[0], -s[1]))
+
+    found = []
+    for step in trace.steps:
+        node = tuple(step["node"])
+        if step["kind"] != "fill" or step["value"] == -math.inf or node[0] == "goal":
+            continue
+        i, j, a = node[1:]
+        options = [o for o in step["options"] if o["value"] > -math.inf]
+        if node[0] == "symbol" and len(options) == 1 and options[0]["tails"][0][3] == a:
+            continue  # no unary rule above it: nothing happens
+        text, symbol = " ".join(words[i:j]), written.symbols[a]
+        terms, ways, splits = [], [], []
+        for o in options:
+            terms.append(added([*o["tail_values"], *(p["score"] for p in o["parts"])]))
+            if node[0] == "symbol":
+                low = written.symbols[o["tails"][0][3]]
+                ways.append(f"{symbol} → {low}" if low != symbol else symbol)
+            elif j == i + 1:
+                ways.append(f"{symbol} → {words[i]}")
+            else:
+                rule = next(p["at"][0] for p in o["parts"] if p["block"] == "binary")
+                _, b, c = rules["binary", rule]
+                k = o["tails"][0][2]
+                splits.append(k)
+                left, right = " ".join(words[i:k]), " ".join(words[k:j])
+                ways.append(f"{written.symbols[b]}({left}) {written.symbols[c]}({right})")
+        lines = [f"{symbol}[{text}] = {braces('max', ways)}"]
+        lines.append(f"= {braces('max', terms)} = {number(step['value'])}")
+        say = f"{symbol} over “{text}”: best of {len(terms)}, {number(step['value'])}."
+        found.append(
+            {"kind": node[0], "cell": [i, j], "symbol": symbol, "value": step["value"],
+             "splits": splits, "spans": tree_of(node), "formula": lines, "say": say}
+        )  # fmt: skip
+    lines = [f"best tree: {_bracketed(written, words, trace.answer)}"]
+    lines.append(f"score = {number(trace.value)}")
+    found.append(
+        {"kind": "done", "cell": [0, len(words)], "symbol": written.symbols[0],
+         "value": trace.value, "splits": [], "spans": trace.answer, "formula": lines,
+         "say": f"The best tree scores {number(trace.value)}."}
+    )  # fmt: skip
+    return found
+
+
+def _python(written: Written, words: list[str], mode: str) -> str:
+    lexicon = {w: found for w, found in written.words.items() if w in {x.lower() for x in words}}
+    lines = [
+        "import numpy as np",
+        "from structlearn import traces",
+        "from structlearn.structures import Constituency, Grammar",
+        "",
+        f"symbols = {written.symbols!r}",
+        f"binary = {written.binary!r}  # parent, left, right",
+        f"unary = {written.unary!r}",
+        f"words = {words!r}",
+        f"lexicon = {lexicon!r}",
+        "grammar = Grammar(len(symbols), binary, unary)",
+        "word = np.full((len(words), len(symbols)), -np.inf)",
+        "for t, w in enumerate(words):",
+        "    for symbol, score in lexicon[w.lower()]:",
+        "        word[t, symbol] = score",
+        "root = np.full(len(symbols), -np.inf)",
+        "root[0] = 0.0",
+        "scores = dict(word=word, root=root,",
+        f"              binary=np.array({written.rule_scores['binary'].tolist()!r})",
+    ]
+    if "unary" in written.rule_scores:
+        lines[-1] += f",\n              unary=np.array({written.rule_scores['unary'].tolist()!r})"
+    lines[-1] += ")"
+    lines += [
+        "trees = Constituency(grammar)",
+        "print([(i, j, symbols[a]) for i, j, a in trees.argmax(**scores)])",
+    ]
+    if mode == "sum":
+        lines.append("print(trees.log_partition(**scores))")
+    lines.append("trace = traces.cky(grammar, **scores)  # the steps")
+    return "\n".join(lines) + "\n"

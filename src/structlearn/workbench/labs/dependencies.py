@@ -1,0 +1,280 @@
+"""The Parse lab, dependencies: Chu-Liu/Edmonds and Eisner."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ... import traces
+from ...structures import Arborescence
+from ..formulas import added, braces, number
+from ..requests import Array, Refused, Request
+from .sequence import literal
+
+__all__ = ["answer"]
+
+MOST_WORDS = 12
+#: Trees that are enumerated beside the search, and of those how many are listed.
+MOST_TREES, MOST_ROWS = 2_500, 40
+
+
+class Sentence:
+    """Words, arc scores and gold heads."""
+
+    def __init__(self, request: Request) -> None:
+        self.words = request.words("words", MOST_WORDS)
+        n = len(self.words)
+        self.arc = request.scores("arc", (n + 1, n + 1))
+        self.gold = request.labels("gold", n, n + 1)
+        if self.gold is not None:
+            _check_tree(self.gold)
+        self.augmented = request.flag("augmented") and self.gold is not None
+        self.cost = np.zeros((n + 1, n + 1))
+        if self.gold is not None:
+            self.cost[:, 1:] = 1.0
+            self.cost[self.gold, np.arange(1, n + 1)] = 0.0
+        self.projective = request.choice("algorithm", ("edmonds", "eisner")) == "eisner"
+        self.structure = Arborescence(projective=self.projective)
+
+    @property
+    def scores(self) -> Array:
+        """The scores that are searched."""
+        return self.arc + self.cost if self.augmented else self.arc
+
+    def node(self, v: int) -> str:
+        """Return how a text calls a node: a word, the root, or a cycle."""
+        if v == 0:
+            return "root"
+        return self.words[v - 1] if v <= len(self.words) else f"C{v - len(self.words)}"
+
+    def described(self, heads: list[int]) -> dict[str, Any]:
+        """Return a tree with its score and cost."""
+        at = (heads, list(range(1, len(heads) + 1)))
+        named = [f"{self.node(h)}→{w}" for h, w in zip(heads, self.words, strict=True)]
+        score, cost = float(self.arc[at].sum()), float(self.cost[at].sum())
+        return {"heads": heads, "named": named, "score": score, "cost": cost}
+
+
+def _check_tree(heads: list[int]) -> None:
+    for m in range(1, len(heads) + 1):
+        seen, v = set(), m
+        while v:
+            if v in seen:
+                raise Refused("the gold heads are not a tree: there is a cycle")
+            seen.add(v)
+            v = heads[v - 1]
+
+
+def answer(request: Request) -> dict[str, Any]:
+    """Return what the lab shows."""
+    sentence = Sentence(request)
+    mode = request.choice("mode", ("max", "sum"))
+    structure, arc = sentence.structure, sentence.scores
+    if sentence.projective:
+        trace = traces.eisner(arc=arc)
+        steps = _eisner_steps(trace, sentence)
+    else:
+        trace = traces.chu_liu_edmonds(arc)
+        steps = _edmonds_steps(trace, sentence)
+    ranked = structure.kbest(2, arc=arc)
+    found: dict[str, Any] = {
+        "algorithm": trace.algorithm,
+        "steps": steps,
+        "value": trace.value,
+        "best": sentence.described(trace.answer),
+        "runner_up": sentence.described(ranked[1][1].tolist()) if len(ranked) > 1 else None,
+        "gold": None if sentence.gold is None else sentence.described(sentence.gold),
+        "shown": arc,
+        "cost": sentence.cost if sentence.augmented else None,
+        "count": structure.count(arc=arc),
+        "marginals": structure.marginals(arc=arc)["arc"] if mode == "sum" else None,
+        "python": _python(sentence, mode),
+    }
+    found["log_partition"] = structure.log_partition(arc=arc) if mode == "sum" else None
+    return {**found, **_enumerated(sentence, found["count"])}
+
+
+def _enumerated(sentence: Sentence, count: int) -> dict[str, Any]:
+    if count > MOST_TREES or len(sentence.words) > 5:
+        return {"outputs": None, "enumerated": None}
+    arc = sentence.scores
+    trees = list(sentence.structure.outputs(arc=arc))
+    value = np.array([sentence.structure.score(y, arc=arc) for y in trees])
+    weight = np.exp(value - value.max())
+    p = weight / weight.sum()
+    marginals = np.zeros_like(arc)
+    for y, share in zip(trees, p, strict=True):
+        marginals[y, np.arange(1, len(y) + 1)] += share
+    rows = [
+        {**sentence.described(trees[i].tolist()), "total": float(value[i]), "p": float(p[i])}
+        for i in np.argsort(-value, kind="stable")[:MOST_ROWS]
+    ]
+    return {"outputs": rows, "enumerated": marginals}
+
+
+def _edmonds_steps(trace: traces.Trace, sentence: Sentence) -> list[dict[str, Any]]:
+    """Return the steps with the arcs that are chosen so far, by node; cycles by their members."""
+    found: list[dict[str, Any]] = []
+    heads: dict[int, int] = {}
+    members: dict[int, list[int]] = {}
+    name = sentence.node
+    n = len(sentence.words)
+
+    def state() -> dict[str, Any]:
+        inside = {v for some in members.values() for v in some}
+        return {
+            "arcs": [[h, v] for v, h in heads.items() if v not in inside],
+            "inside": [[heads[v], v] for some in members.values() for v in some],
+            "cycles": [[c, _words_of(c, members, n)] for c in members],
+        }
+
+    for step in trace.steps:
+        kind = step["kind"]
+        if kind == "choose":
+            m, h = step["word"], step["head"]
+            heads[m] = h
+            best, root = step["from_word"], step["from_root"]
+            lines = [
+                f"best head of {name(m)} = max{{ from a word: {number(best)},  "
+                f"from the root: {number(root)} }} = {number(max(best, root))}",
+            ]
+            say = f"{name(m)} takes its best arc, from {name(h)}."
+        elif kind == "contract":
+            c, some = step["cycle"], step["members"]
+            members[c] = some
+            heads[c] = step["head"]
+            inner = [f"{name(v)} {number(x)}" for v, x in zip(some, step["inner"], strict=True)]
+            offers = [
+                f"{name(u)}: {number(x)}"
+                for u, x in zip(step["others"], step["enter"], strict=True)
+            ]
+            offers.append(f"root: {number(step['from_root'])}")
+            lines = [
+                f"cycle {name(c)} = {{ {', '.join(name(v) for v in some)} }}, arcs inside: "
+                + ", ".join(inner),
+                "an arc that enters replaces one inside, so it counts less that one's score:",
+                f"offers: {',  '.join(offers)};  best from {name(step['head'])}",
+            ]
+            words = " and ".join(name(v) for v in some)
+            say = f"{words} form a cycle. It becomes one node, {name(c)}; its best arc comes from "
+            say += f"{name(step['head'])}."
+        elif kind == "penalty":
+            heads[step["node"]] = step["head"]
+            lines = [
+                "several words hang from the root, one may: arcs from the root pay "
+                f"{number(step['penalty'])},",
+                f"then {name(step['node'])} prefers {name(step['head'])}",
+            ]
+            say = f"Only one word may hang from the root: {name(step['node'])} moves to "
+            say += f"{name(step['head'])}."
+        else:
+            c, entered, h = step["cycle"], step["entered"], step["head"]
+            some = members.pop(c, [])
+            heads.pop(c, None)
+            heads[entered] = h
+            lines = [f"open {name(c)}: {name(h)} enters at {name(entered)},"]
+            kept = [f"{name(heads[v])}→{name(v)}" for v in some if v != entered]
+            lines.append(f"the other arcs of the cycle stay: {', '.join(kept)}")
+            say = f"The cycle {name(c)} opens: {name(h)} enters at {name(entered)}."
+        found.append({"kind": kind, "formula": lines, "say": say, **state()})
+    arcs = [[h, m] for m, h in enumerate(trace.answer, 1)]
+    scores = [float(sentence.scores[h, m]) for h, m in arcs]
+    lines = [f"score = {added(scores)} = {number(trace.value)}"]
+    say = f"The best tree scores {number(trace.value)}."
+    done = {"arcs": arcs, "inside": [], "cycles": []}
+    found.append({"kind": "done", "formula": lines, "say": say, **done})
+    return found
+
+
+def _words_of(node: int, members: dict[int, list[int]], n: int) -> list[int]:
+    if node <= n:
+        return [node]
+    return [w for v in members.get(node, []) for w in _words_of(v, members, n)]
+
+
+_READS = {
+    "right": "complete, head {i}",
+    "left": "complete, head {j}",
+    "arc right": "the arc {i} → {j}",
+    "arc left": "the arc {j} → {i}",
+    "between": "two complete halves meet",
+}
+
+
+def _eisner_steps(trace: traces.Trace, sentence: Sentence) -> list[dict[str, Any]]:
+    found: list[dict[str, Any]] = []
+    filled = {tuple(s["node"]): s for s in trace.steps if s["kind"] == "fill"}
+    name = sentence.node
+
+    def arcs_of(node: tuple[Any, ...]) -> list[list[int]]:
+        arcs, waiting = [], [node]
+        while waiting:
+            step = filled[waiting.pop()]
+            option = step["options"][step["best"]]
+            arcs += [part["at"] for part in option["parts"]]
+            waiting += [tuple(t) for t in option["tails"]]
+        return arcs
+
+    for step in trace.steps:
+        if step["kind"] != "fill" or step["value"] == float("-inf"):
+            continue
+        node = tuple(step["node"])
+        if node[0] != "goal" and (node[1] == node[2] or node[0] == "between"):
+            continue  # single words score 0; the halves are shown with the arc they make
+        options = step["options"]
+        if node[0].startswith("arc"):
+            options = _unfolded(filled, step)
+        terms = []
+        for o in options:
+            terms.append(added([*o["tail_values"], *(p["score"] for p in o["parts"])]))
+        what = "the whole tree"
+        if node[0] != "goal":
+            what = f"{name(node[1])} … {name(node[2])}: " + _READS[node[0]].format(
+                i=name(node[1]), j=name(node[2])
+            )
+        lines = [what, f"= {braces('max', terms)} = {number(step['value'])}"]
+        span = [0, len(sentence.words)] if node[0] == "goal" else [node[1], node[2]]
+        say = f"{what}. Best of {len(terms)}: {number(step['value'])}."
+        found.append(
+            {"kind": node[0], "span": span, "arcs": arcs_of(node), "inside": [], "cycles": [],
+             "formula": lines, "say": say}
+        )  # fmt: skip
+    return found
+
+
+def _unfolded(filled: dict[Any, Any], step: dict[str, Any]) -> list[dict[str, Any]]:
+    """Return the splits behind an arc: the options of the item between its ends."""
+    found = []
+    for option in step["options"]:
+        for tail in option["tails"]:
+            if tail[0] != "between":
+                return list(step["options"])
+            for split in filled[tuple(tail)]["options"]:
+                found.append({"tail_values": split["tail_values"], "parts": option["parts"]})
+    return found
+
+
+def _python(sentence: Sentence, mode: str) -> str:
+    lines = [
+        "import numpy as np",
+        "from structlearn import traces",
+        "from structlearn.structures import Arborescence",
+        "",
+        f"words = {sentence.words!r}",
+        f"arc = {literal(sentence.arc)}  # arc[head, word]; 0 is the root",
+    ]
+    if sentence.augmented:
+        lines += [
+            f"gold = {sentence.gold!r}",
+            "cost = np.ones_like(arc)",
+            "cost[gold, np.arange(1, len(arc))] = 0",
+            "arc = arc + cost  # 1 for every wrong head",
+        ]
+    option = "projective=True" if sentence.projective else ""
+    lines += [f"trees = Arborescence({option})", "print(trees.argmax(arc=arc))"]
+    if mode == "sum":
+        lines += ["print(trees.log_partition(arc=arc))", "print(trees.marginals(arc=arc)['arc'])"]
+    function = "eisner(arc=arc)" if sentence.projective else "chu_liu_edmonds(arc)"
+    lines.append(f"trace = traces.{function}  # the steps")
+    return "\n".join(lines) + "\n"

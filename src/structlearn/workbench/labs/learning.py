@@ -1,0 +1,362 @@
+"""The Learning lab: steps in the plane, cutting planes, the loss family, dual ascent."""
+
+from __future__ import annotations
+
+import itertools
+import math
+import warnings
+from typing import Any
+
+import numpy as np
+
+from ... import traces
+from ...estimators import CRF, StructuredPerceptron, StructuredSVM
+from ...losses import StructuredLoss
+from ...structures import Multiclass
+from ..formulas import added, number
+from ..requests import Refused, Request
+from .sequence import Sequence, literal
+
+__all__ = ["answer"]
+
+MOST_POINTS, MOST_CLASSES, MOST_PASSES = 40, 4, 20
+
+
+def answer(request: Request) -> dict[str, Any]:
+    """Return what the lab shows."""
+    topic = request.choice("topic", ("plane", "planes", "family", "dual"))
+    shown = {"plane": _plane, "planes": _planes, "family": _family, "dual": _dual}[topic]
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # few passes are meant
+        return {"topic": topic, **shown(request)}
+
+
+# -- perceptron and subgradients in the plane ---------------------------------------------------
+
+
+def _points(request: Request) -> tuple[Any, list[int]]:
+    given = request.values.get("points")
+    if not isinstance(given, list) or not 2 <= len(given) <= MOST_POINTS:
+        raise Refused(f"points must be 2 to {MOST_POINTS} triples: x, y, class")
+    table = request.scores("points", (len(given), 3))
+    classes = table[:, 2]
+    whole = (classes == np.rint(classes)) & (classes >= 0) & (classes < MOST_CLASSES)
+    if not whole.all() or not np.isfinite(table).all():
+        raise Refused(f"the class of a point is a whole number from 0 to {MOST_CLASSES - 1}")
+    if len(set(classes.tolist())) < 2:
+        raise Refused("points of at least two classes are needed")
+    return np.column_stack([table[:, :2], np.ones(len(table))]), classes.astype(int).tolist()
+
+
+def _plane(request: Request) -> dict[str, Any]:
+    X, y = _points(request)
+    algorithm = request.choice("algorithm", ("perceptron", "subgradient"))
+    passes = request.whole("passes", 5, 1, MOST_PASSES)
+    C = request.number("C", 1.0, 0.001, 1000.0)
+    average = request.flag("average")
+    model: Any
+    if algorithm == "perceptron":
+        model = StructuredPerceptron("multiclass", max_iter=passes, average=average, shuffle=False)
+        arguments = f"'multiclass', max_iter={passes}, average={average}, shuffle=False"
+    else:
+        model = StructuredSVM(
+            "multiclass", C=C, solver="sgd", max_iter=passes, average=average, shuffle=False, tol=0
+        )
+        arguments = f"'multiclass', C={C:g}, solver='sgd', max_iter={passes}, "
+        arguments += f"average={average}, shuffle=False, tol=0"
+    trace = traces.online_steps(model, X, y)
+    classes = trace.about["classes"]
+    steps: list[dict[str, Any]] = []
+    mistakes = 0
+    for step in trace.steps:
+        i, gold, guess = step["example"], step["gold"], step["guess"]
+        before = np.asarray(step["before"]["label"])
+        after = np.asarray(step["after"]["label"])
+        wrong = gold != guess
+        mistakes += wrong
+        scores = before @ X[i]
+        margin = [float(c != gold) for c in classes] if algorithm != "perceptron" else None
+        terms = [
+            f"{_class(c)}: {number(float(s))}" + (f" + {number(m)}" if margin else "")
+            for c, s, m in zip(classes, scores, margin or [0.0] * len(classes), strict=True)
+        ]
+        point = f"({number(X[i, 0], 2)}, {number(X[i, 1], 2)})"
+        lines = [
+            f"x = {point}, gold {_class(gold)};  "
+            + ("w·φ(x, k) + 1[k ≠ gold]: " if margin else "w·φ(x, k): ")
+            + ",  ".join(terms),
+            f"argmax = {_class(guess)}"
+            + (" ≠ gold: update" if wrong else " = gold: nothing to learn"),
+        ]
+        if algorithm == "perceptron" and wrong:
+            lines.append(f"w ← w + φ(x, {_class(gold)}) − φ(x, {_class(guess)})")
+        elif algorithm != "perceptron":
+            t = len(steps) + 1
+            lines.append(
+                f"w ← (1 − 1/{t}) w"
+                + (f" + (C·N/{t}) (φ(x, {_class(gold)}) − φ(x, {_class(guess)}))" if wrong else "")
+            )
+        say = f"Pass {step['iteration']}, point {i + 1}: guess {_class(guess)}, gold {_class(gold)}"
+        steps.append(
+            {"kind": "example", "example": i, "wrong": bool(wrong), "before": before,
+             "after": after, "formula": lines,
+             "say": say + (", a mistake." if wrong else ", right.")}
+        )  # fmt: skip
+    final = np.asarray(trace.answer["label"])
+    predicted = [classes[k] for k in np.argmax(X @ final.T, axis=1)]
+    wrong_at_end = sum(a != b for a, b in zip(predicted, y, strict=True))
+    python = [
+        "import numpy as np",
+        "from structlearn import StructuredPerceptron, StructuredSVM, traces",
+        "",
+        f"X = {literal(X)}  # the last column is 1, for an intercept",
+        f"y = {y!r}",
+        f"model = {type(model).__name__}({arguments})",
+        "print(model.fit(X, y).coef_)",
+        "trace = traces.online_steps(model, X, y)  # the steps",
+    ]
+    return {
+        "algorithm": trace.algorithm,
+        "classes": classes,
+        "steps": steps,
+        "final": final,
+        "updates": mistakes,
+        "wrong": wrong_at_end,
+        "python": "\n".join(python) + "\n",
+    }
+
+
+def _class(k: int) -> str:
+    return "ABCD"[k]
+
+
+# -- cutting planes -----------------------------------------------------------------------------
+
+
+def _planes(request: Request) -> dict[str, Any]:
+    C = request.number("C", 1.0, 0.01, 100.0)
+    tolerance = request.number("tolerance", 0.1, 0.0, 2.0)
+    gold = request.labels("gold", 2, 2) or [0, 1]
+    names = "NV"
+    X, y = [[["Fish", "Start"], ["Sleep"]]], [[names[k] for k in gold]]
+    # Both labels must exist, whichever the gold ones are.
+    if len(set(gold)) < 2:
+        raise Refused("the lectures' gold output has both labels: choose (N, V) or (V, N)")
+    model = StructuredSVM(
+        C=C, solver="n-slack", violation_tol=tolerance, tol=0, boundaries=False,
+        all_possible_states=True, max_iter=50,
+    )  # fmt: skip
+    trace = traces.cutting_planes(model, X, y)
+    steps = []
+    for step in trace.steps:
+        [rows] = step["tables"]
+        slack = step["slack"][0]
+        for row in rows:
+            row["named"] = ", ".join(row["output"])
+            row["in_set"] = any(c["output"] == row["output"] for c in step["working_set"])
+            row["added"] = any(c["output"] == row["output"] for c in step["added"])
+        working = ", ".join(f"({', '.join(c['output'])})" for c in step["working_set"]) or "∅"
+        lines = [
+            f"round {step['iteration']}: solve with W = {{ {working} }}"
+            if working != "∅"
+            else f"round {step['iteration']}: W = ∅, so w = 0",
+            f"½‖w‖² + C·ξ = {number(step['dual'])} with slack ξ = {number(slack)}; the true "
+            f"objective there is {number(step['primal'])}",
+        ]
+        if step["added"]:
+            worst = step["added"][0]
+            row = next(r for r in rows if r["output"] == worst["output"])
+            lines.append(
+                f"most violated: ({row['named']}) by loss − slack − lead = {number(row['loss'])} − "
+                f"{number(slack)} − {added([row['lead']])} = {number(row['violation'])} > ε = "
+                f"{number(tolerance)}: add it"
+            )
+            say = f"Round {step['iteration']}: ({row['named']}) is violated by "
+            say += f"{number(row['violation'])} and joins the working set."
+        else:
+            worst_row = max(rows, key=lambda r: r["violation"])
+            lines.append(
+                f"nothing is violated by more than ε = {number(tolerance)} (most: "
+                f"({worst_row['named']}) by {number(worst_row['violation'])}): done"
+            )
+            say = f"Round {step['iteration']}: nothing is violated by more than ε. Done."
+        steps.append(
+            {"kind": "round", "rows": rows, "slack": slack, "primal": step["primal"],
+             "dual": step["dual"], "formula": lines, "say": say}
+        )  # fmt: skip
+    arguments = f"C={C:g}, solver='n-slack', violation_tol={tolerance:g}, tol=0, boundaries=False, "
+    python = [
+        "from structlearn import StructuredSVM, traces",
+        "",
+        f"X, y = {X!r}, {y!r}",
+        f"model = StructuredSVM({arguments}all_possible_states=True, max_iter=50).fit(X, y)",
+        "for r in model.rounds_:",
+        "    print(r.n_constraints, r.slack, r.primal, r.dual, r.constraints)",
+        "trace = traces.cutting_planes(model, X, y)  # the tables",
+    ]
+    return {
+        "algorithm": trace.algorithm,
+        "steps": steps,
+        "C": C,
+        "slice": _slice(trace, C),
+        "python": "\n".join(python) + "\n",
+    }
+
+
+def _slice(trace: traces.Trace, C: float) -> dict[str, Any]:
+    """Return the objective along the way from each round's weights to the next, and what is known.
+
+    Between two rounds all leads are linear, so a constraint asks for a slack that is linear too. At
+    x = r stand the weights of round r, where what its working set knows has its minimum.
+    """
+    rounds = trace.steps if len(trace.steps) > 1 else [trace.steps[0]] * 2
+    xs, bases, slacks = [], [], []
+    for r, (one, two) in enumerate(itertools.pairwise(rounds), 1):
+        v = np.concatenate([np.ravel(a) for a in one["weights"].values()])
+        w = np.concatenate([np.ravel(a) for a in two["weights"].values()])
+        last = r == len(rounds) - 1
+        for a in np.linspace(0.0, 1.5 if last else 1.0, 31)[: None if last else -1]:
+            xs.append(r + a)
+            bases.append(0.5 * float((((1 - a) * v + a * w) ** 2).sum()))
+            rows = zip(one["tables"][0], two["tables"][0], strict=True)
+            slacks.append([p["loss"] - (1 - a) * p["lead"] - a * q["lead"] for p, q in rows])
+    base, needed = np.array(bases), np.maximum(0.0, np.array(slacks))
+    names = [tuple(row["output"]) for row in trace.steps[0]["tables"][0]]
+    models = []
+    for step in trace.steps:
+        known = [names.index(tuple(c["output"])) for c in step["working_set"]]
+        most = needed[:, known].max(axis=1) if known else np.zeros(len(xs))
+        models.append(base + C * most)
+    return {"x": xs, "objective": base + C * needed.max(axis=1), "models": models}
+
+
+# -- the loss family ----------------------------------------------------------------------------
+
+
+def _family(request: Request) -> dict[str, Any]:
+    gamma = request.number("margin", 1.0, 0.0, 3.0)
+    epsilon = request.number("temperature", 0.0, 0.0, 3.0)
+    sequence = Sequence(request)
+    if sequence.gold is None:
+        raise Refused("a loss needs a gold output")
+    L, K = len(sequence.words), len(sequence.labels)
+    if K**L > 64:
+        raise Refused(f"the loss family is shown for at most 64 outputs, these are {K**L:,}")
+    from ...structures import Chain
+
+    every = [list(y) for y in itertools.product(range(K), repeat=L)]
+    rows = [sequence.described(y) for y in every]
+    total = np.array([r["score"] + gamma * r["cost"] for r in rows])
+    if epsilon > 0:
+        weight = np.exp((total - total.max()) / epsilon)
+        p = weight / weight.sum()
+    else:
+        p = (np.arange(len(total)) == int(np.argmax(total))).astype(float)
+    loss, gradient = StructuredLoss(margin=gamma, temperature=epsilon)(
+        Chain(), sequence.gold, **sequence.given
+    )
+    for row, t, share in zip(rows, total, p, strict=True):
+        row["total"], row["p"] = float(t), float(share)
+    gold_score = Chain().score(np.array(sequence.gold), **sequence.given)
+    name = _family_name(gamma, epsilon)
+    if epsilon > 0:
+        value = loss + gold_score
+        lines = [
+            "L = ε log Σ exp((score + γ·cost)/ε) − score(gold)",
+            f"= {number(value)} − {number(gold_score)} = {number(loss)}",
+            "∇L = p − gold:  move away from what is likely, towards gold",
+        ]
+    else:
+        best = int(np.argmax(total))
+        lines = [
+            "L = max(score + γ·cost) − score(gold)",
+            f"= {number(rows[best]['score'])} + {number(gamma)}·{number(rows[best]['cost'])} − "
+            f"{number(gold_score)} = {number(loss)}",
+            "∇L = μ(ŷ) − μ(gold):  away from the one best output, towards gold",
+        ]
+    d = np.linspace(-3.0, 3.0, 61)
+    curves = {
+        "now": (gamma, epsilon),
+        "perceptron": (0.0, 0.0),
+        "SVM": (1.0, 0.0),
+        "CRF": (0.0, 1.0),
+        "softmax-margin": (1.0, 1.0),
+    }
+    drawn = {}
+    for title, (margin, temperature) in curves.items():
+        one = StructuredLoss(margin=margin, temperature=temperature)
+        drawn[title] = [one(Multiclass(), 0, label=np.array([x, 0.0]))[0] for x in d]
+    python = [
+        "import numpy as np",
+        "from structlearn.losses import StructuredLoss",
+        "from structlearn.structures import Chain",
+        "",
+        "scores = dict(",
+        *[f"    {name_}={literal(a)}," for name_, a in sequence.given.items()],
+        ")",
+        f"loss = StructuredLoss(margin={gamma:g}, temperature={epsilon:g})",
+        f"value, gradient = loss(Chain(), {sequence.gold!r}, **scores)",
+        "print(value, gradient['label'])",
+    ]
+    step = {"kind": "loss", "formula": lines, "say": f"{name}: the loss is {number(loss)}."}
+    return {
+        "algorithm": name,
+        "steps": [step],
+        "loss": loss,
+        "gradient": gradient["label"],
+        "outputs": sorted(rows, key=lambda r: -r["total"]),
+        "best": rows[int(np.argmax(total))],
+        "gold": sequence.described(sequence.gold),
+        "curves": {"d": d, **drawn},
+        "python": "\n".join(python) + "\n",
+    }
+
+
+def _family_name(gamma: float, epsilon: float) -> str:
+    if gamma == 0:
+        return "perceptron" if epsilon == 0 else "CRF" if epsilon == 1 else "CRF, tempered"
+    if epsilon == 0:
+        return "structured SVM"
+    return "softmax-margin" if gamma == epsilon == 1 else "between SVM and CRF"
+
+
+# -- dual ascent --------------------------------------------------------------------------------
+
+
+def _dual(request: Request) -> dict[str, Any]:
+    C = request.number("C", 1.0, 0.01, 10.0)
+    passes = request.whole("passes", 10, 1, MOST_PASSES)
+    X = [[["Fish"], ["Sleep"]], [["Monsters"], ["eat"], ["Fish"]], [["Sleep"], ["tasty"], ["Fish"]]]
+    y = [["N", "V"], ["N", "V", "N"], ["V", "A", "N"]]
+    model = CRF(C=C, solver="dual", max_iter=passes, tol=1e-6, all_possible_states=True)
+    trace = traces.dual_ascent(model, X, y)
+    steps = []
+    for step in trace.steps:
+        lines = [f"pass {step['iteration']}: dual D = {number(step['dual'], 5)} ≤ optimum"]
+        if "objective" in step:
+            lines.append(
+                f"primal = {number(step['objective'], 5)} ≥ optimum; gap {number(step['gap'], 6)}"
+            )
+        say = f"Pass {step['iteration']}: the dual is {number(step['dual'], 4)}."
+        steps.append(
+            {"kind": "pass", "dual": step["dual"], "primal": step.get("objective"),
+             "formula": lines, "say": say}
+        )  # fmt: skip
+    python = [
+        "from structlearn import CRF, traces",
+        "",
+        f"X = {X!r}",
+        f"y = {y!r}",
+        f"model = CRF(C={C:g}, solver='dual', max_iter={passes}, tol=1e-6,",
+        "            all_possible_states=True)",
+        "print(model.fit(X, y).objective_, model.duality_gap_)",
+        "trace = traces.dual_ascent(model, X, y)  # the passes",
+    ]
+    value = trace.value if trace.value is not None else math.nan
+    return {
+        "algorithm": trace.algorithm,
+        "steps": steps,
+        "objective": value,
+        "gap": trace.about["gap"],
+        "python": "\n".join(python) + "\n",
+    }

@@ -1,0 +1,251 @@
+"""Pipelines: text in, documents out, and back."""
+
+import io
+import json
+import pickle
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import structlearn
+from structlearn.exceptions import FileError
+from structlearn.metrics.alignment import aligned_scores
+from structlearn.tasks import Pipeline
+from structlearn.tasks.pipeline.files import text_pieces
+from structlearn.tasks.pipeline.scores import treebank_sentences
+from structlearn.text.corpus import corpus_of
+from structlearn.text.surface import raw_text
+
+from .conformance import check_conllu
+from .small_treebank import conllu, treebank
+from .test_tokeniser import ODD
+
+SMALL = {"n_models": 1, "max_iter": 3}
+TEXT = "They don't! The cat sees a dog.\n\nThe friend seemed happy.\n"
+
+
+def make(**options):
+    stages = dict.fromkeys(("tokeniser", "splitter", "tags", "lemmas"), SMALL)
+    stages["parser"] = {"hash_bits": 16, **SMALL}
+    return Pipeline(**{**stages, "folds": 2, **options})
+
+
+@pytest.fixture(scope="module")
+def nlp():
+    return make().fit(treebank(200), dev=treebank(40, random_state=2))
+
+
+def test_a_document_has_all_levels(nlp):
+    doc = nlp(TEXT)
+    assert [s.text for s in doc.sentences] == [
+        "They don't!",
+        "The cat sees a dog.",
+        "The friend seemed happy.",
+    ]
+    assert [t.text for t in doc.sentences[0].tokens] == ["They", "don't", "!"]
+    assert [w.form for w in doc.sentences[0].words] == ["They", "do", "n't", "!"]
+    assert [w.lemma for w in doc.sentences[0].words] == ["they", "do", "not", "!"]
+    assert [w.upos for w in doc.sentences[0].words] == ["PRON", "VERB", "PART", "PUNCT"]
+    assert doc.rebuilt == doc.text == TEXT
+    for token in doc.tokens:
+        assert TEXT[token.begin : token.end] == token.text
+    assert "<svg" in doc._repr_html_()
+    assert nlp.stages == ("tokeniser", "splitter", "tags", "lemmas", "parser")
+
+
+def test_what_it_writes_is_conformant(nlp):
+    text = raw_text(treebank(80, random_state=3))
+    assert check_conllu(nlp(text).to_conllu()) == len(nlp(text))
+    blanks = "  They\tdon't!\u00a0 Fish\r\nswim.\n\n \nThey | don't"
+    assert check_conllu(nlp(blanks).to_conllu()) > 0
+
+
+@settings(max_examples=300, deadline=None)
+@given(ODD)
+def test_what_it_writes_of_any_text_is_conformant(nlp, text):
+    doc = nlp(text)
+    written = doc.to_conllu()
+    check_conllu(written)
+    if doc.sentences:
+        corpus = corpus_of("x.conllu", written.encode(), "conllu")
+        assert corpus.column("form") == [[w.form for w in s.words] for s in doc]
+    json.loads(doc.to_json())
+
+
+def test_tags_are_combinations_of_the_treebank(nlp):
+    seen = set(nlp.model_.combinations)
+    odd = " ".join(["Xyzzy", "FOO", "don't", "bar!", "12", "日本", "👩🏽", "http://x.y/z"] * 5)
+    assert {(w.upos, w.xpos, w.feats) for w in nlp(odd).words} <= seen
+
+
+def test_annotating_and_comparing_is_evaluating(nlp, tmp_path):
+    gold = treebank(60, random_state=4)
+    (tmp_path / "gold.txt").write_text(raw_text(gold), encoding="utf-8")
+    nlp.label_file(tmp_path / "gold.txt", tmp_path / "found.conllu")
+    found = corpus_of("f", (tmp_path / "found.conllu").read_bytes(), "conllu")
+    scores = aligned_scores(treebank_sentences(gold), treebank_sentences(found))
+    told = nlp.evaluate(gold)
+    for name, score in scores.items():
+        assert score.as_dict() == told[name], name
+    assert told["tokens"]["f1"] > 0.95
+    assert told["las"]["f1"] > 0.6
+    with_words = nlp.evaluate(gold, gold_tokens=True)
+    assert with_words["words"]["f1"] == 1.0
+    assert with_words["las"]["f1"] >= told["las"]["f1"]
+    assert nlp.score(gold) == told["las"]["f1"]
+
+
+def test_files_say_the_same_again(nlp, tmp_path):
+    path = tmp_path / "small.model"
+    nlp.save(path, "float32")
+    again = structlearn.load(path)
+    expected = nlp(TEXT).to_conllu()
+    assert again(TEXT).to_conllu() == expected
+    assert pickle.loads(pickle.dumps(nlp))(TEXT).to_conllu() == expected
+    nlp.save(path, "int8")
+    assert len(structlearn.load(path)(TEXT).words) > 0
+    data = bytearray(path.read_bytes())
+    data[len(data) // 2] ^= 1
+    path.write_bytes(data)
+    with pytest.raises(FileError):
+        structlearn.load(path)
+
+
+def test_many_texts_are_piped(nlp):
+    texts = [TEXT * k for k in range(6)] * 3
+    expected = [nlp(text).to_conllu() for text in texts]
+    assert [doc.to_conllu() for doc in nlp.pipe(iter(texts))] == expected
+    assert [doc.to_conllu() for doc in nlp.pipe(texts, n_jobs=2)] == expected
+
+
+def test_stages_can_be_left_out_and_replaced(nlp):
+    bare = nlp.without("parser", "lemmas")
+    assert bare.stages == ("tokeniser", "splitter", "tags")
+    doc = bare(TEXT)
+    assert doc.sentences[0].tree is None
+    assert {w.lemma for w in doc.words} == {"_"}
+    check_conllu(doc.to_conllu(), relations=False)
+    assert nlp(TEXT).sentences[0].tree is not None  # the other one is as it was
+    own = nlp.with_tokeniser(lambda text: [[(0, 4), (5, 9)]])
+    assert [t.text for t in own("Fish swim").tokens] == ["Fish", "swim"]
+    with pytest.raises(ValueError, match="gave the token 3:2"):
+        nlp.with_tokeniser(lambda text: [[(3, 2)]])("Fish swim")
+    with pytest.raises(ValueError, match="no stage 'parse'"):
+        nlp.without("parse")
+
+
+def test_own_tokens(nlp):
+    doc = nlp.annotate([["They", "don't", "swim"], ["New York", "."]])
+    assert [w.form for w in doc.words] == ["They", "don't", "swim", "New York", "."]
+    assert doc.text == "They don't swim\nNew York ."
+    assert len(nlp.annotate([["They", "don't", "!"]], split=True).words) == 4
+    for wrong in ([[""]], [["a\n"]], [[" a"]]):
+        with pytest.raises(ValueError, match="sentence 0: the token"):
+            nlp.annotate(wrong)
+    with pytest.raises(TypeError, match="is a string"):
+        nlp.annotate(["They swim"])
+    assert len(nlp.annotate([])) == 0
+
+
+def test_confidences_are_probabilities(nlp):
+    doc = nlp(TEXT, confidence=True)
+    for token in doc.tokens:
+        assert 0 < token.confidence <= 1
+    for word in doc.words:
+        assert set(word.confidence) == {"upos", "xpos", "feats", "lemma"}
+        assert all(0 <= p <= 1 for p in word.confidence.values())
+    assert "UposConfidence=" in doc.to_conllu(confidence=True)
+    check_conllu(doc.to_conllu(confidence=True))
+    first = make(parser={"order": 1, "hash_bits": 14, **SMALL}).fit(treebank(60))
+    words = first(TEXT, confidence=True).words
+    assert all(0 <= word.confidence["head"] <= 1 for word in words)
+    sentence = [["The", "cat", "sees", "a", "dog", "."]]
+    ((best, tree), (second, _)) = first.predict_kbest(sentence, 2)[0]
+    assert best >= second
+    assert tree == first.predict(sentence)[0]
+
+
+def test_a_parser_may_read_lemmas():
+    nlp = make(parser={"lemmas": True, "hash_bits": 14, **SMALL}).fit(treebank(60))
+    assert nlp.model_.parts["parser"].lemmas
+    assert nlp(TEXT).sentences[0].tree is not None
+
+
+def test_nothing_is_an_empty_document(nlp):
+    for text in ("", " \n\n "):
+        doc = nlp(text)
+        assert (len(doc), doc.to_conllu(), doc.rebuilt) == (0, "", text)
+
+
+def test_without_text_it_says_what_is_missing():
+    lines = conllu(30).split("\n")
+    bare = corpus_of("bare", "\n".join(x for x in lines if "# text" not in x).encode(), "conllu")
+    with pytest.raises(FileError, match="--no-tokeniser"):
+        make().fit(bare)
+    nlp = make(tokeniser=False, parser=False).fit(bare)
+    assert nlp.stages == ("splitter", "tags", "lemmas")
+    with pytest.raises(ValueError, match="has no tokeniser"):
+        nlp("Fish swim.")
+
+
+def test_a_checkpoint_keeps_finished_stages(tmp_path):
+    bank = treebank(60)
+    one = make(checkpoint=tmp_path / "stages").fit(bank)
+    names = sorted(path.name for path in (tmp_path / "stages").iterdir())
+    assert {"tokeniser.model", "upos.model", "tagged.conllu", "parser.model"} <= set(names)
+    (tmp_path / "stages" / "lemmas.model").unlink()
+    two = make(checkpoint=tmp_path / "stages").fit(bank)
+    assert two(TEXT).to_conllu() == one(TEXT).to_conllu() == make().fit(bank)(TEXT).to_conllu()
+
+
+def test_formats_of_files(nlp, tmp_path):
+    source = tmp_path / "in.txt"
+    source.write_text(TEXT * 3, encoding="utf-8")
+    found = {}
+    for format in ("conllu", "json", "html", "text"):
+        out = io.BytesIO()
+        assert nlp.label_file(source, out, format=format) == len(nlp(TEXT * 3).words)
+        found[format] = out.getvalue().decode()
+    check_conllu(found["conllu"])
+    assert found["conllu"].count("# newdoc") == 1
+    text = TEXT * 3
+    for line in found["json"].splitlines():
+        row = json.loads(line)
+        assert text[row["begin"] : row["end"]] == row["text"]
+        assert [text[t["begin"] : t["end"]] for t in row["tokens"]] == [
+            t["text"] for t in row["tokens"]
+        ]
+    assert found["html"].count("<svg") == len(nlp(text))
+    assert found["text"].startswith("They don't !\n")
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    st.lists(st.sampled_from(["a", "é", " ", "\n", "\n\n", "日本"]), max_size=60), st.integers(1, 9)
+)
+def test_pieces_of_a_file_are_the_file(tmp_path_factory, parts, size):
+    path = tmp_path_factory.mktemp("pieces") / "x.txt"
+    path.write_bytes("".join(parts).encode())
+    found = list(text_pieces(path, size))
+    assert "".join(found) == "".join(parts)
+    for piece in found[:-1]:
+        assert piece.endswith("\n")
+
+
+def test_pieces_are_bounded_whatever_the_file(tmp_path):
+    path = tmp_path / "x.txt"
+    for text in ("word " * 800_000, "x" * 4_000_000, "a line\n" * 600_000):
+        path.write_text(text)
+        sizes = [len(piece) for piece in text_pieces(path)]
+        assert sum(sizes) == len(text)
+        assert max(sizes) < 1.3e6
+
+
+@pytest.mark.parametrize(
+    ("data", "told"), [(b"ab\xff", "not valid UTF-8"), (b"a\0b", "NUL"), (b"a\xc3", "torn")]
+)
+def test_files_that_are_no_text_are_refused(nlp, tmp_path, data, told):
+    (tmp_path / "x.txt").write_bytes(data)
+    with pytest.raises(FileError, match=told):
+        nlp.label_file(tmp_path / "x.txt", io.BytesIO())

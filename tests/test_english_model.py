@@ -1,0 +1,38 @@
+"""The English model that comes with the source."""
+
+from pathlib import Path
+
+import pytest
+
+import structlearn
+from tests.tasks.pipeline.conformance import check_conllu
+
+PACKAGE = Path(__file__).parents[1] / "models" / "english" / "src"
+MODEL = PACKAGE / "structlearn_english" / "english.model"
+
+pytestmark = pytest.mark.skipif(not MODEL.exists(), reason="the model is not here: make model")
+
+TEXT = """\
+Dr. Smith didn't reply. She'd already left for New York, where it's cheap to fly!
+
+"I can't wait," she wrote to us@example.com; see http://example.com/a?b=c.
+"""
+
+
+def test_it_is_found_by_its_name_and_annotates(monkeypatch):
+    monkeypatch.syspath_prepend(PACKAGE)
+    nlp = structlearn.load("english")
+    assert nlp.stages == ("tokeniser", "splitter", "tags", "lemmas", "parser")
+    doc = nlp(TEXT)
+    assert doc.rebuilt == TEXT
+    assert check_conllu(doc.to_conllu()) == len(doc) == 3
+    first = doc.sentences[0]
+    assert [w.form for w in first.words] == ["Dr.", "Smith", "did", "n't", "reply", "."]
+    assert [w.lemma for w in first.words] == ["Dr.", "Smith", "do", "not", "reply", "."]
+    assert first.words[4].relation == "root"
+    forms = {token.text for token in doc.tokens}
+    assert {"us@example.com", "http://example.com/a?b=c"} <= forms
+
+
+def test_it_is_small():
+    assert MODEL.stat().st_size <= 15_000_000

@@ -1,0 +1,288 @@
+"""The page in a real browser: ``make test-browser`` runs this.
+
+Each lab is opened, changed, stepped to its end; what it shows is compared with the library's own
+answer to what the page sent.
+"""
+
+import json
+import os
+import pathlib
+import sys
+import threading
+from importlib.resources import files
+
+import numpy as np
+import pytest
+
+from structlearn.structures import Arborescence, Chain, Grid
+from structlearn.workbench.server import make_server
+
+from .chromium import BROWSER, Chromium
+
+pytestmark = [
+    pytest.mark.skipif(not BROWSER, reason="no Chromium"),
+    pytest.mark.skipif(
+        not os.environ.get("STRUCTLEARN_BROWSER_TESTS"), reason="make test-browser runs this"
+    ),
+]
+
+#: Pictures of the page go here, to be looked at.
+PICTURES = os.environ.get("STRUCTLEARN_SCREENSHOTS", "")
+
+LABS = {
+    "sequence": ["monsters", "fish", "chapter", "margin", "quiz"],
+    "parse": ["cycle", "flight", "constituents", "attachment"],
+    "image": ["disc", "small", "bar", "blank"],
+    "learning": ["plane", "three", "planes", "family", "dual"],
+    "constraints": ["one", "verbs", "fish", "none"],
+    "text": ["tagger", "parser", "constituency"],
+}
+EVERY = [(lab, preset) for lab, presets in LABS.items() for preset in presets]
+
+
+@pytest.fixture(scope="module")
+def served():
+    made = make_server()
+    threading.Thread(target=made.serve_forever, daemon=True).start()
+    yield made
+    made.shutdown()
+    made.server_close()
+
+
+@pytest.fixture(scope="module")
+def browser():
+    chromium = Chromium()
+    yield chromium
+    chromium.close()
+
+
+def opened(browser, served, lab, preset, **look):
+    state = json.dumps({"preset": preset})
+    page = browser.page(f"{served.link}#{lab}:0:{state}", **look)
+    page.wait("document.querySelector('main').dataset.answered")
+    return page
+
+
+def sent(page, lab):
+    """Return the last state that the page asked about."""
+    found = [body for url, body in page.requests() if url.endswith(f"/api/{lab}") and body]
+    return json.loads(found[-1])
+
+
+def shown(page, kind="best"):
+    """Return the text of an answer."""
+    return page.run(f"document.querySelector('.answer.{kind} dd')?.firstChild.textContent")
+
+
+def to_the_end(page):
+    page.run("document.querySelector('.formula').focus()")
+    page.press("End")
+    page.wait(
+        "document.querySelector('.where').textContent.match(/(\\d+) of (\\d+)/).slice(1)"
+        ".every((x, i, a) => x === a[0])"
+    )
+
+
+def chain_answer(state):
+    scores = {
+        name: np.array([[float(x) for x in row] for row in state[name]])
+        for name in ("label", "transition")
+    }
+    if state.get("start"):
+        scores["start"] = np.array(state["start"], float)
+    if state["augmented"]:
+        scores["label"] = scores["label"] + 1 - np.eye(len(state["labels"]))[state["gold"]]
+    return " ".join(state["labels"][k] for k in Chain().argmax(**scores))
+
+
+def library_answer(lab, state):
+    if lab == "sequence":
+        return chain_answer(state)
+    if lab == "parse" and state["kind"] == "dependencies":
+        arc = np.array(state["arc"], float)
+        heads = Arborescence(projective=state["algorithm"] == "eisner").argmax(arc=arc)
+        names = ["root", *state["words"]]
+        return " ".join(f"{names[h]}→{w}" for h, w in zip(heads, state["words"], strict=True))
+    if lab == "image":
+        paint = np.array(state["paint"], float)
+        label = np.stack([np.zeros_like(paint), paint], axis=-1)
+        strength = state["strength"]
+        count = int(Grid().argmax(label=label, potts_right=strength, potts_down=strength).sum())
+        return f"{count} pixel{'' if count == 1 else 's'} of the object"
+    return None
+
+
+@pytest.mark.parametrize(("lab", "preset"), EVERY)
+def test_every_example_steps_to_the_library_s_answer(browser, served, lab, preset):
+    page = opened(browser, served, lab, preset)
+    assert page.run("document.querySelector('.wrong').hidden"), page.run(
+        "document.querySelector('.wrong').textContent"
+    )
+    before = page.run("document.querySelector('.formula').textContent")
+    assert before
+    to_the_end(page)
+    expected = library_answer(lab, sent(page, lab))
+    if expected is not None:
+        assert shown(page) == expected
+    assert page.run("document.querySelector('.picture svg').getAttribute('aria-label')")
+    page.run("document.querySelector('.formula').focus()")
+    page.press("Home")
+    page.wait("document.querySelector('.where').textContent.startsWith('step 1 of')")
+    assert page.run("document.querySelector('.formula').textContent") == before
+    assert page.faults() == []
+    own = f"http://127.0.0.1:{served.port}/"
+    assert all(url.startswith((own, "data:", "blob:")) for url, _ in page.requests())
+    page.close()
+
+
+def change_score(page, value):
+    count = page.run("Number(document.querySelector('main').dataset.answered)")
+    page.run(
+        f"(() => {{ const i = document.querySelector('input.score'); i.value = {json.dumps(value)};"
+        " i.dispatchEvent(new Event('input', {bubbles: true})); })()"
+    )
+    page.wait(f"Number(document.querySelector('main').dataset.answered) > {count}")
+
+
+@pytest.mark.parametrize(
+    ("lab", "preset"),
+    [
+        ("sequence", "fish"),
+        ("sequence", "monsters"),
+        ("parse", "cycle"),
+        ("image", "disc"),
+        ("constraints", "fish"),
+        ("learning", "family"),
+    ],
+)
+def test_a_changed_score_changes_the_answer_as_the_library_does(browser, served, lab, preset):
+    page = opened(browser, served, lab, preset)
+    for value in ("-9", "9", "−2.5"):
+        change_score(page, value)
+        to_the_end(page)
+        state = sent(page, lab)
+        expected = library_answer(lab, state)
+        if expected is not None:
+            assert shown(page) == expected
+    change_score(page, "-7")
+    page.run("document.querySelector('input.score').value = 'abc'")
+    page.run(
+        "document.querySelector('input.score').dispatchEvent(new Event('input', {bubbles: true}))"
+    )
+    assert page.run("document.querySelector('input.score').getAttribute('aria-invalid')") == "true"
+    assert page.faults() == []
+    page.close()
+
+
+@pytest.mark.parametrize("lab", ["sequence", "parse", "image"])
+def test_a_link_shows_the_same_again(browser, served, lab):
+    page = opened(browser, served, lab, LABS[lab][1])
+    if lab != "image":
+        change_score(page, "3.5")
+    page.run("document.querySelector('.formula').focus()")
+    page.press("ArrowRight")
+    page.press("ArrowRight")
+    look = (
+        "[...document.querySelectorAll('.picture, .answers, .formula, .where')]"
+        ".map((n) => n.textContent).join('|')"
+    )
+    page.wait("document.querySelector('.where').textContent.startsWith('step 3')")
+    first, address = page.run(look), page.run("location.href")
+    other = browser.page(address)
+    other.wait("document.querySelector('main').dataset.answered")
+    other.wait("document.querySelector('.where').textContent.startsWith('step 3')")
+    assert other.run(look) == first
+    page.close()
+    other.close()
+
+
+def test_loss_augmentation_and_sums_are_switches(browser, served):
+    page = opened(browser, served, "sequence", "margin")
+    assert shown(page) == "V N"
+    page.run("document.querySelector('.toggle input').click()")
+    page.wait("document.querySelector('.answer.best dd').firstChild.textContent === 'N V'")
+    page.run(
+        "(() => { const s = document.querySelectorAll('.controls select')[1]; s.value = 'sum';"
+        " s.dispatchEvent(new Event('change')); })()"
+    )
+    page.wait("document.body.innerText.includes('log Z')")
+    assert "by adding up all outputs" in page.run("document.body.innerText")
+    assert page.faults() == []
+    page.close()
+
+
+def test_keys_play_and_save(browser, served):
+    page = opened(browser, served, "sequence", "fish")
+    page.run("document.querySelector('.formula').focus()")
+    page.press(" ")
+    page.wait("document.querySelector('.play').textContent.includes('Pause')")
+    page.wait("document.querySelector('.where').textContent.startsWith('step 2')")
+    page.press(" ")
+    saved = page.run(
+        "(async () => { let got = []; const old = URL.createObjectURL;"
+        " URL.createObjectURL = (b) => { got.push(b.type + b.size); return old(b); };"
+        " for (const b of document.querySelectorAll('.saves button'))"
+        " if (b.textContent.startsWith('Save')) b.click();"
+        " await new Promise((r) => setTimeout(r, 3000)); return got; })()"
+    )
+    assert any(s.startswith("image/svg") for s in saved)
+    assert any(s.startswith("image/png") for s in saved)
+    page.close()
+
+
+@pytest.mark.parametrize("lab", LABS)
+def test_every_control_has_a_name_and_the_page_fits(browser, served, lab):
+    for width, dark in ((1200, False), (1200, True), (400, False)):
+        page = opened(browser, served, lab, LABS[lab][0], width=width, dark=dark)
+        to_the_end(page)
+        unnamed = page.run(
+            "[...document.querySelectorAll('input, select, textarea, button')].filter((n) =>"
+            " !n.getAttribute('aria-label') && !n.closest('label') && !n.textContent.trim()).length"
+        )
+        assert unnamed == 0
+        assert page.size()["width"] <= width
+        ink, paper = (
+            page.run(
+                f"getComputedStyle(document.body).{name}.match(/\\d+/g).slice(0, 3)"
+                ".map(Number).reduce((a, b) => a + b)"
+            )
+            for name in ("color", "backgroundColor")
+        )
+        assert (ink > paper) == dark
+        if PICTURES:
+            pathlib.Path(PICTURES).mkdir(parents=True, exist_ok=True)
+            page.picture(f"{PICTURES}/{lab}-{width}{'-dark' if dark else ''}.png")
+        page.close()
+
+
+def test_recorded_labs_need_no_server(browser, tmp_path):
+    """A page as the documentation has it, opened as a file."""
+    extensions = pathlib.Path(__file__).parents[2] / "docs" / "_extensions"
+    sys.path.insert(0, str(extensions))
+    import recording as labs
+
+    style = files("structlearn.workbench").joinpath("page").joinpath("workbench.css").read_text()
+    body = "".join(labs.embedded(name) for name in labs.RECORDED)
+    (tmp_path / "labs.js").write_text(labs.bundle(), encoding="utf-8")
+    head = f'<!doctype html><meta charset="utf-8"><style>{style}</style>'
+    page_text = f'{head}{body}<script defer src="labs.js"></script>'
+    (tmp_path / "page.html").write_text(page_text, encoding="utf-8")
+    page = browser.page((tmp_path / "page.html").as_uri())
+    count = len(labs.RECORDED)
+    page.wait(
+        f"document.querySelectorAll('.workbench[data-answered] .picture svg').length === {count}"
+    )
+    page.run("document.querySelector('.formula').focus()")
+    page.press("End")
+    page.wait("document.querySelector('.where').textContent === 'step 17 of 17'")
+    assert shown(page) == "noun verb adj noun"
+    page.run(
+        "(() => { const s = document.querySelector('.controls select'); s.value = '2';"
+        " s.dispatchEvent(new Event('change')); })()"
+    )
+    page.wait("document.querySelector('.answer.best dd').firstChild.textContent === 'N V'")
+    assert page.faults() == []
+    assert {url.split(":")[0] for url, _ in page.requests()} <= {"file", "data", "blob"}
+    if PICTURES:
+        page.picture(f"{PICTURES}/recorded.png")
+    page.close()
