@@ -24,12 +24,9 @@ def cluster() -> Iterator[Any]:
     os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
     os.environ.setdefault("RAY_raylet_start_wait_time_s", "300")
     ray = pytest.importorskip("ray")
-    from ray._private import services
     from ray.cluster_utils import Cluster
 
-    # Ray would look for 127.0.0.1 at another address of this machine.
-    services.resolve_ip_for_localhost = lambda host: host
-    node = {"object_store_memory": 200 * 2**20, "node_ip_address": "127.0.0.1"}
+    node = {"object_store_memory": 200 * 2**20}
     made = Cluster(
         initialize_head=True,
         head_node_args={**node, "num_cpus": 2, "include_dashboard": False},

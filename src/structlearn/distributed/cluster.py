@@ -30,9 +30,9 @@ def connected(cluster: str | None, workers: int | None = None, threads: int = 1)
     Parameters
     ----------
     cluster : str or None
-        "local": Ray on this machine, started for the purpose and reachable from it alone; "auto":
-        the cluster that this machine is part of (``ray start``); the address of another one. None:
-        no cluster, all work is done in this process. If Ray is connected already, that is used.
+        "local": Ray on this machine, started for the purpose; "auto": the cluster that this machine
+        is part of (``ray start``); the address of another one. None: no cluster, all work is done
+        in this process. If Ray is connected already, that is used.
     workers : int, optional
         By default as many as there are cores for.
     threads : int
@@ -48,11 +48,12 @@ def connected(cluster: str | None, workers: int | None = None, threads: int = 1)
         os.environ.setdefault("RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO", "0")
         os.environ.setdefault("RAY_raylet_start_wait_time_s", "300")  # a busy machine starts late
         options: dict[str, Any] = {"log_to_driver": False, "logging_level": "ERROR"}
+        options["address"] = cluster  # "local" too: Ray looks for another cluster otherwise
         if cluster == "local":
             cores = max(os.cpu_count() or 1, (workers or 1) * threads)
-            options.update(num_cpus=cores, include_dashboard=False, _node_ip_address="127.0.0.1")
-        else:
-            options["address"] = cluster
+            options.update(num_cpus=cores, include_dashboard=False)
+            # Ray listens at all addresses of a machine: others would need the token.
+            os.environ.setdefault("RAY_AUTH_MODE", "token")
         try:
             ray.init(**options)
         except ConnectionError as error:
