@@ -88,7 +88,7 @@ def predict(
     if hasattr(X, "map_batches"):
         from .datasets import label_dataset
 
-        return label_dataset(_stored(model), X, workers or 1, threads)
+        return label_dataset(_stored(model), X, workers, threads)
     if output is None:
         raise ValueError("output is needed: the folder of the labelled files")
     files = find_files(X)
@@ -216,6 +216,7 @@ class _Pool:
     ) -> None:
         ray = self._ray
         waiting, deaths = deque(files), Counter[str]()
+        reason: Exception | None = None
         #: Workers with the file that each is at; None: it is still starting.
         busy: dict[Any, tuple[Any, str | None]] = {}
 
@@ -243,7 +244,8 @@ class _Pool:
                     told = ray.get(ref)
                 except ray.exceptions.RayTaskError as error:
                     told = (0, str(error).strip().splitlines()[-1])
-                except ray.exceptions.RayError:
+                except ray.exceptions.RayError as error:
+                    reason = error
                     self._lost(source, deaths, waiting, found, meter)
                     start()
                     continue
@@ -257,7 +259,7 @@ class _Pool:
             raise RuntimeError(
                 f"no worker is left: {len(waiting)} files are still to be labelled. Start again, "
                 "and those that are done are not done again"
-            )
+            ) from reason
 
     @staticmethod
     def _lost(

@@ -18,7 +18,15 @@ from typing import Any
 from ..exceptions import FileError
 from ..text.files import open_bytes
 
-__all__ = ["FileShard", "ListShard", "Shard", "file_shards", "find_files", "list_shards"]
+__all__ = [
+    "FileShard",
+    "ListShard",
+    "Shard",
+    "file_shards",
+    "find_files",
+    "list_ends",
+    "list_shards",
+]
 
 #: The size of a shard, and the least number of shards of a corpus that has room for them.
 SHARD_BYTES = 32 << 20
@@ -125,26 +133,18 @@ class ListShard:
     ----------
     name : str
     content : object
-        What :meth:`examples` gives, or a reference of Ray to it.
+        The examples.
     size : int
         Bytes, or another measure that all shards share.
-    convert : callable, optional
-        Makes the examples of what the reference stands for.
     """
 
     name: str
     content: Any
     size: int
-    convert: Callable[[Any], Any] | None = None
 
     def examples(self) -> Any:
         """Return the examples."""
-        content = self.content
-        if type(content).__name__ == "ObjectRef":
-            import ray
-
-            content = ray.get(content)
-        return content if self.convert is None else self.convert(content)
+        return self.content
 
     def in_file(self, error: FileError) -> FileError:
         """Return the error: there is no file."""
@@ -284,12 +284,25 @@ def list_shards(
         Their number; by default 8, and more where the list is large.
     """
     total = len(examples)
+    sample = examples[:: max(1, total // 100)] if n is None else []
+    bytes_ = len(pickle.dumps(list(sample))) * total // max(1, len(sample))
+    ends = list_ends(total, bytes_, n)
+    return [ListShard(f"{name} {a} to {b - 1}", examples[a:b], b - a) for a, b in pairwise(ends)]
+
+
+def list_ends(total: int, bytes_: int, n: int | None) -> list[int]:
+    """Return where each shard of a list begins, and the last ends.
+
+    Parameters
+    ----------
+    total, bytes_ : int
+        Of the list.
+    n : int, optional
+        Number of shards; by default 8, and more where the list is large.
+    """
     if not total:
         raise ValueError("there are no examples")
     if n is None:
-        sample = examples[:: max(1, total // 100)]
-        bytes_ = len(pickle.dumps(list(sample))) * total // max(1, len(sample))
         n = max(_LEAST_SHARDS, -(-bytes_ // SHARD_BYTES))
     n = max(1, min(n, total))
-    ends = [total * k // n for k in range(n + 1)]
-    return [ListShard(f"{name} {a} to {b - 1}", examples[a:b], b - a) for a, b in pairwise(ends)]
+    return [total * k // n for k in range(n + 1)]

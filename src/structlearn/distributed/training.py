@@ -11,7 +11,7 @@ from ..text.formats import guess_format
 from ..text.sources import with_labels
 from .cluster import connected, make_crew
 from .crew import Crew
-from .shards import FileShard, ListShard, Shard, file_shards, find_files, list_shards
+from .shards import FileShard, Shard, file_shards, find_files, list_shards
 
 __all__ = ["fit"]
 
@@ -66,7 +66,7 @@ def fit(
     shard_size : int, optional
         Bytes of a shard of files; default 32 MB, less for a small corpus.
     n_shards : int, optional
-        Number of shards of a list.
+        Number of shards of a list or a dataset.
 
     Returns
     -------
@@ -135,7 +135,7 @@ def _shards(
     if hasattr(X, "to_arrow_refs") or hasattr(X, "iter_batches"):
         from .datasets import dataset_shards
 
-        return dataset_shards(X, estimator)
+        return dataset_shards(X, estimator, n)
     if estimator:
         from .arrays import example_shards
 
@@ -221,7 +221,7 @@ def _fit_segments(tagger: Any, crew: Crew, dev: Any, format: str | None) -> None
 def _token_format(crew: Crew, format: str | None) -> str | None:
     """Return the format of all shards: a later part of a file does not show what the file is."""
     first = crew.shards[0]
-    if format is not None or isinstance(first, ListShard):
+    if format is not None or not isinstance(first, FileShard):
         return format
     return guess_format(first.pieces[0].path, first.pieces[0].read()[: 1 << 16])
 
