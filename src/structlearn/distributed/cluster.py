@@ -52,8 +52,6 @@ def connected(cluster: str | None, workers: int | None = None, threads: int = 1)
         if cluster == "local":
             cores = max(os.cpu_count() or 1, (workers or 1) * threads)
             options.update(num_cpus=cores, include_dashboard=False)
-            # Ray listens at all addresses of a machine: others would need the token.
-            os.environ.setdefault("RAY_AUTH_MODE", "token")
         try:
             ray.init(**options)
         except ConnectionError as error:

@@ -161,8 +161,8 @@ class _Labeller:
     def __init__(self, content: bytes, threads: int) -> None:
         self._model = loaded(content, threads)
 
-    def ready(self) -> bool:
-        return True
+    def ready(self) -> int:
+        return os.getpid()
 
     def label(self, source: str, target: str, options: dict[str, Any]) -> tuple[int, str]:
         """Return the number of tokens, or what is wrong with the file."""
@@ -204,7 +204,8 @@ class _Pool:
         self._content, self._n, self._threads = self._ray.put(content), n, threads
         self._kind = self._ray.remote(max_restarts=0)(_Labeller)
         self._starts = 0
-        self._actors: dict[Any, Any] = {}
+        #: The processes of the workers that have begun.
+        self.pids: list[int] = []
 
     def run(
         self,
@@ -249,7 +250,9 @@ class _Pool:
                     self._lost(source, deaths, waiting, found, meter)
                     start()
                     continue
-                if source is not None:
+                if source is None:
+                    self.pids.append(told)
+                else:
                     tokens, wrong = told
                     _note(found, source, tokens, wrong, meter)
                 give(actor)
