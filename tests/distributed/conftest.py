@@ -23,6 +23,7 @@ def cluster() -> Iterator[Any]:
     """Three nodes; the first has no worker to lose."""
     os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
     os.environ.setdefault("RAY_raylet_start_wait_time_s", "300")
+    os.environ.setdefault("RAY_worker_niceness", "0")  # or a busy machine starves them
     ray = pytest.importorskip("ray")
     from ray.cluster_utils import Cluster
 

@@ -67,6 +67,9 @@ RUNS = {
     ),
 }
 
+#: Those that go through every kind of fault.
+REQUIRED = [name for name in RUNS if name != "segments"]
+
 
 def stored(model: object, folder: str) -> bytes:
     """Return the model file's content, which is the same for the same model."""

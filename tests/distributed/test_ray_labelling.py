@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import gzip
 import os
 import signal
+import subprocess
+import sys
 import time
 from pathlib import Path
 from typing import Any
@@ -127,13 +130,42 @@ def test_learning_from_a_dataset_is_learning_from_a_list(cluster: Any, tmp_path:
 def test_grid_search_on_ray(cluster: Any) -> None:
     import joblib
     from ray.util.joblib import register_ray
-    from sklearn.model_selection import GridSearchCV
+    from sklearn.model_selection import GridSearchCV, cross_val_score
 
     X = [[[f"w={w}"] for w in s.words] for s in SENTENCES[:30]]
     y = [list(s.tags) for s in SENTENCES[:30]]
     search = GridSearchCV(CRF(max_iter=20, tol=0.1), {"C": [0.1, 1.0]}, cv=2, n_jobs=2)
     alone = search.fit(X, y).cv_results_["mean_test_score"]
+    scores = cross_val_score(CRF(max_iter=5, tol=0.1), X, y, cv=2)
     register_ray()
     with joblib.parallel_backend("ray"):
         spread = search.fit(X, y).cv_results_["mean_test_score"]
+        assert np.array_equal(cross_val_score(CRF(max_iter=5, tol=0.1), X, y, cv=2), scores)
     assert np.array_equal(alone, spread)
+
+
+def test_the_command_line(cluster: Any, tmp_path: Path) -> None:
+    """Clusters of their own, for training from a gzipped pattern and for labelling."""
+    for k in range(3):
+        path = write_columns(str(tmp_path / f"{k}.txt"), 30 * k, 30 * k + 30)
+        (tmp_path / f"{k}.txt.gz").write_bytes(gzip.compress(Path(path).read_bytes()))
+    pattern, model, out = str(tmp_path / "*.txt.gz"), tmp_path / "tags.model", tmp_path / "out"
+    command = [sys.executable, "-m", "structlearn"]
+    where = ["--cluster", "local", "--workers", "2"]
+    train = ["train", "pos", pattern, "--learner", "crf", "--shard-size", "0.004", *where]
+    run = subprocess.run(
+        [*command, *train, "--model", str(model)], capture_output=True, text=True, timeout=200
+    )
+    assert run.returncode == 0, run.stderr
+    assert "workers 2/2" in run.stderr
+    assert "tokens/s" in run.stderr
+    expected = fit(Tagger("pos", learner="crf"), pattern, cluster=None, shard_size=4194)
+    for name, array in expected.model_.arrays.items():
+        assert bytes(Tagger.load(model).model_.arrays[name]) == bytes(array)
+    (tmp_path / "bad.txt").write_bytes(b"\xff\xfe\n")
+    label = ["predict", str(model), str(tmp_path / "*.txt"), "--output", str(out), *where]
+    run = subprocess.run([*command, *label], capture_output=True, text=True, timeout=200)
+    assert run.returncode == 1
+    assert "3 files labelled" in run.stderr
+    assert run.stderr.splitlines()[-1].startswith(f"structlearn: {tmp_path / 'bad.txt'}")
+    check(expected, [str(tmp_path / f"{k}.txt") for k in range(3)], out)

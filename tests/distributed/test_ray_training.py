@@ -16,11 +16,12 @@ from typing import Any
 import numpy as np
 import pytest
 
+import structlearn
 from structlearn.distributed import fit, training
 from structlearn.exceptions import FileError
 from structlearn.tasks import Tagger
 
-from .models import RUNS, stored, write_columns
+from .models import REQUIRED, RUNS, stored, write_columns
 
 pytestmark = pytest.mark.filterwarnings("default")
 
@@ -65,7 +66,7 @@ def crews(monkeypatch: Any) -> list[Any]:
     return made
 
 
-@pytest.mark.parametrize("workers", [1, 4])
+@pytest.mark.parametrize("workers", [1, 2, 4])
 @pytest.mark.parametrize("name", RUNS)
 def test_the_number_of_workers_changes_no_bit(
     name: str, workers: int, cluster: Any, expected: Any, tmp_path: Path
@@ -81,27 +82,27 @@ def test_a_worker_is_killed(
         if record["iteration"] == 1:
             crew = crews[0]
             victim = crew.pids[sorted(crew._actors)[0]]
-            # In the middle of the next iteration.
-            threading.Timer(0.02, os.kill, (victim, signal.SIGKILL)).start()
+            # It stands still, so that it dies in the middle of the next iteration.
+            os.kill(victim, signal.SIGSTOP)
+            threading.Timer(0.2, os.kill, (victim, signal.SIGKILL)).start()
 
     found = trained(name, tmp_path, cluster="auto", workers=2, callbacks=[kill])
     assert found == expected[name]
     assert crews[0].lost >= 1
 
 
-def test_a_node_is_removed(cluster: Any, expected: Any, crews: list[Any], tmp_path: Path) -> None:
-    removed: list[bool] = []
-
+@pytest.mark.parametrize("name", REQUIRED)
+def test_a_node_is_removed(
+    name: str, cluster: Any, expected: Any, crews: list[Any], tmp_path: Path
+) -> None:
     def remove(record: dict[str, Any]) -> None:
-        if record["iteration"] == 2 and not removed:
-            removed.append(True)
-            threading.Thread(
-                target=lambda: cluster.remove_node(cluster.extra.pop(), allow_graceful=False)
-            ).start()
+        if record["iteration"] == 1:
+            cluster.remove_node(cluster.extra.pop(), allow_graceful=False)
 
-    found = trained("tagger crf", tmp_path, cluster="auto", workers=4, callbacks=[remove])
-    assert found == expected["tagger crf"]
+    found = trained(name, tmp_path, cluster="auto", workers=4, callbacks=[remove])
     cluster.extra.append(cluster.add_node(**cluster.more))
+    assert found == expected[name]
+    assert crews[0].lost >= 1
 
 
 DRIVER = """
@@ -109,32 +110,38 @@ import os, signal, sys
 import structlearn.estimators.checkpoint as checkpoint
 checkpoint.EVERY = 0.0
 from structlearn.distributed import fit
-from structlearn.tasks import Tagger
-address, path, file, model, die = sys.argv[1:]
-def kill(record):
-    if record["iteration"] == int(die):
-        os.kill(os.getpid(), signal.SIGKILL)
-tagger = Tagger("pos", learner="crf", max_iter=6, checkpoint=file, callbacks=[kill])
-fit(tagger, path, cluster=address, workers=2, shard_size=1500)
-tagger.save(model)
+from tests.distributed.models import REQUIRED, RUNS
+address, folder = sys.argv[1:]
+for name in REQUIRED:
+    make, write, size = RUNS[name]
+    at = os.path.join(folder, name)
+    if os.path.exists(at + ".model"):
+        continue
+    resumed = os.path.exists(at + ".checkpoint")
+    def kill(record):
+        if record["iteration"] == 2 and not resumed:
+            os.kill(os.getpid(), signal.SIGKILL)
+        assert record["iteration"] > 1 or not resumed
+    model = make().set_params(checkpoint=at + ".checkpoint", callbacks=[kill])
+    path = os.path.join(folder, "train")
+    fit(model, write(path), cluster=address, workers=2, shard_size=size).save(at + ".model")
 """
 
 
 def test_the_driver_is_killed(cluster: Any, expected: Any, tmp_path: Path) -> None:
-    path, file = write_columns(str(tmp_path / "train")), str(tmp_path / "checkpoint")
-    model = tmp_path / "resumed.model"
-    command = [sys.executable, "-c", DRIVER, cluster.address, path, file, str(model)]
-    first = subprocess.run([*command, "3"], capture_output=True, timeout=200)
-    assert first.returncode == -signal.SIGKILL, first.stderr.decode()
-    assert os.path.exists(file)
-    second = subprocess.run([*command, "0"], capture_output=True, timeout=200)
-    assert second.returncode == 0, second.stderr.decode()
-    tagger = Tagger.load(model)
-    assert tagger.model_.training["passes"] == 6
-    arrays = {name: bytes(array) for name, array in tagger.model_.arrays.items()}
-    whole = tmp_path / "expected.model"
-    whole.write_bytes(expected["tagger crf"])
-    assert arrays == {n: bytes(a) for n, a in Tagger.load(whole).model_.arrays.items()}
+    """Each process goes on where the one before died, and dies in the next training run."""
+    command = [sys.executable, "-c", DRIVER, cluster.address, str(tmp_path)]
+    for k in range(len(REQUIRED) + 1):
+        run = subprocess.run(command, capture_output=True, timeout=200)
+        wanted = -signal.SIGKILL if k < len(REQUIRED) else 0
+        assert run.returncode == wanted, run.stderr.decode()
+    for name in REQUIRED:
+        whole, resumed = tmp_path / "whole.model", tmp_path / f"{name}.model"
+        whole.write_bytes(expected[name])
+        models = [structlearn.load(str(path)).model_ for path in (whole, resumed)]
+        assert models[0].training["passes"] == models[1].training["passes"]
+        arrays = [{n: bytes(a) for n, a in one.arrays.items()} for one in models]
+        assert arrays[0] == arrays[1]
 
 
 def test_a_bad_line_stops_the_run(cluster: Any, tmp_path: Path) -> None:
@@ -146,6 +153,26 @@ def test_a_bad_line_stops_the_run(cluster: Any, tmp_path: Path) -> None:
     with pytest.raises(FileError) as raised:
         fit(Tagger("pos"), path, cluster="auto", workers=2, shard_size=700)
     assert (raised.value.path, raised.value.line) == (str(path), at + 1)
+
+
+def fails(shard: Any, number: int, folder: str) -> int:
+    """Fail at the third shard, each time in the same way, and note that."""
+    if number == 2:
+        with open(os.path.join(folder, "asked"), "a") as file:
+            file.write("x")
+        raise KeyError("a gap")
+    return number
+
+
+def test_a_shard_that_fails_twice_stops_the_run(cluster: Any, tmp_path: Path) -> None:
+    from structlearn.distributed import ray_crew
+    from structlearn.distributed.shards import list_shards
+
+    with ray_crew.RayCrew(list_shards(list(range(8)), 4), 2, verbose=False) as crew:
+        with pytest.raises(ray_crew.ShardError, match=r"examples 4 to 5: KeyError: 'a gap'"):
+            crew.files().each(fails, str(tmp_path))
+        assert (tmp_path / "asked").read_text() == "xx"
+        assert crew.files().each(len_of) == [2, 2, 2, 2]
 
 
 def slow_once(shard: Any, number: int, folder: str) -> int:
