@@ -32,6 +32,7 @@ def added(terms: Sequence[float]) -> str:
         return "0"
     text = number(terms[0])
     for x in terms[1:]:
+        x = 0.0 if abs(x) < 1e-7 else x
         text += f" − {number(-x)}" if x < 0 and x > -math.inf else f" + {number(x)}"
     return text
 

@@ -180,9 +180,22 @@ export function answerList(answer, names = {}) {
 export function outputTable(answer, augmented, title = "Every output, by enumeration") {
   if (!answer.outputs) return el("p", { class: "hint" }, answer.count ? `${typeof answer.count === "number" ? answer.count.toLocaleString("en") : answer.count} outputs: too many to list.` : "");
   const head = ["output", "score", ...(augmented ? ["+ cost"] : []), ...(answer.gold ? ["cost"] : []), "probability"];
-  return table(title, head, answer.outputs.slice(0, 20).map((o) =>
-    [o.named.join(" "), num(o.score === undefined ? o.total : o.score, 3), ...(augmented ? [num(o.total, 3)] : []), ...(answer.gold ? [num(o.cost)] : []), percent(o.p)]),
-  (i) => (i === 0 ? "best" : i === 1 ? "second" : ""));
+  const most = 12, rest = answer.count - most;
+  const is = (o, other) => other && o.named.join(" ") === other.named.join(" ");
+  return [
+    table(title, head, answer.outputs.slice(0, most).map((o) =>
+      [o.named.join(" "), num(o.score === undefined ? o.total : o.score, 3), ...(augmented ? [num(o.total, 3)] : []), ...(answer.gold ? [num(o.cost)] : []), percent(o.p)]),
+    (i) => (i === 0 ? "best" : i === 1 ? "second" : is(answer.outputs[i], answer.gold) ? "gold" : "")),
+    rest > 0 ? el("p", { class: "hint" }, `and ${rest.toLocaleString("en")} more.`) : [],
+  ];
+}
+
+// The right label of each place, to choose.
+export function golds(names, state, set) {
+  return state.gold && el("fieldset", {}, el("legend", {}, "Gold labels"), names.map((name, t) =>
+    select(name, state.labels.map((l, k) => [String(k), l]), String(state.gold[t]), (v) => {
+      const gold = [...state.gold]; gold[t] = Number(v); set({ gold }); state = { ...state, gold };
+    })));
 }
 
 export function sequenceInputs(state, set, inPicture = true) {
@@ -204,16 +217,12 @@ export function sequenceInputs(state, set, inPicture = true) {
       const start = [...state.start]; start[j] = v; set({ start }); state = { ...state, start };
     }));
   }
-  const golds = state.gold && el("fieldset", {}, el("legend", {}, "Gold labels"), state.words.map((w, t) =>
-    select(w, state.labels.map((l, k) => [String(k), l]), String(state.gold[t]), (v) => {
-      const gold = [...state.gold]; gold[t] = Number(v); set({ gold }); state = { ...state, gold };
-    })));
   return [
     el("div", { class: "row" },
       line("Words", state.words.join(" "), (v) => split(v).length && resize(split(v), state.labels)),
       line("Labels", state.labels.join(" "), (v) => split(v).length && resize(state.words, split(v)))),
     el("p", { class: "hint" }, "Write a number, or -inf to forbid. Arrow up and down change it by 0.1" + (inPicture ? "; in the picture, drag a cell up or down." : ".")),
-    el("div", { class: "row tables" }, tables), golds,
+    el("div", { class: "row tables" }, tables), golds(state.words, state, set),
   ];
 }
 

@@ -87,7 +87,9 @@ export function mountLab(root, lab, source, begin, changed) {
   function show(at) {
     if (!answer || !answer.steps.length) return;
     const step = answer.steps[at];
-    picture.replaceChildren(lab.draw(answer, at, state, source.recorded ? null : set));
+    const drawing = lab.draw(answer, at, state, source.recorded ? null : set);
+    drawing.style.minWidth = 0.72 * Number(drawing.getAttribute("width")) + "px";  // narrower than that, it scrolls
+    picture.replaceChildren(drawing);
     const now = picture.querySelector(".now");
     if (now && picture.scrollWidth > picture.clientWidth) {  // narrow: keep the step in sight
       picture.scrollLeft += now.getBoundingClientRect().left - picture.getBoundingClientRect().left - picture.clientWidth / 2;
