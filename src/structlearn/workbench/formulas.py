@@ -38,8 +38,8 @@ def added(terms: Sequence[float]) -> str:
 
 
 def braces(function: str, terms: Sequence[str]) -> str:
-    """Return max{a, b}; one term stands alone."""
-    if len(terms) == 1 and function == "max":
+    """Return max{a, b} or log Σ exp{a, b}; one term stands alone."""
+    if len(terms) == 1:
         return terms[0]
     return f"{function}{{ {',  '.join(terms)} }}"
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import re
 from typing import Any
 
@@ -16,8 +17,9 @@ from ...constraints import (
     require,
     with_constraints,
 )
-from ...exceptions import InfeasibleError
+from ...exceptions import CapabilityError, InfeasibleError
 from ...structures import Chain
+from ..enumeration import Enumeration
 from ..formulas import number, plural
 from ..requests import Refused, Request
 from .sequence import Sequence, literal
@@ -25,6 +27,8 @@ from .sequence import Sequence, literal
 __all__ = ["answer", "read_constraint"]
 
 MOST_CONSTRAINTS, MOST_RANKS = 8, 60
+#: Sequences that are listed where they keep to the constraints.
+MOST_SUMMED = 512
 #: Seconds that the integer program may take.
 TIME_LIMIT = 2.0
 
@@ -102,6 +106,8 @@ def answer(request: Request) -> dict[str, Any]:
         "gold": None if sequence.gold is None else sequence.described(sequence.gold),
         "python": _python(sequence, read),
         "help": HELP,
+        "count": None,
+        "outputs": None,
     }
     constrained: Any = Chain()
     if read:
@@ -111,18 +117,47 @@ def answer(request: Request) -> dict[str, Any]:
     except InfeasibleError as error:
         lines_ = ["no sequence keeps to all of these", str(error)]
         steps = [{"kind": "none", "path": None, "formula": lines_, "say": "No sequence is left."}]
-        return {**found, "steps": steps, "best": None, "price": None, "runner_up": None, "how": ""}
+        return {
+            **found,
+            "steps": steps,
+            "best": None,
+            "price": None,
+            "runner_up": None,
+            "how": "",
+            "marginals": None,
+        }
     best = solution.output.tolist()
     top, value = chain.score(free, **scores), chain.score(solution.output, **scores)
+    ranked = constrained.kbest(2, **scores)
+    found |= _sums(sequence, constrained, read, request.choice("mode", ("max", "sum")))
     return {
         **found,
         "steps": _steps(sequence, lines, read, best, value),
         "best": sequence.described(best),
-        "runner_up": sequence.described(free.tolist()) if best != free.tolist() else None,
+        "runner_up": sequence.described(ranked[1][1].tolist()) if len(ranked) > 1 else None,
         "price": top - value,
         "how": str(constrained.report(**scores)) if read else "",
         "exact": bool(solution.exact),
     }
+
+
+def _sums(sequence: Sequence, constrained: Any, read: list[Read], mode: str) -> dict[str, Any]:
+    """Return the sequences that keep to everything, and the probabilities given that they do."""
+    found: dict[str, Any] = {"outputs": None, "enumerated": None, "marginals": None}
+    scores = sequence.scores
+    L, K = len(sequence.words), len(sequence.labels)
+    if mode == "max":
+        return found
+    if K**L <= MOST_SUMMED:
+        keep = None
+        if read:
+            keep = lambda y: constrained.broken(y, **scores) is None  # noqa: E731
+        every = Enumeration(*sequence.factors(), keep=keep)
+        found |= {"outputs": every.rows(sequence.described), "enumerated": every.marginals}
+        found["count"] = len(every.every)
+    with contextlib.suppress(CapabilityError):  # counts of labels have no dynamic program
+        found["marginals"] = constrained.marginals(**scores)["label"]
+    return found
 
 
 def _steps(

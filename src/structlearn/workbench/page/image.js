@@ -2,7 +2,7 @@
 
 import { el, svg, num, percent, table } from "./dom.js";
 import { select, toggle, slider, button, scoreTable } from "./controls.js";
-import { answerList } from "./sequence.js";
+import { answerList, whyAugmented } from "./sequence.js";
 
 const SIDE = 46;
 
@@ -96,7 +96,8 @@ export const imageLab = {
   }),
   draw: drawGrid,
   answers(answer, at, state) {
-    const found = [answerList(answer)];
+    const found = [answerList(answer, state.augmented ? { best: "best, costs added" } : {})];
+    if (state.augmented && answer.gold) found.push(whyAugmented(answer));
     if (state.algorithm === "cut" && state.mode === "max") {
       found.push(el("p", { class: "hint" }, "Each step pushes flow along one path from the source (pixels that want to be background) to the sink (pixels that want to be object). A path is limited by its weakest edge; dashed edges are full. Light orange can still be reached from the source, light blue still reaches the sink. When no path is left, the full edges separate the two: the thick line is the cut, its cost is the flow, and so no other picture costs less."));
     }

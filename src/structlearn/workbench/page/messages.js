@@ -2,7 +2,7 @@
 
 import { el, svg, num, percent, copy, resized, table } from "./dom.js";
 import { select, toggle, scoreTable, line, area } from "./controls.js";
-import { answerList, dragging, golds, outputTable } from "./sequence.js";
+import { answerList, dragging, golds, outputTable, whyAugmented } from "./sequence.js";
 
 const W = 132, ROW = 22, HEAD = 26, ACROSS = 176, DOWN = 64;
 
@@ -141,6 +141,7 @@ export const messagesLab = {
   draw: drawMessages,
   answers(answer, at, state) {
     const found = [answerList(answer, state.augmented ? { best: "best, costs added" } : {})];
+    if (state.augmented && answer.gold) found.push(whyAugmented(answer));
     if (!answer.parents) {
       const missed = answer.found.named.join(" ") !== answer.best.named.join(" ");
       found.push(el("p", { class: "hint" }, "This graph has a cycle: what a node says comes back to it as if others had said it. Messages are passed until they stop changing; the answer is often good, and has no guarantee. " +

@@ -174,6 +174,7 @@ export function answerList(answer, names = {}) {
   add("best", names.best || "best", answer.best);
   add("second", names.second || "runner-up", answer.runner_up);
   add("gold", "gold: the right answer", answer.gold);
+  if (names.free) add("free", names.free, answer.free);
   return el("dl", { class: "list" }, rows);
 }
 
@@ -263,7 +264,7 @@ export const sequenceLab = {
   },
 };
 
-function whyAugmented(answer) {
+export function whyAugmented(answer) {
   const b = answer.best, g = answer.gold, lead = real(g.score) - real(b.score);
   const loss = real(b.score) + real(b.cost) - real(g.score);
   if (b.named.join() === g.named.join()) {

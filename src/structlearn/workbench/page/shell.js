@@ -28,7 +28,7 @@ export function mountLab(root, lab, source, begin, changed) {
 
   function rebuild() {
     const held = document.activeElement && root.contains(document.activeElement) ? document.activeElement.getAttribute("aria-label") : null;
-    controls.replaceChildren(...(source.recorded ? [recordings()] : [presets(), ...lab.controls(state, set)].flat()));
+    controls.replaceChildren(...(source.recorded ? [recordings()] : [presets(), ...lab.controls(state, set, answer)].flat()));
     if (!source.recorded) editing.replaceChildren(...[lab.inputs ? lab.inputs(state, set, answer) : []].flat());
     if (held) [...root.querySelectorAll("[aria-label]")].find((n) => n.getAttribute("aria-label") === held)?.focus();
   }
@@ -96,7 +96,7 @@ export function mountLab(root, lab, source, begin, changed) {
     }
     formula.replaceChildren(...(step.formula || []).map((text) => el("div", {}, text)));
     said.textContent = step.say || "";
-    answers.replaceChildren(...[lab.answers(answer, at, state)].flat());
+    answers.replaceChildren(...[lab.answers(answer, at, state)].flat(9));
     changed(state, at);
   }
 
