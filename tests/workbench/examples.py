@@ -84,6 +84,7 @@ EXAMPLES = [
     ("image", {**PICTURE, "mode": "sum"}),
     ("learning", POINTS),
     ("learning", {**POINTS, "algorithm": "subgradient", "C": 2.0}),
+    ("learning", {**POINTS, "algorithm": "crf", "C": 2.0}),
     ("learning", {"topic": "planes"}),
     ("learning", {"topic": "family", "margin": 1, "temperature": 0.5, **FISH}),
     ("learning", {"topic": "dual", "passes": 5}),

@@ -219,7 +219,8 @@ def _matrix_steps(sentence: Sentence, marginals: Any) -> list[dict[str, Any]]:
     weight = np.exp(inner[:, 1:] - top)
     laplacian = np.diag(weight[1:].sum(axis=0)) - weight[1:]
     laplacian[0] = weight[0]
-    name, nothing = sentence.node, {"inside": [], "cycles": [], "arcs": []}
+    name = sentence.node
+    nothing: dict[str, Any] = {"inside": [], "cycles": [], "arcs": []}
     found: list[dict[str, Any]] = []
     shown = [f"{w}: {number(float(t))}" for w, t in zip(sentence.words, top, strict=True)]
     lines = ["w(h, m) = exp(score(h, m) − best of m);  best: " + ",  ".join(shown)]

@@ -50,7 +50,7 @@ def _points(request: Request) -> tuple[Any, list[int]]:
 
 def _plane(request: Request) -> dict[str, Any]:
     X, y = _points(request)
-    algorithm = request.choice("algorithm", ("perceptron", "subgradient"))
+    algorithm = request.choice("algorithm", ("perceptron", "subgradient", "crf"))
     passes = request.whole("passes", 5, 1, MOST_PASSES)
     C = request.number("C", 1.0, 0.001, 1000.0)
     average = request.flag("average")
@@ -59,7 +59,8 @@ def _plane(request: Request) -> dict[str, Any]:
         model = StructuredPerceptron("multiclass", max_iter=passes, average=average, shuffle=False)
         arguments = f"'multiclass', max_iter={passes}, average={average}, shuffle=False"
     else:
-        model = StructuredSVM(
+        kind: Any = StructuredSVM if algorithm == "subgradient" else CRF
+        model = kind(
             "multiclass", C=C, solver="sgd", max_iter=passes, average=average, shuffle=False, tol=0
         )
         arguments = f"'multiclass', C={C:g}, solver='sgd', max_iter={passes}, "
@@ -69,13 +70,14 @@ def _plane(request: Request) -> dict[str, Any]:
     steps: list[dict[str, Any]] = []
     mistakes = 0
     for step in trace.steps:
-        i, gold, guess = step["example"], step["gold"], step["guess"]
+        i, gold = step["example"], step["gold"]
         before = np.asarray(step["before"]["label"])
         after = np.asarray(step["after"]["label"])
+        scores = before @ X[i]
+        guess = classes[int(np.argmax(scores))] if algorithm == "crf" else step["guess"]
         wrong = gold != guess
         mistakes += wrong
-        scores = before @ X[i]
-        margin = [float(c != gold) for c in classes] if algorithm != "perceptron" else None
+        margin = [float(c != gold) for c in classes] if algorithm == "subgradient" else None
         terms = [
             f"{_class(c)}: {number(float(s))}" + (f" + {number(m)}" if margin else "")
             for c, s, m in zip(classes, scores, margin or [0.0] * len(classes), strict=True)
@@ -88,7 +90,14 @@ def _plane(request: Request) -> dict[str, Any]:
             f"argmax = {_class(guess)}"
             + (" ≠ gold: update" if wrong else " = gold: nothing to learn"),
         ]
-        if algorithm == "perceptron" and wrong:
+        if algorithm == "crf":
+            p = np.exp(scores - scores.max())
+            p /= p.sum()
+            shares = [f"{_class(c)} {number(float(q))}" for c, q in zip(classes, p, strict=True)]
+            t = len(steps) + 1
+            lines[1] = "P(k) = exp(w·φ(x, k)) / Σ: " + ",  ".join(shares) + ": always something"
+            lines.append(f"w ← (1 − 1/{t}) w + (C·N/{t}) (φ(x, {_class(gold)}) − Σ P(k) φ(x, k))")
+        elif algorithm == "perceptron" and wrong:
             lines.append(f"w ← w + φ(x, {_class(gold)}) − φ(x, {_class(guess)})")
         elif algorithm != "perceptron":
             t = len(steps) + 1
@@ -107,7 +116,7 @@ def _plane(request: Request) -> dict[str, Any]:
     wrong_at_end = sum(a != b for a, b in zip(predicted, y, strict=True))
     python = [
         "import numpy as np",
-        "from structlearn import StructuredPerceptron, StructuredSVM, traces",
+        f"from structlearn import {type(model).__name__}, traces",
         "",
         f"X = {literal(X)}  # the last column is 1, for an intercept",
         f"y = {y!r}",

@@ -111,7 +111,7 @@ def answer(request: Request) -> dict[str, Any]:
     network = Network(request)
     mode = request.choice("mode", ("max", "sum"))
     graph, label = network.graph, network.label
-    scores = {"label": label, "edge": network.table}
+    scores: dict[str, Any] = {"label": label, "edge": network.table}
     temperature = 1.0 if mode == "sum" else 0.0
     if network.parents is not None:
         trace = traces.tree_messages(
@@ -189,9 +189,9 @@ def _tree_steps(trace: traces.Trace, network: Network, temperature: float) -> li
             p = parents[v]
             lines = [f"m({names[v]} → {names[p]}, k) = {ahead}( b({names[v]}, j) + pair(k, j) )"]
             for k, s in enumerate(some):
-                terms = [added([*o["tail_values"], *(x["score"] for x in o["parts"])])
-                         for o in s["options"]]  # fmt: skip
-                line = f"if {names[p]} is {labels[k]}: {braces(function, terms)}"
+                sums = [added([*o["tail_values"], *(x["score"] for x in o["parts"])])
+                        for o in s["options"]]  # fmt: skip
+                line = f"if {names[p]} is {labels[k]}: {braces(function, sums)}"
                 lines.append(f"{line} = {number(values[k])}")
             say = (
                 f"{names[v]} tells {names[p]}, for each label of {names[p]}, how well its side of "

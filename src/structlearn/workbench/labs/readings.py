@@ -10,12 +10,16 @@ from typing import Any
 import numpy as np
 
 from ...exceptions import CapabilityError
+from ...structures import Chain
 from ..requests import Refused
 
 __all__ = ["Part", "Reading", "constituents_of", "dependencies_of", "ranked_trees", "tags_of"]
 
 Part = tuple[Any, ...]
 MOST_RANKS = 500
+#: Outputs that are looked through for one without a forbidden span, of sentences this short.
+MOST_TREES, MOST_SHORT = 5_000, 15
+_CHAIN_ARRAYS = ("start", "end", "transition1")
 NOT_CALIBRATED = "Probabilities are not calibrated: no held-out sentences have set their scale."
 #: Of parsers that no held-out sentences have calibrated; at 1 their scores are far too flat.
 USUAL_TEMPERATURE = 0.1
@@ -101,6 +105,9 @@ def tags_of(model: Any, words: list[str], forbidden: list[Part]) -> Reading:
     """Read a sentence by a tagger."""
     sentence = [[(w,) for w in words]]
     ranked = model.predict_kbest(sentence, MOST_RANKS if forbidden else 50)[0]
+    best = ranked[0][0]
+    if forbidden and model.model_.order == 1:
+        ranked = _allowed_tags(model, sentence, forbidden)
     try:
         p = [likeliest(row.items()) for row in model.predict_marginals(sentence)[0]]
     except ValueError:
@@ -117,8 +124,35 @@ def tags_of(model: Any, words: list[str], forbidden: list[Part]) -> Reading:
         probabilities=None if p is None else list(zip(words, p, strict=True)),
         why=reasons(model.explain(sentence)[0], words, "tag"),
         note="" if model.calibrated else NOT_CALIBRATED,
-        best_score=ranked[0][0],
+        best_score=best,
     )  # fmt: skip
+
+
+def _allowed_tags(
+    tagger: Any, sentence: Any, forbidden: list[Part]
+) -> list[tuple[float, list[str]]]:
+    """Return the best taggings without some tags: the model's scores as a chain, with masks."""
+    model = tagger.model_
+    reader, n = model.reader(tagger._read_input(sentence)), len(model.labels)
+    table = {name: np.frombuffer(bytes(model.arrays[name])) for name in _CHAIN_ARRAYS}
+    rows = reader.explain(0, False)
+    scores: dict[str, Any] = {"label": np.array([_summed(row, n) for row in rows])}
+    scores["transition"] = table["transition1"].reshape(n, n)
+    if "pair.slots" in model.arrays:
+        pairs = [_summed(row, n * n).reshape(n, n) for row in reader.explain(0, True)]
+        scores["transition"] = scores["transition"] + np.array(pairs).reshape(-1, n, n)
+    scores |= {name: table[name] for name in ("start", "end") if len(table[name])}
+    for part in forbidden:
+        if part[1] not in model.shown or not 0 <= part[0] < len(rows):
+            raise Refused("a tag that is forbidden is a pair: position, tag")
+        hidden = [k for k, name in enumerate(model.shown) if name == part[1]]
+        scores["label"][part[0], hidden] = -np.inf
+    ranked = Chain().kbest(50, **scores)
+    return [(value, [model.shown[k] for k in y]) for value, y in ranked]
+
+
+def _summed(row: list[tuple[str, list[float]]], size: int) -> Any:
+    return np.sum([w for _, w in row], axis=0) if row else np.zeros(size)
 
 
 # -- dependencies -------------------------------------------------------------------------------
@@ -229,7 +263,8 @@ def _spans(tree: Any) -> list[tuple[int, int, str]]:
 def constituents_of(model: Any, words: list[str], forbidden: list[Part]) -> Reading:
     """Read a sentence by a constituency parser."""
     sentence = [" ".join(words)]
-    ranked = model.predict_kbest(sentence, MOST_RANKS if forbidden else 50)[0]
+    most = MOST_TREES if len(words) <= MOST_SHORT else MOST_RANKS
+    ranked = model.predict_kbest(sentence, most if forbidden else 50)[0]
     p = model.predict_marginals(sentence)[0]
 
     def told(part: Part) -> str:

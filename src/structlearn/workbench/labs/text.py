@@ -48,7 +48,10 @@ def answer(request: Request, models: Models) -> dict[str, Any]:
                 raise Refused(f"the text has {len(words)} words; the limit is {MOST_WORDS}")
             reading = readers[kind](model, words, forbidden)
             X = f"[{[(w,) for w in words]!r}]" if kind == "Tagger" else f"[{' '.join(words)!r}]"
-            ask = f"X = {X}\nprint(model.predict(X)[0])\nprint(model.explain(X)[0])"
+            first = (
+                "list(model.predict(X)[0])" if kind == "DependencyParser" else "model.predict(X)[0]"
+            )
+            ask = f"X = {X}\nprint({first})\nprint(model.explain(X)[0])"
             if reading.ranks:
                 ask += f"\nprint(model.predict_kbest(X, {MOST_STEPS}))"
         found |= _shown(reading, forbidden, gold or None, request.flag("augmented"))
@@ -76,8 +79,8 @@ def _shown(
     candidates = [c for c in reading.ranked if not set(reading.parts(c[1])) & set(forbidden)]
     if not candidates:
         raise Refused(
-            f"none of the {len(reading.ranked)} best outputs is without the forbidden parts: allow "
-            "some again"
+            f"none of the {len(reading.ranked):,} best outputs is without the forbidden parts: "
+            "allow some again"
         )
     augmented = augmented and gold is not None
 

@@ -20,13 +20,20 @@ function shape(k, x, y, kind) {
 }
 
 function drawPlane(answer, at, state, set) {
-  const step = answer.steps[at], w = step.after, regions = [], size = 15;
-  const winner = (x, y) => w.map((row) => row[0] * x + row[1] * y + row[2]).reduce((best, s, k, all) => (s > all[best] + 1e-12 ? k : best), 0);
+  const step = answer.steps[at], w = step.after;
   const flat = w.every((row) => row.every((v) => Math.abs(v) < 1e-12));
-  if (!flat) for (let i = 0; i < ACROSS / size; i++) for (let j = 0; j < DOWN / size; j++) {
-    const x = ((i + 0.5) * size - ACROSS / 2) / SCALE, y = (DOWN / 2 - (j + 0.5) * size) / SCALE;
-    regions.push(svg("rect", { x: i * size, y: j * size, width: size, height: size, class: `region class${answer.classes[winner(x, y)]}` }));
-  }
+  // The region of a class: the picture, cut along the line of a tie with each other class.
+  const regions = flat ? [] : w.map((row, k) => {
+    let corners = [[-ACROSS, -DOWN], [ACROSS, -DOWN], [ACROSS, DOWN], [-ACROSS, DOWN]].map(([x, y]) => [x / 2 / SCALE, y / 2 / SCALE]);
+    w.forEach((other, j) => {
+      const lead = ([x, y]) => (row[0] - other[0]) * x + (row[1] - other[1]) * y + row[2] - other[2];
+      if (j !== k) corners = corners.flatMap((a, i) => {
+        const b = corners[(i + 1) % corners.length], p = lead(a), q = lead(b), s = p / (p - q);
+        return [...(p >= 0 ? [a] : []), ...((p > 0 && q < 0) || (p < 0 && q > 0) ? [[a[0] + s * (b[0] - a[0]), a[1] + s * (b[1] - a[1])]] : [])];
+      });
+    });
+    return svg("polygon", { points: corners.map(([x, y]) => `${px(x)},${py(y)}`).join(" "), class: `region class${answer.classes[k]}` });
+  });
   const border = (v, kind) => {
     const lines = [];
     for (let a = 0; a < v.length; a++) for (let b = a + 1; b < v.length; b++) {
@@ -113,7 +120,7 @@ export const learningLab = {
   },
   controls(state, set) {
     if (state.topic === "plane") return [
-      select("Learner", [["perceptron", "perceptron (Algorithm 39)"], ["subgradient", "SVM, subgradient steps"]], state.algorithm, (algorithm) => set({ algorithm }, { rebuild: true, step: 0 })),
+      select("Learner", [["perceptron", "perceptron (Algorithm 39)"], ["subgradient", "SVM, subgradient steps"], ["crf", "CRF, gradient steps (sum)"]], state.algorithm, (algorithm) => set({ algorithm }, { rebuild: true, step: 0 })),
       slider("Passes", state.passes, 1, 15, 1, (passes) => set({ passes })),
       state.algorithm === "perceptron" ? [] : slider("log₁₀ C", Math.log10(state.C), -2, 2, 0.25, (v) => set({ C: 10 ** v })),
       select("Class of new points", [...NAMES].map((n, k) => [String(k), n]), String(state.brush), (v) => set({ brush: Number(v) })),
