@@ -12,7 +12,7 @@ import numpy as np
 from ... import traces
 from ...estimators import CRF, StructuredPerceptron, StructuredSVM
 from ...losses import StructuredLoss
-from ...structures import Multiclass
+from ...structures import Chain, Multiclass
 from ..formulas import added, number
 from ..requests import Refused, Request
 from .sequence import Sequence, literal
@@ -236,7 +236,9 @@ def _slice(trace: traces.Trace, C: float) -> dict[str, Any]:
         known = [names.index(tuple(c["output"])) for c in step["working_set"]]
         most = needed[:, known].max(axis=1) if known else np.zeros(len(xs))
         models.append(base + C * most)
-    return {"x": xs, "objective": base + C * needed.max(axis=1), "models": models}
+    demands = np.array(slacks).T
+    return {"x": xs, "objective": base + C * needed.max(axis=1), "models": models,
+            "names": [", ".join(name) for name in names], "demands": demands}  # fmt: skip
 
 
 # -- the loss family ----------------------------------------------------------------------------
@@ -251,8 +253,6 @@ def _family(request: Request) -> dict[str, Any]:
     L, K = len(sequence.words), len(sequence.labels)
     if K**L > 64:
         raise Refused(f"the loss family is shown for at most 64 outputs, these are {K**L:,}")
-    from ...structures import Chain
-
     every = [list(y) for y in itertools.product(range(K), repeat=L)]
     rows = [sequence.described(y) for y in every]
     total = np.array([r["score"] + gamma * r["cost"] for r in rows])
@@ -266,23 +266,8 @@ def _family(request: Request) -> dict[str, Any]:
     )
     for row, t, share in zip(rows, total, p, strict=True):
         row["total"], row["p"] = float(t), float(share)
-    gold_score = Chain().score(np.array(sequence.gold), **sequence.given)
     name = _family_name(gamma, epsilon)
-    if epsilon > 0:
-        value = loss + gold_score
-        lines = [
-            "L = ε log Σ exp((score + γ·cost)/ε) − score(gold)",
-            f"= {number(value)} − {number(gold_score)} = {number(loss)}",
-            "∇L = p − gold:  move away from what is likely, towards gold",
-        ]
-    else:
-        best = int(np.argmax(total))
-        lines = [
-            "L = max(score + γ·cost) − score(gold)",
-            f"= {number(rows[best]['score'])} + {number(gamma)}·{number(rows[best]['cost'])} − "
-            f"{number(gold_score)} = {number(loss)}",
-            "∇L = μ(ŷ) − μ(gold):  away from the one best output, towards gold",
-        ]
+    steps = _family_steps(sequence, rows, total, (gamma, epsilon), loss, gradient["label"])
     d = np.linspace(-3.0, 3.0, 61)
     curves = {
         "now": (gamma, epsilon),
@@ -307,18 +292,67 @@ def _family(request: Request) -> dict[str, Any]:
         f"value, gradient = loss(Chain(), {sequence.gold!r}, **scores)",
         "print(value, gradient['label'])",
     ]
-    step = {"kind": "loss", "formula": lines, "say": f"{name}: the loss is {number(loss)}."}
+    ranked = sorted(rows, key=lambda r: -r["total"])
     return {
         "algorithm": name,
-        "steps": [step],
+        "steps": steps,
         "loss": loss,
         "gradient": gradient["label"],
-        "outputs": sorted(rows, key=lambda r: -r["total"]),
-        "best": rows[int(np.argmax(total))],
+        "outputs": ranked,
+        "best": ranked[0],
+        "runner_up": ranked[1] if len(ranked) > 1 else None,
         "gold": sequence.described(sequence.gold),
         "curves": {"d": d, **drawn},
         "python": "\n".join(python) + "\n",
     }
+
+
+def _family_steps(
+    sequence: Sequence, rows: list[dict[str, Any]], total: Any, at: tuple[float, float],
+    loss: float, gradient: Any,
+) -> list[dict[str, Any]]:  # fmt: skip
+    """Return the loss in four steps: scores, costs, one number of all outputs, the gradient."""
+    gamma, epsilon = at
+    shown = [f"({' '.join(r['named'])}) {number(r['score'])}" for r in rows[:8]]
+    more = f", and {len(rows) - 8} more" if len(rows) > 8 else ""
+    gold = Chain().score(np.array(sequence.gold), **sequence.given)
+    found = [["score(y):  " + ",  ".join(shown) + more]]
+    costs = [
+        f"({' '.join(r['named'])}) {number(r['score'])} + {number(gamma)}·{number(r['cost'])} = "
+        f"{number(r['total'])}"
+        for r in rows[:8]
+    ]
+    found.append(["score(y) + γ·cost(y):", *costs, *([more[2:]] if more else [])])
+    if epsilon > 0:
+        found.append([
+            "L = ε log Σ exp((score + γ·cost)/ε) − score(gold)",
+            f"= {number(loss + gold)} − {number(gold)} = {number(loss)}",
+        ])  # fmt: skip
+        last = "∇L = p − gold:  move away from what is likely, towards gold"
+    else:
+        best = rows[int(np.argmax(total))]
+        found.append([
+            "L = max(score + γ·cost) − score(gold)",
+            f"= {number(best['score'])} + {number(gamma)}·{number(best['cost'])} − "
+            f"{number(gold)} = {number(loss)}",
+        ])  # fmt: skip
+        last = "∇L = μ(ŷ) − μ(gold):  away from the one best output, towards gold"
+    lines = [last]
+    for t, word in enumerate(sequence.words):
+        each = zip(sequence.labels, gradient[t], strict=True)
+        lines.append(f"{word}: " + ",  ".join(f"{k} {number(float(x))}" for k, x in each))
+    found.append(lines)
+    name = _family_name(gamma, epsilon)
+    says = [
+        "Every output has a score.",
+        f"Wrong outputs get γ = {number(gamma)} for each wrong label.",
+        f"{name}: the loss is {number(loss)}.",
+        "The gradient says which scores to lower (positive) and which to raise (negative).",
+    ]
+    return [
+        {"kind": "loss", "formula": formula, "say": say}
+        for formula, say in zip(found, says, strict=True)
+    ]
 
 
 def _family_name(gamma: float, epsilon: float) -> str:

@@ -93,6 +93,7 @@ def answer(request: Request) -> dict[str, Any]:
         "best": best,
         "runner_up": sequence.described(ranked[1][1].tolist()) if len(ranked) > 1 else None,
         "gold": None if sequence.gold is None else sequence.described(sequence.gold),
+        "free": _without_costs(sequence),
         "found": sequence.described(trace.answer),
         "shown": scores["label"],
         "cost": sequence.cost if sequence.augmented else None,
@@ -103,6 +104,13 @@ def answer(request: Request) -> dict[str, Any]:
     if mode == "sum":
         found["marginals"] = Chain().marginals(temperature=temperature, **scores)["label"]
     return found
+
+
+def _without_costs(sequence: Sequence) -> dict[str, Any] | None:
+    """Return the best output of the scores alone, where costs are added to the search."""
+    if not sequence.augmented:
+        return None
+    return sequence.described(Chain().argmax(**sequence.given).tolist())
 
 
 def _enumerated(sequence: Sequence, temperature: float) -> dict[str, Any]:

@@ -136,6 +136,7 @@ export function drawSequence(answer, at, state, set) {
   const done = state.mode !== "max" || at === steps.length - 1;
   const gold = answer.gold && answer.gold.labels;
   if (gold) lines.push(pathLine(gold, "gold", 7));
+  if (done && answer.free) lines.push(pathLine(answer.free.labels, "option", -3));
   if (done && answer.runner_up && state.mode !== "beam") lines.push(pathLine(answer.runner_up.labels, "second", -7));
   if (step.kind === "fill" && step.options) for (const o of step.options) {
     if (o.from !== null && real(o.value) > -Infinity) {
@@ -155,7 +156,7 @@ export function drawSequence(answer, at, state, set) {
   const under = (t, k) => {
     const key = String([t, k]);
     if (beta.has(key)) return percent(beta.get(key));
-    return known.has(key) ? `α ${num(known.get(key))}` : "";
+    return known.has(key) ? `${answer.cost ? "ᾶ" : "α"} ${num(known.get(key))}` : "";
   };
   const on = (t, k) => back.some(([a, b]) => a === t && b === k) ||
     (step.kind === "rank" && step.path[t] === k) || (step.kind === "beam" && step.kept.some((p) => p[t] === k));
@@ -180,12 +181,12 @@ export function answerList(answer, names = {}) {
 
 export function outputTable(answer, augmented, title = "Every output, by enumeration") {
   if (!answer.outputs) return el("p", { class: "hint" }, answer.count ? `${typeof answer.count === "number" ? answer.count.toLocaleString("en") : answer.count} outputs: too many to list.` : "");
-  const head = ["output", "score", ...(augmented ? ["+ cost"] : []), ...(answer.gold ? ["cost"] : []), "probability"];
+  const head = ["output", "score", ...(answer.gold ? ["cost"] : []), ...(augmented ? ["score + cost"] : []), "probability"];
   const most = 12, rest = answer.count - most;
   const is = (o, other) => other && o.named.join(" ") === other.named.join(" ");
   return [
     table(title, head, answer.outputs.slice(0, most).map((o) =>
-      [o.named.join(" "), num(o.score === undefined ? o.total : o.score, 3), ...(augmented ? [num(o.total, 3)] : []), ...(answer.gold ? [num(o.cost)] : []), percent(o.p)]),
+      [o.named.join(" "), num(o.score === undefined ? o.total : o.score, 3), ...(answer.gold ? [num(o.cost)] : []), ...(augmented ? [num(o.total, 3)] : []), percent(o.p)]),
     (i) => (i === 0 ? "best" : i === 1 ? "second" : is(answer.outputs[i], answer.gold) ? "gold" : "")),
     rest > 0 ? el("p", { class: "hint" }, `and ${rest.toLocaleString("en")} more.`) : [],
   ];
@@ -246,7 +247,7 @@ export const sequenceLab = {
   inputs: (state, set) => sequenceInputs(state, set),
   draw: drawSequence,
   answers(answer, at, state) {
-    const names = state.augmented ? { best: "best, costs added", second: "runner-up" } : {};
+    const names = state.augmented ? { best: "best, costs added", second: "runner-up, costs added", free: "best without costs" } : {};
     const found = [answerList(answer, names)];
     if (state.augmented && answer.gold) found.push(whyAugmented(answer));
     if (state.mode === "beam") {
@@ -264,14 +265,19 @@ export const sequenceLab = {
   },
 };
 
+// Why costs change what the search finds, with the numbers of this answer.
 export function whyAugmented(answer) {
-  const b = answer.best, g = answer.gold, lead = real(g.score) - real(b.score);
-  const loss = real(b.score) + real(b.cost) - real(g.score);
-  if (b.named.join() === g.named.join()) {
-    return el("p", { class: "hint" }, "Gold wins even though every wrong label gets 1 more: it leads each rival by at least that rival's cost. The hinge loss is 0, and nothing is learned.");
+  const b = answer.best, g = answer.gold, second = answer.runner_up;
+  const total = (o) => real(o.score) + real(o.cost);
+  const loss = total(b) - total(g), same = b.named.join() === g.named.join();
+  const demand = "Learning asks that gold leads every rival by the rival's cost. So each wrong part gets its cost on top before the search (red +1); gold gets none.";
+  if (same && second) {
+    return el("p", { class: "hint" }, demand + ` Here gold wins all the same: ${num(total(g))} against ${num(second.score)} + ${num(second.cost)} = ${num(total(second))} of ${second.named.join(" ")}. ` +
+      `It leads every rival by enough, the hinge loss is 0, and nothing is learned. Take more than ${num(total(g) - total(second))} off gold's scores, and the answer changes.`);
   }
-  return el("p", { class: "hint" },
-    `Costs make the search look for the rival that is both likely and wrong. ${b.named.join(" ")} has cost ${num(b.cost)}; gold leads it by ${num(lead)} only. ` +
-    `The hinge loss is ${num(b.score)} + ${num(b.cost)} − ${num(g.score)} = ${num(loss)}: by so much the margin is too small. ` +
-    (lead > 0 ? "Without costs gold would win, and the perceptron would learn nothing here." : ""));
+  const before = real(g.score) > real(b.score)
+    ? `Without costs gold would beat it, ${num(g.score)} to ${num(b.score)}, and a perceptron would learn nothing. `
+    : "It beats gold even without costs. ";
+  return el("p", { class: "hint" }, demand + ` ${b.named.join(" ")} is ${num(b.cost)} away from gold: ${num(b.score)} + ${num(b.cost)} = ${num(total(b))}, more than gold's ${num(g.score)}. That is why the search ends there. ` +
+    before + `It breaks the demand most, by ${num(total(b))} − ${num(g.score)} = ${num(loss)}: the hinge loss, which the SVM's next step makes smaller.`);
 }

@@ -88,7 +88,8 @@ export function mountLab(root, lab, source, begin, changed) {
     if (!answer || !answer.steps.length) return;
     const step = answer.steps[at];
     const drawing = lab.draw(answer, at, state, source.recorded ? null : set);
-    drawing.style.minWidth = 0.72 * Number(drawing.getAttribute("width")) + "px";  // narrower than that, it scrolls
+    const least = drawing.matches(".chart, .plane") ? 0.6 : 0.72;  // narrower than that, it scrolls
+    drawing.style.minWidth = least * Number(drawing.getAttribute("width")) + "px";
     picture.replaceChildren(drawing);
     const now = picture.querySelector(".now");
     if (now && picture.scrollWidth > picture.clientWidth) {  // narrow: keep the step in sight
