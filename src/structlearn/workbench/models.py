@@ -88,17 +88,17 @@ class Models:
         return name
 
     def names(self) -> list[str]:
-        """Return the names, the user's own first."""
+        """Return the names: the command line's first, uploads last, so that the first stays."""
         with self._lock:
-            return [*(m for m in self._models if m not in self._later), *self._later]
+            return [*self._paths, *self._later, *self._uploads]
 
     def get(self, name: str) -> Any:
         """Return a model."""
         with self._lock:
             if name not in self._models:
                 if name not in self._later:
-                    known = [*self._models, *(m for m in self._later if m not in self._models)]
-                    raise Refused(f"there is no model {name!r}; there are {', '.join(known)}")
+                    known = ", ".join([*self._paths, *self._later, *self._uploads])
+                    raise Refused(f"there is no model {name!r}; there are {known}")
                 with warnings.catch_warnings():
                     warnings.simplefilter("ignore")
                     self._models[name] = self._later[name]()

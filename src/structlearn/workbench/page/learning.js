@@ -68,6 +68,8 @@ function drawPlane(answer, at, state, set) {
   const picture = svg("svg", { viewBox: `0 0 ${ACROSS} ${DOWN}`, width: ACROSS, role: "img", "aria-label": step.say, class: "drawing plane" },
     svg("defs", {}, svg("marker", { id: "tip", viewBox: "0 0 8 8", refX: 7, refY: 4, markerWidth: 10, markerHeight: 10, markerUnits: "userSpaceOnUse", orient: "auto" }, svg("path", { d: "M0 0L8 4L0 8Z", class: "tip" }))),
     regions, svg("path", { class: "axis", d: `M0 ${DOWN / 2}H${ACROSS}M${ACROSS / 2} 0V${DOWN}` }),
+    [-2, -1, 1, 2].flatMap((v) => [svg("text", { x: px(v), y: py(0) + 15, class: "under" }, num(v)), svg("text", { x: px(0) - 6, y: py(v) + 4, class: "under right" }, num(v))]),
+    answer.classes.map((k, i) => svg("g", {}, shape(k, 18, 20 + 22 * i, ""), svg("text", { x: 34, y: 25 + 22 * i, class: "left" }, NAMES[k]))),
     step.wrong || state.algorithm !== "perceptron" ? border(step.before, "before") : [], border(w, "border"), dots);
   if (set) picture.addEventListener("dblclick", (e) => {
     const box = picture.getBoundingClientRect();
