@@ -128,13 +128,16 @@ def answer(request: Request) -> dict[str, Any]:
         }
     best = solution.output.tolist()
     top, value = chain.score(free, **scores), chain.score(solution.output, **scores)
-    ranked = constrained.kbest(2, **scores)
+    steps, second = _steps(sequence, lines, read, best, value)
+    if second is None:
+        ranked = constrained.kbest(2, **scores)
+        second = ranked[1][1].tolist() if len(ranked) > 1 else None
     found |= _sums(sequence, constrained, read, request.choice("mode", ("max", "sum")))
     return {
         **found,
-        "steps": _steps(sequence, lines, read, best, value),
+        "steps": steps,
         "best": sequence.described(best),
-        "runner_up": sequence.described(ranked[1][1].tolist()) if len(ranked) > 1 else None,
+        "runner_up": None if second is None else sequence.described(second),
         "price": top - value,
         "how": str(constrained.report(**scores)) if read else "",
         "exact": bool(solution.exact),
@@ -162,14 +165,22 @@ def _sums(sequence: Sequence, constrained: Any, read: list[Read], mode: str) -> 
 
 def _steps(
     sequence: Sequence, lines: list[str], read: list[Read], best: list[int], value: float
-) -> list[dict[str, Any]]:
-    """Return the sequences in the order of their scores, up to the first that keeps to all."""
+) -> tuple[list[dict[str, Any]], list[int] | None]:
+    """Return the sequences in the order of their scores, up to the first that keeps to all.
+
+    And the second that does, where it is found on the way.
+    """
     steps: list[dict[str, Any]] = []
+    done = False
     each = [
         (line, with_constraints(Chain(), [r.made])) for line, r in zip(lines, read, strict=True)
     ]
     for rank, (score, y) in enumerate(Chain().kbest(MOST_RANKS, **sequence.scores), 1):
         broken = [line for line, one in each if one.broken(y, **sequence.scores) is not None]
+        if done:
+            if not broken:
+                return steps, y.tolist()
+            continue
         named = " ".join(sequence.named(y))
         text = [f"{rank}. {named}: {number(score)}"]
         if broken:
@@ -182,21 +193,15 @@ def _steps(
         steps.append(
             {"kind": "rank", "path": y.tolist(), "ok": not broken, "formula": text, "say": say}
         )
-        if not broken:
-            return steps
+        done = not broken
+    if done:
+        return steps, None
     named = " ".join(sequence.named(best))
     text = [f"none of the {MOST_RANKS} best keeps to everything; the program finds it at once:"]
     text.append(f"{named}: {number(value)}")
-    return [
-        *steps,
-        {
-            "kind": "rank",
-            "path": best,
-            "ok": True,
-            "formula": text,
-            "say": f"The answer is {named}.",
-        },
-    ]
+    say = f"The answer is {named}."
+    last = {"kind": "rank", "path": best, "ok": True, "formula": text, "say": say}
+    return [*steps, last], None
 
 
 def _python(sequence: Sequence, read: list[Read]) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -104,18 +105,26 @@ def _enumerated(sentence: Sentence, count: int) -> dict[str, Any]:
     if count > MOST_TREES or len(sentence.words) > 5:
         return {"outputs": None, "enumerated": None}
     arc = sentence.scores
-    trees = list(sentence.structure.outputs(arc=arc))
-    value = np.array([sentence.structure.score(y, arc=arc) for y in trees])
+    trees = _every_tree(len(sentence.words), sentence.projective)
+    value = arc[trees, np.arange(1, len(arc))].sum(axis=1)
     weight = np.exp(value - value.max())
     p = weight / weight.sum()
     marginals = np.zeros_like(arc)
-    for y, share in zip(trees, p, strict=True):
-        marginals[y, np.arange(1, len(y) + 1)] += share
+    for m in range(1, len(arc)):
+        np.add.at(marginals[:, m], trees[:, m - 1], p)
     rows = [
         {**sentence.described(trees[i].tolist()), "total": float(value[i]), "p": float(p[i])}
         for i in np.argsort(-value, kind="stable")[:MOST_ROWS]
+        if value[i] > -np.inf
     ]
     return {"outputs": rows, "enumerated": marginals}
+
+
+@cache
+def _every_tree(n: int, projective: bool) -> Any:
+    """Return the heads of all trees over n words, at most 5."""
+    every = Arborescence(projective=projective).outputs(arc=np.zeros((n + 1, n + 1)))
+    return np.array(list(every))
 
 
 def _edmonds_steps(trace: traces.Trace, sentence: Sentence) -> list[dict[str, Any]]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import math
 import warnings
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -19,6 +20,7 @@ from .sequence import Sequence, literal
 
 __all__ = ["answer"]
 
+LEADS = np.linspace(-3.0, 3.0, 61).tolist()
 MOST_POINTS, MOST_CLASSES, MOST_PASSES = 40, 4, 20
 
 
@@ -268,7 +270,6 @@ def _family(request: Request) -> dict[str, Any]:
         row["total"], row["p"] = float(t), float(share)
     name = _family_name(gamma, epsilon)
     steps = _family_steps(sequence, rows, total, (gamma, epsilon), loss, gradient["label"])
-    d = np.linspace(-3.0, 3.0, 61)
     curves = {
         "now": (gamma, epsilon),
         "perceptron": (0.0, 0.0),
@@ -276,10 +277,7 @@ def _family(request: Request) -> dict[str, Any]:
         "CRF": (0.0, 1.0),
         "softmax-margin": (1.0, 1.0),
     }
-    drawn = {}
-    for title, (margin, temperature) in curves.items():
-        one = StructuredLoss(margin=margin, temperature=temperature)
-        drawn[title] = [one(Multiclass(), 0, label=np.array([x, 0.0]))[0] for x in d]
+    drawn = {title: _curve(*place) for title, place in curves.items()}
     python = [
         "import numpy as np",
         "from structlearn.losses import StructuredLoss",
@@ -302,9 +300,16 @@ def _family(request: Request) -> dict[str, Any]:
         "best": ranked[0],
         "runner_up": ranked[1] if len(ranked) > 1 else None,
         "gold": sequence.described(sequence.gold),
-        "curves": {"d": d, **drawn},
+        "curves": {"d": LEADS, **drawn},
         "python": "\n".join(python) + "\n",
     }
+
+
+@lru_cache(maxsize=256)
+def _curve(gamma: float, epsilon: float) -> list[float]:
+    """Return the loss where gold leads its only rival by so much."""
+    loss = StructuredLoss(margin=gamma, temperature=epsilon)
+    return [loss(Multiclass(), 0, label=np.array([x, 0.0]))[0] for x in LEADS]
 
 
 def _family_steps(

@@ -49,7 +49,7 @@ export const SEQUENCES = {
   },
 };
 
-const LEFT = 84, TOP = 34, COLUMN = 150, ROW = 74, W = 74, H = 46;
+const LEFT = 84, TOP = 34, COLUMN = 130, ROW = 74, W = 74, H = 46;
 
 function middle(t, k) {
   return [LEFT + t * COLUMN + W / 2, TOP + k * ROW + H / 2];
@@ -65,7 +65,7 @@ export function pathLine(labels, kind, shift) {
 }
 
 // The trellis of a chain. `extra(t, k)` gives what stands under a score; `marks` the classes of cells.
-export function drawTrellis(state, { lines = [], under = () => "", mark = () => "", drag = null, cost = null, label }) {
+export function drawTrellis(state, { lines = [], under = () => null, mark = () => "", drag = null, cost = null, label }) {
   const L = state.words.length, K = state.labels.length;
   const width = LEFT + L * COLUMN - (COLUMN - W) + 16, height = TOP + K * ROW - (ROW - H) + 16;
   const grey = [];
@@ -74,10 +74,11 @@ export function drawTrellis(state, { lines = [], under = () => "", mark = () => 
   for (let t = 0; t < L; t++) for (let k = 0; k < K; k++) {
     const [x, y] = middle(t, k);
     const added = cost && real(cost[t][k]) ? " +1" : "";
-    const text = svg("text", { x, y: y - 4, class: "value" }, num(state.label[t][k]), added ? svg("tspan", { class: "cost" }, added) : null);
+    const below = under(t, k);
+    const text = svg("text", { x, y: below === null ? y + 5 : y - 4, class: "value" }, num(state.label[t][k]), added ? svg("tspan", { class: "cost" }, added) : null);
     const cell = svg("g", { class: `cell ${mark(t, k)} ${drag ? "drag" : ""}` },
       svg("rect", { x: x - W / 2, y: y - H / 2, width: W, height: H, rx: 8 }), text,
-      svg("text", { x, y: y + 15, class: "under" }, under(t, k)),
+      svg("text", { x, y: y + 15, class: "under" }, below),
       mark(t, k).includes("golden") ? svg("circle", { cx: x - W / 2 + 9, cy: y - H / 2 + 9, r: 4, class: "goldmark" }) : null,
       svg("title", {}, `${state.words[t]} as ${state.labels[k]}: score ${num(state.label[t][k])}`));
     if (drag) dragging(cell, state.label[t][k], (v) => drag(t, k, v));
@@ -187,7 +188,7 @@ export function outputTable(answer, augmented, title = "Every output, by enumera
   return [
     table(title, head, answer.outputs.slice(0, most).map((o) =>
       [o.named.join(" "), num(o.score === undefined ? o.total : o.score, 3), ...(answer.gold ? [num(o.cost)] : []), ...(augmented ? [num(o.total, 3)] : []), percent(o.p)]),
-    (i) => (i === 0 ? "best" : i === 1 ? "second" : is(answer.outputs[i], answer.gold) ? "gold" : "")),
+    (i) => (is(answer.outputs[i], answer.best) ? "best" : is(answer.outputs[i], answer.runner_up) ? "second" : is(answer.outputs[i], answer.gold) ? "gold" : "")),
     rest > 0 ? el("p", { class: "hint" }, `and ${rest.toLocaleString("en")} more.`) : [],
   ];
 }

@@ -88,7 +88,7 @@ export function mountLab(root, lab, source, begin, changed) {
     if (!answer || !answer.steps.length) return;
     const step = answer.steps[at];
     const drawing = lab.draw(answer, at, state, source.recorded ? null : set);
-    const least = drawing.matches(".chart, .plane") ? 0.6 : 0.72;  // narrower than that, it scrolls
+    const least = drawing.matches(".chart, .plane") ? 0.6 : 0.64;  // narrower than that, it scrolls
     drawing.style.minWidth = least * Number(drawing.getAttribute("width")) + "px";
     picture.replaceChildren(drawing);
     const now = picture.querySelector(".now");
