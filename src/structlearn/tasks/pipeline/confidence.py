@@ -7,7 +7,6 @@ from typing import Any
 
 from ... import _core
 from ...exceptions import CapabilityError
-from ...text.edit_scripts import apply_lemma_script
 from .doc import Doc
 from .pipeline import tagged_corpus
 from .tokeniser import paragraphs
@@ -35,10 +34,10 @@ def add_confidence(pipeline: Any, docs: list[Doc]) -> None:
             for word, p in _marginals(parts[name], corpus, sentences):
                 word.confidence[name] = p[index[getattr(word, name)]]
     if "lemmas" in stages:
-        shown = parts["lemmas"].shown
+        shown, lemma_of = parts["lemmas"].shown, pipeline._lemmatiser.lemma
         for word, p in _marginals(parts["lemmas"], corpus, sentences):
-            found = (q for script, q in zip(shown, p, strict=True) if q > 1e-6
-                     and apply_lemma_script(script, word.form) == word.lemma)  # fmt: skip
+            found = (q for label, q in zip(shown, p, strict=True) if q > 1e-6
+                     and lemma_of(label, word.form, word.xpos) == word.lemma)  # fmt: skip
             word.confidence["lemma"] = min(1.0, sum(found))
     if "parser" in stages:
         try:

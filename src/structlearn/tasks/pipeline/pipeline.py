@@ -151,7 +151,9 @@ class Pipeline(_Learned, DeclaredParameters):
         parts = self._fitted().parts
         self._tokeniser = Tokeniser(parts["tokeniser"]) if "tokeniser" in parts else None
         self._splitter = Splitter(parts["splitter"]) if "splitter" in parts else None
-        self._lemmatiser = Lemmatiser(parts["lemmas"]) if "lemmas" in parts else None
+        self._lemmatiser: Any = None
+        if "lemmas" in parts:
+            self._lemmatiser = Lemmatiser(parts["lemmas"], self.model_.lexicon)
         self._tagger: Any = None
         if "upos" in parts:
             from .tags import TAG_COLUMNS, AgreeingTagger
