@@ -14,8 +14,9 @@ from ...text.sources import not_empty
 from ..dependencies.model import ParserModel
 from ..dependencies.parser import DependencyParser
 from ..tagging.model import TaggerModel
+from .confidence import parser_temperature
+from .corpora import put_tags
 from .model import PipelineModel
-from .pipeline import put_tags
 from .tags import TAG_COLUMNS, AgreeingTagger, jackknifed, seen_combinations, train_tagger
 from .tokeniser import labelled_characters, train_tokeniser
 from .words import LemmaLabels, train_lemmatiser, train_splitter
@@ -91,6 +92,9 @@ class PipelineFitting:
             self._stage("lemmas", lambda: train_lemmatiser(labels, **self._settings("lemmas")))
         if p.parser:
             self._stage("parser", lambda: self._parser(tagged, dev_tagged), ParserModel)
+            parser = self.parts["parser"]
+            if p.tags and dev_tagged is not None and parser.temperature is None:
+                parser.training["temperature"] = parser_temperature(parser, dev_tagged)
         training = {
             "sentences": len(corpus),
             "words": corpus.n_tokens,

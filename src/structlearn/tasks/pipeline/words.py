@@ -240,13 +240,13 @@ class Lemmatiser:
             if LISTED not in scripts:
                 found.append(list(map(apply_lemma_script, scripts, forms)))
                 continue
-            row = list(map(self.lemma, scripts, forms, corpus.cells(s, "xpos")))
-            if None in row:  # not in the lexicon: the best of the other labels
-                reader = reader or self.model.reader(corpus)
-                row = [
-                    self._unlisted(reader, s, i, form) if lemma is None else lemma
-                    for i, (form, lemma) in enumerate(zip(forms, row, strict=True))
-                ]
+            row = []
+            listed = map(self.lemma, scripts, forms, corpus.cells(s, "xpos"))
+            for place, (form, lemma) in enumerate(zip(forms, listed, strict=True)):
+                if lemma is None:  # not in the lexicon: the best of the other labels
+                    reader = reader or self.model.reader(corpus)
+                    lemma = self._unlisted(reader, s, place, form)
+                row.append(lemma)
             found.append(row)
         return found
 
@@ -260,7 +260,7 @@ class Lemmatiser:
     def _unlisted(self, reader: Any, sentence: int, place: int, form: str) -> str:
         labels = self.model.shown
         n = len(labels)
-        # The order of the labels is the same at any temperature, but a high one rounds nothing away.
+        # The labels have the same order at any temperature; a high one rounds nothing away.
         p = array("d", reader.marginals(sentence, self.model.temperature or 10.0))
         row = p[place * n : (place + 1) * n]
         scripts = sorted(zip(row, labels, strict=True), key=lambda one: -one[0])
