@@ -680,7 +680,12 @@ class ParserModel:
         self, corpus: Corpus, tags: list[Any], lemmas: bool, sentence: int
     ) -> list[Any]: ...
     def arcs(
-        self, corpus: Corpus, tags: list[Any], lemmas: bool, sentence: int
+        self,
+        corpus: Corpus,
+        tags: list[Any],
+        lemmas: bool,
+        sentence: int,
+        projective_sums: bool = False,
     ) -> tuple[Any, ...]: ...
     def reasons(
         self,
