@@ -52,7 +52,7 @@ void read_corpus(fuzz::Input& in) {
     const std::vector<std::size_t> last{corpus.sentences() - 1};
     fuzz::require(corpus.subset(last).sentences() == 1);
   }
-  if (format == Format::kConllu) read_trees(corpus);
+  if (format == Format::kConllu && corpus.tokens() > 0) read_trees(corpus);
 }
 
 void read_characters(fuzz::Input& in) {

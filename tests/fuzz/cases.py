@@ -39,8 +39,8 @@ class Case:
     ----------
     mirror : Structure or None
         The same outputs by hyperedges, run by the generic engine.
-    positive : bool
-        Blocks whose name begins with ``potts`` are strengths, at least 0 and never forbidden.
+    programs : bool
+        The integer program can be asked for its output.
     symmetric : bool
         Scores are symmetric matrices.
     outputs : list or None
@@ -51,6 +51,7 @@ class Case:
     shapes: dict[str, tuple[int, ...]]
     topology: dict[str, Any] = field(default_factory=dict)
     mirror: Structure | None = None
+    programs: bool = True
     symmetric: bool = False
     outputs: list[Any] | None = None
 
@@ -136,7 +137,9 @@ def _spans(rng: np.random.Generator) -> Case:
 
 def _grammar(rng: np.random.Generator) -> Case:
     n_symbols, n = _whole(rng, 1, 3), _whole(rng, 1, 4)
-    every = [(a, b, c) for a in range(n_symbols) for b in range(n_symbols) for c in range(n_symbols)]
+    every = [
+        (a, b, c) for a in range(n_symbols) for b in range(n_symbols) for c in range(n_symbols)
+    ]
     picked = rng.permutation(len(every))[: _whole(rng, 1, min(4, len(every)))]
     binary = [every[i] for i in picked]
     pairs = [(a, b) for a in range(n_symbols) for b in range(n_symbols) if a < b]
@@ -149,7 +152,9 @@ def _grammar(rng: np.random.Generator) -> Case:
     if rng.random() < 0.5:
         shapes["span"] = (n, n + 1, n_symbols)
     structure = Constituency(Grammar(n_symbols, binary, unary))
-    return Case(structure, shapes, mirror=_ByEdges(structure))
+    # Without spans a tree cannot be told from the rules that it uses.
+    told = "span" in shapes
+    return Case(structure, shapes, mirror=_ByEdges(structure) if told else None, programs=told)
 
 
 def _arcs(projective: bool) -> Callable[[np.random.Generator], Case]:

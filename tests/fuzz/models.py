@@ -5,9 +5,10 @@ from __future__ import annotations
 import copy
 import functools
 import io
+import os
 import random
 import warnings
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -19,6 +20,7 @@ from structlearn.io.container import Tensor, container_pieces, parse_container
 from structlearn.io.images import png_bytes, read_image
 from structlearn.io.masks import MaskCoding, read_mask, read_names
 from structlearn.loading import from_container
+from structlearn.text.corpus import corpus_of
 from tests.fuzz.forging import forge_arrays, forge_description
 from tests.fuzz.memory_file import memory_file
 from tests.fuzz.mutation import mutated
@@ -38,10 +40,10 @@ class Forged(NamedTuple):
 Content = tuple[dict[str, Any], dict[str, Tensor]]
 
 
-def _kept(content: tuple[Mapping[str, Any], Mapping[str, Tensor]]) -> Content:
-    """Return a model's content as a file would give it back: plain JSON, bytes."""
-    whole = b"".join(bytes(piece) for piece in container_pieces(*content))
-    description, tensors = parse_container("seed", memoryview(whole))
+def _content(path: str) -> Content:
+    """Return what a file holds."""
+    with open(path, "rb") as file:
+        description, tensors = parse_container("seed", memoryview(file.read()))
     return description, {k: Tensor(t.dtype, bytes(t.data), t.shape) for k, t in tensors.items()}
 
 
@@ -64,14 +66,14 @@ def _estimators() -> dict[str, tuple[Content, Any]]:
         model, X, _ = fitted(name)
         path = memory_file(b"")
         model.save(path)
-        with open(path, "rb") as file:
-            content = parse_container("seed", memoryview(file.read()))
-        found[name] = _kept(content), X[:2]
+        found[name] = _content(path), X[:2]
     return found
 
 
 @functools.cache
 def _tasks() -> dict[str, tuple[Content, Any]]:
+    from structlearn.tasks import Pipeline
+    from tests.tasks.pipeline.small_treebank import treebank
     from tests.tasks.test_matrix import TASKS
 
     found: dict[str, tuple[Content, Any]] = {}
@@ -80,7 +82,15 @@ def _tasks() -> dict[str, tuple[Content, Any]]:
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")
                 model = task.make(learner).fit(task.examples)
-            found[f"{name} {learner}"] = _kept(model._content()), task.inputs[:2]
+            path = memory_file(b"")
+            model.save(path)
+            found[f"{name} {learner}"] = _content(path), task.inputs[:2]
+    small = {"max_iter": 2}
+    stages: dict[str, Any] = dict.fromkeys(("tokeniser", "splitter", "tags", "lemmas"), small)
+    stages["parser"] = {"hash_bits": 12, **small}
+    path = memory_file(b"")
+    Pipeline(**stages, folds=2).fit(treebank(20)).save(path)
+    found["pipeline"] = _content(path), "Fish don't sleep. Eels eat."
     return found
 
 
@@ -112,8 +122,6 @@ def _checkpoints() -> dict[str, tuple[Content, Any]]:
                 if record["iteration"] == 2:
                     raise _Stop
 
-            import os
-
             os.unlink(path)
             model = kind.set_params(checkpoint=path, callbacks=[stop])
             with warnings.catch_warnings():
@@ -122,9 +130,7 @@ def _checkpoints() -> dict[str, tuple[Content, Any]]:
                     model.fit(X, y)
                 except _Stop:
                     pass
-            with open(path, "rb") as file:
-                content = _kept(parse_container("seed", memoryview(file.read())))
-            found[name] = content, (kind, X, y)
+            found[name] = _content(path), (kind, X, y)
     finally:
         checkpoint.EVERY, checkpoint.SHARE = every
     return found
@@ -140,8 +146,9 @@ def _load(seeds: Callable[[], dict[str, tuple[Content, Any]]]) -> Callable[[Forg
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             model = from_container("input", forged.description, forged.tensors)
+            inputs = seeds()[forged.origin][1]
             try:
-                model.predict(seeds()[forged.origin][1])
+                model(inputs) if isinstance(inputs, str) else model.predict(inputs)
             except (ValueError, FileError) as error:
                 assert str(error)
 
@@ -156,6 +163,47 @@ def _checkpoint(forged: Forged) -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         kind.set_params(checkpoint=path, callbacks=None, max_iter=5).fit(X, y)
+
+
+@functools.cache
+def _taggers() -> list[Any]:
+    """Return taggers of files in columns: of words alone, and of words with tags."""
+    from structlearn.tasks import Tagger
+    from structlearn.text import FeatureTemplates
+
+    rows = [
+        [("fish", "N", "B-NP"), ("sleep", "V", "O")],
+        [("the", "D", "B-NP"), ("eels", "N", "I-NP")],
+    ]
+    words = FeatureTemplates.parse("word[-1..1]")
+    both = FeatureTemplates.parse("word\npos")
+    return [
+        Tagger(features=words, max_iter=2).fit([[t[:2] for t in row] for row in rows]),
+        Tagger(features=both, max_iter=2).fit(rows),
+    ]
+
+
+_FORMATS = ("columns", "conllu", "csv", "jsonl", "text")
+
+
+def _labelled(data: bytes) -> None:
+    """Label a file of any format: tokens are neither lost nor made, and the rest stays."""
+    if not data:
+        return
+    tagger = _taggers()[data[0] % 2]
+    format = (*_FORMATS, None)[data[0] // 2 % 6]
+    path, out = memory_file(data[1:]), io.BytesIO()
+    n = tagger.label_file(path, out, format=format, confidence=data[0] % 7 == 0)
+    if format in ("csv", "jsonl", "columns", "conllu"):
+        before, after = (corpus_of("input", text, format) for text in (data[1:], out.getvalue()))
+        assert before.n_tokens == after.n_tokens == n
+        assert before.column(0) == after.column(0), "other words"
+
+
+def _labelled_seeds() -> list[bytes]:
+    texts = [*seeds_of("columns"), *seeds_of("csv"), *seeds_of("jsonl"), *seeds_of("conllu")]
+    texts += [b"fish N\nsleep V\n", b"fish sleep .\nthe eels\n"]
+    return [bytes([first]) + text for first in range(0, 42, 3) for text in texts]
 
 
 def _container(data: bytes) -> None:
@@ -248,6 +296,7 @@ def file_targets() -> dict[str, Callable[[], Target]]:
 
     names_seeds = seeds_of("class_names")
     return {
+        "labelled": lambda: mutation("labelled", _labelled_seeds(), _labelled),
         "containers": lambda: Target("containers", _raw(_small_containers()), _container),
         "estimators": lambda: forged("estimators", _estimators, _load(_estimators)),
         "task_models": lambda: forged("task_models", _tasks, _load(_tasks)),

@@ -29,6 +29,7 @@ __all__ = ["Target", "seeds_of", "text_targets"]
 
 HERE = Path(__file__).parent
 
+
 @dataclass
 class Target:
     """A reader to be fuzzed.

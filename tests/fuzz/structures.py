@@ -22,7 +22,6 @@ import numpy.typing as npt
 
 from structlearn.exceptions import CapabilityError, InfeasibleError
 from structlearn.structures.canonical import canonical
-from structlearn.testing import enumerate_outputs
 from tests.fuzz.cases import CASES, Case
 
 __all__ = ["Campaign", "fuzz"]
@@ -62,9 +61,12 @@ class Batch:
     def __init__(self, case: Case, rng: np.random.Generator, size: int) -> None:
         self.case = case
         zeros = {name: np.zeros(shape) for name, shape in case.shapes.items()}
-        truth = enumerate_outputs(case.structure, {**zeros, **case.topology}, outputs=case.outputs)
-        self.parts = truth.parts
-        self.rows = {canonical(y): i for i, y in enumerate(truth.outputs)}
+        given = {**zeros, **case.topology}
+        outputs = case.outputs or list(case.structure.outputs(**given))
+        # Rows may be equal: trees of a grammar without spans can have the same rules.
+        counts = [case.structure.encode(y, **given) for y in outputs]
+        self.parts = np.array([self.gradient(count) for count in counts])
+        self.rows = {canonical(y): i for i, y in enumerate(outputs)}
         self.theta = _draw(case, rng, size)
         self.forbidden = np.isneginf(self.theta)
         plain = np.where(self.forbidden, 0.0, self.theta)
@@ -98,6 +100,7 @@ def _draw(case: Case, rng: np.random.Generator, size: int) -> Array:
     blocks = []
     scale = rng.choice(SIZES, size=size)
     tied, mixed = rng.random(size) < 0.3, rng.random(size) < 0.15
+    scale[mixed] = 1.0
     share = rng.choice(SHARES, size=size)
     for name, shape in case.shapes.items():
         n = int(np.prod(shape))
@@ -107,7 +110,9 @@ def _draw(case: Case, rng: np.random.Generator, size: int) -> Array:
         x *= scale[:, np.newaxis]
         if case.symmetric:
             square = x.reshape(size, *shape)
-            x = np.where(np.tril(np.ones(shape)) > 0, square, square.swapaxes(1, 2)).reshape(size, n)
+            x = np.where(np.tril(np.ones(shape)) > 0, square, square.swapaxes(1, 2)).reshape(
+                size, n
+            )
         if name.startswith("potts"):
             blocks.append(np.abs(x))
             continue
@@ -193,7 +198,8 @@ class _Comparison:
             self.outputs("solve", rows, [y for _, y in exact], slack)
         if found is not None and len(exact) == len(found):
             best = self.ask("argmax", chosen)
-            self.outputs("argmax", chosen, best or [], slack) if best is not None else None
+            if best is not None:
+                self.outputs("argmax", chosen, best, slack)
 
     def ranked(self, chosen: Any, n: int) -> None:
         """Compare k-best lists: the best values in order, outputs without repeats."""
@@ -314,7 +320,8 @@ def fuzz(
             own.ranked(legal, int(rng.integers(1, 7)))
             own.summed(legal, temperature)
             own.counted(legal)
-            own.programmed(legal[:: max(1, PROGRAMS)])
+            if case.programs:
+                own.programmed(legal[::PROGRAMS])
             if case.mirror is not None:
                 other = _Comparison(campaign, batch, case.mirror, "hyperedges")
                 other.solved(legal[::EDGES])

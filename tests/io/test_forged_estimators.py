@@ -61,6 +61,7 @@ def test_files_cut_short_are_refused(small, tmp_path):
 
 # -- forgeries -------------------------------------------------------------------------------------
 
+
 def changed_array(path, change, of="values"):
     """Give one array of the weights another content; "values" are the weights themselves."""
     description, tensors = read_container(path)

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from ... import _core
 from ...estimators.declared import DeclaredParameters, check_whole
-from ...io.container import Tensor, read_container
+from ...io.container import Tensor, read_container, refused_as_file
 from ...text.corpus import Corpus
 from .doc import Doc
 from .model import STAGES, PipelineModel
@@ -140,8 +140,9 @@ class Pipeline(_Learned, DeclaredParameters):
         """Return the pipeline of a model file that has been read already."""
         pipeline = cls()
         pipeline.model_ = PipelineModel.from_container(name, description, tensors)
-        pipeline._restore(pipeline.model_.training)
-        pipeline._prepare()
+        with refused_as_file(name):
+            pipeline._restore(pipeline.model_.training)
+            pipeline._prepare()
         return pipeline
 
     def _prepare(self) -> None:
