@@ -62,9 +62,10 @@ def input_of(target: Target, seed: int, number: int) -> object:
     return target.make(random.Random(seed * 1_000_003 + number))
 
 
-def _resident() -> int:
+def _pages(column: int) -> int:
+    """Return the bytes of this process: its addresses (0), or what is in memory (1)."""
     with open("/proc/self/statm") as file:
-        return int(file.read().split()[1]) * resource.getpagesize()
+        return int(file.read().split()[column]) * resource.getpagesize()
 
 
 def _save(target: Target, seed: int, number: int, folder: Path | None) -> None:
@@ -83,9 +84,9 @@ def _child(
     """Read inputs; findings are told, one on each line, one for each place in the source."""
     with suppress(Exception):
         target.check(input_of(target, seed, first))  # imports what is imported late
-    used = _resident()
-    soft = int(open("/proc/self/statm").read().split()[0]) * resource.getpagesize() + MEMORY
-    resource.setrlimit(resource.RLIMIT_AS, (soft, soft))
+    used = _pages(1)
+    most = _pages(0) + MEMORY
+    resource.setrlimit(resource.RLIMIT_AS, (most, most))
     accepted, settled = 0, 0
     told: set[str] = set()
     for number in range(first, last):
@@ -110,15 +111,15 @@ def _child(
                 break
         if number - first == 2000:
             gc.collect()
-            settled = _resident()
+            settled = _pages(1)
         if number % 256 == 0 and time.monotonic() > until:
             number += 1
             break
     else:
         number = last
     gc.collect()
-    if settled and _resident() - max(settled, used) > LEAK:
-        print(f"-1 grew by {(_resident() - max(settled, used)) >> 20} MB", flush=True)
+    if settled and _pages(1) - max(settled, used) > LEAK:
+        print(f"-1 grew by {(_pages(1) - max(settled, used)) >> 20} MB", flush=True)
     struct.pack_into("<qqd", shared, 0, number, accepted, 0.0)
 
 

@@ -11,12 +11,13 @@ __all__ = ["mutated"]
 PIECES = (
     b"", b"\n", b"\n\n", b"\r\n", b"\r", b"\t", b" ", b"\0", b"_", b"#", b"-", b"-1", b"0", b"1",
     b"2", b"1-2", b"2-1", b"1.1", b"0-0", b"1000", b"999999999999999999999", b"1e309", b"nan",
-    b"inf", b"(", b")", b"()", b"((", b"[", b"]", b"{", b"}", b"[]", b"{}", b'"', b"'", b"\\", b"/",
-    b"..", b",", b";", b":", b"|", b"=", b"%x[0,0]", b"%x[-1,1]", b"%", b"U", b"B", b"B-", b"I-",
-    b"null", b"true", b'"a":', b"# text = ", b"SpaceAfter=No", b"-NONE-", b"*", b"word", b"tokens",
-    b"lower(", b"suffix(", b"match(", b"seen(", b"in(", b"..1000", b"\xef\xbb\xbf", b"\xff", b"\xc3",
-    b"\xc3\xa4", b"\xf0\x9f\x98\x80", b"\xed\xa0\x80", b"\xe2\x80\xa8", b"\xc2\xa0", b"\xc2\x85",
-    b"[" * 3000, b"(" * 600, b"9" * 5000, b"\\ud800", b"\\n", b"\\t", b"\x1f\x8b", b"\x1c", b"\x0c", b"\xff\xff\xff\xff", b"\0\0\0\0", b"\x80\0\0\0", b"\1\0\0\0",
+    b"inf", b"(", b")", b"()", b"((", b"[", b"]", b"{", b"}", b"[]", b"{}", b'"', b"'", b"\\",
+    b"/", b"..", b",", b";", b":", b"|", b"=", b"%x[0,0]", b"%x[-1,1]", b"%", b"U", b"B", b"B-",
+    b"I-", b"null", b"true", b'"a":', b"# text = ", b"SpaceAfter=No", b"-NONE-", b"*", b"word",
+    b"tokens", b"lower(", b"suffix(", b"match(", b"seen(", b"in(", b"..1000", b"\xef\xbb\xbf",
+    b"\xff", b"\xc3", b"\xc3\xa4", b"\xf0\x9f\x98\x80", b"\xed\xa0\x80", b"\xe2\x80\xa8",
+    b"\xc2\xa0", b"\xc2\x85", b"[" * 3000, b"(" * 600, b"9" * 5000, b"\\ud800", b"\\n", b"\\t",
+    b"\x1f\x8b", b"\x1c", b"\x0c", b"\xff\xff\xff\xff", b"\0\0\0\0", b"\x80\0\0\0", b"\1\0\0\0",
 )  # fmt: skip
 
 

@@ -26,8 +26,8 @@ TARGETS: dict[str, tuple[tuple[bytes, ...], tuple[str, ...]]] = {
     "labelled": ((b"\0\0\0\0\0", b"\1\2\1\1\1", b"\0\1\1\0\1"), ("columns", "conllu")),
     "tables": ((b"\0\2\0", b"\1\2\0\1\1\x10", b"\2\4", b"\3\4\0", b"\4\3"), ("columns",)),
 }
-#: Bytes, seconds and megabytes that an input may have and take.
-LIMITS = ("-max_len=4096", "-timeout=1", "-rss_limit_mb=1024", "-malloc_limit_mb=1024")
+#: Bytes and megabytes that an input may have and take.
+LIMITS = ("-max_len=4096", "-rss_limit_mb=1024", "-malloc_limit_mb=1024")
 
 
 def main() -> int:
@@ -37,6 +37,7 @@ def main() -> int:
     parser.add_argument("--inputs", type=int, default=1_000_000, help="of each target, at most")
     parser.add_argument("--seconds", type=int, default=0, help="for all together; 0: no limit")
     parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--timeout", type=int, default=1, help="seconds for an input")
     arguments = parser.parse_args()
     found = 0
     for name, (prefixes, formats) in TARGETS.items():
@@ -53,6 +54,7 @@ def main() -> int:
             f"-max_total_time={arguments.seconds // len(TARGETS)}",
             f"-seed={arguments.seed}",
             f"-artifact_prefix={arguments.folder}/found/{name}-",
+            f"-timeout={arguments.timeout}",
             *LIMITS,
             str(grown),
             str(seeds),

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -56,7 +57,6 @@ class Target:
         except Exception as error:
             if type(error) not in self.refusals:
                 raise
-            assert str(error).strip(), "an error without a message"
             return False
         return True
 
@@ -84,10 +84,8 @@ def _conllu(data: bytes) -> None:
     _corpus("conllu")(data)
     corpus = corpus_of("input", data, "conllu")
     for use in (gold_trees, raw_text):
-        try:
+        with suppress(FileError, LineError):
             use(corpus)
-        except (FileError, LineError) as error:
-            assert str(error)
 
 
 def _codec(format: str) -> Callable[[bytes], None]:

@@ -1,4 +1,4 @@
-"""``python -m tests.fuzz.structures``: every structure against enumeration, by the hundred thousand.
+"""``python -m tests.fuzz.structures``: every structure against enumeration.
 
 The outputs of a shape are enumerated once, as rows of part counts; values, sums, gradients, k-best
 lists and counts of a whole batch of scores are then products of matrices, and what the structure

@@ -333,7 +333,7 @@ def test_cells_that_would_be_several_lines_are_refused(cell, tmp_path):
     tagger = Tagger(max_iter=1).fit(rows)
     path, out = tmp_path / "x.jsonl", tmp_path / "y.jsonl"
     path.write_text(json.dumps({"tokens": [cell], "tags": ["N"]}) + "\n")
-    with pytest.raises(FileError, match="line 1: .* has a tab or a line end in it"):
+    with pytest.raises(FileError, match=r"line 1: .* has a tab or a line end in it"):
         tagger.label_file(path, out)
     assert not out.exists()
 
