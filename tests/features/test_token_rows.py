@@ -96,13 +96,13 @@ def test_vocabulary():
     assert len(vocabulary) == 3
     assert vocabulary.keep(np.array([True, False, True])).tolist() == [0, -1, 1]
     assert vocabulary.names() == ["x", "z"]
-    assert vocabulary.look_up(["x", "y", "z"], 3).tolist() == [0, -1, 1]
+    assert vocabulary.look_up(["x", "y", "z"]).tolist() == [0, -1, 1]
 
 
 def test_vocabulary_of_known_names():
     vocabulary = Vocabulary(["b", "a"])
-    assert vocabulary.look_up(["a", "?", "b"], 3).tolist() == [1, -1, 0]
-    assert vocabulary.learn(["c", "a"], 2).tolist() == [2, 1]
+    assert vocabulary.look_up(["a", "?", "b"]).tolist() == [1, -1, 0]
+    assert vocabulary.learn(["c", "a"]).tolist() == [2, 1]
     with pytest.raises(ValueError, match="appears twice in the vocabulary"):
         Vocabulary(["a", "b", "a"])
 
