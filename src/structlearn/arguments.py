@@ -428,6 +428,13 @@ def _add_train_tagger(p: argparse.ArgumentParser, commands: Commands, features: 
         "--order", metavar="N", type=_count(1), help="order of the chain (default: 1; ner: 2)"
     )
     p.add_argument(
+        "--candidates",
+        metavar="N",
+        type=_count(0),
+        help="labels considered at each token, chosen by a first pass; 0: all (default: all up to "
+        "64 labels, else 12)",
+    )
+    p.add_argument(
         "--scheme",
         choices=("none", "bio", "iobes", "beginnings"),
         help="predict legal label sequences only; iobes: use S- and E- labels internally",
