@@ -9,6 +9,7 @@ from typing import Any
 from ... import _core
 from .corpora import tagged_corpus
 from .doc import Doc
+from .entities import forms_corpus
 from .tokeniser import paragraphs
 
 __all__ = ["add_confidence", "parser_temperature", "tree_sums"]
@@ -42,6 +43,11 @@ def add_confidence(pipeline: Any, docs: list[Doc]) -> None:
             found = (q for label, q in zip(shown, p, strict=True) if q > 1e-6
                      and lemma_of(label, word.form, word.xpos) == word.lemma)  # fmt: skip
             word.confidence["lemma"] = min(1.0, sum(found))
+    if "entities" in stages:
+        shown = parts["entities"].shown
+        for word, p in _marginals(parts["entities"], forms_corpus(sentences), sentences):
+            found = (q for label, q in zip(shown, p, strict=True) if label == word.entity)
+            word.confidence["entity"] = min(1.0, sum(found))
     if "parser" in stages:
         for words, sums in zip(sentences, tree_sums(parts["parser"], corpus), strict=True):
             tree = [(word.head, word.relation) for word in words]
