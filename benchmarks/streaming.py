@@ -95,9 +95,11 @@ def main() -> None:
     known["machine"] = describe(affinity())
     known.setdefault("cases", {})[case] = {"megabytes": size, **found}
     _RESULT.write_text(json.dumps(known, indent=1) + "\n")
-    memory = [m for _, m in found["curve"]]
-    print(f"{case}: {found['curve'][-1][0]:.1f} of {size:.0f} MB read, memory {memory[0]:.0f} MB at "
-          f"first, {max(memory):.0f} MB at most, {memory[-1]:.0f} MB at last")  # fmt: skip
+    read, memory = zip(*found["curve"], strict=True)
+    print(f"{case}: {read[-1]:.1f} of {size:.0f} MB read")
+    print(
+        f"memory: {memory[0]:.0f} MB at first, at most {max(memory):.0f}, at last {memory[-1]:.0f}"
+    )
 
 
 if __name__ == "__main__":

@@ -187,6 +187,7 @@ def test_probabilities_of_arcs_are_shares_of_all_trees(order):
 def test_a_parser_of_crossing_arcs_has_probabilities_over_projective_trees(nlp):
     assert not nlp.model_.parts["parser"].projective
     assert nlp.model_.parts["parser"].temperature is not None
+    assert nlp.model_.parts["lemmas"].temperature is not None
     words = ["The", "cat", "sees", "a", "dog", "."]
     corpus = tagged_corpus([nlp.annotate([words]).words])
     (sums,) = tree_sums(nlp.model_.parts["parser"], corpus)

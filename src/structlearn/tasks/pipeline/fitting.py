@@ -14,13 +14,13 @@ from ...text.sources import not_empty
 from ..dependencies.model import ParserModel
 from ..dependencies.parser import DependencyParser
 from ..tagging.model import TaggerModel
-from .confidence import parser_temperature
+from .confidence import lemma_temperature, parser_temperature
 from .corpora import put_tags
 from .entities import train_entities
 from .model import PipelineModel
 from .tags import TAG_COLUMNS, AgreeingTagger, jackknifed, seen_combinations, train_tagger
 from .tokeniser import labelled_characters, train_tokeniser
-from .words import LemmaLabels, train_lemmatiser, train_splitter
+from .words import LemmaLabels, Lemmatiser, train_lemmatiser, train_splitter
 
 __all__ = ["PipelineFitting"]
 
@@ -93,6 +93,9 @@ class PipelineFitting:
             labels = LemmaLabels(corpus)
             lexicon = labels.lexicon
             self._stage("lemmas", lambda: train_lemmatiser(labels, **self._settings("lemmas")))
+            if dev_tagged is not None and "lemmas" in self.parts:
+                lemmatiser = Lemmatiser(self.parts["lemmas"], lexicon)
+                self.parts["lemmas"].temperature = lemma_temperature(lemmatiser, dev_tagged)
         if p.parser:
             self._stage("parser", lambda: self._parser(tagged, dev_tagged), ParserModel)
             parser = self.parts["parser"]
