@@ -17,8 +17,8 @@ __all__ = ["add_confidence", "lemma_temperature", "parser_temperature", "tree_su
 #: Of stages that no dev set has calibrated: averaged perceptrons are far too sure at 1, and 10 is
 #: about what calibration gives them.
 _USUAL_TEMPERATURE = 10.0
-#: Sentences of a dev set that lemmas and arcs are calibrated on, and the least probability of an arc
-#: there: gold trees have arcs that the pruner leaves out.
+#: Sentences of a dev set that lemmas and arcs are calibrated on, and the least probability that an
+#: arc has there: gold trees have arcs that the pruner leaves out.
 _CALIBRATED, _LEAST = 100, 1e-6
 
 
