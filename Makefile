@@ -11,7 +11,7 @@ ifneq ($(wildcard ../shared/data),)
 export STRUCTLEARN_DATA ?= $(abspath ../shared/data)
 endif
 
-.PHONY: demo model test test-native test-browser test-torch lint stub format types bench tables docs wheel clean help
+.PHONY: demo model test test-ray test-native test-browser test-torch lint stub format types bench tables docs wheel clean help
 
 help:  ## list the targets
 	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -64,6 +64,15 @@ model: $(VENV)/installed  ## the English model, from the treebank in STRUCTLEARN
 test: $(VENV)/test-tools  ## every test
 	@echo "==> running the tests"
 	@$(BIN)/python -m pytest -n auto
+
+$(VENV)/ray-tools: $(VENV)/test-tools pyproject.toml
+	@echo "==> installing Ray"
+	@$(PIP) install --no-build-isolation --editable ".[ray]"
+	@touch $@
+
+test-ray: $(VENV)/ray-tools  ## training and labelling on a Ray cluster of three nodes on this machine
+	@echo "==> running the tests on a Ray cluster"
+	@STRUCTLEARN_TEST_RAY=1 $(BIN)/python -m pytest tests/distributed -k ray
 
 test-native: $(VENV)/ready  ## the core's own tests under AddressSanitizer and UBSan
 	@echo "==> building the native tests with sanitizers (some minutes the first time)"

@@ -3,6 +3,7 @@
 from ..registry import REGISTRY
 from . import (
     argmax,
+    cluster,
     constituent_trees,
     constituents,
     crf_solvers,
@@ -23,6 +24,7 @@ from . import (
 __all__ = [
     "REGISTRY",
     "argmax",
+    "cluster",
     "constituent_trees",
     "constituents",
     "crf_solvers",

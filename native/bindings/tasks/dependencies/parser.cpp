@@ -218,7 +218,7 @@ nb::list read_trees(const Corpus& corpus, std::size_t begin, std::size_t end) {
 
 // A table of weights: floats, or as files hold it, (present, values, bytes of a value, codes).
 LargeArray<float> read_table(nb::handle given, const char* what) {
-  if (!nb::isinstance<nb::tuple>(given)) return copied(Bytes(given).as<float>(what), what);
+  if (!nb::isinstance<nb::tuple>(given)) return parsing::copied(Bytes(given).as<float>(what), what);
   const auto packed = nb::cast<nb::tuple>(given);
   if (packed.size() != 4) throw std::invalid_argument(std::string(what) + " have four parts");
   const Bytes present(packed[0]), values(packed[1]), codes(packed[3]);

@@ -7,7 +7,7 @@ import os
 from collections.abc import Callable
 
 from ...estimators.declared import DeclaredParameters, check_whole
-from ...io.container import Tensor, read_container
+from ...io.container import Tensor, read_container, refused_as_file
 from .annotating import Annotating
 from .model import STAGES, PipelineModel
 
@@ -125,8 +125,9 @@ class Pipeline(Annotating, DeclaredParameters):
         """Return the pipeline of a model file that has been read already."""
         pipeline = cls()
         pipeline.model_ = PipelineModel.from_container(name, description, tensors)
-        pipeline._restore(pipeline.model_.training)
-        pipeline._prepare()
+        with refused_as_file(name):
+            pipeline._restore(pipeline.model_.training)
+            pipeline._prepare()
         return pipeline
 
     def __getstate__(self) -> dict[str, Any]:
