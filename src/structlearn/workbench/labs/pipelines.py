@@ -11,7 +11,7 @@ import numpy as np
 
 from ...tasks.dependencies.inspection import explain_sentence
 from ...tasks.dependencies.model import ParserModel
-from ...tasks.pipeline.pipeline import tagged_corpus
+from ...tasks.pipeline.corpora import tagged_corpus
 from ...tasks.tagging.decisions import explain
 from ..requests import Refused
 from .readings import NOT_CALIBRATED, Part, Reading, likeliest, ranked_trees, reasons
