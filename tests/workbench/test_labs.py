@@ -339,8 +339,8 @@ def largest():
         yield "image", {"height": 16, "width": 16, "paint": paint, "gold": [0] * 256, **more}
     points = [[float(a), float(b), i % 4] for i, (a, b) in enumerate(rng.normal(size=(40, 2)))]
     yield "learning", {"topic": "plane", "points": points, "passes": 20}
-    lines = ["at most 3 l0", "at least 9 l1", "exactly 7 l2", "forbid l3 then l4",
-             "require l5 at 1", "if l1 at 2 then l2 at 3", "at most 5 l4", "at least 2 l5"]  # fmt: skip
+    lines = ["at most 3 l0", "at least 9 l1", "exactly 7 l2", "forbid l3 then l4"]
+    lines += ["require l5 at 1", "if l1 at 2 then l2 at 3", "at most 5 l4", "at least 2 l5"]
     yield "constraints", chain(40, 6, constraints="\n".join(lines), mode="sum")
     yield "text", {"text": "the old fish eats " * 15, "model": "demo parser"}
 
