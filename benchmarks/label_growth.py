@@ -4,8 +4,8 @@
 
 Corpora are made: words with Zipf's frequencies, each with one to four labels, of which the label
 before chooses one. Every number of labels is measured in a process of its own, with the candidates
-that are the default above 64 labels and, up to ``--all-up-to`` labels, with all labels. Times are of
-the processor. Results go to ``benchmarks/results/label_growth.json``.
+that are the default above 64 labels and, up to ``--all-up-to`` labels, with all labels. Times are
+of the processor. Results go to ``benchmarks/results/label_growth.json``.
 """
 
 from __future__ import annotations

@@ -306,7 +306,7 @@ def test_what_goes_without_candidates():
     with pytest.raises(ValueError, match="unknown"):
         Tagger(features="pos", candidates=1).fit([[("a", "X"), ("b", "_"), ("c", "Y")]])
     with pytest.raises(ValueError, match="candidates"):
-        Tagger(features="pos", candidates=256).fit(chunks)
+        Tagger(features="pos", candidates=256).fit(TRAIN)
 
 
 def test_a_model_with_candidates_is_not_continued(tagger):
