@@ -81,8 +81,23 @@ class Vocabulary {
   void add_feature(std::uint64_t key, const std::vector<std::uint32_t>& labels);
   std::uint32_t find(std::uint64_t key) const;
 
+  // What a vocabulary has counted, to be added to that of another part of the same corpus.
+  struct Counts {
+    std::vector<std::uint64_t> key;  // in the order of first occurrence; of hashed ones the number
+    std::vector<std::uint32_t> times;
+    std::vector<std::uint32_t> row_ptr, column;  // the labels that each was seen with
+    std::vector<std::string> label;
+    std::vector<std::uint64_t> pair_key;
+    std::vector<std::uint32_t> pair_times;
+  };
+  // Only before freezing.
+  Counts counts() const;
+  // Parts in their order give the numbers that the whole corpus would have given. Nothing is known
+  // of where features were seen. Throws std::invalid_argument.
+  void add_counts(const Counts&);
+
  private:
-  std::uint32_t number(std::uint64_t key);
+  std::uint32_t number(std::uint64_t key, std::uint32_t times = 1);
   void observe(std::uint32_t feature, std::uint32_t label);
   std::int32_t read_label(const Corpus&, std::size_t token) const;
 

@@ -155,6 +155,31 @@ void bind_tagger_training(nb::module_& m) {
             }
           },
           nb::arg("keys"), nb::arg("row_ptr"), nb::arg("column"))
+      .def("counts",
+           [](const Vocabulary& v) {
+             const Vocabulary::Counts c = v.counts();
+             return nb::make_tuple(to_bytes(c.key), to_bytes(c.times), to_bytes(c.row_ptr),
+                                   to_bytes(c.column), c.label, to_bytes(c.pair_key),
+                                   to_bytes(c.pair_times));
+           })
+      .def(
+          "add_counts",
+          [](Vocabulary& v, nb::handle keys, nb::handle times, nb::handle row_ptr,
+             nb::handle column, std::vector<std::string> labels, nb::handle pair_keys,
+             nb::handle pair_times) {
+            Vocabulary::Counts c;
+            c.key = copied<std::uint64_t>(keys, "keys");
+            c.times = copied<std::uint32_t>(times, "times");
+            c.row_ptr = copied<std::uint32_t>(row_ptr, "row_ptr");
+            c.column = copied<std::uint32_t>(column, "column");
+            c.label = std::move(labels);
+            c.pair_key = copied<std::uint64_t>(pair_keys, "pair_keys");
+            c.pair_times = copied<std::uint32_t>(pair_times, "pair_times");
+            nb::gil_scoped_release release;
+            v.add_counts(c);
+          },
+          nb::arg("keys"), nb::arg("times"), nb::arg("row_ptr"), nb::arg("column"),
+          nb::arg("labels"), nb::arg("pair_keys"), nb::arg("pair_times"))
       .def_prop_ro("size", &Vocabulary::size)
       .def_prop_ro("pair_size", &Vocabulary::pair_size)
       .def_prop_ro("labels", [](const Vocabulary& v) { return v.labels(); })

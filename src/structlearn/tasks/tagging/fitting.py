@@ -28,7 +28,7 @@ from .model import LabelModel, TaggerModel, joined_names, split_names
 from .problem import TokenProblem
 from .training_data import data_notes, refuse_joined, warn_of_rare_labels
 
-__all__ = ["Fitting", "TokenFitting", "default_target", "usual_features"]
+__all__ = ["Fitting", "TokenFitting", "check_legal", "default_target", "usual_features"]
 
 Vector = npt.NDArray[np.float64]
 
@@ -236,7 +236,7 @@ class TokenFitting(Fitting):
             tagger.scheme = None
         if corpus.columns[self.target] in _BLANK_IS_A_VALUE and tagger.unknown == "_":
             tagger.unknown = ""
-        self.scheme_of_file = file_scheme(corpus.core.strings(self.target))
+        self.scheme_of_file = file_scheme(list(corpus.counts(self.target)))
         if start is not None:
             check_start(start, tagger)
         self.corpus = self.in_scheme(corpus)
@@ -252,9 +252,7 @@ class TokenFitting(Fitting):
         """Return the corpus with labels of the scheme that the model is to learn."""
         if self.tagger.scheme != "iobes":
             return corpus
-        copy = Corpus(corpus.core.copy(), corpus.format, corpus.path)
-        copy.core.to_iobes(self.target, self.tagger.unknown)
-        return copy
+        return corpus.in_iobes(self.target, self.tagger.unknown)
 
     def _choose_templates(self, features: Any) -> FeatureTemplates:
         tagger = self.tagger
@@ -310,23 +308,6 @@ class TokenFitting(Fitting):
         scheme = self.tagger.scheme
         return dict(legal_transitions(self.labels, scheme)) if scheme else {}
 
-    def check_legal(self, corpus: Corpus) -> None:
-        """Refuse gold labels that the scheme forbids: no learner could ever reach them."""
-        forbid = {name: set(entries) for name, entries in self.forbid().items()}
-        for s in range(len(corpus) if forbid else 0):
-            before = None
-            for t, label in enumerate(corpus.cells(s, self.target)):
-                first = t == 0 and label in forbid["start"]
-                if first or (before, label) in forbid["transition"]:
-                    place = "at the start" if first else f"after {before}"
-                    raise FileError(
-                        corpus.path or "the corpus",
-                        f"{label} {place} is not legal in the scheme {self.tagger.scheme!r}; "
-                        "scheme 'iobes' converts the labels first",
-                        corpus.core.line_number(s, t),
-                    )
-                before = label
-
     # -- learning -------------------------------------------------------------------------------
 
     def announce(self) -> None:
@@ -348,7 +329,7 @@ class TokenFitting(Fitting):
         except LineError as error:
             raise error.in_file(corpus.path or "the corpus") from None
         self.freeze(vocabulary, rows)
-        self.check_legal(corpus)
+        check_legal(corpus, self.target, self.forbid(), tagger.scheme)
         self.announce()
         weights = tagger.class_weight, self.sample_weight
         order = 0 if self.candidates else tagger.order
@@ -456,6 +437,26 @@ class TokenFitting(Fitting):
         return {"scheme": self.tagger.scheme, "unknown": self.tagger.unknown}
 
 
+def check_legal(
+    corpus: Corpus, target: int, forbidden: Mapping[str, Any], scheme: str | None
+) -> None:
+    """Refuse gold labels that the scheme forbids: no learner could ever reach them."""
+    forbid = {name: set(entries) for name, entries in forbidden.items()}
+    for s in range(len(corpus) if forbid else 0):
+        before = None
+        for t, label in enumerate(corpus.cells(s, target)):
+            first = t == 0 and label in forbid["start"]
+            if first or (before, label) in forbid["transition"]:
+                place = "at the start" if first else f"after {before}"
+                raise FileError(
+                    corpus.path or "the corpus",
+                    f"{label} {place} is not legal in the scheme {scheme!r}; "
+                    "scheme 'iobes' converts the labels first",
+                    corpus.core.line_number(s, t),
+                )
+            before = label
+
+
 def default_target(tagger: Any, corpus: Corpus) -> str:
     """Return the column of the labels: as named, or the usual one of the format."""
     if tagger.target is not None:
@@ -465,12 +466,10 @@ def default_target(tagger: Any, corpus: Corpus) -> str:
 
 def usual_features(corpus: Corpus, target: int, unknown: str) -> str:
     """Choose a preset by the labels: chunks, entities (mostly outside), or tags."""
-    strings = corpus.core.strings(target)
-    if not are_chunk_labels([k for k in strings if k != unknown]) or corpus.n_columns < 3:
+    counts = corpus.counts(target)
+    if not are_chunk_labels([k for k in counts if k != unknown]) or corpus.n_columns < 3:
         return "pos"
-    numbers = array("I", corpus.core.cell_numbers(target))
-    outside = sum(1 for k in numbers if strings[k] == "O")
-    return "ner" if outside > 0.6 * len(numbers) else "chunk"
+    return "ner" if counts.get("O", 0) > 0.6 * corpus.n_tokens else "chunk"
 
 
 def templates_for(features: Any, functions: Any, corpus: Corpus, target: int) -> FeatureTemplates:
