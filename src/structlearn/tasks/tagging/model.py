@@ -246,7 +246,7 @@ class TaggerModel(LabelModel):
             check_dtype(key, tensors[key], "F64")
             arrays[key] = tensors[key].data
         has_pairs = any(key.startswith("pair.") for key in tensors)
-        tables = ("state", "pair") if has_pairs else ("state",)
+        tables: tuple[str, ...] = ("state", "pair") if has_pairs else ("state",)
         if candidates:
             tables = ("state", "first", *windows)
         check_precision(d["precision"])
