@@ -44,6 +44,7 @@ void bind_features(nb::module_& m);
 void bind_names(nb::module_& m);
 void bind_tagger_training(nb::module_& m);
 void bind_tagger_model(nb::module_& m);
+void bind_candidates(nb::module_& m);
 void bind_segments(nb::module_& m);
 void bind_trees(nb::module_& m);
 void bind_parser(nb::module_& m);
