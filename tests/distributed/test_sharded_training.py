@@ -93,6 +93,25 @@ def test_relations_of_shards_are_those_of_the_file(tmp_path: Path) -> None:
         assert bytes(found.model_.arrays[name]) == bytes(expected.model_.arrays[name])
 
 
+@pytest.mark.parametrize("class_weight", [None, "balanced"])
+@pytest.mark.parametrize("name", ["tagger crf", "segments", "parser", "constituency"])
+def test_weights_of_sentences_and_labels(name: str, class_weight: Any, tmp_path: Path) -> None:
+    """The objective after one step is the same sum over weighted sentences."""
+    make, write, size = RUNS[name]
+    path = write(str(tmp_path / "train"))
+    weight = np.random.default_rng(0).integers(0, 3, size=len(SENTENCES)).astype(float)
+    weight[::8] = 1.0  # no shard without any
+    options = {"learner": "crf", "solver": "lbfgs", "C": 0.1, "max_iter": 1}
+    options["class_weight"] = class_weight
+    if name == "parser":  # nothing is pruned
+        options.update(order=1, most_heads=64, least_share=1e-9)
+    expected = make().set_params(**options).fit(path, sample_weight=weight)
+    found = make().set_params(**options)
+    fit(found, path, sample_weight=weight, cluster=None, shard_size=size)
+    ours, theirs = (one.model_.training["objective"] for one in (found, expected))
+    assert ours == pytest.approx(theirs, rel=1e-5)
+
+
 def test_parser_with_taggers_of_its_own(tmp_path: Path) -> None:
     path = write_arcs(str(tmp_path / "arcs.conllu"))
     parser = DependencyParser(hash_bits=14, max_iter=6, folds=2)

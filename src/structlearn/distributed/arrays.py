@@ -13,6 +13,7 @@ from ..estimators.outputs import as_outputs, class_weight_table, find_classes, s
 from ..estimators.preparation import Frame, Prepared, make_encoder, make_structure
 from ..estimators.preparation import prepare as prepare_examples
 from ..estimators.weights import count_classes
+from ..exceptions import CapabilityError
 from ..features.encoder import ExampleEncoder, len_or_rows
 from ..features.tokens import TokenEncoder
 from ..features.vocabulary import Vocabulary
@@ -59,7 +60,9 @@ def fit_estimator(estimator: Any, crew: Crew) -> None:
     """Fit an estimator to shards of examples."""
     estimator._check_parameters()
     if estimator.warm_start:
-        raise ValueError("warm_start is for one machine: over shards training begins anew")
+        raise CapabilityError("warm_start is for one machine: over shards training begins anew")
+    if any(hasattr(callback, "step") for callback in estimator.callbacks or ()):
+        raise CapabilityError("a callback with a method step is told of examples on one machine")
     options = copy.copy(estimator)
     # What was learned before is not needed there, and callbacks stay here.
     vars(options).clear()

@@ -54,7 +54,7 @@ def fit(
     dev : path or list, optional
         Of tasks: scored after each pass, by the process that calls this function.
     sample_weight : array of shape (n,), optional
-        Of estimators: weights of the examples.
+        Weights of the examples, in their order.
     format : str, optional
         Of files, as in ``fit``.
     cluster : str or None, default="local"
@@ -87,7 +87,7 @@ def fit(
         shards = _shards(model, X, y, sample_weight, format, shard_size, n_shards, cluster)
         verbose = bool(getattr(model, "verbose", 0))
         with make_crew(shards, cluster, n_workers, threads, verbose=verbose) as crew:
-            trainer(model, crew, dev, format)
+            trainer(model, crew, dev, format, sample_weight)
     return model
 
 
@@ -140,8 +140,6 @@ def _shards(
         from .arrays import example_shards
 
         return example_shards(X, y, sample_weight, n)
-    if sample_weight is not None:
-        raise ValueError("sample_weight is for estimators here: sentences of tasks weigh the same")
     if _are_files(X):
         files = find_files(X)
         chosen = format or _format_of(model, files[0])
@@ -198,24 +196,28 @@ def read_tokens(shard: Shard, number: int, format: str | None) -> Corpus:
     return Corpus.from_sentences(shard.examples())
 
 
-def _fit_tagger(tagger: Any, crew: Crew, dev: Any, format: str | None) -> None:
-    from .corpora import read_corpora
+def _fit_tagger(tagger: Any, crew: Crew, dev: Any, format: str | None, sample_weight: Any) -> None:
+    from .corpora import read_corpora, sentence_weights
     from .tagging import ShardedTokenFitting
 
     tagger._check()
     corpus = read_corpora(crew, read_tokens, _token_format(crew, format))
     held_out = tagger._read_dev(dev, corpus, format)
-    tagger._learn(ShardedTokenFitting(tagger._plain(), corpus), held_out)
+    weights = sentence_weights(sample_weight, len(corpus))
+    tagger._learn(ShardedTokenFitting(tagger._plain(), corpus, weights), held_out)
 
 
-def _fit_segments(tagger: Any, crew: Crew, dev: Any, format: str | None) -> None:
-    from .corpora import read_corpora
+def _fit_segments(
+    tagger: Any, crew: Crew, dev: Any, format: str | None, sample_weight: Any
+) -> None:
+    from .corpora import read_corpora, sentence_weights
     from .segments import ShardedSegmentFitting
 
     tagger._check()
     corpus = read_corpora(crew, read_tokens, _token_format(crew, format))
     held_out = tagger._read_dev(dev, corpus, format)
-    tagger._learn(ShardedSegmentFitting(tagger._plain(), corpus), held_out)
+    weights = sentence_weights(sample_weight, len(corpus))
+    tagger._learn(ShardedSegmentFitting(tagger._plain(), corpus, weights), held_out)
 
 
 def _token_format(crew: Crew, format: str | None) -> str | None:
@@ -226,19 +228,25 @@ def _token_format(crew: Crew, format: str | None) -> str | None:
     return guess_format(first.pieces[0].path, first.pieces[0].read()[: 1 << 16])
 
 
-def _fit_dependencies(parser: Any, crew: Crew, dev: Any, format: str | None) -> None:
+def _fit_dependencies(
+    parser: Any, crew: Crew, dev: Any, format: str | None, sample_weight: Any
+) -> None:
     from .dependencies import fit_dependencies
 
-    fit_dependencies(parser, crew, dev, format)
+    fit_dependencies(parser, crew, dev, format, sample_weight)
 
 
-def _fit_constituents(parser: Any, crew: Crew, dev: Any, format: str | None) -> None:
+def _fit_constituents(
+    parser: Any, crew: Crew, dev: Any, format: str | None, sample_weight: Any
+) -> None:
     from .constituents import fit_constituents
 
-    fit_constituents(parser, crew, dev, format)
+    fit_constituents(parser, crew, dev, format, sample_weight)
 
 
-def _fit_estimator(estimator: Any, crew: Crew, dev: Any, format: str | None) -> None:
+def _fit_estimator(
+    estimator: Any, crew: Crew, dev: Any, format: str | None, sample_weight: Any
+) -> None:
     from .arrays import fit_estimator
 
     if dev is not None or format is not None:
