@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "numeric/probing.hpp"
 #include "text/features.hpp"
 
 namespace structlearn::text {
@@ -26,6 +27,15 @@ struct TokenRows {
 struct Sighting {
   std::uint32_t sentence = FeatureIndex::kAbsent, position = 0;
   std::uint16_t origin = 0;
+};
+
+// A feature and a label that it was seen with.
+struct SeenPair {
+  std::uint32_t feature = FeatureIndex::kAbsent, label = 0;
+  bool used() const { return feature != FeatureIndex::kAbsent; }
+  std::size_t home() const {
+    return ((std::uint64_t{label} << 32 | feature) * 0x9E3779B97F4A7C15ULL) >> 32;
+  }
 };
 
 class Vocabulary {
@@ -99,8 +109,10 @@ class Vocabulary {
   StringTable label_;
   std::vector<std::string> labels_;
   std::vector<std::int32_t> label_order_;  // first-seen number to sorted number
-  std::size_t words_ = 1;
-  std::vector<std::uint64_t> seen_;  // bits of labels, `words_` words a feature
+  // The labels that each feature was seen with: bits of the first 64 labels, which are the frequent
+  // ones, and the pairs with later ones in a table.
+  std::vector<std::uint64_t> seen_;
+  OpenTable<SeenPair> later_;
   std::vector<std::uint32_t> row_ptr_, column_;
   bool frozen_ = false;
   Keys keys_;

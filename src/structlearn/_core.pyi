@@ -428,6 +428,13 @@ class Extractor:
 
 def vector_keys(text: str, width: int) -> bytes: ...
 
+class NameTable:
+    def __init__(self) -> None: ...
+    def __len__(self) -> int: ...
+    def names(self) -> list[Any]: ...
+    def columns(self, names: list[Any], learn: bool) -> Any: ...
+    def read(self, examples: list[Any], learn: bool, separator: str) -> Any: ...
+
 class TokenRows:
     def __init__(self) -> None: ...
     def arrays(self) -> dict[str, Any]: ...
@@ -518,6 +525,7 @@ class TaggerModel:
         order: int,
         hashed: bool,
         arrays: dict[str, Any],
+        candidates: int = 0,
     ) -> None: ...
     @property
     def labels(self) -> list[str]: ...
@@ -525,7 +533,7 @@ class TaggerModel:
     def names(self) -> list[str]: ...
     @property
     def name_of(self) -> list[int]: ...
-    def unpack(self, pairs: bool) -> tuple[Any, ...]: ...
+    def unpack(self, table: str) -> tuple[Any, ...]: ...
     def predict(self, corpus: Corpus, known: Any, threads: int) -> bytes: ...
     def log_loss(self, corpus: Corpus, gold: Any, temperature: float) -> float: ...
 
@@ -557,6 +565,38 @@ class Labeller:
     def finish(self) -> bytes: ...
     @property
     def n_tokens(self) -> int: ...
+
+def candidate_problem(
+    structure: Any,
+    sentence: NDArray[numpy.int64],
+    begin: NDArray[numpy.int64],
+    feature: NDArray[numpy.int32],
+    value: NDArray[numpy.float64] | None,
+    candidates: NDArray[numpy.uint16],
+    width: int,
+    labels: int,
+    row_ptr: NDArray[numpy.uint32],
+    column: NDArray[numpy.uint32],
+    windows: Sequence[tuple[NDArray[numpy.uint64], NDArray[numpy.uint32], NDArray[numpy.uint32]]],
+) -> Problem: ...
+def best_candidates(
+    problem: Problem,
+    w: NDArray[numpy.float64],
+    width: int,
+    gold: NDArray[numpy.int32],
+    threads: int,
+) -> Any: ...
+def candidate_pairs(
+    sentence: NDArray[numpy.int64],
+    begin: NDArray[numpy.int64],
+    feature: NDArray[numpy.int32],
+    candidates: NDArray[numpy.uint16],
+    width: int,
+    row_ptr: NDArray[numpy.uint32],
+    column: NDArray[numpy.uint32],
+    labels: int,
+    fill: int,
+) -> tuple[Any, ...]: ...
 
 class SegmentFeatures:
     def __init__(self, attributes: FeatureSet, templates: list[Any]) -> None: ...
@@ -680,7 +720,12 @@ class ParserModel:
         self, corpus: Corpus, tags: list[Any], lemmas: bool, sentence: int
     ) -> list[Any]: ...
     def arcs(
-        self, corpus: Corpus, tags: list[Any], lemmas: bool, sentence: int
+        self,
+        corpus: Corpus,
+        tags: list[Any],
+        lemmas: bool,
+        sentence: int,
+        projective_sums: bool = False,
     ) -> tuple[Any, ...]: ...
     def reasons(
         self,

@@ -428,6 +428,13 @@ def _add_train_tagger(p: argparse.ArgumentParser, commands: Commands, features: 
         "--order", metavar="N", type=_count(1), help="order of the chain (default: 1; ner: 2)"
     )
     p.add_argument(
+        "--candidates",
+        metavar="N",
+        type=_count(0),
+        help="labels considered at each token, chosen by a first pass; 0: all (default: all up to "
+        "64 labels, else 12)",
+    )
+    p.add_argument(
         "--scheme",
         choices=("none", "bio", "iobes", "beginnings"),
         help="predict legal label sequences only; iobes: use S- and E- labels internally",
@@ -657,11 +664,16 @@ def _add_train_pipeline(p: argparse.ArgumentParser, commands: Commands) -> None:
         help="train without a tokeniser, on treebanks without '# text'",
     )
     p.add_argument(
+        "--entities",
+        metavar="FILE",
+        help="learn entities too, from a column file: a word and its label (B-PER, I-PER, O) on "
+        "each line",
+    )
+    p.add_argument(
         "--order",
         type=int,
         choices=(1, 2),
-        help="parser: 1 scores single arcs and gives probabilities, 2 siblings and grandparents "
-        "too (default: 2)",
+        help="parser: 1 scores single arcs, 2 siblings and grandparents too (default: 2)",
     )
     p.add_argument(
         "--folds",

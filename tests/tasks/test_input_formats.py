@@ -324,3 +324,56 @@ class FrameLike:
 
     def __iter__(self):
         return iter(self.columns)
+
+
+@pytest.mark.parametrize("cell", ["a\tN\nb", "a\tN\n\nb", "a\nN", "a\tb"])
+def test_cells_that_would_be_several_lines_are_refused(cell, tmp_path):
+    """A tab or a line end inside a word once made two tokens of one, and labels of others."""
+    rows = [list(zip(s.words, s.tags, s.chunks, strict=True)) for s in BANK[:20]]
+    tagger = Tagger(max_iter=1).fit(rows)
+    path, out = tmp_path / "x.jsonl", tmp_path / "y.jsonl"
+    path.write_text(json.dumps({"tokens": [cell], "tags": ["N"]}) + "\n")
+    with pytest.raises(FileError, match=r"line 1: .* has a tab or a line end in it"):
+        tagger.label_file(path, out)
+    assert not out.exists()
+
+
+def test_labels_of_another_kind_leave_those_of_the_file(tmp_path):
+    """Chunks were written over the tags that they had been found from."""
+    rows = [list(zip(s.words, s.tags, s.chunks, strict=True)) for s in BANK[:20]]
+    tagger = Tagger(max_iter=1).fit(rows)
+    path, out = tmp_path / "x.jsonl", tmp_path / "y.jsonl"
+    path.write_text(json.dumps({"tokens": BANK[0].words, "tags": BANK[0].tags}) + "\n")
+    tagger.label_file(path, out)
+    found = json.loads(out.read_text())
+    assert found["tags"] == list(BANK[0].tags)
+    assert (
+        found["label"] == tagger.predict([list(zip(BANK[0].words, BANK[0].tags, strict=True))])[0]
+    )
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("[" * 5000, "line 1: not a JSON"),
+        ('[{"' + "[" * 5000, "line 1: not a JSON array"),
+        ('{"tokens": ["a"], "n": ' + "9" * 5000 + "}", "line 1: not a JSON object"),
+        ('[{"tokens": ["a"], "n": ' + "9" * 5000 + "}]", "line 1: .* thousands of digits"),
+        ('[{"tokens": ["a"], "n": ' + "[" * 5000 + "]" * 5000 + "}]", "line 1: .* too deeply"),
+        ('{"tokens": ["a\\ud800"]}', "line 1: .* half a character"),
+    ],
+)
+def test_json_that_overwhelms_a_reader(text, message, tmp_path):
+    path = tmp_path / "x.jsonl"
+    path.write_text(text)
+    with pytest.raises(FileError, match=message):
+        read_corpus(path)
+
+
+def test_values_beside_the_words_may_be_anything(tmp_path):
+    """Half characters beside the words are written as they were read."""
+    tagger = Tagger(max_iter=1).fit([list(zip(s.words, s.tags, strict=True)) for s in BANK[:20]])
+    path, out = tmp_path / "x.jsonl", tmp_path / "y.jsonl"
+    path.write_text('{"tokens": ["a"], "id": "\\ud800"}\n')
+    tagger.label_file(path, out)
+    assert json.loads(out.read_text())["id"] == "\ud800"

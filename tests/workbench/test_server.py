@@ -247,6 +247,20 @@ def test_too_many_connections_are_hung_up(served):
         pytest.fail("the server did not recover")
 
 
+def test_what_finds_no_place_to_compute_is_told_so(served, monkeypatch):
+    monkeypatch.setattr(workbench, "PATIENCE", 0.3)
+    for _ in range(workbench.MOST_AT_A_TIME):
+        assert served.places.acquire(blocking=False)
+    try:
+        status, _, content = ask(served, body=FISH)
+        assert status == 503
+        assert b"too many requests at a time" in content
+    finally:
+        for _ in range(workbench.MOST_AT_A_TIME):
+            served.places.release()
+    assert ask(served, body=FISH)[0] == 200
+
+
 def test_many_at_a_time_are_answered(served):
     failures = []
 
@@ -276,14 +290,14 @@ def test_models_come_from_the_command_line_or_an_upload(tmp_path):
     try:
         status, _, content = ask(made, "/api/text", {"text": "fish sleep", "model": "tags.model"})
         assert status == 200
-        assert json.loads(content)["tags"] == ["N", "V"]
+        assert json.loads(content)["steps"][0]["shown"]["tags"] == ["N", "V"]
         whole = (tmp_path / "tags.model").read_bytes()
         status, _, content = ask(made, "/api/upload?name=../../mine.model", whole)
         assert status == 200
         name = json.loads(content)["name"]
         assert name == "mine.model"
         status, _, content = ask(made, "/api/text", {"text": "dogs eat", "model": name})
-        assert json.loads(content)["tags"] == ["N", "V"]
+        assert json.loads(content)["steps"][0]["shown"]["tags"] == ["N", "V"]
         for damaged in (b"", b"rubbish" * 100, whole[: len(whole) // 2], whole[:-1] + b"\x00"):
             status, _, content = ask(made, "/api/upload?name=x", damaged)
             assert status == 422

@@ -329,7 +329,10 @@ void backward_log(const ChainView& v, double eps, const Forward& f, const Sink& 
     const std::size_t n = v.states_at(t);
     const double* alpha = f.alpha + t * v.states;
     const double* node = f.node + t * v.states;
-    for (std::size_t s = 0; s < n; ++s) p[s] = std::exp(alpha[s] + beta[s] - f.log_z);
+    // At most 1, whatever rounding leaves of enormous scores.
+    for (std::size_t s = 0; s < n; ++s) {
+      p[s] = std::min(1.0, std::exp(alpha[s] + beta[s] - f.log_z));
+    }
     sink.node(t, p);
     if (t == 0) break;
     const double* previous = f.alpha + (t - 1) * v.states;
@@ -343,7 +346,7 @@ void backward_log(const ChainView& v, double eps, const Forward& f, const Sink& 
       };
       before[from] = log_sum(v.K, 1.0, x);
       for (std::size_t k = 0; k < v.K && T && previous[from] > kMinusInfinity; ++k) {
-        sink.top(t)[from * v.K + k] += std::exp(previous[from] + x(k) - f.log_z);
+        sink.top(t)[from * v.K + k] += std::min(1.0, std::exp(previous[from] + x(k) - f.log_z));
       }
     }
     std::swap(beta, before);

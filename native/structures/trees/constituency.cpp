@@ -130,7 +130,7 @@ double Constituency::argmax(const Layout& layout, const Scores& scores, Output& 
     return value;
   }
   std::vector<OpenSpan> open;
-  write_tree(n, y, open, [&](const OpenSpan& at) -> std::pair<std::size_t, std::size_t> {
+  write_tree(n, y, open, [&, body = body, child = child, follow = follow](const OpenSpan& at) -> std::pair<std::size_t, std::size_t> {
     const double* s = v.row(at.i, at.j);
     const std::size_t width = at.j - at.i, first = at.child && width > 1 ? 1 : 0;
     const std::size_t label = first + first_max(s + first, v.R - first);

@@ -37,6 +37,10 @@ void check_keys(const RoundedWeights& given) {
 }  // namespace
 
 WeightArrays expanded(const RoundedWeights& given, std::size_t outcomes) {
+  if ((given.column_width != 2 && given.column_width != 4) ||
+      (given.value_width != 1 && given.value_width != 2)) {
+    throw std::invalid_argument("labels or weights of an unknown size");
+  }
   std::vector<std::uint32_t> row_ptr{0};
   row_ptr.reserve(given.counts.size() + 1);
   std::uint64_t total = 0;

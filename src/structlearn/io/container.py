@@ -209,7 +209,7 @@ def refused_as_file(name: str) -> Iterator[None]:
         if isinstance(error, FileError) and error.path == name:
             raise
         raise FileError(name, f"the model cannot be used: {error}") from None
-    except (LookupError, TypeError, AttributeError, ArithmeticError, RecursionError) as error:
+    except (LookupError, TypeError, AttributeError, ArithmeticError, RuntimeError) as error:
         reason = f"{type(error).__name__}: {error}"
         raise FileError(name, f"the model cannot be used: {reason}") from None
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
@@ -10,8 +9,8 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from ..exceptions import FileError
-from ..text.files import read_bytes
+from ..exceptions import FileError, LineError
+from ..text.files import parsed_json, read_bytes
 from .images import converted, open_picture, pillow, png_bytes
 
 __all__ = ["MaskCoding", "RawMask", "read_mask", "read_names"]
@@ -331,10 +330,9 @@ def read_names(path: str | os.PathLike[str]) -> Any:
         raise FileError(name, "names of classes are to be UTF-8 text") from None
     if text.lstrip()[:1] in ("[", "{"):
         try:
-            found = json.loads(text)
-        except ValueError as error:
-            raise FileError(name, f"not JSON: {error}") from None
-        return found
+            return parsed_json(text)
+        except LineError as error:
+            raise FileError(name, f"not JSON: {error.reason}", error.line) from None
     lines = [line.strip() for line in text.splitlines() if line.strip()]
     if not lines:
         raise FileError(name, "there are no names of classes in it")

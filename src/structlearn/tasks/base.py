@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Mapping
 
 from ..estimators.declared import Parameters, check_whole
 from ..exceptions import FileError
-from ..io.container import Tensor, read_container
+from ..io.container import Tensor, read_container, refused_as_file
 from ..io.stored_model import StoredModel
 from ..text.corpus import Corpus, corpus_of
 from ..text.files import read_bytes
@@ -98,7 +98,8 @@ class FileTagger(Parameters):
         """Return the estimator of a model file that has been read already."""
         kind = cls._model_kind
         model = kind.from_container(name, description, tensors, functions)
-        task: Task = cls.from_model(model)
+        with refused_as_file(name):
+            task: Task = cls.from_model(model)
         if kind.calls_functions:
             task.functions = functions
         return task

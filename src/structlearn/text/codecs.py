@@ -9,6 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from ..exceptions import LineError
+from .corpus import NO_TEXT, is_text
+from .files import parsed_json
 from .tables import WORD_NAMES, TableColumns, is_heading, plain_name, table_separator
 
 TYPE_CHECKING = False  # importing typing costs more than labelling a sentence
@@ -144,6 +146,10 @@ class ConlluCodec(LinesCodec):
         return "\t".join(cells)
 
 
+#: Names for labels in files that have columns of the usual names already.
+_MORE_NAMES = ("labels", "predicted", *(f"predicted_{i}" for i in range(2, 100)))
+
+
 class JsonCodec(Codec):
     """JSON: an object for each sentence, such as {"tokens": [...], "tags": [...]}.
 
@@ -165,35 +171,37 @@ class JsonCodec(Codec):
                 wrong = [v for v in values if not isinstance(v, (str, int)) or v == ""]
                 if wrong:
                     raise LineError(n, f"{name!r} has {wrong[0]!r}, which is not a string")
+                wrong = [v for v in values if not is_text(str(v))]
+                if wrong:
+                    raise LineError(n, f"{name!r} has {wrong[0]!r:.60}: {NO_TEXT}")
             self._objects.append(item)
             if lists[0]:
                 found.append([(n, tuple(map(str, cells))) for cells in zip(*lists, strict=True)])
         return found
 
     def _on_lines(self, content: str, line: int) -> Iterator[tuple[int, Any]]:
-        import json
-
         for n, row in enumerate(content.split("\n"), line + 1):
             if not row.strip():
                 continue
             try:
-                yield n, json.loads(row)
-            except ValueError:
+                item = parsed_json(row)
+            except LineError:
                 raise LineError(
                     n,
                     f"not a JSON object: {row.strip()!r:.60}. Each line is an object, such as "
                     '{"tokens": ["Fish", "sleep"], "tags": ["N", "V"]}, or the file is an array of '
                     "them, [{...}, {...}]",
                 ) from None
+            yield n, item
 
     def _in_array(self, content: str) -> Iterator[tuple[int, Any]]:
         import json
 
         try:
-            items = json.loads(content)
-        except json.JSONDecodeError as error:
-            reason = f"not a JSON array of objects, [{{...}}, {{...}}]: {error.msg}"
-            raise LineError(error.lineno, reason) from None
+            items = parsed_json(content)
+        except LineError as error:
+            reason = f"not a JSON array of objects, [{{...}}, {{...}}]: {error.reason}"
+            raise LineError(error.line or 1, reason) from None
         decoder, before, at, n = json.JSONDecoder(), 0, content.index("[") + 1, 1
         for item in items:  # decoded once more, to know where each of them stands
             while content[at].isspace() or content[at] == ",":
@@ -220,12 +228,15 @@ class JsonCodec(Codec):
         for item in self._objects:
             columns = self._names(item, 0)
             given = place is not None and place < len(columns)
-            first = columns[place] if given and place is not None else "tags"
+            # What the file has beside its words stays: labels of another kind get another name.
+            fresh = (name for name in ("tags", names[0], *_MORE_NAMES) if not item.get(name))
+            first = columns[place] if given and place is not None else next(fresh)
             rows = next(found) if item[columns[0]] else []
             keys = (first, *(f"{first}_{name}" for name in names[1:]))
             for i, key in enumerate(keys):
                 item[key] = [more[i] for more in rows]
-            out.append(json.dumps(item, ensure_ascii=False))
+            row = json.dumps(item, ensure_ascii=False)
+            out.append(row if is_text(row) else json.dumps(item))
         if self._array:
             return ("[" + ",\n ".join(out) + "]\n").encode()
         return "".join(f"{row}\n" for row in out).encode()

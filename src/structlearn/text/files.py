@@ -8,13 +8,13 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 
 from .. import _core
-from ..exceptions import FileError
+from ..exceptions import FileError, LineError
 
 TYPE_CHECKING = False  # importing typing costs more than labelling a sentence
 if TYPE_CHECKING:
     from typing import IO, Any
 
-__all__ = ["open_bytes", "pieces", "read_bytes", "replaced", "written_text"]
+__all__ = ["open_bytes", "parsed_json", "pieces", "read_bytes", "replaced", "written_text"]
 
 _LONGEST_LINE = 1 << 20
 
@@ -59,6 +59,20 @@ def read_bytes(path: str | os.PathLike[str]) -> bytes:
     """Return the whole content of a file."""
     with open_bytes(path) as file:
         return file.read()
+
+
+def parsed_json(text: str) -> Any:
+    """Return what a text says that came from outside; LineError where it is not JSON."""
+    import json
+
+    try:
+        return json.loads(text)
+    except json.JSONDecodeError as error:
+        raise LineError(error.lineno, error.msg) from None
+    except ValueError:
+        raise LineError(0, "a number has thousands of digits") from None
+    except RecursionError:
+        raise LineError(0, "lists or objects are nested too deeply") from None
 
 
 def pieces(path: str | os.PathLike[str], size: int) -> Iterator[tuple[bytes, int]]:

@@ -197,7 +197,11 @@ def label_converted(
                             notice()
                     if len(cells) == 1 and len(cells[0].split()) != 1:
                         raise LineError(at, f"the token {cells[0]!r} has blanks in it")
-                    rows.append("\t".join(layout.row(number, cells, known)))
+                    row = layout.row(number, cells, known)
+                    rows.append("\t".join(row))
+                    if "\n" in rows[-1] or rows[-1].count("\t") != len(row) - 1:
+                        wrong = next(cell for cell in row if "\n" in cell or "\t" in cell)
+                        raise LineError(at, f"{wrong!r:.60} has a tab or a line end in it")
                     lines.append(at)
                 rows.append("")
                 lines.append(lines[-1])

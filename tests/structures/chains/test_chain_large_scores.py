@@ -104,6 +104,25 @@ def test_extreme_temperatures(temperature):
         np.testing.assert_array_equal(p["label"].argmax(axis=1), Chain().argmax(**scores))
 
 
+@pytest.mark.parametrize("order", [1, 2, 3])
+def test_enormous_scores_have_probabilities(order):
+    """Of scores of 1e20 rounding leaves differences of thousands: still nothing above 1."""
+    rng = np.random.default_rng(order)
+    for _ in range(50):
+        shapes = {
+            "label": (5, 2),
+            "transition1": (4, 2, 2),
+            "transition": (5 - order,) + (2,) * (order + 1),
+        }
+        if order == 1:
+            del shapes["transition1"]
+        scores = {k: 10.0 ** rng.integers(0, 21, n) * rng.normal(size=n) for k, n in shapes.items()}
+        value, p = Chain(order).infer(temperature=0.3, **scores)
+        assert value == pytest.approx(best_value(scores, order), rel=1e-9)
+        for block in p.values():
+            assert ((block >= 0) & (block <= 1)).all()
+
+
 def test_sums_that_overflow_do_not_crash():
     """Finite scores whose sum is not: some answer or a clear error, never a crash."""
     label = np.full((3, 2), 1e308)

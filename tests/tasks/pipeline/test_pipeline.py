@@ -2,6 +2,7 @@
 
 import io
 import json
+import math
 import pickle
 
 import pytest
@@ -12,6 +13,8 @@ import structlearn
 from structlearn.exceptions import FileError
 from structlearn.metrics.alignment import aligned_scores
 from structlearn.tasks import Pipeline
+from structlearn.tasks.pipeline.confidence import tree_sums
+from structlearn.tasks.pipeline.corpora import tagged_corpus
 from structlearn.tasks.pipeline.files import text_pieces
 from structlearn.tasks.pipeline.scores import treebank_sentences
 from structlearn.text.corpus import corpus_of
@@ -153,17 +156,46 @@ def test_confidences_are_probabilities(nlp):
     for token in doc.tokens:
         assert 0 < token.confidence <= 1
     for word in doc.words:
-        assert set(word.confidence) == {"upos", "xpos", "feats", "lemma"}
+        assert set(word.confidence) == {"upos", "xpos", "feats", "lemma", "head"}
         assert all(0 <= p <= 1 for p in word.confidence.values())
     assert "UposConfidence=" in doc.to_conllu(confidence=True)
     check_conllu(doc.to_conllu(confidence=True))
     first = make(parser={"order": 1, "hash_bits": 14, **SMALL}).fit(treebank(60))
     words = first(TEXT, confidence=True).words
     assert all(0 <= word.confidence["head"] <= 1 for word in words)
-    sentence = [["The", "cat", "sees", "a", "dog", "."]]
-    ((best, tree), (second, _)) = first.predict_kbest(sentence, 2)[0]
-    assert best >= second
-    assert tree == first.predict(sentence)[0]
+
+
+@pytest.mark.parametrize("order", [1, 2])
+def test_probabilities_of_arcs_are_shares_of_all_trees(order):
+    """All trees of a short sentence, by their scores, are the oracle."""
+    nlp = make(parser={"order": order, "hash_bits": 14, "projective": True, **SMALL}).fit(
+        treebank(60), dev=treebank(20, random_state=2)
+    )
+    temperature = nlp.model_.parts["parser"].temperature
+    assert temperature is not None  # the dev set gave it
+    words = ["The", "cat", "sees", "dogs"]
+    trees = nlp.predict_kbest([words], 1_000_000)[0]
+    assert [tree for _, tree in trees[:1]] == nlp.predict([words])
+    weights = [math.exp((score - trees[0][0]) / temperature) for score, _ in trees]
+    doc = nlp.annotate([words], confidence=True)
+    for place, word in enumerate(doc.words):
+        arc = (word.head, word.relation)
+        share = sum(w for w, (_, tree) in zip(weights, trees, strict=True) if tree[place] == arc)
+        assert word.confidence["head"] == pytest.approx(share / sum(weights), rel=1e-6)
+
+
+def test_a_parser_of_crossing_arcs_has_probabilities_over_projective_trees(nlp):
+    assert not nlp.model_.parts["parser"].projective
+    assert nlp.model_.parts["parser"].temperature is not None
+    assert nlp.model_.parts["lemmas"].temperature is not None
+    words = ["The", "cat", "sees", "a", "dog", "."]
+    corpus = tagged_corpus([nlp.annotate([words]).words])
+    (sums,) = tree_sums(nlp.model_.parts["parser"], corpus)
+    for heads in sums.marginals(0.0):
+        assert sum(heads.values()) == pytest.approx(1.0)
+    trees = nlp.predict_kbest([words], 5)[0]
+    assert [score for score, _ in trees] == sorted((s for s, _ in trees), reverse=True)
+    assert len({str(tree) for _, tree in trees}) == 5
 
 
 def test_a_parser_may_read_lemmas():
@@ -233,6 +265,17 @@ def test_pieces_of_a_file_are_the_file(tmp_path_factory, parts, size):
         assert piece.endswith("\n")
 
 
+def test_long_paragraphs_are_cut_where_a_sentence_begins(nlp, tmp_path):
+    path = tmp_path / "x.txt"
+    text = "They don't! The cat sees a dog. " * 40_000
+    path.write_text(text)
+    pieces = list(text_pieces(path, last_sentence=nlp._last_sentence))
+    assert len(pieces) > 1
+    assert "".join(pieces) == text
+    for piece in pieces:
+        assert piece.startswith(("They", "The cat"))
+
+
 def test_pieces_are_bounded_whatever_the_file(tmp_path):
     path = tmp_path / "x.txt"
     for text in ("word " * 800_000, "x" * 4_000_000, "a line\n" * 600_000):
@@ -249,3 +292,34 @@ def test_files_that_are_no_text_are_refused(nlp, tmp_path, data, told):
     (tmp_path / "x.txt").write_bytes(data)
     with pytest.raises(FileError, match=told):
         nlp.label_file(tmp_path / "x.txt", io.BytesIO())
+
+
+PEOPLE = [
+    [("Ann", "B-PER"), ("sees", "O"), ("Bob", "B-PER"), ("Smith", "I-PER"), (".", "O")],
+    [("The", "O"), ("cat", "O"), ("sees", "O"), ("Ann", "B-PER"), (".", "O")],
+    [("They", "O"), ("do", "O"), ("n't", "O"), ("see", "O"), ("Bob", "B-PER"), ("!", "O")],
+] * 10
+
+
+def test_entities_are_a_layer_of_their_own(tmp_path):
+    plain = make(parser=False).fit(treebank(60))
+    assert plain(TEXT).sentences[0].entities == []
+    assert "NE=" not in plain(TEXT).to_conllu()
+    nlp = make(parser=False).fit(treebank(60), entities=PEOPLE)
+    assert nlp.stages == ("tokeniser", "splitter", "tags", "lemmas", "entities")
+    nlp.save(tmp_path / "m.model", "float32")
+    for one in (nlp, structlearn.load(tmp_path / "m.model")):
+        doc = one.annotate([["Ann", "sees", "Bob", "Smith", "."], ["They", "do", "n't", "."]])
+        found = [(name, [word.form for word in words]) for name, words in doc.sentences[0].entities]
+        assert found == [("PER", ["Ann"]), ("PER", ["Bob", "Smith"])]
+        assert doc.sentences[1].entities == []
+    written = doc.to_conllu()
+    assert "\tNE=B-PER" in written
+    check_conllu(written, relations=False)
+    words = [w for t in doc.to_dict()["sentences"][0]["tokens"] for w in t["words"]]
+    assert [w.get("entity") for w in words] == ["B-PER", None, "B-PER", "I-PER", None]
+    assert "NE=" not in nlp.without("entities").annotate([["Ann", "sees", "."]]).to_conllu()
+    sure = nlp.annotate([["Ann", "sees", "."]], confidence=True).words
+    assert all(0 < word.confidence["entity"] <= 1 for word in sure)
+    with pytest.raises(ValueError, match="learned from a file in columns"):
+        make(parser=False, tokeniser=False).fit(treebank(20), entities=treebank(20))

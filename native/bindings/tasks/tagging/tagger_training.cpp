@@ -61,24 +61,41 @@ nb::tuple feature_names(const Vocabulary& vocabulary, Extractor& extractor, bool
   const std::vector<std::uint64_t> keys = index.keys();
   const auto wanted = bytes.as<std::uint32_t>("kept");
   std::vector<std::uint32_t> order(wanted.begin(), wanted.end());
-  std::sort(order.begin(), order.end());  // sentence by sentence
-  std::vector<std::pair<std::uint64_t, std::string>> found;
   for (const std::uint32_t f : order) {
     if (f >= sightings.size()) throw std::invalid_argument("no such feature");
-    const Sighting& s = sightings[f];
-    const bool here = s.sentence >= first && s.sentence - first < sentences;
-    found.emplace_back(
-        keys[f],
-        here ? extractor.name(s.sentence - first, s.position, s.origin, keys[f]) : std::string());
   }
-  std::sort(found.begin(), found.end());
-  std::string text;
+  std::sort(order.begin(), order.end(),
+            [&](std::uint32_t a, std::uint32_t b) { return keys[a] < keys[b]; });
+  // Names are made sentence by sentence and can be larger than all weights together: some at a
+  // time, so that they are not in memory twice.
+  constexpr std::size_t kAtATime = std::size_t{1} << 18;
+  std::vector<std::uint8_t> text;
   std::vector<std::uint32_t> end;
-  for (const auto& named : found) {
-    text.append(named.second);
-    end.push_back(static_cast<std::uint32_t>(text.size()));
+  std::vector<std::pair<std::uint64_t, std::string>> found;
+  for (std::size_t from = 0; from < order.size(); from += kAtATime) {
+    const auto begin = order.begin() + static_cast<std::ptrdiff_t>(from);
+    const auto stop = begin + static_cast<std::ptrdiff_t>(std::min(kAtATime, order.size() - from));
+    std::sort(begin, stop);
+    found.clear();
+    for (auto f = begin; f != stop; ++f) {
+      const Sighting& s = sightings[*f];
+      const bool here = s.sentence >= first && s.sentence - first < sentences;
+      found.emplace_back(keys[*f],
+                         here ? extractor.name(s.sentence - first, s.position, s.origin, keys[*f])
+                              : std::string());
+    }
+    std::sort(found.begin(), found.end());
+    std::size_t size = 0;
+    for (const auto& named : found) size += named.second.size();
+    // All that is to come is about as long.
+    if (from == 0) text.reserve(size + size * order.size() / found.size());
+    for (const auto& named : found) {
+      text.insert(text.end(), named.second.begin(), named.second.end());
+      end.push_back(static_cast<std::uint32_t>(text.size()));
+    }
   }
-  return nb::make_tuple(nb::bytes(text.data(), text.size()), to_bytes(end));
+  if (text.size() > 0xFFFFFFFFu) throw std::length_error("names of more than 4 GB: names=False");
+  return nb::make_tuple(to_numpy(std::move(text)), to_bytes(end));
 }
 
 // -- models -------------------------------------------------------------------------------------

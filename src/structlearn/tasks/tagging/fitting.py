@@ -22,6 +22,7 @@ from ...text.segment_templates import SegmentTemplates
 from ...text.templates import FeatureTemplates
 from ..learning import Learned, learn_task
 from ..presets import preset_of
+from .candidates import CandidateProblem, n_candidates
 from .model import LabelModel, TaggerModel, joined_names, split_names
 from .problem import LabelProblem, TokenProblem
 from .training_data import data_notes, refuse_joined, warn_of_rare_labels
@@ -200,6 +201,8 @@ class TokenFitting(Fitting):
     """
 
     presets = PRESETS
+    #: How many labels are considered at each token; 0: all.
+    candidates = 0
     # They learn what a pair that was not seen is worth from the regulariser.
     other_learners: Mapping[str, Any] = {"n_models": 1, "all_possible_states": False}
 
@@ -278,12 +281,14 @@ class TokenFitting(Fitting):
             for label in self.start.labels:
                 vocabulary.add_label(label)
             if not self.start.hashed:
-                vocabulary.add_features(*self.start.core.unpack(False)[:3])
+                vocabulary.add_features(*self.start.core.unpack("state")[:3])
         return vocabulary
 
     def freeze(self, vocabulary: _core.Vocabulary, rows: _core.TokenRows | None) -> None:
         """End the counting: the labels are known."""
-        vocabulary.freeze(self.tagger.min_count, int(self.tagger.all_possible_states), rows)
+        # A problem over candidates has weights of its own.
+        fill = 0 if self.candidates else int(self.tagger.all_possible_states)
+        vocabulary.freeze(self.tagger.min_count, fill, rows)
         labels = list(vocabulary.labels)
         self.vocabulary, self.n_features = vocabulary, vocabulary.size
         if not labels:
@@ -311,9 +316,10 @@ class TokenFitting(Fitting):
         target = f"target {self.corpus.columns[self.target]}"
         self.say(f"{features}{target}, scheme {self.tagger.scheme or 'none'}")
 
-    def problem(self) -> TokenProblem:
+    def problem(self) -> TokenProblem | CandidateProblem:
         """Return the problem to be solved."""
         corpus, rows, tagger = self.corpus, _core.TokenRows(), self.tagger
+        self.candidates = n_candidates(self)
         vocabulary = self.new_vocabulary()
         try:
             # An earlier model's lexica were made from other sentences.
@@ -323,13 +329,27 @@ class TokenFitting(Fitting):
             raise error.in_file(corpus.path or "the corpus") from None
         self.freeze(vocabulary, rows)
         check_legal(corpus, self.target, self.forbid(), tagger.scheme)
-        self._problem = TokenProblem(
-            vocabulary, rows, tagger.order, self.forbid(), tagger.class_weight, self.sample_weight
-        )
         self.announce()
+        weights = tagger.class_weight, self.sample_weight
+        order = 0 if self.candidates else tagger.order
+        tokens = TokenProblem(vocabulary, rows, order, self.forbid(), *weights)
+        self._problem: TokenProblem | CandidateProblem = tokens
+        if self.candidates:
+            self.say(f"{self.candidates} candidate labels for each token; --candidates 0: all")
+            buffers = vocabulary.row_ptr(), vocabulary.column()
+            row_ptr, column = (np.frombuffer(x, np.uint32) for x in buffers)
+            self._problem = CandidateProblem(
+                tokens,
+                (row_ptr, column),
+                tagger.order,
+                self.candidates,
+                int(tagger.all_possible_states),
+                tagger.random_state,
+                tagger.n_threads,
+            )
         return self._problem
 
-    def how(self, problem: TokenProblem) -> dict[str, Any]:
+    def how(self, problem: Any) -> dict[str, Any]:
         """Return where to begin, and the fast way of the perceptron where it is open.
 
         It computes the same as the estimator's, bit for bit: steps of whole numbers.
@@ -337,7 +357,7 @@ class TokenFitting(Fitting):
         tagger = self.tagger
         if self.start is not None:
             return {"start": problem.weights_of(self.start)}
-        if tagger.learner != "perceptron" or not problem.suits_integers:
+        if tagger.learner != "perceptron" or self.candidates or not problem.suits_integers:
             return {}
         rows: Any = problem.examples.blocks["label"]
         read = problem.integer_perceptron().read
@@ -400,6 +420,7 @@ class TokenFitting(Fitting):
             shown=self.shown(),
             order=self.tagger.order,
             hashed=bool(self.tagger.hash_bits),
+            candidates=self.candidates,
             arrays=arrays,
             **more,
         )
@@ -468,6 +489,11 @@ def check_start(start: TaggerModel, tagger: Any) -> None:
     """Refuse to continue from a model whose weights would mean something else here."""
     if start.emissions is not None:
         raise ValueError("start: training cannot continue from a hidden Markov model")
+    if start.candidates:
+        raise ValueError(
+            "start: training cannot continue from a model with candidates; train it with "
+            "candidates=0, which considers all labels at each token"
+        )
     if start.order != tagger.order:
         raise ValueError(f"start: a model of order {start.order}, not {tagger.order}")
     width = len(start.unpacked()[1]) - 1 if start.hashed else 0

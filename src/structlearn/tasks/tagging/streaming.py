@@ -45,6 +45,8 @@ class StreamFitting(TokenFitting):
         settled = self.tagger
         if settled.learner != "perceptron" or settled.order != 1 or settled.n_models != 1:
             raise ValueError("streaming is for the perceptron of order 1, one model: n_models=1")
+        if settled.candidates:
+            raise ValueError("streaming considers all labels at each token: candidates=0")
         if settled.class_weight is not None:
             raise ValueError("streaming has no class_weight: all sentences weigh the same")
         if self.features.has_transitions or self.features.has_values or self.templates.lexica:

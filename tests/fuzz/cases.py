@@ -1,0 +1,273 @@
+"""Small instances of every structure, drawn at random: a structure, its shapes, its topology."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from structlearn.constraints import Label, at_most, exactly, forbid, if_then, with_constraints
+from structlearn.structures import (
+    Arborescence,
+    Chain,
+    Constituency,
+    Exhaustive,
+    Grammar,
+    Graph,
+    Grid,
+    Lattice,
+    Matching,
+    Multiclass,
+    Program,
+    SemiMarkov,
+    SpanningTree,
+    Structure,
+    Tree,
+)
+from tests.structures.edge_structures import EdgeChain, EdgeSegments
+
+__all__ = ["CASES", "Case"]
+
+
+@dataclass
+class Case:
+    """One structure and the shapes of its scores.
+
+    Attributes
+    ----------
+    mirror : Structure or None
+        The same outputs by hyperedges, run by the generic engine.
+    programs : bool
+        The integer program can be asked for its output.
+    symmetric : bool
+        Scores are symmetric matrices.
+    outputs : list or None
+        All outputs, where the structure cannot tell them.
+    """
+
+    structure: Structure
+    shapes: dict[str, tuple[int, ...]]
+    topology: dict[str, Any] = field(default_factory=dict)
+    mirror: Structure | None = None
+    programs: bool = True
+    symmetric: bool = False
+    outputs: list[Any] | None = None
+
+
+class _ByEdges(Structure):
+    """A structure that knows its hyperedges, run by the engine instead of its own loops."""
+
+    def __init__(self, structure: Any) -> None:
+        self._structure = structure
+        self.label_block = structure.label_block
+
+    def blocks(self, n_labels: int) -> Any:
+        return self._structure.blocks(n_labels)
+
+    def encode(self, y: Any, **scores: Any) -> Any:
+        return self._structure.encode(y, **scores)
+
+    def decode(self, parts: Any) -> Any:
+        return self._structure.decode(parts)
+
+    def edges(self, **scores: Any) -> Any:
+        return self._structure.edges(**scores)
+
+
+def _whole(rng: np.random.Generator, least: int, most: int) -> int:
+    return int(rng.integers(least, most + 1))
+
+
+def _multiclass(rng: np.random.Generator) -> Case:
+    return Case(Multiclass(), {"label": (_whole(rng, 1, 7),)})
+
+
+def _chain(order: int) -> Callable[[np.random.Generator], Case]:
+    def make(rng: np.random.Generator) -> Case:
+        n_labels = _whole(rng, 1, 3 if order < 3 else 2)
+        length = _whole(rng, 1, {1: 6, 2: 5, 3: 4}[n_labels])
+        shapes: dict[str, tuple[int, ...]] = {"label": (length, n_labels)}
+        for name in ("start", "end"):
+            if rng.random() < 0.5:
+                shapes[name] = (n_labels,)
+        for j in range(1, order + 1):
+            kind = rng.random()
+            window = (n_labels,) * (j + 1)
+            if kind < 0.8:
+                name = "transition" if j == order else f"transition{j}"
+                shapes[name] = window if kind < 0.4 else (max(length - j, 0), *window)
+        return Case(Chain(order), shapes, mirror=EdgeChain(order))
+
+    return make
+
+
+def _segments(rng: np.random.Generator) -> Case:
+    n_labels, width = _whole(rng, 1, 2), _whole(rng, 1, 4)
+    length = _whole(rng, 1, 4)
+    shapes: dict[str, tuple[int, ...]] = {"segment": (length, width, n_labels)}
+    for name in ("start", "end"):
+        if rng.random() < 0.5:
+            shapes[name] = (n_labels,)
+    kind = rng.random()
+    if kind < 0.8:
+        pair = (n_labels, n_labels)
+        shapes["transition"] = pair if kind < 0.4 else (length - 1, *pair)
+    return Case(SemiMarkov(width), shapes, mirror=EdgeSegments(width))
+
+
+def _tree(rng: np.random.Generator) -> Case:
+    n, n_labels = _whole(rng, 1, 5), _whole(rng, 1, 3)
+    order = rng.permutation(n)
+    parents = np.full(n, -1)
+    for i in range(1, n):
+        parents[order[i]] = order[rng.integers(i)]
+    shapes: dict[str, tuple[int, ...]] = {"label": (n, n_labels)}
+    if rng.random() < 0.8:
+        pair = (n_labels, n_labels)
+        shapes["edge"] = pair if rng.random() < 0.5 else (n - 1, *pair)
+    return Case(Tree(parents), shapes)
+
+
+def _spans(rng: np.random.Generator) -> Case:
+    n, n_labels = _whole(rng, 1, 4), _whole(rng, 1, 2)
+    return Case(Constituency(), {"span": (n, n + 1, n_labels)}, mirror=_ByEdges(Constituency()))
+
+
+def _grammar(rng: np.random.Generator) -> Case:
+    n_symbols, n = _whole(rng, 1, 3), _whole(rng, 1, 4)
+    every = [
+        (a, b, c) for a in range(n_symbols) for b in range(n_symbols) for c in range(n_symbols)
+    ]
+    picked = rng.permutation(len(every))[: _whole(rng, 1, min(4, len(every)))]
+    binary = [every[i] for i in picked]
+    pairs = [(a, b) for a in range(n_symbols) for b in range(n_symbols) if a < b]
+    unary = [pair for pair in pairs if rng.random() < 0.5]
+    shapes: dict[str, tuple[int, ...]] = {"word": (n, n_symbols), "binary": (len(binary),)}
+    if unary:
+        shapes["unary"] = (len(unary),)
+    if rng.random() < 0.5:
+        shapes["root"] = (n_symbols,)
+    if rng.random() < 0.5:
+        shapes["span"] = (n, n + 1, n_symbols)
+    structure = Constituency(Grammar(n_symbols, binary, unary))
+    # Without spans a tree cannot be told from the rules that it uses.
+    told = "span" in shapes
+    return Case(structure, shapes, mirror=_ByEdges(structure) if told else None, programs=told)
+
+
+def _arcs(projective: bool) -> Callable[[np.random.Generator], Case]:
+    def make(rng: np.random.Generator) -> Case:
+        n = _whole(rng, 1, 4)
+        shapes: dict[str, tuple[int, ...]] = {"arc": (n + 1, n + 1)}
+        if rng.random() < 0.3 and n < 4:
+            shapes["arc"] = (n + 1, n + 1, _whole(rng, 1, 2))
+        if projective and rng.random() < 0.3:
+            shapes["sibling"] = (n + 1, n + 1, n + 1)
+        structure = Arborescence(projective=projective, single_root=bool(rng.random() < 0.5))
+        return Case(structure, shapes, mirror=_ByEdges(structure) if projective else None)
+
+    return make
+
+
+def _spanning(rng: np.random.Generator) -> Case:
+    n = _whole(rng, 1, 5)
+    return Case(SpanningTree(), {"edge": (n, n)}, symmetric=True)
+
+
+def _matching(rng: np.random.Generator) -> Case:
+    n = _whole(rng, 1, 4)
+    return Case(Matching(), {"pair": (n, n + _whole(rng, 0, 2 if n < 4 else 1))})
+
+
+def _lattice(rng: np.random.Generator) -> Case:
+    n = _whole(rng, 2, 5)
+    edges = [(i, i + 1) for i in range(n - 1)]
+    for _ in range(_whole(rng, 0, 6)):
+        i = _whole(rng, 0, n - 2)
+        edges.append((i, _whole(rng, i + 1, n - 1)))
+    return Case(Lattice(edges), {"edge": (len(edges),)})
+
+
+def _graph(rng: np.random.Generator) -> Case:
+    n, n_labels = _whole(rng, 1, 5), _whole(rng, 1, 3)
+    edges = [(a, b) if rng.random() < 0.5 else (b, a)
+             for a in range(n) for b in range(a) if rng.random() < 0.6]  # fmt: skip
+    shapes: dict[str, tuple[int, ...]] = {"label": (n, n_labels)}
+    kind = rng.random()
+    if kind < 0.4:
+        shapes["edge"] = (len(edges), n_labels, n_labels)
+    elif kind < 0.6:
+        shapes["edge"] = (n_labels, n_labels)
+    elif kind < 0.9:
+        shapes["potts"] = (len(edges),)
+    return Case(Graph(np.array(edges, dtype=int).reshape(-1, 2)), shapes)
+
+
+def _grid(rng: np.random.Generator) -> Case:
+    height, width = _whole(rng, 1, 3), _whole(rng, 1, 3)
+    n_labels = _whole(rng, 1, 2 if height * width > 6 else 3 if height * width < 5 else 2)
+    shapes: dict[str, tuple[int, ...]] = {"label": (height, width, n_labels)}
+    pair = (n_labels, n_labels)
+    kind = rng.random()
+    if kind < 0.3:
+        shapes.update(right=pair, down=pair)
+    elif kind < 0.6:
+        shapes.update(right=(height, width - 1, *pair), down=(height - 1, width, *pair))
+    elif kind < 0.9:
+        shapes.update(potts_right=(height, width - 1), potts_down=(height - 1, width))
+    return Case(Grid(), shapes)
+
+
+def _program(rng: np.random.Generator) -> Case:
+    n, rows = _whole(rng, 1, 5), _whole(rng, 1, 3)
+    table = rng.integers(-1, 2, size=(rows, n)).astype(float)
+    upper = rng.integers(0, 3, size=rows).astype(float)
+    every = np.array(np.meshgrid(*[[0, 1]] * n)).reshape(n, -1).T
+    held = [y.astype(float) for y in every if (table @ y <= upper).all()]
+    return Case(Program(table, -np.inf, upper), {"part": (n,)}, outputs=held)
+
+
+def _constrained(rng: np.random.Generator) -> Case:
+    n_labels, length = _whole(rng, 2, 3), _whole(rng, 1, 4)
+    shapes: dict[str, tuple[int, ...]] = {"label": (length, n_labels)}
+    if rng.random() < 0.7:
+        shapes["transition"] = (n_labels, n_labels)
+    rules = [
+        forbid(Label(1, at=0)),
+        at_most(1, Label(1)),
+        exactly(1, Label(0)),
+        if_then(Label(1), Label(0)),
+    ]
+    chosen = [rule for rule in rules if rng.random() < 0.4] or rules[:1]
+    return Case(with_constraints(Chain(), chosen), shapes)
+
+
+def _exhaustive(rng: np.random.Generator) -> Case:
+    inner = _chain(1)(rng)
+    return Case(Exhaustive(Chain()), inner.shapes)
+
+
+#: Name -> what draws an instance.
+CASES: dict[str, Callable[[np.random.Generator], Case]] = {
+    "classes": _multiclass,
+    "chains of order 0": _chain(0),
+    "chains of order 1": _chain(1),
+    "chains of order 2": _chain(2),
+    "chains of order 3": _chain(3),
+    "segments": _segments,
+    "trees": _tree,
+    "spans": _spans,
+    "grammars": _grammar,
+    "projective arcs": _arcs(True),
+    "arcs": _arcs(False),
+    "spanning trees": _spanning,
+    "matchings": _matching,
+    "lattices": _lattice,
+    "graphs": _graph,
+    "grids": _grid,
+    "programs": _program,
+    "constraints": _constrained,
+    "enumeration": _exhaustive,
+}

@@ -1,0 +1,167 @@
+"""``python -m tests.fuzz.kills``: trainings and saves ended by SIGKILL at random moments.
+
+For each task a process trains with a checkpoint at every pass and then saves over an older model.
+It is killed at a random moment, started again, killed again, until it has ended by itself. At every
+moment the model file is the old one or the new one, whole, and at the end the model has the same
+bits as that of a training that nobody disturbed.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import random
+import signal
+import sys
+import tempfile
+import time
+import traceback
+import warnings
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import structlearn
+from structlearn.estimators import checkpoint
+from tests.tasks.test_matrix import TASKS
+
+__all__ = ["kill"]
+
+#: Task -> the learners that are killed, in turns: their states differ.
+LEARNERS = {
+    name: [k for k in task.learners if k not in ("hmm", "pcfg")] for name, task in TASKS.items()
+}
+
+
+#: How often the model is saved after training, so that some kills meet a save.
+SAVES = 20
+
+
+def _work(task: str, learner: str, folder: Path) -> None:
+    """Train with checkpoints, then save some times over."""
+    it = TASKS[task]
+    made = it.make(learner, checkpoint=folder / "checkpoint").fit(it.examples)
+    (folder / "trained").touch()
+    for _ in range(SAVES):
+        made.save(folder / "model")
+    (folder / "done").touch()
+
+
+def _computed(pid: int) -> float:
+    """Return the seconds that a process has computed."""
+    with open(f"/proc/{pid}/schedstat") as file:
+        return int(file.read().split()[0]) / 1e9
+
+
+def _killed_after(seconds: float | None, task: str, learner: str, folder: Path) -> int:
+    """Fork, work, and kill that process when it has computed so long; return its exit code."""
+    pid = os.fork()
+    if pid == 0:
+        code = 1
+        try:
+            _work(task, learner, folder)
+            code = 0
+        except BaseException:
+            traceback.print_exc()
+        os._exit(code)
+    while seconds is not None and _computed(pid) < seconds:
+        ended, status = os.waitpid(pid, os.WNOHANG)
+        if ended:
+            return os.waitstatus_to_exitcode(status)
+        time.sleep(0.0002)
+    if seconds is not None:
+        os.kill(pid, signal.SIGKILL)
+    return os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
+
+
+@dataclass
+class Kills:
+    """How often a task was killed, and what was wrong afterwards."""
+
+    task: str
+    kills: int = 0
+    while_saving: int = 0
+    resumed: int = 0
+    finished: int = 0
+    findings: list[str] = field(default_factory=list)
+
+    def __str__(self) -> str:
+        return (
+            f"{self.task:<28} {self.kills:>4} kills ({self.while_saving} while saving), "
+            f"{self.resumed} resumed from a checkpoint, {self.finished} trainings ended with the "
+            f"same bits, {len(self.findings)} findings"
+        )
+
+
+def kill(task: str, times: int, seed: int = 0) -> Kills:
+    """Kill the trainings of a task so many times."""
+    checkpoint.EVERY, checkpoint.SHARE = 0.0, 1e9  # a checkpoint at every pass
+    warnings.simplefilter("ignore")
+    rng, found = random.Random(f"{task} {seed}"), Kills(task)
+    memory = "/dev/shm" if os.access("/dev/shm", os.W_OK) else None
+    number = 0
+    while found.kills < times:
+        learner = LEARNERS[task][number % len(LEARNERS[task])]
+        number += 1
+        with tempfile.TemporaryDirectory(prefix="kills", dir=memory) as folder:
+            _one_training(task, learner, Path(folder), times, rng, found)
+        if len(found.findings) > 10:
+            break
+    return found
+
+
+def _one_training(
+    task: str, learner: str, folder: Path, times: int, rng: random.Random, found: Kills
+) -> None:
+    """Kill one training again and again until it has ended, and look at what there is."""
+    it, model = TASKS[task], folder / "model"
+    it.make(learner, max_iter=1).fit(it.examples).save(model)
+    old = model.read_bytes()
+    begin = time.process_time()
+    _work(task, learner, folder)
+    took = time.process_time() - begin
+    right = model.read_bytes()
+    model.write_bytes(old)
+    for name in ("done", "trained"):
+        (folder / name).unlink()
+    while not (folder / "done").exists():
+        before = (folder / "checkpoint").exists()
+        moment = rng.random() * took
+        code = _killed_after(moment if found.kills < times else None, task, learner, folder)
+        if code == -signal.SIGKILL:
+            found.kills += 1
+            found.resumed += before
+            found.while_saving += (folder / "trained").exists()
+        elif code != 0:
+            found.findings.append(f"{task}, {learner}: exit code {code}")
+            return
+        if model.read_bytes() not in (old, right):
+            found.findings.append(f"{task}, {learner}: the model is neither the old nor the new")
+            return
+        structlearn.load(model)
+    found.finished += 1
+    if model.read_bytes() != right:
+        found.findings.append(f"{task}, {learner}: the resumed training has other bits")
+    left = {path.name for path in folder.iterdir()} - {"model", "trained", "done"}
+    if any(not name.endswith(".part") for name in left):
+        found.findings.append(f"{task}, {learner}: left behind {sorted(left)}")
+
+
+def main() -> int:
+    """Kill the trainings of each task; return 1 where something was lost."""
+    parser = argparse.ArgumentParser(prog="python -m tests.fuzz.kills", description=__doc__)
+    parser.add_argument("tasks", nargs="*", help=f"some of {', '.join(TASKS)}; default: all")
+    parser.add_argument("--kills", type=int, default=200, help="of each task")
+    parser.add_argument("--seed", type=int, default=0)
+    arguments = parser.parse_args()
+    wrong = 0
+    for task in arguments.tasks or list(TASKS):
+        found = kill(task, arguments.kills, arguments.seed)
+        print(found, flush=True)
+        for line in found.findings:
+            print(f"  {line}", flush=True)
+        wrong += len(found.findings)
+    return 1 if wrong else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

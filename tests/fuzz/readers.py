@@ -1,0 +1,170 @@
+"""What is fuzzed: every reader of text files, and what is done with what it has read.
+
+A reader may refuse its input by the errors it documents. Any other exception, a crash, a second of
+time or a gigabyte of memory is a finding.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from structlearn.exceptions import FileError, LineError
+from structlearn.text import FeatureTemplates
+from structlearn.text.codecs import CODECS
+from structlearn.text.corpus import corpus_of
+from structlearn.text.dependency_treebank import gold_trees
+from structlearn.text.resources import read_phrases, read_vectors
+from structlearn.text.segment_templates import SegmentTemplates
+from structlearn.text.surface import raw_text
+from structlearn.text.tree_rules import counted_rules
+from structlearn.text.trees import parse_brackets, read_tree_text
+from tests.fuzz.memory_file import memory_file
+from tests.fuzz.mutation import mutated
+
+__all__ = ["Target", "seeds_of", "text_targets"]
+
+HERE = Path(__file__).parent
+
+
+@dataclass
+class Target:
+    """A reader to be fuzzed.
+
+    Attributes
+    ----------
+    make : callable
+        From a generator of random numbers to an input.
+    read : callable
+        Reads an input, raises one of the ``refusals`` or nothing.
+    refusals : tuple of exception types
+        Exactly these, no subclasses.
+    """
+
+    name: str
+    make: Callable[[random.Random], Any]
+    read: Callable[[Any], None]
+    refusals: tuple[type[Exception], ...] = (FileError,)
+
+    def check(self, data: Any) -> bool:
+        """Read an input; return whether it was accepted. Anything undocumented is raised."""
+        try:
+            self.read(data)
+        except Exception as error:
+            if type(error) not in self.refusals:
+                raise
+            return False
+        return True
+
+
+def seeds_of(name: str) -> list[bytes]:
+    """Return the inputs of the repository that others are made from, and those found before."""
+    folders = (HERE / "seeds" / name, HERE / "found" / name)
+    return [path.read_bytes() for folder in folders for path in sorted(folder.glob("*"))]
+
+
+def _corpus(format: str) -> Callable[[bytes], None]:
+    def read(data: bytes) -> None:
+        corpus = corpus_of("input", data, format)
+        for sentence in corpus:
+            assert len(list(sentence)) == len(sentence) > 0
+            sentence.comments  # noqa: B018
+        if format == "columns":
+            for column in range(corpus.n_columns):
+                corpus.core.copy().to_iobes(column, "_")
+
+    return read
+
+
+def _conllu(data: bytes) -> None:
+    _corpus("conllu")(data)
+    corpus = corpus_of("input", data, "conllu")
+    for use in (gold_trees, raw_text):
+        with suppress(FileError, LineError):
+            use(corpus)
+
+
+def _codec(format: str) -> Callable[[bytes], None]:
+    """Read, and write again with labels: what was written is read as it was."""
+
+    def read(data: bytes) -> None:
+        codec = CODECS[format]()
+        sentences = codec.read(data, 0)
+        cells = [[cells for _, cells in sentence] for sentence in sentences]
+        if not cells:
+            return
+        added = [[("X",) for _ in sentence] for sentence in cells]
+        again = CODECS[format]().read(codec.write(added, ("label",), None), 0)
+        found = [[row[: len(first)] for (_, row), first in zip(s, t, strict=True)]
+                 for s, t in zip(again, cells, strict=True)]  # fmt: skip
+        assert found == cells, "what was written is not what was read"
+
+    return read
+
+
+def _brackets(data: bytes) -> None:
+    trees = read_tree_text("input", data)
+    counted_rules([tree for tree, _ in trees])
+    for tree, line in trees:
+        assert line > 0
+        assert len(tree.words) == len(tree.tags) > 0
+        tree.spans()
+        tree.collapsed()
+        tree.cleaned(functions=True, traces=True)
+        (again,) = parse_brackets(str(tree))
+        assert str(again) == str(tree)
+
+
+def _templates(kind: type[FeatureTemplates]) -> Callable[[bytes], None]:
+    corpus = corpus_of("input", b"Fish NN B-NP\nsleep VB O\n\nEels NN B-NP\n", "columns")
+
+    def read(data: bytes) -> None:
+        try:
+            text = data.decode()
+        except UnicodeDecodeError:
+            return
+        made = kind.parse(text, name="input", folder="/nowhere")
+        again = kind.from_json(made.to_json())
+        assert again.to_json() == made.to_json()
+        if any(a.kind == "lexicon" for t in made.templates for a, _ in t.atoms):
+            return  # what is seen of words is learned first
+        if isinstance(made, SegmentTemplates):
+            made.compile_segments("columns", corpus.n_columns)
+        else:
+            made.compile("columns", corpus.n_columns)
+
+    return read
+
+
+def _file(read: Callable[[str], Any], suffix: str = "") -> Callable[[bytes], None]:
+    """Make a reader of files one of bytes."""
+
+    def of_bytes(data: bytes) -> None:
+        read(memory_file(data, suffix))
+
+    return of_bytes
+
+
+def _text(name: str, read: Callable[[bytes], None], *more: type[Exception]) -> Target:
+    seeds = seeds_of(name)
+    return Target(name, lambda rng: mutated(rng, seeds), read, (FileError, *more))
+
+
+def text_targets() -> dict[str, Target]:
+    """Return the readers of text by name."""
+    targets = (
+        _text("columns", _corpus("columns")),
+        _text("conllu", _conllu),
+        _text("csv", _codec("csv"), LineError),
+        _text("jsonl", _codec("jsonl"), LineError),
+        _text("brackets", _brackets),
+        _text("templates", _templates(FeatureTemplates), ValueError),
+        _text("segment_templates", _templates(SegmentTemplates), ValueError),
+        _text("phrases", _file(read_phrases)),
+        _text("vectors", _file(read_vectors)),
+    )
+    return {target.name: target for target in targets}
