@@ -11,7 +11,8 @@ ifneq ($(wildcard ../shared/data),)
 export STRUCTLEARN_DATA ?= $(abspath ../shared/data)
 endif
 
-.PHONY: demo model test test-native test-threads fuzz fuzz-structures fuzz-kills fuzz-smoke test-browser test-torch lint stub format types bench tables docs wheel clean help
+.PHONY: demo model test test-ray test-native test-threads test-browser test-torch fuzz fuzz-structures \
+	fuzz-kills fuzz-smoke lint stub format types bench tables docs wheel clean help
 
 help:  ## list the targets
 	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -57,13 +58,22 @@ EWT := $(STRUCTLEARN_DATA)/ud_en_ewt
 
 model: $(VENV)/installed  ## the English model, from the treebank in STRUCTLEARN_DATA (some minutes)
 	@$(BIN)/structlearn train pipeline $(EWT)/train.conllu.gz --dev $(EWT)/dev.conllu.gz \
-		--hash-bits 23 --n-models 4 --prune 1.1 --precision int8 --checkpoint build/english --model $(ENGLISH)
+		--hash-bits 23 --n-models 4 --prune 1.05 --precision int8 --checkpoint build/english --model $(ENGLISH)
 	@$(BIN)/structlearn evaluate $(ENGLISH) $(EWT)/test.conllu.gz
 	@$(BIN)/structlearn evaluate $(ENGLISH) $(EWT)/test.conllu.gz --gold-tokens
 
 test: $(VENV)/test-tools  ## every test
 	@echo "==> running the tests"
 	@$(BIN)/python -m pytest -n auto
+
+$(VENV)/ray-tools: $(VENV)/test-tools pyproject.toml
+	@echo "==> installing Ray"
+	@$(PIP) install --no-build-isolation --editable ".[ray]"
+	@touch $@
+
+test-ray: $(VENV)/ray-tools  ## training and labelling on a Ray cluster of three nodes on this machine
+	@echo "==> running the tests on a Ray cluster"
+	@STRUCTLEARN_TEST_RAY=1 $(BIN)/python -m pytest tests/distributed -k ray
 
 test-native: $(VENV)/ready  ## the core's own tests under AddressSanitizer and UBSan
 	@echo "==> building the native tests with sanitizers (some minutes the first time)"

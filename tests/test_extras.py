@@ -43,6 +43,12 @@ def solve(folder):
     assert program.argmax(part=[1.0, 2.0]).tolist() == [0, 1]
 
 
+def go_to_several_machines(folder):
+    from structlearn.distributed.cluster import import_ray
+
+    import_ray()
+
+
 def make_a_layer(folder):
     from structlearn.torch import ChainCRF
 
@@ -68,6 +74,7 @@ USES = [
     ("images", "PIL", look_at_a_photograph),
     ("images", "skimage", cut_superpixels),
     ("gurobi", "gurobipy", solve),
+    ("ray", "ray", go_to_several_machines),
     ("torch", "torch", make_a_layer),
 ]
 

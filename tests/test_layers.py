@@ -1,6 +1,7 @@
 """Data flows one way: what each folder may import.
 
-text → features → scoring → structures → losses → problem → learners → estimators → io → tasks. A
+text → features → scoring → structures → losses → problem → learners → estimators → io → tasks →
+distributed. A
 layer imports layers that stand before it, with two exceptions that the names of blocks and legal
 masks ask for, listed below. Structures know nothing of weights, losses and learners nothing of any
 one structure.
@@ -26,9 +27,10 @@ LAYERS = [
     "estimators",
     "io",
     "tasks",
+    "distributed",
 ]
 
-#: Beside the layers; these know none of them. Metrics are known by the last one only, pictures by
+#: Beside the layers; these know none of them. Metrics are known by the last two only, pictures by
 #: nothing.
 BESIDE = ["metrics", "plotting", "drawing"]
 
@@ -47,6 +49,7 @@ ALSO = {
     "text.trees": {"drawing.trees"},
     "structures.solution": {"drawing.solutions"},
     "structures.chains.trellis": {"drawing.trellis", "drawing.picture"},
+    "distributed.labelling": {"loading"},  # workers read models of any kind
 }
 
 #: The only modules of a layer that others may know: its idea, not its members.
@@ -117,7 +120,7 @@ def test_there_is_something_to_look_at():
 def test_imports_only_what_stands_before(name):
     before = set(LAYERS[: LAYERS.index(layer(name)) + 1])
     for target in imports(name, MODULES[name]):
-        beside = {"metrics", "drawing"} if layer(name) == "tasks" else set()
+        beside = {"metrics", "drawing"} if layer(name) in ("tasks", "distributed") else set()
         also = ALSO.get(name, set()) | (FORMAT if layer(name) == "estimators" else set())
         allowed = layer(target) in before | FOUNDATION | beside or target in also
         assert allowed, f"{name} imports {target}"
@@ -164,6 +167,7 @@ def test_nothing_below_the_command_line_knows_it():
             "cli",
             "commands",
             "demo",
+            "distributed",
             "__main__",
             "loading",
             "tasks",

@@ -3,6 +3,7 @@
 from ..registry import REGISTRY
 from . import (
     argmax,
+    cluster,
     constituent_trees,
     constituents,
     crf_solvers,
@@ -12,6 +13,7 @@ from . import (
     parity,
     parsing,
     programs,
+    running_text,
     segments,
     svm_solvers,
     tagging,
@@ -22,6 +24,7 @@ from . import (
 __all__ = [
     "REGISTRY",
     "argmax",
+    "cluster",
     "constituent_trees",
     "constituents",
     "crf_solvers",
@@ -31,6 +34,7 @@ __all__ = [
     "parity",
     "parsing",
     "programs",
+    "running_text",
     "segments",
     "svm_solvers",
     "tagging",

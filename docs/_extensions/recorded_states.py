@@ -38,8 +38,18 @@ Det -> a
 Noun -> morning
 Noun -> flight"""
 _FLIGHT = {
-    "kind": "constituents", "mode": "max", "grammar": _GRAMMAR,
+    "kind": "constituents", "mode": "max", "augmented": False, "gold": None, "grammar": _GRAMMAR,
     "words": ["I", "want", "a", "morning", "flight"],
+}  # fmt: skip
+_POSTS = {
+    "nodes": ["post", "reply", "doubt", "proof", "thanks"], "labels": ["for", "against"],
+    "edges": [[0, 1], [0, 2], [2, 3], [2, 4]], "gold": [0, 0, 1, 1, 0], "root": 0, "mode": "max",
+    "label": [[0.4, 0], [1, 0], [0, 1.1], [0, 1.1], [1.2, 0]], "edge": [[1, 0], [0, 1]],
+    "augmented": False,
+}  # fmt: skip
+_RING = {
+    **_POSTS, "nodes": ["A", "B", "C", "D"], "edges": [[0, 1], [1, 2], [2, 3], [3, 0]],
+    "label": [[0.5, 0], [0.3, 0], [0, 0.9], [0.2, 0]], "gold": [0, 0, 0, 0],
 }  # fmt: skip
 _PICTURE = {
     "height": 4, "width": 5, "strength": 0.5, "augmented": False, "mode": "max", "algorithm": "cut",
@@ -63,6 +73,7 @@ RECORDED: dict[str, tuple[str, list[tuple[str, dict[str, Any]]]]] = {
             ("monsters eat tasty bunnies, sum", {**_MONSTERS, "mode": "sum"}),
             ("Fish Sleep, max", _FISH),
             ("Fish Sleep, the k best", {**_FISH, "mode": "kbest", "n": 4}),
+            ("monsters eat tasty bunnies, a beam of 2", {**_MONSTERS, "mode": "beam", "width": 2}),
         ],
     ),
     "loss_augmentation": (
@@ -103,6 +114,26 @@ RECORDED: dict[str, tuple[str, list[tuple[str, dict[str, Any]]]]] = {
             ("Chu-Liu/Edmonds", _JOHN),
             ("Eisner", {**_JOHN, "algorithm": "eisner"}),
             ("CKY", _FLIGHT),
+        ],
+    ),
+    "messages": (
+        "messages",
+        [
+            ("a tree, max", _POSTS),
+            ("a tree, sum", {**_POSTS, "mode": "sum"}),
+            ("a ring, max: messages meet again", _RING),
+            ("a ring, sum: nearly right", {**_RING, "mode": "sum"}),
+        ],
+    ),
+    "constraints": (
+        "constraints",
+        [
+            ("at most 1 noun", {**_MONSTERS, "constraints": "at most 1 noun"}),
+            (
+                "at least 2 verbs, none of them first",
+                {**_MONSTERS, "constraints": "at least 2 verb\nforbid verb at 1"},
+            ),
+            ("Fish Sleep: no noun before a verb", {**_FISH, "constraints": "forbid N then V"}),
         ],
     ),
     "cut": (

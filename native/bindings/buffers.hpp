@@ -53,6 +53,14 @@ class Bytes {
   bool held_ = false;
 };
 
+// The items of a buffer.
+template <class T>
+std::vector<T> copied(nb::handle buffer, const char* what) {
+  const Bytes bytes(buffer);
+  const auto items = bytes.as<T>(what);
+  return {items.begin(), items.end()};
+}
+
 template <class T>
 nb::bytes to_bytes(const std::vector<T>& values) {
   return nb::bytes(reinterpret_cast<const char*>(values.data()), values.size() * sizeof(T));

@@ -16,8 +16,10 @@ NB_MODULE(_core, m) {
   structlearn::python::bind_sag(m);
   structlearn::python::bind_text(m);
   structlearn::python::bind_features(m);
+  structlearn::python::bind_names(m);
   structlearn::python::bind_tagger_training(m);
   structlearn::python::bind_tagger_model(m);
+  structlearn::python::bind_candidates(m);
   structlearn::python::bind_segments(m);
   structlearn::python::bind_trees(m);
   structlearn::python::bind_parser(m);

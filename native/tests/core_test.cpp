@@ -44,6 +44,7 @@ int main() {
   test::test_long_trees();
   test::test_small_spanning_trees();
   test::test_second_order_trees();
+  test::test_local_search();
   test::test_second_order_certificates();
   test::test_projective_chart();
   test::test_span_trees();

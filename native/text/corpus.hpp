@@ -93,6 +93,17 @@ class Corpus {
   // The number of lines that come before what is read next.
   void set_line(std::size_t lines) { lines_read_ = lines; }
 
+  // Says that the sentences are those from number `first` on of a larger corpus, of `all`.
+  void set_place(std::size_t first, std::size_t all) {
+    first_ = first;
+    all_ = all;
+  }
+  // The fold of a sentence: contiguous and of equal size; those of the larger corpus where it is
+  // part of one.
+  std::size_t fold(std::size_t sentence, std::size_t folds) const {
+    return (first_ + sentence) * folds / (all_ ? all_ : sentences());
+  }
+
   // Rewrites a column of chunk labels, in whichever of IOB1, IOB2, IOBES and BILOU they are, as
   // IOBES: S- and E- mark chunks of one token and last tokens. Beside an `unknown` label it is open
   // whether a chunk ends, and the label becomes unknown too.
@@ -124,6 +135,7 @@ class Corpus {
   std::vector<std::string_view> cells_;
   std::vector<std::uint8_t> kept_;  // 0: cells of this column are not; beyond the end: they are
   std::size_t lines_read_ = 0;
+  std::size_t first_ = 0, all_ = 0;
 };
 
 // A label of chunks in two: its prefix (O for outside; B, I, E, S) and the type after the hyphen.

@@ -189,7 +189,7 @@ void Extractor::expand(std::size_t sentence) {
         const std::uint32_t* cell = corpus_.columns()[attribute.column].cell.data() + begin_;
         const Lexicon& lexicon = *attribute.lexicon;
         const std::size_t fold =
-            training_ ? fold_of(sentence, corpus_.sentences(), Lexicon::kFolds) : Lexicon::kAll;
+            training_ ? corpus_.fold(sentence, Lexicon::kFolds) : Lexicon::kAll;
         phrases_[a].assign(length_, {});
         for (std::size_t i = 0; i < length_; ++i) {
           const std::uint32_t value = lexicon.value(values_[a].single[cell[i]], fold);
@@ -415,14 +415,14 @@ std::string Extractor::name(std::size_t sentence, std::size_t position, std::siz
 
 // -- numbers of features ------------------------------------------------------------------------
 
-std::uint32_t FeatureIndex::add(std::uint64_t key) {
+std::uint32_t FeatureIndex::add(std::uint64_t key, std::uint32_t times) {
   Slot& slot = table_.find(key, has(key));
   if (slot.used()) {
-    ++slot.count;
+    slot.count += times;
     return slot.id;
   }
   const auto id = static_cast<std::uint32_t>(size());
-  table_.fill(slot, {key, id, 1});
+  table_.fill(slot, {key, id, times});
   return id;
 }
 
@@ -453,6 +453,14 @@ std::vector<std::uint64_t> FeatureIndex::keys() const {
     if (slot.key != 0) keys[slot.id] = slot.key;
   }
   return keys;
+}
+
+std::vector<std::uint32_t> FeatureIndex::counts() const {
+  std::vector<std::uint32_t> counts(size());
+  for (const Slot& slot : table_.slots()) {
+    if (slot.key != 0) counts[slot.id] = slot.count;
+  }
+  return counts;
 }
 
 }  // namespace structlearn::text

@@ -217,11 +217,6 @@ class Extractor {
   std::vector<std::vector<std::vector<std::string>>> said_;  // by sentence functions
 };
 
-// The fold of a sentence in the training corpus: contiguous and of equal size.
-inline std::size_t fold_of(std::size_t sentence, std::size_t sentences, std::size_t folds) {
-  return sentence * folds / sentences;
-}
-
 // Key to number, in the order of first occurrence.
 class FeatureIndex {
  public:
@@ -242,7 +237,7 @@ class FeatureIndex {
   explicit FeatureIndex(std::size_t expected = 512) : table_(expected) {}
 
   std::size_t size() const { return table_.size(); }
-  std::uint32_t add(std::uint64_t key);
+  std::uint32_t add(std::uint64_t key, std::uint32_t times = 1);
   // Counts a key so often that it is kept for sure.
   void count_often(std::uint64_t key);
   std::uint32_t find(std::uint64_t key) const { return table_.find(key, has(key)).id; }
@@ -252,6 +247,8 @@ class FeatureIndex {
   std::vector<std::uint32_t> keep(std::uint32_t min_count);
   // Keys by number.
   std::vector<std::uint64_t> keys() const;
+  // How often each was counted, by number.
+  std::vector<std::uint32_t> counts() const;
 
  private:
   OpenTable<Slot> table_;

@@ -26,8 +26,23 @@ Lexicon::Lexicon(std::span<const std::uint64_t> words, std::span<const std::uint
   value_.assign(value.begin(), value.end());
 }
 
-void Lexicon::count(std::uint64_t word, std::uint32_t label, std::size_t fold) {
-  counted_.push_back({index_.add(word), label, static_cast<std::uint32_t>(fold)});
+void Lexicon::count(std::uint64_t word, std::uint32_t label, std::size_t fold,
+                    std::uint32_t times) {
+  counted_.push_back({index_.add(word), label, static_cast<std::uint32_t>(fold), times});
+}
+
+std::vector<std::uint64_t> Lexicon::counts() const {
+  std::vector<Counted> sorted = counted_;
+  std::sort(sorted.begin(), sorted.end());
+  const std::vector<std::uint64_t> words = index_.keys();
+  std::vector<std::uint64_t> out;
+  for (std::size_t i = 0; i < sorted.size();) {
+    const Counted& one = sorted[i];
+    std::uint64_t times = 0;
+    for (; i < sorted.size() && !(one < sorted[i]); ++i) times += sorted[i].times;
+    out.insert(out.end(), {words[one.word], one.label, one.fold, times});
+  }
+  return out;
 }
 
 void Lexicon::finish(const std::vector<std::string>& labels) {
@@ -47,8 +62,8 @@ void Lexicon::finish(const std::vector<std::string>& labels) {
         rows.push_back({counted_[i].label, Row{}});
       }
       for (const std::size_t at : {std::size_t{counted_[i].fold}, kAll}) {
-        ++rows.back().second[at];
-        ++total[at];
+        rows.back().second[at] += counted_[i].times;
+        total[at] += counted_[i].times;
       }
     }
     for (std::size_t fold = 0; fold <= kFolds; ++fold) {

@@ -20,7 +20,10 @@ class Lexicon {
   static constexpr double kShare = 0.1;
 
   // Counts; words go by the hashes of their strings.
-  void count(std::uint64_t word, std::uint32_t label, std::size_t fold);
+  void count(std::uint64_t word, std::uint32_t label, std::size_t fold, std::uint32_t times = 1);
+  // What was counted so far: word, label, fold and times one after another, words in the order in
+  // which they were first seen.
+  std::vector<std::uint64_t> counts() const;
   // Ends the counting. Label names give the values theirs.
   void finish(const std::vector<std::string>& labels);
 
@@ -38,7 +41,7 @@ class Lexicon {
 
  private:
   struct Counted {
-    std::uint32_t word, label, fold;
+    std::uint32_t word, label, fold, times;
     bool operator<(const Counted& o) const {
       return word != o.word ? word < o.word : label != o.label ? label < o.label : fold < o.fold;
     }

@@ -24,13 +24,16 @@ class StringTable {
     return text_.capacity() + 8 * (begin_.capacity() + hash_.capacity() + table_.slots().size());
   }
 
-  std::uint32_t find(std::string_view s) const {
-    const std::uint64_t h = hash_string(s);
+  // Where hashes are made ahead of time, the table's memory can be asked for too.
+  void prefetch(std::uint64_t h) const { table_.prefetch(static_cast<std::uint32_t>(h)); }
+
+  std::uint32_t find(std::string_view s) const { return find(s, hash_string(s)); }
+  std::uint32_t find(std::string_view s, std::uint64_t h) const {
     return table_.find(h, [&](const Slot& slot) { return holds(slot, s, h); }).id;
   }
 
-  std::uint32_t add(std::string_view s) {
-    const std::uint64_t h = hash_string(s);
+  std::uint32_t add(std::string_view s) { return add(s, hash_string(s)); }
+  std::uint32_t add(std::string_view s, std::uint64_t h) {
     Slot& slot = table_.find(h, [&](const Slot& it) { return holds(it, s, h); });
     if (slot.used()) return slot.id;
     const auto id = static_cast<std::uint32_t>(hash_.size());
@@ -39,6 +42,20 @@ class StringTable {
     hash_.push_back(h);
     table_.fill(slot, {id, static_cast<std::uint32_t>(h)});
     return id;
+  }
+
+  // Forgets all but the first n.
+  void keep_first(std::size_t n) {
+    if (n >= size()) return;
+    begin_.resize(n + 1);
+    text_.resize(begin_.back());
+    hash_.resize(n);
+    table_ = OpenTable<Slot>(n);
+    for (std::size_t id = 0; id < n; ++id) {
+      const auto low = static_cast<std::uint32_t>(hash_[id]);
+      Slot& slot = table_.find(low, [](const Slot&) { return false; });
+      table_.fill(slot, {static_cast<std::uint32_t>(id), low});
+    }
   }
 
  private:

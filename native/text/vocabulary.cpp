@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <iterator>
 #include <numeric>
 #include <stdexcept>
 
@@ -10,6 +11,29 @@ namespace {
 
 constexpr std::size_t kAhead = 12;  // keys between asking for a slot and reading it
 constexpr std::size_t kMostLabels = 65000;
+constexpr std::size_t kFirstLabels = 64;  // that have a bit
+
+std::vector<SeenPair> used_pairs(const OpenTable<SeenPair>& table) {
+  std::vector<SeenPair> used;
+  std::copy_if(table.slots().begin(), table.slots().end(), std::back_inserter(used),
+               [](const SeenPair& pair) { return pair.used(); });
+  return used;
+}
+
+void sort_pairs(std::vector<SeenPair>& pairs) {
+  std::sort(pairs.begin(), pairs.end(), [](const SeenPair& a, const SeenPair& b) {
+    return a.feature != b.feature ? a.feature < b.feature : a.label < b.label;
+  });
+}
+
+// The labels that a feature was seen with, in the order of their numbers; `next` moves on in the
+// sorted pairs.
+template <class Use>
+void each_label(std::uint64_t bits, std::uint32_t feature, const std::vector<SeenPair>& later,
+                std::size_t& next, Use use) {
+  for (; bits != 0; bits &= bits - 1) use(static_cast<std::uint32_t>(std::countr_zero(bits)));
+  for (; next < later.size() && later[next].feature == feature; ++next) use(later[next].label);
+}
 
 void remap(std::vector<std::int64_t>& begin, std::vector<std::int32_t>& feature,
            std::vector<double>* value, const std::vector<std::uint32_t>& moved) {
@@ -46,13 +70,13 @@ Vocabulary::Vocabulary(std::shared_ptr<const FeatureSet> features, std::size_t t
   if (width_ != 0 && !std::has_single_bit(width_)) {
     throw std::invalid_argument("the width of hashed features must be a power of two");
   }
-  seen_.resize(width_ * words_, 0);
+  seen_.resize(width_, 0);
 }
 
-std::uint32_t Vocabulary::number(std::uint64_t key) {
+std::uint32_t Vocabulary::number(std::uint64_t key, std::uint32_t times) {
   if (width_) return static_cast<std::uint32_t>(key & (width_ - 1));
-  const std::uint32_t id = index_.add(key);
-  if (id * words_ >= seen_.size()) seen_.resize((id + 1) * words_, 0);
+  const std::uint32_t id = index_.add(key, times);
+  if (id >= seen_.size()) seen_.resize(id + 1, 0);
   return id;
 }
 
@@ -62,7 +86,14 @@ std::uint32_t Vocabulary::find(std::uint64_t key) const {
 }
 
 void Vocabulary::observe(std::uint32_t feature, std::uint32_t label) {
-  seen_[feature * words_ + label / 64] |= std::uint64_t{1} << (label % 64);
+  if (label < kFirstLabels) {
+    seen_[feature] |= std::uint64_t{1} << label;
+    return;
+  }
+  const SeenPair pair{feature, label};
+  SeenPair& slot = later_.find(
+      pair.home(), [&](const SeenPair& s) { return s.feature == feature && s.label == label; });
+  if (!slot.used()) later_.fill(slot, pair);
 }
 
 std::uint32_t Vocabulary::add_label(std::string_view label) {
@@ -70,15 +101,6 @@ std::uint32_t Vocabulary::add_label(std::string_view label) {
   if (id >= kMostLabels) {
     throw std::invalid_argument("the target column has more than " + std::to_string(kMostLabels) +
                                 " different values: is it the right column?");
-  }
-  while (label_.size() > 64 * words_) {
-    const std::size_t features = seen_.size() / words_;
-    std::vector<std::uint64_t> wider(features * (words_ + 1), 0);
-    for (std::size_t f = 0; f < features; ++f) {
-      for (std::size_t w = 0; w < words_; ++w) wider[f * (words_ + 1) + w] = seen_[f * words_ + w];
-    }
-    seen_.swap(wider);
-    ++words_;
   }
   return id;
 }
@@ -88,6 +110,60 @@ void Vocabulary::add_feature(std::uint64_t key, const std::vector<std::uint32_t>
   const std::uint32_t id = number(key);
   if (!width_ && id >= sighting_.size()) sighting_.push_back({});
   for (const std::uint32_t label : labels) observe(id, label);
+}
+
+Vocabulary::Counts Vocabulary::counts() const {
+  if (frozen_) throw std::logic_error("the vocabulary is frozen");
+  Counts out;
+  if (!width_) {
+    out.key = index_.keys();
+    out.times = index_.counts();
+  }
+  out.row_ptr.push_back(0);
+  std::vector<SeenPair> later = used_pairs(later_);
+  sort_pairs(later);
+  std::size_t next = 0;
+  for (std::size_t f = 0; f < size(); ++f) {
+    const std::size_t before = out.column.size();
+    each_label(seen_[f], static_cast<std::uint32_t>(f), later, next,
+               [&](std::uint32_t label) { out.column.push_back(label); });
+    if (width_ && out.column.size() == before) continue;
+    if (width_) {
+      out.key.push_back(f);
+      out.times.push_back(1);
+    }
+    out.row_ptr.push_back(static_cast<std::uint32_t>(out.column.size()));
+  }
+  for (std::uint32_t k = 0; k < label_.size(); ++k) out.label.emplace_back(label_[k]);
+  out.pair_key = pair_index_.keys();
+  out.pair_times = pair_index_.counts();
+  return out;
+}
+
+void Vocabulary::add_counts(const Counts& counts) {
+  if (frozen_) throw std::logic_error("the vocabulary is frozen");
+  const std::size_t n = counts.key.size();
+  if (counts.times.size() != n || counts.row_ptr.size() != n + 1 ||
+      counts.row_ptr.back() != counts.column.size() ||
+      counts.pair_key.size() != counts.pair_times.size()) {
+    throw std::invalid_argument("the counts do not fit together");
+  }
+  std::vector<std::uint32_t> label;
+  for (const std::string& name : counts.label) label.push_back(add_label(name));
+  for (const std::uint32_t k : counts.column) {
+    if (k >= label.size()) throw std::invalid_argument("counts of a label without a name");
+  }
+  for (std::size_t f = 0; f < n; ++f) {
+    const std::uint32_t id = number(counts.key[f], counts.times[f]);
+    if (!width_ && id >= sighting_.size()) sighting_.push_back({});
+    for (std::size_t j = counts.row_ptr[f]; j < counts.row_ptr[f + 1]; ++j) {
+      observe(id, label[counts.column[j]]);
+    }
+  }
+  for (std::size_t f = 0; f < counts.pair_key.size(); ++f) {
+    const std::uint32_t id = pair_index_.add(counts.pair_key[f], counts.pair_times[f]);
+    if (id >= pair_sighting_.size()) pair_sighting_.push_back({});
+  }
 }
 
 void Vocabulary::add(Extractor& extractor, const Corpus& corpus, std::size_t from, std::size_t to,
@@ -163,15 +239,13 @@ void Vocabulary::freeze(std::size_t min_count, std::size_t fill, TokenRows* rows
     label_order_[order[i]] = static_cast<std::int32_t>(i);
     labels_.emplace_back(label_[order[i]]);
   }
+  std::vector<SeenPair> later = used_pairs(later_);
+  later_ = OpenTable<SeenPair>();
   if (min_count > 1 && !width_) {
     const std::vector<std::uint32_t> moved = index_.keep(static_cast<std::uint32_t>(min_count));
     sighting_ = moved_to(sighting_, moved, index_.size());
-    std::vector<std::uint64_t> seen(index_.size() * words_);
-    for (std::size_t f = 0; f < moved.size(); ++f) {
-      if (moved[f] == FeatureIndex::kAbsent) continue;
-      for (std::size_t w = 0; w < words_; ++w) seen[moved[f] * words_ + w] = seen_[f * words_ + w];
-    }
-    seen_.swap(seen);
+    seen_ = moved_to(seen_, moved, index_.size());
+    for (SeenPair& pair : later) pair.feature = moved[pair.feature];
     if (rows) remap(rows->begin, rows->feature, &rows->value, moved);
     if (pair_index_.size() > 0) {
       const auto pairs = pair_index_.keep(static_cast<std::uint32_t>(min_count));
@@ -184,17 +258,16 @@ void Vocabulary::freeze(std::size_t min_count, std::size_t fill, TokenRows* rows
       if (label >= 0) label = label_order_[static_cast<std::size_t>(label)];
     }
   }
+  sort_pairs(later);  // features that are gone, with the largest number, come last
+  std::size_t next = 0;
   row_ptr_.assign(1, 0);
   row_ptr_.reserve(size() + 1);
   std::vector<std::uint32_t> labels;
   for (std::size_t f = 0; f < size(); ++f) {
     labels.clear();
-    for (std::size_t w = 0; w < words_; ++w) {
-      for (std::uint64_t bits = seen_[f * words_ + w]; bits != 0; bits &= bits - 1) {
-        const std::size_t label = 64 * w + static_cast<std::size_t>(std::countr_zero(bits));
-        labels.push_back(static_cast<std::uint32_t>(label_order_[label]));
-      }
-    }
+    each_label(seen_[f], static_cast<std::uint32_t>(f), later, next, [&](std::uint32_t label) {
+      labels.push_back(static_cast<std::uint32_t>(label_order_[label]));
+    });
     if (fill > 0 && labels.size() >= fill) {
       labels.resize(labels_.size());
       std::iota(labels.begin(), labels.end(), 0u);

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "numeric/probing.hpp"
 #include "text/features.hpp"
 
 namespace structlearn::text {
@@ -26,6 +27,15 @@ struct TokenRows {
 struct Sighting {
   std::uint32_t sentence = FeatureIndex::kAbsent, position = 0;
   std::uint16_t origin = 0;
+};
+
+// A feature and a label that it was seen with.
+struct SeenPair {
+  std::uint32_t feature = FeatureIndex::kAbsent, label = 0;
+  bool used() const { return feature != FeatureIndex::kAbsent; }
+  std::size_t home() const {
+    return ((std::uint64_t{label} << 32 | feature) * 0x9E3779B97F4A7C15ULL) >> 32;
+  }
 };
 
 class Vocabulary {
@@ -71,8 +81,23 @@ class Vocabulary {
   void add_feature(std::uint64_t key, const std::vector<std::uint32_t>& labels);
   std::uint32_t find(std::uint64_t key) const;
 
+  // What a vocabulary has counted, to be added to that of another part of the same corpus.
+  struct Counts {
+    std::vector<std::uint64_t> key;  // in the order of first occurrence; of hashed ones the number
+    std::vector<std::uint32_t> times;
+    std::vector<std::uint32_t> row_ptr, column;  // the labels that each was seen with
+    std::vector<std::string> label;
+    std::vector<std::uint64_t> pair_key;
+    std::vector<std::uint32_t> pair_times;
+  };
+  // Only before freezing.
+  Counts counts() const;
+  // Parts in their order give the numbers that the whole corpus would have given. Nothing is known
+  // of where features were seen. Throws std::invalid_argument.
+  void add_counts(const Counts&);
+
  private:
-  std::uint32_t number(std::uint64_t key);
+  std::uint32_t number(std::uint64_t key, std::uint32_t times = 1);
   void observe(std::uint32_t feature, std::uint32_t label);
   std::int32_t read_label(const Corpus&, std::size_t token) const;
 
@@ -84,8 +109,10 @@ class Vocabulary {
   StringTable label_;
   std::vector<std::string> labels_;
   std::vector<std::int32_t> label_order_;  // first-seen number to sorted number
-  std::size_t words_ = 1;
-  std::vector<std::uint64_t> seen_;  // bits of labels, `words_` words a feature
+  // The labels that each feature was seen with: bits of the first 64 labels, which are the frequent
+  // ones, and the pairs with later ones in a table.
+  std::vector<std::uint64_t> seen_;
+  OpenTable<SeenPair> later_;
   std::vector<std::uint32_t> row_ptr_, column_;
   bool frozen_ = false;
   Keys keys_;

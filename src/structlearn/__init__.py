@@ -51,6 +51,7 @@ _HOMES = {
 _MODULES = (
     "constraints",
     "datasets",
+    "distributed",
     "estimators",
     "io",
     "learners",

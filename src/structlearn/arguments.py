@@ -254,8 +254,17 @@ def _add_annotate(p: _Parser, commands: Commands) -> None:
 
 def _add_predict(p: _Parser, commands: Commands) -> None:
     p.add_argument("model", metavar="MODEL", help="model file")
-    p.add_argument("input", metavar="INPUT", help="file to label; - for standard input")
-    p.add_argument("--output", "-o", metavar="FILE", help="output file (default: standard output)")
+    p.add_argument(
+        "input",
+        metavar="INPUT",
+        help="file to label; - for standard input; with --cluster also a folder or a pattern",
+    )
+    p.add_argument(
+        "--output",
+        "-o",
+        metavar="FILE",
+        help="output file (default: standard output); with --cluster the folder of the output",
+    )
     p.add_argument(
         "--nbest",
         metavar="N",
@@ -293,6 +302,7 @@ def _add_predict(p: _Parser, commands: Commands) -> None:
         "sentence per line; brackets are for constituency parsers",
     )
     _add_header(p)
+    _add_cluster(p)
     _add_threads(p)
     p.set_defaults(command=commands["predict"])
 
@@ -418,6 +428,13 @@ def _add_train_tagger(p: argparse.ArgumentParser, commands: Commands, features: 
         "--order", metavar="N", type=_count(1), help="order of the chain (default: 1; ner: 2)"
     )
     p.add_argument(
+        "--candidates",
+        metavar="N",
+        type=_count(0),
+        help="labels considered at each token, chosen by a first pass; 0: all (default: all up to "
+        "64 labels, else 12)",
+    )
+    p.add_argument(
         "--scheme",
         choices=("none", "bio", "iobes", "beginnings"),
         help="predict legal label sequences only; iobes: use S- and E- labels internally",
@@ -444,6 +461,8 @@ def _add_train_tagger(p: argparse.ArgumentParser, commands: Commands, features: 
         action="store_true",
         help="read the file again in each pass, for files larger than memory (perceptron)",
     )
+    _add_cluster(p)
+    _add_shard_size(p)
     p.set_defaults(command=commands["train"], task="tagger", preset=features)
 
 
@@ -466,6 +485,8 @@ def _add_train_segments(p: argparse.ArgumentParser, commands: Commands) -> None:
         type=_count(1),
         help="maximum length of a segment in tokens (default: as in training, at most 8)",
     )
+    _add_cluster(p)
+    _add_shard_size(p)
     p.set_defaults(command=commands["train"], task="segments")
 
 
@@ -523,6 +544,8 @@ def _add_train_constituency(p: argparse.ArgumentParser, commands: Commands) -> N
     _add_models(p)
     _add_checkpoint(p)
     _add_running(p)
+    _add_cluster(p)
+    _add_shard_size(p)
     p.set_defaults(command=commands["train"], task="constituency")
 
 
@@ -626,6 +649,8 @@ def _add_train_parser(p: argparse.ArgumentParser, commands: Commands) -> None:
     _add_models(p)
     _add_checkpoint(p)
     _add_running(p)
+    _add_cluster(p)
+    _add_shard_size(p)
     p.set_defaults(command=commands["train"], task="parser")
 
 
@@ -794,6 +819,29 @@ def _add_checkpoint(p: argparse.ArgumentParser) -> None:
         "--checkpoint",
         metavar="FILE",
         help="save the state of training here; if the file exists, training resumes from it",
+    )
+
+
+def _add_cluster(p: argparse.ArgumentParser) -> None:
+    p.add_argument(
+        "--cluster",
+        metavar="WHERE",
+        help="use Ray: local (this machine), auto (the cluster it is part of) or an address",
+    )
+    p.add_argument(
+        "--workers",
+        metavar="N",
+        type=_count(1),
+        help="with --cluster: number of workers, each with --threads threads (default: all cores)",
+    )
+
+
+def _add_shard_size(p: argparse.ArgumentParser) -> None:
+    p.add_argument(
+        "--shard-size",
+        metavar="MB",
+        type=_amount,
+        help="with --cluster: size of the parts of the training data (default: 32, or less)",
     )
 
 

@@ -107,6 +107,10 @@ def _predict(o: Any) -> int:
 
     check_output(o.output, [o.input, o.model])
     model, commands = _load(o)
+    if o.cluster is not None:
+        return _predict_files(o, commands)
+    if o.workers is not None:
+        raise ValueError("--workers goes with --cluster")
     if not sys.stderr.isatty():
         code = int(commands.predict(model, o, None))
     else:
@@ -131,6 +135,29 @@ def _annotate(o: Any) -> int:
 
     with Meter("annotating", unit="words") as meter:
         return int(commands.annotate(model, o, meter))
+
+
+def _predict_files(o: Any, commands: Any) -> int:
+    """Label files on a cluster; list those that are bad at the end."""
+    from .distributed import predict
+
+    if not hasattr(commands, "label_options"):
+        raise ValueError("--cluster labels text; images are segmented on one machine")
+    if o.output in (None, "-"):
+        raise ValueError("--cluster needs --output, the folder of the labelled files")
+    options = {"workers": o.workers, "threads": o.threads, "verbose": True}
+    found = predict(
+        o.model, o.input, o.output, cluster=o.cluster, **options, **commands.label_options(o)
+    )
+    done = f"{len(found.done)} files labelled, {found.tokens:,} tokens"
+    if found.skipped:
+        done += f"; {len(found.skipped)} were labelled before"
+    print(f"structlearn: {done}", file=sys.stderr)
+    for name, reason in sorted(found.bad.items()):
+        # Most reasons name the file themselves.
+        told = reason if reason.startswith(name) else f"{name}: {reason}"
+        print(f"structlearn: {told}", file=sys.stderr)
+    return 1 if found.bad else 0
 
 
 def _evaluate(o: Any) -> int:

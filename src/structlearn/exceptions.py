@@ -79,6 +79,9 @@ class FileError(ValueError):
         self.line = line
         self.reason = reason
 
+    def __reduce__(self) -> tuple[type, tuple[str, str, int | None]]:
+        return type(self), (self.path, self.reason, self.line)
+
 
 class NotSubmodularError(ValueError):
     """A cut was demanded, and a pair's scores cannot be represented by one."""
@@ -99,6 +102,9 @@ class LineError(ValueError):
         super().__init__(f"line {line}: {reason}" if line else reason)
         self.line = line
         self.reason = reason
+
+    def __reduce__(self) -> tuple[type, tuple[int, str]]:
+        return type(self), (self.line, self.reason)
 
     def in_file(self, path: str, advice: str = "") -> FileError:
         """Return the same error with the name of the file.

@@ -1,5 +1,8 @@
 """Tokens and arrays to rows of numbers: vocabulary, counts, pointers."""
 
+import pickle
+import random
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -8,7 +11,7 @@ from scipy import sparse
 
 from structlearn.features.arrays import DenseEncoder, SparseEncoder, is_sparse
 from structlearn.features.rows import Where
-from structlearn.features.tokens import TokenEncoder
+from structlearn.features.tokens import TokenEncoder, _flatten
 from structlearn.features.vocabulary import Vocabulary
 
 REPEATABLE = settings(derandomize=True, deadline=None, database=None)
@@ -87,19 +90,19 @@ def test_learning_more_keeps_what_was_learned():
 
 def test_vocabulary():
     vocabulary = Vocabulary()
-    assert vocabulary.learn(["x", "y", "x"], 3).tolist() == [0, 1, 0]
-    assert vocabulary.learn(["z", "y"], 2).tolist() == [2, 1]
-    assert vocabulary.look_up(["z", "?", "x"], 3).tolist() == [2, -1, 0]
+    assert vocabulary.learn(["x", "y", "x"]).tolist() == [0, 1, 0]
+    assert vocabulary.learn(["z", "y"]).tolist() == [2, 1]
+    assert vocabulary.look_up(["z", "?", "x"]).tolist() == [2, -1, 0]
     assert len(vocabulary) == 3
     assert vocabulary.keep(np.array([True, False, True])).tolist() == [0, -1, 1]
     assert vocabulary.names() == ["x", "z"]
-    assert vocabulary.look_up(["x", "y", "z"], 3).tolist() == [0, -1, 1]
+    assert vocabulary.look_up(["x", "y", "z"]).tolist() == [0, -1, 1]
 
 
 def test_vocabulary_of_known_names():
     vocabulary = Vocabulary(["b", "a"])
-    assert vocabulary.look_up(["a", "?", "b"], 3).tolist() == [1, -1, 0]
-    assert vocabulary.learn(["c", "a"], 2).tolist() == [2, 1]
+    assert vocabulary.look_up(["a", "?", "b"]).tolist() == [1, -1, 0]
+    assert vocabulary.learn(["c", "a"]).tolist() == [2, 1]
     with pytest.raises(ValueError, match="appears twice in the vocabulary"):
         Vocabulary(["a", "b", "a"])
 
@@ -203,3 +206,85 @@ def test_not_finite(kind):
     encoder = DenseEncoder() if kind is np.asarray else SparseEncoder()
     with pytest.raises(ValueError, match="example 1, position 2: label contains NaN or infinity"):
         encoder.fit_transform([kind(np.ones((2, 2))), kind(bad)], WHERE)
+
+
+# -- the core's reader against Python's ----------------------------------------------------------
+
+
+def random_tokens(rng, plain):
+    """Return sentences of every kind of token; plain: those that the core reads."""
+    texts = ["", "a", "a=b", "é", "ÿ", "Ā", "€", "名前", "😀", "\ud800", "x" * 70, "a\0b"]
+    numbers = [True, False, 1, 0, -3, 2.5, 10**15]
+
+    def text():
+        return "".join(rng.choices(texts, k=rng.randrange(3)))
+
+    def value():
+        kind = rng.randrange(4 if plain else 7)
+        if kind < 2:
+            return text()
+        if kind < 4:
+            return rng.choice(numbers) if kind == 2 else rng.choice([list, tuple])([text(), text()])
+        return [{text(): text()}, {text(), text()}, np.float32(0.5)][kind - 4]
+
+    def token():
+        kind = rng.randrange(4 if plain else 5)
+        if kind == 0:
+            return text()
+        if kind < 3:
+            return (list if kind == 1 else tuple)(text() for _ in range(rng.randrange(5)))
+        if kind == 3:
+            return {text(): value() for _ in range(rng.randrange(5))}
+        return {text() for _ in range(3)}
+
+    return [[token() for _ in range(rng.randrange(1, 6))] for _ in range(30)]
+
+
+@pytest.mark.parametrize("plain", [True, False])
+def test_core_reads_tokens_as_python_does(plain):
+    rng = random.Random(plain)
+    where, encoder, columns = WHERE, TokenEncoder(), {}
+    for _ in range(50):
+        X = random_tokens(rng, plain)
+        site_ptr, lengths, names, values = _flatten(X, where, "=")
+        unseen = encoder.transform(X, where)
+        known = [columns[name] for name in names if name in columns]
+        np.testing.assert_array_equal(unseen.indices, known)
+        rows = encoder.fit_transform(X, where)
+        wanted = [columns.setdefault(name, len(columns)) for name in names]
+        np.testing.assert_array_equal(rows.indices, wanted)
+        np.testing.assert_array_equal(rows.site_ptr, site_ptr)
+        np.testing.assert_array_equal(np.diff(rows.indptr), lengths)
+        if values is None:
+            assert rows.values is None
+        else:
+            np.testing.assert_array_equal(rows.values, values)
+    assert encoder.vocabulary.names() == list(columns)
+    again = pickle.loads(pickle.dumps(encoder.vocabulary))
+    assert again.names() == list(columns)
+
+
+@pytest.mark.parametrize(
+    "bad", [3, {"a": None}, {"a": float("nan")}, ["a", 1], {"a": ["b", 2]}, {"n": 10**400}]
+)
+def test_nothing_is_learned_from_examples_that_are_refused(bad):
+    encoder = TokenEncoder()
+    encoder.fit_transform([["known"]], Where("label"))
+    with pytest.raises((ValueError, OverflowError)):
+        encoder.fit_transform([[["new"] * 300, {"more": "names"}], ["x", bad]], Where("label"))
+    assert encoder.vocabulary.names() == ["known"]
+    rows = encoder.fit_transform([["new", "known"]], Where("label"))
+    assert rows.indices.tolist() == [1, 0]
+
+
+def test_a_table_that_has_grown_and_shrunk_finds_its_names():
+    names = [f"f{i}" for i in range(5000)]
+    vocabulary = Vocabulary(names[:2000])
+    assert vocabulary.read([[names, 3]], "=", learn=True) is None  # 3 is no token
+    assert len(vocabulary) == 2000
+    assert vocabulary.look_up(names).tolist() == [*range(2000), *[-1] * 3000]
+    kept = np.arange(2000) % 3 == 0
+    assert vocabulary.keep(kept).tolist() == [i // 3 if i % 3 == 0 else -1 for i in range(2000)]
+    assert vocabulary.names() == names[:2000:3]
+    with pytest.raises(ValueError, match="twice"):
+        Vocabulary(["a", "b", "a"])

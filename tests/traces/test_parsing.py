@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from structlearn import traces
-from structlearn.exceptions import CapabilityError, InfeasibleError
+from structlearn.exceptions import InfeasibleError
 from structlearn.structures import Arborescence, Constituency, Grammar
 
 from .replay import close, replay_fill, replay_follow
@@ -136,6 +136,29 @@ def test_chu_liu_edmonds_replays_to_argmax(single_root):
     assert cycles > 500
 
 
+def test_arcs_with_labels_replay_to_argmax():
+    rng = np.random.default_rng(4)
+    for _ in range(300):
+        n, R = int(rng.integers(1, 6)), int(rng.integers(1, 4))
+        arc = rng.normal(size=(n + 1, n + 1, R))
+        trace = traces.chu_liu_edmonds(arc)
+        replay_edmonds(trace, arc.max(axis=2))
+        heads, labels = Arborescence().argmax(arc=arc)
+        assert trace.answer == [heads.tolist(), labels.tolist()]
+        assert close(trace.value, Arborescence().score((heads, labels), arc=arc))
+        projective = Arborescence(projective=True)
+        trace = traces.eisner(arc=arc)
+        replay_fill(trace, {"arc": arc})
+        replay_follow(trace)
+        heads, labels = projective.argmax(arc=arc)
+        assert trace.answer == [heads.tolist(), labels.tolist()]
+        summed = traces.eisner(arc=arc, temperature=1.0)
+        assert close(summed.value, projective.log_partition(arc=arc))
+        np.testing.assert_allclose(
+            summed.about["marginals"]["arc"], projective.marginals(arc=arc)["arc"], atol=1e-9
+        )
+
+
 def test_offers_to_a_cycle_count_what_they_replace():
     """Words 1 and 2 hold each other (10 and 9); the root offers 5 and 1."""
     arc = np.array([[0.0, 5.0, 1.0], [0.0, 0.0, 9.0], [0.0, 10.0, 0.0]])
@@ -149,8 +172,8 @@ def test_offers_to_a_cycle_count_what_they_replace():
 
 
 def test_trees_that_cannot_be_traced_are_refused():
-    with pytest.raises(CapabilityError, match="without labels"):
-        traces.eisner(arc=np.zeros((3, 3, 2)))
+    with pytest.raises(ValueError, match="at least one label"):
+        traces.chu_liu_edmonds(np.zeros((3, 3, 0)))
     with pytest.raises(ValueError, match=r"\(n \+ 1, n \+ 1\)"):
         traces.chu_liu_edmonds(np.zeros((2, 3)))
     with pytest.raises(InfeasibleError):

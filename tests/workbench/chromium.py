@@ -131,9 +131,27 @@ class Page:
             f"{condition} did not come true; page: {self.run('document.body.innerText')[:500]}"
         )
 
+    def give_file(self, selector, path):
+        """Choose a file in a field."""
+        root = self.do("DOM.getDocument")["root"]["nodeId"]
+        node = self.do("DOM.querySelector", nodeId=root, selector=selector)["nodeId"]
+        self.do("DOM.setFileInputFiles", nodeId=node, files=[str(path)])
+
+    def unnamed(self):
+        """Return the roles of what can be focused and has no name for a screen reader."""
+        nodes = self.do("Accessibility.getFullAXTree")["nodes"]
+        found = []
+        for node in nodes:
+            can = {p["name"] for p in node.get("properties", []) if p["value"].get("value")}
+            named = node.get("name", {}).get("value", "").strip()
+            if "focusable" in can and not named and not node.get("ignored"):
+                found.append(node.get("role", {}).get("value"))
+        return [role for role in found if role != "RootWebArea"]
+
     def press(self, key):
         """Press a key."""
-        codes = {"End": 35, "Home": 36, "ArrowLeft": 37, "ArrowRight": 39, "Tab": 9, " ": 32}
+        codes = {"End": 35, "Home": 36, "ArrowLeft": 37, "ArrowUp": 38, "ArrowRight": 39,
+                 "Tab": 9, " ": 32}  # fmt: skip
         for kind in ("keyDown", "keyUp"):
             self.do("Input.dispatchKeyEvent", type=kind, key=key, code=key,
                     windowsVirtualKeyCode=codes[key])  # fmt: skip

@@ -35,6 +35,19 @@ FLIGHT = {
     "kind": "constituents", "grammar": GRAMMAR,
     "words": ["I", "book", "a", "flight", "from", "Boston"],
 }  # fmt: skip
+ATTACHED = (
+    "(S (NP (Pronoun I)) (VP (VP (Verb book) (NP (Det a) (Nominal (Noun flight)))) "
+    "(PP (Preposition from) (NP (ProperNoun Boston)))))"
+)
+POSTS = {
+    "nodes": ["post", "reply", "doubt", "proof", "thanks"], "labels": ["for", "against"],
+    "edges": [[0, 1], [2, 0], [2, 3], [2, 4]], "gold": [0, 0, 1, 1, 0],
+    "label": [[0.4, 0], [1, 0], [0, 1.1], [0, 1.1], [1.2, 0]], "edge": [[1, 0], [0.3, 1]],
+}  # fmt: skip
+RING = {
+    **POSTS, "nodes": ["A", "B", "C", "D"], "edges": [[0, 1], [1, 2], [2, 3], [3, 0]],
+    "gold": [0, 0, 0, 0], "label": [[0.5, 0], [0.3, 0], [0, 0.9], [0.2, 0]],
+}  # fmt: skip
 PICTURE = {
     "height": 3, "width": 3, "strength": 0.7, "gold": [0, 1, 0, 0, 1, 0, 0, 1, 0],
     "paint": [[-1, 0.8, -0.3], [0.2, 1.4, -1.2], [-0.7, -0.1, -0.9]],
@@ -55,8 +68,15 @@ EXAMPLES = [
     ("parse", JOHN),
     ("parse", {**JOHN, "augmented": True, "mode": "sum"}),
     ("parse", {**JOHN, "algorithm": "eisner"}),
+    ("parse", {**JOHN, "algorithm": "eisner", "mode": "sum"}),
     ("parse", FLIGHT),
     ("parse", {**FLIGHT, "mode": "sum"}),
+    ("parse", {**FLIGHT, "gold": ATTACHED, "augmented": True}),
+    ("messages", POSTS),
+    ("messages", {**POSTS, "augmented": True, "root": 3}),
+    ("messages", {**POSTS, "mode": "sum"}),
+    ("messages", RING),
+    ("messages", {**RING, "mode": "sum"}),
     ("image", PICTURE),
     ("image", {**PICTURE, "augmented": True}),
     ("image", {**PICTURE, "algorithm": "messages"}),
@@ -64,9 +84,11 @@ EXAMPLES = [
     ("image", {**PICTURE, "mode": "sum"}),
     ("learning", POINTS),
     ("learning", {**POINTS, "algorithm": "subgradient", "C": 2.0}),
+    ("learning", {**POINTS, "algorithm": "crf", "C": 2.0}),
     ("learning", {"topic": "planes"}),
     ("learning", {"topic": "family", "margin": 1, "temperature": 0.5, **FISH}),
     ("learning", {"topic": "dual", "passes": 5}),
     ("constraints", {**MONSTERS, "constraints": "at most 1 noun"}),
+    ("constraints", {**MONSTERS, "constraints": "forbid noun then verb", "mode": "sum"}),
     ("constraints", FISH),
 ]

@@ -4,7 +4,7 @@ import contextlib
 import io
 import itertools
 import json
-from types import SimpleNamespace
+import re
 
 import numpy as np
 import pytest
@@ -17,7 +17,18 @@ from structlearn.workbench.labs.constraints import read_constraint
 from structlearn.workbench.models import Models
 from structlearn.workbench.requests import Refused
 
-from .examples import EXAMPLES, FISH, FLIGHT, JOHN, MONSTERS, PICTURE, POINTS
+from .examples import (
+    ATTACHED,
+    EXAMPLES,
+    FISH,
+    FLIGHT,
+    JOHN,
+    MONSTERS,
+    PICTURE,
+    POINTS,
+    POSTS,
+    RING,
+)
 
 MODELS = Models()
 
@@ -101,6 +112,15 @@ def test_marginals_stand_beside_enumeration():
     np.testing.assert_allclose(found["marginals"], found["enumerated"], atol=1e-9)
     found = asked("image", {**PICTURE, "mode": "sum"})
     np.testing.assert_allclose(found["marginals"], found["enumerated"], atol=1e-9)
+    found = asked("messages", {**POSTS, "mode": "sum", "augmented": True})
+    np.testing.assert_allclose(found["marginals"], found["enumerated"], atol=1e-9)
+    loopy = asked("messages", {**RING, "mode": "sum"})
+    np.testing.assert_allclose(loopy["marginals"], loopy["enumerated"], atol=0.1)
+    assert np.abs(loopy["marginals"] - loopy["enumerated"]).max() > 1e-3  # and they are not exact
+    masked = {**MONSTERS, "constraints": "forbid noun then verb", "mode": "sum"}
+    found = asked("constraints", masked)
+    np.testing.assert_allclose(found["marginals"], found["enumerated"], atol=1e-9)
+    assert all("noun verb" not in " ".join(o["named"]) for o in found["outputs"])
     for row in asked("parse", {**FLIGHT, "mode": "sum"})["span_marginals"]:
         assert row["p"] == pytest.approx(row["enumerated"], abs=1e-9)
 
@@ -121,6 +141,61 @@ def test_trees_are_those_of_the_library():
     assert two["best"]["score"] >= two["runner_up"]["score"]
 
 
+def test_sums_over_trees_are_those_of_the_library():
+    arc = np.array(JOHN["arc"], float) / 10
+    values = {**JOHN, "arc": arc.tolist(), "mode": "sum"}
+    found = asked("parse", values)
+    # The determinant that the page shows, with what was taken out of it.
+    shown = next(s for s in found["steps"] if s["kind"] == "determinant")["formula"][1]
+    determinant, out, log_z = (
+        float(x) for x in re.fullmatch(r"= log ([\d.]+) \+ ([\d.]+) = ([\d.]+)", shown).groups()
+    )
+    assert np.log(determinant) + out == pytest.approx(
+        Arborescence().log_partition(arc=arc), abs=1e-3
+    )
+    assert log_z == pytest.approx(Arborescence().log_partition(arc=arc), abs=1e-3)
+    for m in range(1, 4):
+        step = found["steps"][2 + m]
+        (best,) = step["formula"][0].split(":  ")[1].split(",")[:1]
+        assert float(best.split()[-1]) == pytest.approx(found["marginals"][:, m].max(), abs=1e-3)
+    eisner = asked("parse", {**values, "algorithm": "eisner"})
+    shares = {tuple(s["arcs"][0]): s for s in eisner["steps"] if s["kind"] == "share"}
+    for (h, m), step in shares.items():
+        expected = eisner["marginals"][h][m]
+        assert float(step["formula"][-1].split(" = ")[-1]) == pytest.approx(expected, abs=1e-3)
+    assert len(shares) == 9
+
+
+def test_a_gold_tree_changes_the_parse_when_costs_are_added():
+    found = asked("parse", {**FLIGHT, "gold": ATTACHED})
+    assert found["best"]["named"] == found["gold"]["named"] == [ATTACHED]
+    assert found["gold"]["cost"] == 0
+    augmented = asked("parse", {**FLIGHT, "gold": ATTACHED, "augmented": True})
+    # Spans of the other tree that gold lacks: NP over "a flight from Boston", Nominal likewise.
+    assert augmented["best"]["cost"] == 2
+    assert augmented["best"]["score"] == found["runner_up"]["score"]
+    assert augmented["value"] == augmented["best"]["score"] + 2
+
+
+@pytest.mark.parametrize("root", range(5))
+def test_messages_on_a_tree_find_its_best_from_any_root(root):
+    for augmented in (False, True):
+        found = asked("messages", {**POSTS, "root": root, "augmented": augmented})
+        label, table = np.array(POSTS["label"], float), np.array(POSTS["edge"], float)
+        if augmented:
+            label = label + 1 - np.eye(2)[POSTS["gold"]]
+        scored = [
+            (sum(label[v, k] for v, k in enumerate(y))
+             + sum(table[y[u], y[v]] for u, v in POSTS["edges"]), y)
+            for y in itertools.product(range(2), repeat=5)
+        ]  # fmt: skip
+        (top, best), (_, second) = sorted(scored, reverse=True)[:2]
+        assert found["best"]["labels"] == found["found"]["labels"] == list(best)
+        assert found["runner_up"]["labels"] == list(second)
+        assert found["value"] == pytest.approx(top)
+        assert found["steps"][-1]["labels"] == list(best)
+
+
 def test_pictures_are_those_of_the_library():
     label = np.stack([np.zeros((3, 3)), np.array(PICTURE["paint"])], axis=-1)
     best = Grid().argmax(label=label, potts_right=0.7, potts_down=0.7)
@@ -138,6 +213,9 @@ def test_constraints_change_the_answer_at_a_price():
     # The first in the order of scores that keeps to it is the answer.
     assert found["steps"][-1]["path"] == found["best"]["labels"]
     assert [s["ok"] for s in found["steps"]] == [False] * (len(found["steps"]) - 1) + [True]
+    # The runner-up keeps to it too.
+    assert found["runner_up"]["named"].count("noun") <= 1
+    assert found["runner_up"]["score"] < found["best"]["score"]
     nothing = asked("constraints", {**FISH, "constraints": "require N at 1\nforbid N"})
     assert nothing["best"] is None
 
@@ -200,6 +278,15 @@ TOO_MUCH = [
     ("parse", {**FLIGHT, "grammar": "nonsense"}, "no rule"),
     ("parse", {**FLIGHT, "grammar": "x" * 5000}, "the limit is 4,000"),
     ("parse", {**FLIGHT, "words": ["you"]}, "no rule has the word"),
+    ("parse", {**FLIGHT, "gold": "(S (NP I)"}, "not closed"),
+    ("parse", {**FLIGHT, "gold": "(S (XP I))"}, "no symbol 'XP'"),
+    ("parse", {**FLIGHT, "gold": "(S you)"}, "words of the gold tree"),
+    ("parse", {**FLIGHT, "gold": "(S I book a flight from Boston)"}, "does not derive"),
+    ("messages", {**POSTS, "edges": [[0, 9]]}, "between two of the 5"),
+    ("messages", {**POSTS, "edges": [[0, 1], [1, 0]]}, "one edge at most"),
+    ("messages", {**POSTS, "edges": [[0, 1]] * 1000}, "at most 24"),
+    ("messages", {**POSTS, "label": [["-inf", 0]] * 5}, "finite"),
+    ("messages", {**POSTS, "root": 5}, "between 0 and 4"),
     ("image", {**PICTURE, "height": 1000}, "between 1 and 16"),
     ("image", {**PICTURE, "paint": [["-inf"] * 3] * 3}, "finite"),
     ("image", {"height": 16, "width": 16, "paint": [[0] * 16] * 16, "algorithm": "branching"},
@@ -227,52 +314,3 @@ def test_numbers_are_written_as_readers_write_them():
         "12.7", "−5", "0.333", "0", "−∞",
     ]  # fmt: skip
     assert added([9, 1.2, -5]) == "9 + 1.2 − 5"
-
-
-@pytest.mark.parametrize("model", ["demo tagger", "demo parser", "demo constituency"])
-def test_text_goes_through_models(model):
-    values = {"model": model, "text": "The old fish eat tasty bunnies."}
-    found = json.loads(json.dumps(plain(asked("text", values)), allow_nan=False))
-    assert found["words"] == ["The", "old", "fish", "eat", "tasty", "bunnies", "."]
-    learned = MODELS.get(model)
-    if model == "demo tagger":
-        assert found["tags"] == learned.predict([[(w,) for w in found["words"]]])[0]
-        part = [3, found["tags"][3]]
-    elif model == "demo parser":
-        assert len(found["arcs"]) == 7
-        part = found["arcs"][0][:2]
-    else:
-        assert found["spans"][0][:2] == [0, 7]
-        part = next(s for s in found["spans"] if s[1] - s[0] == 2)
-    other = asked("text", {**values, "forbidden": [part]})
-    shown = {"demo tagger": lambda o: list(enumerate(o["tags"])),
-             "demo parser": lambda o: [tuple(a[:2]) for a in o["arcs"]],
-             "demo constituency": lambda o: [tuple(s) for s in o["spans"]]}[model]  # fmt: skip
-    assert tuple(part) in shown(found)
-    assert tuple(part) not in shown(other)
-    assert other["price"] > 0
-
-
-def test_a_pipeline_has_a_step_for_each_sentence():
-    """As a model file of raw text is read: an object of that name that annotates a text."""
-
-    def word(number, form, upos, head, relation):
-        sure = {"upos": 0.9, "head": 0.8}
-        return SimpleNamespace(id=number, form=form, lemma=form.lower(), upos=upos, head=head,
-                               relation=relation, confidence=sure)  # fmt: skip
-
-    class Pipeline:
-        def __call__(self, text, confidence):
-            assert confidence
-            first = [word(1, "Fish", "NOUN", 2, "nsubj"), word(2, "sleep", "VERB", 0, "root")]
-            second = [word(1, "They", "PRON", 2, "nsubj"), word(2, "dream", "VERB", 0, "root")]
-            return SimpleNamespace(sentences=[SimpleNamespace(words=w) for w in (first, second)])
-
-    models = Models()
-    models._models["en.model"] = Pipeline()
-    values = {"text": "Fish sleep. They dream.", "model": "en.model"}
-    found = json.loads(json.dumps(plain(ask("text", values, models)), allow_nan=False))
-    assert len(found["steps"]) == 2
-    assert found["sentences"][1]["arcs"] == [[2, 1, "nsubj"], [0, 2, "root"]]
-    assert found["sentences"][0]["tags"] == ["NOUN", "VERB"]
-    assert found["sentences"][0]["arc_probabilities"] == [0.8, 0.8]

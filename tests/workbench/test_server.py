@@ -276,14 +276,14 @@ def test_models_come_from_the_command_line_or_an_upload(tmp_path):
     try:
         status, _, content = ask(made, "/api/text", {"text": "fish sleep", "model": "tags.model"})
         assert status == 200
-        assert json.loads(content)["tags"] == ["N", "V"]
+        assert json.loads(content)["steps"][0]["shown"]["tags"] == ["N", "V"]
         whole = (tmp_path / "tags.model").read_bytes()
         status, _, content = ask(made, "/api/upload?name=../../mine.model", whole)
         assert status == 200
         name = json.loads(content)["name"]
         assert name == "mine.model"
         status, _, content = ask(made, "/api/text", {"text": "dogs eat", "model": name})
-        assert json.loads(content)["tags"] == ["N", "V"]
+        assert json.loads(content)["steps"][0]["shown"]["tags"] == ["N", "V"]
         for damaged in (b"", b"rubbish" * 100, whole[: len(whole) // 2], whole[:-1] + b"\x00"):
             status, _, content = ask(made, "/api/upload?name=x", damaged)
             assert status == 422

@@ -17,11 +17,12 @@ LAYERS = (
     ("estimators", "fit, predict, score: the scikit-learn interface"),
     ("io", "models ↔ files"),
     ("tasks", "taggers, parsers: file → model → file"),
+    ("distributed", "shards → one problem: several machines"),
 )
 #: What stands beside the flow, and the layers that it touches.
 BESIDE = (
     ("native", "the C++ core, in the same folders", 1, 7),
-    ("metrics, plotting, drawing", "look at results; know no layer", 8, 10),
+    ("metrics, plotting, drawing", "look at results; know no layer", 8, 11),
 )
 
 

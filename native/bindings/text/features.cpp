@@ -193,9 +193,9 @@ Attribute read_attribute(nb::dict spec) {
   return a;
 }
 
-// The labels of words in a corpus: words by a column's strings, through functions.
-std::shared_ptr<Lexicon> make_lexicon(const Corpus& corpus, std::size_t column, nb::list functions,
-                                      std::size_t target, const std::string& unknown, bool types) {
+// Counts the labels of words in a corpus: words by a column's strings, through functions.
+void count_labels(const Corpus& corpus, std::size_t column, nb::list functions, std::size_t target,
+                  const std::string& unknown, bool types, Lexicon& lexicon, StringTable& names) {
   nb::dict spec;
   spec["kind"] = "string";
   spec["column"] = column;
@@ -213,27 +213,79 @@ std::shared_ptr<Lexicon> make_lexicon(const Corpus& corpus, std::size_t column, 
                                                 : hash_string(found[0]);
     hash.push_back(attribute.function && found.empty() ? 0 : h == 0 ? 1 : h);
   }
-  // Label names, and the number of the one that each label counts as.
-  StringTable names;
+  // The number of the name that each label counts as.
   std::vector<std::uint32_t> name_of;
   for (std::uint32_t k = 0; k < labels.strings.size(); ++k) {
     const std::string_view label = labels.strings[k];
     const ChunkLabel chunk = chunk_label(label);
     name_of.push_back(names.add(types && !chunk.type.empty() ? chunk.type : label));
   }
-  auto lexicon = std::make_shared<Lexicon>();
   for (std::size_t s = 0; s < corpus.sentences(); ++s) {
-    const std::size_t fold = fold_of(s, corpus.sentences(), Lexicon::kFolds);
+    const std::size_t fold = corpus.fold(s, Lexicon::kFolds);
     for (std::size_t t = corpus.sentence(s); t < corpus.sentence(s + 1); ++t) {
       const std::uint64_t word = hash[words.cell[t]];
       if (word != 0 && labels.strings[labels.cell[t]] != unknown) {
-        lexicon->count(word, name_of[labels.cell[t]], fold);
+        lexicon.count(word, name_of[labels.cell[t]], fold);
       }
     }
   }
-  std::vector<std::string> values;
-  for (std::uint32_t k = 0; k < names.size(); ++k) values.emplace_back(names[k]);
-  lexicon->finish(values);
+}
+
+std::vector<std::string> strings_of(const StringTable& table) {
+  std::vector<std::string> out;
+  for (std::uint32_t k = 0; k < table.size(); ++k) out.emplace_back(table[k]);
+  return out;
+}
+
+std::shared_ptr<Lexicon> make_lexicon(const Corpus& corpus, std::size_t column, nb::list functions,
+                                      std::size_t target, const std::string& unknown, bool types) {
+  auto lexicon = std::make_shared<Lexicon>();
+  StringTable names;
+  count_labels(corpus, column, functions, target, unknown, types, *lexicon, names);
+  lexicon->finish(strings_of(names));
+  return lexicon;
+}
+
+// The counts of a part of a corpus, and the names of its labels.
+nb::tuple count_lexicon(const Corpus& corpus, std::size_t column, nb::list functions,
+                        std::size_t target, const std::string& unknown, bool types) {
+  Lexicon lexicon;
+  StringTable names;
+  count_labels(corpus, column, functions, target, unknown, types, lexicon, names);
+  return nb::make_tuple(to_bytes(lexicon.counts()), strings_of(names));
+}
+
+using LexiconParts = std::vector<std::pair<nb::bytes, std::vector<std::string>>>;
+
+// Adds up the counts of parts of a corpus, in their order.
+void add_parts(const LexiconParts& parts, Lexicon& lexicon, StringTable& names) {
+  for (const auto& [counts, labels] : parts) {
+    const Bytes bytes(counts);
+    const auto rows = bytes.as<std::uint64_t>("counts");
+    std::vector<std::uint32_t> number;
+    for (const std::string& label : labels) number.push_back(names.add(label));
+    for (std::size_t i = 0; i + 3 < rows.size(); i += 4) {
+      if (rows[i] == 0 || rows[i + 1] >= number.size() || rows[i + 2] >= Lexicon::kFolds) {
+        throw std::invalid_argument("the counts of the lexicon do not fit together");
+      }
+      lexicon.count(rows[i], number[rows[i + 1]], rows[i + 2],
+                    static_cast<std::uint32_t>(rows[i + 3]));
+    }
+  }
+}
+
+nb::tuple add_lexicon_counts(const LexiconParts& parts) {
+  Lexicon lexicon;
+  StringTable names;
+  add_parts(parts, lexicon, names);
+  return nb::make_tuple(to_bytes(lexicon.counts()), strings_of(names));
+}
+
+std::shared_ptr<Lexicon> counted_lexicon(const LexiconParts& parts) {
+  auto lexicon = std::make_shared<Lexicon>();
+  StringTable names;
+  add_parts(parts, *lexicon, names);
+  lexicon->finish(strings_of(names));
   return lexicon;
 }
 
@@ -284,6 +336,10 @@ void bind_features(nb::module_& m) {
       });
   m.def("make_lexicon", &make_lexicon, nb::arg("corpus"), nb::arg("column"), nb::arg("functions"),
         nb::arg("target"), nb::arg("unknown"), nb::arg("types"));
+  m.def("count_lexicon", &count_lexicon, nb::arg("corpus"), nb::arg("column"), nb::arg("functions"),
+        nb::arg("target"), nb::arg("unknown"), nb::arg("types"));
+  m.def("add_lexicon_counts", &add_lexicon_counts, nb::arg("parts"));
+  m.def("counted_lexicon", &counted_lexicon, nb::arg("parts"));
 
   nb::class_<Extractor>(m, "Extractor")
       .def(

@@ -83,6 +83,15 @@ void bind_text(nb::module_& m) {
           nb::arg("sentences"))
       .def("set_line", &Corpus::set_line, nb::arg("lines"))
       .def(
+          "set_place",
+          [](Corpus& c, std::size_t first, std::size_t all) {
+            if (first > all || c.sentences() > all - first) {
+              throw std::invalid_argument("the larger corpus is smaller than its part");
+            }
+            c.set_place(first, all);
+          },
+          nb::arg("first"), nb::arg("all"))
+      .def(
           "to_iobes",
           [](Corpus& c, std::size_t column, const std::string& unknown) {
             check_column(c, column);

@@ -4,7 +4,6 @@
 #include <array>
 #include <cmath>
 #include <type_traits>
-#include <unordered_map>
 
 #include "numeric/kernels.hpp"
 
@@ -122,10 +121,9 @@ void site_features(const TreeFeatures& features, std::size_t block, std::size_t 
   block == kSplit ? features.split(i, k, j, keys) : span_features(features, block, i, j, keys);
 }
 
-std::vector<std::uint64_t> frequent_features(std::span<const TreeInput> sentences,
-                                             std::span<const Output> gold, std::size_t min_count) {
-  std::unordered_map<std::uint64_t, std::size_t> count;
-  std::vector<std::uint64_t> frequent, keys;
+FeatureIndex counted_features(std::span<const TreeInput> sentences, std::span<const Output> gold) {
+  FeatureIndex counted;
+  std::vector<std::uint64_t> keys;
   for (std::size_t e = 0; e < sentences.size(); ++e) {
     const TreeFeatures features(sentences[e].tokens);
     walk_tree_parts(
@@ -133,13 +131,11 @@ std::vector<std::uint64_t> frequent_features(std::span<const TreeInput> sentence
         [&](std::size_t block, std::size_t i, std::size_t k, std::size_t j, std::size_t) {
           keys.clear();
           site_features(features, block, i, k, j, keys);
-          for (const std::uint64_t key : keys) {
-            if (++count[key] == min_count) frequent.push_back(key);
-          }
+          for (const std::uint64_t key : keys) counted.add(key);
         },
         [](auto...) {}, [](auto...) {});
   }
-  return frequent;
+  return counted;
 }
 
 std::shared_ptr<const FeatureIndex> feature_rows(std::span<const std::uint64_t> keys) {

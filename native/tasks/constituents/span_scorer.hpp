@@ -28,10 +28,8 @@ struct TreeInput {
 void site_features(const TreeFeatures& features, std::size_t block, std::size_t i, std::size_t k,
                    std::size_t j, std::vector<std::uint64_t>& keys);
 
-// The keys of the features that the gold trees have at least `min_count` times, in the order in
-// which they come so often.
-std::vector<std::uint64_t> frequent_features(std::span<const TreeInput> sentences,
-                                             std::span<const Output> gold, std::size_t min_count);
+// The features that the gold trees have, with how often, in the order of first occurrence.
+FeatureIndex counted_features(std::span<const TreeInput> sentences, std::span<const Output> gold);
 
 // Key r has row r; no key is 0.
 std::shared_ptr<const FeatureIndex> feature_rows(std::span<const std::uint64_t> keys);

@@ -9,6 +9,7 @@
 #include "structures/trees/eisner.hpp"
 #include "structures/trees/matrix_tree.hpp"
 #include "structures/trees/projective_sums.hpp"
+#include "text/hash.hpp"
 
 namespace structlearn::parsing {
 namespace {
@@ -35,6 +36,12 @@ double magnitude(const Parts& parts, const PartScores& scores) {
   const double n = parts.n;
   return n * (largest(scores.arc, parts.arcs()) + largest(scores.grand, parts.grands())) +
          (3 * n + 2) * largest(scores.sibling, parts.siblings());
+}
+
+std::uint64_t hash_of(const std::vector<std::int32_t>& heads) {
+  std::uint64_t h = text::kHashA;
+  for (const std::int32_t head : heads) h = text::combine(h, static_cast<std::uint64_t>(head));
+  return h;
 }
 
 }  // namespace
@@ -173,6 +180,7 @@ Decoded Decoder::decode(const Parts& parts, const PartScores& scores,
   const double size = magnitude(parts, scores);
   double rate = kFirstRate;
   int stalled = 0;
+  seen_.clear();
   for (int iteration = 0; iteration < max_iterations_; ++iteration) {
     for (std::size_t a = 0; a < arcs; ++a) {
       tree_.at(parts.head[a], parts.word[a]) = scores.arc[a] * kShare + dual_up_[a] + dual_down_[a];
@@ -188,7 +196,9 @@ Decoded Decoder::decode(const Parts& parts, const PartScores& scores,
       dual += value_[h];
     }
     // A tree that was looked at before brings nothing new.
-    if (iteration == 0 || candidate_ != tried_) {
+    const std::uint64_t seen = hash_of(candidate_);
+    if (std::find(seen_.begin(), seen_.end(), seen) == seen_.end()) {
+      seen_.push_back(seen);
       tried_ = candidate_;
       search_.improve(parts, scores, candidate_);
       const double primal = parts.score(candidate_, scores);

@@ -65,6 +65,7 @@ class Decoder {
   std::vector<double> f_;
   std::vector<std::uint32_t> from_, trace_;
   std::vector<std::int32_t> candidate_, tried_;
+  std::vector<std::uint64_t> seen_;  // hashes of the trees that a search began at
 };
 
 }  // namespace structlearn::parsing

@@ -7,8 +7,9 @@
 namespace structlearn::parsing {
 
 LabelledTreebank::LabelledTreebank(const text::Corpus& corpus, const TagColumn& upos,
-                                   const TagColumn& xpos, const TagColumn& feats, bool lemmas)
-    : labels(relation_names(corpus)),
+                                   const TagColumn& xpos, const TagColumn& feats, bool lemmas,
+                                   std::vector<std::string> names)
+    : labels(names.empty() ? relation_names(corpus) : std::move(names)),
       trees(read_treebank(corpus, upos, xpos, feats, labels, lemmas)),
       sets(labels.size()) {
   for (std::size_t i = 0; i < trees.sentence.size(); ++i) {

@@ -20,9 +20,10 @@ struct LabelledTreebank {
   Treebank trees;
   LabelSets sets;
 
-  // Throws BadLine.
+  // `names`: the relations, where the corpus is a part of a larger one; otherwise those that it
+  // has. Throws BadLine.
   LabelledTreebank(const text::Corpus&, const TagColumn& upos, const TagColumn& xpos,
-                   const TagColumn& feats, bool lemmas);
+                   const TagColumn& feats, bool lemmas, std::vector<std::string> names = {});
 };
 
 class ParseExamples {

@@ -15,13 +15,19 @@ class LocalSearch {
   double improve(const Parts& parts, const PartScores& scores, std::vector<std::int32_t>& heads);
 
  private:
-  double gain(const Parts&, const PartScores&, std::vector<std::int32_t>& heads, int m,
-              std::uint32_t arc) const;
-  // What m adds to the modifiers of its head, were it one of them.
-  double attached(const Parts&, const PartScores&, const std::vector<std::int32_t>& heads,
-                  std::uint32_t arc) const;
+  // What the word of an arc adds to the modifiers of its head, were it one of them.
+  double attached(std::uint32_t arc) const;
+  // What the modifiers that a word has gain by another head of it.
+  double below(int m, std::uint32_t arc) const;
+  void mark(std::uint32_t arc, bool modifier);
 
+  const Parts* parts_ = nullptr;
+  PartScores scores_;
   std::vector<std::uint32_t> current_;  // arc of each word
+  // A bit for each modifier that a side lists, set where the tree has it: the neighbours of a
+  // modifier are found without a walk through those that it could have.
+  std::vector<std::uint32_t> first_word_;  // of 64 bits, by side
+  std::vector<std::uint64_t> chosen_;
 };
 
 // Whether no two arcs cross, the root at the left end.

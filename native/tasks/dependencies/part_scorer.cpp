@@ -7,15 +7,23 @@
 
 namespace structlearn::parsing {
 
+// Four sums and not one: else an addition waits for the one before it rather than for memory.
 template <class Real>
-double PartScorer<Real>::sum(std::uint32_t distance, std::uint32_t direction) const {
-  Real sum = 0, other = 0;
-  for (const std::uint64_t key : keys_.keys()) {
+void PartScorer<Real>::sum(const Scored& part, Keys keys) const {
+  Real sum[4] = {0, 0, 0, 0};
+  const auto add = [&](std::uint64_t key, Real* to) {
     const Real* line = table_.weight + table_.line(key);
-    sum += line[place(key, distance)];
-    other += line[place(key, direction)];
+    to[0] += line[place(key, part.places[0])];
+    if (part.places[0] != part.places[1]) to[1] += line[place(key, part.places[1])];
+  };
+  std::size_t i = 0;
+  for (; i + 2 <= keys.size(); i += 2) {
+    add(keys[i], sum);
+    add(keys[i + 1], sum + 2);
   }
-  return static_cast<double>(sum) + static_cast<double>(other);
+  if (i < keys.size()) add(keys[i], sum);
+  *part.out =
+      part.scale * (static_cast<double>(sum[0] + sum[2]) + static_cast<double>(sum[1] + sum[3]));
 }
 
 template <class Real>
@@ -28,46 +36,61 @@ void PartScorer<Real>::score(const Sentence& s, const Parts& parts, double scale
 }
 
 template <class Real>
-void PartScorer<Real>::arcs(const Sentence& s, const Parts& parts, double scale, double* out) {
-  const std::size_t width = groups_ * kLine;
-  std::fill_n(out, parts.arcs() * width, kMinusInfinity);
-  for (std::size_t a = 0; a < parts.arcs(); ++a, out += width) {
-    const int h = parts.head[a], m = parts.word[a];
-    keys_.clear();
-    arc_features(s, h, m, keys_);
-    const double unlabelled = sum(direction_distance(h, m), direction_place(m > h));
-    const LabelMask& mask = sets_.find(s, h, m);
-    std::uint32_t used = 0;  // groups with a label that is allowed
-    for (std::size_t g = 0; g < groups_; ++g) {
-      if (mask[g / 4] >> (16 * (g % 4)) & 0xFFFF) used |= 1u << g;
+void PartScorer<Real>::add_labels(const Labelled& part, Keys keys, double scale,
+                                  double* out) const {
+  const auto step = static_cast<std::size_t>(std::popcount(part.groups));
+  out += part.arc * groups_ * kLine;
+  std::size_t first = 0;
+  for (std::uint32_t left = part.groups; left != 0; left &= left - 1, ++first) {
+    const auto group = static_cast<std::size_t>(std::countr_zero(left));
+    Real row[kLine] = {};
+    for (std::size_t i = first; i < keys.size(); i += step) {
+      const Real* line = table_.weight + table_.line(keys[i]);
+      for (std::uint32_t k = 0; k < kLine; ++k) row[k] += line[k];
     }
-    rows_.assign(width, 0);
-    keys_.clear();
-    label_features(s, h, m, [&](std::uint64_t key) {
-      for (std::uint32_t left = used; left != 0; left &= left - 1) {
-        keys_(group_key(key, static_cast<std::uint32_t>(std::countr_zero(left))));
-      }
-    });
-    std::uint32_t left = used;
-    for (const std::uint64_t key : keys_.keys()) {
-      Real* row = rows_.data() + static_cast<std::size_t>(std::countr_zero(left)) * kLine;
-      const Real* line = table_.weight + table_.line(key);
-      for (std::uint32_t i = 0; i < kLine; ++i) row[i] += line[i];
-      left &= left - 1;
-      if (left == 0) left = used;
-    }
-    for (std::size_t w = 0; w < mask.size(); ++w) {
-      for (std::uint64_t bits = mask[w]; bits != 0; bits &= bits - 1) {
-        const std::size_t label = 64 * w + static_cast<std::size_t>(std::countr_zero(bits));
-        out[label] = scale * (unlabelled + static_cast<double>(rows_[label]));
-      }
+    std::uint64_t allowed = (*part.mask)[group / 4] >> (16 * (group % 4)) & 0xFFFF;
+    for (; allowed != 0; allowed &= allowed - 1) {
+      const auto k = static_cast<std::size_t>(std::countr_zero(allowed));
+      out[group * kLine + k] = scale * (unlabelled_[part.arc] + static_cast<double>(row[k]));
     }
   }
 }
 
 template <class Real>
+void PartScorer<Real>::arcs(const Sentence& s, const Parts& parts, double scale, double* out) {
+  std::fill_n(out, parts.arcs() * groups_ * kLine, kMinusInfinity);
+  unlabelled_.resize(parts.arcs());
+  const auto read = [&](const Scored& part, Keys keys) { sum(part, keys); };
+  for (std::size_t a = 0; a < parts.arcs(); ++a) {
+    const int h = parts.head[a], m = parts.word[a];
+    arc_features(s, h, m, parts_);
+    parts_.end({{direction_distance(h, m), direction_place(m > h)}, 1.0, &unlabelled_[a]}, read);
+  }
+  parts_.flush(read);
+  const auto read_labels = [&](const Labelled& part, Keys keys) {
+    add_labels(part, keys, scale, out);
+  };
+  for (std::size_t a = 0; a < parts.arcs(); ++a) {
+    const int h = parts.head[a], m = parts.word[a];
+    const LabelMask& mask = sets_.find(s, h, m);
+    std::uint32_t used = 0;
+    for (std::size_t g = 0; g < groups_; ++g) {
+      if (mask[g / 4] >> (16 * (g % 4)) & 0xFFFF) used |= 1u << g;
+    }
+    label_features(s, h, m, [&](std::uint64_t key) {
+      for (std::uint32_t left = used; left != 0; left &= left - 1) {
+        labelled_(group_key(key, static_cast<std::uint32_t>(std::countr_zero(left))));
+      }
+    });
+    labelled_.end({&mask, used, a}, read_labels);
+  }
+  labelled_.flush(read_labels);
+}
+
+template <class Real>
 void PartScorer<Real>::siblings(const Sentence& s, const Parts& parts, double scale, double* out) {
   std::fill_n(out, parts.siblings(), 0.0);  // a pair out of order is in no tree
+  const auto read = [&](const Scored& part, Keys keys) { sum(part, keys); };
   for (int h = 0; h <= parts.n; ++h) {
     for (int after = 0; after < 2; ++after) {
       const auto list = parts.side(h, after);
@@ -76,21 +99,24 @@ void PartScorer<Real>::siblings(const Sentence& s, const Parts& parts, double sc
         const int a = i == 0 ? h : parts.word[list[i - 1]];
         for (std::size_t j = i; j <= k; ++j) {
           const int b = j == k ? kNoToken : parts.word[list[j]];
-          keys_.clear();
-          sibling_features(s, h, a, b, keys_);
-          out[i * (k + 1) + j] =
-              scale * sum(sibling_class(h, a, b), direction_place(sibling_side(h, a, b)));
+          sibling_features(s, h, a, b, parts_);
+          parts_.end({{sibling_class(h, a, b), direction_place(sibling_side(h, a, b))},
+                      scale,
+                      out + i * (k + 1) + j},
+                     read);
         }
       }
       out += (k + 1) * (k + 1);
     }
   }
+  parts_.flush(read);
 }
 
 template <class Real>
 void PartScorer<Real>::grandparents(const Sentence& s, const Parts& parts, double scale,
                                     double* out) {
   std::fill_n(out, parts.grands(), 0.0);  // nor is a word that is its own grandparent
+  const auto read = [&](const Scored& part, Keys keys) { sum(part, keys); };
   for (int h = 0; h <= parts.n; ++h) {
     const auto at = static_cast<std::size_t>(h);
     const std::uint32_t ups = parts.ups(h);
@@ -101,18 +127,14 @@ void PartScorer<Real>::grandparents(const Sentence& s, const Parts& parts, doubl
       for (std::size_t j = 0; j < width; ++j) {
         const int m = parts.word[parts.down[first + j]];
         if (m == g) continue;
-        keys_.clear();
-        grandparent_features(s, g, h, m, keys_);
+        grandparent_features(s, g, h, m, parts_);
         const std::uint32_t c = grandparent_class(g, h, m);
-        Real sum = 0;
-        for (const std::uint64_t key : keys_.keys()) {
-          sum += table_.weight[table_.line(key) + place(key, c)];
-        }
-        out[u * width + j] = scale * static_cast<double>(sum);
+        parts_.end({{c, c}, scale, out + u * width + j}, read);
       }
     }
     out += ups * width;
   }
+  parts_.flush(read);
 }
 
 template class PartScorer<float>;

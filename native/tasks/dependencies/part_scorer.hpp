@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include "tasks/dependencies/features.hpp"
@@ -21,24 +22,41 @@ template <class Real>
 class PartScorer {
  public:
   PartScorer(Table<Real> table, const LabelSets& sets, std::size_t labels)
-      : table_(table), sets_(sets), groups_(label_width(labels) / kLine), keys_(table) {}
+      : table_(table),
+        sets_(sets),
+        groups_(label_width(labels) / kLine),
+        parts_(table),
+        labelled_(table) {}
 
   // `scale` times the scores of the arcs with each label (-inf where one is not allowed), of the
   // siblings and of the grandparents, one after another.
   void score(const Sentence&, const Parts&, double scale, double* out);
 
  private:
+  struct Scored {
+    std::uint32_t places[2];  // of the weights in a line; the same one twice: once
+    double scale;
+    double* out;
+  };
+  struct Labelled {
+    const LabelMask* mask;
+    std::uint32_t groups;  // a bit for each that has a label that is allowed
+    std::size_t arc;
+  };
+  using Keys = std::span<const std::uint64_t>;
+
   void arcs(const Sentence&, const Parts&, double scale, double* out);
   void siblings(const Sentence&, const Parts&, double scale, double* out);
   void grandparents(const Sentence&, const Parts&, double scale, double* out);
-  // The sum over the collected keys, each with and without its distance.
-  double sum(std::uint32_t distance, std::uint32_t direction) const;
+  void sum(const Scored&, Keys) const;
+  void add_labels(const Labelled&, Keys, double scale, double* out) const;
 
   Table<Real> table_;
   const LabelSets& sets_;
   std::size_t groups_;
-  KeyList<Real> keys_;
-  std::vector<Real> rows_;
+  KeyQueue<Real, Scored> parts_;
+  KeyQueue<Real, Labelled> labelled_;
+  std::vector<double> unlabelled_;
 };
 
 extern template class PartScorer<float>;

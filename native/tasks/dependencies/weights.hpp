@@ -52,25 +52,41 @@ inline std::uint64_t group_key(std::uint64_t key, std::uint32_t group) {
   return key + group * 0x9E3779B97F4A7C15ULL;
 }
 
-// Keys of one part, collected so that memory is asked for ahead of time.
-template <class Real>
-class KeyList {
+// Keys of several parts, collected so that memory is asked for long before it is read: a line takes
+// as long to come as the keys of some parts to make. Part is what the reader needs to know of one.
+template <class Real, class Part>
+class KeyQueue {
  public:
-  explicit KeyList(Table<Real> table) : table_(table), key_(new std::uint64_t[kMost]) {}
-  void clear() { size_ = 0; }
+  explicit KeyQueue(Table<Real> table) : table_(table), key_(new std::uint64_t[kEnough + kMost]) {}
   void operator()(std::uint64_t key) {
     table_.prefetch(key);
     key_[size_++] = key;
   }
-  std::span<const std::uint64_t> keys() const { return {key_.get(), size_}; }
+  // Ends a part. Once there are enough, calls read(part, keys) for each.
+  template <class Read>
+  void end(const Part& part, Read&& read) {
+    part_[parts_] = part;
+    end_[parts_++] = size_;
+    if (size_ >= kEnough || parts_ == kParts) flush(read);
+  }
+  template <class Read>
+  void flush(Read&& read) {
+    std::size_t begin = 0;
+    for (std::size_t p = 0; p < parts_; begin = end_[p++]) {
+      read(part_[p], std::span<const std::uint64_t>(key_.get() + begin, end_[p] - begin));
+    }
+    size_ = parts_ = 0;
+  }
 
  private:
-  // No part has more: some hundred templates, one key for each kind of tag between two words, and a
-  // key a group of labels.
-  static constexpr std::size_t kMost = 8192;
+  // No part has more than kMost: some hundred templates, one key for each kind of tag between two
+  // words, and a key a group of labels.
+  static constexpr std::size_t kMost = 8192, kEnough = 256, kParts = 64;
   Table<Real> table_;
   std::unique_ptr<std::uint64_t[]> key_;  // not set to 0: a scorer is made for each sentence
-  std::size_t size_ = 0;
+  std::size_t size_ = 0, parts_ = 0;
+  std::size_t end_[kParts];
+  Part part_[kParts];
 };
 
 }  // namespace structlearn::parsing

@@ -132,6 +132,8 @@ class SegmentVocabulary {
  public:
   // Counts the features of a corpus' own segments: `starts` has a token's 1 where one begins.
   void add(SegmentExtractor&, const Corpus&, const std::vector<std::uint8_t>& starts);
+  // Counts a feature of another part of the corpus.
+  void add(std::uint64_t key, std::uint32_t times) { index_.add(key, times); }
   // Ends the counting: features seen less often go.
   void keep(std::size_t min_count);
   // Rows of all possible segments.

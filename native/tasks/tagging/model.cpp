@@ -12,6 +12,18 @@ TaggerModel::TaggerModel(std::shared_ptr<const FeatureSet> features, TaggerWeigh
   if (K == 0) throw std::invalid_argument("a model without labels");
   weights_.state.check(K);
   weights_.pair.check(K * K);
+  if (weights_.candidates > 0) {
+    if (weights_.candidates > std::min<std::size_t>(K, 255) || K > 65535) {
+      throw std::invalid_argument("the number of candidates");
+    }
+    if (features_->has_transitions() || weights_.windows.size() != weights_.order ||
+        !weights_.transition.empty() || weights_.start.size() != K || weights_.end.size() != K) {
+      throw std::invalid_argument("the scores of a model with candidates");
+    }
+    weights_.first.check(K);
+    for (const WeightTable& table : weights_.windows) table.check(K);
+    return;
+  }
   std::size_t size = K;
   for (const auto& table : weights_.transition) {
     size *= K;
@@ -32,6 +44,11 @@ void TaggerModel::score(Extractor& extractor, std::size_t sentence, Scratch& scr
   const Corpus& corpus = extractor.corpus();
   const std::size_t L = corpus.sentence(sentence + 1) - corpus.sentence(sentence);
   scratch.theta.assign(L * K, 0.0);
+  if (weights_.candidates > 0) {
+    extractor.keys(sentence, false, scratch.keys);
+    add_scores(weights_.first, scratch.keys, scratch.slots, K, scratch.theta.data());
+    return;
+  }
   scratch.scorer.add(plan_, weights_.state, extractor, corpus, sentence, K, scratch.theta.data());
   if (!plan_.all_planned) {
     extractor.keys(sentence, false, scratch.keys, plan_.planned);
@@ -58,7 +75,63 @@ void TaggerModel::clamp(std::span<const std::int32_t> known, std::span<const std
   }
 }
 
-Arranged TaggerModel::arrange(std::size_t L, const Scratch& scratch) const {
+Arranged TaggerModel::arrange_candidates(std::size_t L, Scratch& scratch) const {
+  const std::size_t K = weights_.labels, B = weights_.candidates, order = weights_.order;
+  Arranged found;
+  auto& [layout, scores] = found;
+  layout = candidate_layout(L, B, order);
+  scratch.candidates.resize(L * B);
+  scratch.of_candidates.resize(layout.parts);
+  double* theta = scratch.of_candidates.data();
+  for (std::size_t b = 0; b < kMaxBlocks; ++b) {
+    if (layout.block[b].present) scores.block[b] = theta + layout.block[b].offset;
+  }
+  find_words(weights_.state, scratch.keys, scratch.slots);
+  CandidateSlots slots(K, B);
+  std::vector<double> sum(B + 1);
+  std::size_t j = 0;
+  for (std::size_t t = 0; t < L; ++t) {
+    Candidate* const c = scratch.candidates.data() + t * B;
+    const double* first = scratch.theta.data() + t * K;
+    best_labels(first, K, B, -1, c);
+    const std::uint8_t* slot = slots.set(c);
+    const std::span<const Candidate> candidates(c, B);
+    std::fill(sum.begin(), sum.end(), 0.0);
+    for (; j < scratch.keys.end[t]; ++j) {
+      const std::uint64_t word = scratch.slots.words[j];
+      const double x = scratch.keys.value.empty() ? 1.0 : scratch.keys.value[j];
+      if (word != 0) weights_.state.add_at(word, x, candidates, slot, sum.data());
+    }
+    for (std::size_t b = 0; b < B; ++b) {
+      // What was ruled out stays so.
+      theta[t * B + b] = first[c[b]] == kMinusInfinity ? kMinusInfinity : sum[b];
+      if (t == 0) theta[layout.block[Chain::kStart].offset + b] = weights_.start[c[b]];
+      if (t + 1 == L) theta[layout.block[Chain::kEnd].offset + b] = weights_.end[c[b]];
+    }
+    for (std::size_t m = 1; m <= std::min(order, t); ++m) {
+      const Block& at = layout.block[Chain::transition(m)];
+      double* out = theta + at.offset + (t - m) * at.outcomes;
+      const WeightTable& table = weights_.windows[m - 1];
+      for_histories(c, B, K, m, [&](std::uint64_t history, std::size_t h) {
+        std::fill(sum.begin(), sum.end(), 0.0);
+        const std::uint64_t word = table.slots.empty() ? 0 : table.find(history + 1);
+        if (word != 0) table.add_at(word, 1.0, candidates, slot, sum.data());
+        std::copy(sum.begin(), sum.end() - 1, out + h * B);
+      });
+    }
+  }
+  return found;
+}
+
+void TaggerModel::name(const Scratch& scratch, Output& y) const {
+  const std::size_t B = weights_.candidates;
+  for (std::size_t t = 0; t < y.size() && B > 0; ++t) {
+    y[t] = scratch.candidates[t * B + static_cast<std::size_t>(y[t])];
+  }
+}
+
+Arranged TaggerModel::arrange(std::size_t L, Scratch& scratch) const {
+  if (weights_.candidates > 0) return arrange_candidates(L, scratch);
   const std::size_t K = weights_.labels;
   Arranged found;
   auto& [layout, scores] = found;
@@ -87,7 +160,9 @@ Arranged TaggerModel::arrange(std::size_t L, const Scratch& scratch) const {
 
 double TaggerModel::argmax(std::size_t L, Scratch& scratch, Output& y) const {
   const auto [layout, scores] = arrange(L, scratch);
-  return chain_.argmax(layout, scores, y, scratch.workspace);
+  const double value = chain_.argmax(layout, scores, y, scratch.workspace);
+  name(scratch, y);
+  return value;
 }
 
 double TaggerModel::marginals(std::size_t L, Scratch& scratch, double temperature,
@@ -101,21 +176,33 @@ double TaggerModel::marginals(std::size_t L, Scratch& scratch, double temperatur
     }
   }
   const double value = chain_.infer(layout, scores, temperature, out, scratch.workspace);
-  std::copy(scratch.marginals.begin(),
-            scratch.marginals.begin() + static_cast<std::ptrdiff_t>(L * weights_.labels), p);
+  const std::size_t K = weights_.labels, B = weights_.candidates;
+  if (B == 0) {
+    std::copy(scratch.marginals.begin(),
+              scratch.marginals.begin() + static_cast<std::ptrdiff_t>(L * K), p);
+    return value;
+  }
+  std::fill(p, p + L * K, 0.0);
+  for (std::size_t i = 0; i < L * B; ++i) {
+    p[i / B * K + scratch.candidates[i]] = scratch.marginals[i];
+  }
   return value;
 }
 
 std::vector<std::pair<double, Output>> TaggerModel::kbest(std::size_t L, Scratch& scratch,
                                                           std::size_t n) const {
   const auto [layout, scores] = arrange(L, scratch);
-  return chain_.kbest(layout, scores, n, scratch.workspace);
+  auto found = chain_.kbest(layout, scores, n, scratch.workspace);
+  for (auto& [score, y] : found) name(scratch, y);
+  return found;
 }
 
 std::vector<Output> TaggerModel::sample(std::size_t L, Scratch& scratch, double temperature,
                                         std::size_t n, std::uint64_t seed) const {
   const auto [layout, scores] = arrange(L, scratch);
-  return chain_.sample(layout, scores, temperature, n, seed, scratch.workspace);
+  auto found = chain_.sample(layout, scores, temperature, n, seed, scratch.workspace);
+  for (Output& y : found) name(scratch, y);
+  return found;
 }
 
 double TaggerModel::entropy(std::size_t L, Scratch& scratch, double temperature) const {
@@ -128,6 +215,17 @@ void TaggerModel::weights_of(std::uint64_t key, bool pair, double* out) const {
   const std::size_t K = weights_.labels, outcomes = pair ? K * K : K;
   const std::uint64_t word = table.slots.empty() ? 0 : table.find(key);
   if (word != 0) table.add(word, 1.0, outcomes, out);
+}
+
+std::pair<const WeightTable*, std::size_t> TaggerModel::table(std::string_view name) const {
+  const std::size_t K = weights_.labels;
+  if (name == "state") return {&weights_.state, K};
+  if (name == "pair") return {&weights_.pair, K * K};
+  if (name == "first") return {&weights_.first, K};
+  for (std::size_t m = 1; m <= weights_.windows.size(); ++m) {
+    if (name == "transition" + std::to_string(m)) return {&weights_.windows[m - 1], K};
+  }
+  throw std::invalid_argument("there is no table " + std::string(name));
 }
 
 }  // namespace structlearn::text

@@ -6,9 +6,11 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "structures/chains/chain.hpp"
+#include "tasks/tagging/candidate_scorer.hpp"
 #include "tasks/tagging/token_scorer.hpp"
 #include "tasks/tagging/weight_table.hpp"
 #include "text/features.hpp"
@@ -22,6 +24,11 @@ struct TaggerWeights {
   // Scores of label windows, masks in them: start, end, transitions of order 1, 2, ...
   std::vector<double> start, end;
   std::vector<std::vector<double>> transition;
+  // Labels that are considered at each token, 0: all. `first` scores all labels and chooses them;
+  // the scores of label windows are then tables by order, whose keys are histories plus one.
+  std::size_t candidates = 0;
+  WeightTable first;
+  std::vector<WeightTable> windows;
 };
 
 // What labelling one sentence needs besides the model; one a thread.
@@ -31,6 +38,8 @@ struct Scratch {
   SlotScratch slots;
   TokenScorer scorer;
   std::vector<double> theta, pairs, marginals;
+  std::vector<Candidate> candidates;  // of each token, where a model has them
+  std::vector<double> of_candidates;  // the scores of their chain
 };
 
 // The scores of a sentence, as its structure reads them.
@@ -49,6 +58,7 @@ class TaggerModel {
   std::size_t labels() const { return weights_.labels; }
 
   // Scores of the labels of a sentence into scratch.theta (L, K), of pairs into scratch.pairs.
+  // Where a model has candidates these are the scores that choose them.
   void score(Extractor&, std::size_t sentence, Scratch&) const;
 
   // The questions of a Chain about the scores in the scratch.
@@ -64,9 +74,14 @@ class TaggerModel {
 
   // Weights of a feature for all labels, added to out (K); or of one of label pairs (K²).
   void weights_of(std::uint64_t key, bool pair, double* out) const;
+  // A table by its name in files: state, pair, first, transition1, ...; and its outcomes.
+  std::pair<const WeightTable*, std::size_t> table(std::string_view name) const;
 
  private:
-  Arranged arrange(std::size_t L, const Scratch&) const;
+  Arranged arrange(std::size_t L, Scratch&) const;
+  Arranged arrange_candidates(std::size_t L, Scratch&) const;
+  // From numbers of candidates to labels.
+  void name(const Scratch&, Output& y) const;
 
   std::shared_ptr<const FeatureSet> features_;
   TaggerWeights weights_;

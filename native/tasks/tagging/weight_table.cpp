@@ -18,18 +18,23 @@ float as_float(std::uint32_t bits) {
 
 }  // namespace
 
-// First the slots of all keys are found, which asks for the weights ahead of time; then they are
-// added, whole rows as vectors and last.
-void add_scores(const WeightTable& table, const Keys& keys, SlotScratch& scratch,
-                std::size_t outcomes, double* out) {
-  if (table.slots.empty()) return;
+void find_words(const WeightTable& table, const Keys& keys, SlotScratch& scratch) {
   const std::size_t n = keys.key.size();
-  scratch.words.resize(n);
+  scratch.words.assign(n, 0);
+  if (table.slots.empty()) return;
   for (std::size_t j = 0; j < n; ++j) {
     if (j + kAhead < n) table.prefetch(keys.key[j + kAhead]);
     scratch.words[j] = table.find(keys.key[j]);
     table.prefetch_weights(scratch.words[j]);
   }
+}
+
+// First the slots of all keys are found, which asks for the weights ahead of time; then they are
+// added, whole rows as vectors and last.
+void add_scores(const WeightTable& table, const Keys& keys, SlotScratch& scratch,
+                std::size_t outcomes, double* out) {
+  if (table.slots.empty()) return;
+  find_words(table, keys, scratch);
   std::size_t j = 0;
   for (std::size_t t = 0; t < keys.end.size(); ++t, out += outcomes) {
     scratch.rows.clear();

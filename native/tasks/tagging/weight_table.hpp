@@ -87,12 +87,39 @@ struct WeightTable {
       }
     }
   }
+  // The same for a few labels: `slot` says which of them a label is, `width` for one that is none
+  // of them, and `out` has room for one more than `width`.
+  void add_at(std::uint64_t word, double x, std::span<const std::uint16_t> candidates,
+              const std::uint8_t* slot, double* out) const {
+    const std::uint32_t low = slot::low(word);
+    switch (slot::kind(word)) {
+      case slot::kSingle:
+        out[slot[slot::label(word)]] += x * static_cast<double>(std::bit_cast<float>(low));
+        break;
+      case slot::kRow: {
+        const float* row = weight.data() + low;
+        for (std::size_t b = 0; b < candidates.size(); ++b) {
+          out[b] += x * static_cast<double>(row[candidates[b]]);
+        }
+        break;
+      }
+      default: {
+        const std::uint32_t end = low + slot::label(word);
+        for (std::uint32_t q = low; q < end; ++q) {
+          out[slot[outcome[q]]] += x * static_cast<double>(weight[q]);
+        }
+      }
+    }
+  }
 };
 
 struct SlotScratch {
   std::vector<std::uint64_t> words;  // of the slots of the keys
   std::vector<const float*> rows;
 };
+
+// Finds the slots of the keys, and asks for their weights ahead of time.
+void find_words(const WeightTable&, const Keys& keys, SlotScratch&);
 
 // Adds the weights of the keys to rows of `outcomes` scores, a row for each end of keys.
 void add_scores(const WeightTable&, const Keys& keys, SlotScratch&, std::size_t outcomes,

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from .shared import make_task, output_of, refuse, show_inside, show_scores
+from .shared import fit_task, make_task, output_of, refuse, show_inside, show_scores
 
 TYPE_CHECKING = False  # importing typing costs more than parsing a sentence
 if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import Any
 
-__all__ = ["evaluate", "inspect", "predict", "train"]
+__all__ = ["evaluate", "inspect", "label_options", "predict", "train"]
 
 
 def train(o: Any) -> Callable[[], None]:
@@ -17,18 +17,20 @@ def train(o: Any) -> Callable[[], None]:
     from ..tasks.constituents.parser import ConstituencyParser
 
     parser = make_task(ConstituencyParser, o)
-    parser.fit(o.train, dev=o.dev)
+    fit_task(parser, o)
     return lambda: parser.save(o.model)
 
 
 def predict(parser: Any, o: Any, progress: Any) -> int:
     """Write the trees of a file, each on a line."""
-    refuse("a constituency parser", o, "nbest", "confidence", "marginals", "known", "header")
-    gold_tags = o.gold_tags or None
-    parser.label_file(
-        o.input, output_of(o), format=o.format, gold_tags=gold_tags, progress=progress
-    )
+    parser.label_file(o.input, output_of(o), **label_options(o), progress=progress)
     return 0
+
+
+def label_options(o: Any) -> dict[str, Any]:
+    """Return the options of ``label_file`` that the command line has."""
+    refuse("a constituency parser", o, "nbest", "confidence", "marginals", "known", "header")
+    return {"format": o.format, "gold_tags": o.gold_tags or None}
 
 
 def evaluate(parser: Any, o: Any) -> int:

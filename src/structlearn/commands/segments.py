@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from .shared import make_task, show_inside, source_of
-from .tagger import _tokens, evaluate, predict
+from .shared import fit_task, make_task, show_inside
+from .tagger import _tokens, evaluate, label_options, predict
 
 TYPE_CHECKING = False  # importing typing costs more than labelling a sentence
 if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import Any
 
-__all__ = ["evaluate", "inspect", "predict", "train"]
+__all__ = ["evaluate", "inspect", "label_options", "predict", "train"]
 
 
 def train(o: Any) -> Callable[[], None]:
@@ -18,7 +18,7 @@ def train(o: Any) -> Callable[[], None]:
     from ..tasks.segments.tagger import SegmentTagger
 
     tagger = make_task(SegmentTagger, o)
-    tagger.fit(source_of(o, o.train), dev=source_of(o, o.dev), format=o.format)
+    fit_task(tagger, o, format=o.format)
     return lambda: tagger.save(o.model)
 
 

@@ -11,6 +11,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "check_output",
+    "fit_task",
     "make_task",
     "output_of",
     "refuse",
@@ -36,6 +37,33 @@ def make_task(kind: Any, o: Any, **more: Any) -> Any:
     return kind(**{**options, "n_jobs": o.threads, "verbose": 0 if o.quiet else 1, **more})
 
 
+def fit_task(task: Any, o: Any, **more: Any) -> None:
+    """Fit a task to the training file, on a cluster if one was named.
+
+    Parameters
+    ----------
+    task : object
+    o : argparse.Namespace
+    **more
+        Options of ``fit`` that were given.
+    """
+    more = {name: value for name, value in more.items() if value is not None}
+    if o.cluster is None:
+        if o.workers is not None or o.shard_size is not None:
+            raise ValueError("--workers and --shard-size go with --cluster")
+        task.fit(source_of(o, o.train), dev=source_of(o, o.dev), **more)
+        return
+    from ..distributed import fit
+
+    wrong = set(more) - {"format"} or ({"header"} if getattr(o, "header", False) else set())
+    if wrong:
+        raise ValueError(f"--{wrong.pop()} cannot be combined with --cluster")
+    task.n_jobs = 1
+    size = None if o.shard_size is None else int(o.shard_size * 2**20)
+    options = {"workers": o.workers, "threads": o.threads, "shard_size": size}
+    fit(task, o.train, dev=o.dev, cluster=o.cluster, **options, **more)
+
+
 def output_of(o: Any) -> Any:
     """Return the destination of the result: a file name, or standard output."""
     return sys.stdout.buffer if o.output in (None, "-") else o.output
@@ -43,7 +71,7 @@ def output_of(o: Any) -> Any:
 
 def source_of(o: Any, path: str | None) -> Any:
     """Return a file of labelled sentences, read already if its first line is to be skipped."""
-    if path is None or not o.header:
+    if path is None or not getattr(o, "header", False):
         return path
     from ..text.sources import read_labelled
 

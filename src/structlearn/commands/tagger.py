@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import sys
 
-from .shared import make_task, output_of, show_inside, show_scores, source_of
+from .shared import fit_task, make_task, output_of, show_inside, show_scores
 
 TYPE_CHECKING = False  # importing typing costs more than labelling a sentence
 if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import Any
 
-__all__ = ["evaluate", "inspect", "predict", "train"]
+__all__ = ["evaluate", "inspect", "label_options", "predict", "train"]
 
 
 def train(o: Any) -> Callable[[], None]:
@@ -25,9 +25,11 @@ def train(o: Any) -> Callable[[], None]:
     if o.stream:
         if o.dev or start:
             raise ValueError("--stream cannot be combined with --dev or --start")
+        if o.cluster:
+            raise ValueError("--stream reads one file on one machine: without --cluster")
         tagger.fit_stream(o.train, format=o.format)
     else:
-        tagger.fit(source_of(o, o.train), dev=source_of(o, o.dev), start=start, format=o.format)
+        fit_task(tagger, o, start=start, format=o.format)
     return lambda: tagger.save(o.model, o.precision)
 
 
@@ -41,16 +43,17 @@ def predict(tagger: Any, o: Any, progress: Any) -> int:
     tagger.label_file(
         o.input,
         output_of(o),
-        format=o.format,
-        nbest=o.nbest,
-        confidence=o.confidence,
-        marginals=o.marginals,
-        known=o.known,
-        header=o.header,
+        **label_options(o),
         progress=progress,
         notice=lambda text: print(f"structlearn: {text}", file=sys.stderr),
     )
     return 0
+
+
+def label_options(o: Any) -> dict[str, Any]:
+    """Return the options of ``label_file`` that the command line has."""
+    names = ("format", "nbest", "confidence", "marginals", "known", "header")
+    return {name: getattr(o, name) for name in names}
 
 
 def evaluate(tagger: Any, o: Any) -> int:

@@ -264,6 +264,7 @@ def learn(
         start = random_start(problem, generator(parameters.random_state), average=average)
     shown = (type(parameters).__name__, int(settings.max_iter))
     progress = Progress(parameters.verbose, parameters.callbacks, *shown)
+    progress.describe = problem.progress
     if checkpoint is not None:
         checkpoint.attach(progress)
     from threadpoolctl import threadpool_limits

@@ -378,7 +378,9 @@ class StructuredModel(Calibrated):
         history = [*self.history_, *training.history] if continued else training.history
         before = getattr(self, "class_count_", None) if continued else None
         self._hold(prepared, training.weights, history, training.objective, training.gap)
-        self.class_count_ = count_classes(prepared.problem.gold, len(self.classes_), before)
+        gold = prepared.problem.gold
+        if gold is not None:
+            self.class_count_ = count_classes(gold, len(self.classes_), before)
         self.solver_ = training.solver
         self.approximate_ = APPROXIMATE[prepared.problem.likelihood]
         solver = SOLVERS.get(training.solver)
@@ -386,7 +388,7 @@ class StructuredModel(Calibrated):
             self._online = training.state
         if training.key:
             self._kept = Kept(training.solver, training.key, training.state)
-        if training.rounds:
+        if training.rounds and not prepared.problem.sharded:
             of = prepared.problem if training.filled is None else training.filled
             self.rounds_ = read_rounds(of, training, self._name)
         if training.interrupted:
@@ -450,13 +452,14 @@ class StructuredModel(Calibrated):
         *,
         classes: Any = None,
         before: Before | None = None,
+        known: Frame | None = None,
     ) -> Prepared:
         structure = kind_of_structure(self.structure)
         X, y = reread(X), reread(y)
         X, columns = self._read_columns(X, structure, None if before is None else self._columns)
         if self._is_multiclass:
             y = read_labels(self, y)
-        prepared = prepare(self, X, y, sample_weight, classes=classes, before=before)
+        prepared = prepare(self, X, y, sample_weight, classes=classes, before=before, known=known)
         prepared.columns = columns
         return prepared
 

@@ -102,6 +102,7 @@ def prepare(
     *,
     classes: Any = None,
     before: Before | None = None,
+    known: Frame | None = None,
 ) -> Prepared:
     """Read X and y as the estimator's parameters say, and set the problem up.
 
@@ -113,13 +114,18 @@ def prepare(
         The labels, where they are known beforehand; otherwise those of y.
     before : Before or None
         What an earlier call learned, to be extended: its vocabulary and its weights stay.
+    known : Frame or None
+        What all shards have in common, where X and y are one of them. Its layout may be None:
+        the prepared one is then that of this shard.
     """
     structure = make_structure(options.structure, X, y)
-    if before is not None:
+    if known is not None:
+        structure, encoder, classes = known.structure, known.encoder, known.classes
+    elif before is not None:
         encoder = copy.deepcopy(before.encoder)  # a failure must not leave half a vocabulary
     else:
         encoder = make_encoder(options, structure)
-    examples = encoder.fit_transform(X)
+    examples = encoder.fit_transform(X) if known is None else encoder.transform(X)
     if classes is None and structure.has_labels:
         classes = find_classes(structure, y)
         if before is not None:
@@ -131,14 +137,18 @@ def prepare(
             classes = before.classes  # a model read from a file has its own order
     if classes is None:
         classes = np.empty(0, dtype=np.int64)
-    structure = constrain(structure, options, classes)
+    if known is None:
+        structure = constrain(structure, options, classes)
     gold = read_outputs(structure, y, classes, label_sites(structure, examples))
     weights = check_sample_weight(sample_weight, examples.n)
     by_class = class_weights(options.class_weight, classes, gold)
     if by_class is not None:
         weights = by_class if weights is None else weights * by_class
     refuse_no_weight(weights)
-    layout, known_parts = _make_layout(options, structure, examples, gold, classes)
+    if known is None or known.layout is None:
+        layout, known_parts = _make_layout(options, structure, examples, gold, classes)
+    else:
+        layout, known_parts = known.layout, None
     if before is not None:
         layout = before.layout.grown(layout)
     cone = make_cone(options, structure, examples, layout, len(classes))

@@ -9,7 +9,6 @@ list, set or dictionary goes one level down (``parts=a``, ``parts=b``).
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from itertools import chain
 from numbers import Real
 from typing import Any
 
@@ -49,9 +48,8 @@ class TokenEncoder:
 
     def fit_transform(self, examples: list[Any], where: Where) -> FeatureRows:
         """Learn the vocabulary (further names where one exists) and return the rows."""
-        site_ptr, lengths, names, values = _flatten(examples, where, self.separator)
         known = len(self.vocabulary)
-        ids = self.vocabulary.learn(names, int(lengths.sum()))
+        site_ptr, lengths, ids, values = self._read(examples, where, learn=True)
         if self.min_count > 1:
             counts = np.bincount(ids, minlength=len(self.vocabulary))
             kept = counts >= self.min_count
@@ -61,9 +59,16 @@ class TokenEncoder:
 
     def transform(self, examples: list[Any], where: Where) -> FeatureRows:
         """Return the rows; names that were never learned are left out."""
-        site_ptr, lengths, names, values = _flatten(examples, where, self.separator)
-        ids = self.vocabulary.look_up(names, int(lengths.sum()))
-        return self._rows(site_ptr, lengths, ids, values)
+        return self._rows(*self._read(examples, where, learn=False))
+
+    def _read(self, examples: list[Any], where: Where, *, learn: bool) -> Any:
+        """Return (site_ptr, number of features per token, all columns, all values (None: ones))."""
+        found = self.vocabulary.read(examples, self.separator, learn=learn)
+        if found is None:  # the general way: token by token
+            site_ptr, lengths, names, values = _flatten(examples, where, self.separator)
+            ids = (self.vocabulary.learn if learn else self.vocabulary.look_up)(names)
+            found = site_ptr, lengths, ids, values
+        return found
 
     def _rows(
         self,
@@ -85,19 +90,10 @@ class TokenEncoder:
 
 def _flatten(
     examples: list[Any], where: Where, separator: str
-) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64], Iterable[str], Any]:
+) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64], list[str], Any]:
     """Return (site_ptr, number of features per token, all names, all values (None: ones))."""
     site_ptr = np.zeros(len(examples) + 1, dtype=np.int64)
     np.cumsum([len(tokens) for tokens in examples], out=site_ptr[1:])
-    tokens = list(chain.from_iterable(examples))
-    kinds = {type(token) for token in tokens}
-    if kinds <= {str}:
-        return site_ptr, np.ones(len(tokens), dtype=np.int64), tokens, None
-    if kinds <= {list, tuple}:
-        lengths = np.fromiter(map(len, tokens), dtype=np.int64, count=len(tokens))
-        if set(map(type, chain.from_iterable(tokens))) <= {str}:
-            return site_ptr, lengths, chain.from_iterable(tokens), None
-    # The general way: token by token.
     names: list[str] = []
     numbers: list[float] = []
     sizes: list[int] = []

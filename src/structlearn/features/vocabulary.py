@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Iterable, Sequence
-from itertools import repeat
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+
+from .. import _core
 
 __all__ = ["Vocabulary"]
 
@@ -16,7 +17,7 @@ class Vocabulary:
     """A growing, then frozen, table of feature names.
 
     Columns are numbered in the order in which names are first seen, so that the same data gives the
-    same model. Looking a name up costs one hash.
+    same model. The table is the core's (``native/bindings/text/names.cpp``).
 
     Parameters
     ----------
@@ -25,35 +26,47 @@ class Vocabulary:
     """
 
     def __init__(self, names: Sequence[str] = ()) -> None:
-        numbered = zip(names, range(len(names)), strict=True)
-        self.columns: defaultdict[str, int] = defaultdict(None, numbered)  # plain once learned
-        if len(self.columns) != len(names):
+        self._table = _core.NameTable()
+        self._table.columns(list(names), True)
+        if len(self._table) != len(names):
             raise ValueError("a name appears twice in the vocabulary")
 
     def __len__(self) -> int:
-        return len(self.columns)
+        return len(self._table)
 
-    def learn(self, names: Iterable[str], count: int) -> npt.NDArray[np.int32]:
+    def __getstate__(self) -> list[str]:
+        return self.names()
+
+    def __setstate__(self, names: list[str]) -> None:
+        self.__init__(names)  # type: ignore[misc]
+
+    def read(self, examples: list[Any], separator: str, *, learn: bool) -> Any:
+        """Read examples of plain tokens: lists of strings, dictionaries of strings and numbers.
+
+        Returns
+        -------
+        tuple or None
+            (site_ptr, number of features of each token, columns, values), the columns −1 for names
+            never learned, the values None where all are 1. None, and nothing is learned, where a
+            token is of another kind.
+        """
+        return self._table.read(examples, learn, separator)
+
+    def learn(self, names: Iterable[str]) -> npt.NDArray[np.int32]:
         """Return the columns of the names; new ones get new columns."""
-        table = self.columns
-        table.default_factory = table.__len__
-        try:
-            return np.fromiter(map(table.__getitem__, names), dtype=np.int32, count=count)
-        finally:
-            table.default_factory = None
+        return self._table.columns(list(names), True)
 
-    def look_up(self, names: Iterable[str], count: int) -> npt.NDArray[np.int32]:
+    def look_up(self, names: Iterable[str]) -> npt.NDArray[np.int32]:
         """Return the columns of the names, −1 for those never learned."""
-        return np.fromiter(map(self.columns.get, names, repeat(-1)), dtype=np.int32, count=count)
+        return self._table.columns(list(names), False)
 
     def keep(self, kept: npt.NDArray[np.bool_]) -> npt.NDArray[np.int32]:
         """Drop columns; return the new number of each old one, −1 for the dropped."""
         renumbered = np.where(kept, np.cumsum(kept) - 1, -1).astype(np.int32)
-        self.columns = defaultdict(
-            None, {name: int(renumbered[c]) for name, c in self.columns.items() if kept[c]}
-        )
+        names = self.names()
+        self._table = Vocabulary([names[c] for c in np.flatnonzero(kept)])._table
         return renumbered
 
     def names(self) -> list[str]:
         """Return the names in the order of their columns."""
-        return list(self.columns)
+        return self._table.names()

@@ -37,13 +37,13 @@ def _names(table: str) -> tuple[str, ...]:
     return tuple(f"{table}.{part}" for part in ("slots", "weight", "outcome"))
 
 
-def compact_tensors(core: Any, precision: str, pairs: bool) -> dict[str, Tensor]:
-    """Return the tensors of a model's weights, rounded to float16 or to 255 steps."""
+def compact_tensors(core: Any, precision: str, tables: Sequence[str]) -> dict[str, Tensor]:
+    """Return the tensors of a model's tables, weights rounded to float16 or to 255 steps."""
     import numpy as np
 
     tensors: dict[str, Tensor] = {}
-    for table in ("state", "pair") if pairs else ("state",):
-        keys, row_ptr, column, weights = core.unpack(table == "pair")
+    for table in tables:
+        keys, row_ptr, column, weights = core.unpack(table)
         w = np.frombuffer(weights, dtype=np.float64)
         counts = np.diff(np.frombuffer(row_ptr, dtype=np.uint32))
         if precision == "float16":
@@ -82,7 +82,7 @@ def expand_tensors(
             check_dtype(f"{table}.{part}", found[part], dtype)
         scale = memoryview(found["scale"].data).cast("B").cast("d")[0]
         parts = _core.expand_weights(
-            hashed and table == "state",
+            hashed and table in ("state", "first"),
             found["keys"].data,
             found["counts"].data,
             found["columns"].data,
@@ -90,7 +90,7 @@ def expand_tensors(
             found["rounded"].data,
             kind == "F16",
             scale,
-            n_labels if table == "state" else n_labels**2,
+            n_labels**2 if table == "pair" else n_labels,
         )
         arrays.update(zip(_names(table), parts[:3], strict=True))
     return arrays

@@ -275,6 +275,8 @@ class Progress:
         self.meter = Meter(name, n_iterations, shown=bool(verbose))
         self.saved: dict[str, Any] | None = None
         self.keep: Callable[[Snapshot, bool], None] | None = None
+        #: Gives a few words on who does the work, for the line of an iteration.
+        self.describe: Callable[[], str] = str
         self._begin = time.perf_counter()
 
     def tell(self, **step: Any) -> None:
@@ -320,8 +322,10 @@ class Progress:
         if self.verbose:
             self.meter.note(record["iteration"], self._line(record))
         stop = False
+        told = self.describe()
+        shown = {**record, "weights": weights, **({"workers": told} if told else {})}
         for callback in self.callbacks:
-            stop = callback({**record, "weights": weights}) is True or stop
+            stop = callback(shown) is True or stop
         self.stopped = self.stopped or stop
         # After the callbacks: one that fails is called again when the run goes on.
         if self.keep is not None and state is not None and not stop:
@@ -336,4 +340,4 @@ class Progress:
             value = record.get(key)
             if value is not None:
                 fields.append(f"{key} {value}" if key == "updates" else f"{key} {value:.6g}")
-        return "  ".join([*fields, f"{record['seconds']:.2f} s"])
+        return "  ".join([*fields, *filter(None, [self.describe()]), f"{record['seconds']:.2f} s"])

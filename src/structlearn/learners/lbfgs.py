@@ -91,7 +91,7 @@ def _units(problem: Problem, settings: Settings) -> Vector | None:
     A weight's curvature is at most 1 + C/(4ε) times the sum of squares of its feature. How often a
     feature is there makes bad units: it counts as often as features do in the mean.
     """
-    squares, counts, places = _core.feature_squares(problem.native)
+    squares, counts, places = problem.feature_squares()
     there = squares > 0
     if not there.any() or float((counts[there] / places[there]).mean()) < _DENSE:
         return None

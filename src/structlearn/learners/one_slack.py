@@ -38,6 +38,7 @@ from .base import Progress, Settings, Training, check_finite
 from .cutting_planes import Round, not_solved
 from .hinge_dual import DualState, begin, check_hinge, native_cone, prove
 from .joint_constraints import JointConstraints
+from .summed_planes import SummedPlanes
 
 __all__ = ["OneSlack"]
 
@@ -84,10 +85,14 @@ class OneSlack:
         n_jobs: int | None = None,
     ) -> Training:
         """Add one joint constraint per round."""
+        if problem.sharded:
+            planes = SummedPlanes(self.settings, violation_tol=self.violation_tol)
+            start = start.weights if isinstance(start, DualState) else start
+            return planes.run(problem, start=start, progress=progress, n_jobs=n_jobs)
         s = self.settings
         threads = n_threads(n_jobs)
         training = Training(np.zeros(problem.n_weights), converged=False)
-        mass = s.C * problem.weighted_sum(np.ones(problem.n_examples))
+        mass = s.C * problem.total_weight
         saved = progress.saved
         if saved is not None:
             start = saved["state"]

@@ -43,7 +43,6 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from .. import _core
 from ..exceptions import CapabilityError
 from ..problem import Problem, WeightCone
 from .base import Progress, Settings, Training, check_finite
@@ -224,12 +223,12 @@ class Online:
                 best = Training(training.weights, **saved["best"])
         try:
             for epoch in range(len(progress.records) + 1, self.settings.max_iter + 1):
-                order = self.rng.permutation(n) if self.shuffle else np.arange(n)
                 inexact = problem.inexact.under
+                order = problem.pass_order(self.rng, self.shuffle)
                 if progress.watchers:
                     state, report = self._watched_pass(problem, state, order, progress)
                 else:
-                    state, report = self._pass(problem, state, order.astype(np.int64))
+                    state, report = self._pass(problem, state, order)
                 training.interrupted = not report["complete"]
                 check_finite(report["loss"])
                 if not training.interrupted:
@@ -309,7 +308,7 @@ class Online:
         return found is not None and self.settings.good_enough(found.gap, found.objective)
 
     def _pass(
-        self, problem: Problem, state: OnlineState, order: npt.NDArray[np.int64]
+        self, problem: Problem, state: OnlineState, order: npt.NDArray[Any]
     ) -> tuple[OnlineState, dict[str, float]]:
         """Return the state after one pass, and what the pass was like."""
         s = self.settings
@@ -328,9 +327,8 @@ class Online:
             "average": self.average,
             "beam": self.beam.width if self.beam else 0,
             "update_at": self.beam.update_at if self.beam else "end",
-            "cone": None if problem.cone is None else problem.cone.native,
         }
-        report: dict[str, float] = _core.online_pass(problem.native, order, options, shared)
+        report = problem.online_pass(options, shared, order)
         for k in names:
             setattr(after, k, shared[k])
         return after, report
@@ -343,7 +341,7 @@ class Online:
         Not for AdaGrad, whose regulariser reaches all weights at the end of a pass.
         """
         total: dict[str, float] = {}
-        for i in order.astype(np.int64):
+        for i in order:
             before = state.last
             state, report = self._pass(problem, state, np.array([i]))
             for k, v in report.items():

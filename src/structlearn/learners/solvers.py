@@ -92,6 +92,8 @@ class Solver:
     any_loss : bool
         Takes any value and gradient for a loss at ε > 0, such as those of a pseudo-likelihood;
         others need that they are sums over outputs.
+    over_shards : bool
+        Asks for sums over all examples, or passes over all of them, and for nothing else.
     """
 
     make: Callable[[Settings, Options], Learner]
@@ -103,6 +105,7 @@ class Solver:
     in_cone: bool = False
     in_bounds: bool = False
     any_loss: bool = False
+    over_shards: bool = False
 
 
 def _online(settings: Settings, options: Options, step: str) -> Learner:
@@ -133,17 +136,42 @@ def _made(home: str, *given: Any, **named: Any) -> Learner:
 
 SOLVERS: dict[str, Solver] = {
     "perceptron": Solver(
-        lambda s, o: _online(s, o, "unit"), online=True, minimises=False, in_cone=True
+        lambda s, o: _online(s, o, "unit"),
+        online=True,
+        minimises=False,
+        in_cone=True,
+        over_shards=True,
     ),
-    "sgd": Solver(lambda s, o: _online(s, o, o.step), online=True, in_cone=True, any_loss=True),
-    "passive-aggressive": Solver(_passive_aggressive, online=True, minimises=False, in_cone=True),
-    "adagrad": Solver(lambda s, o: _online(s, o, "adagrad"), online=True, in_bounds=True),
+    "sgd": Solver(
+        lambda s, o: _online(s, o, o.step),
+        online=True,
+        in_cone=True,
+        any_loss=True,
+        over_shards=True,
+    ),
+    "passive-aggressive": Solver(
+        _passive_aggressive, online=True, minimises=False, in_cone=True, over_shards=True
+    ),
+    "adagrad": Solver(
+        lambda s, o: _online(s, o, "adagrad"), online=True, in_bounds=True, over_shards=True
+    ),
     "arow": Solver(
-        lambda s, o: _online(s, o, "arow"), online=True, minimises=False, in_bounds=True
+        lambda s, o: _online(s, o, "arow"),
+        online=True,
+        minimises=False,
+        in_bounds=True,
+        over_shards=True,
     ),
-    "lbfgs": Solver(lambda s, o: _made("owlqn.OWLQN" if s.l1 else "lbfgs.LBFGS", s), any_loss=True),
+    "lbfgs": Solver(
+        lambda s, o: _made("owlqn.OWLQN" if s.l1 else "lbfgs.LBFGS", s),
+        any_loss=True,
+        over_shards=True,
+    ),
     "projected": Solver(
-        lambda s, o: _made("projected.ProjectedGradient", s), in_cone=True, any_loss=True
+        lambda s, o: _made("projected.ProjectedGradient", s),
+        in_cone=True,
+        any_loss=True,
+        over_shards=True,
     ),
     "sag": Solver(
         lambda s, o: _made("sag.SAG", s, random_state=o.seeded), keeps=True, needs_labels=True
@@ -171,6 +199,7 @@ SOLVERS: dict[str, Solver] = {
         keeps=True,
         needs_labels=True,
         in_cone=True,
+        over_shards=True,
     ),
     "annealing": Solver(lambda s, o: _made("annealing.Annealing", s), needs_labels=True),
 }
@@ -210,7 +239,8 @@ def find_solver(solver: Any) -> tuple[str, Solver]:
         return solver, SOLVERS[solver]
     able = {k: bool(getattr(solver, k, False)) for k in ("needs_labels", "any_loss", "in_cone")}
     minimises = bool(getattr(solver, "minimises", True))
-    made = Solver(lambda s, o: _Bound(solver, s), minimises=minimises, **able)
+    # Of a user's own, what it asks for is not known: sums are what most take.
+    made = Solver(lambda s, o: _Bound(solver, s), minimises=minimises, over_shards=True, **able)
     return type(solver).__name__, made
 
 
@@ -219,7 +249,8 @@ def best_solver(settings: Settings, problem: Problem, *, at_weights: bool = Fals
 
     The perceptron at γ = ε = 0; for the hinge (ε = 0) Frank-Wolfe, or "sgd" where labels are
     unknown; for ε > 0 dual ascent where it suits, else L-BFGS (Potts terms among it), or projected
-    gradients where the weights stay in a cone.
+    gradients where the weights stay in a cone. Where examples are in shards, one-slack cutting
+    planes for the hinge, and L-BFGS for ε > 0.
 
     Parameters
     ----------
@@ -229,10 +260,14 @@ def best_solver(settings: Settings, problem: Problem, *, at_weights: bool = Fals
     if settings.temperature == 0:
         if settings.margin == 0:
             return "perceptron"
-        return "frank-wolfe" if settings.convex else "sgd"
+        if not settings.convex:
+            return "sgd"
+        return "one-slack" if problem.sharded else "frank-wolfe"
     if problem.cone is not None:
         return "projected"
-    if problem.likelihood != "exact" or at_weights or not problem.one_outcome_each:
+    if problem.likelihood != "exact" or at_weights or problem.sharded:
+        return "lbfgs"
+    if not problem.one_outcome_each:
         return "lbfgs"
     from .dual_ascent import DualAscent
 
@@ -244,6 +279,12 @@ def best_solver(settings: Settings, problem: Problem, *, at_weights: bool = Fals
 def check_solver(name: str, solver: Solver, problem: Problem) -> None:
     """Refuse a solver that cannot do what a problem asks for; say which can."""
     cone = problem.cone
+    if problem.sharded and not solver.over_shards:
+        able = [other for other, known in SOLVERS.items() if known.over_shards]
+        raise ValueError(
+            f"solver={name!r} keeps something for each example, which cannot be where examples are "
+            f"in shards; those that work over shards: {able}"
+        )
 
     def keeps_in(known: Solver) -> bool:
         return cone is None or known.in_cone or (known.in_bounds and cone.bounds)

@@ -57,6 +57,7 @@ class Watch:
         self.total: Vector | None = None
         #: Set from another thread: the pass under way is the last.
         self.stopped = False
+        self._told = ""
         self._begin = time.perf_counter()
 
     def start(self, weights: Vector) -> None:
@@ -69,6 +70,7 @@ class Watch:
         """Take note of a pass; return True where it should be the last."""
         noted: dict[str, Any] = {"run": self.run, "pass": record["iteration"]}
         noted.update((k, record[k]) for k in _SHOWN if k in record)
+        self._told = record.get("workers", "")
         stop = self.stopped
         if self.score is not None:
             reached = record["weights"]()
@@ -96,7 +98,7 @@ class Watch:
                 words.append(f"{_IN_WORDS.get(key, key)} {noted[key]:.6g}")
         if self.score is not None:
             words.append(f"dev {self.measure} {noted[f'dev_{self.measure}']:.4f}")
-        return "  ".join([*words, f"{noted['seconds']:.2f} s"])
+        return "  ".join([*words, *filter(None, [self._told]), f"{noted['seconds']:.2f} s"])
 
     def dump(self) -> dict[str, Any]:
         """Return what was seen so far."""

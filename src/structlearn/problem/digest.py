@@ -13,9 +13,6 @@ from .problem import Problem
 
 __all__ = ["problem_digest"]
 
-#: Examples whose losses stand for what a structure or a cost does, and no array tells.
-_PROBES = 8
-
 
 def problem_digest(problem: Problem) -> str:
     """Return a digest of all that the objective of a problem depends on but C, γ and ε.
@@ -30,7 +27,7 @@ def problem_digest(problem: Problem) -> str:
     if problem.cone is not None:  # outside of it inference may have no method
         w = problem.cone.project(w)
     margin = 0.0 if problem.zero_one_cost else 1.0  # that cost would ask for the second best
-    for i in range(0, problem.n_examples, max(1, problem.n_examples // _PROBES)):
+    for i in problem.probes:
         _add(digest, problem.loss(i, w, margin, 0.0)[0])
     return digest.hexdigest()
 

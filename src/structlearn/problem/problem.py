@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from .. import _core
 from ..exceptions import CapabilityError
 from ..scoring.cone import WeightCone
 from ..structures.threads import n_threads
@@ -17,6 +18,9 @@ from .python_inference import Inexact
 __all__ = ["Problem", "n_threads"]
 
 Vector = npt.NDArray[np.float64]
+
+#: Of ``Problem.probes``.
+_PROBES = 8
 
 
 class Problem:
@@ -55,6 +59,9 @@ class Problem:
     soft_gold = False
     #: Whether the cost is the zero-one cost, which is not affine in the parts.
     zero_one_cost = False
+    #: Whether the examples are somewhere else, in shards: there are sums over all of them and
+    #: passes of online learners, and none of the four operations.
+    sharded = False
 
     def __init__(
         self,
@@ -144,6 +151,11 @@ class Problem:
         """Return what the objective depends on, as plain data: names the problem in a digest."""
         return {"n_weights": self.n_weights, "sample_weight": self.sample_weight}
 
+    @property
+    def probes(self) -> range:
+        """Examples whose losses stand for what a structure or a cost does, and no array tells."""
+        return range(0, self.n_examples, max(1, self.n_examples // _PROBES))
+
     def random_weights(self, rng: np.random.Generator) -> Vector:
         """Return standard normal weights, 0 for those that stand for nothing."""
         return rng.normal(size=self.n_weights)
@@ -186,6 +198,11 @@ class Problem:
     def sqnorm(self, i: int, v: PartVector) -> float:
         """Return ‖A_iᵀ v‖², features that repeat inside the example added up first."""
         return float(self._core.sqnorm(i, v.index, v.value))
+
+    @property
+    def total_weight(self) -> float:
+        """The sum of the weights of all examples."""
+        return self.weighted_sum(np.ones(self.n_examples))
 
     def weighted_sum(self, values: Vector) -> float:
         """Return Σ_i weight_i · values_i, one number per example."""
@@ -240,6 +257,51 @@ class Problem:
         p is what infer finds: the cost is that of the best output at ε = 0, its mean above.
         """
         return self._total(w, margin, temperature, out, n_jobs)
+
+    # -- what some learners ask for besides -------------------------------------------------------
+
+    def feature_squares(self) -> tuple[Vector, Vector, Vector]:
+        """Return, for each weight, Σ value² of its feature, how often it is there, and might be."""
+        squares, counts, places = _core.feature_squares(self.native)
+        return squares, counts, places
+
+    def pass_order(self, rng: np.random.Generator, shuffle: bool) -> npt.NDArray[np.int64]:
+        """Return the order of the examples in one pass of an online learner."""
+        n = self.n_examples
+        return (rng.permutation(n) if shuffle else np.arange(n)).astype(np.int64)
+
+    def online_pass(
+        self,
+        options: dict[str, Any],
+        state: dict[str, Any],
+        order: npt.NDArray[np.int64],
+    ) -> dict[str, float]:
+        """Make one pass of an online learner over the examples.
+
+        Parameters
+        ----------
+        options : dict
+            Of :class:`~structlearn.learners.online.Online`, as the core takes them.
+        state : dict
+            Arrays and numbers of an :class:`~structlearn.learners.online.OnlineState`, which are
+            changed in place.
+        order : array
+            From :meth:`pass_order`, or the numbers of some examples.
+
+        Returns
+        -------
+        dict
+            What the pass was like: complete, seen, loss, updates, invalid.
+        """
+        cone = None if self.cone is None else self.cone.native
+        found: dict[str, float] = _core.online_pass(
+            self.native, order, {**options, "cone": cone}, state
+        )
+        return found
+
+    def progress(self) -> str:
+        """Return a few words for the line that tells of an iteration; usually none."""
+        return ""
 
     def _total(
         self, w: Vector, margin: float, temperature: float, out: Vector | None, n_jobs: int | None

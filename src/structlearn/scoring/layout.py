@@ -8,6 +8,7 @@ labels, and the weights then fit in the cache.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from math import prod
 from typing import Any
@@ -237,6 +238,25 @@ def observed_outcomes(
     return _core.observed_pairs(
         rows.indptr, rows.indices, sites, outcomes, rows.n_features, n_outcomes
     )
+
+
+def joined_rows(
+    parts: Iterable[tuple[Any, Any, Any]], n_features: int, n_outcomes: int
+) -> tuple[Any, Any, Any]:
+    """Return the sparse rows of outcomes that were seen in any of the parts of a corpus.
+
+    Parameters
+    ----------
+    parts : iterable of tuple
+        What :func:`observed_outcomes` gives for each part, all with the same features.
+    """
+    seen = np.empty(0, dtype=np.int64)
+    for row_ptr, column, real in parts:
+        rows = np.repeat(np.arange(n_features, dtype=np.int64), np.diff(row_ptr))
+        place = rows * n_outcomes + column
+        seen = np.union1d(seen, place if real is None else place[np.asarray(real, dtype=bool)])
+    begin = np.searchsorted(seen, np.arange(n_features + 1, dtype=np.int64) * n_outcomes)
+    return filled_rows(begin.astype(np.uint32), (seen % n_outcomes).astype(np.uint32), n_outcomes)
 
 
 def filled_rows(row_ptr: Any, column: Any, n_outcomes: int) -> tuple[Any, Any, Any]:

@@ -380,8 +380,12 @@ class FileTagger(Parameters):
     ) -> tuple[Corpus, Corpus | None]:
         """Read the corpora of a training run, which must have the same columns."""
         corpus = not_empty(read_source(train if y is None else with_labels(train, y), format))
+        return corpus, self._read_dev(dev, corpus, format)
+
+    def _read_dev(self, dev: Any, corpus: Any, format: str | None) -> Corpus | None:
+        """Read a dev corpus, which must have the columns of the training corpus."""
         if dev is None:
-            return corpus, None
+            return None
         held_out = not_empty(read_source(dev, format), "the dev corpus")
         if held_out.n_columns != corpus.n_columns or held_out.format != corpus.format:
             raise FileError(
@@ -389,7 +393,7 @@ class FileTagger(Parameters):
                 f"{held_out.format} with {held_out.n_columns} columns, where the training file is "
                 f"{corpus.format} with {corpus.n_columns}",
             )
-        return corpus, held_out
+        return held_out
 
     def _gold_source(self, source: Any, format: str | None = None) -> Any:
         """Read what ``evaluate`` can be given several times."""

@@ -113,6 +113,9 @@ def learn_task(
     path = getattr(task, "checkpoint", None)
     shown = _Shown(task, preset, n_runs) if getattr(task, "verbose", 0) else None
     asked = "max_iter" in (preset or {}) or getattr(task, "max_iter", None) is not None
+    if problem.sharded and task.learner == "svm":
+        # A task's own number of passes is that of Frank-Wolfe; cutting planes take more rounds.
+        preset = {name: v for name, v in (preset or {}).items() if name != "max_iter"}
     found = Learned(np.zeros(0), 0)
     total: Vector | None = None
 
@@ -149,7 +152,7 @@ def learn_task(
             yield run, watch, learn_one(run, watch)
 
     threads = min(n_runs, int(getattr(task, "n_threads", 1)))
-    if side_by_side and threads > 1 and path is None and not more:
+    if side_by_side and threads > 1 and path is None and not more and not problem.sharded:
         results = _side_by_side(learn_one, list(watches()), threads)
     else:
         results = one_after_another()

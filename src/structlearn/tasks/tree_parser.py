@@ -98,7 +98,12 @@ class TreeParser(LearnerParameters, _Hooks):
         treebank = self._treebank(X, y, format)
         held_out = None if dev is None else self._treebank(dev, None, format, "the dev corpus")
         weights = self._weights(treebank, sample_weight)
-        self.model_, learned = self._plain()._learn(treebank, held_out, weights)
+        model, learned = self._plain()._learn(treebank, held_out, weights)
+        return self._accept(model, learned, held_out)
+
+    def _accept(self: Parser, model: Any, learned: Any, held_out: Any) -> Parser:
+        """Keep what was learned."""
+        self.model_ = model
         self.history_ = learned.history
         record = self.model_.training
         if held_out is not None and not learned.interrupted:

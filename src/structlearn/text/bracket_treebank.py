@@ -18,7 +18,15 @@ TYPE_CHECKING = False  # importing typing costs more than parsing a sentence
 if TYPE_CHECKING:
     from typing import Any
 
-__all__ = ["Place", "Sentence", "has_trees", "placed_trees", "read_sentences", "with_trees"]
+__all__ = [
+    "Place",
+    "Sentence",
+    "has_trees",
+    "placed_trees",
+    "placed_trees_of",
+    "read_sentences",
+    "with_trees",
+]
 
 FORMATS = ("brackets", "text", "columns", "conllu", "csv", "jsonl")
 
@@ -75,6 +83,19 @@ def placed_trees(
         found = _file_trees(path, read_bytes(path))
     else:
         found = _given(check_source(source))
+    return _cleaned(found, functions, traces)
+
+
+def placed_trees_of(
+    path: str, text: bytes, *, functions: bool = False, traces: bool = False
+) -> list[tuple[Tree, Place]]:
+    """Return the trees of a file whose content has been read; as :func:`placed_trees`."""
+    return _cleaned(_file_trees(path, text), functions, traces)
+
+
+def _cleaned(
+    found: list[tuple[Tree, Place]], functions: bool, traces: bool
+) -> list[tuple[Tree, Place]]:
     trees = []
     for tree, place in found:
         kept = tree.cleaned(functions=functions, traces=traces)

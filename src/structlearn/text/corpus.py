@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 
 from .. import _core
@@ -181,6 +182,37 @@ class Corpus(Sequence[Sentence]):
         """Return one column of all sentences."""
         index = name if isinstance(name, int) else self.find_column(name)
         return [list(self.core.cells(i, index)) for i in range(len(self))]
+
+    def counts(self, name: str | int) -> dict[str, int]:
+        """Return how often each string of a column is there, in the order of first occurrence."""
+        index = name if isinstance(name, int) else self.find_column(name)
+        strings = self.core.strings(index)
+        times = Counter(memoryview(self.core.cell_numbers(index)).cast("B").cast("I"))
+        return {strings[number]: times[number] for number in sorted(times)}
+
+    def in_iobes(self, column: int, unknown: str) -> Corpus:
+        """Return a copy in which a column of chunk labels is in the scheme IOBES."""
+        copy = Corpus(self.core.copy(), self.format, self.path)
+        copy.core.to_iobes(column, unknown)
+        return copy
+
+    def lexicon(
+        self, column: int, functions: list[Any], target: int, unknown: str, types: bool
+    ) -> _core.Lexicon:
+        """Count the labels of words.
+
+        Parameters
+        ----------
+        column, target : int
+            Of the words and of their labels.
+        functions : list
+            What is done to the words first, as the core takes it.
+        unknown : str
+            A label that is not counted.
+        types : bool
+            Of labels of chunks count the types alone.
+        """
+        return _core.make_lexicon(self.core, column, functions, target, unknown, types)
 
     def subset(self, sentences: Iterable[int]) -> Corpus:
         """Return a corpus of the sentences with these numbers, as if it had been read by itself."""

@@ -7,13 +7,19 @@ Lemmas and the words of multiword tokens are predicted as scripts: ``walked`` â†
 from __future__ import annotations
 
 import itertools
+import re
 from collections.abc import Callable
 
 __all__ = ["apply_lemma_script", "apply_split_script", "lemma_script", "split_script"]
 
-#: Ways to write a word before it is edited: in lower case, as it stands, as a title, in capitals.
+_RUN = re.compile(r"(.)\1\1+")
+
+#: Ways to write a word before it is edited: in lower case, as it stands, as a title, in capitals;
+#: in lower case without commas (12,000), or with one letter for three and more (soooo).
 _CASES: dict[str, Callable[[str], str]] = {
     "l": str.lower, "k": str, "t": str.capitalize, "u": str.upper,
+    "n": lambda form: form.lower().replace(",", ""),
+    "r": lambda form: _RUN.sub(r"\1", form.lower()),
 }  # fmt: skip
 
 #: The script that leaves a token whole.
@@ -29,7 +35,12 @@ def lemma_script(form: str, lemma: str) -> str:
 
     >>> lemma_script("Flies", "fly"), lemma_script("went", "go"), lemma_script("Rome", "Rome")
     ('l;0;3;0;y', '=go', 'k;0;0;0;')
+    >>> lemma_script("12,000", "12000"), lemma_script("soooo", "so")
+    ('n;0;0;0;', 'r;0;0;0;')
     """
+    for case in "nr":
+        if _CASES[case](form) == lemma != form.lower():
+            return f"{case};0;0;0;"
     cases = "l" if lemma == lemma.lower() else "ktu"
     scripts = [_edit(case, _CASES[case](form), lemma) for case in cases]
     known = [script for script in scripts if script is not None]

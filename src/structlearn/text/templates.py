@@ -290,13 +290,9 @@ class FeatureTemplates:
                     continue
                 functions = [self._function(*f) for f in attribute.functions[:-1]]
                 column = corpus.find_column(attribute.column)
-                self.lexica[attribute.text(0)] = _core.make_lexicon(
-                    corpus.core,
-                    column,
-                    functions,
-                    target,
-                    unknown,
-                    bool(attribute.functions[-1][1]),
+                types = bool(attribute.functions[-1][1])
+                self.lexica[attribute.text(0)] = corpus.lexicon(
+                    column, functions, target, unknown, types
                 )
 
     def _function(self, name: str, argument: Any) -> Any:

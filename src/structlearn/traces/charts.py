@@ -8,6 +8,7 @@ loop of the library is proven equal to; Python only gives names to nodes and par
 from __future__ import annotations
 
 import math
+from bisect import bisect_right
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
@@ -53,18 +54,24 @@ class Chart:
         self.read = read
         self.flat = flatten(theta)
         self.native = edges.compile(len(self.flat))
-        self._first: list[tuple[int, str]] = []
+        self._first: list[int] = []
+        self._blocks: list[str] = []
         at = 0
         for name, a in theta.items():
             if a.size:
-                self._first.append((at, name))
+                self._first.append(at)
+                self._blocks.append(name)
             at += a.size
 
     def part(self, index: int) -> tuple[str, list[int]]:
         """Return the block of a part and its place in it."""
-        first, name = max(x for x in self._first if x[0] <= index)
-        place = np.unravel_index(index - first, self.theta[name].shape)
-        return name, [int(i) for i in place]
+        block = bisect_right(self._first, index) - 1
+        name, rest = self._blocks[block], index - self._first[block]
+        place = []
+        for size in reversed(self.theta[name].shape):
+            rest, i = divmod(rest, size)
+            place.append(i)
+        return name, place[::-1]
 
     def option(self, e: int, value: float, node: Array) -> dict[str, Any]:
         """Return one way to build a node: from which nodes, with which parts, worth what."""
@@ -88,7 +95,7 @@ class Chart:
         for v, step in enumerate(steps):
             values = [option["value"] for option in step["options"]]
             step["value"] = float(node[v])
-            step["best"] = int(np.argmax(values)) if values else None
+            step["best"] = values.index(max(values)) if values else None
         if node[-1] == -math.inf:
             raise nothing_legal()
         return steps, node, edge, mass

@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 
 from .. import _core
-from ..exceptions import CapabilityError
 from ..structures.checks import nothing_legal
 from ..structures.trees.arborescence import Arborescence
 from ..structures.trees.constituency import Constituency
@@ -99,7 +98,8 @@ def eisner(*, single_root: bool = True, temperature: float = 0.0, **scores: Any)
     """Return the trace of Eisner's algorithm for projective trees, or of its sums.
 
     Written by the hyperedge engine of the core; its answer is that of
-    ``Arborescence(projective=True).argmax``.
+    ``Arborescence(projective=True).argmax``. Arcs may have labels; the ways to make an arc are then
+    told apart by them, and the answer is (heads, labels).
 
     Returns
     -------
@@ -110,23 +110,22 @@ def eisner(*, single_root: bool = True, temperature: float = 0.0, **scores: Any)
     """
     structure = Arborescence(projective=True, single_root=single_root)
     theta = structure._scores(scores)
-    if theta["arc"].ndim != 2:
-        raise CapabilityError("a trace takes arcs without labels: maximise over labels first")
     edges = structure.edges(**theta)
     assert edges is not None
+    labelled = theta["arc"].ndim == 3
     size = len(theta["arc"])
     names: list[Name] = []
     for width in range(size):
         for i in range(size - width):
             names += [(kind, i, i + width) for kind in _ITEMS]
 
-    def read(derivation: Any) -> list[int]:
-        heads = [0] * (size - 1)
+    def read(derivation: Any) -> list[Any]:
+        heads, labels = [0] * (size - 1), [0] * (size - 1)
         for _, _, parts in derivation:
             for block, at in parts:
                 if block == "arc":
-                    heads[at[1] - 1] = at[0]
-        return heads
+                    heads[at[1] - 1], labels[at[1] - 1] = at[0], at[-1]
+        return [heads, labels] if labelled else heads
 
     chart = Chart(edges, theta, [*names, ("goal",)], read)
     if temperature:
@@ -138,7 +137,9 @@ def chu_liu_edmonds(arc: Any, *, single_root: bool = True) -> Trace:
     """Return the trace of Chu-Liu/Edmonds: greedy choice, cycles, contraction, expansion.
 
     Written by the search of the core itself, which tells a watcher what it does; without one the
-    calls are compiled away. Its answer is that of ``Arborescence(single_root=...).argmax``.
+    calls are compiled away. Its answer is that of ``Arborescence(single_root=...).argmax``. Arcs
+    may have labels, (n + 1, n + 1, R): each arc takes its best one first, the steps are about
+    arcs, and the answer is (heads, labels).
 
     Returns
     -------
@@ -150,19 +151,29 @@ def chu_liu_edmonds(arc: Any, *, single_root: bool = True) -> Trace:
         is left: ``node`` gets the new ``head``), "expand" (``cycle``, the member that is
         ``entered`` and the ``head`` that enters it).
     """
-    table = np.ascontiguousarray(arc, dtype=np.float64)
-    if table.ndim != 2 or table.shape[0] != table.shape[1] or len(table) < 2:
-        raise ValueError(f"arc must have shape (n + 1, n + 1), n >= 1, got {table.shape}")
-    table = table.copy()
-    np.fill_diagonal(table, -np.inf)  # never read
-    table[:, 0] = -np.inf
+    given = np.array(arc, dtype=np.float64)
+    labelled = given.ndim == 3
+    if given.ndim not in (2, 3) or given.shape[0] != given.shape[1] or len(given) < 2:
+        raise ValueError(
+            f"arc must have shape (n + 1, n + 1) or (n + 1, n + 1, R), n >= 1, got {given.shape}"
+        )
+    if labelled and given.shape[2] == 0:
+        raise ValueError("arcs with labels need at least one label")
+    given[np.diag_indices(len(given))] = -np.inf  # never read
+    given[:, 0] = -np.inf
+    table = np.ascontiguousarray(given.max(axis=2) if labelled else given)
     if np.isnan(table).any() or np.isposinf(table).any():
         raise ValueError("arc contains NaN or inf; scores are finite, or -inf to forbid an arc")
     value, heads, told = _core.watch_arborescence(table, single_root)
     if value == -math.inf:
         raise nothing_legal()
     steps = [_read_step(kind, nodes.tolist(), values.tolist()) for kind, nodes, values in told]
-    return Trace("Chu-Liu/Edmonds", steps, heads.tolist(), float(value), {"length": len(heads)})
+    about: dict[str, Any] = {"length": len(heads)}
+    answer = heads.tolist()
+    if labelled:
+        about["labels"] = given.argmax(axis=2)
+        answer = [answer, [int(about["labels"][h, m]) for m, h in enumerate(answer, 1)]]
+    return Trace("Chu-Liu/Edmonds", steps, answer, float(value), about)
 
 
 def _read_step(kind: str, nodes: list[int], values: list[float]) -> dict[str, Any]:

@@ -32,13 +32,14 @@ def added(terms: Sequence[float]) -> str:
         return "0"
     text = number(terms[0])
     for x in terms[1:]:
+        x = 0.0 if abs(x) < 1e-7 else x
         text += f" − {number(-x)}" if x < 0 and x > -math.inf else f" + {number(x)}"
     return text
 
 
 def braces(function: str, terms: Sequence[str]) -> str:
-    """Return max{a, b}; one term stands alone."""
-    if len(terms) == 1 and function == "max":
+    """Return max{a, b} or log Σ exp{a, b}; one term stands alone."""
+    if len(terms) == 1:
         return terms[0]
     return f"{function}{{ {',  '.join(terms)} }}"
 

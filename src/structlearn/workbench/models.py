@@ -1,4 +1,4 @@
-"""The models that a page may ask: those named on the command line, uploads, and small ones.
+"""The models that a page may ask: files of the command line, uploads, packages, and small ones.
 
 A file is read as any model file is, by :func:`structlearn.load`; a page cannot name a path.
 """
@@ -6,6 +6,8 @@ A file is read as any model file is, by :func:`structlearn.load`; a page cannot 
 from __future__ import annotations
 
 import contextlib
+import importlib.util
+import inspect
 import os
 import tempfile
 import threading
@@ -23,31 +25,34 @@ MOST_UPLOADS = 4
 MOST_BYTES = 64 * 2**20
 
 
-def _demo_data() -> Any:
-    from ..datasets import make_treebank
-
-    return make_treebank(200, random_state=0)
+# The page shows these functions as the Python that does the same: they import by full names.
 
 
-def _demo_tagger() -> Any:
-    from ..tasks import Tagger
+def demo_tagger() -> Any:
+    from structlearn.datasets import make_treebank
+    from structlearn.tasks import Tagger
 
-    bank = _demo_data()
+    bank = make_treebank(200, random_state=0)
     X = [[(w,) for w in s.words] for s in bank]
     return Tagger("pos", learner="crf", max_iter=30).fit(X, [s.tags for s in bank])
 
 
-def _demo_parser() -> Any:
-    from ..tasks import DependencyParser
+def demo_parser() -> Any:
+    from structlearn.datasets import make_treebank
+    from structlearn.tasks import DependencyParser
 
-    rows = [list(zip(s.words, s.tags, s.heads, s.deprels, strict=True)) for s in _demo_data()]
-    return DependencyParser(order=1, max_iter=4, hash_bits=17).fit(rows)
+    bank = make_treebank(240, random_state=0)
+    rows = [list(zip(s.words, s.tags, s.heads, s.deprels, strict=True)) for s in bank]
+    # The last sentences are held out: they set the temperature of the probabilities.
+    return DependencyParser(order=1, max_iter=4, hash_bits=17).fit(rows[:200], dev=rows[200:])
 
 
-def _demo_constituency() -> Any:
-    from ..tasks import ConstituencyParser
+def demo_constituency() -> Any:
+    from structlearn.datasets import make_treebank
+    from structlearn.tasks import ConstituencyParser
 
-    return ConstituencyParser(max_iter=4).fit([s.brackets for s in _demo_data()])
+    bank = [s.brackets for s in make_treebank(240, random_state=0)]
+    return ConstituencyParser(max_iter=4).fit(bank[:200], dev=bank[200:])
 
 
 class Models:
@@ -63,33 +68,49 @@ class Models:
         self._lock = threading.Lock()
         self._models: dict[str, Any] = {}
         self._uploads: list[str] = []
-        self._demos: dict[str, Callable[[], Any]] = {
-            "demo tagger": _demo_tagger,
-            "demo parser": _demo_parser,
-            "demo constituency": _demo_constituency,
+        self._paths: dict[str, str] = {}
+        self._later: dict[str, Callable[[], Any]] = {}
+        if importlib.util.find_spec("structlearn_english") is not None:
+            self._later["english"] = lambda: load("english")
+        self._demos = {
+            "demo tagger": demo_tagger,
+            "demo parser": demo_parser,
+            "demo constituency": demo_constituency,
         }
+        self._later |= self._demos
         for path in paths or []:
-            name = os.path.basename(path)
-            while name in self._models:
-                name += "'"
-            self._models[name] = load(path)
+            name = self._free(os.path.basename(path))
+            self._models[name], self._paths[name] = load(path), path
+
+    def _free(self, name: str) -> str:
+        while name in self._models or name in self._later:
+            name += "'"
+        return name
 
     def names(self) -> list[str]:
-        """Return the names, the user's own first."""
+        """Return the names: the command line's first, uploads last, so that the first stays."""
         with self._lock:
-            return [*(m for m in self._models if m not in self._demos), *self._demos]
+            return [*self._paths, *self._later, *self._uploads]
 
     def get(self, name: str) -> Any:
         """Return a model."""
         with self._lock:
-            if name in self._models:
-                return self._models[name]
-            if name not in self._demos:
-                raise Refused(f"there is no model {name!r}; there are {', '.join(self._models)}")
-            with warnings.catch_warnings():
-                warnings.simplefilter("ignore")
-                self._models[name] = self._demos[name]()
+            if name not in self._models:
+                if name not in self._later:
+                    known = ", ".join([*self._paths, *self._later, *self._uploads])
+                    raise Refused(f"there is no model {name!r}; there are {known}")
+                with warnings.catch_warnings():
+                    warnings.simplefilter("ignore")
+                    self._models[name] = self._later[name]()
             return self._models[name]
+
+    def python(self, name: str) -> str:
+        """Return the Python that makes or reads a model, as ``model``."""
+        demo = self._demos.get(name)
+        if demo is not None:
+            source = inspect.getsource(demo).replace(" -> Any", "")
+            return f"{source}\n\nmodel = {demo.__name__}()\n"
+        return f"import structlearn\n\nmodel = structlearn.load({self._paths.get(name, name)!r})\n"
 
     def upload(self, name: str, content: bytes) -> str:
         """Read a model file that a page sends; return the name it has from now on."""
@@ -106,8 +127,7 @@ class Models:
             with contextlib.suppress(OSError):
                 os.unlink(path)
         with self._lock:
-            while name in self._models or name in self._demos:
-                name += "'"
+            name = self._free(name)
             self._models[name] = model
             self._uploads.append(name)
             if len(self._uploads) > MOST_UPLOADS:

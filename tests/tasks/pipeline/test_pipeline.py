@@ -2,6 +2,7 @@
 
 import io
 import json
+import math
 import pickle
 
 import pytest
@@ -12,6 +13,8 @@ import structlearn
 from structlearn.exceptions import FileError
 from structlearn.metrics.alignment import aligned_scores
 from structlearn.tasks import Pipeline
+from structlearn.tasks.pipeline.confidence import tree_sums
+from structlearn.tasks.pipeline.corpora import tagged_corpus
 from structlearn.tasks.pipeline.files import text_pieces
 from structlearn.tasks.pipeline.scores import treebank_sentences
 from structlearn.text.corpus import corpus_of
@@ -153,17 +156,45 @@ def test_confidences_are_probabilities(nlp):
     for token in doc.tokens:
         assert 0 < token.confidence <= 1
     for word in doc.words:
-        assert set(word.confidence) == {"upos", "xpos", "feats", "lemma"}
+        assert set(word.confidence) == {"upos", "xpos", "feats", "lemma", "head"}
         assert all(0 <= p <= 1 for p in word.confidence.values())
     assert "UposConfidence=" in doc.to_conllu(confidence=True)
     check_conllu(doc.to_conllu(confidence=True))
     first = make(parser={"order": 1, "hash_bits": 14, **SMALL}).fit(treebank(60))
     words = first(TEXT, confidence=True).words
     assert all(0 <= word.confidence["head"] <= 1 for word in words)
-    sentence = [["The", "cat", "sees", "a", "dog", "."]]
-    ((best, tree), (second, _)) = first.predict_kbest(sentence, 2)[0]
-    assert best >= second
-    assert tree == first.predict(sentence)[0]
+
+
+@pytest.mark.parametrize("order", [1, 2])
+def test_probabilities_of_arcs_are_shares_of_all_trees(order):
+    """All trees of a short sentence, by their scores, are the oracle."""
+    nlp = make(parser={"order": order, "hash_bits": 14, "projective": True, **SMALL}).fit(
+        treebank(60), dev=treebank(20, random_state=2)
+    )
+    temperature = nlp.model_.parts["parser"].temperature
+    assert temperature is not None  # the dev set gave it
+    words = ["The", "cat", "sees", "dogs"]
+    trees = nlp.predict_kbest([words], 1_000_000)[0]
+    assert [tree for _, tree in trees[:1]] == nlp.predict([words])
+    weights = [math.exp((score - trees[0][0]) / temperature) for score, _ in trees]
+    doc = nlp.annotate([words], confidence=True)
+    for place, word in enumerate(doc.words):
+        arc = (word.head, word.relation)
+        share = sum(w for w, (_, tree) in zip(weights, trees, strict=True) if tree[place] == arc)
+        assert word.confidence["head"] == pytest.approx(share / sum(weights), rel=1e-6)
+
+
+def test_a_parser_of_crossing_arcs_has_probabilities_over_projective_trees(nlp):
+    assert not nlp.model_.parts["parser"].projective
+    assert nlp.model_.parts["parser"].temperature is not None
+    words = ["The", "cat", "sees", "a", "dog", "."]
+    corpus = tagged_corpus([nlp.annotate([words]).words])
+    (sums,) = tree_sums(nlp.model_.parts["parser"], corpus)
+    for heads in sums.marginals(0.0):
+        assert sum(heads.values()) == pytest.approx(1.0)
+    trees = nlp.predict_kbest([words], 5)[0]
+    assert [score for score, _ in trees] == sorted((s for s, _ in trees), reverse=True)
+    assert len({str(tree) for _, tree in trees}) == 5
 
 
 def test_a_parser_may_read_lemmas():
@@ -231,6 +262,17 @@ def test_pieces_of_a_file_are_the_file(tmp_path_factory, parts, size):
     assert "".join(found) == "".join(parts)
     for piece in found[:-1]:
         assert piece.endswith("\n")
+
+
+def test_long_paragraphs_are_cut_where_a_sentence_begins(nlp, tmp_path):
+    path = tmp_path / "x.txt"
+    text = "They don't! The cat sees a dog. " * 40_000
+    path.write_text(text)
+    pieces = list(text_pieces(path, last_sentence=nlp._last_sentence))
+    assert len(pieces) > 1
+    assert "".join(pieces) == text
+    for piece in pieces:
+        assert piece.startswith(("They", "The cat"))
 
 
 def test_pieces_are_bounded_whatever_the_file(tmp_path):

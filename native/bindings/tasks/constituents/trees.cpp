@@ -71,13 +71,6 @@ class TreeReader {
   std::vector<std::uint64_t> known_;
 };
 
-template <class T>
-std::vector<T> copied(nb::handle buffer, const char* what) {
-  const Bytes bytes(buffer);
-  const auto items = bytes.as<T>(what);
-  return {items.begin(), items.end()};
-}
-
 using Spans = std::vector<std::tuple<std::int32_t, std::int32_t, std::int32_t>>;
 using Sentence = std::pair<Words, Words>;
 using Example = std::tuple<Words, Words, Spans>;
@@ -119,7 +112,7 @@ TreeSizes sizes_of(std::size_t labels, const TreeReader& reader) {
 class PyTreeExamples {
  public:
   PyTreeExamples(std::size_t labels, const Words& tags, nb::object known,
-                 const std::vector<Example>& examples, std::size_t min_count) {
+                 const std::vector<Example>& examples, std::size_t min_count, nb::object keys) {
     const TreeReader reader(tags, copied<std::uint64_t>(known, "known"));
     const TreeSizes sizes = sizes_of(labels, reader);
     std::vector<TreeInput> inputs;
@@ -131,8 +124,14 @@ class PyTreeExamples {
       gold.push_back(tree_of_spans(tree, n));
       add_cost(tree, n);
     }
+    if (!keys.is_none()) keys_ = copied<std::uint64_t>(keys, "keys");
+    const bool given = !keys.is_none();
     nb::gil_scoped_release release;
-    keys_ = frequent_features(inputs, gold, min_count);
+    if (!given) {
+      FeatureIndex counted = counted_features(inputs, gold);
+      if (min_count > 1) counted.keep(static_cast<std::uint32_t>(min_count));
+      keys_ = counted.keys();
+    }
     scorer_ = std::make_shared<SpanScorer>(sizes, feature_rows(keys_), std::move(inputs));
     for (std::size_t e = 0; e < gold.size(); ++e) {
       trees_->encode(scorer_->layout(e), gold[e], part_);
@@ -181,6 +180,22 @@ class PyTreeExamples {
   std::vector<std::int32_t> label_;
   std::vector<double> delta_, constant_;
 };
+
+// The keys of the features of gold trees and how often each is there, to be added up over parts of
+// a treebank.
+nb::tuple count_tree_features(std::size_t labels, const Words& tags, nb::object known,
+                              const std::vector<Example>& examples) {
+  const TreeReader reader(tags, copied<std::uint64_t>(known, "known"));
+  std::vector<TreeInput> inputs;
+  std::vector<Output> gold;
+  for (const auto& [words, tag, spans] : examples) {
+    inputs.push_back(reader.read(words, tag));
+    const auto tree = read_tree(spans, static_cast<std::int32_t>(words.size()), labels);
+    gold.push_back(tree_of_spans(tree, words.size()));
+  }
+  const FeatureIndex counted = counted_features(inputs, gold);
+  return nb::make_tuple(to_bytes(counted.keys()), to_bytes(counted.counts()));
+}
 
 // Learned weights, for new sentences.
 class PyTreeParser {
@@ -378,10 +393,10 @@ class PyTreeParser {
 
 void bind_trees(nb::module_& m) {
   nb::class_<PyTreeExamples>(m, "TreeExamples")
-      .def(nb::init<std::size_t, const Words&, nb::object, const std::vector<Example>&,
-                    std::size_t>(),
+      .def(nb::init<std::size_t, const Words&, nb::object, const std::vector<Example>&, std::size_t,
+                    nb::object>(),
            nb::arg("labels"), nb::arg("tags"), nb::arg("known"), nb::arg("examples"),
-           nb::arg("min_count"))
+           nb::arg("min_count"), nb::arg("keys").none() = nb::none())
       .def(
           "problem",
           [](nb::object self, nb::object sample_weight) {
@@ -403,6 +418,8 @@ void bind_trees(nb::module_& m) {
       .def("marginals", &PyTreeParser::marginals, nb::arg("words"), nb::arg("tags"),
            nb::arg("least"));
   m.def("word_key", &TreeTokens::word_key, nb::arg("word"));
+  m.def("count_tree_features", &count_tree_features, nb::arg("labels"), nb::arg("tags"),
+        nb::arg("known"), nb::arg("examples"));
 }
 
 }  // namespace structlearn::python

@@ -144,10 +144,10 @@ nb::list explain(const PyParser& self, const Corpus& corpus, nb::list tags, bool
 }
 
 // The arcs that the pruner leaves of a sentence: heads, words, scores with each label (-inf where
-// one is not allowed), the log of the sum over all trees, and probabilities; scores of siblings and
-// grandparents.
+// one is not allowed), the log of the sum over all trees (or all projective ones), and
+// probabilities; scores of siblings and grandparents.
 nb::tuple arcs(const PyParser& self, const Corpus& corpus, nb::list tags, bool lemmas,
-               std::size_t sentence) {
+               std::size_t sentence, bool projective_sums) {
   const Sentence s = read_sentence(corpus, tags, lemmas, sentence);
   SentenceParser parser(*self.model);
   parser.score(s);
@@ -155,7 +155,7 @@ nb::tuple arcs(const PyParser& self, const Corpus& corpus, nb::list tags, bool l
   const std::size_t labels = self.model->labels().size(), width = label_width(labels);
   const double* const theta = parser.scores().data();
   const LabelledParts labelled{parts, width, theta};
-  const bool projective = self.model->options().projective;
+  const bool projective = projective_sums || self.model->options().projective;
   std::vector<double> p;
   double total;
   if (!parts.second_order) {
@@ -218,7 +218,7 @@ nb::list read_trees(const Corpus& corpus, std::size_t begin, std::size_t end) {
 
 // A table of weights: floats, or as files hold it, (present, values, bytes of a value, codes).
 LargeArray<float> read_table(nb::handle given, const char* what) {
-  if (!nb::isinstance<nb::tuple>(given)) return copied(Bytes(given).as<float>(what), what);
+  if (!nb::isinstance<nb::tuple>(given)) return parsing::copied(Bytes(given).as<float>(what), what);
   const auto packed = nb::cast<nb::tuple>(given);
   if (packed.size() != 4) throw std::invalid_argument(std::string(what) + " have four parts");
   const Bytes present(packed[0]), values(packed[1]), codes(packed[3]);
@@ -262,7 +262,7 @@ void bind_parser(nb::module_& m) {
       .def("explain", &explain, nb::arg("corpus"), nb::arg("tags"), nb::arg("lemmas"),
            nb::arg("sentence"))
       .def("arcs", &arcs, nb::arg("corpus"), nb::arg("tags"), nb::arg("lemmas"),
-           nb::arg("sentence"))
+           nb::arg("sentence"), nb::arg("projective_sums") = false)
       .def("reasons", &reasons, nb::arg("corpus"), nb::arg("tags"), nb::arg("lemmas"),
            nb::arg("sentence"), nb::arg("heads"), nb::arg("labels"));
 

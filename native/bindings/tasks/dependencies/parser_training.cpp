@@ -77,11 +77,13 @@ void bind_parser_training(nb::module_& m) {
   nb::class_<LabelledTreebank>(m, "ParserTreebank")
       .def(
           "__init__",
-          [](LabelledTreebank* self, const text::Corpus& corpus, nb::list tags, bool lemmas) {
+          [](LabelledTreebank* self, const text::Corpus& corpus, nb::list tags, bool lemmas,
+             std::vector<std::string> labels) {
             const Tags t(corpus, tags);
-            new (self) LabelledTreebank(corpus, t.upos, t.xpos, t.feats, lemmas);
+            new (self) LabelledTreebank(corpus, t.upos, t.xpos, t.feats, lemmas, std::move(labels));
           },
-          nb::arg("corpus"), nb::arg("tags"), nb::arg("lemmas"))
+          nb::arg("corpus"), nb::arg("tags"), nb::arg("lemmas"),
+          nb::arg("labels") = std::vector<std::string>())
       .def_prop_ro("labels", [](const LabelledTreebank& t) { return t.labels; })
       .def_prop_ro("projective",
                    [](const LabelledTreebank& t) {
@@ -95,6 +97,14 @@ void bind_parser_training(nb::module_& m) {
              t.sets.store(keys, masks);
              return nb::make_tuple(to_bytes(keys), to_bytes(masks));
            })
+      .def(
+          "set_label_sets",
+          [](LabelledTreebank& t, nb::handle keys, nb::handle masks) {
+            const Bytes k(keys), m(masks);
+            t.sets = LabelSets(t.labels.size(), k.as<std::uint64_t>("keys"),
+                               m.as<std::uint64_t>("masks"));
+          },
+          nb::arg("keys"), nb::arg("masks"))
       .def("pruner_problem", &pruner_problem, nb::arg("bits"), nb::arg("sample_weight").none())
       .def("pruned", &pruned, nb::arg("weights"), nb::arg("most"), nb::arg("least"),
            nb::arg("projective"), nb::arg("order"));

@@ -333,6 +333,20 @@ void bind_segments(nb::module_& m) {
           },
           nb::arg("extractor"), nb::arg("starts"))
       .def("keep", &SegmentVocabulary::keep, nb::arg("min_count"))
+      .def("counts",
+           [](const SegmentVocabulary& v) {
+             return nb::make_tuple(to_bytes(v.index().keys()), to_bytes(v.index().counts()));
+           })
+      .def(
+          "add_counts",
+          [](SegmentVocabulary& self, nb::handle keys, nb::handle times) {
+            const Bytes k(keys), t(times);
+            const auto key = k.as<std::uint64_t>("keys");
+            const auto often = t.as<std::uint32_t>("times");
+            if (key.size() != often.size()) throw std::invalid_argument("keys without counts");
+            for (std::size_t f = 0; f < key.size(); ++f) self.add(key[f], often[f]);
+          },
+          nb::arg("keys"), nb::arg("times"))
       .def("rows", &segment_rows, nb::arg("extractor"))
       .def_prop_ro("size", [](const SegmentVocabulary& v) { return v.index().size(); })
       .def("keys", [](const SegmentVocabulary& v) { return to_bytes(v.index().keys()); });

@@ -22,7 +22,8 @@ struct PyModel {
 
   // `shown`: how each label is written.
   PyModel(std::shared_ptr<text::FeatureSet> features, std::vector<std::string> labels,
-          const std::vector<std::string>& shown, std::size_t order, bool hashed, nb::dict arrays) {
+          const std::vector<std::string>& shown, std::size_t order, bool hashed, nb::dict arrays,
+          std::size_t candidates) {
     if (!std::is_sorted(labels.begin(), labels.end()) || labels.size() != shown.size()) {
       throw std::invalid_argument("the labels are not in sorted order");
     }
@@ -65,8 +66,18 @@ struct PyModel {
     w.start = vector("start");
     w.end = vector("end");
     if (order > 4) throw std::invalid_argument("the order is above 4");
+    w.candidates = candidates;
     for (std::size_t m = 1; m <= order; ++m) {
-      w.transition.push_back(vector(("transition" + std::to_string(m)).c_str()));
+      const std::string name = "transition" + std::to_string(m);
+      if (candidates > 0) {
+        w.windows.push_back(table(name));
+      } else {
+        w.transition.push_back(vector(name.c_str()));
+      }
+    }
+    if (candidates > 0) {
+      w.first = table("first");
+      w.first.hashed = hashed;
     }
     model = std::make_unique<text::TaggerModel>(std::move(features), std::move(w));
   }

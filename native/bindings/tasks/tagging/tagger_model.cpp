@@ -64,22 +64,21 @@ struct PyLabeller {
 void bind_tagger_model(nb::module_& m) {
   nb::class_<PyModel>(m, "TaggerModel")
       .def(nb::init<std::shared_ptr<FeatureSet>, std::vector<std::string>,
-                    const std::vector<std::string>&, std::size_t, bool, nb::dict>(),
+                    const std::vector<std::string>&, std::size_t, bool, nb::dict, std::size_t>(),
            nb::arg("features"), nb::arg("labels"), nb::arg("shown"), nb::arg("order"),
-           nb::arg("hashed"), nb::arg("arrays"))
+           nb::arg("hashed"), nb::arg("arrays"), nb::arg("candidates") = 0)
       .def_prop_ro("labels", [](const PyModel& self) { return self.names.labels; })
       .def_prop_ro("names", [](const PyModel& self) { return self.names.names; })
       .def_prop_ro("name_of", [](const PyModel& self) { return self.names.name_of; })
       .def(
           "unpack",
-          [](const PyModel& self, bool pairs) {
-            const TaggerWeights& w = self.model->weights();
-            const UnpackedWeights u =
-                pairs ? unpack(w.pair, w.labels * w.labels) : unpack(w.state, w.labels);
+          [](const PyModel& self, std::string_view name) {
+            const auto [table, outcomes] = self.model->table(name);
+            const UnpackedWeights u = unpack(*table, outcomes);
             return nb::make_tuple(to_bytes(u.keys), to_bytes(u.row_ptr), to_bytes(u.column),
                                   to_bytes(u.weight));
           },
-          nb::arg("pairs"))
+          nb::arg("table"))
       .def(
           "predict",
           [](const PyModel& self, const Corpus& corpus, nb::handle known, std::size_t threads) {

@@ -61,24 +61,41 @@ nb::tuple feature_names(const Vocabulary& vocabulary, Extractor& extractor, bool
   const std::vector<std::uint64_t> keys = index.keys();
   const auto wanted = bytes.as<std::uint32_t>("kept");
   std::vector<std::uint32_t> order(wanted.begin(), wanted.end());
-  std::sort(order.begin(), order.end());  // sentence by sentence
-  std::vector<std::pair<std::uint64_t, std::string>> found;
   for (const std::uint32_t f : order) {
     if (f >= sightings.size()) throw std::invalid_argument("no such feature");
-    const Sighting& s = sightings[f];
-    const bool here = s.sentence >= first && s.sentence - first < sentences;
-    found.emplace_back(
-        keys[f],
-        here ? extractor.name(s.sentence - first, s.position, s.origin, keys[f]) : std::string());
   }
-  std::sort(found.begin(), found.end());
-  std::string text;
+  std::sort(order.begin(), order.end(),
+            [&](std::uint32_t a, std::uint32_t b) { return keys[a] < keys[b]; });
+  // Names are made sentence by sentence and can be larger than all weights together: some at a
+  // time, so that they are not in memory twice.
+  constexpr std::size_t kAtATime = std::size_t{1} << 18;
+  std::vector<std::uint8_t> text;
   std::vector<std::uint32_t> end;
-  for (const auto& named : found) {
-    text.append(named.second);
-    end.push_back(static_cast<std::uint32_t>(text.size()));
+  std::vector<std::pair<std::uint64_t, std::string>> found;
+  for (std::size_t from = 0; from < order.size(); from += kAtATime) {
+    const auto begin = order.begin() + static_cast<std::ptrdiff_t>(from);
+    const auto stop = begin + static_cast<std::ptrdiff_t>(std::min(kAtATime, order.size() - from));
+    std::sort(begin, stop);
+    found.clear();
+    for (auto f = begin; f != stop; ++f) {
+      const Sighting& s = sightings[*f];
+      const bool here = s.sentence >= first && s.sentence - first < sentences;
+      found.emplace_back(keys[*f],
+                         here ? extractor.name(s.sentence - first, s.position, s.origin, keys[*f])
+                              : std::string());
+    }
+    std::sort(found.begin(), found.end());
+    std::size_t size = 0;
+    for (const auto& named : found) size += named.second.size();
+    // All that is to come is about as long.
+    if (from == 0) text.reserve(size + size * order.size() / found.size());
+    for (const auto& named : found) {
+      text.insert(text.end(), named.second.begin(), named.second.end());
+      end.push_back(static_cast<std::uint32_t>(text.size()));
+    }
   }
-  return nb::make_tuple(nb::bytes(text.data(), text.size()), to_bytes(end));
+  if (text.size() > 0xFFFFFFFFu) throw std::length_error("names of more than 4 GB: names=False");
+  return nb::make_tuple(to_numpy(std::move(text)), to_bytes(end));
 }
 
 // -- models -------------------------------------------------------------------------------------
@@ -138,6 +155,31 @@ void bind_tagger_training(nb::module_& m) {
             }
           },
           nb::arg("keys"), nb::arg("row_ptr"), nb::arg("column"))
+      .def("counts",
+           [](const Vocabulary& v) {
+             const Vocabulary::Counts c = v.counts();
+             return nb::make_tuple(to_bytes(c.key), to_bytes(c.times), to_bytes(c.row_ptr),
+                                   to_bytes(c.column), c.label, to_bytes(c.pair_key),
+                                   to_bytes(c.pair_times));
+           })
+      .def(
+          "add_counts",
+          [](Vocabulary& v, nb::handle keys, nb::handle times, nb::handle row_ptr,
+             nb::handle column, std::vector<std::string> labels, nb::handle pair_keys,
+             nb::handle pair_times) {
+            Vocabulary::Counts c;
+            c.key = copied<std::uint64_t>(keys, "keys");
+            c.times = copied<std::uint32_t>(times, "times");
+            c.row_ptr = copied<std::uint32_t>(row_ptr, "row_ptr");
+            c.column = copied<std::uint32_t>(column, "column");
+            c.label = std::move(labels);
+            c.pair_key = copied<std::uint64_t>(pair_keys, "pair_keys");
+            c.pair_times = copied<std::uint32_t>(pair_times, "pair_times");
+            nb::gil_scoped_release release;
+            v.add_counts(c);
+          },
+          nb::arg("keys"), nb::arg("times"), nb::arg("row_ptr"), nb::arg("column"),
+          nb::arg("labels"), nb::arg("pair_keys"), nb::arg("pair_times"))
       .def_prop_ro("size", &Vocabulary::size)
       .def_prop_ro("pair_size", &Vocabulary::pair_size)
       .def_prop_ro("labels", [](const Vocabulary& v) { return v.labels(); })

@@ -144,7 +144,7 @@ inline void test_span_trees() {
     for (int i = 1; i + 1 < n; ++i) spans.push_back({i, n, 1 + i % 2});
     gold.push_back(slt::tree_of_spans(spans, words[e].size()));
   }
-  const auto keys = slt::frequent_features(inputs, gold, 1);
+  const auto keys = slt::counted_features(inputs, gold).keys();
   const auto index = slt::feature_rows(keys);
   const slt::SpanScorer scorer(sizes, index, inputs);
   std::vector<double> w(scorer.weights());

@@ -142,6 +142,39 @@ inline void test_second_order_trees() {
   CHECK(2 * exact > all);
 }
 
+// Heads with more modifiers than a machine word has bits: the gain is what the tree gains, and no
+// single change makes it better.
+inline void test_local_search() {
+  using namespace structlearn::parsing;
+  for (std::uint64_t seed = 1; seed < 4; ++seed) {
+    context = "local search, seed " + std::to_string(seed);
+    const ScoredParts scored = random_parts(200, seed);
+    const Parts& parts = scored.parts;
+    TreeSearch first(false);
+    first.begin(parts.n);
+    for (std::size_t a = 0; a < parts.arcs(); ++a) {
+      first.at(parts.head[a], parts.word[a]) = scored.arc[a];
+    }
+    std::vector<std::int32_t> heads;
+    first.best(heads);
+    const double before = scored.score(heads);
+    const double gain = LocalSearch().improve(parts, scored.scores(), heads);
+    const double after = scored.score(heads);
+    CHECK(gain > 0.0);
+    CHECK_NEAR(after - before, gain, 1e-9);
+    double best = after;
+    for (std::size_t a = 0; a < parts.arcs(); ++a) {
+      if (parts.head[a] == 0 || heads[parts.word[a]] == 0) continue;  // the root stays
+      std::vector<std::int32_t> changed = heads;
+      changed[parts.word[a]] = parts.head[a];
+      std::size_t up = parts.word[a], steps = 0;
+      while (up != 0 && ++steps <= 200) up = static_cast<std::size_t>(changed[up]);
+      if (up == 0) best = std::max(best, scored.score(changed));
+    }
+    CHECK_NEAR(best, after, 1e-6);
+  }
+}
+
 // What is called the best tree is the best, and no tree is above the bound, in whatever unit the
 // scores are, with near ties and with an offset of all arcs. Enumeration is the judge.
 inline void test_second_order_certificates() {

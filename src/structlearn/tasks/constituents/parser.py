@@ -134,9 +134,9 @@ class ConstituencyParser(TreeParser):
         return [[label for _, _, label in tree.spans()] for tree in treebank]
 
     def _learn(self, treebank: list[Tree], dev: list[Tree] | None, weights: Any) -> tuple[Any, Any]:
-        from .fitting import fit_parser
+        from .fitting import TreeFitting
 
-        model, learned = fit_parser(self, treebank, dev, weights)
+        model, learned = TreeFitting(self, treebank, dev, weights).run()
         model.training.update(self._kept)
         return model, learned
 

@@ -217,15 +217,17 @@ class ParserModel(StoredModel):
         )
         return [DependencyTree(*row) for row in rows]
 
-    def sums(self, tagged: tuple[Corpus, list[Any]]) -> Iterator[ArcSums]:
-        """Return sums over the trees of each sentence."""
+    def sums(
+        self, tagged: tuple[Corpus, list[Any]], *, projective: bool = False
+    ) -> Iterator[ArcSums]:
+        """Return sums over the trees of each sentence, or over the projective ones alone."""
         from .sums import ArcSums
         from .tags import tag_names
 
         corpus, tags = tagged
         if len(corpus):
             for s, upos in enumerate(tag_names(corpus, tags, 0)):
-                yield ArcSums(self, corpus, tags, s, upos)
+                yield ArcSums(self, corpus, tags, s, upos, projective)
 
     def labeller(self, format: str, reads_tags: bool) -> _core.ParseLabeller:
         """Return what parses text natively."""

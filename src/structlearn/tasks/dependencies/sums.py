@@ -131,18 +131,26 @@ class ArcSums:
         As the native parser takes them.
     upos : list of str
         The tags of the sentence.
+    projective : bool
+        Sum over projective trees alone, also where the parser knows others.
     """
 
     def __init__(
-        self, model: ParserModel, corpus: Corpus, tags: Tags, sentence: int, upos: list[str]
+        self,
+        model: ParserModel,
+        corpus: Corpus,
+        tags: Tags,
+        sentence: int,
+        upos: list[str],
+        projective: bool = False,
     ) -> None:
-        if not model.has_temperature:
+        if not (model.has_temperature or projective):
             raise CapabilityError(
                 "a parser of order 2 scores pairs of arcs: over non-projective trees there are no "
                 "exact sums of them. What works: predict; with order=1 or projective=True "
                 "marginals, draws and the k best trees too"
             )
-        found = model.core.arcs(corpus.core, tags, model.lemmas, sentence)
+        found = model.core.arcs(corpus.core, tags, model.lemmas, sentence, projective)
         self.words, self.tags = corpus.cells(sentence, "form"), upos
         self.names = model.labels
         self.head, self.word = (np.frombuffer(x, np.uint16).astype(np.intp) for x in found[:2])
@@ -151,7 +159,7 @@ class ArcSums:
         )
         self._log_partition: float = found[3]
         self._pairs = np.frombuffer(found[5], np.float64) if model.order == 2 else None
-        self._projective = model.projective
+        self._projective = projective or model.projective
         self.temperature = model.temperature or 1.0
 
     @property

@@ -14,7 +14,15 @@ from ...text.corpus import Corpus
 from ..tagging.model import TaggerModel
 from ..tagging.tagger import Tagger
 
-__all__ = ["TAG_COLUMNS", "Tags", "column_tags", "make_tagger", "predicted_tags", "tag_names"]
+__all__ = [
+    "TAG_COLUMNS",
+    "Tags",
+    "column_tags",
+    "make_tagger",
+    "new_tagger",
+    "predicted_tags",
+    "tag_names",
+]
 
 #: The columns that are predicted, in the order in which the native parser takes them.
 TAG_COLUMNS = ("upos", "xpos", "feats")
@@ -29,7 +37,13 @@ def make_tagger(
     corpus: Corpus, column: str, n_jobs: int, random_state: int, n_models: int | None = None
 ) -> TaggerModel:
     """Return a tagger of one column of a corpus of CoNLL-U."""
-    tagger = Tagger(
+    model: TaggerModel = new_tagger(column, n_jobs, random_state, n_models).fit(corpus).model_
+    return model
+
+
+def new_tagger(column: str, n_jobs: int, random_state: int, n_models: int | None = None) -> Tagger:
+    """Return a tagger of one column that has not learned yet."""
+    return Tagger(
         "pos",
         target=column,
         names=False,
@@ -38,8 +52,6 @@ def make_tagger(
         random_state=random_state,
         unknown=_NOTHING_UNKNOWN,
     )
-    model: TaggerModel = tagger.fit(corpus).model_
-    return model
 
 
 def column_tags() -> Tags:

@@ -111,11 +111,15 @@ class ParserFitting:
         self.corpus = corpus
         self.dev = dev
         self.sample_weight = sample_weight
-        gold_trees(corpus)  # bad ones are refused before the taggers take their time
+        self.check_trees()
         self.gold = None if dev is None else gold_trees(dev)
         self.bits = parser.hash_bits
         if self.bits is None:
             self.bits = BATCH_BITS if parser.learner in _BATCH else ONLINE_BITS
+
+    def check_trees(self) -> None:
+        """Refuse bad trees before the taggers take their time."""
+        gold_trees(self.corpus)
 
     def run(self) -> tuple[ParserModel, Learned]:
         """Learn; return the model and the record of the training."""
@@ -154,28 +158,11 @@ class ParserFitting:
             f"{len(self.treebank.labels)} relations; "
             f"{examples.heads_per_word:.2f} candidate heads per word on average"
         )
-        return ParserProblem(
-            examples,
-            projective=p.projective,
-            iterations=p.training_iterations,
-            bits=self.bits,
-            sample_weight=self._weights(),
-            dtype=np.float64 if p.learner in _BATCH else np.float32,
-        )
+        return parser_problem(p, self.treebank, examples, self.bits, self.sample_weight)
 
     @property
     def _temperature(self) -> float:
-        return float(learner_parameters(self.parser, 0).temperature)
-
-    def _weights(self) -> npt.NDArray[np.float64] | None:
-        """Return the weights of the sentences: 0 where a sum over trees leaves the gold one out."""
-        if not (self.parser.projective and self._temperature > 0):
-            return self.sample_weight
-        fits = np.array(self.treebank.projective)
-        if fits.all():
-            return self.sample_weight
-        self.parser._say(f"{np.sum(~fits)} sentences with crossing arcs are left out")
-        return fits * (1.0 if self.sample_weight is None else self.sample_weight)
+        return _temperature(self.parser)
 
     def _tags(self) -> tuple[Tags, Tags, list[Any]]:
         p = self.parser
@@ -205,13 +192,15 @@ class ParserFitting:
 
     def _pruner(self) -> npt.NDArray[np.float32]:
         """Return the weights of the pruner."""
-        native = self.treebank.pruner_problem(min(_PRUNER_BITS, self.bits), self.sample_weight)
-        problem = Problem(native, sample_weight=self.sample_weight, dtype=np.float32)
+        problem = self._pruner_problem()
         seed = self.parser.random_state
         training = learn(Parameters(**_PRUNER, random_state=seed, n_jobs=1), problem)
         if training.interrupted:
             raise KeyboardInterrupt("interrupted while the pruner was learning")
         return training.weights.astype(np.float32)
+
+    def _pruner_problem(self) -> Problem:
+        return pruner_problem(self.treebank, self.bits, self.sample_weight)
 
     def _dev_las(self, weights: npt.NDArray[Any]) -> float:
         assert self.dev is not None
@@ -239,3 +228,41 @@ class ParserFitting:
             },
             taggers=self.taggers,
         )
+
+
+def _temperature(parser: Any) -> float:
+    return float(learner_parameters(parser, 0).temperature)
+
+
+def pruner_problem(
+    treebank: Any, bits: int, sample_weight: npt.NDArray[np.float64] | None = None
+) -> Problem:
+    """Return the problem of the pruner."""
+    native = treebank.pruner_problem(min(_PRUNER_BITS, bits), sample_weight)
+    return Problem(native, sample_weight=sample_weight, dtype=np.float32)
+
+
+def parser_problem(
+    parser: Any,
+    treebank: Any,
+    examples: _core.ParserExamples,
+    bits: int,
+    sample_weight: npt.NDArray[np.float64] | None = None,
+) -> ParserProblem:
+    """Return the problem of the parser.
+
+    Sentences whose gold tree a sum over trees leaves out have weight 0.
+    """
+    if parser.projective and _temperature(parser) > 0:
+        fits = np.array(treebank.projective)
+        if not fits.all():
+            parser._say(f"{np.sum(~fits)} sentences with crossing arcs are left out")
+            sample_weight = fits * (1.0 if sample_weight is None else sample_weight)
+    return ParserProblem(
+        examples,
+        projective=parser.projective,
+        iterations=parser.training_iterations,
+        bits=bits,
+        sample_weight=sample_weight,
+        dtype=np.float64 if parser.learner in _BATCH else np.float32,
+    )

@@ -2,21 +2,23 @@
 
 from __future__ import annotations
 
+import math
 from array import array
 from typing import Any
 
 from ... import _core
-from ...exceptions import CapabilityError
-from ...text.edit_scripts import apply_lemma_script
+from .corpora import tagged_corpus
 from .doc import Doc
-from .pipeline import tagged_corpus
 from .tokeniser import paragraphs
 
-__all__ = ["add_confidence"]
+__all__ = ["add_confidence", "parser_temperature", "tree_sums"]
 
 #: Of stages that no dev set has calibrated: averaged perceptrons are far too sure at 1, and 10 is
 #: about what calibration gives them.
 _USUAL_TEMPERATURE = 10.0
+#: Sentences of a dev set that the parser is calibrated on, and the least probability of an arc
+#: there: gold trees have arcs that the pruner leaves out.
+_CALIBRATED, _LEAST = 100, 1e-6
 
 
 def add_confidence(pipeline: Any, docs: list[Doc]) -> None:
@@ -35,21 +37,42 @@ def add_confidence(pipeline: Any, docs: list[Doc]) -> None:
             for word, p in _marginals(parts[name], corpus, sentences):
                 word.confidence[name] = p[index[getattr(word, name)]]
     if "lemmas" in stages:
-        shown = parts["lemmas"].shown
+        shown, lemma_of = parts["lemmas"].shown, pipeline._lemmatiser.lemma
         for word, p in _marginals(parts["lemmas"], corpus, sentences):
-            found = (q for script, q in zip(shown, p, strict=True) if q > 1e-6
-                     and apply_lemma_script(script, word.form) == word.lemma)  # fmt: skip
+            found = (q for label, q in zip(shown, p, strict=True) if q > 1e-6
+                     and lemma_of(label, word.form, word.xpos) == word.lemma)  # fmt: skip
             word.confidence["lemma"] = min(1.0, sum(found))
     if "parser" in stages:
-        try:
-            for words, sums in zip(
-                sentences, parts["parser"].sums((corpus, [None] * 3)), strict=True
-            ):
-                tree = [(word.head, word.relation) for word in words]
-                for word, p in zip(words, sums.certainties(tree), strict=True):
-                    word.confidence["head"] = p
-        except CapabilityError:
-            pass  # sums over trees need a parser of order 1
+        for words, sums in zip(sentences, tree_sums(parts["parser"], corpus), strict=True):
+            tree = [(word.head, word.relation) for word in words]
+            for word, p in zip(words, sums.certainties(tree), strict=True):
+                word.confidence["head"] = p
+
+
+def tree_sums(parser: Any, corpus: Any) -> Any:
+    """Yield the sums over the trees of each sentence.
+
+    Pairs of arcs, which a parser of order 2 scores, can be summed over projective trees alone.
+    """
+    return parser.sums((corpus, [None] * 3), projective=not parser.has_temperature)
+
+
+def parser_temperature(parser: Any, dev: Any) -> float:
+    """Return the temperature at which the arcs of a dev set are most probable."""
+    from ...estimators.calibration import best_temperature
+    from ...text.dependency_treebank import gold_trees
+
+    dev = dev.subset(range(min(len(dev), _CALIBRATED)))
+    trees, sums = gold_trees(dev), list(tree_sums(parser, dev))
+
+    def log_loss(temperature: float) -> float:
+        total = 0.0
+        for one, tree in zip(sums, trees, strict=True):
+            one.temperature = temperature
+            total -= sum(math.log(max(p, _LEAST)) for p in one.certainties(tree))
+        return total
+
+    return best_temperature(log_loss)
 
 
 def _marginals(model: Any, corpus: Any, sentences: Any) -> Any:

@@ -19,13 +19,26 @@ __all__ = ["FORMATS", "text_pieces", "write_annotated"]
 FORMATS = ("conllu", "json", "html", "text")
 #: Bytes that are read at a time, and the most that a piece without a blank line has.
 _SIZE, _MOST = 1 << 17, 1 << 20
+#: Characters at its end in which the beginning of a sentence is looked for.
+_WINDOW = 1 << 14
 
 
-def text_pieces(source: str | os.PathLike[str], size: int = _SIZE) -> Iterator[str]:
+def text_pieces(
+    source: str | os.PathLike[str],
+    size: int = _SIZE,
+    last_sentence: Callable[[str], int] | None = None,
+) -> Iterator[str]:
     """Yield a file as texts of about ``size`` bytes that end where a paragraph ends.
 
-    A paragraph of more than a megabyte is torn at a line end or a blank: memory does not depend on
-    the size of the file. The pieces together are the file, but for a byte order mark.
+    Memory does not depend on the size of the file: a paragraph of more than a megabyte is cut where
+    the last sentence begins, of those that ``last_sentence`` finds in its last 16,384 characters;
+    where it finds one sentence alone, after the last line end or blank; and where there is no
+    blank either, after the megabyte. The pieces together are the file, but for a byte order mark.
+
+    Parameters
+    ----------
+    last_sentence : callable, optional
+        From a text to the place where its last sentence begins.
     """
     import codecs
 
@@ -47,7 +60,7 @@ def text_pieces(source: str | os.PathLike[str], size: int = _SIZE) -> Iterator[s
                 )
             cut = _paragraph_end(held)
             if not cut and len(held) > _MOST:
-                cut = max(held.rfind("\n"), held.rfind(" ")) + 1 or len(held)
+                cut = _cut(held, last_sentence)
             if cut:
                 yield held[:cut]
                 held = held[cut:]
@@ -57,6 +70,13 @@ def text_pieces(source: str | os.PathLike[str], size: int = _SIZE) -> Iterator[s
         raise FileError(os.fspath(source), "not valid UTF-8: the last character is torn") from None
     if held:
         yield held
+
+
+def _cut(text: str, last_sentence: Callable[[str], int] | None) -> int:
+    """Return where a long text without the end of a paragraph is cut."""
+    begin = max(len(text) - _WINDOW, 0)
+    found = 0 if last_sentence is None else last_sentence(text[begin:])
+    return begin + found if found else max(text.rfind("\n"), text.rfind(" ")) + 1 or len(text)
 
 
 def _paragraph_end(text: str) -> int:
@@ -83,7 +103,8 @@ def write_annotated(
     n_words, n_sentences, offset = 0, 0, 0
     if format == "html":
         output.write(_page_start(os.fspath(source)).encode())
-    for doc in pipeline.pipe(text_pieces(source), confidence=confidence):
+    pieces = text_pieces(source, last_sentence=pipeline._last_sentence)
+    for doc in pipeline.pipe(pieces, confidence=confidence):
         output.write(_written(doc, format, n_sentences, offset, confidence).encode())
         n_words += len(doc.words)
         n_sentences += len(doc.sentences)

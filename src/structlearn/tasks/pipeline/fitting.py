@@ -14,11 +14,12 @@ from ...text.sources import not_empty
 from ..dependencies.model import ParserModel
 from ..dependencies.parser import DependencyParser
 from ..tagging.model import TaggerModel
+from .confidence import parser_temperature
+from .corpora import put_tags
 from .model import PipelineModel
-from .pipeline import put_tags
 from .tags import TAG_COLUMNS, AgreeingTagger, jackknifed, seen_combinations, train_tagger
 from .tokeniser import labelled_characters, train_tokeniser
-from .words import train_lemmatiser, train_splitter
+from .words import LemmaLabels, train_lemmatiser, train_splitter
 
 __all__ = ["PipelineFitting"]
 
@@ -28,7 +29,7 @@ _SETTINGS: dict[str, dict[str, Any]] = {
     "tokeniser": {"learner": "adagrad", "temperature": 1.0, "max_iter": 5, "prune": 0.02},
     "splitter": {"max_iter": 8},
     "tags": {},
-    "lemmas": {"max_iter": 8},
+    "lemmas": {"max_iter": 8, "n_models": 4, "prune": 0.5},
     "parser": {},
 }
 
@@ -60,6 +61,7 @@ class PipelineFitting:
         """Learn; return the model."""
         p, corpus = self.pipeline, self.corpus
         combinations: list[tuple[str, str, str]] = []
+        lexicon: list[tuple[str, str, str]] = []
         if p.tokeniser:
             self._stage(
                 "tokeniser",
@@ -85,15 +87,20 @@ class PipelineFitting:
                     put_tags(dev_tagged, tagger.numbers(self.dev)[0], combinations)
         if p.lemmas:
             # On predicted tags it would learn to distrust them: it was 0.3 % worse.
-            self._stage("lemmas", lambda: train_lemmatiser(corpus, **self._settings("lemmas")))
+            labels = LemmaLabels(corpus)
+            lexicon = labels.lexicon
+            self._stage("lemmas", lambda: train_lemmatiser(labels, **self._settings("lemmas")))
         if p.parser:
             self._stage("parser", lambda: self._parser(tagged, dev_tagged), ParserModel)
+            parser = self.parts["parser"]
+            if p.tags and dev_tagged is not None and parser.temperature is None:
+                parser.training["temperature"] = parser_temperature(parser, dev_tagged)
         training = {
             "sentences": len(corpus),
             "words": corpus.n_tokens,
             "parameters": p._stored(),
         }
-        return PipelineModel(self.parts, combinations, training)
+        return PipelineModel(self.parts, combinations, training, lexicon)
 
     def _settings(self, stage: str) -> dict[str, Any]:
         """Return the parameters of a stage's task."""

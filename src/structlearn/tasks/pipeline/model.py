@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 
 from ...io.container import Tensor, write_container
 from ...io.packed_weights import check_precision
@@ -41,6 +41,8 @@ class PipelineModel(StoredModel):
         Of the three tags, that words may have; the most frequent first.
     training : dict
         How they were trained.
+    lexicon : list of (str, str, str)
+        Forms, tags and lemmas that the lemmatiser looks up.
     """
 
     task = "pipeline"
@@ -51,8 +53,10 @@ class PipelineModel(StoredModel):
         parts: Mapping[str, Any],
         combinations: list[tuple[str, str, str]],
         training: dict[str, Any] | None = None,
+        lexicon: Sequence[tuple[str, str, str]] = (),
     ) -> None:
         self.parts = dict(parts)
+        self.lexicon = list(lexicon)
         self.combinations = combinations
         self.training = training or {}
         unknown = sorted(set(self.parts) - set(_PARTS))
@@ -94,6 +98,7 @@ class PipelineModel(StoredModel):
             "task": self.task,
             "parts": described,
             "combinations": [list(row) for row in self.combinations],
+            "lexicon": [list(row) for row in self.lexicon],
             "training": self.training,
         }
         return description, tensors
@@ -114,7 +119,11 @@ class PipelineModel(StoredModel):
             part: _PARTS[part].from_container(name, dict(described), arrays.get(part, {}))
             for part, described in d["parts"].items()
         }
-        rows = [tuple(map(str, row)) for row in d["combinations"]]
-        if any(len(row) != len(_TAGGERS) for row in rows):
-            raise ValueError("combinations of other than three tags")
-        return cls(parts, rows, dict(d["training"]))  # type: ignore[arg-type]
+        rows, listed = _triples(d["combinations"]), _triples(d.get("lexicon", []))
+        return cls(parts, rows, dict(d["training"]), listed)
+
+
+def _triples(rows: Any) -> list[tuple[str, str, str]]:
+    if any(len(row) != 3 for row in rows):
+        raise ValueError("rows of other than three columns")
+    return [(str(a), str(b), str(c)) for a, b, c in rows]

@@ -1,12 +1,15 @@
 """Words of tokens, and lemmas of words: edit scripts as labels.
 
 Each is a :class:`~structlearn.tasks.Tagger` of order 0 (no transitions) whose labels are scripts;
-what it looks at includes the scripts that a form had in training, the lexicon of the seen.
+what it looks at includes the scripts that a form had in training. Scripts of few forms are one
+label, which stands for a lexicon: it says what the lemmas of these forms were.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from array import array
+from collections import Counter
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from ...text.corpus import Corpus
@@ -22,7 +25,13 @@ from ...text.templates import FeatureTemplates
 from ..tagging.model import TaggerModel
 from ..tagging.tagger import Tagger
 
-__all__ = ["Lemmatiser", "Splitter", "train_lemmatiser", "train_splitter"]
+__all__ = ["LemmaLabels", "Lemmatiser", "Splitter", "train_lemmatiser", "train_splitter"]
+
+#: The label of lemmas that are in the lexicon.
+LISTED = "@"
+_AS_IT_IS = lemma_script("as", "as")
+#: Scripts of fewer forms than this are in the lexicon.
+_RARE = 5
 
 SPLITTER_FEATURES = """
 ends: marked
@@ -59,6 +68,7 @@ suffix(lower(form), 2) xpos
 suffix(lower(form), 3) xpos
 suffix(lower(form), 4) xpos
 suffix(lower(form), 5) xpos
+suffix(lower(form), 6) xpos
 suffix(lower(form), 3) feats
 prefix(lower(form), 1..4)
 prefix(lower(form), 3) xpos
@@ -68,10 +78,14 @@ feats
 upos feats
 shape(form, short) upos
 shape(form) upos
+shape(form, short) xpos
 shape(form, short) xpos seen(lower(form))
 upos[-1] lower(form)
 lower(form[-1]) lower(form)
+lower(form) lower(form[1])
 upos[1] lower(form)
+lower(form) xpos[1]
+lower(form) xpos[1] xpos[2]
 upos[-1] xpos
 xpos upos[1]
 shape(form[-1], short) shape(form, short) shape(form[1], short)
@@ -131,6 +145,74 @@ def train_splitter(corpus: Corpus, **parameters: Any) -> TaggerModel | None:
     return model
 
 
+class LemmaLabels:
+    """The labels of the lemmas of a treebank, and the lexicon that they need.
+
+    A form in lower case and its lemma are the same for two scripts: lower case, or as it stands.
+    It gets the one that forms with capitals have more often, given the tag: addresses keep theirs.
+
+    Parameters
+    ----------
+    corpus : Corpus
+        Of CoNLL-U, with tags.
+    rare : int
+        Scripts of fewer forms than this are in the lexicon.
+
+    Attributes
+    ----------
+    lexicon : list of (str, str, str)
+        Forms in lower case, their XPOS and their lemmas; frequent ones first.
+    """
+
+    def __init__(self, corpus: Corpus, rare: int = _RARE) -> None:
+        self.corpus = corpus
+        cases: Counter[tuple[str, str]] = Counter()
+        for form, lemma, xpos in self._words():
+            if form != form.lower():
+                cases[xpos, lemma_script(form, lemma)[0]] += 1
+        self._kept = {xpos for xpos, _ in cases if cases[xpos, "k"] > cases[xpos, "l"]}
+        forms: dict[str, set[str]] = {}
+        for form, lemma, xpos in self._words():
+            forms.setdefault(self._script(form, lemma, xpos), set()).add(form.lower())
+        self._frequent = {script for script, found in forms.items() if len(found) >= rare}
+        listed: Counter[tuple[str, str, str]] = Counter()
+        for form, lemma, xpos in self._words():
+            if self._script(form, lemma, xpos) not in self._frequent:
+                listed[form.lower(), xpos, lemma] += 1
+        self.lexicon = sorted(listed, key=lambda row: (-listed[row], row))
+
+    def _words(self) -> Iterator[tuple[str, str, str]]:
+        """Yield the form, the lemma and the tag of the words that have a lemma."""
+        for s in range(len(self.corpus)):
+            columns = (self.corpus.cells(s, name) for name in ("form", "lemma", "xpos"))
+            for form, lemma, xpos in zip(*columns, strict=True):
+                if _has_lemma(form, lemma):
+                    yield form, lemma, xpos
+
+    def _script(self, form: str, lemma: str, xpos: str) -> str:
+        script = lemma_script(form, lemma)
+        if script[0] == "l" and form == form.lower() and xpos in self._kept:
+            return "k" + script[1:]
+        return script
+
+    def labelled(self) -> Corpus:
+        """Return the treebank with labels in the place of lemmas."""
+        sentences: list[list[list[str]]] = []
+        for number in range(len(self.corpus)):
+            rows = [list(cells) for cells in self.corpus[number]]
+            for cells in rows:
+                if _has_lemma(cells[1], cells[2]):
+                    script = self._script(cells[1], cells[2], cells[4])
+                    cells[2] = script if script in self._frequent else LISTED
+                cells[6:] = "____"
+            sentences.append(rows)
+        return Corpus.from_sentences(sentences, "conllu")
+
+
+def _has_lemma(form: str, lemma: str) -> bool:
+    return lemma != "_" or form == "_"
+
+
 class Lemmatiser:
     """Finds the lemmas of tagged words.
 
@@ -138,47 +220,58 @@ class Lemmatiser:
     ----------
     model : TaggerModel
         What :func:`train_lemmatiser` gives.
+    lexicon : list of (str, str, str)
+        Of :class:`LemmaLabels`.
     """
 
-    def __init__(self, model: TaggerModel) -> None:
+    def __init__(self, model: TaggerModel, lexicon: Sequence[tuple[str, str, str]] = ()) -> None:
         self.model = model
+        self._listed: dict[tuple[str, str | None], str] = {}
+        for form, xpos, lemma in lexicon:
+            self._listed.setdefault((form, xpos), lemma)
+            self._listed.setdefault((form, None), lemma)
 
     def __call__(self, corpus: Corpus, threads: int = 1) -> list[list[str]]:
         """Return the lemmas of the words of each sentence of a tagged corpus of CoNLL-U."""
-        scripts = self.model.label_corpus(corpus, threads)
-        return [
-            list(map(apply_lemma_script, row, corpus.cells(s, "form")))
-            for s, row in enumerate(scripts)
-        ]
+        found = []
+        reader: Any = None
+        for s, scripts in enumerate(self.model.label_corpus(corpus, threads)):
+            forms = corpus.cells(s, "form")
+            if LISTED not in scripts:
+                found.append(list(map(apply_lemma_script, scripts, forms)))
+                continue
+            row = []
+            listed = map(self.lemma, scripts, forms, corpus.cells(s, "xpos"))
+            for place, (form, lemma) in enumerate(zip(forms, listed, strict=True)):
+                if lemma is None:  # not in the lexicon: the best of the other labels
+                    reader = reader or self.model.reader(corpus)
+                    lemma = self._unlisted(reader, s, place, form)
+                row.append(lemma)
+            found.append(row)
+        return found
+
+    def lemma(self, label: str, form: str, xpos: str) -> str | None:
+        """Return the lemma that a label gives a form; None where the lexicon does not have it."""
+        if label != LISTED:
+            return apply_lemma_script(label, form)
+        low = form.lower()
+        return self._listed.get((low, xpos)) or self._listed.get((low, None))
+
+    def _unlisted(self, reader: Any, sentence: int, place: int, form: str) -> str:
+        labels = self.model.shown
+        n = len(labels)
+        # The labels have the same order at any temperature; a high one rounds nothing away.
+        p = array("d", reader.marginals(sentence, self.model.temperature or 10.0))
+        row = p[place * n : (place + 1) * n]
+        scripts = sorted(zip(row, labels, strict=True), key=lambda one: -one[0])
+        return apply_lemma_script(next((k for _, k in scripts if k != LISTED), _AS_IT_IS), form)
 
 
-def train_lemmatiser(corpus: Corpus, *, rare: int = 1, **parameters: Any) -> TaggerModel | None:
-    """Learn lemmas from a treebank; None where it has none.
-
-    Parameters
-    ----------
-    corpus : Corpus
-        Of CoNLL-U, with tags.
-    rare : int
-        Scripts of fewer forms than this are not learned.
-    """
-    sentences: list[list[list[str]]] = []
-    forms: dict[str, set[str]] = {}
-    for number in range(len(corpus)):
-        rows = [list(cells) for cells in corpus[number]]
-        for cells in rows:
-            if cells[2] != "_" or cells[1] == "_":
-                cells[2] = lemma_script(cells[1], cells[2])
-                forms.setdefault(cells[2], set()).add(cells[1].lower())
-            cells[6:] = "____"
-        sentences.append(rows)
-    if not forms:
+def train_lemmatiser(labels: LemmaLabels, **parameters: Any) -> TaggerModel | None:
+    """Learn the lemmas of a treebank; None where it has none."""
+    if not any(True for _ in labels._words()):
         return None
-    for rows in sentences:
-        for cells in rows:
-            if cells[2] in forms and len(forms[cells[2]]) < rare:
-                cells[2] = "_"
     templates = FeatureTemplates.parse(LEMMATISER_FEATURES)
     tagger = Tagger(templates, order=0, target="lemma", names=False, **parameters)
-    model: TaggerModel = tagger.fit(Corpus.from_sentences(sentences, "conllu")).model_
+    model: TaggerModel = tagger.fit(labels.labelled()).model_
     return model

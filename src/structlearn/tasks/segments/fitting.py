@@ -31,8 +31,6 @@ __all__ = ["SegmentFitting"]
 
 Vector = npt.NDArray[np.float64]
 
-#: The longest segment, where the training text has longer ones and nothing else is asked for.
-_USUAL_LENGTH = 8
 #: Features of each label whose names a model has.
 _NAMED = 20
 
@@ -49,6 +47,8 @@ class SegmentFitting(Fitting):
     sample_weight : array of shape (n_sentences,), optional
     """
 
+    #: The longest segment, where the training text has longer ones and nothing else is asked for.
+    usual_length = 8
     presets = SEGMENT_PRESETS
     other_learners: Mapping[str, Any] = {"n_models": 1}
 
@@ -57,15 +57,20 @@ class SegmentFitting(Fitting):
         self.target = corpus.find_column("-1" if tagger.target is None else tagger.target)
         self.tagger = self.settle(tagger, tagger.features)
         self.templates = self._choose_templates(tagger.features)
-        _check_labels(corpus, self.target)
+        self.look_at_labels()
+        self.templates.learn_lexica(corpus, self.target, "")
+        self.features = self.templates.compile_segments(corpus.format, corpus.n_columns)
+
+    def look_at_labels(self) -> None:
+        """Find out the labels, the longest segment and the outputs."""
+        corpus = self.corpus
+        check_chunk_labels(corpus, self.target)
         whole = [to_segments(labels)[0] for labels in corpus.column(self.target)]
         longest = max(end - start for row in whole for start, end, _ in row)
-        self.max_length = tagger.max_length or min(longest, _USUAL_LENGTH)
+        self.max_length = self.tagger.max_length or min(longest, self.usual_length)
         self.outputs, self.n_cut = self.segments_of(corpus)
         kinds = {kind for row in self.outputs for _, _, kind in row} - {OUTSIDE}
         self.labels = [OUTSIDE, *sorted(kinds)]
-        self.templates.learn_lexica(corpus, self.target, "")
-        self.features = self.templates.compile_segments(corpus.format, corpus.n_columns)
 
     def segments_of(self, corpus: Corpus) -> tuple[list[list[tuple[int, int, str]]], int]:
         """Return the segments of each sentence, none of them too long, and how many were cut."""
@@ -102,7 +107,7 @@ class SegmentFitting(Fitting):
 
     def shown(self) -> list[str]:
         """Return the labels of the file."""
-        return list(self.corpus.core.strings(self.target))
+        return list(self.corpus.counts(self.target))
 
     # -- learning -------------------------------------------------------------------------------
 
@@ -122,16 +127,20 @@ class SegmentFitting(Fitting):
         vocabulary.add(extractor, (marks >= 0).astype(np.uint8))
         vocabulary.keep(tagger.min_count)
         self.keys, self.n_features = vocabulary.keys(), vocabulary.size
-        self._problem = LabelProblem(
+        self._problem = self.label_problem(self._weighted(vocabulary.rows(extractor), marks), marks)
+        return self._problem
+
+    def label_problem(self, weighted: Weighted, marks: npt.NDArray[np.int32]) -> LabelProblem:
+        """Return the problem of segments with these features."""
+        return LabelProblem(
             SemiMarkov(self.max_length),
             self.labels,
-            {"segment": self._weighted(vocabulary.rows(extractor), marks)},
+            {"segment": weighted},
             self._gold(marks),
             {"segment": [(length, OUTSIDE) for length in range(2, self.max_length + 1)]},
-            tagger.class_weight,
+            self.tagger.class_weight,
             self.sample_weight,
         )
-        return self._problem
 
     def _marks(self, outputs: Any) -> npt.NDArray[np.int32]:
         """Return for each token the number of the label of a segment that begins there, else −1.
@@ -180,7 +189,7 @@ class SegmentFitting(Fitting):
     def run(self, dev: Corpus | None) -> tuple[Any, Any]:
         """Learn; return the model and the record of the training."""
         if dev is not None:
-            _check_labels(dev, self.target, some=False)
+            check_chunk_labels(dev, self.target, some=False)
         return super().run(dev)
 
     def model(self, w: Vector, *, names: bool = False) -> SegmentModel:
@@ -204,21 +213,25 @@ class SegmentFitting(Fitting):
         ranked = strongest(*rows, len(self.labels), _NAMED)
         numbers = sorted({f for row in ranked for f, _ in row})
         keys = np.frombuffer(self.keys, dtype=np.uint64)[numbers]
-        starts = (self._marks(self.outputs) >= 0).astype(np.uint8)
-        names = dict(zip(numbers, self._extractor.find_names(starts, keys), strict=True))
+        names = dict(zip(numbers, self.names_of(keys), strict=True))
         return {
             label: [[names[f], round(w, 6)] for f, w in row]
             for label, row in zip(self.labels, ranked, strict=True)
         }
+
+    def names_of(self, keys: npt.NDArray[np.uint64]) -> list[str]:
+        """Return the names of some features."""
+        starts = (self._marks(self.outputs) >= 0).astype(np.uint8)
+        return self._extractor.find_names(starts, keys)
 
     def more(self) -> dict[str, Any]:
         """Return how many chunks were cut."""
         return {"cut": self.n_cut}
 
 
-def _check_labels(corpus: Corpus, target: int, some: bool = True) -> None:
+def check_chunk_labels(corpus: Corpus, target: int, some: bool = True) -> None:
     """Refuse a column that does not have the labels of chunks."""
-    strings = corpus.core.strings(target)
+    strings = list(corpus.counts(target))
     chunked = are_chunk_labels(strings) or (not some and all(k == OUTSIDE for k in strings))
     wrong = next((k for k in strings if k != OUTSIDE and not are_chunk_labels([k])), None)
     if not chunked:

@@ -104,7 +104,7 @@ def _parts(model: Any, reader: Any, s: int) -> Callable[[list[int]], dict[tuple[
             for rows in features
         ]
     pairs = reader.explain(s, True) if "pair.slots" in model.arrays else []
-    tables = [array("d", bytes(model.arrays[f"transition{m}"])) for m in range(1, model.order + 1)]
+    tables = [model.window_scores(m) for m in range(1, model.order + 1)]
     start = array("d", bytes(model.arrays["start"])) or array("d", bytes(8 * n))
     end = array("d", bytes(model.arrays["end"])) or array("d", bytes(8 * n))
 
@@ -125,7 +125,8 @@ def _parts(model: Any, reader: Any, s: int) -> Callable[[list[int]], dict[tuple[
                     index = 0
                     for label in window:
                         index = index * n + label
-                    add(t, f"labels {' '.join(named[j] for j in window)}", table[index])
+                    score = table.get(index, 0.0) if isinstance(table, dict) else table[index]
+                    add(t, f"labels {' '.join(named[j] for j in window)}", score)
             if pairs and t:
                 for name, w in pairs[t - 1]:
                     add(t, name, w[y[t - 1] * n + k])

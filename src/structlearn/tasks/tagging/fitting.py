@@ -22,11 +22,12 @@ from ...text.segment_templates import SegmentTemplates
 from ...text.templates import FeatureTemplates
 from ..learning import Learned, learn_task
 from ..presets import preset_of
+from .candidates import CandidateProblem, n_candidates
 from .model import LabelModel, TaggerModel, joined_names, split_names
 from .problem import LabelProblem, TokenProblem
 from .training_data import data_notes, refuse_joined, warn_of_rare_labels
 
-__all__ = ["Fitting", "TokenFitting", "default_target", "usual_features"]
+__all__ = ["Fitting", "TokenFitting", "check_legal", "default_target", "usual_features"]
 
 Vector = npt.NDArray[np.float64]
 
@@ -200,6 +201,8 @@ class TokenFitting(Fitting):
     """
 
     presets = PRESETS
+    #: How many labels are considered at each token; 0: all.
+    candidates = 0
     # They learn what a pair that was not seen is worth from the regulariser.
     other_learners: Mapping[str, Any] = {"n_models": 1, "all_possible_states": False}
 
@@ -232,7 +235,7 @@ class TokenFitting(Fitting):
             tagger.scheme = None
         if corpus.columns[self.target] in _BLANK_IS_A_VALUE and tagger.unknown == "_":
             tagger.unknown = ""
-        self.scheme_of_file = file_scheme(corpus.core.strings(self.target))
+        self.scheme_of_file = file_scheme(list(corpus.counts(self.target)))
         if start is not None:
             check_start(start, tagger)
         self.corpus = self.in_scheme(corpus)
@@ -248,9 +251,7 @@ class TokenFitting(Fitting):
         """Return the corpus with labels of the scheme that the model is to learn."""
         if self.tagger.scheme != "iobes":
             return corpus
-        copy = Corpus(corpus.core.copy(), corpus.format, corpus.path)
-        copy.core.to_iobes(self.target, self.tagger.unknown)
-        return copy
+        return corpus.in_iobes(self.target, self.tagger.unknown)
 
     def _choose_templates(self, features: Any) -> FeatureTemplates:
         tagger = self.tagger
@@ -280,12 +281,14 @@ class TokenFitting(Fitting):
             for label in self.start.labels:
                 vocabulary.add_label(label)
             if not self.start.hashed:
-                vocabulary.add_features(*self.start.core.unpack(False)[:3])
+                vocabulary.add_features(*self.start.core.unpack("state")[:3])
         return vocabulary
 
     def freeze(self, vocabulary: _core.Vocabulary, rows: _core.TokenRows | None) -> None:
         """End the counting: the labels are known."""
-        vocabulary.freeze(self.tagger.min_count, int(self.tagger.all_possible_states), rows)
+        # A problem over candidates has weights of its own.
+        fill = 0 if self.candidates else int(self.tagger.all_possible_states)
+        vocabulary.freeze(self.tagger.min_count, fill, rows)
         labels = list(vocabulary.labels)
         self.vocabulary, self.n_features = vocabulary, vocabulary.size
         if not labels:
@@ -304,23 +307,6 @@ class TokenFitting(Fitting):
         scheme = self.tagger.scheme
         return dict(legal_transitions(self.labels, scheme)) if scheme else {}
 
-    def check_legal(self, corpus: Corpus) -> None:
-        """Refuse gold labels that the scheme forbids: no learner could ever reach them."""
-        forbid = {name: set(entries) for name, entries in self.forbid().items()}
-        for s in range(len(corpus) if forbid else 0):
-            before = None
-            for t, label in enumerate(corpus.cells(s, self.target)):
-                first = t == 0 and label in forbid["start"]
-                if first or (before, label) in forbid["transition"]:
-                    place = "at the start" if first else f"after {before}"
-                    raise FileError(
-                        corpus.path or "the corpus",
-                        f"{label} {place} is not legal in the scheme {self.tagger.scheme!r}; "
-                        "scheme 'iobes' converts the labels first",
-                        corpus.core.line_number(s, t),
-                    )
-                before = label
-
     # -- learning -------------------------------------------------------------------------------
 
     def announce(self) -> None:
@@ -330,9 +316,10 @@ class TokenFitting(Fitting):
         target = f"target {self.corpus.columns[self.target]}"
         self.say(f"{features}{target}, scheme {self.tagger.scheme or 'none'}")
 
-    def problem(self) -> TokenProblem:
+    def problem(self) -> TokenProblem | CandidateProblem:
         """Return the problem to be solved."""
         corpus, rows, tagger = self.corpus, _core.TokenRows(), self.tagger
+        self.candidates = n_candidates(self)
         vocabulary = self.new_vocabulary()
         try:
             # An earlier model's lexica were made from other sentences.
@@ -341,14 +328,28 @@ class TokenFitting(Fitting):
         except LineError as error:
             raise error.in_file(corpus.path or "the corpus") from None
         self.freeze(vocabulary, rows)
-        self.check_legal(corpus)
-        self._problem = TokenProblem(
-            vocabulary, rows, tagger.order, self.forbid(), tagger.class_weight, self.sample_weight
-        )
+        check_legal(corpus, self.target, self.forbid(), tagger.scheme)
         self.announce()
+        weights = tagger.class_weight, self.sample_weight
+        order = 0 if self.candidates else tagger.order
+        tokens = TokenProblem(vocabulary, rows, order, self.forbid(), *weights)
+        self._problem: TokenProblem | CandidateProblem = tokens
+        if self.candidates:
+            self.say(f"{self.candidates} candidate labels for each token; --candidates 0: all")
+            buffers = vocabulary.row_ptr(), vocabulary.column()
+            row_ptr, column = (np.frombuffer(x, np.uint32) for x in buffers)
+            self._problem = CandidateProblem(
+                tokens,
+                (row_ptr, column),
+                tagger.order,
+                self.candidates,
+                int(tagger.all_possible_states),
+                tagger.random_state,
+                tagger.n_threads,
+            )
         return self._problem
 
-    def how(self, problem: TokenProblem) -> dict[str, Any]:
+    def how(self, problem: Any) -> dict[str, Any]:
         """Return where to begin, and the fast way of the perceptron where it is open.
 
         It computes the same as the estimator's, bit for bit: steps of whole numbers.
@@ -356,7 +357,7 @@ class TokenFitting(Fitting):
         tagger = self.tagger
         if self.start is not None:
             return {"start": problem.weights_of(self.start)}
-        if tagger.learner != "perceptron" or not problem.suits_integers:
+        if tagger.learner != "perceptron" or self.candidates or not problem.suits_integers:
             return {}
         rows: Any = problem.examples.blocks["label"]
         read = problem.integer_perceptron().read
@@ -419,6 +420,7 @@ class TokenFitting(Fitting):
             shown=self.shown(),
             order=self.tagger.order,
             hashed=bool(self.tagger.hash_bits),
+            candidates=self.candidates,
             arrays=arrays,
             **more,
         )
@@ -434,6 +436,26 @@ class TokenFitting(Fitting):
         return {"scheme": self.tagger.scheme, "unknown": self.tagger.unknown}
 
 
+def check_legal(
+    corpus: Corpus, target: int, forbidden: Mapping[str, Any], scheme: str | None
+) -> None:
+    """Refuse gold labels that the scheme forbids: no learner could ever reach them."""
+    forbid = {name: set(entries) for name, entries in forbidden.items()}
+    for s in range(len(corpus) if forbid else 0):
+        before = None
+        for t, label in enumerate(corpus.cells(s, target)):
+            first = t == 0 and label in forbid["start"]
+            if first or (before, label) in forbid["transition"]:
+                place = "at the start" if first else f"after {before}"
+                raise FileError(
+                    corpus.path or "the corpus",
+                    f"{label} {place} is not legal in the scheme {scheme!r}; "
+                    "scheme 'iobes' converts the labels first",
+                    corpus.core.line_number(s, t),
+                )
+            before = label
+
+
 def default_target(tagger: Any, corpus: Corpus) -> str:
     """Return the column of the labels: as named, or the usual one of the format."""
     if tagger.target is not None:
@@ -443,12 +465,10 @@ def default_target(tagger: Any, corpus: Corpus) -> str:
 
 def usual_features(corpus: Corpus, target: int, unknown: str) -> str:
     """Choose a preset by the labels: chunks, entities (mostly outside), or tags."""
-    strings = corpus.core.strings(target)
-    if not are_chunk_labels([k for k in strings if k != unknown]) or corpus.n_columns < 3:
+    counts = corpus.counts(target)
+    if not are_chunk_labels([k for k in counts if k != unknown]) or corpus.n_columns < 3:
         return "pos"
-    numbers = array("I", corpus.core.cell_numbers(target))
-    outside = sum(1 for k in numbers if strings[k] == "O")
-    return "ner" if outside > 0.6 * len(numbers) else "chunk"
+    return "ner" if counts.get("O", 0) > 0.6 * corpus.n_tokens else "chunk"
 
 
 def templates_for(features: Any, functions: Any, corpus: Corpus, target: int) -> FeatureTemplates:
@@ -469,6 +489,11 @@ def check_start(start: TaggerModel, tagger: Any) -> None:
     """Refuse to continue from a model whose weights would mean something else here."""
     if start.emissions is not None:
         raise ValueError("start: training cannot continue from a hidden Markov model")
+    if start.candidates:
+        raise ValueError(
+            "start: training cannot continue from a model with candidates; train it with "
+            "candidates=0, which considers all labels at each token"
+        )
     if start.order != tagger.order:
         raise ValueError(f"start: a model of order {start.order}, not {tagger.order}")
     width = len(start.unpacked()[1]) - 1 if start.hashed else 0

@@ -31,7 +31,8 @@ class CountedFitting(TokenFitting):
     def __init__(
         self, tagger: Any, corpus: Corpus, start: None = None, sample_weight: Any = None
     ) -> None:
-        refuse_unused(tagger, "features", "hash_bits", "prune", "min_count", "all_possible_states")
+        unused = "features", "hash_bits", "prune", "min_count", "all_possible_states", "candidates"
+        refuse_unused(tagger, *unused)
         super().__init__(tagger, corpus, None, sample_weight)
 
     def run(self, dev: Corpus | None) -> tuple[TaggerModel, Learned]:

@@ -48,10 +48,8 @@ def summarise(tagger: Any, top: int = 10, labels: Sequence[str] | None = None) -
     """Return the largest weights of a tagger."""
     model = tagger._fitted()
     check_labels("label", labels, tagger.classes_)
-    names = (model.pair_table, "start", "end")
-    table, start, end = (array("d", bytes(model.arrays[name])) for name in names)
-    n = len(model.labels)
-    rows = [list(table[a * n : (a + 1) * n]) for a in range(n)]
+    start, end = (array("d", bytes(model.arrays[name])) for name in ("start", "end"))
+    rows = model.pair_scores()
     written = getattr(model, "shown", model.labels)
     within = [k for k, w in zip(model.labels, written, strict=True) if not labels or w in labels]
     ranked = _joined(

@@ -49,6 +49,8 @@ class LabelModel(StoredModel):
     """
 
     calls_functions = True
+    #: The array of the scores of label pairs.
+    pair_table: str
     _templates: type[FeatureTemplates] = FeatureTemplates
 
     def __init__(
@@ -81,6 +83,12 @@ class LabelModel(StoredModel):
     def target_name(self) -> str:
         """The name of the column with the labels."""
         return column_names(self.format, self.n_columns)[self.target]
+
+    def pair_scores(self) -> list[list[float]]:
+        """Return the score of each label (column) after each other (row)."""
+        n = len(self.labels)
+        table = array("d", bytes(self.arrays[self.pair_table]))
+        return [list(table[a * n : (a + 1) * n]) for a in range(n)]
 
     def _functions(self) -> Mapping[str, Callable[[str], Any]]:
         functions: Mapping[str, Callable[[str], Any]] = self.templates.functions
@@ -127,6 +135,8 @@ class TaggerModel(LabelModel):
         left out.
     emissions : (options, tensors) or None
         Of a hidden Markov model: what scores its words.
+    candidates : int
+        How many labels are considered at each token, chosen by a first pass; 0: all.
     """
 
     task = "tagger"
@@ -141,16 +151,20 @@ class TaggerModel(LabelModel):
         hashed: bool = False,
         names: dict[str, tuple[Any, Any]] | None = None,
         emissions: tuple[dict[str, Any], dict[str, Tensor]] | None = None,
+        candidates: int = 0,
         **common: Any,
     ) -> None:
         super().__init__(**common)
+        self.candidates = candidates
         self.shown = shown
         self.order = order
         self.hashed = hashed
         self.names = names or {}
         self.emissions = emissions
         features = self.templates.compile(self.format, self.n_columns)
-        self.core = _core.TaggerModel(features, self.labels, shown, order, hashed, self.arrays)
+        self.core = _core.TaggerModel(
+            features, self.labels, shown, order, hashed, self.arrays, candidates
+        )
 
     @property
     def kind(self) -> str:
@@ -189,9 +203,8 @@ class TaggerModel(LabelModel):
         if precision != "float32":
             from ...io.weight_tables import compact_tensors
 
-            tensors.update(
-                compact_tensors(self.core, precision, bool(self.arrays.get("pair.slots")))
-            )
+            tables = [name for name in self._tables() if self.arrays.get(f"{name}.slots")]
+            tensors.update(compact_tensors(self.core, precision, tables))
         for table, (text, end) in self.names.items():
             tensors[f"{table}.names"] = Tensor("U8", text)
             tensors[f"{table}.names_end"] = Tensor("U32", end)
@@ -200,6 +213,8 @@ class TaggerModel(LabelModel):
         for name in ("shown", "order", "hashed"):
             description[name] = getattr(self, name)
         description["precision"] = precision
+        if self.candidates:
+            description["candidates"] = self.candidates
         if self.emissions is not None:
             description["emissions"] = self.emissions[0]
             tensors.update(self.emissions[1])
@@ -225,11 +240,15 @@ class TaggerModel(LabelModel):
             kept = {key: t for key, t in tensors.items() if key.startswith("emission.")}
             emissions = (dict(d["emissions"]), kept)
         arrays: dict[str, Any] = {}
-        for key in ("start", "end", *(f"transition{m}" for m in range(1, order + 1))):
+        candidates = int(d.get("candidates", 0))
+        windows = tuple(f"transition{m}" for m in range(1, order + 1))
+        for key in ("start", "end", *(() if candidates else windows)):
             check_dtype(key, tensors[key], "F64")
             arrays[key] = tensors[key].data
         has_pairs = any(key.startswith("pair.") for key in tensors)
         tables = ("state", "pair") if has_pairs else ("state",)
+        if candidates:
+            tables = ("state", "first", *windows)
         check_precision(d["precision"])
         if d["precision"] == "float32":
             for key, dtype in ((f"{t}.{part}", k) for t in tables for part, k in _DTYPES.items()):
@@ -258,6 +277,7 @@ class TaggerModel(LabelModel):
             hashed=bool(d["hashed"]),
             names=names,
             emissions=emissions,
+            candidates=candidates,
         )
 
     # -- labelling ------------------------------------------------------------------------------
@@ -289,9 +309,36 @@ class TaggerModel(LabelModel):
             return []
         return [name.decode(errors="replace") for name in split_names(*self.names[table])]
 
+    def _tables(self) -> tuple[str, ...]:
+        """Return the names of the tables that features or histories of labels have."""
+        windows = (f"transition{m}" for m in range(1, self.order + 1))
+        return ("state", "first", *windows) if self.candidates else ("state", "pair")
+
+    def pair_scores(self) -> list[list[float]]:
+        """Return the score of each label (column) after each other (row)."""
+        if not self.candidates:
+            return super().pair_scores()
+        n, scores = len(self.labels), dict(self.window_scores(1).items())  # type: ignore[union-attr]
+        return [[scores.get(a * n + b, 0.0) for b in range(n)] for a in range(n)]
+
+    def window_scores(self, order: int) -> dict[int, float] | array[float]:
+        """Return the scores of label windows by the number that their labels make in base K.
+
+        As a dictionary where few have one; the others are 0.
+        """
+        if not self.candidates:
+            return array("d", bytes(self.arrays[f"transition{order}"]))
+        n = len(self.labels)
+        keys, row_ptr, column, weights = self.unpacked(f"transition{order}")
+        return {
+            (keys[h] - 1) * n + column[q]: weights[q]
+            for h in range(len(keys))
+            for q in range(row_ptr[h], row_ptr[h + 1])
+        }
+
     def unpacked(self, table: str = "state") -> tuple[Any, Any, Any, Any]:
         """Return keys, row pointers, columns and weights of the features that have weights."""
-        keys, row_ptr, column, weights = self.core.unpack(table == "pair")
+        keys, row_ptr, column, weights = self.core.unpack(table)
         return (
             memoryview(keys).cast("Q"),
             memoryview(row_ptr).cast("I"),

@@ -20,7 +20,7 @@ from ...scoring.layout import WeightBlock, WeightLayout, filled_rows, observed_o
 from ...structures.base import Structure
 from ...structures.chains.chain import Chain
 
-__all__ = ["LabelProblem", "TokenProblem", "Weighted"]
+__all__ = ["LabelProblem", "TokenProblem", "Weighted", "pair_rows", "seen_pairs"]
 
 Vector = npt.NDArray[np.float64]
 
@@ -152,6 +152,9 @@ class TokenProblem(LabelProblem):
     forbid : mapping of str to list
         First labels, last ones and pairs that cannot be, as
         :func:`~structlearn.metrics.legal_transitions` has them.
+    pairs : tuple of arrays, optional
+        Which weights features of label pairs have, as :func:`seen_pairs` gives them; by default
+        those of the pairs that are in the rows.
     """
 
     def __init__(
@@ -162,6 +165,7 @@ class TokenProblem(LabelProblem):
         forbid: Mapping[str, Any],
         class_weight: Any = None,
         sample_weight: Vector | None = None,
+        pairs: Any = None,
     ) -> None:
         arrays = rows.arrays()
         labels = list(vocabulary.labels)
@@ -175,7 +179,10 @@ class TokenProblem(LabelProblem):
         filled = filled_rows(row_ptr, column, len(labels))
         blocks = {"label": Weighted(features, *filled)}
         if vocabulary.pair_size:
-            blocks["transition"] = _pairs(arrays, vocabulary.pair_size, len(labels))
+            rows_of_pairs = pair_rows(arrays, vocabulary.pair_size)
+            if pairs is None:
+                pairs = seen_pairs(arrays, rows_of_pairs, len(labels))
+            blocks["transition"] = Weighted(rows_of_pairs, *pairs)
         known = self.gold_numbers.astype(np.int64)
         self.order, self.n_labels = order, len(labels)
         structure = Chain(order=order)
@@ -261,13 +268,17 @@ class TokenProblem(LabelProblem):
         return w
 
 
-def _pairs(arrays: dict[str, Any], n_features: int, n_labels: int) -> Weighted:
+def pair_rows(arrays: dict[str, Any], n_features: int) -> FeatureRows:
     """Return the features of label pairs, and one more that every pair has: the table."""
     begin = arrays["pair_begin"]
     feature = np.insert(arrays["pair_feature"], begin[1:], n_features).astype(np.int32)
-    rows = FeatureRows(
+    return FeatureRows(
         arrays["pair_sentence"], n_features + 1, None, begin + np.arange(len(begin)), feature
     )
+
+
+def seen_pairs(arrays: dict[str, Any], rows: FeatureRows, n_labels: int) -> Any:
+    """Return the label pairs that each feature was seen with: row pointers, columns, real ones."""
     # Tokens that have one before them in their sentence, in the order of the pairs.
     later = np.ones(len(arrays["label"]), dtype=bool)
     later[arrays["sentence"][:-1]] = False
@@ -275,5 +286,4 @@ def _pairs(arrays: dict[str, Any], n_features: int, n_labels: int) -> Weighted:
     label = arrays["label"].astype(np.int64)
     known = (label[at] >= 0) & (label[at - 1] >= 0)
     outcome = (label[at - 1] * n_labels + label[at])[known]
-    pairs = observed_outcomes(rows, n_labels**2, np.flatnonzero(known), outcome)
-    return Weighted(rows, *pairs)
+    return observed_outcomes(rows, n_labels**2, np.flatnonzero(known), outcome)

@@ -18,7 +18,7 @@ from ...text.corpus import Corpus
 from ...text.presets import PRESETS
 from ...text.stream import CorpusStream
 from ...text.templates import FeatureTemplates
-from .fitting import TokenFitting, default_target, templates_for, usual_features
+from .fitting import TokenFitting, check_legal, default_target, templates_for, usual_features
 from .model import joined_names, split_names
 from .problem import TokenProblem
 
@@ -45,6 +45,8 @@ class StreamFitting(TokenFitting):
         settled = self.tagger
         if settled.learner != "perceptron" or settled.order != 1 or settled.n_models != 1:
             raise ValueError("streaming is for the perceptron of order 1, one model: n_models=1")
+        if settled.candidates:
+            raise ValueError("streaming considers all labels at each token: candidates=0")
         if settled.class_weight is not None:
             raise ValueError("streaming has no class_weight: all sentences weigh the same")
         if self.features.has_transitions or self.features.has_values or self.templates.lexica:
@@ -81,7 +83,7 @@ class StreamFitting(TokenFitting):
             rows = self.vocabulary.rows(extractor, corpus.core).arrays()
             if (rows["label"] < 0).any():
                 raise FileError(self.stream.path, "streaming needs the label of every token")
-            self.check_legal(corpus)
+            check_legal(corpus, self.target, self.forbid(), self.tagger.scheme)
             yield native.read(rows["sentence"], rows["begin"], rows["feature"], rows["label"])
 
     def more(self) -> dict[str, Any]:

@@ -47,6 +47,12 @@ class Tagger(LabelTagger):
         Weights for every feature with every label; otherwise for the pairs seen in training. A
         number n: for features seen with at least n labels. None: as the preset has it for the
         perceptron, else False.
+    candidates : int, optional
+        How many labels are considered at each token: the best ones of a first pass, which labels
+        each token by itself. Memory and time then grow with what was seen and not with the number
+        of labels. 0: all labels are considered, and labelling is exact. None: 12 if there are more
+        than 64 labels, all otherwise; all too with a scheme, features of label pairs, unknown
+        labels or ``start``.
     min_count : int, default=0
         Leave out features seen fewer times than this in training.
     hash_bits : int, default=0
@@ -82,6 +88,7 @@ class Tagger(LabelTagger):
 
     order: int | None = None
     scheme: str | None = None
+    candidates: int | None = None
     hash_bits: int = 0
     unknown: str = "_"
     names: bool = True
@@ -90,6 +97,7 @@ class Tagger(LabelTagger):
         **LabelTagger._WHOLE,
         "hash_bits": (0, 30),
         "order": (0, 4),
+        "candidates": (0, 255),
     }
     _own_learners = ("hmm",)
     _model_kind = TaggerModel
@@ -150,7 +158,12 @@ class Tagger(LabelTagger):
     def _told_by(model: TaggerModel) -> dict[str, Any]:
         told = model.training
         unknown = str(told.get("unknown", "_"))
-        return {"order": model.order, "scheme": told.get("scheme"), "unknown": unknown}
+        return {
+            "order": model.order,
+            "scheme": told.get("scheme"),
+            "unknown": unknown,
+            "candidates": model.candidates or None,
+        }
 
     # -- labelling ------------------------------------------------------------------------------
 

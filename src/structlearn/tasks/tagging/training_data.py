@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import warnings
-from array import array
-from collections import Counter
 from typing import Any
 
 from ...exceptions import FileError
@@ -24,13 +22,14 @@ def refuse_joined(corpus: Corpus, target: int) -> None:
     """Refuse words that have their labels attached, as in Fish/N, in a column file."""
     if corpus.format != "columns":
         return
-    words = corpus.core.strings(0)
     for mark in _MARKS:
-        if all(_are_joined(cell, mark) for c in {0, target} for cell in corpus.core.strings(c)):
-            word, _, label = words[0].rpartition(mark)
+        # Labels first: they are few.
+        if all(_are_joined(cell, mark) for c in (target, 0) for cell in corpus.counts(c)):
+            first = next(iter(corpus.counts(0)), "")
+            word, _, label = first.rpartition(mark)
             raise FileError(
                 corpus.path or "the corpus",
-                f"words and labels are joined by {mark!r}, as in {words[0]!r:.40}: write one word "
+                f"words and labels are joined by {mark!r}, as in {first!r:.40}: write one word "
                 f"and its label on each line, separated by a blank or a tab ({word} {label}), and "
                 "a blank line after each sentence",
             )
@@ -48,16 +47,15 @@ def warn_of_rare_labels(corpus: Corpus, target: int) -> None:
     """
     if corpus.path is None:
         return
-    counts = Counter(array("I", corpus.core.cell_numbers(target)))
+    counts = corpus.counts(target)
     rare = [k for k, n in counts.items() if n == 1]
     if len(counts) < max(_FEWEST, corpus.n_tokens / 4) or 2 * len(rare) <= len(counts):
         return
-    strings = corpus.core.strings(target)
-    if are_chunk_labels(strings) or 2 * sum(strings[k].isupper() for k in rare) >= len(rare):
+    if are_chunk_labels(list(counts)) or 2 * sum(map(str.isupper, rare)) >= len(rare):
         return
     warnings.warn(
         f"{corpus.path}: {len(rare)} of {len(counts)} labels in column {target + 1} occur once "
-        f"({', '.join(strings[k] for k in rare[:_NAMED])}, ...). Is this running text? Training "
+        f"({', '.join(rare[:_NAMED])}, ...). Is this running text? Training "
         "reads one token with its label on each line, separated by a blank or a tab, and a blank "
         "line after each sentence; if the labels are in another column, name it (target, "
         "--target)",

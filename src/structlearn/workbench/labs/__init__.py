@@ -9,7 +9,7 @@ from ..requests import Refused, Request
 
 __all__ = ["LABS", "ask"]
 
-LABS = ("sequence", "parse", "image", "learning", "constraints", "text")
+LABS = ("sequence", "parse", "messages", "image", "learning", "constraints", "text")
 
 
 def ask(lab: str, values: Any, models: Models) -> dict[str, Any]:

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import math
+import re
 from typing import Any
 
 import numpy as np
 
 from ... import traces
 from ...structures import Constituency, Grammar
-from ..formulas import added, braces, number
+from ..formulas import added, braces, number, plural
 from ..requests import LARGEST, Refused, Request
 
 __all__ = ["answer"]
@@ -91,39 +92,97 @@ def _rule(line: str, number_: int) -> tuple[str, list[str], float]:
     return left.strip(), symbols, score
 
 
+class Judged:
+    """A gold tree in brackets, and what loss augmentation adds: 1 for each span that it lacks."""
+
+    def __init__(self, request: Request, written: Written, words: list[str]) -> None:
+        text = request.text("gold") if request.has("gold") else ""
+        self.spans = _read_brackets(text, written.symbols, words) if text.strip() else None
+        self.augmented = request.flag("augmented") and self.spans is not None
+        self.cost = np.zeros((len(words), len(words) + 1, len(written.symbols)))
+        if self.spans is not None:
+            self.cost += 1.0
+            for i, j, a in self.spans:
+                self.cost[i, j, a] = 0.0
+
+    def of(self, spans: Any) -> float:
+        """Return the cost of a tree."""
+        return float(sum(self.cost[i, j, a] for i, j, a in spans))
+
+
+def _read_brackets(text: str, symbols: list[str], words: list[str]) -> list[tuple[int, int, int]]:
+    """Return the spans of a tree such as (S (NP fish) (VP sleep)), outer ones first."""
+    found: list[tuple[int, int, int]] = []
+    open_: list[tuple[int, int]] = []  # place in found, begin
+    leaves: list[str] = []
+    expected = False
+    for token in re.findall(r"[()]|[^\s()]+", text):
+        if token == ")":
+            if not open_ or expected:
+                raise Refused("the gold tree has a bracket too many, or an empty one")
+            place, begin = open_.pop()
+            found[place] = (begin, len(leaves), found[place][2])
+        elif token == "(":
+            expected = True
+        elif expected:
+            if token not in symbols:
+                raise Refused(f"the grammar has no symbol {token!r} of the gold tree")
+            open_.append((len(found), len(leaves)))
+            found.append((len(leaves), 0, symbols.index(token)))
+            expected = False
+        else:
+            leaves.append(token)
+    if open_ or not found:
+        raise Refused("the gold tree is not closed: write it as (S (NP fish) (VP sleep))")
+    if [w.lower() for w in leaves] != [w.lower() for w in words]:
+        raise Refused(f"the words of the gold tree are {' '.join(leaves)!r}, not the sentence's")
+    return found
+
+
 def answer(request: Request) -> dict[str, Any]:
     """Return what the lab shows."""
     written = Written(request.text("grammar"))
     words = request.words("words", MOST_WORDS)
     mode = request.choice("mode", ("max", "sum"))
+    judged = Judged(request, written, words)
     structure = Constituency(written.grammar)
-    scores = written.scores(words)
-    trace = traces.cky(written.grammar, **scores)
+    given = written.scores(words)
+    scores = {**given, "span": judged.cost} if judged.augmented else given
+    trace = traces.cky(written.grammar, temperature=float(mode == "sum"), **scores)
     count = structure.count(**scores)
     ranked = structure.kbest(min(MOST_TREES, max(2, count)), **scores)
-    rows = []
     log_z = structure.log_partition(**scores)
-    for value, tree in ranked[:40]:
-        named = _bracketed(written, words, tree)
-        rows.append({"named": [named], "total": value, "p": math.exp(value - log_z), "spans": tree})
+
+    def described(tree: Any) -> dict[str, Any]:
+        try:
+            value = structure.score(tree, **given)
+        except ValueError as error:
+            raise Refused(f"the grammar does not derive the gold tree: {error}") from None
+        if value == -math.inf:
+            raise Refused("the grammar does not derive the gold tree: a word has another symbol")
+        named = [_bracketed(written, words, tree)]
+        return {"spans": tree, "named": named, "score": value, "cost": judged.of(tree)}
+
+    rows = [
+        {**described(tree), "total": value, "p": math.exp(value - log_z)}
+        for value, tree in ranked[:40]
+    ]
     marginals = None
     if mode == "sum":
         marginals = _span_marginals(written, words, structure, scores, ranked, count, log_z)
     return {
         "algorithm": trace.algorithm,
         "symbols": written.symbols,
-        "steps": _steps(trace, written, words),
+        "steps": _steps(trace, written, words, mode == "sum"),
         "value": trace.value,
-        "best": {"spans": trace.answer, "named": rows[0]["named"], "score": trace.value},
-        "runner_up": None
-        if len(ranked) < 2
-        else {"spans": ranked[1][1], "named": rows[1]["named"], "score": ranked[1][0]},
-        "gold": None,
+        "best": described(ranked[0][1]),
+        "runner_up": None if len(ranked) < 2 else described(ranked[1][1]),
+        "gold": None if judged.spans is None else described(judged.spans),
         "count": count,
         "log_partition": log_z if mode == "sum" else None,
         "outputs": rows,
         "span_marginals": marginals,
-        "python": _python(written, words, mode),
+        "python": _python(written, words, mode, judged),
     }
 
 
@@ -133,8 +192,7 @@ def _span_marginals(
 ) -> list[dict[str, Any]]:  # fmt: skip
     """Return the probability of each labelled span, by inside–outside and by adding up trees."""
     n, K = len(words), len(written.symbols)
-    spans = np.zeros((n, n + 1, K))
-    p = structure.marginals(**scores, span=spans)["span"]
+    p = structure.marginals(**{"span": np.zeros((n, n + 1, K)), **scores})["span"]
     every = np.zeros((n, n + 1, K))
     for value, tree in ranked if count <= MOST_TREES else ():
         for i, j, a in tree:
@@ -163,7 +221,10 @@ def _bracketed(written: Written, words: list[str], spans: Any) -> str:
     return read()
 
 
-def _steps(trace: traces.Trace, written: Written, words: list[str]) -> list[dict[str, Any]]:
+def _steps(
+    trace: traces.Trace, written: Written, words: list[str], sums: bool
+) -> list[dict[str, Any]]:
+    function = "log Σ exp" if sums else "max"
     filled = {tuple(s["node"]): s for s in trace.steps if s["kind"] == "fill"}
     rules = {("binary", k): r for k, r in enumerate(written.binary)}
 
@@ -190,7 +251,8 @@ def _steps(trace: traces.Trace, written: Written, words: list[str]) -> list[dict
         text, symbol = " ".join(words[i:j]), written.symbols[a]
         terms, ways, splits = [], [], []
         for o in options:
-            terms.append(added([*o["tail_values"], *(p["score"] for p in o["parts"])]))
+            parts = [p["score"] for p in o["parts"] if p["block"] != "span" or p["score"]]
+            terms.append(added([*o["tail_values"], *parts]))
             if node[0] == "symbol":
                 low = written.symbols[o["tails"][0][3]]
                 ways.append(f"{symbol} → {low}" if low != symbol else symbol)
@@ -203,24 +265,30 @@ def _steps(trace: traces.Trace, written: Written, words: list[str]) -> list[dict
                 splits.append(k)
                 left, right = " ".join(words[i:k]), " ".join(words[k:j])
                 ways.append(f"{written.symbols[b]}({left}) {written.symbols[c]}({right})")
-        lines = [f"{symbol}[{text}] = {braces('max', ways)}"]
-        lines.append(f"= {braces('max', terms)} = {number(step['value'])}")
-        say = f"{symbol} over “{text}”: best of {len(terms)}, {number(step['value'])}."
+        lines = [f"{symbol}[{text}] = {braces(function, ways)}"]
+        lines.append(f"= {braces(function, terms)} = {number(step['value'])}")
+        what = f"sum of {plural(len(terms), 'way')}" if sums else f"best of {len(terms)}"
+        say = f"{symbol} over “{text}”: {what}, {number(step['value'])}."
         found.append(
             {"kind": node[0], "cell": [i, j], "symbol": symbol, "value": step["value"],
              "splits": splits, "spans": tree_of(node), "formula": lines, "say": say}
         )  # fmt: skip
+    say = f"The best tree scores {number(trace.value)}."
     lines = [f"best tree: {_bracketed(written, words, trace.answer)}"]
     lines.append(f"score = {number(trace.value)}")
+    if sums:
+        say = f"The log of the sum over all trees is {number(trace.value)}."
+        lines = [f"log Z = {written.symbols[0]}[{' '.join(words)}] = {number(trace.value)}"]
+        lines.append("P(tree) = exp(score − log Z); a span's probability adds up its trees'")
     found.append(
         {"kind": "done", "cell": [0, len(words)], "symbol": written.symbols[0],
          "value": trace.value, "splits": [], "spans": trace.answer, "formula": lines,
-         "say": f"The best tree scores {number(trace.value)}."}
+         "say": say}
     )  # fmt: skip
     return found
 
 
-def _python(written: Written, words: list[str], mode: str) -> str:
+def _python(written: Written, words: list[str], mode: str, judged: Judged) -> str:
     lexicon = {w: found for w, found in written.words.items() if w in {x.lower() for x in words}}
     lines = [
         "import numpy as np",
@@ -245,11 +313,19 @@ def _python(written: Written, words: list[str], mode: str) -> str:
     if "unary" in written.rule_scores:
         lines[-1] += f",\n              unary=np.array({written.rule_scores['unary'].tolist()!r})"
     lines[-1] += ")"
+    if judged.augmented:
+        lines += [
+            f"gold = {judged.spans!r}  # begin, end, symbol",
+            "cost = np.ones((len(words), len(words) + 1, len(symbols)))",
+            "cost[tuple(np.array(gold).T)] = 0",
+            "scores['span'] = cost  # 1 for every span that gold lacks",
+        ]
     lines += [
         "trees = Constituency(grammar)",
         "print([(i, j, symbols[a]) for i, j, a in trees.argmax(**scores)])",
     ]
     if mode == "sum":
         lines.append("print(trees.log_partition(**scores))")
-    lines.append("trace = traces.cky(grammar, **scores)  # the steps")
+    temperature = "temperature=1, " if mode == "sum" else ""
+    lines.append(f"trace = traces.cky(grammar, {temperature}**scores)  # the steps")
     return "\n".join(lines) + "\n"

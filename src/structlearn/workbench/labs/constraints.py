@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import re
 from typing import Any
 
@@ -16,8 +17,9 @@ from ...constraints import (
     require,
     with_constraints,
 )
-from ...exceptions import InfeasibleError
+from ...exceptions import CapabilityError, InfeasibleError
 from ...structures import Chain
+from ..enumeration import Enumeration
 from ..formulas import number, plural
 from ..requests import Refused, Request
 from .sequence import Sequence, literal
@@ -25,6 +27,8 @@ from .sequence import Sequence, literal
 __all__ = ["answer", "read_constraint"]
 
 MOST_CONSTRAINTS, MOST_RANKS = 8, 60
+#: Sequences that are listed where they keep to the constraints.
+MOST_SUMMED = 512
 #: Seconds that the integer program may take.
 TIME_LIMIT = 2.0
 
@@ -102,6 +106,8 @@ def answer(request: Request) -> dict[str, Any]:
         "gold": None if sequence.gold is None else sequence.described(sequence.gold),
         "python": _python(sequence, read),
         "help": HELP,
+        "count": None,
+        "outputs": None,
     }
     constrained: Any = Chain()
     if read:
@@ -111,30 +117,70 @@ def answer(request: Request) -> dict[str, Any]:
     except InfeasibleError as error:
         lines_ = ["no sequence keeps to all of these", str(error)]
         steps = [{"kind": "none", "path": None, "formula": lines_, "say": "No sequence is left."}]
-        return {**found, "steps": steps, "best": None, "price": None, "runner_up": None, "how": ""}
+        return {
+            **found,
+            "steps": steps,
+            "best": None,
+            "price": None,
+            "runner_up": None,
+            "how": "",
+            "marginals": None,
+        }
     best = solution.output.tolist()
     top, value = chain.score(free, **scores), chain.score(solution.output, **scores)
+    steps, second = _steps(sequence, lines, read, best, value)
+    if second is None:
+        ranked = constrained.kbest(2, **scores)
+        second = ranked[1][1].tolist() if len(ranked) > 1 else None
+    found |= _sums(sequence, constrained, read, request.choice("mode", ("max", "sum")))
     return {
         **found,
-        "steps": _steps(sequence, lines, read, best, value),
+        "steps": steps,
         "best": sequence.described(best),
-        "runner_up": sequence.described(free.tolist()) if best != free.tolist() else None,
+        "runner_up": None if second is None else sequence.described(second),
         "price": top - value,
         "how": str(constrained.report(**scores)) if read else "",
         "exact": bool(solution.exact),
     }
 
 
+def _sums(sequence: Sequence, constrained: Any, read: list[Read], mode: str) -> dict[str, Any]:
+    """Return the sequences that keep to everything, and the probabilities given that they do."""
+    found: dict[str, Any] = {"outputs": None, "enumerated": None, "marginals": None}
+    scores = sequence.scores
+    L, K = len(sequence.words), len(sequence.labels)
+    if mode == "max":
+        return found
+    if K**L <= MOST_SUMMED:
+        keep = None
+        if read:
+            keep = lambda y: constrained.broken(y, **scores) is None  # noqa: E731
+        every = Enumeration(*sequence.factors(), keep=keep)
+        found |= {"outputs": every.rows(sequence.described), "enumerated": every.marginals}
+        found["count"] = len(every.every)
+    with contextlib.suppress(CapabilityError):  # counts of labels have no dynamic program
+        found["marginals"] = constrained.marginals(**scores)["label"]
+    return found
+
+
 def _steps(
     sequence: Sequence, lines: list[str], read: list[Read], best: list[int], value: float
-) -> list[dict[str, Any]]:
-    """Return the sequences in the order of their scores, up to the first that keeps to all."""
+) -> tuple[list[dict[str, Any]], list[int] | None]:
+    """Return the sequences in the order of their scores, up to the first that keeps to all.
+
+    And the second that does, where it is found on the way.
+    """
     steps: list[dict[str, Any]] = []
+    done = False
     each = [
         (line, with_constraints(Chain(), [r.made])) for line, r in zip(lines, read, strict=True)
     ]
     for rank, (score, y) in enumerate(Chain().kbest(MOST_RANKS, **sequence.scores), 1):
         broken = [line for line, one in each if one.broken(y, **sequence.scores) is not None]
+        if done:
+            if not broken:
+                return steps, y.tolist()
+            continue
         named = " ".join(sequence.named(y))
         text = [f"{rank}. {named}: {number(score)}"]
         if broken:
@@ -147,21 +193,15 @@ def _steps(
         steps.append(
             {"kind": "rank", "path": y.tolist(), "ok": not broken, "formula": text, "say": say}
         )
-        if not broken:
-            return steps
+        done = not broken
+    if done:
+        return steps, None
     named = " ".join(sequence.named(best))
     text = [f"none of the {MOST_RANKS} best keeps to everything; the program finds it at once:"]
     text.append(f"{named}: {number(value)}")
-    return [
-        *steps,
-        {
-            "kind": "rank",
-            "path": best,
-            "ok": True,
-            "formula": text,
-            "say": f"The answer is {named}.",
-        },
-    ]
+    say = f"The answer is {named}."
+    last = {"kind": "rank", "path": best, "ok": True, "formula": text, "say": say}
+    return [*steps, last], None
 
 
 def _python(sequence: Sequence, read: list[Read]) -> str:

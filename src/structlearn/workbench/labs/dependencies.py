@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import math
+from functools import cache
 from typing import Any
 
 import numpy as np
 
 from ... import traces
 from ...structures import Arborescence
-from ..formulas import added, braces, number
+from ..formulas import added, braces, number, plural
 from ..requests import Array, Refused, Request
 from .sequence import literal
 
@@ -71,15 +73,19 @@ def answer(request: Request) -> dict[str, Any]:
     sentence = Sentence(request)
     mode = request.choice("mode", ("max", "sum"))
     structure, arc = sentence.structure, sentence.scores
+    marginals = structure.marginals(arc=arc)["arc"] if mode == "sum" else None
     if sentence.projective:
-        trace = traces.eisner(arc=arc)
-        steps = _eisner_steps(trace, sentence)
+        trace = traces.eisner(temperature=float(mode == "sum"), arc=arc)
+        steps = _eisner_steps(trace, sentence, mode == "sum")
+    elif mode == "sum":
+        trace = traces.chu_liu_edmonds(arc)
+        steps = _matrix_steps(sentence, marginals)
     else:
         trace = traces.chu_liu_edmonds(arc)
         steps = _edmonds_steps(trace, sentence)
     ranked = structure.kbest(2, arc=arc)
     found: dict[str, Any] = {
-        "algorithm": trace.algorithm,
+        "algorithm": trace.algorithm if mode == "max" or sentence.projective else "matrix–tree",
         "steps": steps,
         "value": trace.value,
         "best": sentence.described(trace.answer),
@@ -88,7 +94,7 @@ def answer(request: Request) -> dict[str, Any]:
         "shown": arc,
         "cost": sentence.cost if sentence.augmented else None,
         "count": structure.count(arc=arc),
-        "marginals": structure.marginals(arc=arc)["arc"] if mode == "sum" else None,
+        "marginals": marginals,
         "python": _python(sentence, mode),
     }
     found["log_partition"] = structure.log_partition(arc=arc) if mode == "sum" else None
@@ -99,18 +105,26 @@ def _enumerated(sentence: Sentence, count: int) -> dict[str, Any]:
     if count > MOST_TREES or len(sentence.words) > 5:
         return {"outputs": None, "enumerated": None}
     arc = sentence.scores
-    trees = list(sentence.structure.outputs(arc=arc))
-    value = np.array([sentence.structure.score(y, arc=arc) for y in trees])
+    trees = _every_tree(len(sentence.words), sentence.projective)
+    value = arc[trees, np.arange(1, len(arc))].sum(axis=1)
     weight = np.exp(value - value.max())
     p = weight / weight.sum()
     marginals = np.zeros_like(arc)
-    for y, share in zip(trees, p, strict=True):
-        marginals[y, np.arange(1, len(y) + 1)] += share
+    for m in range(1, len(arc)):
+        np.add.at(marginals[:, m], trees[:, m - 1], p)
     rows = [
         {**sentence.described(trees[i].tolist()), "total": float(value[i]), "p": float(p[i])}
         for i in np.argsort(-value, kind="stable")[:MOST_ROWS]
+        if value[i] > -np.inf
     ]
     return {"outputs": rows, "enumerated": marginals}
+
+
+@cache
+def _every_tree(n: int, projective: bool) -> Any:
+    """Return the heads of all trees over n words, at most 5."""
+    every = Arborescence(projective=projective).outputs(arc=np.zeros((n + 1, n + 1)))
+    return np.array(list(every))
 
 
 def _edmonds_steps(trace: traces.Trace, sentence: Sentence) -> list[dict[str, Any]]:
@@ -202,7 +216,54 @@ _READS = {
 }
 
 
-def _eisner_steps(trace: traces.Trace, sentence: Sentence) -> list[dict[str, Any]]:
+def _matrix_steps(sentence: Sentence, marginals: Any) -> list[dict[str, Any]]:
+    """Return sums over all trees as one determinant (matrix–tree theorem), one root each.
+
+    Each word's column is divided by its largest entry, which the logarithm adds again.
+    """
+    arc, n = sentence.scores, len(sentence.words)
+    inner = arc.copy()
+    np.fill_diagonal(inner, -np.inf)
+    top = inner[:, 1:].max(axis=0)
+    weight = np.exp(inner[:, 1:] - top)
+    laplacian = np.diag(weight[1:].sum(axis=0)) - weight[1:]
+    laplacian[0] = weight[0]
+    name = sentence.node
+    nothing: dict[str, Any] = {"inside": [], "cycles": [], "arcs": []}
+    found: list[dict[str, Any]] = []
+    shown = [f"{w}: {number(float(t))}" for w, t in zip(sentence.words, top, strict=True)]
+    lines = ["w(h, m) = exp(score(h, m) − best of m);  best: " + ",  ".join(shown)]
+    for h in range(n + 1):
+        row = [number(float(weight[h, m])) if h != m + 1 else "–" for m in range(n)]
+        lines.append(f"from {name(h)}: {'  '.join(row)}")
+    say = "Every arc gets a weight: exp of its score, less the best of its word."
+    found.append({"kind": "weights", "formula": lines, "say": say, **nothing})
+    lines = ["L: off the diagonal −w(h, m), on it the sum of m's weights from words;"]
+    lines.append("its first row is replaced by the root's weights, so that one word has the root")
+    lines += ["  ".join(number(float(x)) for x in row) for row in laplacian]
+    say = "One matrix holds all trees: its determinant is the sum of their weights."
+    found.append({"kind": "matrix", "formula": lines, "say": say, **nothing})
+    log_z = sentence.structure.log_partition(arc=arc)
+    lines = ["log Z = log det L + the best scores that were taken out"]
+    lines.append(
+        f"= log {number(float(np.linalg.det(laplacian)), 6)} + {number(float(top.sum()))} = "
+        f"{number(log_z)}"
+    )
+    say = f"The log of the sum over all trees is {number(log_z)}."
+    found.append({"kind": "determinant", "formula": lines, "say": say, **nothing})
+    for m in range(1, n + 1):
+        order = np.argsort(-marginals[:, m], kind="stable")
+        rows = [f"{name(int(h))} {number(float(marginals[h, m]))}" for h in order if h != m]
+        lines = [f"P(head of {name(m)}) = ∂ log Z / ∂ score:  {',  '.join(rows)}"]
+        likely = [[int(h), m] for h in order if marginals[h, m] >= 0.1]
+        say = f"The head of {name(m)} is most likely {name(int(order[0]))}."
+        arcs = [*found[-1]["arcs"], *likely]
+        found.append({"kind": "share", "formula": lines, "say": say, **nothing, "arcs": arcs})
+    return found
+
+
+def _eisner_steps(trace: traces.Trace, sentence: Sentence, sums: bool) -> list[dict[str, Any]]:
+    function = "log Σ exp" if sums else "max"
     found: list[dict[str, Any]] = []
     filled = {tuple(s["node"]): s for s in trace.steps if s["kind"] == "fill"}
     name = sentence.node
@@ -216,10 +277,16 @@ def _eisner_steps(trace: traces.Trace, sentence: Sentence) -> list[dict[str, Any
             waiting += [tuple(t) for t in option["tails"]]
         return arcs
 
+    used, waiting = set(), [("goal",)]
+    while waiting:  # items that no tree with one root is made of are not shown
+        at: tuple[Any, ...] = waiting.pop()
+        used.add(at)
+        tails = {tuple(t) for o in filled[at]["options"] for t in o["tails"]}
+        waiting += tails - used
     for step in trace.steps:
-        if step["kind"] != "fill" or step["value"] == float("-inf"):
-            continue
         node = tuple(step["node"])
+        if step["kind"] != "fill" or step["value"] == float("-inf") or node not in used:
+            continue
         if node[0] != "goal" and (node[1] == node[2] or node[0] == "between"):
             continue  # single words score 0; the halves are shown with the arc they make
         options = step["options"]
@@ -233,12 +300,45 @@ def _eisner_steps(trace: traces.Trace, sentence: Sentence) -> list[dict[str, Any
             what = f"{name(node[1])} … {name(node[2])}: " + _READS[node[0]].format(
                 i=name(node[1]), j=name(node[2])
             )
-        lines = [what, f"= {braces('max', terms)} = {number(step['value'])}"]
+        lines = [what, f"= {braces(function, terms)} = {number(step['value'])}"]
         span = [0, len(sentence.words)] if node[0] == "goal" else [node[1], node[2]]
-        say = f"{what}. Best of {len(terms)}: {number(step['value'])}."
+        how = f"Sum of {plural(len(terms), 'way')}" if sums else f"Best of {len(terms)}"
+        say = f"{what}. {how}: {number(step['value'])}."
         found.append(
             {"kind": node[0], "span": span, "arcs": arcs_of(node), "inside": [], "cycles": [],
              "formula": lines, "say": say}
+        )  # fmt: skip
+    return found + (_arc_shares(trace, sentence) if sums else [])
+
+
+def _arc_shares(trace: traces.Trace, sentence: Sentence) -> list[dict[str, Any]]:
+    """Return a step for each arc that the outside pass gives a probability."""
+    found: list[dict[str, Any]] = []
+    inside = {tuple(s["node"]): s["value"] for s in trace.steps if s["kind"] == "fill"}
+    goal = next(s for s in trace.steps if s["node"] == ["goal"])
+    for option in goal["options"]:
+        m = next(p["at"][1] for p in option["parts"] if p["at"][0] == 0)
+        share = math.exp(option["value"] - trace.value)
+        lines = [f"P(root → {sentence.node(m)}) = exp(its way to the whole − log Z)"]
+        lines.append(f"= exp({added([option['value'], -trace.value])}) = {number(share)}")
+        say = f"{sentence.node(m)} hangs from the root with probability {number(share)}."
+        found.append(
+            {"kind": "share", "span": [0, m], "arcs": [[0, m]], "inside": [], "cycles": [],
+             "formula": lines, "say": say}
+        )  # fmt: skip
+    for step in trace.steps:
+        kind = step["node"][0]
+        if step["kind"] != "outside" or not kind.startswith("arc") or step["mass"] < 5e-4:
+            continue
+        i, j = step["node"][1:]
+        h, m = (i, j) if kind == "arc right" else (j, i)
+        arc = f"{sentence.node(h)} → {sentence.node(m)}"
+        terms = added([inside[tuple(step["node"])], step["value"], -trace.value])
+        lines = [f"P({arc}) = exp(inside + outside − log Z)"]
+        lines.append(f"= exp({terms}) = {number(step['mass'])}")
+        found.append(
+            {"kind": "share", "span": [i, j], "arcs": [[h, m]], "inside": [], "cycles": [],
+             "formula": lines, "say": f"{arc} has probability {number(step['mass'])}."}
         )  # fmt: skip
     return found
 
@@ -275,6 +375,9 @@ def _python(sentence: Sentence, mode: str) -> str:
     lines += [f"trees = Arborescence({option})", "print(trees.argmax(arc=arc))"]
     if mode == "sum":
         lines += ["print(trees.log_partition(arc=arc))", "print(trees.marginals(arc=arc)['arc'])"]
-    function = "eisner(arc=arc)" if sentence.projective else "chu_liu_edmonds(arc)"
-    lines.append(f"trace = traces.{function}  # the steps")
+    temperature = "temperature=1, " if mode == "sum" else ""
+    if sentence.projective:
+        lines.append(f"trace = traces.eisner({temperature}arc=arc)  # the steps")
+    elif mode == "max":
+        lines.append("trace = traces.chu_liu_edmonds(arc)  # the steps")
     return "\n".join(lines) + "\n"

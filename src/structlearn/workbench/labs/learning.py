@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import math
 import warnings
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -12,13 +13,14 @@ import numpy as np
 from ... import traces
 from ...estimators import CRF, StructuredPerceptron, StructuredSVM
 from ...losses import StructuredLoss
-from ...structures import Multiclass
+from ...structures import Chain, Multiclass
 from ..formulas import added, number
 from ..requests import Refused, Request
 from .sequence import Sequence, literal
 
 __all__ = ["answer"]
 
+LEADS = np.linspace(-3.0, 3.0, 61).tolist()
 MOST_POINTS, MOST_CLASSES, MOST_PASSES = 40, 4, 20
 
 
@@ -50,7 +52,7 @@ def _points(request: Request) -> tuple[Any, list[int]]:
 
 def _plane(request: Request) -> dict[str, Any]:
     X, y = _points(request)
-    algorithm = request.choice("algorithm", ("perceptron", "subgradient"))
+    algorithm = request.choice("algorithm", ("perceptron", "subgradient", "crf"))
     passes = request.whole("passes", 5, 1, MOST_PASSES)
     C = request.number("C", 1.0, 0.001, 1000.0)
     average = request.flag("average")
@@ -59,7 +61,8 @@ def _plane(request: Request) -> dict[str, Any]:
         model = StructuredPerceptron("multiclass", max_iter=passes, average=average, shuffle=False)
         arguments = f"'multiclass', max_iter={passes}, average={average}, shuffle=False"
     else:
-        model = StructuredSVM(
+        kind: Any = StructuredSVM if algorithm == "subgradient" else CRF
+        model = kind(
             "multiclass", C=C, solver="sgd", max_iter=passes, average=average, shuffle=False, tol=0
         )
         arguments = f"'multiclass', C={C:g}, solver='sgd', max_iter={passes}, "
@@ -69,13 +72,14 @@ def _plane(request: Request) -> dict[str, Any]:
     steps: list[dict[str, Any]] = []
     mistakes = 0
     for step in trace.steps:
-        i, gold, guess = step["example"], step["gold"], step["guess"]
+        i, gold = step["example"], step["gold"]
         before = np.asarray(step["before"]["label"])
         after = np.asarray(step["after"]["label"])
+        scores = before @ X[i]
+        guess = classes[int(np.argmax(scores))] if algorithm == "crf" else step["guess"]
         wrong = gold != guess
         mistakes += wrong
-        scores = before @ X[i]
-        margin = [float(c != gold) for c in classes] if algorithm != "perceptron" else None
+        margin = [float(c != gold) for c in classes] if algorithm == "subgradient" else None
         terms = [
             f"{_class(c)}: {number(float(s))}" + (f" + {number(m)}" if margin else "")
             for c, s, m in zip(classes, scores, margin or [0.0] * len(classes), strict=True)
@@ -88,7 +92,14 @@ def _plane(request: Request) -> dict[str, Any]:
             f"argmax = {_class(guess)}"
             + (" ≠ gold: update" if wrong else " = gold: nothing to learn"),
         ]
-        if algorithm == "perceptron" and wrong:
+        if algorithm == "crf":
+            p = np.exp(scores - scores.max())
+            p /= p.sum()
+            shares = [f"{_class(c)} {number(float(q))}" for c, q in zip(classes, p, strict=True)]
+            t = len(steps) + 1
+            lines[1] = "P(k) = exp(w·φ(x, k)) / Σ: " + ",  ".join(shares) + ": always something"
+            lines.append(f"w ← (1 − 1/{t}) w + (C·N/{t}) (φ(x, {_class(gold)}) − Σ P(k) φ(x, k))")
+        elif algorithm == "perceptron" and wrong:
             lines.append(f"w ← w + φ(x, {_class(gold)}) − φ(x, {_class(guess)})")
         elif algorithm != "perceptron":
             t = len(steps) + 1
@@ -107,7 +118,7 @@ def _plane(request: Request) -> dict[str, Any]:
     wrong_at_end = sum(a != b for a, b in zip(predicted, y, strict=True))
     python = [
         "import numpy as np",
-        "from structlearn import StructuredPerceptron, StructuredSVM, traces",
+        f"from structlearn import {type(model).__name__}, traces",
         "",
         f"X = {literal(X)}  # the last column is 1, for an intercept",
         f"y = {y!r}",
@@ -227,7 +238,9 @@ def _slice(trace: traces.Trace, C: float) -> dict[str, Any]:
         known = [names.index(tuple(c["output"])) for c in step["working_set"]]
         most = needed[:, known].max(axis=1) if known else np.zeros(len(xs))
         models.append(base + C * most)
-    return {"x": xs, "objective": base + C * needed.max(axis=1), "models": models}
+    demands = np.array(slacks).T
+    return {"x": xs, "objective": base + C * needed.max(axis=1), "models": models,
+            "names": [", ".join(name) for name in names], "demands": demands}  # fmt: skip
 
 
 # -- the loss family ----------------------------------------------------------------------------
@@ -242,8 +255,6 @@ def _family(request: Request) -> dict[str, Any]:
     L, K = len(sequence.words), len(sequence.labels)
     if K**L > 64:
         raise Refused(f"the loss family is shown for at most 64 outputs, these are {K**L:,}")
-    from ...structures import Chain
-
     every = [list(y) for y in itertools.product(range(K), repeat=L)]
     rows = [sequence.described(y) for y in every]
     total = np.array([r["score"] + gamma * r["cost"] for r in rows])
@@ -257,24 +268,8 @@ def _family(request: Request) -> dict[str, Any]:
     )
     for row, t, share in zip(rows, total, p, strict=True):
         row["total"], row["p"] = float(t), float(share)
-    gold_score = Chain().score(np.array(sequence.gold), **sequence.given)
     name = _family_name(gamma, epsilon)
-    if epsilon > 0:
-        value = loss + gold_score
-        lines = [
-            "L = ε log Σ exp((score + γ·cost)/ε) − score(gold)",
-            f"= {number(value)} − {number(gold_score)} = {number(loss)}",
-            "∇L = p − gold:  move away from what is likely, towards gold",
-        ]
-    else:
-        best = int(np.argmax(total))
-        lines = [
-            "L = max(score + γ·cost) − score(gold)",
-            f"= {number(rows[best]['score'])} + {number(gamma)}·{number(rows[best]['cost'])} − "
-            f"{number(gold_score)} = {number(loss)}",
-            "∇L = μ(ŷ) − μ(gold):  away from the one best output, towards gold",
-        ]
-    d = np.linspace(-3.0, 3.0, 61)
+    steps = _family_steps(sequence, rows, total, (gamma, epsilon), loss, gradient["label"])
     curves = {
         "now": (gamma, epsilon),
         "perceptron": (0.0, 0.0),
@@ -282,10 +277,7 @@ def _family(request: Request) -> dict[str, Any]:
         "CRF": (0.0, 1.0),
         "softmax-margin": (1.0, 1.0),
     }
-    drawn = {}
-    for title, (margin, temperature) in curves.items():
-        one = StructuredLoss(margin=margin, temperature=temperature)
-        drawn[title] = [one(Multiclass(), 0, label=np.array([x, 0.0]))[0] for x in d]
+    drawn = {title: _curve(*place) for title, place in curves.items()}
     python = [
         "import numpy as np",
         "from structlearn.losses import StructuredLoss",
@@ -298,18 +290,74 @@ def _family(request: Request) -> dict[str, Any]:
         f"value, gradient = loss(Chain(), {sequence.gold!r}, **scores)",
         "print(value, gradient['label'])",
     ]
-    step = {"kind": "loss", "formula": lines, "say": f"{name}: the loss is {number(loss)}."}
+    ranked = sorted(rows, key=lambda r: -r["total"])
     return {
         "algorithm": name,
-        "steps": [step],
+        "steps": steps,
         "loss": loss,
         "gradient": gradient["label"],
-        "outputs": sorted(rows, key=lambda r: -r["total"]),
-        "best": rows[int(np.argmax(total))],
+        "outputs": ranked,
+        "best": ranked[0],
+        "runner_up": ranked[1] if len(ranked) > 1 else None,
         "gold": sequence.described(sequence.gold),
-        "curves": {"d": d, **drawn},
+        "curves": {"d": LEADS, **drawn},
         "python": "\n".join(python) + "\n",
     }
+
+
+@lru_cache(maxsize=256)
+def _curve(gamma: float, epsilon: float) -> list[float]:
+    """Return the loss where gold leads its only rival by so much."""
+    loss = StructuredLoss(margin=gamma, temperature=epsilon)
+    return [loss(Multiclass(), 0, label=np.array([x, 0.0]))[0] for x in LEADS]
+
+
+def _family_steps(
+    sequence: Sequence, rows: list[dict[str, Any]], total: Any, at: tuple[float, float],
+    loss: float, gradient: Any,
+) -> list[dict[str, Any]]:  # fmt: skip
+    """Return the loss in four steps: scores, costs, one number of all outputs, the gradient."""
+    gamma, epsilon = at
+    shown = [f"({' '.join(r['named'])}) {number(r['score'])}" for r in rows[:8]]
+    more = f", and {len(rows) - 8} more" if len(rows) > 8 else ""
+    gold = Chain().score(np.array(sequence.gold), **sequence.given)
+    found = [["score(y):  " + ",  ".join(shown) + more]]
+    costs = [
+        f"({' '.join(r['named'])}) {number(r['score'])} + {number(gamma)}·{number(r['cost'])} = "
+        f"{number(r['total'])}"
+        for r in rows[:8]
+    ]
+    found.append(["score(y) + γ·cost(y):", *costs, *([more[2:]] if more else [])])
+    if epsilon > 0:
+        found.append([
+            "L = ε log Σ exp((score + γ·cost)/ε) − score(gold)",
+            f"= {number(loss + gold)} − {number(gold)} = {number(loss)}",
+        ])  # fmt: skip
+        last = "∇L = p − gold:  move away from what is likely, towards gold"
+    else:
+        best = rows[int(np.argmax(total))]
+        found.append([
+            "L = max(score + γ·cost) − score(gold)",
+            f"= {number(best['score'])} + {number(gamma)}·{number(best['cost'])} − "
+            f"{number(gold)} = {number(loss)}",
+        ])  # fmt: skip
+        last = "∇L = μ(ŷ) − μ(gold):  away from the one best output, towards gold"
+    lines = [last]
+    for t, word in enumerate(sequence.words):
+        each = zip(sequence.labels, gradient[t], strict=True)
+        lines.append(f"{word}: " + ",  ".join(f"{k} {number(float(x))}" for k, x in each))
+    found.append(lines)
+    name = _family_name(gamma, epsilon)
+    says = [
+        "Every output has a score.",
+        f"Wrong outputs get γ = {number(gamma)} for each wrong label.",
+        f"{name}: the loss is {number(loss)}.",
+        "The gradient says which scores to lower (positive) and which to raise (negative).",
+    ]
+    return [
+        {"kind": "loss", "formula": formula, "say": say}
+        for formula, say in zip(found, says, strict=True)
+    ]
 
 
 def _family_name(gamma: float, epsilon: float) -> str:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 import math
 from typing import Any
 
@@ -10,14 +9,13 @@ import numpy as np
 
 from ... import traces
 from ...structures import Chain
+from ..enumeration import MOST_OUTPUTS, Enumeration
 from ..formulas import added, braces, number, subscript
 from ..requests import Array, Refused, Request
 
 __all__ = ["Sequence", "answer", "literal", "python_of"]
 
 MOST_WORDS, MOST_LABELS, MOST_CELLS = 40, 12, 240
-#: Outputs that are enumerated beside the dynamic program, and of those how many are listed.
-MOST_OUTPUTS, MOST_ROWS = 4_096, 64
 
 
 class Sequence:
@@ -46,6 +44,15 @@ class Sequence:
         if not self.augmented:
             return self.given
         return {**self.given, "label": self.given["label"] + self.cost}
+
+    def factors(self) -> tuple[Array, list[tuple[int, int, Array]]]:
+        """Return the scores of labels and of pairs, those of both ends with the labels."""
+        scores = self.scores
+        label = scores["label"].copy()
+        for name, at in (("start", 0), ("end", -1)):
+            if name in scores:
+                label[at] += scores[name]
+        return label, [(t, t + 1, scores["transition"]) for t in range(len(label) - 1)]
 
     def named(self, y: Any) -> list[str]:
         """Return labels by name."""
@@ -86,6 +93,7 @@ def answer(request: Request) -> dict[str, Any]:
         "best": best,
         "runner_up": sequence.described(ranked[1][1].tolist()) if len(ranked) > 1 else None,
         "gold": None if sequence.gold is None else sequence.described(sequence.gold),
+        "free": _without_costs(sequence),
         "found": sequence.described(trace.answer),
         "shown": scores["label"],
         "cost": sequence.cost if sequence.augmented else None,
@@ -98,29 +106,20 @@ def answer(request: Request) -> dict[str, Any]:
     return found
 
 
+def _without_costs(sequence: Sequence) -> dict[str, Any] | None:
+    """Return the best output of the scores alone, where costs are added to the search."""
+    if not sequence.augmented:
+        return None
+    return sequence.described(Chain().argmax(**sequence.given).tolist())
+
+
 def _enumerated(sequence: Sequence, temperature: float) -> dict[str, Any]:
     """Return every output, best first, and the marginals that adding them up gives."""
     L, K = len(sequence.words), len(sequence.labels)
     if K**L > MOST_OUTPUTS:
         return {"outputs": None, "enumerated": None}
-    every = np.array(list(itertools.product(range(K), repeat=L)))
-    scores = sequence.scores
-    value = scores["label"][np.arange(L), every].sum(axis=1)
-    value = value + scores["transition"][every[:, :-1], every[:, 1:]].sum(axis=1)
-    for name, at in (("start", 0), ("end", -1)):
-        if name in scores:
-            value = value + scores[name][every[:, at]]
-    weight = np.exp((value - value.max()) / temperature)
-    p = weight / weight.sum()
-    marginals = np.zeros((L, K))
-    for t in range(L):
-        np.add.at(marginals[t], every[:, t], p)
-    order = np.argsort(-value, kind="stable")[:MOST_ROWS]
-    rows = []
-    for i in order:
-        y = every[i].tolist()
-        rows.append({**sequence.described(y), "total": float(value[i]), "p": float(p[i])})
-    return {"outputs": rows, "enumerated": marginals}
+    found = Enumeration(*sequence.factors(), temperature)
+    return {"outputs": found.rows(sequence.described), "enumerated": found.marginals}
 
 
 # -- steps --------------------------------------------------------------------------------------

@@ -4,12 +4,13 @@ import { el, copy } from "./dom.js";
 import { mountLab } from "./shell.js";
 import { sequenceLab } from "./sequence.js";
 import { parseLab } from "./parse.js";
+import { messagesLab } from "./messages.js";
 import { imageLab } from "./image.js";
 import { learningLab } from "./learning.js";
 import { constraintsLab } from "./constraints.js";
 import { textLab } from "./text.js";
 
-const LABS = [sequenceLab, parseLab, imageLab, learningLab, constraintsLab, textLab];
+const LABS = [sequenceLab, parseLab, messagesLab, imageLab, learningLab, constraintsLab, textLab];
 const token = new URLSearchParams(location.search).get("token") || "";
 
 const source = {

@@ -1,8 +1,9 @@
 // Constraints: write one, see the answer change, and its price.
 
-import { el, num } from "./dom.js";
-import { toggle, area } from "./controls.js";
-import { SEQUENCES, answerList, dragScore, drawTrellis, pathLine, sequenceInputs } from "./sequence.js";
+import { el, num, percent, table } from "./dom.js";
+import { select, toggle, area } from "./controls.js";
+import { SEQUENCES, answerList, dragScore, drawTrellis, outputTable, pathLine, sequenceInputs } from "./sequence.js";
+
 const base = SEQUENCES.monsters.state;
 
 export const constraintsLab = {
@@ -18,6 +19,7 @@ export const constraintsLab = {
   },
   controls(state, set) {
     return [
+      select("Search", [["max", "max: the best"], ["sum", "sum: probabilities too"]], state.mode, (mode) => set({ mode })),
       area("Constraints, one per line", state.constraints, 3, (constraints) => set({ constraints }, { step: -1 })),
       toggle("Loss augmentation (+1 where not gold)", state.augmented, (augmented) => set({ augmented })),
     ];
@@ -29,17 +31,23 @@ export const constraintsLab = {
   needsAnswer: true,
   draw(answer, at, state, set) {
     const step = answer.steps[at], lines = [];
-    if (answer.free) lines.push(pathLine(answer.free.labels, "second", -7));
+    if (answer.free) lines.push(pathLine(answer.free.labels, "option", -7));
     if (step.path) lines.push(pathLine(step.path, step.ok ? "best" : "broken", 0));
     const mark = (t, k) => [step.path && step.path[t] === k ? (step.ok ? "on" : "out") : "", answer.gold && answer.gold.labels[t] === k ? "golden" : ""].join(" ");
     return drawTrellis(state, { lines, mark, drag: dragScore(state, set), cost: answer.cost, label: step.say });
   },
   answers(answer, at, state) {
-    const free = answer.free;
-    const found = [answerList({ ...answer, runner_up: answer.best && answer.best.named.join() === free.named.join() ? null : free }, { best: "best that keeps to it", second: "best without constraints" })];
+    const free = answer.free, total = (o) => o.score + (state.augmented ? o.cost : 0);
+    const found = [answerList(answer, { best: "best that keeps to it", second: "runner-up that keeps to it", free: "best without constraints" })];
     if (answer.best) {
-      found.push(el("p", { class: "hint" }, answer.price > 1e-9 ? `Price: ${num(free.score, 3)} − ${num(answer.best.score, 3)} = ${num(answer.price, 3)}.` : "The best answer keeps to it anyway: the price is 0."));
+      found.push(el("p", { class: "hint" }, answer.price > 1e-9 ? `Price: ${num(total(free), 3)} − ${num(total(answer.best), 3)} = ${num(answer.price, 3)}.` : "The best answer keeps to it anyway: the price is 0."));
     } else found.push(el("p", { class: "hint" }, "No sequence is left."));
+    if (state.mode === "sum" && answer.best) {
+      const both = answer.marginals && answer.enumerated, p = answer.marginals || answer.enumerated;
+      if (p) found.push(table("Probability of each label among the sequences that keep to it: " + (both ? "by the dynamic program, and by adding them up" : answer.marginals ? "by the dynamic program" : "by adding them up; counts have no dynamic program here"),
+        ["", ...state.words], state.labels.map((l, k) => [l, ...state.words.map((w, t) => percent(p[t][k]) + (both ? ` · ${percent(answer.enumerated[t][k])}` : ""))])));
+      found.push(outputTable(answer, state.augmented, "The sequences that keep to it"));
+    }
     if (answer.how) found.push(el("details", {}, el("summary", {}, "How it is searched"), el("pre", {}, answer.how)));
     return found;
   },

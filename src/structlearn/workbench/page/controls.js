@@ -15,7 +15,7 @@ export function toggle(label, value, change, disabled = false) {
 }
 
 export function slider(label, value, least, most, step, change) {
-  const shown = el("output", {}, num(value));
+  const shown = el("span", { class: "number" }, num(value));  // an output element would take the label away from the slider
   return el("label", { class: "field" }, el("span", {}, label, " ", shown),
     el("input", {
       type: "range", min: least, max: most, step, value,

@@ -3,11 +3,12 @@
 import { mountLab } from "./shell.js";
 import { sequenceLab } from "./sequence.js";
 import { parseLab } from "./parse.js";
+import { messagesLab } from "./messages.js";
 import { imageLab } from "./image.js";
 import { learningLab } from "./learning.js";
 import { constraintsLab } from "./constraints.js";
 
-const RECORDED = [sequenceLab, parseLab, imageLab, learningLab, constraintsLab];
+const RECORDED = [sequenceLab, parseLab, messagesLab, imageLab, learningLab, constraintsLab];
 
 // An element with data-lab holds its recordings as JSON: [{title, state, answer}].
 export function mountRecorded(root) {

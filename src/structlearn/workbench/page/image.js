@@ -1,8 +1,8 @@
 // Image: paint scores on a grid, and watch the cut grow.
 
 import { el, svg, num, percent, table } from "./dom.js";
-import { select, toggle, slider, button, scoreTable } from "./controls.js";
-import { answerList } from "./sequence.js";
+import { select, toggle, slider, scoreTable } from "./controls.js";
+import { answerList, whyAugmented } from "./sequence.js";
 
 const SIDE = 46;
 
@@ -72,7 +72,7 @@ export const imageLab = {
   presets: {
     disc: { title: "a noisy disc", state: { ...COMMON, ...noisy(6, 8, (i, j) => (i - 2.5) ** 2 + (j - 3.5) ** 2 < 6, 1) } },
     small: { title: "3 × 4 pixels, all pictures listed", state: { ...COMMON, ...noisy(3, 4, (i, j) => j > 0 && j < 3, 1), strength: 0.7 } },
-    bar: { title: "a bar with a gap", state: { ...COMMON, ...noisy(5, 9, (i) => i === 2, 0.3), paint: noisy(5, 9, (i, j) => i === 2 && j !== 4, 0.3).paint, strength: 0.8 } },
+    bar: { title: "a bar with a hole", state: { ...COMMON, ...noisy(5, 9, (i) => i > 0 && i < 4, 0.3), paint: noisy(5, 9, (i, j) => i > 0 && i < 4 && !(i === 2 && j === 4), 0.3).paint, strength: 0.5 } },
     blank: { title: "blank: paint it", state: { ...COMMON, height: 6, width: 8, paint: Array.from({ length: 6 }, () => Array(8).fill(-0.5)), gold: null } },
   },
   controls(state, set) {
@@ -84,7 +84,6 @@ export const imageLab = {
       slider("Strength of neighbours", state.strength, 0, 4, 0.1, (strength) => set({ strength })),
       select("Brush", brushes, String(state.brush), (v) => set({ brush: Number(v) })),
       toggle("Loss augmentation (+1 per wrong pixel)", state.augmented, (augmented) => set({ augmented }), !state.gold),
-      button("To the end", () => set({}, { step: -1 })),
     ];
   },
   inputs: (state, set) => scoreTable("Score of “object”", state.paint.map((_, i) => `row ${i + 1}`), state.paint[0].map((_, j) => `${j + 1}`), state.paint, (i, j, v) => {
@@ -96,13 +95,14 @@ export const imageLab = {
   }),
   draw: drawGrid,
   answers(answer, at, state) {
-    const found = [answerList(answer)];
+    const found = [answerList(answer, state.augmented ? { best: "best, costs added" } : {})];
+    if (state.augmented && answer.gold) found.push(whyAugmented(answer));
     if (state.algorithm === "cut" && state.mode === "max") {
       found.push(el("p", { class: "hint" }, "Each step pushes flow along one path from the source (pixels that want to be background) to the sink (pixels that want to be object). A path is limited by its weakest edge; dashed edges are full. Light orange can still be reached from the source, light blue still reaches the sink. When no path is left, the full edges separate the two: the thick line is the cut, its cost is the flow, and so no other picture costs less."));
     }
     if (answer.marginals && answer.enumerated) {
       found.push(table("Probability of “object”: by exact sums, and by adding up all pictures", ["row", ...answer.marginals[0].map((_, j) => String(j + 1))],
-        answer.marginals.map((row, i) => [String(i + 1), ...row.map((p, j) => `${percent(p)} · ${percent(answer.enumerated[i][j])}`)])));
+        answer.marginals.map((row, i) => [String(i + 1), ...row.map((p, j) => `${num(p)} · ${num(answer.enumerated[i][j])}`)])));
     } else if (answer.marginals) {
       found.push(table("Probability of “object”, by exact sums", ["row", ...answer.marginals[0].map((_, j) => String(j + 1))],
         answer.marginals.map((row, i) => [String(i + 1), ...row.map((p) => percent(p))])));

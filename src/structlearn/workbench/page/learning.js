@@ -20,13 +20,20 @@ function shape(k, x, y, kind) {
 }
 
 function drawPlane(answer, at, state, set) {
-  const step = answer.steps[at], w = step.after, regions = [], size = 15;
-  const winner = (x, y) => w.map((row) => row[0] * x + row[1] * y + row[2]).reduce((best, s, k, all) => (s > all[best] + 1e-12 ? k : best), 0);
+  const step = answer.steps[at], w = step.after;
   const flat = w.every((row) => row.every((v) => Math.abs(v) < 1e-12));
-  if (!flat) for (let i = 0; i < ACROSS / size; i++) for (let j = 0; j < DOWN / size; j++) {
-    const x = ((i + 0.5) * size - ACROSS / 2) / SCALE, y = (DOWN / 2 - (j + 0.5) * size) / SCALE;
-    regions.push(svg("rect", { x: i * size, y: j * size, width: size, height: size, class: `region class${answer.classes[winner(x, y)]}` }));
-  }
+  // The region of a class: the picture, cut along the line of a tie with each other class.
+  const regions = flat ? [] : w.map((row, k) => {
+    let corners = [[-ACROSS, -DOWN], [ACROSS, -DOWN], [ACROSS, DOWN], [-ACROSS, DOWN]].map(([x, y]) => [x / 2 / SCALE, y / 2 / SCALE]);
+    w.forEach((other, j) => {
+      const lead = ([x, y]) => (row[0] - other[0]) * x + (row[1] - other[1]) * y + row[2] - other[2];
+      if (j !== k) corners = corners.flatMap((a, i) => {
+        const b = corners[(i + 1) % corners.length], p = lead(a), q = lead(b), s = p / (p - q);
+        return [...(p >= 0 ? [a] : []), ...((p > 0 && q < 0) || (p < 0 && q > 0) ? [[a[0] + s * (b[0] - a[0]), a[1] + s * (b[1] - a[1])]] : [])];
+      });
+    });
+    return svg("polygon", { points: corners.map(([x, y]) => `${px(x)},${py(y)}`).join(" "), class: `region class${answer.classes[k]}` });
+  });
   const border = (v, kind) => {
     const lines = [];
     for (let a = 0; a < v.length; a++) for (let b = a + 1; b < v.length; b++) {
@@ -61,6 +68,8 @@ function drawPlane(answer, at, state, set) {
   const picture = svg("svg", { viewBox: `0 0 ${ACROSS} ${DOWN}`, width: ACROSS, role: "img", "aria-label": step.say, class: "drawing plane" },
     svg("defs", {}, svg("marker", { id: "tip", viewBox: "0 0 8 8", refX: 7, refY: 4, markerWidth: 10, markerHeight: 10, markerUnits: "userSpaceOnUse", orient: "auto" }, svg("path", { d: "M0 0L8 4L0 8Z", class: "tip" }))),
     regions, svg("path", { class: "axis", d: `M0 ${DOWN / 2}H${ACROSS}M${ACROSS / 2} 0V${DOWN}` }),
+    [-2, -1, 1, 2].flatMap((v) => [svg("text", { x: px(v), y: py(0) + 15, class: "under" }, num(v)), svg("text", { x: px(0) - 6, y: py(v) + 4, class: "under right" }, num(v))]),
+    answer.classes.map((k, i) => svg("g", {}, shape(k, 18, 20 + 22 * i, ""), svg("text", { x: 34, y: 25 + 22 * i, class: "left" }, NAMES[k]))),
     step.wrong || state.algorithm !== "perceptron" ? border(step.before, "before") : [], border(w, "border"), dots);
   if (set) picture.addEventListener("dblclick", (e) => {
     const box = picture.getBoundingClientRect();
@@ -70,15 +79,28 @@ function drawPlane(answer, at, state, set) {
   return picture;
 }
 
+// Above: the objective and what the working set knows of it. Below: each output's demand, a straight line: a plane.
 function drawPlanes(answer, at) {
-  const { x, objective, models } = answer.slice, step = answer.steps[at];
+  const { x, objective, models, names, demands } = answer.slice, step = answer.steps[at];
   const series = [{ x, y: objective, kind: "true", name: "the objective: all constraints" }];
   if (at > 0) series.push({ x, y: models[at - 1], kind: "old", name: "what was known before" });
-  series.push({ x, y: models[at], kind: "model", name: "what the working set knows" });
-  return chart(series, {
-    x: "weights: at 1 those of round 1, at 2 those of round 2, …", y: "½‖w‖² + C·slack", least: 0, most: Math.max(...objective) * 1.25, whole: true,
-    label: step.say, points: [[at + 1, step.dual, "model"], [at + 1, step.primal, "true"]],
+  series.push({ x, y: models[at], kind: "model", name: "what the working set W knows" });
+  const ruler = "weights along the way: at 1 those of round 1, at 2 those of round 2, …";
+  const above = chart(series, {
+    x: ruler, y: "½‖w‖² + C·slack", least: 0, most: Math.max(...objective) * 1.25, whole: true, label: "", points: [[at + 1, step.dual, "model"], [at + 1, step.primal, "true"]],
   });
+  const worst = step.rows.reduce((a, b) => (b.violation > a.violation ? b : a)), gold = step.rows.find((r) => r.loss === 0);
+  const lines = step.rows.filter((r) => r !== gold).map((r) => ({
+    x, y: demands[names.indexOf(r.named)], kind: r.added ? "wanted" : r.in_set ? "model" : "reference c1", name: `(${r.named})` + (r.in_set ? " in W" : r.added ? " joins W: the new plane" : ""),
+  }));
+  const top = Math.max(...lines.flatMap((l) => l.y), 0.5);
+  const below = chart(lines, {
+    x: ruler, y: "slack that each output demands: loss − lead", least: 0, most: top * 1.45, whole: true, label: "",
+    points: [[at + 1, step.slack, "model"], ...(worst.violation > 1e-9 ? [[at + 1, step.slack + worst.violation, "wanted"]] : [])],
+  });
+  const [, , width, height] = above.getAttribute("viewBox").split(" ").map(Number);
+  return svg("svg", { viewBox: `0 0 ${width} ${2 * height + 8}`, width, role: "img", "aria-label": step.say, class: "drawing chart" },
+    [...above.childNodes], svg("g", { transform: `translate(0 ${height + 8})` }, [...below.childNodes]));
 }
 
 function drawFamily(answer) {
@@ -86,7 +108,7 @@ function drawFamily(answer) {
   const kinds = { perceptron: "c1", SVM: "c2", CRF: "c3", "softmax-margin": "c4" };
   const series = Object.entries(kinds).map(([name, kind]) => ({ x: d, y: curves[name].map(real), kind: "reference " + kind, name }));
   series.push({ x: d, y: curves.now.map(real), kind: "now", name: "as the sliders stand" });
-  return chart(series, { x: "how far gold leads its only rival", y: "loss", label: answer.steps[0].say, least: 0, most: 5 });
+  return chart(series, { x: "how far gold leads its only rival", y: "loss", label: `${answer.algorithm}: the loss against the lead of gold`, least: 0, most: 5 });
 }
 
 function drawDual(answer, at) {
@@ -97,6 +119,19 @@ function drawDual(answer, at) {
     { x, y: steps.map((s) => real(s.dual)), kind: "model", name: "dual: a bound from below", marked: true },
     { x, y: steps.map((s) => (s.primal === null ? NaN : real(s.primal))), kind: "true", name: "primal", marked: true },
   ], { x: "pass", y: "dual (below), primal (above)", label: answer.steps[at].say, least: Math.min(...all) * 0.98, most: Math.max(...all) + 0.3 * (Math.max(...all) - Math.min(...all)) });
+}
+
+// What a cutting plane is, with the numbers of this round.
+function whatIsCut(step, state) {
+  const added = step.rows.find((r) => r.added), held = step.rows.filter((r) => r.in_set).map((r) => `(${r.named})`).join(", ");
+  return [
+    "Every output y′ makes one demand: gold leads it by its loss, or the rest is paid as slack, slack ≥ loss − lead. Below, a demand is a straight line; over all weights it is a plane. There is one for each of K^L outputs: too many to solve with.",
+    `So W holds a few of them (now ${held || "none"}), and the solver sees no other: it stands at the orange dots, the lowest point of the dashed curve, and pays the slack ${num(step.slack, 3)}.`,
+    added
+      ? `But at these weights (${added.named}) demands ${num(added.loss)} − ${num(added.lead, 3)} = ${num(step.slack + added.violation, 3)}, which is ${num(added.violation, 3)} too little: its line runs above the dot. Added to W, it forbids everything below the line, the dot too: that point is cut off, hence “cutting plane”. The search for it is Viterbi with loss augmentation.`
+      : `No line runs more than ε = ${num(state.tolerance)} above the dot: what the other outputs demand is paid already, so solving with W alone is as good as solving with all of them.`,
+    "On the slides the same outputs come in the same order; the numbers here are those of the exact solution for this C.",
+  ];
 }
 
 export const learningLab = {
@@ -113,7 +148,7 @@ export const learningLab = {
   },
   controls(state, set) {
     if (state.topic === "plane") return [
-      select("Learner", [["perceptron", "perceptron (Algorithm 39)"], ["subgradient", "SVM, subgradient steps"]], state.algorithm, (algorithm) => set({ algorithm }, { rebuild: true, step: 0 })),
+      select("Learner", [["perceptron", "perceptron (Algorithm 39)"], ["subgradient", "SVM, subgradient steps"], ["crf", "CRF, gradient steps (sum)"]], state.algorithm, (algorithm) => set({ algorithm }, { rebuild: true, step: 0 })),
       slider("Passes", state.passes, 1, 15, 1, (passes) => set({ passes })),
       state.algorithm === "perceptron" ? [] : slider("log₁₀ C", Math.log10(state.C), -2, 2, 0.25, (v) => set({ C: 10 ** v })),
       select("Class of new points", [...NAMES].map((n, k) => [String(k), n]), String(state.brush), (v) => set({ brush: Number(v) })),
@@ -160,18 +195,21 @@ export const learningLab = {
       return [
         table("Weights after this step", ["class", "x", "y", "1"], rows),
         el("p", { class: "hint" }, `${answer.updates} mistakes in all passes; the model at the end has ${answer.wrong} of ${state.points.length} points wrong.` +
-          (state.algorithm === "perceptron" ? " The perceptron stops learning once every point is on the right side, however close; the SVM goes on until the margin is wide." : "")),
+          {
+            perceptron: " The perceptron stops learning once every point is on the right side, however close; the SVM goes on until the margin is wide.",
+            subgradient: " A guess has 1 added to every class but gold: points on the right side but near the border still count as mistakes, until the margin is wide.",
+            crf: " Every point moves the weights, by as much probability as the other classes have; a mistake is a point whose likeliest class is wrong.",
+          }[state.algorithm]),
       ];
     }
     if (answer.topic === "planes") {
       const mark = (r) => (r.violation > state.tolerance + 1e-9 ? "✗" : "✓");
       return [
         table(`Constraints: slack ξ = ${num(step.slack, 3)}, ε = ${num(state.tolerance)}`, ["y′", "F(y′)", "lead F(y) − F(y′)", "loss", "violation", ""],
-          step.rows.map((r) => [`(${r.named})`, num(r.score, 3), num(r.lead, 3), num(r.loss), num(r.violation, 3), mark(r) + (r.in_set ? " in W" : "") + (r.added ? " added" : "")]),
+          step.rows.map((r) => [`(${r.named.replace(" ", "\u00a0")})`, num(r.score, 3), num(r.lead, 3), num(r.loss), num(r.violation, 3), mark(r) + (r.in_set ? " in W" : "") + (r.added ? " added" : "")]),
           (i) => (step.rows[i].added ? "second" : step.rows[i].in_set ? "best" : "")),
         el("p", { class: "hint" }, `Dual ${num(step.dual, 4)} ≤ optimum ≤ primal ${num(step.primal, 4)}.`),
-        el("p", { class: "hint" }, "A cutting plane is one constraint: “gold must lead this output by its loss, or pay slack”. The dashed curve is all that the constraints found so far demand; its minimum, the orange dot, is where the weights of this round are. " +
-          "The blue dot above it is the true objective there. Where the two differ, some output is violated: its constraint is a new plane, which lifts the dashed curve to the blue dot and so cuts the old minimum off. When the dots meet, the rest of the exponentially many constraints does not matter."),
+        el("div", { class: "hint" }, whatIsCut(step, state).map((text) => el("p", {}, text))),
       ];
     }
     if (answer.topic === "family") {

@@ -2,7 +2,7 @@
 
 import { el, svg, num, percent, copy, resized, table } from "./dom.js";
 import { select, toggle, scoreTable, line, area } from "./controls.js";
-import { answerList, outputTable } from "./sequence.js";
+import { answerList, outputTable, whyAugmented } from "./sequence.js";
 
 const FLIGHT = `S -> NP VP
 NP -> Pronoun
@@ -25,7 +25,7 @@ Noun -> flight
 Preposition -> from
 ProperNoun -> Boston`;
 
-const WORD = 96, BASE = 26;
+const WORD = 72, BASE = 26;
 
 export function arcPath(h, m, place) {
   const a = place(h), b = place(m), height = 24 + 20 * Math.min(6, Math.abs(h - m));
@@ -34,10 +34,15 @@ export function arcPath(h, m, place) {
 
 // Words in a row with arcs above; `arcs` are [head, word, class, text].
 export function drawArcs(words, arcs, { boxes = [], label, under = () => "" }) {
-  const place = (i) => 48 + i * WORD;
+  const names = ["root", ...words], places = [];
+  names.reduce((x, name, i) => {
+    const half = Math.max(WORD, 9.5 * name.length + 14, 6.6 * (i ? under(i - 1) : "").length + 12) / 2;
+    places[i] = x + half;
+    return x + 2 * half;
+  }, 4);
+  const place = (i) => places[i];
   const far = Math.max(1, ...arcs.map(([h, m]) => Math.abs(h - m)));
-  const top = 60 + 20 * Math.min(6, far), width = 96 + words.length * WORD, height = top + (boxes.length ? 56 : 34);
-  const names = ["root", ...words];
+  const top = 60 + 20 * Math.min(6, far), width = places.at(-1) + 52, height = top + (boxes.length ? 56 : 34);
   return svg("svg", { viewBox: `0 ${-top} ${width} ${height}`, width, role: "img", "aria-label": label, class: "drawing" },
     svg("defs", {}, svg("marker", { id: "tip", viewBox: "0 0 8 8", refX: 7, refY: 4, markerWidth: 10, markerHeight: 10, markerUnits: "userSpaceOnUse", orient: "auto" },
       svg("path", { d: "M0 0L8 4L0 8Z", class: "tip" }))),
@@ -138,11 +143,11 @@ export const parseLab = {
     },
     constituents: {
       title: "constituents: I want a morning flight",
-      state: { kind: "constituents", mode: "max", words: ["I", "want", "a", "morning", "flight"], grammar: FLIGHT },
+      state: { kind: "constituents", mode: "max", augmented: false, words: ["I", "want", "a", "morning", "flight"], grammar: FLIGHT, gold: "(S (NP (Pronoun I)) (VP (Verb want) (NP (Det a) (Nominal (Nominal (Noun morning)) (Noun flight)))))" },
     },
     attachment: {
       title: "constituents, ambiguous: from Boston",
-      state: { kind: "constituents", mode: "max", words: ["I", "book", "a", "flight", "from", "Boston"], grammar: FLIGHT },
+      state: { kind: "constituents", mode: "max", augmented: false, words: ["I", "book", "a", "flight", "from", "Boston"], grammar: FLIGHT, gold: "(S (NP (Pronoun I)) (VP (VP (Verb book) (NP (Det a) (Nominal (Noun flight)))) (PP (Preposition from) (NP (ProperNoun Boston)))))" },
     },
   },
   controls(state, set) {
@@ -150,33 +155,39 @@ export const parseLab = {
     return [
       dependencies ? select("Algorithm", [["edmonds", "Chu-Liu/Edmonds: any tree"], ["eisner", "Eisner: no arcs cross"]], state.algorithm,
         (algorithm) => set({ algorithm }, { step: 0 })) : [],
-      select("Search", [["max", "max: the best tree"], ["sum", "sum: probabilities too"]], state.mode, (mode) => set({ mode })),
-      dependencies ? toggle("Loss augmentation (+1 for a wrong head)", state.augmented, (augmented) => set({ augmented }), !state.gold) : [],
+      select("Search", [["max", "max: the best tree"], ["sum", "sum: probabilities too"]], state.mode, (mode) => set({ mode }, { step: 0 })),
+      toggle(`Loss augmentation (+1 for a wrong ${dependencies ? "head" : "span"})`, state.augmented, (augmented) => set({ augmented }), !state.gold),
     ];
   },
   inputs(state, set) {
     const split = (v) => v.trim().split(/\s+/).filter(Boolean);
     if (state.kind === "constituents") {
       return [
-        line("Words", state.words.join(" "), (v) => split(v).length && set({ words: split(v) }, { step: 0 })),
+        line("Words", state.words.join(" "), (v) => split(v).length && set({ words: split(v), gold: null, augmented: false }, { rebuild: true, step: 0 })),
+        line("Gold tree, in brackets", state.gold || "", (v) => set({ gold: v.trim() || null, augmented: state.augmented && Boolean(v.trim()) }, { rebuild: true })),
         area("Grammar: one rule per line, with its score; the first rule's left side is the root", state.grammar, 12, (grammar) => set({ grammar })),
       ];
     }
     const names = ["root", ...state.words];
+    const golden = state.gold && el("fieldset", {}, el("legend", {}, "Gold heads"), state.words.map((w, m) =>
+      select(w, names.map((h, i) => [String(i), h]).filter(([i]) => i !== String(m + 1)), String(state.gold[m]), (v) => {
+        const gold = [...state.gold]; gold[m] = Number(v); set({ gold }); state = { ...state, gold };
+      })));
     return [
       line("Words", state.words.join(" "), (v) => {
         const words = split(v), n = words.length;
-        if (n) set({ words, arc: resized(state.arc, n + 1, n + 1), gold: null, augmented: false }, { rebuild: true, step: 0 });
+        if (n) set({ words, arc: resized(state.arc, n + 1, n + 1), gold: words.map((_, m) => m) }, { rebuild: true, step: 0 });
       }),
       el("p", { class: "hint" }, "The row is the head, the column the word. -inf forbids an arc."),
       scoreTable("Scores of arcs", names, names.slice(1), state.arc.map((row) => row.slice(1)), (i, j, v) => {
         const arc = copy(state.arc); arc[i][j + 1] = v; set({ arc }); state = { ...state, arc };
-      }, (i, j) => i === j + 1),
+      }, (i, j) => i === j + 1), golden,
     ];
   },
   draw: (answer, at, state) => (answer.symbols ? drawChart : drawDependencies)(answer, at, state),
   answers(answer, at, state) {
-    const found = [answerList(answer)];
+    const found = [answerList(answer, state.augmented ? { best: "best, costs added" } : {})];
+    if (state.augmented && answer.gold) found.push(whyAugmented(answer));
     found.push(el("p", { class: "hint" }, `${answer.count.toLocaleString("en")} ${answer.count === 1 ? "tree" : "trees"}` + (answer.log_partition !== null ? `, log Z = ${num(answer.log_partition, 3)}` : "")));
     if (answer.marginals) {
       const names = ["root", ...state.words];

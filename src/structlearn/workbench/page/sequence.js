@@ -49,7 +49,7 @@ export const SEQUENCES = {
   },
 };
 
-const LEFT = 84, TOP = 34, COLUMN = 150, ROW = 74, W = 74, H = 46;
+const LEFT = 84, TOP = 34, COLUMN = 130, ROW = 74, W = 74, H = 46;
 
 function middle(t, k) {
   return [LEFT + t * COLUMN + W / 2, TOP + k * ROW + H / 2];
@@ -65,7 +65,7 @@ export function pathLine(labels, kind, shift) {
 }
 
 // The trellis of a chain. `extra(t, k)` gives what stands under a score; `marks` the classes of cells.
-export function drawTrellis(state, { lines = [], under = () => "", mark = () => "", drag = null, cost = null, label }) {
+export function drawTrellis(state, { lines = [], under = () => null, mark = () => "", drag = null, cost = null, label }) {
   const L = state.words.length, K = state.labels.length;
   const width = LEFT + L * COLUMN - (COLUMN - W) + 16, height = TOP + K * ROW - (ROW - H) + 16;
   const grey = [];
@@ -74,10 +74,11 @@ export function drawTrellis(state, { lines = [], under = () => "", mark = () => 
   for (let t = 0; t < L; t++) for (let k = 0; k < K; k++) {
     const [x, y] = middle(t, k);
     const added = cost && real(cost[t][k]) ? " +1" : "";
-    const text = svg("text", { x, y: y - 4, class: "value" }, num(state.label[t][k]), added ? svg("tspan", { class: "cost" }, added) : null);
+    const below = under(t, k);
+    const text = svg("text", { x, y: below === null ? y + 5 : y - 4, class: "value" }, num(state.label[t][k]), added ? svg("tspan", { class: "cost" }, added) : null);
     const cell = svg("g", { class: `cell ${mark(t, k)} ${drag ? "drag" : ""}` },
       svg("rect", { x: x - W / 2, y: y - H / 2, width: W, height: H, rx: 8 }), text,
-      svg("text", { x, y: y + 15, class: "under" }, under(t, k)),
+      svg("text", { x, y: y + 15, class: "under" }, below),
       mark(t, k).includes("golden") ? svg("circle", { cx: x - W / 2 + 9, cy: y - H / 2 + 9, r: 4, class: "goldmark" }) : null,
       svg("title", {}, `${state.words[t]} as ${state.labels[k]}: score ${num(state.label[t][k])}`));
     if (drag) dragging(cell, state.label[t][k], (v) => drag(t, k, v));
@@ -136,6 +137,7 @@ export function drawSequence(answer, at, state, set) {
   const done = state.mode !== "max" || at === steps.length - 1;
   const gold = answer.gold && answer.gold.labels;
   if (gold) lines.push(pathLine(gold, "gold", 7));
+  if (done && answer.free) lines.push(pathLine(answer.free.labels, "option", -3));
   if (done && answer.runner_up && state.mode !== "beam") lines.push(pathLine(answer.runner_up.labels, "second", -7));
   if (step.kind === "fill" && step.options) for (const o of step.options) {
     if (o.from !== null && real(o.value) > -Infinity) {
@@ -155,7 +157,7 @@ export function drawSequence(answer, at, state, set) {
   const under = (t, k) => {
     const key = String([t, k]);
     if (beta.has(key)) return percent(beta.get(key));
-    return known.has(key) ? `α ${num(known.get(key))}` : "";
+    return known.has(key) ? `${answer.cost ? "ᾶ" : "α"} ${num(known.get(key))}` : "";
   };
   const on = (t, k) => back.some(([a, b]) => a === t && b === k) ||
     (step.kind === "rank" && step.path[t] === k) || (step.kind === "beam" && step.kept.some((p) => p[t] === k));
@@ -174,15 +176,29 @@ export function answerList(answer, names = {}) {
   add("best", names.best || "best", answer.best);
   add("second", names.second || "runner-up", answer.runner_up);
   add("gold", "gold: the right answer", answer.gold);
+  if (names.free) add("free", names.free, answer.free);
   return el("dl", { class: "list" }, rows);
 }
 
 export function outputTable(answer, augmented, title = "Every output, by enumeration") {
   if (!answer.outputs) return el("p", { class: "hint" }, answer.count ? `${typeof answer.count === "number" ? answer.count.toLocaleString("en") : answer.count} outputs: too many to list.` : "");
-  const head = ["output", "score", ...(augmented ? ["+ cost"] : []), ...(answer.gold ? ["cost"] : []), "probability"];
-  return table(title, head, answer.outputs.slice(0, 20).map((o) =>
-    [o.named.join(" "), num(o.score === undefined ? o.total : o.score, 3), ...(augmented ? [num(o.total, 3)] : []), ...(answer.gold ? [num(o.cost)] : []), percent(o.p)]),
-  (i) => (i === 0 ? "best" : i === 1 ? "second" : ""));
+  const head = ["output", "score", ...(answer.gold ? ["cost"] : []), ...(augmented ? ["score + cost"] : []), "probability"];
+  const most = 12, rest = answer.count - most;
+  const is = (o, other) => other && o.named.join(" ") === other.named.join(" ");
+  return [
+    table(title, head, answer.outputs.slice(0, most).map((o) =>
+      [o.named.join(" "), num(o.score === undefined ? o.total : o.score, 3), ...(answer.gold ? [num(o.cost)] : []), ...(augmented ? [num(o.total, 3)] : []), percent(o.p)]),
+    (i) => (is(answer.outputs[i], answer.best) ? "best" : is(answer.outputs[i], answer.runner_up) ? "second" : is(answer.outputs[i], answer.gold) ? "gold" : "")),
+    rest > 0 ? el("p", { class: "hint" }, `and ${rest.toLocaleString("en")} more.`) : [],
+  ];
+}
+
+// The right label of each place, to choose.
+export function golds(names, state, set) {
+  return state.gold && el("fieldset", {}, el("legend", {}, "Gold labels"), names.map((name, t) =>
+    select(name, state.labels.map((l, k) => [String(k), l]), String(state.gold[t]), (v) => {
+      const gold = [...state.gold]; gold[t] = Number(v); set({ gold }); state = { ...state, gold };
+    })));
 }
 
 export function sequenceInputs(state, set, inPicture = true) {
@@ -204,16 +220,12 @@ export function sequenceInputs(state, set, inPicture = true) {
       const start = [...state.start]; start[j] = v; set({ start }); state = { ...state, start };
     }));
   }
-  const golds = state.gold && el("fieldset", {}, el("legend", {}, "Gold labels"), state.words.map((w, t) =>
-    select(w, state.labels.map((l, k) => [String(k), l]), String(state.gold[t]), (v) => {
-      const gold = [...state.gold]; gold[t] = Number(v); set({ gold }); state = { ...state, gold };
-    })));
   return [
     el("div", { class: "row" },
       line("Words", state.words.join(" "), (v) => split(v).length && resize(split(v), state.labels)),
       line("Labels", state.labels.join(" "), (v) => split(v).length && resize(state.words, split(v)))),
     el("p", { class: "hint" }, "Write a number, or -inf to forbid. Arrow up and down change it by 0.1" + (inPicture ? "; in the picture, drag a cell up or down." : ".")),
-    el("div", { class: "row tables" }, tables), golds,
+    el("div", { class: "row tables" }, tables), golds(state.words, state, set),
   ];
 }
 
@@ -236,7 +248,7 @@ export const sequenceLab = {
   inputs: (state, set) => sequenceInputs(state, set),
   draw: drawSequence,
   answers(answer, at, state) {
-    const names = state.augmented ? { best: "best, costs added", second: "runner-up" } : {};
+    const names = state.augmented ? { best: "best, costs added", second: "runner-up, costs added", free: "best without costs" } : {};
     const found = [answerList(answer, names)];
     if (state.augmented && answer.gold) found.push(whyAugmented(answer));
     if (state.mode === "beam") {
@@ -254,14 +266,19 @@ export const sequenceLab = {
   },
 };
 
-function whyAugmented(answer) {
-  const b = answer.best, g = answer.gold, lead = real(g.score) - real(b.score);
-  const loss = real(b.score) + real(b.cost) - real(g.score);
-  if (b.named.join() === g.named.join()) {
-    return el("p", { class: "hint" }, "Gold wins even though every wrong label gets 1 more: it leads each rival by at least that rival's cost. The hinge loss is 0, and nothing is learned.");
+// Why costs change what the search finds, with the numbers of this answer.
+export function whyAugmented(answer) {
+  const b = answer.best, g = answer.gold, second = answer.runner_up;
+  const total = (o) => real(o.score) + real(o.cost);
+  const loss = total(b) - total(g), same = b.named.join() === g.named.join();
+  const demand = "Learning asks that gold leads every rival by the rival's cost. So each wrong part gets its cost on top before the search (red +1); gold gets none.";
+  if (same && second) {
+    return el("p", { class: "hint" }, demand + ` Here gold wins all the same: ${num(total(g))} against ${num(second.score)} + ${num(second.cost)} = ${num(total(second))} of ${second.named.join(" ")}. ` +
+      `It leads every rival by enough, the hinge loss is 0, and nothing is learned. Take more than ${num(total(g) - total(second))} off gold's scores, and the answer changes.`);
   }
-  return el("p", { class: "hint" },
-    `Costs make the search look for the rival that is both likely and wrong. ${b.named.join(" ")} has cost ${num(b.cost)}; gold leads it by ${num(lead)} only. ` +
-    `The hinge loss is ${num(b.score)} + ${num(b.cost)} − ${num(g.score)} = ${num(loss)}: by so much the margin is too small. ` +
-    (lead > 0 ? "Without costs gold would win, and the perceptron would learn nothing here." : ""));
+  const before = real(g.score) > real(b.score)
+    ? `Without costs gold would beat it, ${num(g.score)} to ${num(b.score)}, and a perceptron would learn nothing. `
+    : "It beats gold even without costs. ";
+  return el("p", { class: "hint" }, demand + ` ${b.named.join(" ")} is ${num(b.cost)} away from gold: ${num(b.score)} + ${num(b.cost)} = ${num(total(b))}, more than gold's ${num(g.score)}. That is why the search ends there. ` +
+    before + `It breaks the demand most, by ${num(total(b))} − ${num(g.score)} = ${num(loss)}: the hinge loss, which the SVM's next step makes smaller.`);
 }

@@ -28,7 +28,7 @@ export function mountLab(root, lab, source, begin, changed) {
 
   function rebuild() {
     const held = document.activeElement && root.contains(document.activeElement) ? document.activeElement.getAttribute("aria-label") : null;
-    controls.replaceChildren(...(source.recorded ? [recordings()] : [presets(), ...lab.controls(state, set)].flat()));
+    controls.replaceChildren(...(source.recorded ? [recordings()] : [presets(), ...lab.controls(state, set, answer)].flat()));
     if (!source.recorded) editing.replaceChildren(...[lab.inputs ? lab.inputs(state, set, answer) : []].flat());
     if (held) [...root.querySelectorAll("[aria-label]")].find((n) => n.getAttribute("aria-label") === held)?.focus();
   }
@@ -87,14 +87,17 @@ export function mountLab(root, lab, source, begin, changed) {
   function show(at) {
     if (!answer || !answer.steps.length) return;
     const step = answer.steps[at];
-    picture.replaceChildren(lab.draw(answer, at, state, source.recorded ? null : set));
+    const drawing = lab.draw(answer, at, state, source.recorded ? null : set);
+    const least = drawing.matches(".chart, .plane") ? 0.6 : 0.64;  // narrower than that, it scrolls
+    drawing.style.minWidth = least * Number(drawing.getAttribute("width")) + "px";
+    picture.replaceChildren(drawing);
     const now = picture.querySelector(".now");
     if (now && picture.scrollWidth > picture.clientWidth) {  // narrow: keep the step in sight
       picture.scrollLeft += now.getBoundingClientRect().left - picture.getBoundingClientRect().left - picture.clientWidth / 2;
     }
     formula.replaceChildren(...(step.formula || []).map((text) => el("div", {}, text)));
     said.textContent = step.say || "";
-    answers.replaceChildren(...[lab.answers(answer, at, state)].flat());
+    answers.replaceChildren(...[lab.answers(answer, at, state)].flat(9));
     changed(state, at);
   }
 

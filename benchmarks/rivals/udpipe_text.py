@@ -1,0 +1,67 @@
+"""ufal.udpipe: UDPipe 1, from running text to CoNLL-U, with a model of its own."""
+
+from __future__ import annotations
+
+import gzip
+import os
+from collections.abc import Callable
+from pathlib import Path
+
+import ufal.udpipe as udpipe
+
+__all__ = ["annotator", "model_file"]
+
+#: Few passes: they decide how good a model is, not how fast. Sizes are those of the published
+#: English models (a tokeniser of 24 dimensions, a parser with 200 hidden units).
+_TOKENISER = "dimension=24;epochs=3;batch_size=50;dropout=0.2;learning_rate=0.002;early_stopping=1"
+_TAGGER = "iterations=1"
+_PARSER = (
+    "iterations=1;embedding_upostag=20;embedding_feats=20;embedding_xpostag=0;embedding_form=50;"
+    "embedding_lemma=0;embedding_deprel=20;learning_rate=0.01;learning_rate_final=0.001;l2=0.3;"
+    "hidden_layer=200;batch_size=10;transition_system=projective;transition_oracle=dynamic;"
+    "structured_interval=8"
+)
+
+
+def model_file(treebank: Path) -> Path:
+    """Return a model of a treebank: $UDPIPE_MODEL, else one that is trained, in some minutes."""
+    path = Path(os.environ.get("UDPIPE_MODEL", "build/udpipe/ewt.udpipe"))
+    if not path.exists():
+        error = udpipe.ProcessingError()
+        data = udpipe.Trainer.train(
+            "morphodita_parsito", _sentences(treebank / "train.conllu.gz"),
+            _sentences(treebank / "dev.conllu.gz"), _TOKENISER, _TAGGER, _PARSER, error,
+        )  # fmt: skip
+        if error.occurred():
+            raise RuntimeError(f"UDPipe: {error.message}")
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(data)
+    return path
+
+
+def _sentences(path: Path) -> udpipe.Sentences:
+    reader = udpipe.InputFormat.newConlluInputFormat()
+    with gzip.open(path, "rt", encoding="utf-8") as file:
+        reader.setText(file.read())
+    found, error = udpipe.Sentences(), udpipe.ProcessingError()
+    while True:
+        sentence = udpipe.Sentence()
+        if not reader.nextSentence(sentence, error):
+            return found
+        found.push_back(sentence)
+
+
+def annotator(path: Path) -> Callable[[str], str]:
+    """Return the function from a text to CoNLL-U: tokens, tags, lemmas, trees."""
+    model = udpipe.Model.load(str(path))
+    if model is None:
+        raise RuntimeError(f"UDPipe cannot read {path}")
+    pipeline = udpipe.Pipeline(
+        model, "tokenize", udpipe.Pipeline.DEFAULT, udpipe.Pipeline.DEFAULT, "conllu"
+    )
+
+    def annotate(text: str) -> str:
+        written: str = pipeline.process(text)
+        return written
+
+    return annotate

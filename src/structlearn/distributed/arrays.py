@@ -1,0 +1,221 @@
+"""Estimators over shards: names of features and classes first, then the weights that exist."""
+
+from __future__ import annotations
+
+import copy
+import inspect
+from typing import Any
+
+import numpy as np
+
+from ..estimators.learning import learn
+from ..estimators.outputs import as_outputs, class_weight_table, find_classes, sort_classes
+from ..estimators.preparation import Frame, Prepared, make_encoder, make_structure
+from ..estimators.preparation import prepare as prepare_examples
+from ..estimators.weights import count_classes
+from ..features.encoder import ExampleEncoder, len_or_rows
+from ..features.tokens import TokenEncoder
+from ..features.vocabulary import Vocabulary
+from ..learners.solvers import SOLVERS
+from ..scoring.layout import WeightLayout, joined_rows
+from .crew import Crew
+from .problem import ShardedProblem
+from .shards import ListShard, list_shards
+
+__all__ = ["example_shards", "fit_estimator"]
+
+
+def example_shards(X: Any, y: Any, sample_weight: Any, n: int | None) -> list[ListShard]:
+    """Return shards of examples with their outputs and weights."""
+    total = len_or_rows(X)
+    if total == 0:
+        raise ValueError("X is empty: at least one example is needed")
+    if y is None or len_or_rows(y) != total:
+        raise ValueError("y is needed: one output for each example of X")
+    weight = None if sample_weight is None else np.asarray(sample_weight, dtype=np.float64)
+    if weight is not None and weight.shape != (total,):
+        raise ValueError(f"sample_weight must have shape ({total},), got {weight.shape}")
+    return [
+        ListShard(
+            shard.name,
+            (
+                _part(X, shard.content),
+                _part(y, shard.content),
+                None if weight is None else weight[shard.content.start : shard.content.stop],
+            ),
+            len(shard.content),
+        )
+        for shard in list_shards(range(total), n)
+    ]
+
+
+def _part(rows: Any, numbers: range) -> Any:
+    """Return some of the rows of a list, an array, a sparse matrix or a data frame."""
+    part = slice(numbers.start, numbers.stop)
+    return rows.iloc[part] if hasattr(rows, "iloc") else rows[part]
+
+
+def fit_estimator(estimator: Any, crew: Crew) -> None:
+    """Fit an estimator to shards of examples."""
+    estimator._check_parameters()
+    if estimator.warm_start:
+        raise ValueError("warm_start is for one machine: over shards training begins anew")
+    options = copy.copy(estimator)
+    # What was learned before is not needed there, and callbacks stay here.
+    vars(options).clear()
+    vars(options).update({**estimator.get_params(deep=False), "callbacks": None})
+    held = crew.files().then(_examples)
+    names: _Names = held.sum(_read_names, options)
+    frame = names.frame(estimator)
+    layouts = held.each(_read_layout, options, frame)
+    counts = np.sum([counted for _, counted in layouts], axis=0)
+    frame.layout = _joined_layout([layout for layout, _ in layouts])
+    if isinstance(estimator.class_weight, str):
+        table = class_weight_table(estimator.class_weight, frame.classes, counts)
+        assert table is not None
+        options.class_weight = dict(zip(frame.classes.tolist(), table.tolist(), strict=True))
+    problem = ShardedProblem(held.then(_make_problem, options, frame))
+    held.release()
+    training = learn(_over_shards(estimator), problem)
+    prepared = Prepared(
+        frame.encoder,
+        frame.structure,
+        frame.classes,
+        frame.layout,
+        problem,  # type: ignore[arg-type]
+        columns=frame.columns,
+    )
+    estimator._accept(prepared, training)
+    estimator.class_count_ = counts.astype(np.int64)
+
+
+def _over_shards(estimator: Any) -> Any:
+    """Return the parameters; a default solver that needs all examples here is left open."""
+    chosen = estimator.solver
+    known = SOLVERS.get(chosen) if isinstance(chosen, str) else None
+    if known is None or known.over_shards:
+        return estimator
+    if chosen != inspect.signature(type(estimator)).parameters["solver"].default:
+        return estimator  # it was asked for, and will be refused
+    open_ = copy.copy(estimator)
+    open_.solver = "auto"
+    return open_
+
+
+class _Names:
+    """Classes, and the names of features with how often each is there, in order of occurrence."""
+
+    def __init__(self, encoder: ExampleEncoder, classes: Any, columns: Any) -> None:
+        self.encoder, self.columns = encoder, columns
+        self.classes: list[Any] | None = None if classes is None else classes.tolist()
+        self.counts: dict[str, dict[str, int]] = {}
+
+    def __add__(self, other: _Names) -> _Names:
+        ours, theirs = self.encoder, other.encoder
+        if repr(ours.structure) != repr(theirs.structure):
+            raise ValueError(
+                f"shards have different structures, {ours.structure!r} and {theirs.structure!r}: "
+                "give the structure as an object"
+            )
+        if set(ours.encoders) != set(theirs.encoders):
+            raise ValueError("all examples must have features for the same blocks")
+        for name, encoder in ours.encoders.items():
+            same = type(encoder) is type(theirs.encoders[name])
+            if not same or (
+                not isinstance(encoder, TokenEncoder)
+                and encoder.n_features != theirs.encoders[name].n_features
+            ):
+                raise ValueError(f"{name}: all examples must have features of the same kind")
+        if self.classes is not None:
+            self.classes += [k for k in other.classes or [] if k not in set(self.classes)]
+        for name, counts in self.counts.items():
+            for feature, times in other.counts[name].items():
+                counts[feature] = counts.get(feature, 0) + times
+        return self
+
+    def frame(self, estimator: Any) -> Frame:
+        """Return what all shards have in common; the layout is still missing."""
+        from ..estimators.constraints import constrain
+
+        encoder, least = self.encoder, int(estimator.min_count)
+        encoder.min_count = least
+        for name, counts in self.counts.items():
+            kept = [feature for feature, times in counts.items() if times >= least]
+            reader = encoder.encoders[name]
+            assert isinstance(reader, TokenEncoder)
+            reader.min_count, reader.vocabulary = least, Vocabulary(kept)
+        classes = np.empty(0, dtype=np.int64)
+        if self.classes is not None:
+            classes = sort_classes(self.classes)
+        structure = constrain(encoder.structure, estimator, classes)
+        return Frame(encoder, structure, classes, None, columns=self.columns)  # type: ignore[arg-type]
+
+
+# -- what is computed where the shards are --------------------------------------------------------
+
+
+def _examples(shard: ListShard, number: int) -> tuple[Any, Any, Any]:
+    X, y, weight = shard.examples()
+    return X, y, weight
+
+
+def _read(options: Any, X: Any, y: Any) -> tuple[Any, Any, Any]:
+    """Return X without data frames, the names of its columns, and y."""
+    from ..estimators.columns import read_labels
+    from ..estimators.preparation import kind_of_structure
+
+    X, columns = options._read_columns(X, kind_of_structure(options.structure), None)
+    return X, columns, read_labels(options, y) if options._is_multiclass else as_outputs(y)
+
+
+def _read_names(shard: tuple[Any, Any, Any], number: int, options: Any) -> _Names:
+    X, columns, y = _read(options, shard[0], shard[1])
+    structure = make_structure(options.structure, X, y)
+    encoder = make_encoder(options, structure)
+    encoder.min_count = 0  # rare in all shards are those that all have seen too few times
+    examples = encoder.fit_transform(X)
+    found = _Names(encoder, find_classes(structure, y) if structure.has_labels else None, columns)
+    for name, reader in encoder.encoders.items():
+        if isinstance(reader, TokenEncoder):
+            indices: Any = examples.blocks[name].indices
+            times = np.bincount(indices, minlength=reader.n_features).tolist()
+            found.counts[name] = dict(zip(reader.vocabulary.names(), times, strict=True))
+    return found
+
+
+def _prepare(options: Any, shard: tuple[Any, Any, Any], frame: Frame) -> Prepared:
+    X, _, y = _read(options, shard[0], shard[1])
+    return prepare_examples(options, X, y, shard[2], known=frame)
+
+
+def _read_layout(
+    shard: tuple[Any, Any, Any], number: int, options: Any, frame: Frame
+) -> tuple[WeightLayout, Any]:
+    plain = copy.copy(options)
+    plain.class_weight = None
+    prepared = _prepare(plain, shard, frame)
+    gold = prepared.problem.gold
+    assert gold is not None
+    return prepared.layout, count_classes(gold, len(frame.classes))
+
+
+def _make_problem(shard: tuple[Any, Any, Any], number: int, options: Any, frame: Frame) -> Any:
+    return _prepare(options, shard, frame).problem
+
+
+def _joined_layout(layouts: list[WeightLayout]) -> WeightLayout:
+    """Return a layout with the weights of all."""
+    blocks = layouts[0].blocks
+    for name, block in blocks.items():
+        if block is None or block.column is None:
+            continue
+        same = [layout.blocks[name] for layout in layouts]
+        parts = [(b.row_ptr, b.column, b.real) for b in same if b is not None]
+        if block.shared:
+            column = np.unique(np.concatenate([part[1] for part in parts])).astype(np.uint32)
+            block.row_ptr, block.column = np.array([0, len(column)], dtype=np.uint32), column
+        else:
+            block.row_ptr, block.column, block.real = joined_rows(
+                parts, block.n_features, block.n_columns
+            )
+    return WeightLayout(blocks)

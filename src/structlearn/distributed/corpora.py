@@ -1,0 +1,171 @@
+"""A corpus whose sentences are in shards, as far as one can talk about it without reading it."""
+
+from __future__ import annotations
+
+import itertools
+from collections import Counter
+from collections.abc import Callable, Iterable
+from typing import Any, NamedTuple
+
+from .. import _core
+from ..exceptions import FileError
+from ..text.corpus import Corpus, column_names, find_column
+from .crew import Crew, Held
+
+__all__ = ["ShardedCorpus", "read_corpora"]
+
+
+class _Facts(NamedTuple):
+    format: str
+    n_columns: int
+    n_sentences: int
+    n_tokens: int
+    path: str
+
+
+def read_corpora(crew: Crew, read: Callable[..., Corpus], *args: Any) -> ShardedCorpus:
+    """Return the corpus that the shards of a crew make up.
+
+    Parameters
+    ----------
+    read : callable
+        Gives the corpus of a shard, from the shard, its number and the arguments.
+    """
+    held = crew.files().then(read, *args)
+    facts: list[_Facts] = held.each(_facts)
+    first = facts[0]
+    for one in facts:
+        if (one.format, one.n_columns) != (first.format, first.n_columns):
+            raise FileError(
+                one.path,
+                f"{one.format} with {one.n_columns} columns, where {first.path} is {first.format} "
+                f"with {first.n_columns}",
+            )
+    return ShardedCorpus(held.then(_placed, [one.n_sentences for one in facts]), facts)
+
+
+class ShardedCorpus:
+    """Looks like a :class:`~structlearn.text.Corpus` to whoever asks for sizes and counts alone.
+
+    Attributes
+    ----------
+    held : Held
+        The corpus of each shard, which knows its place in the whole.
+    tokens : list of int
+        Of each shard.
+    """
+
+    def __init__(self, held: Held, facts: list[_Facts]) -> None:
+        self.held, self._facts = held, facts
+        self._lexica: list[tuple[_core.Lexicon, CountedLexicon]] = []
+        self.format, self.n_columns = facts[0].format, facts[0].n_columns
+        self.path = facts[0].path if len(facts) == 1 else f"{facts[0].path} and others"
+        self.tokens = [one.n_tokens for one in facts]
+        self.n_tokens = sum(self.tokens)
+
+    def __len__(self) -> int:
+        return sum(one.n_sentences for one in self._facts)
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """Names of the columns."""
+        return column_names(self.format, self.n_columns)
+
+    def find_column(self, name: str | int) -> int:
+        """Return the number, from 0, of a column given by name or by its number from 1."""
+        try:
+            return find_column(str(name), self.format, self.n_columns)
+        except ValueError as error:
+            raise FileError(self.path, str(error)) from None
+
+    def counts(self, name: str | int) -> dict[str, int]:
+        """Return how often each string of a column is there, in the order of first occurrence."""
+        index = name if isinstance(name, int) else self.find_column(name)
+        found: Counter[str] = self.held.sum(_counts, index)
+        return dict(found)
+
+    def subset(self, sentences: Iterable[int]) -> Corpus:
+        """Return a corpus of the sentences with these numbers."""
+        wanted = sorted(sentences)
+        sizes = [one.n_sentences for one in self._facts]
+        rows = itertools.chain.from_iterable(self.held.each(_rows, sizes, wanted))
+        return Corpus.from_sentences(rows, self.format)
+
+    def in_iobes(self, column: int, unknown: str) -> ShardedCorpus:
+        """Return the corpus with a column of chunk labels in the scheme IOBES."""
+        return ShardedCorpus(self.held.then(_in_iobes, column, unknown), self._facts)
+
+    def lexicon(
+        self, column: int, functions: list[Any], target: int, unknown: str, types: bool
+    ) -> _core.Lexicon:
+        """Count the labels of words; see :meth:`~structlearn.text.Corpus.lexicon`."""
+        found: CountedLexicon = self.held.sum(_lexicon, column, functions, target, unknown, types)
+        self._lexica.append((found.lexicon(), found))
+        return self._lexica[-1][0]
+
+    def counted(self, lexicon: _core.Lexicon) -> CountedLexicon:
+        """Return the counts of a lexicon of this corpus, which can be sent."""
+        for known, counts in self._lexica:
+            if known is lexicon:
+                return counts
+        raise ValueError("templates with a lexicon of another corpus cannot be used over shards")
+
+
+class CountedLexicon:
+    """The counts of a lexicon, which can be added up and sent; ``lexicon`` makes one of them."""
+
+    def __init__(self, part: tuple[bytes, list[str]]) -> None:
+        self.part = part
+
+    def __add__(self, other: CountedLexicon) -> CountedLexicon:
+        return CountedLexicon(_core.add_lexicon_counts([self.part, other.part]))
+
+    def lexicon(self) -> _core.Lexicon:
+        """Return the lexicon, with its folds."""
+        return _core.counted_lexicon([self.part])
+
+
+def _facts(corpus: Corpus, number: int) -> _Facts:
+    path = corpus.path or f"shard {number}"
+    return _Facts(corpus.format, corpus.n_columns, len(corpus), corpus.n_tokens, path)
+
+
+def _placed(corpus: Corpus, number: int, sentences: list[int]) -> Corpus:
+    # Lexica leave out the fold that a sentence is in, and folds are those of the whole corpus.
+    corpus.core.set_place(sum(sentences[:number]), sum(sentences))
+    return corpus
+
+
+def _rows(corpus: Corpus, number: int, sizes: list[int], wanted: list[int]) -> list[Any]:
+    first = sum(sizes[:number])
+    return [list(corpus[i - first]) for i in wanted if first <= i < first + len(corpus)]
+
+
+def _counts(corpus: Corpus, number: int, column: int) -> Counter[str]:
+    return _Ordered(corpus.counts(column))
+
+
+class _Ordered(Counter[str]):
+    """Counts that are in the order of first occurrence when they are added up."""
+
+    def __add__(self, other: Counter[str]) -> _Ordered:  # type: ignore[override]
+        found = _Ordered(self)
+        found.update(other)
+        return found
+
+
+def _in_iobes(corpus: Corpus, number: int, column: int, unknown: str) -> Corpus:
+    return corpus.in_iobes(column, unknown)
+
+
+def _lexicon(
+    corpus: Corpus,
+    number: int,
+    column: int,
+    functions: list[Any],
+    target: int,
+    unknown: str,
+    types: bool,
+) -> CountedLexicon:
+    part = _core.count_lexicon(corpus.core, column, functions, target, unknown, types)
+    return CountedLexicon((part[0], list(part[1])))

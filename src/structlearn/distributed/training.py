@@ -1,0 +1,246 @@
+"""Training over shards, for every task and estimator."""
+
+from __future__ import annotations
+
+import os
+from typing import Any, TypeVar
+
+from ..estimators.declared import check_whole
+from ..text.corpus import Corpus, corpus_of
+from ..text.formats import guess_format
+from ..text.sources import with_labels
+from .cluster import connected, make_crew
+from .crew import Crew
+from .shards import FileShard, Shard, file_shards, find_files, list_shards
+
+__all__ = ["fit"]
+
+Model = TypeVar("Model")
+
+
+def fit(
+    model: Model,
+    X: Any,
+    y: Any = None,
+    *,
+    dev: Any = None,
+    sample_weight: Any = None,
+    format: str | None = None,
+    cluster: str | None = "local",
+    workers: int | None = None,
+    threads: int = 1,
+    shard_size: int | None = None,
+    n_shards: int | None = None,
+) -> Model:
+    """Learn from shards of a corpus, on the workers of a Ray cluster.
+
+    The result depends on the shards, which depend on the corpus and ``shard_size`` alone: it has
+    the same bits for any number of workers, and after any of them has died. Features, labels and
+    the weights that exist are those of training on one machine. The convex learners ("crf", "svm")
+    minimise the same objective to the same proven gap, by L-BFGS (OWL-QN) over summed gradients and
+    by one-slack cutting planes. The online learners mix: each shard makes its own pass, and the
+    next pass begins at the mean.
+
+    Parameters
+    ----------
+    model : Tagger, SegmentTagger, DependencyParser, ConstituencyParser or an estimator
+        What is to learn; its parameters count as in ``fit``.
+    X : path, pattern, list of them, list of examples, or Ray Dataset
+        Files may be compressed by gzip; every worker must be able to read them. Of a dataset each
+        row is an example: ``tokens`` with ``tags`` (or what else names the columns) for tasks,
+        ``X`` and ``y`` for estimators.
+    y : list, optional
+        The outputs, where X is a list of inputs.
+    dev : path or list, optional
+        Of tasks: scored after each pass, by the process that calls this function.
+    sample_weight : array of shape (n,), optional
+        Of estimators: weights of the examples.
+    format : str, optional
+        Of files, as in ``fit``.
+    cluster : str or None, default="local"
+        "local", "auto" or an address of Ray; None: this process does all the work.
+    workers : int, optional
+        Their number; by default as many as there are cores for.
+    threads : int, default=1
+        Of each worker.
+    shard_size : int, optional
+        Bytes of a shard of files; default 32 MB, less for a small corpus.
+    n_shards : int, optional
+        Number of shards of a list or a dataset.
+
+    Returns
+    -------
+    model
+        Itself, fitted.
+
+    References
+    ----------
+    R. McDonald, K. Hall & G. Mann (2010), Distributed training strategies for the structured
+    perceptron; T. Joachims, T. Finley & C.-N. Yu (2009), Cutting-plane training of structural SVMs.
+    """
+    threads = check_whole("threads", threads, 1)
+    for name, value in (("workers", workers), ("shard_size", shard_size), ("n_shards", n_shards)):
+        if value is not None:
+            check_whole(name, value, 1)
+    trainer = _trainer(model)
+    with connected(cluster, workers, threads) as n_workers:
+        shards = _shards(model, X, y, sample_weight, format, shard_size, n_shards, cluster)
+        verbose = bool(getattr(model, "verbose", 0))
+        with make_crew(shards, cluster, n_workers, threads, verbose=verbose) as crew:
+            trainer(model, crew, dev, format)
+    return model
+
+
+def _trainer(model: Any) -> Any:
+    """Return what trains this kind of model."""
+    from ..estimators.model import StructuredModel
+    from ..tasks.constituents.parser import ConstituencyParser
+    from ..tasks.dependencies.parser import DependencyParser
+    from ..tasks.segments.tagger import SegmentTagger
+    from ..tasks.tagging.tagger import Tagger
+
+    kinds: dict[type, Any] = {
+        Tagger: _fit_tagger,
+        SegmentTagger: _fit_segments,
+        DependencyParser: _fit_dependencies,
+        ConstituencyParser: _fit_constituents,
+        StructuredModel: _fit_estimator,
+    }
+    for kind, trainer in kinds.items():
+        if isinstance(model, kind):
+            return trainer
+    raise TypeError(
+        f"{type(model).__name__} does not learn over shards; those that do: "
+        f"{', '.join(kind.__name__ for kind in kinds)} and its presets (CRF, StructuredSVM, ...)"
+    )
+
+
+# -- shards ---------------------------------------------------------------------------------------
+
+
+def _shards(
+    model: Any,
+    X: Any,
+    y: Any,
+    sample_weight: Any,
+    format: str | None,
+    size: int | None,
+    n: int | None,
+    cluster: str | None,
+) -> list[Any]:
+    """Return the shards that X, y and the weights stand for."""
+    from ..estimators.model import StructuredModel
+
+    estimator = isinstance(model, StructuredModel)
+    if hasattr(X, "to_arrow_refs") or hasattr(X, "iter_batches"):
+        from .datasets import dataset_shards
+
+        return dataset_shards(X, estimator, n)
+    if estimator:
+        from .arrays import example_shards
+
+        return example_shards(X, y, sample_weight, n)
+    if sample_weight is not None:
+        raise ValueError("sample_weight is for estimators here: sentences of tasks weigh the same")
+    if _are_files(X):
+        files = find_files(X)
+        chosen = format or _format_of(model, files[0])
+        return list(file_shards(files, chosen, size, each=_mapper(cluster)))
+    if isinstance(X, Corpus):
+        X = [list(sentence) for sentence in X]
+    given = list(X if y is None else model._joined(X, y) if hasattr(model, "_joined") else
+                 with_labels(X, y))  # fmt: skip
+    return list(list_shards(given, n, name="sentences"))
+
+
+def _are_files(X: Any) -> bool:
+    if isinstance(X, (str, os.PathLike)):
+        return True
+    listed = isinstance(X, (list, tuple)) and len(X) > 0
+    return listed and all(isinstance(one, (str, os.PathLike)) for one in X)
+
+
+def _format_of(model: Any, path: str) -> str:
+    """Return the format of the files, as far as cutting them depends on it."""
+    from ..tasks.constituents.parser import ConstituencyParser
+    from ..tasks.dependencies.parser import DependencyParser
+    from ..text.files import open_bytes
+
+    if isinstance(model, ConstituencyParser):
+        return "brackets"
+    if isinstance(model, DependencyParser):
+        return "conllu"
+    with open_bytes(path) as file:
+        return guess_format(path, file.read(1 << 16))
+
+
+def _mapper(cluster: str | None) -> Any:
+    """Return what calls a function for each item of a list, on the cluster if there is one."""
+    if cluster is None:
+        return None
+    import ray
+
+    def each(function: Any, items: list[Any]) -> list[Any]:
+        remote = ray.remote(function)
+        found: list[Any] = ray.get([remote.remote(*item) for item in items])
+        return found
+
+    return each
+
+
+# -- tasks ----------------------------------------------------------------------------------------
+
+
+def read_tokens(shard: Shard, number: int, format: str | None) -> Corpus:
+    """Return the corpus of a shard: columns, CoNLL-U or what can be read as such."""
+    if isinstance(shard, FileShard):
+        return corpus_of(shard.name, shard.text(), format)
+    return Corpus.from_sentences(shard.examples())
+
+
+def _fit_tagger(tagger: Any, crew: Crew, dev: Any, format: str | None) -> None:
+    from .corpora import read_corpora
+    from .tagging import ShardedTokenFitting
+
+    tagger._check()
+    corpus = read_corpora(crew, read_tokens, _token_format(crew, format))
+    held_out = tagger._read_dev(dev, corpus, format)
+    tagger._learn(ShardedTokenFitting(tagger._plain(), corpus), held_out)
+
+
+def _fit_segments(tagger: Any, crew: Crew, dev: Any, format: str | None) -> None:
+    from .corpora import read_corpora
+    from .segments import ShardedSegmentFitting
+
+    tagger._check()
+    corpus = read_corpora(crew, read_tokens, _token_format(crew, format))
+    held_out = tagger._read_dev(dev, corpus, format)
+    tagger._learn(ShardedSegmentFitting(tagger._plain(), corpus), held_out)
+
+
+def _token_format(crew: Crew, format: str | None) -> str | None:
+    """Return the format of all shards: a later part of a file does not show what the file is."""
+    first = crew.shards[0]
+    if format is not None or not isinstance(first, FileShard):
+        return format
+    return guess_format(first.pieces[0].path, first.pieces[0].read()[: 1 << 16])
+
+
+def _fit_dependencies(parser: Any, crew: Crew, dev: Any, format: str | None) -> None:
+    from .dependencies import fit_dependencies
+
+    fit_dependencies(parser, crew, dev, format)
+
+
+def _fit_constituents(parser: Any, crew: Crew, dev: Any, format: str | None) -> None:
+    from .constituents import fit_constituents
+
+    fit_constituents(parser, crew, dev, format)
+
+
+def _fit_estimator(estimator: Any, crew: Crew, dev: Any, format: str | None) -> None:
+    from .arrays import fit_estimator
+
+    if dev is not None or format is not None:
+        raise ValueError("dev and format are for tasks, not for estimators")
+    fit_estimator(estimator, crew)

@@ -1,0 +1,312 @@
+"""What trained pipelines do with text: stage after stage, text by text."""
+
+from __future__ import annotations
+
+import os
+from array import array
+from collections.abc import Callable, Iterable, Iterator, Sequence
+
+from ...estimators.declared import check_whole
+from .corpora import put_tags, tagged_corpus, words_corpus
+from .doc import Doc
+from .model import PipelineModel
+from .tokeniser import Tokeniser, check_text
+
+TYPE_CHECKING = False  # importing typing costs more than labelling a sentence
+if TYPE_CHECKING:
+    from typing import IO, Any
+
+    Places = list[list[tuple[int, int]]]
+
+__all__ = ["Annotating"]
+
+#: Texts are annotated together up to this many characters.
+_BATCH = 200_000
+
+
+class Annotating:
+    """Annotates texts, files and sentences of tokens.
+
+    The models are those of ``model_``; :class:`~structlearn.tasks.Pipeline` learns them or reads
+    them from a file.
+    """
+
+    model_: PipelineModel
+    #: A function of your own from a text to the places of its tokens, by sentence.
+    _own_tokeniser: Callable[[str], Places] | None = None
+    _left_out: tuple[str, ...] = ()
+    _tokeniser: Tokeniser | None
+
+    @property
+    def stages(self) -> tuple[str, ...]:
+        """The stages that are run, in their order."""
+        raise AssertionError
+
+    @property
+    def n_threads(self) -> int:
+        """Threads."""
+        raise AssertionError
+
+    def _prepare(self) -> None:
+        """Make what annotating needs of the models."""
+        from .words import Lemmatiser, Splitter
+
+        parts = self.model_.parts
+        self._tokeniser = Tokeniser(parts["tokeniser"]) if "tokeniser" in parts else None
+        self._splitter = Splitter(parts["splitter"]) if "splitter" in parts else None
+        self._lemmatiser: Any = None
+        if "lemmas" in parts:
+            self._lemmatiser = Lemmatiser(parts["lemmas"], self.model_.lexicon)
+        self._tagger: Any = None
+        if "upos" in parts:
+            from .tags import TAG_COLUMNS, AgreeingTagger
+
+            models = [parts[name] for name in TAG_COLUMNS]
+            self._tagger = AgreeingTagger(models, self.model_.combinations)
+
+    def __call__(self, text: str, *, confidence: bool = False) -> Doc:
+        """Annotate a text.
+
+        Parameters
+        ----------
+        confidence : bool, default=False
+            Set the probabilities of tokens, tags, lemmas and arcs too. Those of arcs are sums over
+            projective trees where the parser is of order 2.
+
+        Returns
+        -------
+        Doc
+        """
+        return self._annotated([text], self.n_threads, confidence)[0]
+
+    def pipe(
+        self, texts: Iterable[str], n_jobs: int | None = None, *, confidence: bool = False
+    ) -> Iterator[Doc]:
+        """Annotate many texts, several together, and yield them in their order.
+
+        Parameters
+        ----------
+        texts : iterable of str
+            Read as they are needed.
+        n_jobs : int, optional
+            Threads; by default those of the pipeline. The result does not depend on it.
+        """
+        threads = self.n_threads if n_jobs is None else check_whole("n_jobs", n_jobs, 1)
+        batches = _batches(texts)
+        if threads == 1:
+            for batch in batches:
+                yield from self._annotated(batch, 1, confidence)
+            return
+        from collections import deque
+        from concurrent.futures import ThreadPoolExecutor
+
+        with ThreadPoolExecutor(threads) as pool:
+            waiting: deque[Any] = deque()
+            for batch in batches:
+                waiting.append(pool.submit(self._annotated, batch, 1, confidence))
+                if len(waiting) > threads:
+                    yield from waiting.popleft().result()
+            while waiting:
+                yield from waiting.popleft().result()
+
+    def annotate(
+        self,
+        sentences: Iterable[Sequence[str]],
+        *,
+        split: bool = False,
+        confidence: bool = False,
+    ) -> Doc:
+        """Annotate sentences whose tokens are known.
+
+        Parameters
+        ----------
+        sentences : iterable of lists of str
+        split : bool, default=False
+            Look for multiword tokens among them.
+
+        Returns
+        -------
+        Doc
+            Its text has the tokens separated by blanks, a line for each sentence.
+        """
+        lines: list[str] = []
+        places: Places = []
+        at = 0
+        for number, tokens in enumerate(sentences):
+            if isinstance(tokens, str):
+                raise TypeError(
+                    f"sentence {number} is a string: give a list of tokens, or call the pipeline "
+                    "with the text"
+                )
+            row = []
+            for token in tokens:
+                check_text(token)
+                if not token or token != " ".join(token.split()):
+                    raise ValueError(
+                        f"sentence {number}: the token {token!r} is empty or has blanks at its "
+                        "ends, or more than one space inside"
+                    )
+                row.append((at, at + len(token)))
+                at += len(token) + 1
+            if row:
+                lines.append(" ".join(tokens))
+                places.append(row)
+        docs = self._finished(["\n".join(lines)], [places], self.n_threads, split)
+        if confidence:
+            self._add_confidence(docs)
+        return docs[0]
+
+    def predict(self, X: Iterable[Sequence[str]]) -> list[Any]:
+        """Return the trees of sentences whose tokens are known."""
+        return [sentence.tree for sentence in self.annotate(X)]
+
+    def predict_kbest(
+        self, X: Iterable[Sequence[str]], n: int = 5
+    ) -> list[list[tuple[float, Any]]]:
+        """Return the n best trees of sentences whose tokens are known, as (score, tree).
+
+        Best first, given the tags that were found; projective trees where the parser is of order 2.
+        """
+        from .confidence import tree_sums
+
+        words = [sentence.words for sentence in self.annotate(X).sentences]
+        parser = self.model_.parts["parser"]
+        number = check_whole("n", n, 1)
+        return [sums.kbest(number) for sums in tree_sums(parser, tagged_corpus(words))]
+
+    def _places(self, texts: Sequence[str], threads: int) -> list[Places]:
+        """Return where the tokens of each text lie, by sentence."""
+        if self._own_tokeniser is not None:
+            return [_checked(text, self._own_tokeniser(text)) for text in texts]
+        if self._tokeniser is None or "tokeniser" in self._left_out:
+            raise ValueError(
+                "the pipeline has no tokeniser: give sentences of tokens to annotate(), or a "
+                "tokeniser of your own to with_tokeniser()"
+            )
+        return self._tokeniser(texts, threads)
+
+    def _last_sentence(self, text: str) -> int:
+        """Return where the last sentence of a text begins."""
+        (sentences,) = self._places([text], 1)
+        return sentences[-1][0][0] if sentences else 0
+
+    def _annotated(self, texts: Sequence[str], threads: int, confidence: bool = False) -> list[Doc]:
+        docs = self._finished(texts, self._places(texts, threads), threads, True)
+        if confidence:
+            self._add_confidence(docs)
+        return docs
+
+    def _finished(
+        self, texts: Sequence[str], places: list[Places], threads: int, split: bool
+    ) -> list[Doc]:
+        """Return the documents of texts whose tokens are known."""
+        stages = self.stages
+        splits: list[Any] = [None] * len(texts)
+        if split and self._splitter is not None and "splitter" in stages:
+            forms = [
+                [text[begin:end] for begin, end in sentence]
+                for text, sentences in zip(texts, places, strict=True)
+                for sentence in sentences
+            ]
+            rows = iter(self._splitter(forms, threads))
+            splits = [[next(rows) for _ in sentences] for sentences in places]
+        docs = [
+            Doc.from_places(text, sentences, rows)
+            for text, sentences, rows in zip(texts, places, splits, strict=True)
+        ]
+        words = [sentence.words for doc in docs for sentence in doc.sentences]
+        if words:
+            self._annotate_words(words, stages, threads)
+        return docs
+
+    def _annotate_words(self, sentences: list[Any], stages: Sequence[str], threads: int) -> None:
+        """Set tags, lemmas and trees of words."""
+        corpus = words_corpus([[word.form for word in words] for words in sentences])
+        flat = [word for words in sentences for word in words]
+        if "tags" in stages:
+            numbers, _ = self._tagger.numbers(corpus, threads)
+            combinations = self.model_.combinations
+            put_tags(corpus, numbers, combinations)
+            for word, k in zip(flat, numbers.tolist(), strict=True):
+                word.upos, word.xpos, word.feats = combinations[k]
+        if "lemmas" in stages and self._lemmatiser is not None:
+            lemmas = self._lemmatiser(corpus, threads)
+            for word, lemma in zip(flat, (one for row in lemmas for one in row), strict=True):
+                word.lemma = lemma
+        if "parser" in stages:
+            parser = self.model_.parts["parser"]
+            if parser.lemmas:
+                names = sorted({word.lemma for word in flat})
+                place = {name: k for k, name in enumerate(names)}
+                cells = array("I", (place[word.lemma] for word in flat))
+                corpus.core.set_column(2, cells, names)
+            trees, _ = parser.parse_corpus(corpus, [None] * 3, threads)
+            arcs = (arc for tree in trees for arc in tree)
+            for word, (head, relation) in zip(flat, arcs, strict=True):
+                word.head, word.relation = head, relation
+
+    def _add_confidence(self, docs: list[Doc]) -> None:
+        from .confidence import add_confidence
+
+        add_confidence(self, docs)
+
+    def label_file(
+        self,
+        source: str | os.PathLike[str],
+        output: str | os.PathLike[str] | IO[bytes],
+        *,
+        format: str = "conllu",
+        confidence: bool = False,
+        progress: Callable[[int], None] | None = None,
+    ) -> int:
+        """Annotate a file of text piece by piece, whatever its size; return the number of words.
+
+        Parameters
+        ----------
+        source : path
+            UTF-8; ``-`` is standard input, gzip is undone.
+        output : path or binary file
+        format : {"conllu", "json", "html", "text"}
+            "json": an object for each sentence, on a line of its own. "html": a page with the
+            trees as arcs. "text": the tokens separated by blanks, a sentence on each line.
+        confidence : bool
+            Write probabilities too (conllu, json).
+        progress : callable, optional
+            Called with the number of words so far.
+        """
+        from ...text.files import written_text
+        from .files import write_annotated
+
+        if isinstance(output, (str, os.PathLike)):
+            with written_text(output) as file:
+                return write_annotated(self, source, file, format, confidence, progress)
+        return write_annotated(self, source, output, format, confidence, progress)
+
+
+def _batches(texts: Iterable[str]) -> Iterator[list[str]]:
+    batch: list[str] = []
+    size = 0
+    for text in texts:
+        check_text(text)
+        batch.append(text)
+        size += len(text)
+        if size >= _BATCH:
+            yield batch
+            batch, size = [], 0
+    if batch:
+        yield batch
+
+
+def _checked(text: str, places: Places) -> Places:
+    """Refuse tokens of somebody's tokeniser that do not lie one behind the other in the text."""
+    check_text(text)
+    at = 0
+    for sentence in places:
+        for begin, end in sentence:
+            if not at <= begin < end <= len(text) or text[begin:end].strip() != text[begin:end]:
+                raise ValueError(
+                    f"the tokeniser gave the token {begin}:{end}, {text[begin:end]!r:.40}: tokens "
+                    "lie one behind the other, and have no blanks at their ends"
+                )
+            at = end
+    return [sentence for sentence in places if sentence]

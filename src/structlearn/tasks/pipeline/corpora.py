@@ -1,0 +1,42 @@
+"""Words as corpora of CoNLL-U, which the stages read."""
+
+from __future__ import annotations
+
+from array import array
+from collections.abc import Iterable, Sequence
+
+from ... import _core
+from ...text.corpus import Corpus
+
+TYPE_CHECKING = False  # importing typing costs more than labelling a sentence
+if TYPE_CHECKING:
+    from typing import Any
+
+__all__ = ["put_tags", "tagged_corpus", "words_corpus"]
+
+
+def words_corpus(sentences: Sequence[Sequence[str]]) -> Corpus:
+    """Return words as a corpus of CoNLL-U with nothing else in it."""
+    core = _core.Corpus("conllu")
+    for forms in sentences:
+        n = len(forms)
+        ids, blank = list(map(str, range(1, n + 1))), ["_"] * n
+        core.add_sentence([ids, list(forms), *[blank] * 8])
+    return Corpus(core, "conllu")
+
+
+def tagged_corpus(sentences: Sequence[Sequence[Any]]) -> Corpus:
+    """Return words that have their tags as a corpus of CoNLL-U."""
+    corpus = words_corpus([[word.form for word in words] for words in sentences])
+    rows = [(word.upos, word.xpos, word.feats) for words in sentences for word in words]
+    names = sorted(set(rows))
+    place = {row: k for k, row in enumerate(names)}
+    put_tags(corpus, map(place.__getitem__, rows), names)
+    return corpus
+
+
+def put_tags(corpus: Corpus, numbers: Iterable[int], combinations: Sequence[Any]) -> None:
+    """Set the three columns of tags, given by the numbers of their combinations."""
+    cells = array("I", numbers)
+    for column in range(3):
+        corpus.core.set_column(3 + column, cells, [row[column] for row in combinations])

@@ -1,0 +1,132 @@
+"""A text through a pipeline, a sentence at a time: tags that can be forbidden, trees in order."""
+
+from __future__ import annotations
+
+import math
+import weakref
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+
+from ...tasks.dependencies.inspection import explain_sentence
+from ...tasks.dependencies.model import ParserModel
+from ...tasks.pipeline.corpora import tagged_corpus
+from ...tasks.tagging.decisions import explain
+from ..requests import Refused
+from .readings import NOT_CALIBRATED, Part, Reading, likeliest, ranked_trees, reasons
+
+__all__ = ["sentence_of"]
+
+_OPTIONS = ("order", "projective", "iterations", "most", "least", "lemmas")
+#: The same weights for trees without crossing arcs, whose best can be listed, by parser.
+_projective: weakref.WeakKeyDictionary[Any, ParserModel] = weakref.WeakKeyDictionary()
+
+
+def sentence_of(
+    pipeline: Any, text: str, number: int, forbidden: list[Part], most_words: int
+) -> tuple[Reading, list[str]]:
+    """Return a sentence of a text as the pipeline reads it, and the texts of all sentences."""
+    sentences = pipeline(text, confidence=True).sentences
+    if not sentences:
+        raise Refused("the pipeline finds no sentence in the text")
+    words = sentences[min(number, len(sentences) - 1)].words
+    if len(words) > most_words:
+        raise Refused(f"the sentence has {len(words)} words; the limit is {most_words}")
+    forms = [w.form for w in words]
+    parts = pipeline.model_.parts
+    why: list[dict[str, Any]] = []
+    rows: list[tuple[str, list[tuple[str, float]]]] = []
+    own = [(w.head, w.relation) for w in words]
+    if "tags" in pipeline.stages:
+        changed, rows = _retag(pipeline, words, forbidden)
+        why += _tag_reasons(parts["upos"], words, forms)
+        own = [] if changed else own
+    if "parser" in pipeline.stages:
+        reading = _trees(parts["parser"], words, forbidden, own)
+        for word, row in zip(reading.words, reading.probabilities or [], strict=False):
+            rows.append((f"{word}: head", row[1]))
+        why += _arc_reasons(parts["parser"], words, forms)
+    else:
+        reading = _tags_alone(forms, [w.upos for w in words])
+    tagged = [(i, w.upos) for i, w in enumerate(words)]
+    of_trees, told = reading.parts, reading.told
+    marks = reading.marks or of_trees
+    reading.parts = lambda output: [*tagged, *of_trees(output)]
+    reading.marks = lambda output: [*tagged, *marks(output)]
+    reading.told = lambda part: (
+        f"{forms[part[0]]} is {part[1]}" if isinstance(part[1], str) else told(part)
+    )
+    reading.probabilities, reading.why = rows or None, why
+    return reading, [s.text for s in sentences]
+
+
+def _retag(
+    pipeline: Any, words: list[Any], forbidden: list[Part]
+) -> tuple[bool, list[tuple[str, list[tuple[str, float]]]]]:
+    """Give words the likeliest tag that is not forbidden; return the likeliest ones of each."""
+    model = pipeline.model_.parts["upos"]
+    reader = model.reader(tagged_corpus([words]))
+    p = np.frombuffer(reader.marginals(0, model.temperature or 10.0)).reshape(len(words), -1)
+    changed, rows = False, []
+    for t, word in enumerate(words):
+        ranked = sorted(zip(model.shown, p[t].tolist(), strict=True), key=lambda x: -x[1])
+        rows.append((word.form, likeliest(ranked)))
+        banned = {part[1] for part in forbidden if part[0] == t and isinstance(part[1], str)}
+        if word.upos in banned:
+            changed = True
+            left = [tag for tag, _ in ranked if tag not in banned]
+            found = [c for tag in left for c in pipeline.model_.combinations if c[0] == tag]
+            if not found:
+                raise Refused(f"no tag is left for {word.form!r}: allow some again")
+            word.upos, word.xpos, word.feats = found[0]
+    return changed, rows
+
+
+def _tag_reasons(model: Any, words: list[Any], forms: list[str]) -> list[dict[str, Any]]:
+    tagger = SimpleNamespace(_fitted=lambda: model, _read_input=lambda corpus: corpus)
+    (decisions,) = explain(tagger, tagged_corpus([words]))
+    rows = zip(decisions, words, strict=True)  # a tag that was forced has no reasons
+    return reasons([d._asdict() for d, word in rows if d.label == word.upos], forms, "tag")
+
+
+def _arc_reasons(model: Any, words: list[Any], forms: list[str]) -> list[dict[str, Any]]:
+    parser = SimpleNamespace(_fitted=lambda: model, _tagged=lambda corpus, _: (corpus, [None] * 3))
+    rows = []
+    for m, arc in enumerate(explain_sentence(parser, tagged_corpus([words]), 0)):
+        rival = (arc["rival_head"], arc["rival_label"]) if "rival_head" in arc else None
+        margin = arc["score"] - arc["rival_score"] if rival else math.inf
+        row = {"position": m, "label": (arc["head"], arc["label"]), "runner_up": rival}
+        rows.append({**row, "margin": margin, "contributions": arc["reasons"]})
+    return reasons(rows, forms, "head")
+
+
+def _trees(model: Any, words: list[Any], forbidden: list[Part], own: list[Any]) -> Reading:
+    """Return the best trees, those without crossing arcs where others have no sums."""
+    ranking, note = model, ""
+    if not model.has_temperature:
+        ranking = _projective.get(model)
+        note = " Trees are listed among those without crossing arcs."
+        if ranking is None:
+            given = {name: getattr(model, name) for name in _OPTIONS} | {"projective": True}
+            ranking = ParserModel(model.labels, model.arrays, [], model.training, **given)
+            _projective[model] = ranking
+    sums = next(iter(ranking.sums((tagged_corpus([words]), [None] * 3))))
+    sums.tags = [w.upos for w in words]
+    reading = ranked_trees(sums, forbidden, ranking.temperature is not None)
+    reading.note += note
+    first = [(int(h), str(r)) for h, r in reading.ranked[0][1]]
+    arcs = [part for part in forbidden if not isinstance(part[1], str)]
+    if own and own != first and not arcs and None not in [h for h, _ in own]:
+        value = next((v for v, tree in reading.ranked if list(tree) == own), math.nan)
+        reading.ranked = [(value, own), *(r for r in reading.ranked if list(r[1]) != own)]
+        reading.note += " The pipeline's own tree, which comes first, has crossing arcs."
+    return reading
+
+
+def _tags_alone(forms: list[str], tags: list[str]) -> Reading:
+    return Reading(
+        forms, [(math.nan, tags)], lambda _: [], list,
+        lambda y: {"tags": list(y), "tag_probabilities": [None] * len(y)},
+        lambda part: f"{forms[part[0]]} is {part[1]}", note=NOT_CALIBRATED, ranks=False,
+    )  # fmt: skip

@@ -1,0 +1,221 @@
+"""Training on a cluster of three nodes: the same bits as in one process, whatever dies.
+
+Run by ``make test-ray``.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import threading
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import structlearn
+from structlearn.distributed import fit, training
+from structlearn.exceptions import FileError
+from structlearn.tasks import Tagger
+
+from .models import REQUIRED, RUNS, stored, write_columns
+
+pytestmark = pytest.mark.filterwarnings("default")
+
+
+def trained(name: str, folder: Path, **more: Any) -> bytes:
+    make, write, size = RUNS[name]
+    path = write(str(folder / "train"))
+    callbacks = more.pop("callbacks", None)
+    model = make().set_params(callbacks=callbacks)
+    return stored(fit(model, path, shard_size=size, **more), str(folder))
+
+
+class Expected(dict[str, bytes]):
+    """What one process learns, worked out when it is asked for."""
+
+    def __init__(self, folder: Path) -> None:
+        super().__init__()
+        self.folder = folder
+
+    def __missing__(self, name: str) -> bytes:
+        self[name] = trained(name, self.folder, cluster=None)
+        return self[name]
+
+
+@pytest.fixture(scope="module")
+def expected(tmp_path_factory: Any) -> Expected:
+    """What one process learns."""
+    return Expected(tmp_path_factory.mktemp("expected"))
+
+
+@pytest.fixture
+def crews(monkeypatch: Any) -> list[Any]:
+    """The crews that are made while a test runs."""
+    made: list[Any] = []
+    make = training.make_crew
+
+    def watched(*given: Any, **named: Any) -> Any:
+        made.append(make(*given, **named))
+        return made[-1]
+
+    monkeypatch.setattr(training, "make_crew", watched)
+    return made
+
+
+@pytest.mark.parametrize("workers", [1, 2, 4])
+@pytest.mark.parametrize("name", RUNS)
+def test_the_number_of_workers_changes_no_bit(
+    name: str, workers: int, cluster: Any, expected: Any, tmp_path: Path
+) -> None:
+    assert trained(name, tmp_path, cluster="auto", workers=workers) == expected[name]
+
+
+@pytest.mark.parametrize("name", RUNS)
+def test_a_worker_is_killed(
+    name: str, cluster: Any, expected: Any, crews: list[Any], tmp_path: Path
+) -> None:
+    def kill(record: dict[str, Any]) -> None:
+        if record["iteration"] == 1:
+            crew = crews[0]
+            victim = crew.pids[sorted(crew._actors)[0]]
+            # It stands still, so that it dies in the middle of the next iteration.
+            os.kill(victim, signal.SIGSTOP)
+            threading.Timer(0.2, os.kill, (victim, signal.SIGKILL)).start()
+
+    found = trained(name, tmp_path, cluster="auto", workers=2, callbacks=[kill])
+    assert found == expected[name]
+    assert crews[0].lost >= 1
+
+
+@pytest.mark.parametrize("name", REQUIRED)
+def test_a_node_is_removed(
+    name: str, cluster: Any, expected: Any, crews: list[Any], tmp_path: Path
+) -> None:
+    def remove(record: dict[str, Any]) -> None:
+        if record["iteration"] == 1:
+            cluster.remove_node(cluster.extra.pop(), allow_graceful=False)
+
+    found = trained(name, tmp_path, cluster="auto", workers=4, callbacks=[remove])
+    cluster.extra.append(cluster.add_node(**cluster.more))
+    assert found == expected[name]
+    assert crews[0].lost >= 1
+
+
+DRIVER = """
+import os, signal, sys
+import structlearn.estimators.checkpoint as checkpoint
+checkpoint.EVERY = 0.0
+from structlearn.distributed import fit
+from tests.distributed.models import REQUIRED, RUNS
+address, folder = sys.argv[1:]
+for name in REQUIRED:
+    make, write, size = RUNS[name]
+    at = os.path.join(folder, name)
+    if os.path.exists(at + ".model"):
+        continue
+    resumed = os.path.exists(at + ".checkpoint")
+    def kill(record):
+        if record["iteration"] == 2 and not resumed:
+            os.kill(os.getpid(), signal.SIGKILL)
+        assert record["iteration"] > 1 or not resumed
+    model = make().set_params(checkpoint=at + ".checkpoint", callbacks=[kill])
+    path = os.path.join(folder, "train")
+    fit(model, write(path), cluster=address, workers=2, shard_size=size).save(at + ".model")
+"""
+
+
+def test_the_driver_is_killed(cluster: Any, expected: Any, tmp_path: Path) -> None:
+    """Each process goes on where the one before died, and dies in the next training run."""
+    command = [sys.executable, "-c", DRIVER, cluster.address, str(tmp_path)]
+    for k in range(len(REQUIRED) + 1):
+        run = subprocess.run(command, capture_output=True, timeout=200)
+        wanted = -signal.SIGKILL if k < len(REQUIRED) else 0
+        assert run.returncode == wanted, run.stderr.decode()
+    for name in REQUIRED:
+        whole, resumed = tmp_path / "whole.model", tmp_path / f"{name}.model"
+        whole.write_bytes(expected[name])
+        models = [structlearn.load(str(path)).model_ for path in (whole, resumed)]
+        assert models[0].training["passes"] == models[1].training["passes"]
+        arrays = [{n: bytes(a) for n, a in one.arrays.items()} for one in models]
+        assert arrays[0] == arrays[1]
+
+
+def test_a_bad_line_stops_the_run(cluster: Any, tmp_path: Path) -> None:
+    path = Path(write_columns(str(tmp_path / "train.txt")))
+    lines = path.read_text().splitlines()
+    at = next(i for i in range(400, len(lines)) if lines[i])
+    lines[at] = "alone"
+    path.write_text("\n".join(lines) + "\n")
+    with pytest.raises(FileError) as raised:
+        fit(Tagger("pos"), path, cluster="auto", workers=2, shard_size=700)
+    assert (raised.value.path, raised.value.line) == (str(path), at + 1)
+
+
+def fails(shard: Any, number: int, folder: str) -> int:
+    """Fail at the third shard, each time in the same way, and note that."""
+    if number == 2:
+        with open(os.path.join(folder, "asked"), "a") as file:
+            file.write("x")
+        raise KeyError("a gap")
+    return number
+
+
+def test_a_shard_that_fails_twice_stops_the_run(cluster: Any, tmp_path: Path) -> None:
+    from structlearn.distributed import ray_crew
+    from structlearn.distributed.shards import list_shards
+
+    with ray_crew.RayCrew(list_shards(list(range(8)), 4), 2, verbose=False) as crew:
+        with pytest.raises(ray_crew.ShardError, match=r"examples 4 to 5: KeyError: 'a gap'"):
+            crew.files().each(fails, str(tmp_path))
+        assert (tmp_path / "asked").read_text() == "xx"
+        assert crew.files().each(len_of) == [2, 2, 2, 2]
+
+
+def slow_once(shard: Any, number: int, folder: str) -> int:
+    """Sleep at the first shard when it is asked for the first time."""
+    import time
+
+    marker = os.path.join(folder, "asked")
+    if number == 0 and not os.path.exists(marker):
+        with open(marker, "w"):
+            pass
+        time.sleep(60)
+    return number
+
+
+def test_a_slow_worker_gets_help(cluster: Any, tmp_path: Path, monkeypatch: Any) -> None:
+    from structlearn.distributed import ray_crew
+    from structlearn.distributed.shards import list_shards
+
+    monkeypatch.setattr(ray_crew, "SLOW_SECONDS", 2.0)
+    shards = list_shards(list(range(8)), 4)
+    with ray_crew.RayCrew(shards, 2, verbose=False) as crew:
+        crew.files().each(len_of)  # workers are there
+        assert crew.files().each(slow_once, str(tmp_path)) == [0, 1, 2, 3]
+        assert crew.copies >= 1
+
+
+def len_of(shard: Any, number: int) -> int:
+    """Return the number of examples."""
+    return len(shard.examples())
+
+
+def test_weights_go_out_once_and_sums_come_back(cluster: Any) -> None:
+    from structlearn.distributed.ray_crew import RayCrew
+    from structlearn.distributed.shards import list_shards
+
+    w = np.ones(1000)
+    with RayCrew(list_shards(list(range(16)), 16), 2, verbose=False) as crew:
+        found = crew.files().sum(weighted, w)
+        assert np.array_equal(found, 16 * w)
+        assert crew.bytes_out == w.nbytes
+        assert crew.bytes_back == 2 * w.nbytes  # a sum from each worker
+
+
+def weighted(shard: Any, number: int, w: Any) -> Any:
+    """Return the weights times the number of examples."""
+    return len(shard.examples()) * w

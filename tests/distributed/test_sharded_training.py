@@ -1,0 +1,216 @@
+"""Training over shards in one process, against training on one machine."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from structlearn import CRF, StructuredPerceptron, StructuredSVM
+from structlearn.distributed import fit
+from structlearn.exceptions import FileError
+from structlearn.tasks import ConstituencyParser, DependencyParser, Tagger
+
+from .models import RUNS, SENTENCES, stored, write_arcs, write_columns, write_trees
+
+pytestmark = pytest.mark.filterwarnings("ignore:.* stopped after:UserWarning")
+
+X = [[[f"w={w}", f"s={w[-2:]}"] for w in s.words] for s in SENTENCES]
+Y = [list(s.tags) for s in SENTENCES]
+ALL = 10**9  # bytes: one shard
+
+
+@pytest.mark.parametrize("name", RUNS)
+def test_one_shard_is_one_machine(name: str, tmp_path: Path) -> None:
+    """With one shard, in the order of the file, the model is the same to the last bit."""
+    make, write, _ = RUNS[name]
+    path = write(str(tmp_path / "train"))
+    options: dict[str, Any] = {"shuffle": False}
+    alone = {"tagger crf": {"solver": "lbfgs"}}.get(name, {})
+    if name == "tagger svm":
+        pytest.skip("cutting planes over sums keep no outputs: other rounds")
+    if name == "parser":
+        pytest.skip("its pruner takes the sentences in another order")
+    expected = make().set_params(**options, **alone).fit(path)
+    found = fit(make().set_params(**options), path, cluster=None, shard_size=ALL)
+    ours, theirs = dict(found.model_.arrays), dict(expected.model_.arrays)
+    if name == "constituency":  # averages of floats of 32 bits, added up pass by pass
+        weights = [np.frombuffer(one.pop("weights"), np.float32) for one in (ours, theirs)]
+        np.testing.assert_allclose(*weights, rtol=1e-4, atol=1e-6)
+    assert {k: bytes(v) for k, v in ours.items()} == {k: bytes(v) for k, v in theirs.items()}
+
+
+@pytest.mark.parametrize("min_count", [0, 2])
+def test_features_of_shards_are_those_of_the_file(min_count: int, tmp_path: Path) -> None:
+    files = [write_columns(str(tmp_path / f"{k}.txt"), 30 * k, 30 * k + 30) for k in range(3)]
+    whole = write_columns(str(tmp_path / "whole.txt"))
+    make = lambda: Tagger("pos", learner="crf", solver="lbfgs", min_count=min_count)  # noqa: E731
+    expected = make().fit(whole)
+    found = fit(make(), files, cluster=None, shard_size=700)
+    assert found.model_.labels == expected.model_.labels
+    assert list(found.model_.feature_names()) == list(expected.model_.feature_names())
+    for name, array in expected.model_.arrays.items():
+        assert len(bytes(found.model_.arrays[name])) == len(bytes(array))
+    slots = [bytes(one.model_.arrays["state.slots"]) for one in (found, expected)]
+    assert slots[0] == slots[1]
+    gap = found.model_.training["gap"]
+    assert gap <= 1e-3 * found.model_.training["objective"]
+    difference = found.model_.training["objective"] - expected.model_.training["objective"]
+    assert abs(difference) <= gap + expected.model_.training["gap"]
+
+
+def test_features_of_label_pairs_are_merged(tmp_path: Path) -> None:
+    templates = tmp_path / "templates.txt"
+    templates.write_text("word[0]\ntransition: word[0]\n")
+    path = write_columns(str(tmp_path / "train.txt"))
+    make = lambda: Tagger(str(templates), learner="crf", solver="lbfgs")  # noqa: E731
+    expected, found = make().fit(path), fit(make(), path, cluster=None, shard_size=700)
+    for name in ("state.slots", "pair.slots"):
+        assert bytes(found.model_.arrays[name]) == bytes(expected.model_.arrays[name])
+    objectives = [one.model_.training["objective"] for one in (found, expected)]
+    assert objectives[0] == pytest.approx(objectives[1], rel=1e-3)
+
+
+def test_trees_of_shards_are_those_of_the_file(tmp_path: Path) -> None:
+    path = write_trees(str(tmp_path / "trees"))
+    options = {"gold_tags": True, "learner": "crf", "C": 0.1, "max_iter": 3, "min_count": 2}
+    expected = ConstituencyParser(**options).fit(path)
+    found = fit(ConstituencyParser(**options), path, cluster=None, shard_size=1500)
+    assert found.model_.labels == expected.model_.labels
+    assert bytes(found.model_.arrays["known"]) == bytes(expected.model_.arrays["known"])
+    assert bytes(found.model_.arrays["keys"]) == bytes(expected.model_.arrays["keys"])
+
+
+def test_relations_of_shards_are_those_of_the_file(tmp_path: Path) -> None:
+    path = write_arcs(str(tmp_path / "arcs.conllu"))
+    options = {"gold_tags": True, "hash_bits": 12, "max_iter": 2}
+    expected = DependencyParser(**options).fit(path)
+    found = fit(DependencyParser(**options), path, cluster=None, shard_size=5000)
+    assert found.model_.labels == expected.model_.labels
+    for name in ("set_keys", "set_masks"):
+        assert bytes(found.model_.arrays[name]) == bytes(expected.model_.arrays[name])
+
+
+def test_parser_with_taggers_of_its_own(tmp_path: Path) -> None:
+    path = write_arcs(str(tmp_path / "arcs.conllu"))
+    parser = DependencyParser(hash_bits=14, max_iter=6, folds=2)
+    fit(parser, path, cluster=None, shard_size=20_000)
+    assert len(parser.model_.taggers) == 3
+    assert parser.evaluate(path)["las"] > 0.6
+
+
+def test_estimators_over_shards() -> None:
+    alone = CRF(solver="lbfgs").fit(X, Y)
+    found = fit(CRF(), X, Y, cluster=None, n_shards=7)
+    assert found.feature_names_ == alone.feature_names_
+    assert found._layout.n_weights == alone._layout.n_weights
+    assert found.classes_.tolist() == alone.classes_.tolist()
+    assert found.class_count_.tolist() == alone.class_count_.tolist()
+    assert abs(found.objective_ - alone.objective_) <= found.duality_gap_ + alone.duality_gap_
+    balanced = fit(CRF(class_weight="balanced"), X, Y, cluster=None, n_shards=7)
+    other = CRF(class_weight="balanced", solver="lbfgs").fit(X, Y)
+    assert balanced.objective_ == pytest.approx(other.objective_, rel=2e-3)
+    rare = fit(StructuredPerceptron(min_count=3), X, Y, cluster=None, n_shards=7)
+    assert rare.feature_names_ == StructuredPerceptron(min_count=3).fit(X, Y).feature_names_
+
+
+def test_the_gap_of_cutting_planes_is_proven() -> None:
+    best = StructuredSVM(C=0.3, tol=1e-5, max_iter=5000).fit(X, Y)
+    found = fit(StructuredSVM(C=0.3, max_iter=500), X, Y, cluster=None, n_shards=5)
+    assert found.solver_ == "one-slack"
+    assert found.duality_gap_ <= 0.01 * found.objective_
+    assert found.objective_ - best.objective_ + best.duality_gap_ >= -1e-9
+    assert found.objective_ - best.objective_ <= found.duality_gap_ + best.duality_gap_
+    problem = StructuredSVM().problem(X, Y)
+    value = problem.objective(found._weights, C=0.3, margin=1.0, temperature=0.0)[0]
+    assert value == pytest.approx(found.objective_)
+
+
+@pytest.mark.filterwarnings("ignore::UserWarning")
+def test_the_gap_of_mixed_subgradient_steps_is_proven() -> None:
+    best = StructuredSVM(C=0.3, tol=1e-5, max_iter=5000).fit(X, Y)
+    # Shards of different sizes: each has its own number of steps.
+    found = fit(StructuredSVM(solver="sgd", C=0.3, max_iter=8), X, Y, cluster=None, n_shards=7)
+    assert found.duality_gap_ is not None
+    below = best.objective_ - best.duality_gap_
+    assert found.objective_ - found.duality_gap_ <= best.objective_ + 1e-9
+    assert found.objective_ >= below
+
+
+@pytest.mark.parametrize("learner", ["perceptron", "passive-aggressive", "adagrad", "arow"])
+def test_mixing_learns(learner: str, tmp_path: Path) -> None:
+    path = write_columns(str(tmp_path / "train.txt"))
+    tagger = Tagger("pos", learner=learner, n_models=1, max_iter=8)
+    fit(tagger, path, cluster=None, shard_size=1500)
+    assert tagger.evaluate(path)["accuracy"] > 0.97
+
+
+def test_unknown_labels_and_solvers_that_cannot() -> None:
+    y = [[None if t == 1 else k for t, k in enumerate(row)] for row in Y]
+    found = fit(CRF(max_iter=5), X, y, cluster=None, n_shards=3)
+    assert found.solver_ == "lbfgs"
+    assert found.duality_gap_ is None  # not convex
+    with pytest.raises(ValueError, match="work over shards"):
+        fit(CRF(solver="sag"), X, Y, cluster=None)
+    with pytest.raises(TypeError, match="does not learn over shards"):
+        fit(object(), X, Y, cluster=None)
+    with pytest.raises(ValueError, match="warm_start"):
+        fit(CRF(warm_start=True), X, Y, cluster=None)
+
+
+def test_bad_lines_are_named(tmp_path: Path) -> None:
+    path = Path(write_columns(str(tmp_path / "train.txt")))
+    lines = path.read_text().splitlines()
+    at = next(i for i in range(400, len(lines)) if lines[i])
+    lines[at] = "alone"
+    path.write_text("\n".join(lines) + "\n")
+    with pytest.raises(FileError) as raised:
+        fit(Tagger("pos"), path, cluster=None, shard_size=700)
+    assert (raised.value.path, raised.value.line) == (str(path), at + 1)
+
+
+def test_checkpoints_belong_to_the_shards(tmp_path: Path, monkeypatch: Any) -> None:
+    monkeypatch.setattr("structlearn.estimators.checkpoint.EVERY", 0.0)
+    path, file = write_columns(str(tmp_path / "train.txt")), str(tmp_path / "checkpoint")
+    expected = fit(Tagger("pos", learner="crf"), path, cluster=None, shard_size=1500)
+
+    class Killed(Exception):
+        pass
+
+    def kill(record: dict[str, Any]) -> None:
+        if record["iteration"] == 4:
+            raise Killed
+
+    tagger = Tagger("pos", learner="crf", checkpoint=file, callbacks=[kill])
+    with pytest.raises(Killed):
+        fit(tagger, path, cluster=None, shard_size=1500)
+    with pytest.raises(FileError, match="another training run"):
+        fit(Tagger("pos", learner="crf", checkpoint=file), path, cluster=None, shard_size=3000)
+    found = fit(Tagger("pos", learner="crf", checkpoint=file), path, cluster=None, shard_size=1500)
+    assert stored(found, str(tmp_path)) == stored(expected, str(tmp_path))
+
+
+def test_weights_do_not_depend_on_runs_of_shards() -> None:
+    """What a worker would send for its run of shards is what the whole is made of."""
+    from structlearn.distributed.arrays import example_shards
+    from structlearn.distributed.crew import Holder, Job
+    from structlearn.distributed.tree_sums import cover, tree_sum
+
+    shards = example_shards(X, Y, None, 6)
+
+    def count(shard: Any, number: int, w: Any) -> tuple[float, Any]:
+        values = np.array([len(x) for x in shard.examples()[0]], dtype=float)
+        return float(np.sin(values).sum()), np.cos(values[: len(w)]) * w
+
+    args, job = (np.ones(3),), Job(None, count, True)
+    whole = Holder(lambda a: a).compute(shards, 0, job, args)
+    parts = {
+        (low, high): Holder(lambda a: a).compute(shards[low:high], low, job, args)
+        for ends in ((0, 2), (2, 5), (5, 6))
+        for low, high in cover(6, *ends)
+    }
+    found = tree_sum((0, 6), parts.get)
+    assert found[0] == whole[0]
+    assert np.array_equal(found[1], whole[1])
