@@ -11,7 +11,8 @@ ifneq ($(wildcard ../shared/data),)
 export STRUCTLEARN_DATA ?= $(abspath ../shared/data)
 endif
 
-.PHONY: demo model test test-ray test-native test-threads fuzz fuzz-structures fuzz-kills fuzz-smoke test-browser test-torch lint stub format types bench tables docs wheel clean help
+.PHONY: demo model test test-ray test-native test-threads test-browser test-torch fuzz fuzz-structures \
+	fuzz-kills fuzz-smoke lint stub format types bench tables docs wheel clean help
 
 help:  ## list the targets
 	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
