@@ -602,6 +602,8 @@ def _add_train_segmenter(p: argparse.ArgumentParser, commands: Commands) -> None
     _add_models(p)
     _add_checkpoint(p)
     _add_running(p)
+    _add_cluster(p)
+    _add_shard_size(p)
     p.set_defaults(command=commands["train"], task="segmenter")
 
 
@@ -662,11 +664,16 @@ def _add_train_pipeline(p: argparse.ArgumentParser, commands: Commands) -> None:
         help="train without a tokeniser, on treebanks without '# text'",
     )
     p.add_argument(
+        "--entities",
+        metavar="FILE",
+        help="learn entities too, from a column file: a word and its label (B-PER, I-PER, O) on "
+        "each line",
+    )
+    p.add_argument(
         "--order",
         type=int,
         choices=(1, 2),
-        help="parser: 1 scores single arcs and gives probabilities, 2 siblings and grandparents "
-        "too (default: 2)",
+        help="parser: 1 scores single arcs, 2 siblings and grandparents too (default: 2)",
     )
     p.add_argument(
         "--folds",

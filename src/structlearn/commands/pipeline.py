@@ -39,7 +39,7 @@ def train(o: Any) -> Callable[[], None]:
         random_state=o.random_state,
         verbose=0 if o.quiet else 1,
     )
-    pipeline.fit(o.train, dev=o.dev)
+    pipeline.fit(o.train, dev=o.dev, entities=o.entities)
     return lambda: pipeline.save(o.model, o.precision)
 
 

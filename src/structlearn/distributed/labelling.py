@@ -13,6 +13,7 @@ from typing import Any
 
 from ..estimators.declared import check_whole
 from ..exceptions import FileError
+from ..io.images import SUFFIXES
 from ..meter import Meter, say
 from .cluster import connected, import_ray
 from .shards import find_files
@@ -120,7 +121,7 @@ def predict(
 
 def _targets(files: Sequence[str], folder: str) -> dict[str, str]:
     """Return the output file of each file."""
-    targets = {source: os.path.join(folder, os.path.basename(source)) for source in files}
+    targets = {source: os.path.join(folder, _output_name(source)) for source in files}
     by_name = Counter(targets.values())
     twice = [source for source, target in targets.items() if by_name[target] > 1]
     if twice:
@@ -131,6 +132,12 @@ def _targets(files: Sequence[str], folder: str) -> dict[str, str]:
         if os.path.exists(target) and os.path.samefile(source, target):
             raise FileError(source, "the output would replace it: choose another folder")
     return targets
+
+
+def _output_name(source: str) -> str:
+    """Return the name of an output file: that of the input; masks of images are PNG files."""
+    stem, ending = os.path.splitext(os.path.basename(source))
+    return stem + (".png" if ending.lower() in SUFFIXES else ending)
 
 
 def _stored(model: Any) -> bytes:
@@ -169,6 +176,8 @@ class _Labeller:
     def label(self, source: str, target: str, options: dict[str, Any]) -> tuple[int, str]:
         """Return the number of tokens, or what is wrong with the file."""
         try:
+            if hasattr(self._model, "label_files"):  # of images
+                return int(self._model.label_files(source, target, **options)), ""
             return int(self._model.label_file(source, target, **options)), ""
         except (ValueError, OSError) as error:
             return 0, str(error)

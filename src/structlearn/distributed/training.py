@@ -43,12 +43,12 @@ def fit(
 
     Parameters
     ----------
-    model : Tagger, SegmentTagger, DependencyParser, ConstituencyParser or an estimator
+    model : Tagger, SegmentTagger, DependencyParser, ConstituencyParser, ImageSegmenter, estimator
         What is to learn; its parameters count as in ``fit``.
     X : path, pattern, list of them, list of examples, or Ray Dataset
         Files may be compressed by gzip; every worker must be able to read them. Of a dataset each
         row is an example: ``tokens`` with ``tags`` (or what else names the columns) for tasks,
-        ``X`` and ``y`` for estimators.
+        ``X`` and ``y`` for estimators. For segmenters a folder, or a list of (image, mask).
     y : list, optional
         The outputs, where X is a list of inputs.
     dev : path or list, optional
@@ -98,6 +98,7 @@ def _trainer(model: Any) -> Any:
     from ..estimators.model import StructuredModel
     from ..tasks.constituents.parser import ConstituencyParser
     from ..tasks.dependencies.parser import DependencyParser
+    from ..tasks.images.segmenter import ImageSegmenter
     from ..tasks.segments.tagger import SegmentTagger
     from ..tasks.tagging.tagger import Tagger
 
@@ -106,6 +107,7 @@ def _trainer(model: Any) -> Any:
         SegmentTagger: _fit_segments,
         DependencyParser: _fit_dependencies,
         ConstituencyParser: _fit_constituents,
+        ImageSegmenter: _fit_images,
         StructuredModel: _fit_estimator,
     }
     for kind, trainer in kinds.items():
@@ -144,6 +146,10 @@ def _shards(
         from .arrays import example_shards
 
         return example_shards(X, y, sample_weight, n)
+    if hasattr(model, "superpixels"):
+        from .images import image_shards
+
+        return list(image_shards(X, y, size, n))
     if _are_files(X):
         chosen = format or _format_of(model, X[0])
         return list(file_shards(X, chosen, size, each=_mapper(cluster)))
@@ -248,6 +254,14 @@ def _fit_constituents(
     from .constituents import fit_constituents
 
     fit_constituents(parser, crew, dev, format, sample_weight)
+
+
+def _fit_images(
+    segmenter: Any, crew: Crew, dev: Any, format: str | None, sample_weight: Any
+) -> None:
+    from .images import fit_images
+
+    fit_images(segmenter, crew, dev, format, sample_weight)
 
 
 def _fit_estimator(

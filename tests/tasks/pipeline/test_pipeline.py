@@ -187,6 +187,7 @@ def test_probabilities_of_arcs_are_shares_of_all_trees(order):
 def test_a_parser_of_crossing_arcs_has_probabilities_over_projective_trees(nlp):
     assert not nlp.model_.parts["parser"].projective
     assert nlp.model_.parts["parser"].temperature is not None
+    assert nlp.model_.parts["lemmas"].temperature is not None
     words = ["The", "cat", "sees", "a", "dog", "."]
     corpus = tagged_corpus([nlp.annotate([words]).words])
     (sums,) = tree_sums(nlp.model_.parts["parser"], corpus)
@@ -291,3 +292,34 @@ def test_files_that_are_no_text_are_refused(nlp, tmp_path, data, told):
     (tmp_path / "x.txt").write_bytes(data)
     with pytest.raises(FileError, match=told):
         nlp.label_file(tmp_path / "x.txt", io.BytesIO())
+
+
+PEOPLE = [
+    [("Ann", "B-PER"), ("sees", "O"), ("Bob", "B-PER"), ("Smith", "I-PER"), (".", "O")],
+    [("The", "O"), ("cat", "O"), ("sees", "O"), ("Ann", "B-PER"), (".", "O")],
+    [("They", "O"), ("do", "O"), ("n't", "O"), ("see", "O"), ("Bob", "B-PER"), ("!", "O")],
+] * 10
+
+
+def test_entities_are_a_layer_of_their_own(tmp_path):
+    plain = make(parser=False).fit(treebank(60))
+    assert plain(TEXT).sentences[0].entities == []
+    assert "NE=" not in plain(TEXT).to_conllu()
+    nlp = make(parser=False).fit(treebank(60), entities=PEOPLE)
+    assert nlp.stages == ("tokeniser", "splitter", "tags", "lemmas", "entities")
+    nlp.save(tmp_path / "m.model", "float32")
+    for one in (nlp, structlearn.load(tmp_path / "m.model")):
+        doc = one.annotate([["Ann", "sees", "Bob", "Smith", "."], ["They", "do", "n't", "."]])
+        found = [(name, [word.form for word in words]) for name, words in doc.sentences[0].entities]
+        assert found == [("PER", ["Ann"]), ("PER", ["Bob", "Smith"])]
+        assert doc.sentences[1].entities == []
+    written = doc.to_conllu()
+    assert "\tNE=B-PER" in written
+    check_conllu(written, relations=False)
+    words = [w for t in doc.to_dict()["sentences"][0]["tokens"] for w in t["words"]]
+    assert [w.get("entity") for w in words] == ["B-PER", None, "B-PER", "I-PER", None]
+    assert "NE=" not in nlp.without("entities").annotate([["Ann", "sees", "."]]).to_conllu()
+    sure = nlp.annotate([["Ann", "sees", "."]], confidence=True).words
+    assert all(0 < word.confidence["entity"] <= 1 for word in sure)
+    with pytest.raises(ValueError, match="learned from a file in columns"):
+        make(parser=False, tokeniser=False).fit(treebank(20), entities=treebank(20))

@@ -1,5 +1,6 @@
 """Tokens and sentences: whatever the text, none of it is lost."""
 
+import os
 import time
 
 import pytest
@@ -91,7 +92,7 @@ def test_paragraphs_are_trimmed():
     assert list(paragraphs(" \n\n ")) == []
 
 
-@settings(max_examples=10_000, deadline=None)
+@settings(max_examples=int(os.environ.get("STRUCTLEARN_EXAMPLES", "1000")), deadline=None)
 @given(ODD)
 def test_any_text_is_put_together_again(tokeniser, text):
     (sentences,) = tokeniser([text])

@@ -245,6 +245,13 @@ class Annotating:
             for word, (head, relation) in zip(flat, arcs, strict=True):
                 word.head, word.relation = head, relation
 
+        if "entities" in stages:
+            from .entities import entity_labels
+
+            labels = entity_labels(self.model_.parts["entities"], sentences, threads)
+            for word, label in zip(flat, labels, strict=True):
+                word.entity = label
+
     def _add_confidence(self, docs: list[Doc]) -> None:
         from .confidence import add_confidence
 

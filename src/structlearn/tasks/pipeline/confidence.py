@@ -9,15 +9,16 @@ from typing import Any
 from ... import _core
 from .corpora import tagged_corpus
 from .doc import Doc
+from .entities import forms_corpus
 from .tokeniser import paragraphs
 
-__all__ = ["add_confidence", "parser_temperature", "tree_sums"]
+__all__ = ["add_confidence", "lemma_temperature", "parser_temperature", "tree_sums"]
 
 #: Of stages that no dev set has calibrated: averaged perceptrons are far too sure at 1, and 10 is
 #: about what calibration gives them.
 _USUAL_TEMPERATURE = 10.0
-#: Sentences of a dev set that the parser is calibrated on, and the least probability of an arc
-#: there: gold trees have arcs that the pruner leaves out.
+#: Sentences of a dev set that lemmas and arcs are calibrated on, and the least probability that an
+#: arc has there: gold trees have arcs that the pruner leaves out.
 _CALIBRATED, _LEAST = 100, 1e-6
 
 
@@ -42,6 +43,11 @@ def add_confidence(pipeline: Any, docs: list[Doc]) -> None:
             found = (q for label, q in zip(shown, p, strict=True) if q > 1e-6
                      and lemma_of(label, word.form, word.xpos) == word.lemma)  # fmt: skip
             word.confidence["lemma"] = min(1.0, sum(found))
+    if "entities" in stages:
+        shown = parts["entities"].shown
+        for word, p in _marginals(parts["entities"], forms_corpus(sentences), sentences):
+            found = (q for label, q in zip(shown, p, strict=True) if label == word.entity)
+            word.confidence["entity"] = min(1.0, sum(found))
     if "parser" in stages:
         for words, sums in zip(sentences, tree_sums(parts["parser"], corpus), strict=True):
             tree = [(word.head, word.relation) for word in words]
@@ -55,6 +61,22 @@ def tree_sums(parser: Any, corpus: Any) -> Any:
     Pairs of arcs, which a parser of order 2 scores, can be summed over projective trees alone.
     """
     return parser.sums((corpus, [None] * 3), projective=not parser.has_temperature)
+
+
+def lemma_temperature(lemmatiser: Any, dev: Any) -> float:
+    """Return the temperature at which the lemmas of a dev set are most probable."""
+    from ...estimators.calibration import best_temperature
+
+    model = lemmatiser.model
+    dev = dev.subset(range(min(len(dev), _CALIBRATED)))
+    gold = array("i")
+    for s in range(len(dev)):
+        columns = (dev.cells(s, name) for name in ("form", "lemma", "xpos"))
+        for form, lemma, xpos in zip(*columns, strict=True):
+            gives = (k for k, x in enumerate(model.shown)
+                     if lemmatiser.lemma(x, form, xpos) == lemma)  # fmt: skip
+            gold.append(next(gives, -1))
+    return best_temperature(lambda t: float(model.core.log_loss(dev.core, gold, t)))
 
 
 def parser_temperature(parser: Any, dev: Any) -> float:

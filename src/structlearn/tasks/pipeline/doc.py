@@ -30,17 +30,19 @@ class Word:
         The id of its head, 0 for the root; None where there is no tree.
     relation : str
         To its head.
+    entity : str
+        ``B-PER``, ``I-PER``, …, ``O``; where the pipeline has no entities ``_``.
     confidence : dict of str to float
         Probabilities by name (``upos``, ``lemma``, ``head``), where they were asked for.
     """
 
     __slots__ = (
-        "confidence", "feats", "form", "head", "id", "lemma", "relation", "upos", "xpos",
+        "confidence", "entity", "feats", "form", "head", "id", "lemma", "relation", "upos", "xpos",
     )  # fmt: skip
 
     def __init__(self, id: int, form: str) -> None:
         self.id, self.form = id, form
-        self.lemma = self.upos = self.xpos = self.feats = self.relation = "_"
+        self.lemma = self.upos = self.xpos = self.feats = self.relation = self.entity = "_"
         self.head: int | None = None
         self.confidence: dict[str, float] = {}
 
@@ -112,6 +114,14 @@ class DocSentence:
         return self.doc.text[self.begin : self.end]
 
     @property
+    def entities(self) -> list[tuple[str, list[Word]]]:
+        """The entities: (type, words)."""
+        from ...metrics.boundaries import chunks
+
+        found = chunks("O" if word.entity == "_" else word.entity for word in self.words)
+        return [(name, self.words[begin:end]) for begin, end, name in found]
+
+    @property
     def tree(self) -> DependencyTree | None:
         """The tree, which draws itself; None where there is none."""
         words = self.words
@@ -145,6 +155,8 @@ class DocSentence:
                         row[name] = getattr(word, name)
                 if word.head is not None:
                     row.update(head=word.head, relation=word.relation)
+                if word.entity not in ("_", "O"):
+                    row["entity"] = word.entity
                 if word.confidence:
                     row["confidence"] = word.confidence
                 words.append(row)
@@ -271,6 +283,8 @@ class Doc:
                 for word in words:
                     head = "_" if word.head is None else word.head
                     told = misc
+                    if word.entity not in ("_", "O"):
+                        told = _joined(told, f"NE={word.entity}")
                     if confidence:
                         for name, p in word.confidence.items():
                             told = _joined(told, f"{name.capitalize()}Confidence={p:.4f}")

@@ -102,7 +102,8 @@ def write_annotated(
         raise ValueError(f"format must be one of {', '.join(FORMATS)}, got {format!r}")
     n_words, n_sentences, offset = 0, 0, 0
     if format == "html":
-        output.write(_page_start(os.fspath(source)).encode())
+        name = "standard input" if source == "-" else os.path.basename(source)
+        output.write(_page_start(os.fspath(name)).encode())
     pieces = text_pieces(source, last_sentence=pipeline._last_sentence)
     for doc in pipeline.pipe(pieces, confidence=confidence):
         output.write(_written(doc, format, n_sentences, offset, confidence).encode())

@@ -14,12 +14,13 @@ from ...text.sources import not_empty
 from ..dependencies.model import ParserModel
 from ..dependencies.parser import DependencyParser
 from ..tagging.model import TaggerModel
-from .confidence import parser_temperature
+from .confidence import lemma_temperature, parser_temperature
 from .corpora import put_tags
+from .entities import train_entities
 from .model import PipelineModel
 from .tags import TAG_COLUMNS, AgreeingTagger, jackknifed, seen_combinations, train_tagger
 from .tokeniser import labelled_characters, train_tokeniser
-from .words import LemmaLabels, train_lemmatiser, train_splitter
+from .words import LemmaLabels, Lemmatiser, train_lemmatiser, train_splitter
 
 __all__ = ["PipelineFitting"]
 
@@ -31,6 +32,7 @@ _SETTINGS: dict[str, dict[str, Any]] = {
     "tags": {},
     "lemmas": {"max_iter": 8, "n_models": 4, "prune": 0.5},
     "parser": {},
+    "entities": {},
 }
 
 
@@ -41,13 +43,14 @@ class PipelineFitting:
     ----------
     pipeline : Pipeline
         Whose parameters count.
-    X, dev : path, Corpus or list of sentences
+    X, dev, entities : path, Corpus or list of sentences
     """
 
-    def __init__(self, pipeline: Any, X: Any, dev: Any) -> None:
+    def __init__(self, pipeline: Any, X: Any, dev: Any, entities: Any = None) -> None:
         self.pipeline = pipeline
         self.corpus = not_empty(read_treebank(X))
         self.dev = None if dev is None else not_empty(read_treebank(dev), "the dev corpus")
+        self.entities = entities
         self.parts: dict[str, Any] = {}
         # What is wrong with the treebank is said before any stage takes its time.
         if pipeline.parser:
@@ -90,11 +93,17 @@ class PipelineFitting:
             labels = LemmaLabels(corpus)
             lexicon = labels.lexicon
             self._stage("lemmas", lambda: train_lemmatiser(labels, **self._settings("lemmas")))
+            if dev_tagged is not None and "lemmas" in self.parts:
+                lemmatiser = Lemmatiser(self.parts["lemmas"], lexicon)
+                self.parts["lemmas"].temperature = lemma_temperature(lemmatiser, dev_tagged)
         if p.parser:
             self._stage("parser", lambda: self._parser(tagged, dev_tagged), ParserModel)
             parser = self.parts["parser"]
             if p.tags and dev_tagged is not None and parser.temperature is None:
                 parser.training["temperature"] = parser_temperature(parser, dev_tagged)
+        if self.entities is not None:
+            settings = self._settings("entities")
+            self._stage("entities", lambda: train_entities(self.entities, **settings))
         training = {
             "sentences": len(corpus),
             "words": corpus.n_tokens,
@@ -105,7 +114,7 @@ class PipelineFitting:
     def _settings(self, stage: str) -> dict[str, Any]:
         """Return the parameters of a stage's task."""
         p = self.pipeline
-        given = getattr(p, stage)
+        given = getattr(p, stage, None)
         common = {"n_jobs": p.n_jobs, "random_state": p.random_state, "verbose": p.verbose}
         return {**common, **_SETTINGS[stage], **(given if isinstance(given, dict) else {})}
 

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 __all__ = ["STAGES", "PipelineModel"]
 
 #: The stages in their order.
-STAGES = ("tokeniser", "splitter", "tags", "lemmas", "parser")
+STAGES = ("tokeniser", "splitter", "tags", "lemmas", "parser", "entities")
 _TAGGERS = ("upos", "xpos", "feats")
 #: Name of a model in files -> its class.
 _PARTS: dict[str, type[StoredModel]] = {
@@ -27,6 +27,7 @@ _PARTS: dict[str, type[StoredModel]] = {
     **dict.fromkeys(_TAGGERS, TaggerModel),
     "lemmas": TaggerModel,
     "parser": ParserModel,
+    "entities": TaggerModel,
 }
 
 
@@ -36,7 +37,8 @@ class PipelineModel(StoredModel):
     Attributes
     ----------
     parts : dict of str to TaggerModel or ParserModel
-        By name: tokeniser, splitter, upos, xpos, feats, lemmas, parser; those that exist.
+        By name: tokeniser, splitter, upos, xpos, feats, lemmas, parser, entities; those that
+        exist.
     combinations : list of (str, str, str)
         Of the three tags, that words may have; the most frequent first.
     training : dict

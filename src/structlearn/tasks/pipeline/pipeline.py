@@ -80,7 +80,7 @@ class Pipeline(Annotating, DeclaredParameters):
 
     # -- learning -------------------------------------------------------------------------------
 
-    def fit(self, X: Any, y: Any = None, *, dev: Any = None) -> Pipeline:
+    def fit(self, X: Any, y: Any = None, *, dev: Any = None, entities: Any = None) -> Pipeline:
         """Learn all stages from a treebank.
 
         Parameters
@@ -90,12 +90,14 @@ class Pipeline(Annotating, DeclaredParameters):
             For scikit-learn's sake.
         dev : as ``X``, optional
             Calibrates probabilities, and chooses the best pass of the parser.
+        entities : path, Corpus or list of sentences, optional
+            Words with labels such as ``B-PER`` in the last column: a layer of its own.
         """
         from .fitting import PipelineFitting
 
         if self.folds is not None:
             check_whole("folds", self.folds, 2, 1000)
-        self.model_ = PipelineFitting(self._plain(), X, dev).run()
+        self.model_ = PipelineFitting(self._plain(), X, dev, entities).run()
         self._prepare()
         return self
 

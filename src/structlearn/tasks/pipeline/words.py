@@ -33,21 +33,17 @@ _AS_IT_IS = lemma_script("as", "as")
 #: Scripts of fewer forms than this are in the lexicon.
 _RARE = 5
 
+#: Not the whole form by itself: the ends of forms that are seen must do for those that are not.
 SPLITTER_FEATURES = """
 ends: marked
-lower(word)
-seen(lower(word))
 suffix(lower(word), 1..4)
 seen(lower(word)) suffix(lower(word), 2)
 seen(lower(word)) suffix(lower(word), 3)
 seen(lower(word)) suffix(lower(word), 4)
-prefix(lower(word), 1..2) suffix(lower(word), 2)
 lower(word[-1]) lower(word)
 lower(word) lower(word[1])
 lower(word[-1]) suffix(lower(word), 2)
 suffix(lower(word), 2) lower(word[1])
-shape(word, short)
-shape(word, short) suffix(lower(word), 1)
 bias
 """
 
@@ -94,6 +90,11 @@ bias
 """
 
 
+def _plain(form: str) -> str:
+    """Return a form with the one apostrophe that there is on keyboards."""
+    return form.replace("’", "'")
+
+
 class Splitter:
     """Finds the words of multiword tokens.
 
@@ -110,7 +111,7 @@ class Splitter:
         """Return, for each token of each sentence, None, or its words where it has several."""
         if not sentences:
             return []
-        corpus = Corpus.from_sentences(sentences)
+        corpus = Corpus.from_sentences([list(map(_plain, forms)) for forms in sentences])
         labels = self.model.shown
         found = []
         for forms, numbers in zip(
@@ -135,7 +136,7 @@ def train_splitter(corpus: Corpus, **parameters: Any) -> TaggerModel | None:
             script = WHOLE
             if token.last - token.first > 1:
                 script, any_split = split_script(token.form, words[token.first : token.last]), True
-            rows.append((token.form, script))
+            rows.append((_plain(token.form), script))
         sentences.append(rows)
     if not any_split:
         return None

@@ -1,0 +1,92 @@
+"""The English package: what it finds, and what it must not lose."""
+
+import os
+import pathlib
+
+import pytest
+
+import structlearn
+from structlearn.metrics.alignment import aligned_scores
+from structlearn.tasks.pipeline.scores import treebank_sentences
+from structlearn.text.corpus import corpus_of
+from structlearn.text.dependency_treebank import read_treebank
+from structlearn.text.surface import raw_text
+
+from .conformance import check_conllu
+
+MODEL = pathlib.Path(__file__).parents[3] / "models/english/src/structlearn_english/english.model"
+FOLDER = pathlib.Path(os.environ.get("STRUCTLEARN_DATA", "no folder")) / "ud_en_ewt"
+PARAGRAPH = """Dr. Smith didn't reply. "She'd left for New York," he said, "at 5 p.m. on Monday."
+
+Write to ann@example.org, or see https://example.org/a?b=1 - it's 12,000 dollars, isn't it?
+The ﬁrst naïve co-operation… 👩🏽‍💻 שלום עולם. Soooo good!!! cannot
+"""
+
+with_treebank = pytest.mark.skipif(
+    not FOLDER.is_dir(), reason=f"there is no {FOLDER}: STRUCTLEARN_DATA names it"
+)
+
+
+@pytest.fixture(scope="module")
+def nlp():
+    return structlearn.load(MODEL)
+
+
+def test_the_package_is_small():
+    assert MODEL.stat().st_size <= 15e6
+
+
+def test_a_paragraph(nlp):
+    doc = nlp(PARAGRAPH)
+    assert doc.rebuilt == PARAGRAPH
+    assert check_conllu(doc.to_conllu()) == len(doc)
+    split = {token.text: [word.form for word in token.words] for token in doc.tokens}
+    assert split["didn't"] == ["did", "n't"]
+    assert split["She'd"] == ["She", "'d"]
+    assert split["cannot"] == ["can", "not"]
+    assert split["ann@example.org"] == ["ann@example.org"]
+    assert split["https://example.org/a?b=1"] == ["https://example.org/a?b=1"]
+    lemmas = {word.form: word.lemma for word in doc.words}
+    assert lemmas["left"] == "leave"
+    assert lemmas["n't"] == "not"
+    assert lemmas["12,000"] == "12000"
+
+
+@pytest.mark.parametrize("text", ["She'd left.", "SHE'D LEFT.", "She’d left.", "There'd be one."])
+def test_contractions_that_the_treebank_does_not_have_are_split(nlp, text):
+    assert len(nlp.without("parser", "lemmas", "tags")(text).tokens[0].words) == 2
+
+
+def test_every_level_has_probabilities(nlp):
+    doc = nlp(PARAGRAPH, confidence=True)
+    for word in doc.words:
+        assert set(word.confidence) == {"upos", "xpos", "feats", "lemma", "head"}
+        assert all(0 <= p <= 1 for p in word.confidence.values())
+
+
+@with_treebank
+@pytest.mark.parametrize("part", ["train", "dev", "test"])
+def test_every_document_of_the_treebank_is_put_together_again(nlp, part):
+    corpus = read_treebank(FOLDER / f"{part}.conllu.gz")
+    begins = [s for s in range(len(corpus)) if any("newdoc" in c for c in corpus[s].comments)]
+    assert len(begins) > 100
+    texts = [
+        raw_text(corpus.subset(range(begin, end)))
+        for begin, end in zip(begins, [*begins[1:], len(corpus)], strict=True)
+    ]
+    tokens = nlp.without("splitter", "tags", "lemmas", "parser")
+    for text, doc in zip(texts, tokens.pipe(texts), strict=True):
+        assert doc.rebuilt == text
+
+
+@with_treebank
+def test_annotating_and_comparing_is_evaluating(nlp, tmp_path):
+    gold = read_treebank(FOLDER / "dev.conllu.gz").subset(range(200))
+    (tmp_path / "gold.txt").write_text(raw_text(gold), encoding="utf-8")
+    nlp.label_file(tmp_path / "gold.txt", tmp_path / "found.conllu")
+    written = (tmp_path / "found.conllu").read_text(encoding="utf-8")
+    check_conllu(written)
+    found = treebank_sentences(corpus_of("found", written.encode(), "conllu"))
+    told = nlp.evaluate(gold)
+    for name, score in aligned_scores(treebank_sentences(gold), found).items():
+        assert score.as_dict() == told[name], name
