@@ -86,6 +86,8 @@ def predict(
         What became of the files; or the dataset with one more column, ``labels``.
     """
     threads = check_whole("threads", threads, 1)
+    if workers is not None:
+        check_whole("workers", workers, 1)
     if hasattr(X, "map_batches"):
         from .datasets import label_dataset
 
@@ -224,6 +226,8 @@ class _Pool:
         found: Labelled,
         meter: Meter,
     ) -> None:
+        from .ray_crew import PATIENCE
+
         ray = self._ray
         waiting, deaths = deque(files), Counter[str]()
         reason: Exception | None = None
@@ -248,7 +252,14 @@ class _Pool:
         for _ in range(self._n):
             start()
         while busy:
-            for ref in ray.wait(list(busy), num_returns=1)[0]:
+            at_work = any(source is not None for _, source in busy.values())
+            come, _ = ray.wait(list(busy), num_returns=1, timeout=None if at_work else PATIENCE)
+            if not come:
+                raise RuntimeError(
+                    f"no worker came within {PATIENCE:.0f} s: does a machine of the cluster have "
+                    f"{self._threads} free cores (ray status)?"
+                )
+            for ref in come:
                 actor, source = busy.pop(ref)
                 try:
                     told = ray.get(ref)

@@ -83,6 +83,8 @@ def fit(
         if value is not None:
             check_whole(name, value, 1)
     trainer = _trainer(model)
+    if trainer is not _fit_estimator and _are_files(X):
+        X = find_files(X)  # before Ray is started, which takes seconds
     with connected(cluster, workers, threads) as n_workers:
         shards = _shards(model, X, y, sample_weight, format, shard_size, n_shards, cluster)
         verbose = bool(getattr(model, "verbose", 0))
@@ -137,6 +139,8 @@ def _shards(
     if hasattr(X, "to_arrow_refs") or hasattr(X, "iter_batches"):
         from .datasets import dataset_shards
 
+        if y is not None or (estimator and sample_weight is not None):
+            raise ValueError("a dataset has outputs and weights in its columns y and sample_weight")
         return dataset_shards(X, estimator, n)
     if estimator:
         from .arrays import example_shards
@@ -147,9 +151,8 @@ def _shards(
 
         return list(image_shards(X, y, size, n))
     if _are_files(X):
-        files = find_files(X)
-        chosen = format or _format_of(model, files[0])
-        return list(file_shards(files, chosen, size, each=_mapper(cluster)))
+        chosen = format or _format_of(model, X[0])
+        return list(file_shards(X, chosen, size, each=_mapper(cluster)))
     if isinstance(X, Corpus):
         X = [list(sentence) for sentence in X]
     given = list(X if y is None else model._joined(X, y) if hasattr(model, "_joined") else
@@ -186,7 +189,10 @@ def _mapper(cluster: str | None) -> Any:
 
     def each(function: Any, items: list[Any]) -> list[Any]:
         remote = ray.remote(function)
-        found: list[Any] = ray.get([remote.remote(*item) for item in items])
+        try:
+            found: list[Any] = ray.get([remote.remote(*item) for item in items])
+        except ray.exceptions.RayTaskError as error:
+            raise error.cause from None  # without the trace of the worker in its message
         return found
 
     return each
