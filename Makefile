@@ -11,7 +11,8 @@ ifneq ($(wildcard ../shared/data),)
 export STRUCTLEARN_DATA ?= $(abspath ../shared/data)
 endif
 
-.PHONY: demo model test test-ray test-native test-browser test-torch lint stub format types bench tables docs wheel clean help
+.PHONY: demo model test test-ray test-native test-threads test-browser test-torch fuzz fuzz-structures \
+	fuzz-kills fuzz-smoke lint stub format types bench tables docs wheel clean help
 
 help:  ## list the targets
 	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -82,9 +83,63 @@ test-native: $(VENV)/ready  ## the core's own tests under AddressSanitizer and U
 		$(if $(shell command -v ccache),-DCMAKE_CXX_COMPILER_LAUNCHER=ccache) \
 		-DSTRUCTLEARN_PYTHON=OFF -DSTRUCTLEARN_TESTS=ON -DSTRUCTLEARN_SANITIZE=ON \
 		-DCMAKE_BUILD_TYPE=None > build/sanitized.log 2>&1 \
-		&& cmake --build build/sanitized --parallel 2 >> build/sanitized.log 2>&1 \
+		&& cmake --build build/sanitized --parallel 2 --target core_test >> build/sanitized.log 2>&1 \
 		|| { cat build/sanitized.log; exit 1; }
 	@build/sanitized/core_test
+
+test-threads: $(VENV)/ready  ## training, labelling and batches on threads under ThreadSanitizer
+	@echo "==> building the tests of threads with ThreadSanitizer (some minutes the first time)"
+	@mkdir -p build
+	@export PATH="$(abspath $(BIN)):$$PATH"; \
+		cmake -S . -B build/threads -G Ninja \
+		$(if $(shell command -v ccache),-DCMAKE_CXX_COMPILER_LAUNCHER=ccache) \
+		-DSTRUCTLEARN_PYTHON=OFF -DSTRUCTLEARN_TESTS=ON -DSTRUCTLEARN_SANITIZE=thread \
+		-DCMAKE_BUILD_TYPE=None > build/threads.log 2>&1 \
+		&& cmake --build build/threads --parallel 2 --target threads_test >> build/threads.log 2>&1 \
+		|| { cat build/threads.log; exit 1; }
+	@TSAN_OPTIONS=halt_on_error=1 build/threads/threads_test
+
+# Seconds of fuzzing: ten minutes for all targets, native and in Python.
+FUZZ_SECONDS ?= 600
+FUZZ_INPUTS ?= 1000000
+
+build/fuzz/ready: $(VENV)/ready $(NATIVE)
+	@mkdir -p build
+	@if ! command -v clang++ > /dev/null && command -v apt-get > /dev/null && [ "$$(id -u)" = 0 ]; then \
+		echo "==> installing clang"; \
+		{ apt-get update && apt-get install -y clang; } > build/clang.log 2>&1 \
+		|| tail -3 build/clang.log; fi
+	@command -v clang++ > /dev/null || \
+		{ echo "libFuzzer is part of clang: install it first (Debian: apt-get install clang)"; exit 1; }
+	@echo "==> building the fuzz targets of the core with clang (some minutes the first time)"
+	@export PATH="$(abspath $(BIN)):$$PATH"; \
+		cmake -S . -B build/fuzz -G Ninja -DCMAKE_CXX_COMPILER=clang++ \
+		$(if $(shell command -v ccache),-DCMAKE_CXX_COMPILER_LAUNCHER=ccache) \
+		-DSTRUCTLEARN_PYTHON=OFF -DSTRUCTLEARN_SANITIZE=ON -DSTRUCTLEARN_FUZZ=ON \
+		-DCMAKE_BUILD_TYPE=None > build/fuzz.log 2>&1 \
+		&& cmake --build build/fuzz --parallel 2 >> build/fuzz.log 2>&1 \
+		|| { cat build/fuzz.log; exit 1; }
+	@touch $@
+
+fuzz: $(VENV)/test-tools build/fuzz/ready  ## readers of files under fuzzers (FUZZ_SECONDS=600, FUZZ_INPUTS)
+	@echo "==> libFuzzer on the core, under AddressSanitizer and UBSan"
+	@$(BIN)/python -m tests.fuzz.native --inputs $(FUZZ_INPUTS) \
+		--seconds $$(( $(FUZZ_SECONDS) / 4 ))
+	@echo "==> mutation of what Python reads"
+	@$(BIN)/python -m tests.fuzz --inputs $(FUZZ_INPUTS) --seconds $$(( $(FUZZ_SECONDS) * 3 / 4 ))
+
+fuzz-structures: $(VENV)/test-tools  ## every structure against enumeration (FUZZ_INSTANCES=100000)
+	@$(BIN)/python -m tests.fuzz.structures --instances $(or $(FUZZ_INSTANCES),100000) \
+		$(if $(STRUCTURE_SECONDS),--seconds $(STRUCTURE_SECONDS))
+
+fuzz-kills: $(VENV)/test-tools  ## trainings killed at random moments, 200 of each task (KILLS=200)
+	@$(BIN)/python -m tests.fuzz.kills --kills $(or $(KILLS),200)
+
+# A smoke of each, two minutes in all once the programs are built.
+fuzz-smoke: $(VENV)/test-tools build/fuzz/ready test-threads  ## two minutes of all of these, for CI
+	@$(MAKE) --no-print-directory fuzz FUZZ_SECONDS=60
+	@$(MAKE) --no-print-directory fuzz-structures STRUCTURE_SECONDS=30
+	@$(MAKE) --no-print-directory fuzz-kills KILLS=2
 
 test-browser: $(VENV)/test-tools  ## the workbench in a real browser; installs Debian's chromium where it can
 	@mkdir -p build

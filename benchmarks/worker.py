@@ -109,6 +109,12 @@ def watched_memory(report: dict[str, Any]) -> Iterator[None]:
     report["memory_peak"] = memory.peak()
 
 
+def _as_dictionary(token: list[str]) -> dict[str, Any]:
+    """Return the features of a token, ``name=value`` each, as a dictionary."""
+    pairs = (feature.partition("=") for feature in token)
+    return {name: value if equals else True for name, equals, value in pairs}
+
+
 def train_structlearn(job: dict[str, Any]) -> dict[str, Any]:
     """Fit one of structlearn's estimators."""
     from structlearn import CRF, StructuredPerceptron
@@ -122,6 +128,8 @@ def train_structlearn(job: dict[str, Any]) -> dict[str, Any]:
     estimator = {"perceptron": StructuredPerceptron, "crf": CRF}[job["estimator"]]
     model = estimator(**job["parameters"])
     problem = load(job)
+    if job.get("dictionaries"):
+        problem.X = [[_as_dictionary(token) for token in sentence] for sentence in problem.X]
     report: dict[str, Any] = {}
     with (
         timed_calls(ExampleEncoder, "fit_transform") as encoding,
@@ -136,11 +144,12 @@ def train_structlearn(job: dict[str, Any]) -> dict[str, Any]:
         fit=fit.as_pair(),
         encode=encoded.as_pair(),
         train=(fit - encoded).as_pair(),
-        loop=loops[0].as_pair(),
+        loop=sum(loops, Span()).as_pair(),
         iterations=model.n_iter_,
         evaluations=len(gradients),
         gradient=sum(gradients, Span()).as_pair(),
         objective=model.objective_,
+        gap=getattr(model, "duality_gap_", None),
     )
     with Span() as predicting:
         found = model.predict(problem.X_test)

@@ -41,7 +41,9 @@ def test_stub_names_what_the_core_has():
             functions.add(node.name)
         elif isinstance(node, ast.ClassDef):
             classes[node.name] = {
-                m.name for m in node.body if isinstance(m, ast.FunctionDef) and m.name != "__init__"
+                m.name
+                for m in node.body
+                if isinstance(m, ast.FunctionDef) and not m.name.startswith("_")
             }
     public = {name for name in vars(_core) if not name.startswith("_")}
     assert public == functions | set(classes)

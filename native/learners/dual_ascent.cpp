@@ -98,6 +98,10 @@ class Visit {
     clamp_ = problem_.gold_dot(i, model_);
     if (state_.visited[i]) {
       move();
+      model_old_ = 0.0;
+      for (std::size_t j = 0; j < layout_.parts; ++j) {
+        if (mu_[j] != 0.0) model_old_ += model_[j] * mu_[j];
+      }
     } else {
       loss_ = infer(model_, ws);
       initial_.assign(p_.value.begin(), p_.value.end());
@@ -173,11 +177,7 @@ class Visit {
 
   void settle_later(AscentReport& report) {
     // infer is convex: its tangent at the new scores bounds the loss at those of w from below.
-    double model_old = 0.0;
-    for (std::size_t j = 0; j < layout_.parts; ++j) {
-      if (mu_[j] != 0.0) model_old += model_[j] * mu_[j];
-    }
-    loss_ = gain_ + state_.entropy[i_] + model_old;
+    loss_ = gain_ + state_.entropy[i_] + model_old_;
     // Slopes of the dual over C at the beginning of the step and at its end.
     const double slope0 = sums_[1] - sums_[2];
     state_.gap[i_] = C_ * std::max(gain_, 0.5 * slope0);
@@ -264,10 +264,11 @@ class Visit {
   Layout layout_;
   double weight_ = 0.0, C_ = 0.0;  // C times the example's weight
   double clamp_ = 0.0, loss_ = 0.0;
-  double sums_[4] = {};   // see Kernels::dual_sums
-  double entropy_ = 0.0;  // h at the new distribution
-  double gain_ = 0.0;     // the dual rises by C gain - |C A'd|^2 / 2
-  double growth_ = 0.0;   // of |w|^2 by the step
+  double model_old_ = 0.0;  // of the old marginals at the scores of w
+  double sums_[4] = {};     // see Kernels::dual_sums
+  double entropy_ = 0.0;    // h at the new distribution
+  double gain_ = 0.0;       // the dual rises by C gain - |C A'd|^2 / 2
+  double growth_ = 0.0;     // of |w|^2 by the step
 };
 
 // Up to `most` of the first examples, none of them twice.

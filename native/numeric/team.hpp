@@ -3,8 +3,8 @@
 
 #include <algorithm>
 #include <atomic>
-#include <barrier>
 #include <cstddef>
+#include <cstdint>
 #include <exception>
 #include <functional>
 #include <thread>
@@ -15,11 +15,46 @@
 
 namespace structlearn {
 
+// Where all threads meet. Rounds are shorter than it takes to wake a thread that sleeps, some ten
+// microseconds or, on a virtual machine, many more: so it looks for a while before it sleeps.
+class MeetingPoint {
+ public:
+  explicit MeetingPoint(std::size_t threads) : threads_(threads), missing_(threads) {}
+
+  void arrive_and_wait() {
+    const std::uint32_t round = round_.load(std::memory_order_acquire);
+    if (missing_.fetch_sub(1, std::memory_order_acq_rel) == 1) {
+      missing_.store(threads_, std::memory_order_relaxed);
+      round_.store(round + 1, std::memory_order_release);
+      round_.notify_all();
+      return;
+    }
+    for (int look = 0; look < kLooks; ++look) {
+      if (round_.load(std::memory_order_acquire) != round) return;
+      relax();
+    }
+    round_.wait(round, std::memory_order_acquire);
+  }
+
+ private:
+  static constexpr int kLooks = 10000;  // about 0.2 ms
+  static void relax() {
+#if (defined(__x86_64__) || defined(__i386__)) && defined(__GNUC__)
+    __builtin_ia32_pause();
+#elif defined(__aarch64__) && defined(__GNUC__)
+    __asm__ __volatile__("isb");
+#endif
+  }
+
+  const std::size_t threads_;
+  std::atomic<std::size_t> missing_;
+  std::atomic<std::uint32_t> round_{0};
+};
+
 class Team {
  public:
   // The calling thread is one of them.
-  explicit Team(std::size_t threads)
-      : size_(std::max<std::size_t>(threads, 1)), barrier_(static_cast<std::ptrdiff_t>(size_)) {
+  explicit Team(std::size_t threads) : size_(std::max<std::size_t>(threads, 1)), barrier_(size_) {
     for (std::size_t t = 1; t < size_; ++t) {
       pool_.emplace_back([this, t] {
         for (;;) {
@@ -66,7 +101,7 @@ class Team {
   }
 
   std::size_t size_;
-  std::barrier<> barrier_;
+  MeetingPoint barrier_;
   bool ended_ = false;  // like all that follows, written between barriers only
   std::function<void(std::size_t, std::size_t)> body_;
   std::vector<std::exception_ptr> errors_;

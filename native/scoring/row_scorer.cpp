@@ -106,6 +106,15 @@ struct SparseSite {
   }
 };
 
+// Asks for the first rows of weights of the next site while this one is at work; the kernels do so
+// for the rest of it.
+inline void prefetch_rows(const SparseSite& site, const std::uint32_t* row_ptr, const double* w) {
+  constexpr std::size_t kRows = 6;
+  for (std::size_t j = 0; j < std::min(site.n, kRows); ++j) {
+    __builtin_prefetch(w + row_ptr[site.indices[j]]);
+  }
+}
+
 // The stored weight of (feature, column) in sparse rows, or -1 where there is none.
 std::int64_t find_weight(const WeightRows& rows, std::size_t feature, std::size_t column) {
   const std::uint32_t begin = rows.row_ptr[feature], end = rows.row_ptr[feature + 1];
@@ -150,6 +159,9 @@ void RowScorer::score(std::size_t example, const Layout& layout, Weights w, doub
         });
       } else {
         const SparseSite site(f, first + s);
+        if (s + 1 < at.sites) {
+          prefetch_rows(SparseSite(f, first + s + 1), row_ptr.data(), base);
+        }
         kernels().score_site(site.indices, site.values, site.n, row_ptr.data(), rows.column, base,
                              sum, rows.columns);
       }
@@ -290,6 +302,9 @@ void for_sites(const std::vector<ScorerBlock>& blocks, std::size_t example, cons
     for (std::size_t s = 0; s < at.sites; ++s) {
       const double* values = v.value.data() + at.offset + s * at.outcomes;
       if (!rows.row_ptr.empty()) {
+        if (s + 1 < at.sites) {
+          prefetch_rows(SparseSite(f, first + s + 1), rows.row_ptr.data(), base);
+        }
         sparse(rows, SparseSite(f, first + s), base, values);
         continue;
       }

@@ -33,9 +33,10 @@ void EntryMerger::add_up(WeightEntries& entries) {
   used.reserve(entries.size());
   for (std::size_t n = 0; n < entries.size(); ++n) {
     const auto [q, x] = entries[n];
-    const std::size_t slot = probe(q * 0x9E3779B97F4A7C15ULL >> 32, mask, [&, q = q](std::size_t at) {
-      return slots_[at] == kEmpty || entries[slots_[at]].first == q;
-    });
+    const std::size_t slot =
+        probe(q * 0x9E3779B97F4A7C15ULL >> 32, mask, [&, q = q](std::size_t at) {
+          return slots_[at] == kEmpty || entries[slots_[at]].first == q;
+        });
     if (slots_[slot] != kEmpty) {
       entries[slots_[slot]].second += x;
       continue;

@@ -602,6 +602,8 @@ def _add_train_segmenter(p: argparse.ArgumentParser, commands: Commands) -> None
     _add_models(p)
     _add_checkpoint(p)
     _add_running(p)
+    _add_cluster(p)
+    _add_shard_size(p)
     p.set_defaults(command=commands["train"], task="segmenter")
 
 

@@ -142,14 +142,15 @@ def _predict_files(o: Any, commands: Any) -> int:
     from .distributed import predict
 
     if not hasattr(commands, "label_options"):
-        raise ValueError("--cluster labels text; images are segmented on one machine")
+        raise ValueError("--cluster labels with taggers, parsers and segmenters, one at a time")
     if o.output in (None, "-"):
         raise ValueError("--cluster needs --output, the folder of the labelled files")
     options = {"workers": o.workers, "threads": o.threads, "verbose": True}
     found = predict(
         o.model, o.input, o.output, cluster=o.cluster, **options, **commands.label_options(o)
     )
-    done = f"{len(found.done)} files labelled, {found.tokens:,} tokens"
+    unit = getattr(commands, "UNIT", "tokens")
+    done = f"{len(found.done)} files labelled, {found.tokens:,} {unit}"
     if found.skipped:
         done += f"; {len(found.skipped)} were labelled before"
     print(f"structlearn: {done}", file=sys.stderr)

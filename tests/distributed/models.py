@@ -4,8 +4,14 @@ from __future__ import annotations
 
 import os
 
-from structlearn.datasets import make_treebank
-from structlearn.tasks import ConstituencyParser, DependencyParser, SegmentTagger, Tagger
+from structlearn.datasets import make_shapes, make_treebank
+from structlearn.tasks import (
+    ConstituencyParser,
+    DependencyParser,
+    ImageSegmenter,
+    SegmentTagger,
+    Tagger,
+)
 
 SENTENCES = make_treebank(90, random_state=3)
 
@@ -45,6 +51,18 @@ def write_trees(path: str) -> str:
     return path
 
 
+def write_images(path: str) -> str:
+    """Write a folder of images and masks."""
+    from PIL import Image
+
+    shapes = make_shapes(10, size=24, random_state=0)
+    for kind in ("images", "masks"):
+        os.makedirs(os.path.join(path, kind))
+        for k, pixels in enumerate(getattr(shapes, kind)):
+            Image.fromarray(pixels).save(os.path.join(path, kind, f"{k}.png"))
+    return path
+
+
 #: A model, what writes its training file, and the size of a shard.
 RUNS = {
     "tagger perceptron": (
@@ -65,10 +83,11 @@ RUNS = {
         write_trees,
         3000,
     ),
+    "segmenter": (lambda: ImageSegmenter(max_iter=2), write_images, 1500),
 }
 
 #: Those that go through every kind of fault.
-REQUIRED = [name for name in RUNS if name != "segments"]
+REQUIRED = [name for name in RUNS if name not in ("segments", "segmenter")]
 
 
 def stored(model: object, folder: str) -> bytes:

@@ -216,6 +216,42 @@ def test_weights_go_out_once_and_sums_come_back(cluster: Any) -> None:
         assert crew.bytes_back == 2 * w.nbytes  # a sum from each worker
 
 
+class Loaded:
+    """Leaves a mark where it is unpickled."""
+
+    def __init__(self, folder: str) -> None:
+        self.folder = folder
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        vars(self).update(state)
+        with open(os.path.join(self.folder, "loaded"), "a") as file:
+            file.write("x")
+
+
+def test_examples_are_not_sent_with_every_job(cluster: Any, tmp_path: Path) -> None:
+    from structlearn.distributed.ray_crew import RayCrew
+    from structlearn.distributed.shards import list_shards
+
+    with RayCrew(list_shards([Loaded(str(tmp_path))] * 4, 4), 2, verbose=False) as crew:
+        for _ in range(3):
+            assert crew.files().each(number_of) == [0, 1, 2, 3]
+        assert not (tmp_path / "loaded").exists()
+        held = crew.files().then(examples_of)
+        for _ in range(3):
+            assert held.each(number_of) == [0, 1, 2, 3]
+        assert (tmp_path / "loaded").read_text() == "xxxx"
+
+
+def number_of(shard: Any, number: int) -> int:
+    """Return the number of the shard."""
+    return number
+
+
+def examples_of(shard: Any, number: int) -> Any:
+    """Return the examples."""
+    return shard.examples()
+
+
 def weighted(shard: Any, number: int, w: Any) -> Any:
     """Return the weights times the number of examples."""
     return len(shard.examples()) * w

@@ -11,9 +11,9 @@ import pytest
 from structlearn import CRF, StructuredPerceptron, StructuredSVM
 from structlearn.distributed import fit
 from structlearn.exceptions import FileError
-from structlearn.tasks import ConstituencyParser, DependencyParser, Tagger
+from structlearn.tasks import ConstituencyParser, DependencyParser, ImageSegmenter, Tagger
 
-from .models import RUNS, SENTENCES, stored, write_arcs, write_columns, write_trees
+from .models import RUNS, SENTENCES, stored, write_arcs, write_columns, write_images, write_trees
 
 pytestmark = pytest.mark.filterwarnings("ignore:.* stopped after:UserWarning")
 
@@ -22,17 +22,13 @@ Y = [list(s.tags) for s in SENTENCES]
 ALL = 10**9  # bytes: one shard
 
 
-@pytest.mark.parametrize("name", RUNS)
+@pytest.mark.parametrize("name", ["tagger perceptron", "tagger crf", "segments", "constituency"])
 def test_one_shard_is_one_machine(name: str, tmp_path: Path) -> None:
     """With one shard, in the order of the file, the model is the same to the last bit."""
     make, write, _ = RUNS[name]
     path = write(str(tmp_path / "train"))
     options: dict[str, Any] = {"shuffle": False}
     alone = {"tagger crf": {"solver": "lbfgs"}}.get(name, {})
-    if name == "tagger svm":
-        pytest.skip("cutting planes over sums keep no outputs: other rounds")
-    if name == "parser":
-        pytest.skip("its pruner takes the sentences in another order")
     expected = make().set_params(**options, **alone).fit(path)
     found = fit(make().set_params(**options), path, cluster=None, shard_size=ALL)
     ours, theirs = dict(found.model_.arrays), dict(expected.model_.arrays)
@@ -91,6 +87,47 @@ def test_relations_of_shards_are_those_of_the_file(tmp_path: Path) -> None:
     assert found.model_.labels == expected.model_.labels
     for name in ("set_keys", "set_masks"):
         assert bytes(found.model_.arrays[name]) == bytes(expected.model_.arrays[name])
+
+
+@pytest.mark.parametrize("class_weight", [None, "balanced"])
+@pytest.mark.parametrize("name", ["tagger crf", "segments", "parser", "constituency"])
+def test_weights_of_sentences_and_labels(name: str, class_weight: Any, tmp_path: Path) -> None:
+    """The objective after one step is the same sum over weighted sentences."""
+    make, write, size = RUNS[name]
+    path = write(str(tmp_path / "train"))
+    weight = np.random.default_rng(0).integers(0, 3, size=len(SENTENCES)).astype(float)
+    weight[::8] = 1.0  # no shard without any
+    options = {"learner": "crf", "solver": "lbfgs", "C": 0.1, "max_iter": 1}
+    options["class_weight"] = class_weight
+    if name == "parser":  # nothing is pruned
+        options.update(order=1, most_heads=64, least_share=1e-9)
+    expected = make().set_params(**options).fit(path, sample_weight=weight)
+    found = make().set_params(**options)
+    fit(found, path, sample_weight=weight, cluster=None, shard_size=size)
+    ours, theirs = (one.model_.training["objective"] for one in (found, expected))
+    assert ours == pytest.approx(theirs, rel=1e-5)
+
+
+@pytest.mark.filterwarnings("ignore:inference was not exact")
+@pytest.mark.parametrize("learner", ["adagrad", "crf", "svm"])
+def test_images(learner: str, tmp_path: Path) -> None:
+    """One shard is one machine; several have the same sample of pixels, and the same optimum."""
+    folder = write_images(str(tmp_path / "images"))
+    weight = [1.0, 2.0] * 5
+    options: dict[str, Any] = {"max_iter": 2, "class_weight": "balanced"}
+    make = lambda: ImageSegmenter(learner, shuffle=False, **options)  # noqa: E731
+    alone = make().set_params(solver="one-slack" if learner == "svm" else None)
+    expected = alone.fit(folder, sample_weight=weight).model_
+    found = [
+        fit(make(), folder, sample_weight=weight, cluster=None, n_shards=n).model_ for n in (1, 3)
+    ]
+    assert np.array_equal(found[0].alone, expected.alone)
+    np.testing.assert_allclose(found[1].alone, expected.alone, rtol=1e-6, atol=1e-9)
+    if learner != "svm":  # cutting planes over sums keep no outputs
+        np.testing.assert_allclose(found[0].label, expected.label, rtol=1e-6, atol=1e-9)
+        np.testing.assert_allclose(found[0].pair, expected.pair, rtol=1e-6)
+    if learner == "crf":
+        np.testing.assert_allclose(found[1].pair, expected.pair, rtol=1e-6)
 
 
 def test_parser_with_taggers_of_its_own(tmp_path: Path) -> None:

@@ -5,8 +5,11 @@ from __future__ import annotations
 import gzip
 from pathlib import Path
 
+import numpy as np
 import pytest
+from scipy.sparse import csr_matrix
 
+from structlearn.distributed.arrays import example_shards
 from structlearn.distributed.shards import file_shards, find_files, list_shards
 from structlearn.exceptions import FileError
 from structlearn.text.corpus import corpus_of
@@ -67,3 +70,31 @@ def test_files_and_lists() -> None:
     assert [shard.examples() for shard in shards] == [[0, 1, 2], [3, 4, 5], [6, 7, 8, 9]]
     with pytest.raises(ValueError, match="no examples"):
         list_shards([])
+
+
+@pytest.mark.parametrize("size", [None, 100])
+def test_files_without_text_are_left_out(tmp_path: Path, size: int | None) -> None:
+    """Whether they share a shard with others or would be one of their own."""
+    for name, text in (("0", TEXT), ("1", ""), ("2", "\n \n"), ("4", TEXT)):
+        (tmp_path / f"{name}.txt").write_text(text)
+    (tmp_path / "3.txt").write_bytes(gzip.compress(b""))
+    files = find_files(str(tmp_path))
+    shards = file_shards(files, "columns", size)
+    assert {piece.path for shard in shards for piece in shard.pieces} == {files[0], files[4]}
+    with pytest.raises(FileError, match="nothing in the files"):
+        file_shards(files[1:4], "columns", size)
+
+
+def test_examples_are_cut_by_their_size(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("structlearn.distributed.shards.SHARD_BYTES", 1 << 20)
+    X = [np.zeros((100, 128)) for _ in range(200)]  # 20 MB
+    y = [[0] * 100] * 200
+    assert 19 <= len(example_shards(X, y, None, None)) <= 21
+    assert 19 <= len(list_shards(X)) <= 21
+    table = np.zeros((2000, 1280))
+    assert 19 <= len(example_shards(table, np.zeros(2000), None, None)) <= 21
+    assert len(example_shards(table, np.zeros(2000), None, 3)) == 3
+    sparse = csr_matrix(np.ones((2000, 1280)))
+    parts = example_shards(sparse, np.arange(2000), None, 3)
+    assert [shard.examples()[0].shape[0] for shard in parts] == [666, 667, 667]
+    assert np.concatenate([shard.examples()[1] for shard in parts]).tolist() == list(range(2000))

@@ -569,3 +569,27 @@ def test_a_state_holds_nothing_else():
         unpack(json.dumps({"$state": "Round", "iteration": 1}), [])
     with pytest.raises(ValueError, match="no array"):
         unpack(json.dumps({"$array": -1}), [np.zeros(1)])
+
+
+@pytest.mark.parametrize("solver", ["lbfgs", "sag", "dual"])
+def test_a_state_that_does_not_fit_names_the_file(solver, tmp_path, monkeypatch):
+    """The checksum and the training are right, and what is refused is the fault of the file."""
+    monkeypatch.setattr(module, "EVERY", 0.0)
+    monkeypatch.setattr(module, "SHARE", 1e9)
+    path, (X, y) = tmp_path / "checkpoint", sequences(6)
+
+    def stop(record):
+        if record["iteration"] == 2:
+            raise ZeroDivisionError
+
+    with pytest.raises(ZeroDivisionError):
+        CRF(solver=solver, random_state=0, checkpoint=path, callbacks=stop).fit(X, y)
+    description, tensors = read_container(path, "checkpoint")
+    arrays = {k: Tensor(t.dtype, bytes(t.data), t.shape) for k, t in tensors.items()}
+    name = max(arrays, key=lambda k: len(arrays[k].data))
+    arrays[name] = Tensor(arrays[name].dtype, arrays[name].data[:16])
+    write_container(path, description, arrays)
+    before = path.read_bytes()
+    with pytest.raises(FileError, match=r"checkpoint: .*; delete the file to start again"):
+        CRF(solver=solver, random_state=0, checkpoint=path).fit(X, y)
+    assert path.read_bytes() == before

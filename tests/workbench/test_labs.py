@@ -309,6 +309,48 @@ def test_what_is_too_much_or_wrong_is_refused_by_name(lab, values, why):
         asked(lab, values)
 
 
+def largest():
+    """Yield requests at the limits of the labs."""
+    rng = np.random.default_rng(0)
+
+    def chain(L, K, **more):
+        return {
+            "words": [f"w{t}" for t in range(L)], "labels": [f"l{k}" for k in range(K)],
+            "label": rng.normal(size=(L, K)).tolist(), "gold": rng.integers(0, K, L).tolist(),
+            "transition": rng.normal(size=(K, K)).tolist(), **more,
+        }  # fmt: skip
+
+    yield "sequence", chain(20, 12, mode="sum")
+    yield "sequence", chain(40, 6, mode="kbest", n=20)
+    words = {"words": ["w"] * 12, "gold": list(range(12)), "mode": "sum"}
+    arc = rng.normal(size=(13, 13)).tolist()
+    yield "parse", {**words, "kind": "dependencies", "algorithm": "eisner", "arc": arc}
+    rules = ["S -> S S", *(f"S -> A{i} A{j}" for i in range(5) for j in range(5))]
+    rules += [f"A{i} -> A{j} A{(i + j) % 5}" for i in range(5) for j in range(5)]
+    grammar = "\n".join([*rules, *(f"A{i} -> w {i / 10}" for i in range(5))])
+    yield "parse", {"kind": "constituents", "words": ["w"] * 10, "grammar": grammar, "mode": "sum"}
+    edges = [list(e) for e in itertools.combinations(range(12), 2)][:24]
+    yield "messages", {
+        "nodes": [f"n{v}" for v in range(12)], "labels": list("abcd"), "edges": edges,
+        "label": rng.normal(size=(12, 4)).tolist(), "edge": rng.normal(size=(4, 4)).tolist(),
+    }  # fmt: skip
+    paint = rng.normal(size=(16, 16)).tolist()
+    for more in ({}, {"algorithm": "messages"}, {"mode": "sum"}):
+        yield "image", {"height": 16, "width": 16, "paint": paint, "gold": [0] * 256, **more}
+    points = [[float(a), float(b), i % 4] for i, (a, b) in enumerate(rng.normal(size=(40, 2)))]
+    yield "learning", {"topic": "plane", "points": points, "passes": 20}
+    lines = ["at most 3 l0", "at least 9 l1", "exactly 7 l2", "forbid l3 then l4"]
+    lines += ["require l5 at 1", "if l1 at 2 then l2 at 3", "at most 5 l4", "at least 2 l5"]
+    yield "constraints", chain(40, 6, constraints="\n".join(lines), mode="sum")
+    yield "text", {"text": "the old fish eats " * 15, "model": "demo parser"}
+
+
+def test_what_is_as_large_as_it_may_be_is_answered():
+    for lab, values in largest():
+        found = json.dumps(plain(asked(lab, values)), allow_nan=False)
+        assert len(found) < 1_500_000, lab
+
+
 def test_numbers_are_written_as_readers_write_them():
     assert [number(x) for x in (12.7, -5.0, 1 / 3, 0.0, float("-inf"))] == [
         "12.7", "−5", "0.333", "0", "−∞",

@@ -247,6 +247,20 @@ def test_too_many_connections_are_hung_up(served):
         pytest.fail("the server did not recover")
 
 
+def test_what_finds_no_place_to_compute_is_told_so(served, monkeypatch):
+    monkeypatch.setattr(workbench, "PATIENCE", 0.3)
+    for _ in range(workbench.MOST_AT_A_TIME):
+        assert served.places.acquire(blocking=False)
+    try:
+        status, _, content = ask(served, body=FISH)
+        assert status == 503
+        assert b"too many requests at a time" in content
+    finally:
+        for _ in range(workbench.MOST_AT_A_TIME):
+            served.places.release()
+    assert ask(served, body=FISH)[0] == 200
+
+
 def test_many_at_a_time_are_answered(served):
     failures = []
 

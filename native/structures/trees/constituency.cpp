@@ -130,20 +130,23 @@ double Constituency::argmax(const Layout& layout, const Scores& scores, Output& 
     return value;
   }
   std::vector<OpenSpan> open;
-  write_tree(n, y, open, [&, body = body, child = child, follow = follow](const OpenSpan& at) -> std::pair<std::size_t, std::size_t> {
-    const double* s = v.row(at.i, at.j);
-    const std::size_t width = at.j - at.i, first = at.child && width > 1 ? 1 : 0;
-    const std::size_t label = first + first_max(s + first, v.R - first);
-    if (width == 1) return {label, 0};
-    // Where a maximum came from is not stored: the first split that gives it. If rounding to
-    // infinity leaves none, the last one will do.
-    const double best = body[at.i * m + at.j];
-    std::size_t split = at.i + 1;
-    while (split + 1 < at.j && !(child[at.i * m + split] + follow[split * m + at.j] == best)) {
-      ++split;
-    }
-    return {label, split};
-  });
+  write_tree(
+      n, y, open,
+      [&, body = body, child = child,
+       follow = follow](const OpenSpan& at) -> std::pair<std::size_t, std::size_t> {
+        const double* s = v.row(at.i, at.j);
+        const std::size_t width = at.j - at.i, first = at.child && width > 1 ? 1 : 0;
+        const std::size_t label = first + first_max(s + first, v.R - first);
+        if (width == 1) return {label, 0};
+        // Where a maximum came from is not stored: the first split that gives it. If rounding to
+        // infinity leaves none, the last one will do.
+        const double best = body[at.i * m + at.j];
+        std::size_t split = at.i + 1;
+        while (split + 1 < at.j && !(child[at.i * m + split] + follow[split * m + at.j] == best)) {
+          ++split;
+        }
+        return {label, split};
+      });
   return value;
 }
 

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from .shared import make_task, output_of, refuse, show_inside, show_scores
+from .shared import fit_task, make_task, output_of, refuse, show_inside, show_scores
 
 TYPE_CHECKING = False  # importing typing costs time at every start
 if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import Any
 
-__all__ = ["UNIT", "evaluate", "inspect", "predict", "train"]
+__all__ = ["UNIT", "evaluate", "inspect", "label_options", "predict", "train"]
 
 #: What progress counts.
 UNIT = "pixels"
@@ -21,7 +21,7 @@ def train(o: Any) -> Callable[[], None]:
 
     void = None if o.void == "none" else o.void
     segmenter = make_task(ImageSegmenter, o, place=not o.no_place, void=void)
-    segmenter.fit(o.train, dev=o.dev)
+    fit_task(segmenter, o)
     return lambda: segmenter.save(o.model)
 
 
@@ -29,6 +29,16 @@ def predict(segmenter: Any, o: Any, progress: Any) -> int:
     """Write the masks of an image or of a folder of images."""
     import sys
 
+    options = label_options(o)
+    output = output_of(o)
+    if output is sys.stdout.buffer and sys.stdout.isatty():
+        raise ValueError("a mask cannot be printed on a terminal: name a file or folder, --output")
+    segmenter.label_files(o.input, output, **options, progress=progress)
+    return 0
+
+
+def label_options(o: Any) -> dict[str, Any]:
+    """Return the options of ``label_files`` that the command line has."""
     refuse(
         "an image segmenter",
         o,
@@ -40,11 +50,7 @@ def predict(segmenter: Any, o: Any, progress: Any) -> int:
         "format",
         "header",
     )
-    output = output_of(o)
-    if output is sys.stdout.buffer and sys.stdout.isatty():
-        raise ValueError("a mask cannot be printed on a terminal: name a file or folder, --output")
-    segmenter.label_files(o.input, output, overlays=getattr(o, "overlay", None), progress=progress)
-    return 0
+    return {"overlays": getattr(o, "overlay", None)}
 
 
 def evaluate(segmenter: Any, o: Any) -> int:

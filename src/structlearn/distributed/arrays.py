@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import inspect
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -13,6 +14,7 @@ from ..estimators.outputs import as_outputs, class_weight_table, find_classes, s
 from ..estimators.preparation import Frame, Prepared, make_encoder, make_structure
 from ..estimators.preparation import prepare as prepare_examples
 from ..estimators.weights import count_classes
+from ..exceptions import CapabilityError
 from ..features.encoder import ExampleEncoder, len_or_rows
 from ..features.tokens import TokenEncoder
 from ..features.vocabulary import Vocabulary
@@ -20,7 +22,7 @@ from ..learners.solvers import SOLVERS
 from ..scoring.layout import WeightLayout, joined_rows
 from .crew import Crew
 from .problem import ShardedProblem
-from .shards import ListShard, list_shards
+from .shards import ListShard, list_ends, pickled_size, some_of
 
 __all__ = ["example_shards", "fit_estimator"]
 
@@ -35,31 +37,21 @@ def example_shards(X: Any, y: Any, sample_weight: Any, n: int | None) -> list[Li
     weight = None if sample_weight is None else np.asarray(sample_weight, dtype=np.float64)
     if weight is not None and weight.shape != (total,):
         raise ValueError(f"sample_weight must have shape ({total},), got {weight.shape}")
-    return [
-        ListShard(
-            shard.name,
-            (
-                _part(X, shard.content),
-                _part(y, shard.content),
-                None if weight is None else weight[shard.content.start : shard.content.stop],
-            ),
-            len(shard.content),
-        )
-        for shard in list_shards(range(total), n)
-    ]
-
-
-def _part(rows: Any, numbers: range) -> Any:
-    """Return some of the rows of a list, an array, a sparse matrix or a data frame."""
-    part = slice(numbers.start, numbers.stop)
-    return rows.iloc[part] if hasattr(rows, "iloc") else rows[part]
+    shards = []
+    for begin, end in pairwise(list_ends(total, 0 if n else pickled_size(X, total), n)):
+        which = slice(begin, end)
+        content = some_of(X, which), some_of(y, which), None if weight is None else weight[which]
+        shards.append(ListShard(f"examples {begin} to {end - 1}", content, end - begin))
+    return shards
 
 
 def fit_estimator(estimator: Any, crew: Crew) -> None:
     """Fit an estimator to shards of examples."""
     estimator._check_parameters()
     if estimator.warm_start:
-        raise ValueError("warm_start is for one machine: over shards training begins anew")
+        raise CapabilityError("warm_start is for one machine: over shards training begins anew")
+    if any(hasattr(callback, "step") for callback in estimator.callbacks or ()):
+        raise CapabilityError("a callback with a method step is told of examples on one machine")
     options = copy.copy(estimator)
     # What was learned before is not needed there, and callbacks stay here.
     vars(options).clear()

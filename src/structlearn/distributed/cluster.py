@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from typing import Any
 
 from .crew import Crew
@@ -53,8 +53,9 @@ def connected(cluster: str | None, workers: int | None = None, threads: int = 1)
             cores = max(os.cpu_count() or 1, (workers or 1) * threads)
             options.update(num_cpus=cores, include_dashboard=False)
         try:
-            ray.init(**options)
-        except ConnectionError as error:
+            with _one_try() if cluster != "local" else nullcontext():
+                ray.init(**options)
+        except (ConnectionError, ValueError) as error:
             raise ValueError(
                 f"no Ray cluster at {cluster!r} ({error}): start one with 'ray start --head', or "
                 "use the cluster 'local'"
@@ -66,6 +67,19 @@ def connected(cluster: str | None, workers: int | None = None, threads: int = 1)
     finally:
         if begun:
             ray.shutdown()
+
+
+@contextmanager
+def _one_try() -> Iterator[None]:
+    """Let Ray give up after one try of 40 seconds: an address that is wrong had twenty."""
+    name = "RAY_gcs_server_port_wait_time_s"
+    chosen = os.environ.get(name)
+    os.environ.setdefault(name, "1")
+    try:
+        yield
+    finally:
+        if chosen is None:
+            del os.environ[name]
 
 
 def make_crew(

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from itertools import chain
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from .. import _core
+from ..exceptions import CapabilityError
 from ..problem import Problem
 from ..tasks.constituents.fitting import (
     Inventory,
@@ -22,23 +25,25 @@ from ..tasks.constituents.fitting import (
 from ..text.bracket_treebank import placed_trees, placed_trees_of
 from ..text.corpus import Corpus
 from ..text.trees import Tree
-from .corpora import read_corpora
+from .corpora import by_shard, read_corpora
 from .crew import Crew, Held, sent
 from .problem import ShardedProblem
 from .shards import FileShard, Shard
-from .tagging import ShardedTokenFitting, refuse_class_weight
+from .tagging import ShardedTokenFitting
 
 __all__ = ["Keys", "fit_constituents"]
 
 
-def fit_constituents(parser: Any, crew: Crew, dev: Any, format: str | None) -> None:
+def fit_constituents(
+    parser: Any, crew: Crew, dev: Any, format: str | None, sample_weight: Any
+) -> None:
     """Fit a parser to shards of trees."""
     if parser.learner == "pcfg":
-        raise ValueError("a grammar is counted on one machine, not over shards")
+        raise CapabilityError("a grammar is counted on one machine, not over shards: use fit")
     parser._check()
-    refuse_class_weight(parser)
     held_out = None if dev is None else parser._treebank(dev, None, format, "the dev corpus")
     fitting = _ShardedFitting(parser._plain(), crew, held_out)
+    fitting.sample_weight = parser._weights(fitting, sample_weight)
     model, learned = fitting.run()
     model.training.update(parser._kept)
     parser._accept(model, learned, held_out)
@@ -56,8 +61,15 @@ class _ShardedFitting(TreeFitting):
         super().__init__(parser, [], dev)
         self.held = crew.files().then(_read, dict(parser._kept))
         sizes: list[tuple[int, int]] = self.held.each(_sizes)
-        self.n_trees = sum(trees for trees, _ in sizes)
+        self.sizes = [trees for trees, _ in sizes]
+        self.n_trees = sum(self.sizes)
         self.n_words = [words for _, words in sizes]
+
+    def __len__(self) -> int:
+        return self.n_trees
+
+    def __iter__(self) -> Iterator[Tree]:
+        return chain.from_iterable(self.held.each(_trees))
 
     def tagged(self) -> tuple[Any, Any]:
         """Learn the tagger over shards; in each, tags come from taggers of its other sentences."""
@@ -75,7 +87,8 @@ class _ShardedFitting(TreeFitting):
         inventory = Inventory(tags.sum(_counts))
         counted: Keys = tags.sum(_count_features, inventory, parser.max_length)
         inventory.keys = counted.frequent(parser.min_count)
-        problem = ShardedProblem(tags.then(_make_problem, inventory, parser), self.n_words)
+        weights = by_shard(self.sample_weight, self.sizes)
+        problem = ShardedProblem(tags.then(_make_problem, inventory, parser, weights), self.n_words)
         tags.release()
         return problem, inventory
 
@@ -113,6 +126,10 @@ def _read_tagged(shard: Shard, number: int, kept: dict[str, Any]) -> Corpus:
     return tag_corpus(_read(shard, number, kept))
 
 
+def _trees(trees: list[Tree], number: int) -> list[Tree]:
+    return trees
+
+
 def _sizes(trees: list[Tree], number: int) -> tuple[int, int]:
     return len(trees), sum(len(tree.words) for tree in trees)
 
@@ -136,9 +153,12 @@ def _count_features(tagged: _Tagged, number: int, inventory: Inventory, max_leng
     return Keys(*_core.count_tree_features(labels, tags, known, examples))
 
 
-def _make_problem(tagged: _Tagged, number: int, inventory: Inventory, parser: Any) -> TreeProblem:
+def _make_problem(
+    tagged: _Tagged, number: int, inventory: Inventory, parser: Any, weights: list[Any]
+) -> TreeProblem:
     return TreeProblem(
         *tagged,
+        sample_weight=weights[number],
         min_count=parser.min_count,
         max_length=parser.max_length,
         dtype=precision(parser),

@@ -7,12 +7,15 @@ from collections import Counter
 from collections.abc import Callable, Iterable
 from typing import Any, NamedTuple
 
+import numpy as np
+
 from .. import _core
+from ..estimators.outputs import check_sample_weight, refuse_no_weight
 from ..exceptions import FileError
 from ..text.corpus import Corpus, column_names, find_column
 from .crew import Crew, Held
 
-__all__ = ["ShardedCorpus", "read_corpora"]
+__all__ = ["ShardedCorpus", "by_shard", "read_corpora", "sentence_weights"]
 
 
 class _Facts(NamedTuple):
@@ -44,6 +47,20 @@ def read_corpora(crew: Crew, read: Callable[..., Corpus], *args: Any) -> Sharded
     return ShardedCorpus(held.then(_placed, [one.n_sentences for one in facts]), facts)
 
 
+def sentence_weights(sample_weight: Any, n: int) -> Any:
+    """Return the weights of all sentences, None where they weigh the same."""
+    weights = check_sample_weight(sample_weight, n)
+    refuse_no_weight(weights)
+    return weights
+
+
+def by_shard(weights: Any, sizes: list[int]) -> list[Any]:
+    """Return the weights of each shard's sentences; None where all weigh the same."""
+    if weights is None:
+        return [None] * len(sizes)
+    return np.split(weights, np.cumsum(sizes)[:-1])
+
+
 class ShardedCorpus:
     """Looks like a :class:`~structlearn.text.Corpus` to whoever asks for sizes and counts alone.
 
@@ -51,8 +68,8 @@ class ShardedCorpus:
     ----------
     held : Held
         The corpus of each shard, which knows its place in the whole.
-    tokens : list of int
-        Of each shard.
+    sentences, tokens : list of int
+        Their numbers in each shard.
     """
 
     def __init__(self, held: Held, facts: list[_Facts]) -> None:
@@ -60,11 +77,12 @@ class ShardedCorpus:
         self._lexica: list[tuple[_core.Lexicon, CountedLexicon]] = []
         self.format, self.n_columns = facts[0].format, facts[0].n_columns
         self.path = facts[0].path if len(facts) == 1 else f"{facts[0].path} and others"
+        self.sentences = [one.n_sentences for one in facts]
         self.tokens = [one.n_tokens for one in facts]
         self.n_tokens = sum(self.tokens)
 
     def __len__(self) -> int:
-        return sum(one.n_sentences for one in self._facts)
+        return sum(self.sentences)
 
     @property
     def columns(self) -> tuple[str, ...]:
@@ -84,11 +102,15 @@ class ShardedCorpus:
         found: Counter[str] = self.held.sum(_counts, index)
         return dict(found)
 
+    def column(self, name: str | int) -> list[list[str]]:
+        """Return the cells of a column, by sentences."""
+        index = name if isinstance(name, int) else self.find_column(name)
+        return list(itertools.chain.from_iterable(self.held.each(_column, index)))
+
     def subset(self, sentences: Iterable[int]) -> Corpus:
         """Return a corpus of the sentences with these numbers."""
         wanted = sorted(sentences)
-        sizes = [one.n_sentences for one in self._facts]
-        rows = itertools.chain.from_iterable(self.held.each(_rows, sizes, wanted))
+        rows = itertools.chain.from_iterable(self.held.each(_rows, self.sentences, wanted))
         return Corpus.from_sentences(rows, self.format)
 
     def in_iobes(self, column: int, unknown: str) -> ShardedCorpus:
@@ -139,6 +161,10 @@ def _placed(corpus: Corpus, number: int, sentences: list[int]) -> Corpus:
 def _rows(corpus: Corpus, number: int, sizes: list[int], wanted: list[int]) -> list[Any]:
     first = sum(sizes[:number])
     return [list(corpus[i - first]) for i in wanted if first <= i < first + len(corpus)]
+
+
+def _column(corpus: Corpus, number: int, column: int) -> list[list[str]]:
+    return corpus.column(column)
 
 
 def _counts(corpus: Corpus, number: int, column: int) -> Counter[str]:

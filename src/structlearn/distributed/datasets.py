@@ -62,6 +62,8 @@ def dataset_shards(dataset: Any, estimator: bool, n: int | None = None) -> list[
 
     ray.data.DataContext.get_current().execution_options.preserve_order = True
     whole = dataset.materialize()
+    if whole.count():
+        _check_columns(whole.columns(), ("X", "y") if estimator else ("tokens",))
     blocks = whole.to_pandas_refs()
     n_rows = ray.remote(_n_rows)
     begins = [0, *accumulate(ray.get([n_rows.remote(ref) for ref in blocks]))]
@@ -87,9 +89,22 @@ def _plain(value: Any) -> Any:
     return value.tolist() if hasattr(value, "tolist") else value
 
 
-def _sentences(frame: Any) -> list[Any]:
-    columns = [name for name in frame.columns if name != "tokens"]
-    rows = zip(*(frame[name] for name in ("tokens", *columns)), strict=True)
+def _check_columns(names: Any, needed: tuple[str, ...]) -> None:
+    for name in needed:
+        if name not in names:
+            raise ValueError(
+                f"the dataset has no column {name!r}, only {', '.join(map(repr, names))}: tasks "
+                "need 'tokens', estimators 'X' and, to learn, 'y'"
+            )
+
+
+def _sentences(frame: Any, left_out: tuple[str, ...] = ()) -> list[Any]:
+    """Return the cells of tokens, of all columns with lists: others say something of the row."""
+    columns = ["tokens"]
+    for name in frame.columns:
+        if name not in ("tokens", *left_out) and isinstance(_plain(frame[name].iloc[0]), list):
+            columns.append(name)
+    rows = zip(*(frame[name] for name in columns), strict=True)
     return [list(zip(*map(_plain, row), strict=True)) for row in rows]
 
 
@@ -114,9 +129,8 @@ class _LabelRows:
         if "X" in frame.columns:
             found = self._model.predict([_plain(x) for x in frame["X"]])
         else:
-            others = [name for name in frame.columns if name not in ("tokens", "tags", "labels")]
-            rows = zip(*(frame[name] for name in ("tokens", *others)), strict=True)
-            found = self._model.predict([list(zip(*map(_plain, row), strict=True)) for row in rows])
+            _check_columns(frame.columns, ("tokens",))
+            found = self._model.predict(_sentences(frame, ("tags", "labels")))
         frame = frame.copy()
         frame["labels"] = [_plain(labels) for labels in found]
         return frame
@@ -126,10 +140,11 @@ def label_dataset(content: bytes, dataset: Any, workers: int | None, threads: in
     """Return the dataset with one more column, ``labels``."""
     import ray
 
+    most = max(1, int(ray.cluster_resources()["CPU"]) // threads)
     return dataset.map_batches(
         _LabelRows,
         fn_constructor_args=(ray.put(content), threads),
-        concurrency=workers or (1, max(1, int(ray.cluster_resources()["CPU"]) // threads)),
+        compute=ray.data.ActorPoolStrategy(min_size=workers or 1, max_size=workers or most),
         num_cpus=threads,
         batch_format="pandas",
     )

@@ -28,32 +28,36 @@ from ..tasks.dependencies.training import (
 from ..tasks.jackknife import jackknifed_tags
 from ..text.corpus import Corpus, corpus_of
 from ..text.dependency_treebank import check_tags, gold_trees, read_treebank
-from .corpora import ShardedCorpus, read_corpora
+from .corpora import ShardedCorpus, by_shard, read_corpora
 from .crew import Crew, sent
 from .problem import ShardedProblem
 from .shards import FileShard, Shard
-from .tagging import ShardedTokenFitting, refuse_class_weight
+from .tagging import ShardedTokenFitting
 
 __all__ = ["fit_dependencies"]
 
 
-def fit_dependencies(parser: Any, crew: Crew, dev: Any, format: str | None) -> None:
+def fit_dependencies(
+    parser: Any, crew: Crew, dev: Any, format: str | None, sample_weight: Any
+) -> None:
     """Fit a parser to shards of a treebank."""
     parser._check()
-    refuse_class_weight(parser)
     if format not in (None, "conllu"):
         raise ValueError(f"a parser's trees are read from CoNLL-U, not from the format {format!r}")
     held_out = None if dev is None else parser._treebank(dev, None, format, "the dev corpus")
     corpus = read_corpora(crew, _read, bool(parser.gold_tags))
-    model, learned = _ShardedFitting(parser._plain(), corpus, held_out).run()
+    weights = parser._weights(corpus, sample_weight)
+    model, learned = _ShardedFitting(parser._plain(), corpus, held_out, weights).run()
     parser._accept(model, learned, held_out)
 
 
 class _ShardedFitting(ParserFitting):
     corpus: Any
 
-    def __init__(self, parser: Any, corpus: ShardedCorpus, dev: Corpus | None) -> None:
-        super().__init__(parser, corpus, dev)  # type: ignore[arg-type]
+    def __init__(
+        self, parser: Any, corpus: ShardedCorpus, dev: Corpus | None, sample_weight: Any
+    ) -> None:
+        super().__init__(parser, corpus, dev, sample_weight)  # type: ignore[arg-type]
 
     def check_trees(self) -> None:
         """Do nothing: shards have checked theirs."""
@@ -74,10 +78,11 @@ class _ShardedFitting(ParserFitting):
         self.treebank: Any = _Relations(labels, sets)
         banks = banks.then(_with_sets, sets.stored())
         with Meter("learning which heads are likely", shown=bool(p.verbose)):
-            self._pruning = ShardedProblem(banks.then(_pruner, self.bits), corpus.tokens)
+            weights = by_shard(self.sample_weight, corpus.sentences)
+            self._pruning = ShardedProblem(banks.then(_pruner, self.bits, weights), corpus.tokens)
             self.pruner = self._pruner()
         self._pruning.held.release(before=False)
-        problems = banks.then(_parser, self.pruner, sent(p), self.bits)
+        problems = banks.then(_parser, self.pruner, sent(p), self.bits, weights)
         problem = ShardedProblem(problems, corpus.tokens)
         banks.release()
         return problem
@@ -182,12 +187,17 @@ def _with_sets(
     return treebank
 
 
-def _pruner(treebank: _core.ParserTreebank, number: int, bits: int) -> Problem:
-    return pruner_problem(treebank, bits)
+def _pruner(treebank: _core.ParserTreebank, number: int, bits: int, weights: list[Any]) -> Problem:
+    return pruner_problem(treebank, bits, weights[number])
 
 
 def _parser(
-    treebank: _core.ParserTreebank, number: int, pruner: Any, parser: Any, bits: int
+    treebank: _core.ParserTreebank,
+    number: int,
+    pruner: Any,
+    parser: Any,
+    bits: int,
+    weights: list[Any],
 ) -> ParserProblem:
     examples = treebank.pruned(
         np.ascontiguousarray(pruner),
@@ -196,4 +206,4 @@ def _parser(
         parser.projective,
         parser.order,
     )
-    return parser_problem(parser, treebank, examples, bits)
+    return parser_problem(parser, treebank, examples, bits, weights[number])

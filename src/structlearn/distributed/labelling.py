@@ -13,6 +13,7 @@ from typing import Any
 
 from ..estimators.declared import check_whole
 from ..exceptions import FileError
+from ..io.images import SUFFIXES
 from ..meter import Meter, say
 from .cluster import connected, import_ray
 from .shards import find_files
@@ -85,6 +86,8 @@ def predict(
         What became of the files; or the dataset with one more column, ``labels``.
     """
     threads = check_whole("threads", threads, 1)
+    if workers is not None:
+        check_whole("workers", workers, 1)
     if hasattr(X, "map_batches"):
         from .datasets import label_dataset
 
@@ -118,7 +121,7 @@ def predict(
 
 def _targets(files: Sequence[str], folder: str) -> dict[str, str]:
     """Return the output file of each file."""
-    targets = {source: os.path.join(folder, os.path.basename(source)) for source in files}
+    targets = {source: os.path.join(folder, _output_name(source)) for source in files}
     by_name = Counter(targets.values())
     twice = [source for source, target in targets.items() if by_name[target] > 1]
     if twice:
@@ -129,6 +132,12 @@ def _targets(files: Sequence[str], folder: str) -> dict[str, str]:
         if os.path.exists(target) and os.path.samefile(source, target):
             raise FileError(source, "the output would replace it: choose another folder")
     return targets
+
+
+def _output_name(source: str) -> str:
+    """Return the name of an output file: that of the input; masks of images are PNG files."""
+    stem, ending = os.path.splitext(os.path.basename(source))
+    return stem + (".png" if ending.lower() in SUFFIXES else ending)
 
 
 def _stored(model: Any) -> bytes:
@@ -167,6 +176,8 @@ class _Labeller:
     def label(self, source: str, target: str, options: dict[str, Any]) -> tuple[int, str]:
         """Return the number of tokens, or what is wrong with the file."""
         try:
+            if hasattr(self._model, "label_files"):  # of images
+                return int(self._model.label_files(source, target, **options)), ""
             return int(self._model.label_file(source, target, **options)), ""
         except (ValueError, OSError) as error:
             return 0, str(error)
@@ -215,6 +226,8 @@ class _Pool:
         found: Labelled,
         meter: Meter,
     ) -> None:
+        from .ray_crew import PATIENCE
+
         ray = self._ray
         waiting, deaths = deque(files), Counter[str]()
         reason: Exception | None = None
@@ -239,7 +252,14 @@ class _Pool:
         for _ in range(self._n):
             start()
         while busy:
-            for ref in ray.wait(list(busy), num_returns=1)[0]:
+            at_work = any(source is not None for _, source in busy.values())
+            come, _ = ray.wait(list(busy), num_returns=1, timeout=None if at_work else PATIENCE)
+            if not come:
+                raise RuntimeError(
+                    f"no worker came within {PATIENCE:.0f} s: does a machine of the cluster have "
+                    f"{self._threads} free cores (ray status)?"
+                )
+            for ref in come:
                 actor, source = busy.pop(ref)
                 try:
                     told = ray.get(ref)

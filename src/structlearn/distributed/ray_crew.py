@@ -21,6 +21,7 @@ import ray
 from ..exceptions import FileError
 from ..meter import say
 from .crew import Crew, Failure, Holder, Job
+from .shards import ListShard
 from .tree_sums import Node, cover, halves, n_bytes
 
 __all__ = ["RayCrew", "ShardError", "WorkersLostError"]
@@ -68,6 +69,21 @@ class _Worker:
         self._holder.keep(numbers)
 
 
+@dataclass(frozen=True)
+class _StoredShard(ListShard):
+    """Examples that lie in the object store: jobs, which name their shards, do not carry them."""
+
+    def examples(self) -> Any:
+        """Return the examples."""
+        return ray.get(self.content)
+
+
+def _stored(shard: Any) -> Any:
+    if isinstance(shard, ListShard):
+        return _StoredShard(shard.name, ray.put(shard.content), shard.size)
+    return shard
+
+
 @dataclass
 class _Asked:
     """A node that a worker was asked for."""
@@ -101,7 +117,7 @@ class RayCrew(Crew):
         memory: int | None = None,
         verbose: bool = True,
     ) -> None:
-        super().__init__(shards, threads)
+        super().__init__(list(map(_stored, shards)), threads)
         self.wanted = max(1, min(workers, len(shards)))
         self.verbose = verbose
         self._options: dict[str, Any] = {"num_cpus": threads, "scheduling_strategy": "SPREAD"}

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 from .. import _core
+from ..estimators.outputs import class_weight_table
 from ..exceptions import LineError
 from ..metrics.segments import OUTSIDE, to_segments
 from ..scoring.layout import joined_rows
@@ -15,9 +17,8 @@ from ..tasks.segments.fitting import SegmentFitting, check_chunk_labels
 from ..tasks.tagging.problem import LabelProblem, Weighted
 from ..text.corpus import Corpus
 from .constituents import Keys
-from .corpora import CountedLexicon, ShardedCorpus
+from .corpora import CountedLexicon, ShardedCorpus, by_shard
 from .problem import ShardedProblem
-from .tagging import refuse_class_weight
 
 __all__ = ["ShardedSegmentFitting"]
 
@@ -30,13 +31,13 @@ class ShardedSegmentFitting(SegmentFitting):
     tagger : SegmentTagger
         Read only: its parameters.
     corpus : ShardedCorpus
+    sample_weight : array of shape (n_sentences,), optional
     """
 
     corpus: Any
 
-    def __init__(self, tagger: Any, corpus: ShardedCorpus) -> None:
-        refuse_class_weight(tagger)
-        super().__init__(tagger, corpus)  # type: ignore[arg-type]
+    def __init__(self, tagger: Any, corpus: ShardedCorpus, sample_weight: Any = None) -> None:
+        super().__init__(tagger, corpus, sample_weight)  # type: ignore[arg-type]
 
     def look_at_labels(self) -> None:
         """Find out the labels and the longest segment of all shards."""
@@ -50,7 +51,13 @@ class ShardedSegmentFitting(SegmentFitting):
             _look, self.target, self.max_length, self.usual_length
         )
         self.n_cut = sum(one.n_cut for one in cut)
-        self.labels = [OUTSIDE, *sorted(set().union(*(one.kinds for one in cut)))]
+        times = sum((one.times for one in cut), Counter[str]())
+        self.labels = [OUTSIDE, *sorted(set(times) - {OUTSIDE})]
+        if isinstance(self.tagger.class_weight, str):  # counted in all shards
+            counts = np.array([times[label] for label in self.labels])
+            table = class_weight_table(self.tagger.class_weight, np.array(self.labels), counts)
+            assert table is not None
+            self.tagger.class_weight = dict(zip(self.labels, table.tolist(), strict=True))
 
     def problem(self) -> Any:
         """Return the sum of the shards' problems."""
@@ -87,7 +94,7 @@ class _Labels(NamedTuple):
 
     longest: int
     n_cut: int
-    kinds: set[str]
+    times: Counter[str]  # tokens of each kind
 
 
 class _Reader(SegmentFitting):
@@ -104,6 +111,7 @@ class _Reader(SegmentFitting):
         self.keys = b""
         self.n_features = 0
         self.seen: Any = None
+        self.weights = by_shard(fitting.sample_weight, fitting.corpus.sentences)
 
     def __getstate__(self) -> dict[str, Any]:
         return {name: value for name, value in vars(self).items() if name[0] != "_"}
@@ -126,8 +134,11 @@ class _Reader(SegmentFitting):
         vocabulary.add_counts(self.keys, once)
         return vocabulary.rows(self.extractor(corpus))
 
-    def problem(self, corpus: Corpus) -> LabelProblem:  # type: ignore[override]
+    def problem(  # type: ignore[override]
+        self, corpus: Corpus, sample_weight: Any = None
+    ) -> LabelProblem:
         """Return the problem of a shard."""
+        self.sample_weight = sample_weight
         self.outputs, _ = self.segments_of(corpus)
         marks = self._marks(self.outputs)
         weighted = self._weighted(self.rows(corpus), marks)
@@ -141,8 +152,11 @@ def _look(corpus: Corpus, number: int, target: int, max_length: int | None, usua
     longest = max(end - start for row in whole for start, end, _ in row)
     kept = max_length or usual
     found = [to_segments(labels, kept) for labels in corpus.column(target)]
-    kinds = {kind for row, _ in found for _, _, kind in row} - {OUTSIDE}
-    return _Labels(longest, sum(cut for _, cut in found), kinds)
+    times = Counter[str]()
+    for row, _ in found:
+        for start, end, kind in row:
+            times[kind] += end - start
+    return _Labels(longest, sum(cut for _, cut in found), times)
 
 
 def _count(corpus: Corpus, number: int, reader: _Reader) -> Keys:
@@ -167,4 +181,4 @@ def _find_names(
 
 
 def _make_problem(corpus: Corpus, number: int, reader: _Reader) -> LabelProblem:
-    return reader.problem(corpus)
+    return reader.problem(corpus, reader.weights[number])

@@ -26,6 +26,8 @@ __all__ = [
     "find_files",
     "list_ends",
     "list_shards",
+    "pickled_size",
+    "some_of",
 ]
 
 #: The size of a shard, and the least number of shards of a corpus that has room for them.
@@ -33,6 +35,8 @@ SHARD_BYTES = 32 << 20
 _LEAST_SHARDS, _SMALLEST = 8, 1 << 16
 #: How much larger a text is than its compressed file, about.
 _INFLATED = 4
+#: Bytes, about, of the largest file that is looked at for having no text at all.
+_PERHAPS_BLANK = 1 << 12
 #: Bytes that are looked through at once for a place to cut.
 _LOOK = 1 << 20
 
@@ -206,8 +210,8 @@ def file_shards(
     group: list[Piece] = []
     grouped = 0
     for path, n in zip(files, sizes, strict=True):
-        if n == 0:
-            continue
+        if n < _PERHAPS_BLANK and _is_blank(path):
+            continue  # one file with all the texts would not show it either
         at = found.get(path, [])
         if group and (at or grouped + n > size):
             shards.append(FileShard(tuple(group), grouped))
@@ -226,6 +230,11 @@ def file_shards(
     if not shards:
         raise FileError(files[0], "there is nothing in the files")
     return shards
+
+
+def _is_blank(path: str) -> bool:
+    with open_bytes(path) as file:
+        return not file.read().strip()
 
 
 def _each(function: Callable[..., Any], items: list[Any]) -> list[Any]:
@@ -284,10 +293,19 @@ def list_shards(
         Their number; by default 8, and more where the list is large.
     """
     total = len(examples)
-    sample = examples[:: max(1, total // 100)] if n is None else []
-    bytes_ = len(pickle.dumps(list(sample))) * total // max(1, len(sample))
-    ends = list_ends(total, bytes_, n)
+    ends = list_ends(total, 0 if n else pickled_size(examples, total), n)
     return [ListShard(f"{name} {a} to {b - 1}", examples[a:b], b - a) for a, b in pairwise(ends)]
+
+
+def some_of(rows: Any, which: slice) -> Any:
+    """Return some of the rows of a list, an array, a sparse matrix or a data frame."""
+    return rows.iloc[which] if hasattr(rows, "iloc") else rows[which]
+
+
+def pickled_size(rows: Any, total: int) -> int:
+    """Return about how many bytes that many rows take, by looking at a hundred of them."""
+    step = max(1, total // 100)
+    return len(pickle.dumps(some_of(rows, slice(None, None, step)))) * step
 
 
 def list_ends(total: int, bytes_: int, n: int | None) -> list[int]:

@@ -12,23 +12,17 @@ from typing import Any
 import numpy as np
 
 from .. import _core
-from ..exceptions import LineError
+from ..exceptions import CapabilityError, LineError
 from ..scoring.layout import joined_rows
 from ..tasks.tagging.fitting import TokenFitting, check_legal
 from ..tasks.tagging.model import joined_names, split_names
 from ..tasks.tagging.problem import TokenProblem, pair_rows, seen_pairs
 from ..text.corpus import Corpus
 from ..text.templates import FeatureTemplates
-from .corpora import ShardedCorpus
+from .corpora import ShardedCorpus, by_shard
 from .problem import ShardedProblem
 
 __all__ = ["ShardedTokenFitting"]
-
-
-def refuse_class_weight(parser: Any) -> None:
-    """Refuse weights of the labels of trees."""
-    if parser.class_weight is not None:
-        raise ValueError("class_weight of parsers is for one machine, not over shards")
 
 
 class ShardedTokenFitting(TokenFitting):
@@ -39,17 +33,27 @@ class ShardedTokenFitting(TokenFitting):
     tagger : Tagger
         Read only: its parameters.
     corpus : ShardedCorpus
+    sample_weight : array of shape (n_sentences,), optional
     keep : bool
         The corpus is needed afterwards.
     """
 
     corpus: Any
 
-    def __init__(self, tagger: Any, corpus: ShardedCorpus, *, keep: bool = False) -> None:
+    def __init__(
+        self,
+        tagger: Any,
+        corpus: ShardedCorpus,
+        sample_weight: Any = None,
+        *,
+        keep: bool = False,
+    ) -> None:
         self.keep = keep
         if tagger.learner == "hmm":
-            raise ValueError("a hidden Markov model is counted on one machine, not over shards")
-        super().__init__(tagger, corpus)  # type: ignore[arg-type]
+            raise CapabilityError(
+                "a hidden Markov model is counted on one machine, not over shards: use fit"
+            )
+        super().__init__(tagger, corpus, None, sample_weight)  # type: ignore[arg-type]
 
     def _reader(self, **more: Any) -> _Reader:
         corpus, templates = self.corpus, self.templates.copy()
@@ -90,6 +94,7 @@ class ShardedTokenFitting(TokenFitting):
         reader = self._reader(
             vocabulary_parts=frozen, forbid=forbid, class_weight=self._class_weight()
         )
+        reader.sample_weight = by_shard(self.sample_weight, self.corpus.sentences)
         if vocabulary.pair_size:
             n = len(self.labels) ** 2
             reader.pairs = joined_rows(held.each(_seen_pairs, reader), vocabulary.pair_size + 1, n)
@@ -156,6 +161,7 @@ class _Reader:
 
     forbid: Any = None
     class_weight: Any = None
+    sample_weight: Any = None
     vocabulary_parts: Any = None
     pairs: Any = None
 
@@ -265,6 +271,7 @@ def _make_problem(corpus: Corpus, number: int, reader: _Reader) -> TokenProblem:
         reader.order,
         reader.forbid,
         reader.class_weight,
+        reader.sample_weight[number],
         pairs=reader.pairs,
     )
 

@@ -43,18 +43,18 @@ def fit(
 
     Parameters
     ----------
-    model : Tagger, SegmentTagger, DependencyParser, ConstituencyParser or an estimator
+    model : Tagger, SegmentTagger, DependencyParser, ConstituencyParser, ImageSegmenter, estimator
         What is to learn; its parameters count as in ``fit``.
     X : path, pattern, list of them, list of examples, or Ray Dataset
         Files may be compressed by gzip; every worker must be able to read them. Of a dataset each
         row is an example: ``tokens`` with ``tags`` (or what else names the columns) for tasks,
-        ``X`` and ``y`` for estimators.
+        ``X`` and ``y`` for estimators. For segmenters a folder, or a list of (image, mask).
     y : list, optional
         The outputs, where X is a list of inputs.
     dev : path or list, optional
         Of tasks: scored after each pass, by the process that calls this function.
     sample_weight : array of shape (n,), optional
-        Of estimators: weights of the examples.
+        Weights of the examples, in their order.
     format : str, optional
         Of files, as in ``fit``.
     cluster : str or None, default="local"
@@ -83,11 +83,13 @@ def fit(
         if value is not None:
             check_whole(name, value, 1)
     trainer = _trainer(model)
+    if trainer is not _fit_estimator and _are_files(X):
+        X = find_files(X)  # before Ray is started, which takes seconds
     with connected(cluster, workers, threads) as n_workers:
         shards = _shards(model, X, y, sample_weight, format, shard_size, n_shards, cluster)
         verbose = bool(getattr(model, "verbose", 0))
         with make_crew(shards, cluster, n_workers, threads, verbose=verbose) as crew:
-            trainer(model, crew, dev, format)
+            trainer(model, crew, dev, format, sample_weight)
     return model
 
 
@@ -96,6 +98,7 @@ def _trainer(model: Any) -> Any:
     from ..estimators.model import StructuredModel
     from ..tasks.constituents.parser import ConstituencyParser
     from ..tasks.dependencies.parser import DependencyParser
+    from ..tasks.images.segmenter import ImageSegmenter
     from ..tasks.segments.tagger import SegmentTagger
     from ..tasks.tagging.tagger import Tagger
 
@@ -104,6 +107,7 @@ def _trainer(model: Any) -> Any:
         SegmentTagger: _fit_segments,
         DependencyParser: _fit_dependencies,
         ConstituencyParser: _fit_constituents,
+        ImageSegmenter: _fit_images,
         StructuredModel: _fit_estimator,
     }
     for kind, trainer in kinds.items():
@@ -135,17 +139,20 @@ def _shards(
     if hasattr(X, "to_arrow_refs") or hasattr(X, "iter_batches"):
         from .datasets import dataset_shards
 
+        if y is not None or (estimator and sample_weight is not None):
+            raise ValueError("a dataset has outputs and weights in its columns y and sample_weight")
         return dataset_shards(X, estimator, n)
     if estimator:
         from .arrays import example_shards
 
         return example_shards(X, y, sample_weight, n)
-    if sample_weight is not None:
-        raise ValueError("sample_weight is for estimators here: sentences of tasks weigh the same")
+    if hasattr(model, "superpixels"):
+        from .images import image_shards
+
+        return list(image_shards(X, y, size, n))
     if _are_files(X):
-        files = find_files(X)
-        chosen = format or _format_of(model, files[0])
-        return list(file_shards(files, chosen, size, each=_mapper(cluster)))
+        chosen = format or _format_of(model, X[0])
+        return list(file_shards(X, chosen, size, each=_mapper(cluster)))
     if isinstance(X, Corpus):
         X = [list(sentence) for sentence in X]
     given = list(X if y is None else model._joined(X, y) if hasattr(model, "_joined") else
@@ -182,7 +189,10 @@ def _mapper(cluster: str | None) -> Any:
 
     def each(function: Any, items: list[Any]) -> list[Any]:
         remote = ray.remote(function)
-        found: list[Any] = ray.get([remote.remote(*item) for item in items])
+        try:
+            found: list[Any] = ray.get([remote.remote(*item) for item in items])
+        except ray.exceptions.RayTaskError as error:
+            raise error.cause from None  # without the trace of the worker in its message
         return found
 
     return each
@@ -198,24 +208,28 @@ def read_tokens(shard: Shard, number: int, format: str | None) -> Corpus:
     return Corpus.from_sentences(shard.examples())
 
 
-def _fit_tagger(tagger: Any, crew: Crew, dev: Any, format: str | None) -> None:
-    from .corpora import read_corpora
+def _fit_tagger(tagger: Any, crew: Crew, dev: Any, format: str | None, sample_weight: Any) -> None:
+    from .corpora import read_corpora, sentence_weights
     from .tagging import ShardedTokenFitting
 
     tagger._check()
     corpus = read_corpora(crew, read_tokens, _token_format(crew, format))
     held_out = tagger._read_dev(dev, corpus, format)
-    tagger._learn(ShardedTokenFitting(tagger._plain(), corpus), held_out)
+    weights = sentence_weights(sample_weight, len(corpus))
+    tagger._learn(ShardedTokenFitting(tagger._plain(), corpus, weights), held_out)
 
 
-def _fit_segments(tagger: Any, crew: Crew, dev: Any, format: str | None) -> None:
-    from .corpora import read_corpora
+def _fit_segments(
+    tagger: Any, crew: Crew, dev: Any, format: str | None, sample_weight: Any
+) -> None:
+    from .corpora import read_corpora, sentence_weights
     from .segments import ShardedSegmentFitting
 
     tagger._check()
     corpus = read_corpora(crew, read_tokens, _token_format(crew, format))
     held_out = tagger._read_dev(dev, corpus, format)
-    tagger._learn(ShardedSegmentFitting(tagger._plain(), corpus), held_out)
+    weights = sentence_weights(sample_weight, len(corpus))
+    tagger._learn(ShardedSegmentFitting(tagger._plain(), corpus, weights), held_out)
 
 
 def _token_format(crew: Crew, format: str | None) -> str | None:
@@ -226,19 +240,33 @@ def _token_format(crew: Crew, format: str | None) -> str | None:
     return guess_format(first.pieces[0].path, first.pieces[0].read()[: 1 << 16])
 
 
-def _fit_dependencies(parser: Any, crew: Crew, dev: Any, format: str | None) -> None:
+def _fit_dependencies(
+    parser: Any, crew: Crew, dev: Any, format: str | None, sample_weight: Any
+) -> None:
     from .dependencies import fit_dependencies
 
-    fit_dependencies(parser, crew, dev, format)
+    fit_dependencies(parser, crew, dev, format, sample_weight)
 
 
-def _fit_constituents(parser: Any, crew: Crew, dev: Any, format: str | None) -> None:
+def _fit_constituents(
+    parser: Any, crew: Crew, dev: Any, format: str | None, sample_weight: Any
+) -> None:
     from .constituents import fit_constituents
 
-    fit_constituents(parser, crew, dev, format)
+    fit_constituents(parser, crew, dev, format, sample_weight)
 
 
-def _fit_estimator(estimator: Any, crew: Crew, dev: Any, format: str | None) -> None:
+def _fit_images(
+    segmenter: Any, crew: Crew, dev: Any, format: str | None, sample_weight: Any
+) -> None:
+    from .images import fit_images
+
+    fit_images(segmenter, crew, dev, format, sample_weight)
+
+
+def _fit_estimator(
+    estimator: Any, crew: Crew, dev: Any, format: str | None, sample_weight: Any
+) -> None:
     from .arrays import fit_estimator
 
     if dev is not None or format is not None:

@@ -12,7 +12,8 @@ import json
 import os
 import time
 import warnings
-from contextlib import suppress
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from typing import Any
 
 import numpy as np
@@ -103,6 +104,24 @@ class Checkpoint:
                 callback.load(known)
         return True
 
+    @contextmanager
+    def resuming(self) -> Iterator[None]:
+        """Turn what the file makes go wrong before the first iteration into an error that names it.
+
+        The learners check the sizes of what they go on with, and do not know where it is from.
+        """
+        known = len(self._progress.records)
+        try:
+            yield
+        except (ValueError, LookupError, TypeError, ArithmeticError, RuntimeError) as error:
+            if self._progress.saved is None or len(self._progress.records) > known:
+                raise
+            raise FileError(
+                self.path,
+                f"training cannot go on from this checkpoint ({error}); delete the file to start "
+                "again",
+            ) from error
+
     def interrupted(self) -> None:
         """Write what is still whole after Ctrl-C; otherwise the last file stays."""
         if self._late is not None:
@@ -167,7 +186,10 @@ def _read(path: str) -> tuple[dict[str, Any], dict[str, Any], list[Any], list[An
         whose, records = description["belongs_to"], description["records"]
         seconds = float(description["seconds"])
         plain = isinstance(whose, dict) and isinstance(state, dict) and isinstance(watching, list)
-        if not (plain and isinstance(records, list) and all(isinstance(r, dict) for r in records)):
+        listed = isinstance(records, list) and all(
+            isinstance(r, dict) and "loss" in r for r in records
+        )
+        if not (plain and listed):
             raise ValueError("its parts are inconsistent")
     except FileError as error:
         raise FileError(path, f"{error.reason}; delete the file to start again") from None

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import math
 import warnings
+from contextlib import nullcontext
 from dataclasses import replace
 from typing import Any, NamedTuple
 
@@ -271,7 +272,8 @@ def learn(
     problem.check_threads(parameters.n_jobs)
     # BLAS on one thread: its sums would depend on the number of threads, and its own threads get in
     # the way of ours.
-    with threadpool_limits(limits=1, user_api="blas"), progress.meter:
+    resuming = nullcontext() if checkpoint is None else checkpoint.resuming()
+    with threadpool_limits(limits=1, user_api="blas"), progress.meter, resuming:
         training = learner.run(problem, start=start, progress=progress, n_jobs=parameters.n_jobs)
     if checkpoint is not None and training.interrupted:
         checkpoint.interrupted()

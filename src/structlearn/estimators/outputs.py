@@ -154,6 +154,8 @@ def read_outputs(
         if check_sites and len(row) != sites[i]:
             raise ValueError(f"example {i}: y has {len(row)} labels, X has {sites[i]} positions")
         for t, label in enumerate(row):
+            if type(label) is str and label in index:  # nearly always
+                continue
             if isinstance(label, (set, frozenset)):
                 row[t] = label = frozenset(label)
             if label not in index:

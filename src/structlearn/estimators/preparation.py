@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from math import prod
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -337,7 +338,7 @@ def _gold_outcomes(
         parts = spec["part"][spec["ptr"][i] : spec["ptr"][i + 1]].astype(np.int64)
         at = 0
         for name, shape in problem.shapes(i).items():
-            size = int(np.prod(shape))
+            size = prod(shape)
             block = layout.blocks[name]
             assert block is not None
             if name in pairs:
@@ -345,7 +346,7 @@ def _gold_outcomes(
                     known = _known_parts(structure, gold.outputs[i], shape)
                     parts = np.concatenate((parts, at + known))
                 local = parts[(parts >= at) & (parts < at + size)] - at
-                n_outcomes = int(np.prod(block.outcomes))
+                n_outcomes = prod(block.outcomes)
                 first = 0 if block.shared else int(examples.blocks[name].site_ptr[i])
                 pairs[name][0].append(first + local // n_outcomes)
                 pairs[name][1].append(local % n_outcomes)

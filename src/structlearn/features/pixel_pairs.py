@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 import numpy.typing as npt
 from scipy.ndimage import gaussian_filter1d
 
 from ..exceptions import CapabilityError
 
-__all__ = ["N_PAIR", "PAIR_NAMES", "Contrast", "superpixels"]
+__all__ = ["N_PAIR", "PAIR_NAMES", "Contrast", "contrast_sums", "superpixels"]
 
 Floats = npt.NDArray[np.float32]
 Array = npt.NDArray[np.float64]
@@ -37,15 +39,13 @@ class Contrast:
         self.spread = np.asarray(spread, dtype=np.float64)
 
     @classmethod
-    def fit(cls, images: list[Floats]) -> Contrast:
+    def fit(cls, images: Sequence[Floats]) -> Contrast:
         """Return the contrast of training images."""
-        sums = np.zeros(2)
-        count = 0
-        for image in images:
-            for k, colours in enumerate(_colours(image)):
-                across, down = _squares(colours)
-                sums[k] += float(across.sum(dtype=np.float64) + down.sum(dtype=np.float64))
-            count += across.size + down.size
+        return cls.of_sums(*contrast_sums(images))
+
+    @classmethod
+    def of_sums(cls, sums: Array, count: int) -> Contrast:
+        """Return the contrast of images whose sums are known."""
         return cls(np.maximum(sums / max(count, 1), 1e-6))
 
     def pairs(self, image: Floats) -> Floats:
@@ -59,6 +59,18 @@ class Contrast:
             found[:across, k + 1] = np.exp(factor * right).ravel()
             found[across:, k + 1] = np.exp(factor * down).ravel()
         return found
+
+
+def contrast_sums(images: Sequence[Floats]) -> tuple[Array, int]:
+    """Return sums of |Δ|² of the colours and of the blurred ones, and the number of pairs."""
+    sums = np.zeros(2)
+    count = 0
+    for image in images:
+        for k, colours in enumerate(_colours(image)):
+            across, down = _squares(colours)
+            sums[k] += float(across.sum(dtype=np.float64) + down.sum(dtype=np.float64))
+        count += across.size + down.size
+    return sums, count
 
 
 def _colours(image: Floats) -> tuple[Floats, Floats]:

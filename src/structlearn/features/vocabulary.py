@@ -54,11 +54,13 @@ class Vocabulary:
 
     def learn(self, names: Iterable[str]) -> npt.NDArray[np.int32]:
         """Return the columns of the names; new ones get new columns."""
-        return self._table.columns(list(names), True)
+        found: npt.NDArray[np.int32] = self._table.columns(list(names), True)
+        return found
 
     def look_up(self, names: Iterable[str]) -> npt.NDArray[np.int32]:
         """Return the columns of the names, −1 for those never learned."""
-        return self._table.columns(list(names), False)
+        found: npt.NDArray[np.int32] = self._table.columns(list(names), False)
+        return found
 
     def keep(self, kept: npt.NDArray[np.bool_]) -> npt.NDArray[np.int32]:
         """Drop columns; return the new number of each old one, −1 for the dropped."""

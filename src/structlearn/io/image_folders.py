@@ -16,6 +16,7 @@ from .masks import RawMask, mask_of_array, read_mask
 __all__ = [
     "Example",
     "check_images",
+    "example_pairs",
     "find_images",
     "find_pairs",
     "output_files",
@@ -36,7 +37,13 @@ class Example:
 
 
 def read_examples(source: Any, masks: Any = None) -> list[Example]:
-    """Read images with their masks.
+    """Read images with their masks; the parameters are those of :func:`example_pairs`."""
+    pairs = example_pairs(source, masks)
+    return [_read_pair(number, *pair) for number, pair in enumerate(pairs)]
+
+
+def example_pairs(source: Any, masks: Any = None) -> list[tuple[Any, Any]]:
+    """Return images with their masks, as they were given.
 
     Parameters
     ----------
@@ -60,7 +67,7 @@ def read_examples(source: Any, masks: Any = None) -> list[Example]:
             pairs.append((pair[0], pair[1]))
     if not pairs:
         raise ValueError("there are no images")
-    return [_read_pair(number, *pair) for number, pair in enumerate(pairs)]
+    return pairs
 
 
 def _paired(images: Any, masks: Any) -> list[tuple[Any, Any]]:

@@ -10,6 +10,7 @@ point of the cone has a closed form.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -69,9 +70,21 @@ class WeightCone:
         self.ptr = np.concatenate(([0], np.cumsum(sizes))).astype(np.int64)
         self.index = np.concatenate(index)
         self.value = np.concatenate(value)
-        self.native = _core.WeightCone(self.ptr, self.index, self.value, layout.n_weights)
+        self._n_weights = layout.n_weights
+        self.native = self._native()
         self._sizes: Integers = sizes
         self.squares = self._sums(self.value**2)
+
+    def _native(self) -> _core.WeightCone:
+        return _core.WeightCone(self.ptr, self.index, self.value, self._n_weights)
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {name: value for name, value in vars(self).items() if name != "native"}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        vars(self).update(state)
+        if hasattr(self, "_n_weights"):
+            self.native = self._native()
 
     @property
     def bounds(self) -> bool:

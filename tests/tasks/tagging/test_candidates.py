@@ -55,7 +55,7 @@ def problem(width: int, order: int = 1, fill: int = 0):
     return TokenFitting(made._plain(), read_source(many_labels(30, 3, 12), None)).problem()
 
 
-# -- the problem that learners see ------------------------------------------------------------------
+# -- the problem that learners see ----------------------------------------------------------------
 
 
 @pytest.mark.parametrize("order", [1, 2, 3])
@@ -175,7 +175,7 @@ def test_pairs_seen_with_many_labels(min_count):
         assert column[row_ptr[f] : row_ptr[f + 1]].tolist() == sorted(wanted)
 
 
-# -- the model -------------------------------------------------------------------------------------
+# -- the model ------------------------------------------------------------------------------------
 
 
 def over_all_labels(tagger, corpus, s, temperature=50.0):
@@ -306,7 +306,7 @@ def test_what_goes_without_candidates():
     with pytest.raises(ValueError, match="unknown"):
         Tagger(features="pos", candidates=1).fit([[("a", "X"), ("b", "_"), ("c", "Y")]])
     with pytest.raises(ValueError, match="candidates"):
-        Tagger(features="pos", candidates=256).fit(chunks)
+        Tagger(features="pos", candidates=256).fit(TRAIN)
 
 
 def test_a_model_with_candidates_is_not_continued(tagger):

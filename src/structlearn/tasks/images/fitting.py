@@ -21,20 +21,18 @@ from ...metrics.overlap import compare
 from ...scoring.cone import WeightFloor
 from ..learning import Learned, learn_task
 from ..presets import preset_of
-from .model import SegmenterModel, in_parallel, make_sites, one_blas_thread
+from .gallery import Gallery
+from .model import SegmenterModel, one_blas_thread
 from .pixels import PixelProblem, Pixels
-from .problem import PAIR_SCALE, ImageProblem
-from .scenes import Scene
+from .problem import PAIR_SCALE
 
-__all__ = ["fit_segmenter"]
+__all__ = ["ImageFitting", "fit_segmenter", "pixel_features"]
 
 Array = npt.NDArray[np.float64]
 Integers = npt.NDArray[np.int64]
 
 #: Pixels that the model of single ones learns from, and all pixels that pairs are learned from.
 _SAMPLE = 60_000
-#: Features that are kept rather than worked out again, over all images: half a gigabyte.
-_MOST_KEPT = 1 << 27
 #: Most steps for single pixels and for pairs, which end at this share of their objective.
 _STEPS = 40
 _TOL = 1e-7
@@ -60,42 +58,42 @@ def fit_segmenter(
     weights = check_sample_weight(sample_weight, len(examples))
     refuse_no_weight(weights)
     with one_blas_thread():
-        fitting = _Fitting(segmenter, examples, gold, coding, weights)
-        return fitting.run(dev, held_out)
+        images, threads = [e.image for e in examples], segmenter.n_threads
+        gallery = Gallery(images, gold, pixel_features(segmenter), threads)
+        return ImageFitting(segmenter, gallery, coding, weights).run(dev, held_out)
 
 
-class _Fitting:
+def pixel_features(segmenter: Any) -> PixelFeatures:
+    """Return the features that a segmenter asks for."""
+    return PixelFeatures(segmenter.scales, segmenter.place)
+
+
+class ImageFitting:
+    """One training run.
+
+    Parameters
+    ----------
+    segmenter : ImageSegmenter
+        Read only: its parameters.
+    gallery : Gallery
+    coding : MaskCoding
+    image_weight : array of shape (n,), optional
+    """
+
     def __init__(
-        self,
-        segmenter: Any,
-        examples: Sequence[Example],
-        gold: list[Integers],
-        coding: MaskCoding,
-        image_weight: Array | None,
+        self, segmenter: Any, gallery: Any, coding: MaskCoding, image_weight: Array | None
     ) -> None:
         self.segmenter, self.coding, self.image_weight = segmenter, coding, image_weight
+        self.gallery = gallery
         self.threads: int = segmenter.n_threads
         self.rng = np.random.default_rng(segmenter.random_state)
         self.n_classes = len(coding.names)
-        self.features = PixelFeatures(segmenter.scales, segmenter.place)
-        total = sum(one.size for one in gold)
-        self.say(f"{len(gold)} images, {total:,} pixels, {self.n_classes} classes")
-        keep = total * len(self.features) <= _MOST_KEPT
-
-        def scene(pair: tuple[Example, Integers]) -> Scene:
-            image = pair[0].image
-            base = None
-            if keep:
-                base = self.features.compute(image).reshape(-1, len(self.features))
-            return Scene(image, pair[1], base)
-
-        self.scenes = in_parallel(scene, list(zip(examples, gold, strict=True)), self.threads)
-        self.contrast = Contrast.fit([e.image for e in examples])
-        known = np.concatenate([one.ravel() for one in gold])
+        self.counts: Integers = gallery.class_counts(self.n_classes)
+        self.n_images = len(self.counts)
+        self.say(f"{self.n_images} images, {gallery.n_pixels:,} pixels, {self.n_classes} classes")
+        self.contrast = Contrast.of_sums(*gallery.contrast_sums())
         self.class_weight = class_weight_table(
-            segmenter.class_weight,
-            np.array(coding.names),
-            np.bincount(known[known >= 0], minlength=self.n_classes),
+            segmenter.class_weight, np.array(coding.names), self.counts.sum(axis=0)
         )
 
     def say(self, line: str) -> None:
@@ -106,7 +104,7 @@ class _Fitting:
     def C(self) -> float:
         """The weight of an image's mean log loss against ½‖w‖²."""
         given = self.segmenter.C if self.segmenter.learner == "crf" else None
-        return _DATA / len(self.scenes) if given is None else float(given)
+        return _DATA / self.n_images if given is None else float(given)
 
     # -- the stages -----------------------------------------------------------------------------
 
@@ -118,11 +116,7 @@ class _Fitting:
             alone = self.learn_alone()
         self.say("learned single pixels")
 
-        def prepare_scene(scene: Scene) -> None:
-            sites = make_sites(scene.image, self.contrast, segmenter.superpixels)
-            scene.prepare(sites, self.basis, self.features, self.n_classes)
-
-        in_parallel(prepare_scene, self.scenes, self.threads)
+        self.gallery.prepare(self.contrast, self.basis, segmenter.superpixels, self.n_classes)
         pairs = self.pair_problem(alone)
         by_pairs = segmenter.learner == "crf"
         if not by_pairs:
@@ -147,8 +141,11 @@ class _Fitting:
             preset = {"C": self.C, **preset_of("segmenter", "crf")}
             learned = learn_task(segmenter, pairs, preset=preset, **watched)
         else:
-            problem = ImageProblem(
-                self.scenes, len(self.basis), self.n_classes, self.image_weights, self.class_weight
+            problem = self.gallery.problem(
+                len(self.basis),
+                self.n_classes,
+                image_weight=self.image_weights,
+                class_weight=self.class_weight,
             )
             with warnings.catch_warnings():
                 if segmenter.learner != "svm":  # nothing is proven that α-expansion would spoil
@@ -158,8 +155,8 @@ class _Fitting:
         made = model(learned.weights)
         made.training = {
             **learned.record(segmenter.learner),
-            "images": len(self.scenes),
-            "pixels": int(sum(s.n_pixels for s in self.scenes)),
+            "images": self.n_images,
+            "pixels": int(self.gallery.n_pixels),
             "parameters": segmenter._stored(),
         }
         return made, learned
@@ -179,26 +176,20 @@ class _Fitting:
         """The weights of images; for the perceptron those of their classes are in them."""
         if self.class_weight is None or self.segmenter.learner != "perceptron":
             return self.image_weight
-        return np.array(
-            [
-                self.weights(i, scene.gold[scene.known]).sum() / max(1, scene.known.sum())
-                for i, scene in enumerate(self.scenes)
-            ]
-        )
+        means: Array = self.counts @ self.class_weight / np.maximum(1, self.counts.sum(axis=1))
+        return means if self.image_weight is None else means * self.image_weight
 
     def learn_alone(self) -> Array:
         """Return the (F, K) weights of the model of single pixels, from a sample of known ones."""
-        known = [np.flatnonzero(scene.known) for scene in self.scenes]
-        counts = np.cumsum([0, *(len(k) for k in known)])
-        n = int(counts[-1])
+        begins = np.cumsum([0, *self.counts.sum(axis=1)])
+        n = int(begins[-1])
         chosen = np.sort(self.rng.permutation(n)[:_SAMPLE]) if n > _SAMPLE else np.arange(n)
-        base, gold, weight = [], [], []
-        for e, scene in enumerate(self.scenes):
-            at = known[e][chosen[(chosen >= counts[e]) & (chosen < counts[e + 1])] - counts[e]]
-            base.append(scene.base(self.features)[at])
-            gold.append(scene.gold[at])
-            weight.append(self.weights(e, scene.gold[at]))
-        sample, labels, weights = map(np.concatenate, (base, gold, weight))
+        parts = np.split(chosen, np.searchsorted(chosen, begins[1:-1]))
+        sampled = self.gallery.sample(
+            [part - begin for part, begin in zip(parts, begins, strict=False)]
+        )
+        sample, labels = (np.concatenate([one[k] for one in sampled]) for k in (0, 1))
+        weights = np.concatenate([self.weights(e, gold) for e, (_, gold) in enumerate(sampled)])
         self.basis = Basis.fit(sample)
         groups = []
         for begin in range(0, len(sample), _GROUP):
@@ -207,7 +198,7 @@ class _Fitting:
             fixed = np.zeros((len(rows), self.n_classes))
             groups.append(Pixels(rows, fixed, labels[part], weights[part]))
         problem = PixelProblem(groups, len(self.basis) * self.n_classes)
-        C = self.C * len(self.scenes) / len(sample)  # as much as all images have together
+        C = self.C * self.n_images / len(sample)  # as much as all images have together
         found = learn(self.likelihood(solver="lbfgs", C=C), problem)
         return found.weights.reshape(-1, self.n_classes)
 
@@ -216,25 +207,18 @@ class _Fitting:
 
         The weights of pairs are the prior's plus those of the problem, and at least 0.
         """
-        share = max(1, _SAMPLE // len(self.scenes))
-        draws = self.rng.integers(2**63, size=len(self.scenes)).tolist()
-
-        def pixels(image: int) -> Pixels:
-            scene = self.scenes[image]
-            at = np.flatnonzero(scene.site_known)
-            if len(at) > share:
-                at = np.sort(np.random.default_rng(draws[image]).permutation(at)[:share])
-            gold, near = scene.site_gold[at], scene.neighbours(self.n_classes)[at]
-            weight = self.weights(image, gold) / max(len(at), 1)
-            return Pixels(near, scene.scores(alone, at) + near @ _PRIOR, gold, weight)
-
-        groups = in_parallel(pixels, range(len(self.scenes)), self.threads)
+        draws = self.rng.integers(2**63, size=self.n_images).tolist()
+        most = max(1, _SAMPLE // self.n_images)
+        groups = []
+        for image, (near, own, gold) in enumerate(self.gallery.neighbours(alone, most, draws)):
+            weight = self.weights(image, gold) / max(len(gold), 1)
+            groups.append(Pixels(near, own + near @ _PRIOR, gold, weight))
         return PixelProblem(groups, N_PAIR, WeightFloor(-_PRIOR))
 
     def model(self, label: Array, pair: Array, alone: Array) -> SegmenterModel:
         return SegmenterModel(
             self.coding,
-            self.features,
+            pixel_features(self.segmenter),
             self.basis,
             self.contrast,
             label,

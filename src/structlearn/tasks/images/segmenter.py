@@ -152,15 +152,20 @@ class ImageSegmenter(LearnerParameters, FileTagger):
         from .fitting import fit_segmenter
 
         self._check()
-        names = self.classes
-        if isinstance(names, (str, os.PathLike)):
-            names = read_names(names)
         examples = read_examples(X, y)
         held_out = None if dev is None else read_examples(dev)
-        self.model_, learned = fit_segmenter(
-            self._plain(), examples, held_out, names, sample_weight
+        return self._accept(
+            *fit_segmenter(self._plain(), examples, held_out, self._names(), sample_weight)
         )
-        self.history_ = learned.history
+
+    def _names(self) -> Any:
+        """Return the names of the classes, read if they are in a file; None: none were given."""
+        names = self.classes
+        return read_names(names) if isinstance(names, (str, os.PathLike)) else names
+
+    def _accept(self, model: SegmenterModel, learned: Any) -> ImageSegmenter:
+        """Keep what was learned."""
+        self.model_, self.history_ = model, learned.history
         if learned.interrupted:
             raise KeyboardInterrupt(
                 "training was interrupted; the model holds the weights reached so far"

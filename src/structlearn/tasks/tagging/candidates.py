@@ -54,7 +54,8 @@ def n_candidates(run: Any) -> int:
     tagger, asked = run.tagger, run.tagger.candidates
     labels = set(run.corpus.core.strings(run.target))
     n_labels = len(labels - {tagger.unknown})
-    if asked == 0 or (asked is None and n_labels <= _MOST_LABELS):
+    width = _CANDIDATES if asked is None else int(asked)
+    if width == 0 or width >= n_labels or (asked is None and n_labels <= _MOST_LABELS):
         return 0
     reasons = {
         "a scheme of labels": tagger.scheme is not None,
@@ -69,8 +70,7 @@ def n_candidates(run: Any) -> int:
             f"candidates={asked} does not go with {against[0]}: use candidates=0, which considers "
             "all labels at each token"
         )
-    width = _CANDIDATES if asked is None else int(asked)
-    return 0 if against or width >= n_labels else width
+    return 0 if against else width
 
 
 class CandidateProblem(Problem):

@@ -16,6 +16,7 @@ from ...exceptions import FileError, LineError
 from ...meter import Meter, say
 from ...metrics import chunk_f1, legal_transitions, token_accuracy
 from ...metrics.schemes import are_chunk_labels, file_scheme, written
+from ...problem import Problem
 from ...text.corpus import Corpus
 from ...text.presets import PRESETS, load_templates
 from ...text.segment_templates import SegmentTemplates
@@ -24,7 +25,7 @@ from ..learning import Learned, learn_task
 from ..presets import preset_of
 from .candidates import CandidateProblem, n_candidates
 from .model import LabelModel, TaggerModel, joined_names, split_names
-from .problem import LabelProblem, TokenProblem
+from .problem import TokenProblem
 from .training_data import data_notes, refuse_joined, warn_of_rare_labels
 
 __all__ = ["Fitting", "TokenFitting", "check_legal", "default_target", "usual_features"]
@@ -65,7 +66,7 @@ class Fitting:
     #: The preset has features of tags, and no column has tags.
     leaves_out_tags = False
 
-    def problem(self) -> LabelProblem:
+    def problem(self) -> Problem:
         """Return the problem to be solved; ``n_features`` is known then."""
         raise AssertionError
 

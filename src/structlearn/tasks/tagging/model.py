@@ -203,8 +203,7 @@ class TaggerModel(LabelModel):
         if precision != "float32":
             from ...io.weight_tables import compact_tensors
 
-            tables = [name for name in self._tables() if self.arrays.get(f"{name}.slots")]
-            tensors.update(compact_tensors(self.core, precision, tables))
+            tensors.update(compact_tensors(self.core, precision, self._tables()))
         for table, (text, end) in self.names.items():
             tensors[f"{table}.names"] = Tensor("U8", text)
             tensors[f"{table}.names_end"] = Tensor("U32", end)
@@ -246,7 +245,7 @@ class TaggerModel(LabelModel):
             check_dtype(key, tensors[key], "F64")
             arrays[key] = tensors[key].data
         has_pairs = any(key.startswith("pair.") for key in tensors)
-        tables = ("state", "pair") if has_pairs else ("state",)
+        tables: tuple[str, ...] = ("state", "pair") if has_pairs else ("state",)
         if candidates:
             tables = ("state", "first", *windows)
         check_precision(d["precision"])
@@ -312,7 +311,9 @@ class TaggerModel(LabelModel):
     def _tables(self) -> tuple[str, ...]:
         """Return the names of the tables that features or histories of labels have."""
         windows = (f"transition{m}" for m in range(1, self.order + 1))
-        return ("state", "first", *windows) if self.candidates else ("state", "pair")
+        if self.candidates:
+            return ("state", "first", *windows)
+        return ("state", "pair") if self.arrays.get("pair.slots") else ("state",)
 
     def pair_scores(self) -> list[list[float]]:
         """Return the score of each label (column) after each other (row)."""

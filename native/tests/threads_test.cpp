@@ -1,0 +1,110 @@
+// Training, labelling and structures on several threads, for ThreadSanitizer: `make test-threads`.
+// The answers are compared with those of one thread, and a race ends the program.
+#include <cstdio>
+#include <string>
+#include <vector>
+
+#include "learners/dual_ascent.hpp"
+#include "structures/examples.hpp"
+#include "tests/learners/online_test.hpp"
+#include "tests/learners/quasi_newton_test.hpp"
+#include "tests/learners/working_sets_test.hpp"
+#include "tests/problem/problem_test.hpp"
+#include "tests/tasks/segments/segment_text_test.hpp"
+#include "tests/tasks/tagging/integer_perceptron_test.hpp"
+#include "tests/tasks/tagging/tagger_test.hpp"
+
+namespace test {
+
+// One model, a labeller on each thread, as files are labelled.
+inline void test_shared_model() {
+  Draw draw(21);
+  for (int trial = 0; trial < 20; ++trial) {
+    context = "shared model " + std::to_string(trial);
+    const RandomModel random(draw, draw.chance(0.5));
+    const LabelOptions options{.target = 2, .columns = 3, .nbest = 1, .confidence = true};
+    std::vector<std::string> texts;
+    for (int piece = 0; piece < 24; ++piece) texts.push_back(random_text(draw, 4, '\t'));
+    const auto label = [&](const std::string& text) {
+      Labeller labeller(*random.model, random.names, Format::kColumns, options);
+      std::string out;
+      labeller.label(text, 0, out);
+      return out;
+    };
+    std::vector<std::string> found(texts.size());
+    structlearn::parallel_for(texts.size(), 8,
+                              [&](std::size_t i, std::size_t) { found[i] = label(texts[i]); });
+    for (std::size_t i = 0; i < texts.size(); ++i) CHECK(found[i] == label(texts[i]));
+  }
+}
+
+// One structure asked by several threads, as batches are.
+inline void test_shared_structure() {
+  context = "shared structure";
+  const Tagging data;
+  const RowScorer scorer(data.blocks, Tagging::N, Tagging::weights);
+  const std::vector<double> w = random_weights(5);
+  const Chain chain;
+  const auto ask = [&](std::size_t threads) {
+    std::vector<double> values(200);
+    std::vector<Output> best(values.size());
+    Interrupt interrupt;
+    for_examples(values.size(), threads, 4, interrupt, [&](std::size_t i, Workspace& ws) {
+      const Layout layout = scorer.layout(i % Tagging::N);
+      std::vector<double> theta(layout.parts);
+      scorer.score(i % Tagging::N, layout, w.data(), 1.0, theta.data());
+      const Scores scores = scores_of(layout, theta.data());
+      values[i] = chain.argmax(layout, scores, best[i], ws);
+      values[i] += static_cast<double>(chain.kbest(layout, scores, 3, ws).size());
+      values[i] += static_cast<double>(chain.sample(layout, scores, 1.0, 2, i, ws).size());
+    });
+    return std::pair(values, best);
+  };
+  CHECK(ask(1) == ask(8));
+}
+
+inline void test_dual_ascent_on_threads() {
+  context = "dual ascent";
+  const Tagging data;
+  const Problem problem = data.problem(data.hamming());
+  std::vector<std::int64_t> part_ptr{0}, order;
+  for (std::size_t i = 0; i < Tagging::N; ++i) {
+    const auto parts = static_cast<std::int64_t>(problem.scorer().layout(i).parts);
+    part_ptr.push_back(part_ptr.back() + parts);
+    order.push_back(static_cast<std::int64_t>(i));
+  }
+  const auto run = [&](std::size_t threads) {
+    const auto parts = static_cast<std::size_t>(part_ptr.back());
+    std::vector<double> w(Tagging::weights, 0.0), mean = w, theta(parts, 0.0), mu = theta;
+    std::vector<double> entropy(Tagging::N, 0.0), gap = entropy, damping(Tagging::N, 1.0);
+    std::vector<double> longest(Tagging::N, 1.0);
+    std::vector<std::uint8_t> visited(Tagging::N, 0);
+    AscentState state{w, mean, part_ptr, theta, mu, entropy, gap, damping, longest, visited};
+    Interrupt interrupt;
+    for (int pass = 0; pass < 5; ++pass) {
+      dual_ascent_pass(problem, order, AscentSettings{}, state, threads, interrupt);
+    }
+    return w;
+  };
+  CHECK(run(1) == run(4));
+}
+
+}  // namespace test
+
+int main() {
+  test::test_threads();
+  test::test_team();
+  test::test_losses();
+  test::test_partial_labels();
+  test::test_online();
+  test::test_quasi_newton();
+  test::test_orthants();
+  test::test_working_sets();
+  test::test_integer_perceptron();
+  test::test_segment_texts();
+  test::test_dual_ascent_on_threads();
+  test::test_shared_model();
+  test::test_shared_structure();
+  std::printf("%zu checks, %d failed\n", test::checks, test::failures);
+  return test::failures == 0 ? 0 : 1;
+}
