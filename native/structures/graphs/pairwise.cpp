@@ -29,7 +29,7 @@ double Pairwise::score(const std::int32_t* y) const {
     }
     return total + clique_score(y);
   }
-  // The first edges of a row of nodes: a strength each, or whatever there is.
+  // The n edges from `first` on: nodes p, p + 1, ... and those `step` further.
   const auto row = [&](std::size_t first, std::size_t n, std::size_t p, std::size_t step) {
     const double* strength = n > 0 ? this->strength(first) : nullptr;
     const std::size_t next = pairs[first >= pairs[0].count].step;
