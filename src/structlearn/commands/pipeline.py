@@ -73,7 +73,8 @@ def annotate(pipeline: Any, o: Any, progress: Any) -> int:
 def _targets(folder: str, output: str, ending: str) -> dict[str, str]:
     """Return the files of a folder and its subfolders, by where their results go.
 
-    Hidden files, and results of an earlier run, are left out. No result may overwrite another one, or a text.
+    Hidden files, and results of an earlier run, are left out. No result may overwrite another one,
+    or a text.
     """
     from ..exceptions import FileError
 
