@@ -246,7 +246,7 @@ def _add_annotate(p: _Parser, commands: Commands) -> None:
         "--without",
         metavar="STAGE",
         action="append",
-        help="leave a stage out: splitter, tags, lemmas, parser (may be repeated)",
+        help="leave a stage out: splitter, tags, lemmas, parser, entities (may be repeated)",
     )
     _add_threads(p)
     p.set_defaults(command=commands["annotate"])

@@ -75,6 +75,10 @@ def test_a_forbidden_part_is_gone_at_a_price(demos, model):
         assert part not in parts(other, step)
     assert other["price"] == pytest.approx(found["best"]["score"] - other["best"]["score"])
     assert other["price"] > 0
+    if model == "demo constituency":  # the others never make outputs with forbidden parts
+        ranks = range(len(found["steps"]))
+        better = next((k for k in ranks if part not in parts(found, k)), len(ranks))
+        assert min(other["passed"], len(ranks)) == better > 0
 
 
 @pytest.mark.parametrize("model", DEMOS)
@@ -140,8 +144,9 @@ def test_the_english_pipeline_comes_first_and_is_read_whole(models):
     tags = dict(found["probabilities"][: len(words)])
     for word in words:
         assert dict(tags[word.form])[word.upos] == pytest.approx(word.confidence["upos"], abs=1e-9)
-    for i, p in enumerate(shown["arc_probabilities"]):
-        assert 0.5 < p <= 1, (i, p)
+    sure = [word.confidence["head"] for word in words]
+    assert shown["arc_probabilities"] == pytest.approx(sure, abs=1e-9)
+    assert min(sure) > 0.3  # calibrated: at temperature 1 they are some tenths
     assert {d["about"] for d in found["why"]} >= {"Boston (tag)", "Boston (head)"}
     second = asked(models, text=BOSTON, sentence=1)
     assert second["words"] == ["It", "leaves", "late", "."]

@@ -64,15 +64,40 @@ def annotate(pipeline: Any, o: Any, progress: Any) -> int:
 
     if o.output in (None, "-"):
         raise FileError(o.input, "it is a folder: name one for the results with --output")
-    files = sorted(f for f in os.listdir(o.input) if os.path.isfile(os.path.join(o.input, f)))
-    if not files:
-        raise FileError(o.input, "there are no files in it")
-    os.makedirs(o.output, exist_ok=True)
-    for name in files:
-        bare = os.path.splitext(name.removesuffix(".gz"))[0]
-        target = os.path.join(o.output, bare + _ENDINGS[o.format])
-        pipeline.label_file(os.path.join(o.input, name), target, **options)
+    for target, source in _targets(o.input, o.output, _ENDINGS[o.format]).items():
+        os.makedirs(os.path.dirname(target) or ".", exist_ok=True)
+        pipeline.label_file(source, target, **options)
     return 0
+
+
+def _targets(folder: str, output: str, ending: str) -> dict[str, str]:
+    """Return the files of a folder and its subfolders, by where their results go.
+
+    Hidden files, and results of an earlier run, are left out. No result may overwrite another one,
+    or a text.
+    """
+    from ..exceptions import FileError
+
+    found: dict[str, str] = {}
+    for place, folders, names in os.walk(folder):
+        folders[:] = sorted(
+            f
+            for f in folders
+            if not f.startswith(".")
+            and os.path.realpath(os.path.join(place, f)) != os.path.realpath(output)
+        )
+        for name in sorted(name for name in names if not name.startswith(".")):
+            bare = os.path.splitext(name.removesuffix(".gz"))[0] + ending
+            source = os.path.join(place, name)
+            target = os.path.normpath(os.path.join(output, os.path.relpath(place, folder), bare))
+            if target in found:
+                raise FileError(source, f"its result and that of {found[target]} have one name")
+            if os.path.exists(target) and os.path.samefile(source, target):
+                raise FileError(source, "its result would overwrite it: name another folder")
+            found[target] = source
+    if not found:
+        raise FileError(folder, "there are no files in it")
+    return found
 
 
 def evaluate(pipeline: Any, o: Any) -> int:

@@ -71,6 +71,26 @@ def test_annotate_takes_folders(folder):
     assert "name one for the results with --output" in result.stderr
 
 
+def test_folders_lose_nothing(folder, tmp_path):
+    texts, out = tmp_path / "texts", tmp_path / "out"
+    (texts / "sub").mkdir(parents=True)
+    (texts / ".hidden").write_bytes(b"\0")
+    for name in ("a.txt", "sub/a.txt"):
+        (texts / name).write_text("They don't!\n")
+    result = run("annotate", folder / "m.model", texts, "--output", out)
+    assert result.returncode == 0, result.stderr
+    written = sorted(str(p.relative_to(out)) for p in out.rglob("*") if p.is_file())
+    assert written == ["a.conllu", "sub/a.conllu"]
+    result = run("annotate", folder / "m.model", texts, "--output", texts, "--format", "text")
+    assert result.returncode == 1
+    assert "would overwrite it" in result.stderr
+    assert (texts / "a.txt").read_text() == "They don't!\n"
+    (texts / "a.md").write_text("They swim.\n")
+    result = run("annotate", folder / "m.model", texts, "--output", out)
+    assert result.returncode == 1
+    assert "have one name" in result.stderr
+
+
 def test_evaluate_prints_scores(folder):
     result = run("evaluate", folder / "m.model", folder / "gold.conllu", "--json")
     found = json.loads(result.stdout)

@@ -120,6 +120,17 @@ def test_many_texts_are_piped(nlp):
     expected = [nlp(text).to_conllu() for text in texts]
     assert [doc.to_conllu() for doc in nlp.pipe(iter(texts))] == expected
     assert [doc.to_conllu() for doc in nlp.pipe(texts, n_jobs=2)] == expected
+    with pytest.raises(TypeError, match="one string"):
+        list(nlp.pipe(TEXT))
+
+
+def test_text_without_sentences_is_cut(nlp):
+    text = "cat " * 4500  # more words than a parser takes
+    doc = nlp.without("lemmas")(text)
+    assert doc.rebuilt == text
+    assert len(doc.tokens) == 4500
+    assert max(len(sentence.tokens) for sentence in doc.sentences) <= 1000
+    check_conllu(doc.to_conllu())
 
 
 def test_stages_can_be_left_out_and_replaced(nlp):
@@ -134,6 +145,8 @@ def test_stages_can_be_left_out_and_replaced(nlp):
     assert [t.text for t in own("Fish swim").tokens] == ["Fish", "swim"]
     with pytest.raises(ValueError, match="gave the token 3:2"):
         nlp.with_tokeniser(lambda text: [[(3, 2)]])("Fish swim")
+    with pytest.raises(TypeError, match="gave 'Fish': a token is its place"):
+        nlp.with_tokeniser(lambda text: [text.split()])("Fish swim")
     with pytest.raises(ValueError, match="no stage 'parse'"):
         nlp.without("parse")
 

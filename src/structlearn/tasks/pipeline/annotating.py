@@ -22,6 +22,9 @@ __all__ = ["Annotating"]
 
 #: Texts are annotated together up to this many characters.
 _BATCH = 200_000
+#: Sentences of more tokens are cut: texts such as tables of numbers have no sentences, and parsers
+#: take 4,000 words.
+_LONGEST = 1000
 
 
 class Annotating:
@@ -91,6 +94,8 @@ class Annotating:
         n_jobs : int, optional
             Threads; by default those of the pipeline. The result does not depend on it.
         """
+        if isinstance(texts, str):
+            raise TypeError("texts is one string: give a list of texts, or call the pipeline")
         threads = self.n_threads if n_jobs is None else check_whole("n_jobs", n_jobs, 1)
         batches = _batches(texts)
         if threads == 1:
@@ -183,7 +188,14 @@ class Annotating:
                 "the pipeline has no tokeniser: give sentences of tokens to annotate(), or a "
                 "tokeniser of your own to with_tokeniser()"
             )
-        return self._tokeniser(texts, threads)
+        return [
+            [
+                sentence[at : at + _LONGEST]
+                for sentence in sentences
+                for at in range(0, len(sentence), _LONGEST)
+            ]
+            for sentences in self._tokeniser(texts, threads)
+        ]
 
     def _last_sentence(self, text: str) -> int:
         """Return where the last sentence of a text begins."""
@@ -309,7 +321,13 @@ def _checked(text: str, places: Places) -> Places:
     check_text(text)
     at = 0
     for sentence in places:
-        for begin, end in sentence:
+        for place in sentence:
+            if isinstance(place, str) or len(place) != 2:
+                raise TypeError(
+                    f"the tokeniser gave {place!r:.40}: a token is its place in the text, "
+                    "(begin, end), and a sentence a list of them"
+                )
+            begin, end = place
             if not at <= begin < end <= len(text) or text[begin:end].strip() != text[begin:end]:
                 raise ValueError(
                     f"the tokeniser gave the token {begin}:{end}, {text[begin:end]!r:.40}: tokens "

@@ -6,7 +6,7 @@ import re
 import warnings
 from typing import Any
 
-from ..formulas import number, plural
+from ..formulas import number
 from ..models import Models
 from ..requests import Refused, Request
 from .readings import Part, Reading, constituents_of, dependencies_of, tags_of
@@ -123,8 +123,8 @@ def _shown(
         "runner_up": described(candidates[1]) if len(candidates) > 1 else None,
         "gold": described(right[0]) if right else None,
         "price": reading.best_score - candidates[0][0] if forbidden else 0.0,
-        "passed": plural(passed, "better output") if passed else "",
+        "passed": passed,
         "probabilities": reading.probabilities,
-        "note": reading.note,
+        "note": reading.note.strip(),
         "why": reading.why,
     }

@@ -32,17 +32,17 @@ export function arcPath(h, m, place) {
   return { d: `M${a} ${-BASE}C${a} ${-BASE - height},${b} ${-BASE - height},${b} ${-BASE - 2}`, top: -BASE - 0.75 * height, middle: (a + b) / 2 };
 }
 
-// Words in a row with arcs above; `arcs` are [head, word, class, text].
-export function drawArcs(words, arcs, { boxes = [], label, under = () => "" }) {
+// Words in a row with arcs above; `arcs` are [head, word, class, text]; `under(i)` gives lines of text.
+export function drawArcs(words, arcs, { boxes = [], label, under = () => [] }) {
   const names = ["root", ...words], places = [];
   names.reduce((x, name, i) => {
-    const half = Math.max(WORD, 9.5 * name.length + 14, 6.6 * (i ? under(i - 1) : "").length + 12) / 2;
+    const half = Math.max(WORD, 9.5 * name.length + 14, ...(i ? under(i - 1) : []).map((line) => 6.6 * line.length + 12)) / 2;
     places[i] = x + half;
     return x + 2 * half;
   }, 4);
   const place = (i) => places[i];
   const far = Math.max(1, ...arcs.map(([h, m]) => Math.abs(h - m)));
-  const top = 60 + 20 * Math.min(6, far), width = places.at(-1) + 52, height = top + (boxes.length ? 56 : 34);
+  const top = 60 + 20 * Math.min(6, far), width = places.at(-1) + 52, lines = Math.max(1, ...words.map((_, i) => under(i).length)), height = top + (boxes.length ? 56 : 20 + 14 * lines);
   return svg("svg", { viewBox: `0 ${-top} ${width} ${height}`, width, role: "img", "aria-label": label, class: "drawing" },
     svg("defs", {}, svg("marker", { id: "tip", viewBox: "0 0 8 8", refX: 7, refY: 4, markerWidth: 10, markerHeight: 10, markerUnits: "userSpaceOnUse", orient: "auto" },
       svg("path", { d: "M0 0L8 4L0 8Z", class: "tip" }))),
@@ -57,7 +57,7 @@ export function drawArcs(words, arcs, { boxes = [], label, under = () => "" }) {
       return svg("g", { class: "arc " + kind }, svg("path", { d, "marker-end": kind === "gold" ? null : "url(#tip)" }),
         text ? svg("text", { x: middle, y: y - 3, class: "arctext" }, text) : null);
     }),
-    names.map((w, i) => svg("g", {}, svg("text", { x: place(i), y: 4, class: i ? "word" : "word root" }, w), svg("text", { x: place(i), y: 22, class: "under" }, i ? under(i - 1) : ""))));
+    names.map((w, i) => svg("g", {}, svg("text", { x: place(i), y: 4, class: i ? "word" : "word root" }, w), (i ? under(i - 1) : []).map((line, k) => svg("text", { x: place(i), y: 22 + 14 * k, class: "under" }, line)))));
 }
 
 // A tree from spans [i, j, symbol], outer ones first.

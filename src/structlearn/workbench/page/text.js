@@ -68,7 +68,7 @@ export const textLab = {
     const shown = answer.steps[at].shown, say = answer.steps[at].say;
     if (shown.arcs) {
       const arcs = shown.arcs.map(([h, m, r]) => [h, m, "best", r]);
-      const under = (i) => [shown.tags[i] || "", shown.arc_probabilities ? percent(shown.arc_probabilities[i]) : ""].join(" ").trim();
+      const under = (i) => [shown.tags[i], shown.arc_probabilities && `arc ${percent(shown.arc_probabilities[i])}`].filter(Boolean);
       return drawArcs(answer.words, arcs, { label: say, under });
     }
     return shown.spans ? drawTree(answer.words, shown.spans, say) : drawTags(answer.words, shown, say);
