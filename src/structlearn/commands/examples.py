@@ -23,6 +23,10 @@ EXAMPLES: dict[str, tuple[tuple[str, str], ...]] = {
             "structlearn train tagger train.conllu --target xpos --learner crf --model xpos.model",
             "another column, another learner",
         ),
+        (
+            "structlearn train tagger train.conllu --target upos,xpos,feats --model all.model",
+            "several columns, learned as one label",
+        ),
     ),
     "structlearn train pos": (
         ("structlearn train pos train.conllu --model tags.model", "the column upos"),

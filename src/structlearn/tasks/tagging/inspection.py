@@ -174,7 +174,7 @@ def model_facts(model: Any) -> list[tuple[str, str]]:
     facts = [
         ("learner", f"{training.get('learner')}, {model.kind}"),
         *learner_facts(training),
-        ("labels", f"{_n_labels(model)}, in column {model.target + 1} ({model.target_name})"),
+        ("labels", f"{_n_labels(model)}, in column {model.target_numbers} ({model.target_name})"),
         *described,
         (
             "trained on",
@@ -257,7 +257,6 @@ def inspect_tagger(
 def _gold(model: Any, corpus: Any) -> Iterator[list[str | None]]:
     """Yield the labels that sentences come with; None where there are none."""
     unknown = ("_", str(model.training.get("unknown", "_")))
-    known = model.target < corpus.n_columns
-    for s in range(len(corpus)):
-        labels = corpus.cells(s, model.target if known else 0)
+    known = max(model.targets) < corpus.n_columns
+    for labels in model.gold(corpus) if known else corpus.column(0):
         yield [k if known and k not in unknown else None for k in labels]
