@@ -10,8 +10,10 @@ from typing import Any
 
 import pytest
 
+from structlearn import distributed
 from structlearn.exceptions import FileError
 from structlearn.tasks import Tagger
+from structlearn.tasks.tagging.inspection import inspect_tagger
 from structlearn.text import Corpus
 
 TARGETS = ["upos", "xpos", "feats"]
@@ -103,7 +105,7 @@ def test_file_round_trip(files: Path) -> None:
         assert found["by_column"][name] == pytest.approx(right / len(pairs))
     assert found["accuracy"] == pytest.approx(sum(a == b for a, b in pairs) / len(pairs))
     assert 0.5 < found["accuracy"] < 1
-    assert "feats: accuracy" in tagger.report(files / "test.conllu")
+    assert "accuracy of feats: " in tagger.report(files / "test.conllu")
     again = Tagger.from_model(tagger.model_).fit(files / "train.conllu")
     assert again.model_.targets == [3, 4, 5]
 
@@ -200,3 +202,28 @@ def test_errors(files: Path) -> None:
         ValueError, match="labels column 4 of conllu files, this one column 4, 5, 6"
     ):
         tagger.evaluate(train, against=other)
+
+
+def test_over_shards(files: Path) -> None:
+    """With one shard, in the order of the file, the model is that of one machine."""
+    how = {**PARAMETERS, "target": TARGETS, "shuffle": False, "candidates": 0}
+    train, dev = files / "train.conllu", files / "test.conllu"
+    alone = Tagger(**how).fit(train, dev=dev)
+    found = distributed.fit(Tagger(**how), str(train), dev=str(dev), cluster=None, shard_size=10**9)
+    assert found.model_.targets == [3, 4, 5]
+    arrays = [{k: bytes(v) for k, v in t.model_.arrays.items()} for t in (found, alone)]
+    assert arrays[0] == arrays[1]
+
+
+def test_many_labels_are_inspected() -> None:
+    """The table of transitions is left out, but for labels that are named."""
+    rows = made_sentences(200, 9, 2)
+    tagger = Tagger("pos", target="2,3", n_models=1, max_iter=2).fit(rows)
+    assert tagger.model_.candidates == 12
+    text = inspect_tagger(tagger, 2)
+    assert "12 labels are considered at each token" in text
+    named = inspect_tagger(tagger, 2, labels=["T1|X1", "T2|X2"])
+    assert "transitions: from the row's label" in named
+    assert "transitions: from the row's label" not in text
+    shown = inspect_tagger(tagger, 2, sentences=rows[:1])
+    assert "not T" in shown

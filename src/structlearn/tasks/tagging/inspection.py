@@ -17,6 +17,10 @@ from ...text.phrases import Phrases
 __all__ = ["Summary", "inspect_tagger", "model_facts", "strongest", "summarise"]
 
 
+#: With more labels than this, their transitions are shown only of labels that are named.
+_MOST_IN_TABLE = 64
+
+
 class Summary(NamedTuple):
     """The weights of a model in a form to look at.
 
@@ -182,6 +186,8 @@ def model_facts(model: Any) -> list[tuple[str, str]]:
             f"{how}",
         ),
     ]
+    if getattr(model, "candidates", 0):
+        facts.append(("candidates", f"{model.candidates} labels are considered at each token"))
     if training.get("n_models", 1) > 1:
         facts.append(("models", f"the mean of {training['n_models']}, with different seeds"))
     if training.get("scheme"):
@@ -239,7 +245,9 @@ def inspect_tagger(
     if page or sentences is None:
         summary = summarise(tagger, top, labels)
         report.facts, report.features = summary.facts, dict(summary.top)
-        report.weights = _transitions(summary, None if page else labels)
+        many = len(summary.labels) > _MOST_IN_TABLE
+        if labels or not many:
+            report.weights = _transitions(summary, labels if many or not page else None)
     if sentences is not None:
         check_labels("label", labels, tagger.classes_)
         corpus = tagger._read_input(sentences)

@@ -113,7 +113,10 @@ class Comparison:
         table = (chunk_report if self.chunked else label_report)(self.gold, predicted)
         lines = [*self._strange_labels(), table.text().rstrip()]
         if len(self.columns) > 1:
-            lines += ["", *(f"{k}: accuracy {100 * x:.2f}" for k, x in self._by_column().items())]
+            lines += [
+                "",
+                *(f"accuracy of {k}: {100 * x:.2f}%" for k, x in self._by_column().items()),
+            ]
         if confidence:
             lines += [str(bootstrap_interval(gold, predicted, m, random_state=0))
                       for m in self.metrics]  # fmt: skip
