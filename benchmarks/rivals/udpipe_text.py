@@ -60,7 +60,7 @@ def annotator(path: Path) -> Callable[[str], str]:
         model, "tokenize", udpipe.Pipeline.DEFAULT, udpipe.Pipeline.DEFAULT, "conllu"
     )
 
-    def annotate(text: str) -> str:
+    def annotate(text: str, _kept: udpipe.Model = model) -> str:  # the pipeline does not keep it
         written: str = pipeline.process(text)
         return written
 

@@ -20,6 +20,10 @@ constexpr std::size_t kLooks = 8;
 // The shortest step. Where an example is at its optimum rounding refuses half of the steps, and one
 // that had shrunk to nothing could not follow the weights when they move again.
 constexpr double kShortest = 1e-6;
+// How much longer than the best for the example alone a step is meant to be (over-relaxation). To
+// a gap of 0.1 % on CoNLL-2000, seed 0, 13 passes at 1, 11 at 1.2 and 12 at 1.35; on a fifth of it
+// 10 passes at 1 and at 1.3, 12 at 1.6.
+constexpr double kBeyond = 1.2;
 // The most visits whose steps are chosen at the same weights. Up to 8 of some thousand the passes
 // hardly notice; at 16 and 32 it took more of them (a fifth of CoNLL-2000, two seeds).
 constexpr std::size_t kBatch = 8;
@@ -188,7 +192,7 @@ class Visit {
     if (slope0 > slope1 && slope0 > 0.0) {
       const double best = slope0 / (slope0 - slope1);  // times this step
       double& damping = state_.damping[i_];
-      damping = std::clamp(damping / std::clamp(best, 0.33, 1.5), 0.05, 1e6);
+      damping = std::clamp(damping / std::clamp(kBeyond * best, 0.33, 1.5), 0.05, 1e6);
     }
     double& longest = state_.longest[i_];
     longest = good ? std::min(1.0, 2.0 * longest) : std::max(0.25 * longest, kShortest);

@@ -106,13 +106,15 @@ def test_finished_files_are_skipped_and_bad_ones_listed(
 
 def test_datasets(cluster: Any, tagger: Tagger) -> None:
     ray = pytest.importorskip("ray.data")
-    rows = [{"tokens": list(s.words), "tags": list(s.tags)} for s in SENTENCES[:30]]
+    rows = [
+        {"url": f"http://{k}", "tokens": list(s.words), "tags": list(s.tags)}
+        for k, s in enumerate(SENTENCES[:30])
+    ]
     dataset = ray.from_items(rows, override_num_blocks=3)
     labelled = predict(tagger, dataset, workers=1).take_all()
-    found = {tuple(row["tokens"]): list(row["labels"]) for row in labelled}
+    found = {row["url"]: list(row["labels"]) for row in labelled}
     expected = tagger.predict([list(s.words) for s in SENTENCES[:30]])
-    for s, labels in zip(SENTENCES[:30], expected, strict=True):
-        assert found[tuple(s.words)] == labels
+    assert found == {f"http://{k}": labels for k, labels in enumerate(expected)}
 
 
 def test_learning_from_a_dataset_is_learning_from_a_list(cluster: Any, tmp_path: Path) -> None:
@@ -120,11 +122,23 @@ def test_learning_from_a_dataset_is_learning_from_a_list(cluster: Any, tmp_path:
     rows = [{"tokens": list(s.words), "tags": list(s.tags)} for s in SENTENCES[:30]]
     listed = [list(zip(s.words, s.tags, strict=True)) for s in SENTENCES[:30]]
     make = lambda: Tagger("pos", n_models=1, max_iter=2)  # noqa: E731
+    with pytest.raises(ValueError, match="no column 'tokens', only 'words'"):
+        fit(make(), data.from_items([{"words": ["a"]}]), cluster="auto")
+    with pytest.raises(ValueError, match="in its columns"):
+        fit(make(), data.from_items(rows), rows, cluster="auto")
     expected = stored(fit(make(), listed, cluster=None), str(tmp_path))
     for blocks in (1, 3):  # shards do not depend on them
         dataset = data.from_items(rows, override_num_blocks=blocks)
         found = fit(make(), dataset, cluster="auto", workers=2)
         assert stored(found, str(tmp_path)) == expected
+
+
+def test_a_cluster_without_room(
+    cluster: Any, tagger: Tagger, files: list[str], tmp_path: Path, monkeypatch: Any
+) -> None:
+    monkeypatch.setattr("structlearn.distributed.ray_crew.PATIENCE", 1.0)
+    with pytest.raises(RuntimeError, match="have 64 free cores"):
+        predict(tagger, files, tmp_path / "out", cluster="auto", workers=1, threads=64)
 
 
 def test_grid_search_on_ray(cluster: Any) -> None:

@@ -28,7 +28,7 @@ pytestmark = pytest.mark.filterwarnings("default")
 
 def trained(name: str, folder: Path, **more: Any) -> bytes:
     make, write, size = RUNS[name]
-    path = write(str(folder / "train"))
+    path = write(str(folder / f"{name}.train"))
     callbacks = more.pop("callbacks", None)
     model = make().set_params(callbacks=callbacks)
     return stored(fit(model, path, shard_size=size, **more), str(folder))

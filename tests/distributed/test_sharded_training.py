@@ -10,7 +10,7 @@ import pytest
 
 from structlearn import CRF, StructuredPerceptron, StructuredSVM
 from structlearn.distributed import fit
-from structlearn.exceptions import FileError
+from structlearn.exceptions import CapabilityError, FileError
 from structlearn.tasks import ConstituencyParser, DependencyParser, ImageSegmenter, Tagger
 
 from .models import RUNS, SENTENCES, stored, write_arcs, write_columns, write_images, write_trees
@@ -184,7 +184,7 @@ def test_mixing_learns(learner: str, tmp_path: Path) -> None:
     assert tagger.evaluate(path)["accuracy"] > 0.97
 
 
-def test_unknown_labels_and_solvers_that_cannot() -> None:
+def test_unknown_labels_and_solvers_that_cannot(tmp_path: Path) -> None:
     y = [[None if t == 1 else k for t, k in enumerate(row)] for row in Y]
     found = fit(CRF(max_iter=5), X, y, cluster=None, n_shards=3)
     assert found.solver_ == "lbfgs"
@@ -193,8 +193,26 @@ def test_unknown_labels_and_solvers_that_cannot() -> None:
         fit(CRF(solver="sag"), X, Y, cluster=None)
     with pytest.raises(TypeError, match="does not learn over shards"):
         fit(object(), X, Y, cluster=None)
-    with pytest.raises(ValueError, match="warm_start"):
+    with pytest.raises(CapabilityError, match="warm_start"):
         fit(CRF(warm_start=True), X, Y, cluster=None)
+    with pytest.raises(CapabilityError, match="step"):
+        fit(CRF(callbacks=[Stepped()]), X, Y, cluster=None)
+    tagged = [list(zip(s.words, s.tags, strict=True)) for s in SENTENCES]
+    for model in (Tagger("pos", learner="hmm"), Tagger("pos", candidates=4)):
+        with pytest.raises(CapabilityError, match="on one machine"):
+            fit(model, tagged, cluster=None)
+    with pytest.raises(CapabilityError, match="on one machine"):
+        fit(ConstituencyParser("pcfg"), write_trees(str(tmp_path / "trees")), cluster=None)
+
+
+class Stepped:
+    """A callback that wants to know about every example."""
+
+    def __call__(self, record: dict[str, Any]) -> None:
+        """Take a record."""
+
+    def step(self, **record: Any) -> None:
+        """Take an example."""
 
 
 def test_bad_lines_are_named(tmp_path: Path) -> None:

@@ -237,6 +237,24 @@ bool takes_cliques(PairMethod method) {
          method == PairMethod::kExpansion || method == PairMethod::kSwap;
 }
 
+// Whether one cut can take the scores as they are: two labels, strengths alone, and nothing so
+// large that sums of it overflow. Neither offsets nor the unit change a bit of such a cut.
+bool cuts_unscaled(const Pairwise& m) {
+  constexpr double kMost = 1e300;
+  const auto moderate = [](const double* from, std::size_t n) {
+    std::size_t others = 0;
+    for (std::size_t i = 0; i < n; ++i) others += std::fabs(from[i]) <= kMost ? 0 : 1;
+    return others == 0;
+  };
+  if (m.labels != 2 || m.cliques.count > 0 || !m.has_pairs()) return false;
+  for (const PairScores& s : m.pairs) {
+    if (s.table != nullptr) return false;
+    const std::size_t n = s.count > 0 && s.step == 0 ? 1 : s.count;
+    if (s.strength != nullptr && !moderate(s.strength, n)) return false;
+  }
+  return moderate(m.label, m.nodes * m.labels);
+}
+
 }  // namespace
 
 std::optional<PairMethod> pair_method(std::string_view name) {
@@ -248,6 +266,10 @@ std::optional<PairMethod> pair_method(std::string_view name) {
 
 PairFound search_labels(const Pairwise& given, PairMethod method, bool with_bound,
                         EliminationPlans& plans, Interrupt* interrupt) {
+  if ((method == PairMethod::kAuto || method == PairMethod::kCut) && cuts_unscaled(given)) {
+    PairFound found = Searcher(given, with_bound, plans, interrupt).run(PairMethod::kCut);
+    if (method == PairMethod::kCut || found.refusal == PairRefusal::kNone) return found;
+  }
   for (std::size_t v = 0; v < given.nodes; ++v) {  // no search could find a label there
     const double* row = given.label + v * given.labels;
     if (std::all_of(row, row + given.labels, [](double x) { return x == kMinusInfinity; })) {

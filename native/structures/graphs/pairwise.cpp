@@ -29,11 +29,20 @@ double Pairwise::score(const std::int32_t* y) const {
     }
     return total + clique_score(y);
   }
-  std::size_t e = 0;
-  for (std::size_t i = 0; i < height; ++i) {
-    for (std::size_t j = 0; j + 1 < width; ++j) pair(e++, i * width + j, i * width + j + 1);
-  }
-  for (std::size_t v = 0; v + width < nodes; ++v) pair(e++, v, v + width);
+  // The n edges from `first` on: nodes p, p + 1, ... and those `step` further.
+  const auto row = [&](std::size_t first, std::size_t n, std::size_t p, std::size_t step) {
+    const double* strength = n > 0 ? this->strength(first) : nullptr;
+    const std::size_t next = pairs[first >= pairs[0].count].step;
+    for (std::size_t j = 0; j < n; ++j, ++p) {
+      if (strength == nullptr) {
+        pair(first + j, p, p + step);
+      } else {
+        total -= y[p] == y[p + step] ? 0.0 : strength[j * next];
+      }
+    }
+  };
+  for (std::size_t i = 0; i < height; ++i) row(i * (width - 1), width - 1, i * width, 1);
+  row(height * (width - 1), nodes - width, 0, width);
   return total;
 }
 

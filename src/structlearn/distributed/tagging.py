@@ -53,6 +53,11 @@ class ShardedTokenFitting(TokenFitting):
             raise CapabilityError(
                 "a hidden Markov model is counted on one machine, not over shards: use fit"
             )
+        if tagger.candidates:
+            raise CapabilityError(
+                "candidates are chosen on one machine; over shards all labels are considered at "
+                "each token: use candidates=0"
+            )
         super().__init__(tagger, corpus, None, sample_weight)  # type: ignore[arg-type]
 
     def _reader(self, **more: Any) -> _Reader:

@@ -83,7 +83,7 @@ def fit(
         if value is not None:
             check_whole(name, value, 1)
     trainer = _trainer(model)
-    if trainer is not _fit_estimator and _are_files(X):
+    if trainer not in (_fit_estimator, _fit_images) and _are_files(X):
         X = find_files(X)  # before Ray is started, which takes seconds
     with connected(cluster, workers, threads) as n_workers:
         shards = _shards(model, X, y, sample_weight, format, shard_size, n_shards, cluster)

@@ -13,7 +13,8 @@ numbers per part; nothing has n × d entries.
 
 A visit looks for the maximum over q_i alone, θ' = A_i(w − C·A_iᵀ(μ' − μ)), an implicit gradient
 step. Each site has a step of its own, from the squared norm of its features and the spread of its
-marginals, times a damping that every example learns from the slopes at both ends of its last step.
+marginals, times a damping that every example learns from the slopes at both ends of its last step,
+such that steps are a fifth longer than the best for the example alone (over-relaxation).
 A step that would lower the dual is not taken. Orders are drawn anew for each pass: a fixed one
 converges several times more slowly. Examples that hold much of the gap come up to three times in a
 pass. The steps of a few visits at a time, a number that the problem alone gives, are chosen on

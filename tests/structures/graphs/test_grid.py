@@ -34,6 +34,17 @@ def test_a_cut_is_the_best_of_two_labels(whole):
             np.testing.assert_array_equal(found.output, np.min(ties, axis=0))
 
 
+@pytest.mark.parametrize("scale", [2.0**-900, 2.0**990, 2.0**1000])  # the last is scaled first
+def test_a_cut_is_the_same_in_any_unit(scale):
+    rng = np.random.default_rng(7)
+    for _ in range(20):
+        scores = random_potts_grid(rng)
+        one = Grid().solve(method="cut", **scores)
+        other = Grid().solve(method="cut", **{name: scale * s for name, s in scores.items()})
+        np.testing.assert_array_equal(other.output, one.output)
+        assert (other.value, other.bound) == (scale * one.value, scale * one.bound)
+
+
 def test_tables_and_strengths_add_up():
     rng = np.random.default_rng(1)
     label, right = rng.normal(size=(3, 2, 3)), rng.normal(size=(3, 1, 3, 3))

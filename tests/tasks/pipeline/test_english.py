@@ -64,6 +64,38 @@ def test_every_level_has_probabilities(nlp):
         assert all(0 <= p <= 1 for p in word.confidence.values())
 
 
+def test_lemmas_that_nobody_doubts_are_probable(nlp):
+    doc = nlp("Time flies like an arrow. The cats were sleeping.", confidence=True)
+    assert min(word.confidence["lemma"] for word in doc.words) > 0.7
+
+
+@with_treebank
+def test_probabilities_are_as_high_as_they_are_right(nlp):
+    # The sentences after those that lemmas and arcs were calibrated on.
+    gold = read_treebank(FOLDER / "dev.conllu.gz").subset(range(100, 300))
+    found = nlp.annotate([gold.cells(s, "form") for s in range(len(gold))], confidence=True)
+    columns = ("upos", "xpos", "feats", "lemma", "head", "deprel")
+    right, sure = dict.fromkeys(columns, 0), dict.fromkeys(columns, 0.0)
+    for s, sentence in enumerate(found.sentences):
+        rows = zip(*(gold.cells(s, name) for name in columns), strict=True)
+        for word, row in zip(sentence.words, rows, strict=True):
+            true = dict(zip(columns, row, strict=True))
+            true["head"] = (int(true["head"]), true.pop("deprel"))
+            got = {name: getattr(word, name) for name in columns[:4]}
+            got["head"] = (word.head, word.relation)
+            for name, p in word.confidence.items():
+                right[name] += got[name] == true[name]
+                sure[name] += p
+    for name, far in {
+        "upos": 0.01,
+        "xpos": 0.01,
+        "feats": 0.01,
+        "lemma": 0.01,
+        "head": 0.1,
+    }.items():
+        assert abs(sure[name] - right[name]) < far * len(found.words), name
+
+
 @with_treebank
 @pytest.mark.parametrize("part", ["train", "dev", "test"])
 def test_every_document_of_the_treebank_is_put_together_again(nlp, part):

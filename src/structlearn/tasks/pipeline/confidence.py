@@ -17,8 +17,8 @@ __all__ = ["add_confidence", "lemma_temperature", "parser_temperature", "tree_su
 #: Of stages that no dev set has calibrated: averaged perceptrons are far too sure at 1, and 10 is
 #: about what calibration gives them.
 _USUAL_TEMPERATURE = 10.0
-#: Sentences of a dev set that lemmas and arcs are calibrated on, and the least probability that an
-#: arc has there: gold trees have arcs that the pruner leaves out.
+#: Sentences of a dev set that lemmas and arcs are calibrated on, and the least probability that one
+#: has there: gold trees have arcs that the pruner leaves out, and some lemmas no script gives.
 _CALIBRATED, _LEAST = 100, 1e-6
 
 
@@ -64,19 +64,33 @@ def tree_sums(parser: Any, corpus: Any) -> Any:
 
 
 def lemma_temperature(lemmatiser: Any, dev: Any) -> float:
-    """Return the temperature at which the lemmas of a dev set are most probable."""
+    """Return the temperature at which the lemmas of a dev set are most probable.
+
+    Several scripts may give one lemma (*time* is *time* both kept and in lower case): what counts
+    is the sum of their probabilities, as in the confidence of a lemma.
+    """
     from ...estimators.calibration import best_temperature
 
     model = lemmatiser.model
     dev = dev.subset(range(min(len(dev), _CALIBRATED)))
-    gold = array("i")
+    reader, n = model.reader(dev), len(model.labels)
+    gold = []
     for s in range(len(dev)):
         columns = (dev.cells(s, name) for name in ("form", "lemma", "xpos"))
-        for form, lemma, xpos in zip(*columns, strict=True):
-            gives = (k for k, x in enumerate(model.shown)
-                     if lemmatiser.lemma(x, form, xpos) == lemma)  # fmt: skip
-            gold.append(next(gives, -1))
-    return best_temperature(lambda t: float(model.core.log_loss(dev.core, gold, t)))
+        gold.append([
+            [k for k, x in enumerate(model.shown) if lemmatiser.lemma(x, form, xpos) == lemma]
+            for form, lemma, xpos in zip(*columns, strict=True)
+        ])  # fmt: skip
+
+    def log_loss(temperature: float) -> float:
+        total = 0.0
+        for s, words in enumerate(gold):
+            p = array("d", reader.marginals(s, temperature))
+            for t, scripts in enumerate(words):
+                total -= math.log(max(sum(p[t * n + k] for k in scripts), _LEAST))
+        return total
+
+    return best_temperature(log_loss)
 
 
 def parser_temperature(parser: Any, dev: Any) -> float:

@@ -112,7 +112,9 @@ def train_tagger(
     parameters
         Of :class:`~structlearn.tasks.Tagger`.
     """
-    tagger = Tagger("pos", target=column, names=False, unknown=_NOTHING_UNKNOWN, **parameters)
+    # Candidates would leave values without a probability, and take twice the file.
+    fixed: dict[str, Any] = {"names": False, "unknown": _NOTHING_UNKNOWN, "candidates": 0}
+    tagger = Tagger("pos", target=column, **fixed, **parameters)
     model: TaggerModel = tagger.fit(corpus).model_
     if dev is not None:
         model.temperature = _calibrated(model, dev, column)
