@@ -64,7 +64,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   fuzz::Input in(data, size);
   const Format format = in.flag() ? Format::kConllu : Format::kColumns;
   LabelOptions options;
-  options.target = format == Format::kConllu ? 3 : 1;
+  options.targets = {format == Format::kConllu ? std::size_t{3} : std::size_t{1}};
   options.columns = format == Format::kConllu ? 10 : 2;
   options.nbest = 1 + in.below(3);
   options.confidence = in.flag();

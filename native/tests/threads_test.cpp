@@ -22,7 +22,7 @@ inline void test_shared_model() {
   for (int trial = 0; trial < 20; ++trial) {
     context = "shared model " + std::to_string(trial);
     const RandomModel random(draw, draw.chance(0.5));
-    const LabelOptions options{.target = 2, .columns = 3, .nbest = 1, .confidence = true};
+    const LabelOptions options{.targets = {2}, .columns = 3, .nbest = 1, .confidence = true};
     std::vector<std::string> texts;
     for (int piece = 0; piece < 24; ++piece) texts.push_back(random_text(draw, 4, '\t'));
     const auto label = [&](const std::string& text) {

@@ -416,7 +416,8 @@ def _add_train_tagger(p: argparse.ArgumentParser, commands: Commands, features: 
     p.add_argument(
         "--target",
         metavar="COLUMN",
-        help="column of the labels: a number from 1, or a name (default: the last; CoNLL-U: upos)",
+        help="column of the labels: a number from 1, or a name (default: the last; CoNLL-U: upos); "
+        "several, as upos,xpos,feats: learned as one joined label",
     )
     p.add_argument(
         "--features",

@@ -13,6 +13,7 @@
 #include "bindings/bindings.hpp"
 #include "bindings/buffers.hpp"
 #include "text/characters.hpp"
+#include "text/joined_labels.hpp"
 
 namespace structlearn::python {
 namespace {
@@ -98,6 +99,14 @@ void bind_text(nb::module_& m) {
             c.to_iobes(column, unknown);
           },
           nb::arg("column"), nb::arg("unknown") = "")
+      .def(
+          "join",
+          [](Corpus& c, const std::vector<std::size_t>& columns, const std::string& unknown) {
+            if (columns.empty()) throw std::invalid_argument("there are no columns to join");
+            for (const std::size_t column : columns) check_column(c, column);
+            join_columns(c, columns, unknown);
+          },
+          nb::arg("columns"), nb::arg("unknown"))
       .def("clear_tokens", &Corpus::clear_tokens)
       .def("clear", &Corpus::clear)
       .def(

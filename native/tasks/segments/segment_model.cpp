@@ -124,8 +124,8 @@ SegmentLabeller::SegmentLabeller(const SegmentModel& model, const SegmentNames& 
       options_(options),
       corpus_(format),
       extractor_(model.shared_features(), corpus_, model.max_length()) {
-  corpus_.keep_columns(columns_read(model_.features().attributes(), format, options_.target, false,
-                                    options_.confidence));
+  corpus_.keep_columns(
+      columns_read(model_.features().attributes(), format, {&options_.target, 1}, false));
 }
 
 void SegmentLabeller::probabilities(std::size_t L) {
@@ -171,8 +171,8 @@ void SegmentLabeller::label(std::string_view text, std::size_t line, std::string
         extra_.emplace_back("Confidence", "");
         append_number(probability_[t], extra_.back().second);
       }
-      write_token(corpus_, text, from, begin + t,
-                  starts ? names_.first[label] : names_.later[label], options_.target, extra_, out);
+      const Cell cell{options_.target, starts ? names_.first[label] : names_.later[label]};
+      write_token(corpus_, text, from, begin + t, {&cell, 1}, extra_, out);
     }
   }
   out.append(text.substr(copied));

@@ -4,6 +4,8 @@
 #include <array>
 #include <charconv>
 
+#include "text/joined_labels.hpp"
+
 namespace structlearn::text {
 namespace {
 
@@ -11,14 +13,39 @@ namespace {
 constexpr std::size_t kMostBytes = std::size_t{64} << 20;
 constexpr double kLeastShown = 0.0005;
 
-// The text from `from` to the end of a line, with another cell in one column, or with one more
-// column.
+// Moves past the end of a cell to the cell `n` columns on; returns where that one begins and ends.
+std::pair<std::size_t, std::size_t> cell_after(std::string_view line, std::size_t at, std::size_t n,
+                                               char separator) {
+  const std::string_view marks = separator == '\t' ? "\t" : " \t\r\f\v";
+  std::size_t begin = at;
+  for (; n > 0; --n) {
+    begin = line.find_first_of(marks, at) + 1;
+    if (separator != '\t') begin = line.find_first_not_of(marks, begin);
+    at = std::min(line.find_first_of(marks, begin), line.size());
+  }
+  return {begin, at};
+}
+
+// The text from `from` to the end of a line, with other cells in some columns, or with more
+// columns.
 void fill(const Corpus& corpus, std::string_view text, std::size_t from, const Line& line,
-          std::string_view cell, std::string& out) {
+          std::span<const Cell> cells, std::string& out) {
   out.append(text.substr(from, line.cell_begin - from));
-  if (line.cell_begin == line.cell_end) out.push_back(corpus.separator());
-  out.append(cell);
-  out.append(text.substr(line.cell_end, line.end - line.cell_end));
+  const bool appended = line.cell_begin == line.cell_end;
+  std::size_t at = line.cell_end, column = cells.front().column;
+  for (const Cell& cell : cells) {
+    if (appended) {
+      out.push_back(corpus.separator());
+    } else if (cell.column > column) {
+      const auto [begin, end] =
+          cell_after(text.substr(0, line.end), at, cell.column - column, corpus.separator());
+      out.append(text.substr(at, begin - at));
+      at = end;
+      column = cell.column;
+    }
+    out.append(cell.text);
+  }
+  out.append(text.substr(at, line.end - at));
 }
 
 }  // namespace
@@ -31,11 +58,11 @@ void append_number(double x, std::string& out) {
 }
 
 void write_token(const Corpus& corpus, std::string_view text, std::size_t from, std::size_t token,
-                 std::string_view label, std::size_t target,
+                 std::span<const Cell> cells,
                  std::span<const std::pair<std::string, std::string>> extra, std::string& out) {
   const Line& line = corpus.lines()[token];
+  fill(corpus, text, from, line, cells, out);
   if (extra.empty() || corpus.format() == Format::kColumns) {
-    fill(corpus, text, from, line, label, out);
     for (const auto& named : extra) {
       out.push_back(corpus.separator());
       out.append(named.second);
@@ -43,14 +70,10 @@ void write_token(const Corpus& corpus, std::string_view text, std::size_t from, 
     return;
   }
   // CoNLL-U has ten columns and no more: the last one takes what else there is to say.
-  const Column& last = corpus.columns().back();
-  const std::string_view old =
-      target + 1 == corpus.columns().size() ? label : last.strings[last.cell[token]];
-  fill(corpus, text, from, line, label, out);
-  out.resize(out.size() - old.size());
-  if (old != "_") out.append(old);
+  const std::size_t last = out.rfind('\t') + 1;
+  if (std::string_view(out).substr(last) == "_") out.pop_back();
   for (std::size_t i = 0; i < extra.size(); ++i) {
-    if (i > 0 || old != "_") out.push_back('|');
+    if (out.size() > last) out.push_back('|');
     out.append(extra[i].first).append("=").append(extra[i].second);
   }
 }
@@ -81,19 +104,18 @@ void check_columns(const Corpus& corpus, std::size_t needed, std::size_t target,
 }
 
 std::vector<std::uint8_t> columns_read(const FeatureSet& features, Format format,
-                                       std::size_t target, bool reads_target, bool adds_to_last) {
-  std::vector<std::uint8_t> read(target + 1, 0);
+                                       std::span<const std::size_t> targets, bool reads_targets) {
+  std::vector<std::uint8_t> read(*std::max_element(targets.begin(), targets.end()) + 1, 0);
   for (const Attribute& a : features.attributes()) {
     if (a.kind == Attribute::Kind::kSentence) return {};  // its function may look at any
     if (!a.reads_column()) continue;
     read.resize(std::max(read.size(), a.column + 1), 0);
     read[a.column] = 1;
   }
-  if (reads_target) read[target] = 1;
-  if (format == Format::kConllu) {
-    read.resize(std::max(read.size(), kConlluColumns), 0);
-    if (adds_to_last) read.back() = 1;
+  if (reads_targets) {
+    for (const std::size_t target : targets) read[target] = 1;
   }
+  if (format == Format::kConllu) read.resize(std::max(read.size(), kConlluColumns), 0);
   return read;
 }
 
@@ -110,9 +132,27 @@ Labeller::Labeller(const TaggerModel& model, const LabelNames& labels, Format fo
       options_(std::move(options)),
       corpus_(format),
       extractor_(model.shared_features(), corpus_) {
-  const bool adds = options_.nbest > 1 || options_.confidence || options_.marginals;
-  corpus_.keep_columns(
-      columns_read(model_.features(), format, options_.target, options_.known, adds));
+  corpus_.keep_columns(columns_read(model_.features(), format, options_.targets, options_.known));
+  for (std::size_t part = 0; part < options_.targets.size(); ++part) {
+    place_.emplace_back(options_.targets[part], part);
+  }
+  std::sort(place_.begin(), place_.end());
+  cells_.resize(place_.size());
+}
+
+// The cells of a label, by column.
+void Labeller::split(std::string_view label) {
+  parts_.clear();
+  for (std::size_t part = 1; part < place_.size(); ++part) {
+    const std::size_t mark = std::min(label.find(kLabelMark), label.size());
+    parts_.push_back(label.substr(0, mark));
+    label.remove_prefix(std::min(mark + 1, label.size()));
+  }
+  parts_.push_back(label);
+  for (std::size_t c = 0; c < place_.size(); ++c) {
+    const std::string_view part = parts_[place_[c].second];
+    cells_[c] = {place_[c].first, part.empty() ? std::string_view("_") : part};
+  }
 }
 
 // What is written of a token besides its label.
@@ -161,24 +201,25 @@ void Labeller::label(std::string_view text, std::size_t line, std::string& out) 
     corpus_.clear_tokens();
   }
   corpus_.set_line(line);
-  corpus_.read(text, options_.target);
+  const std::size_t first = place_.front().first;
+  corpus_.read(text, first);
   extractor_.update();
   const std::size_t K = labels_.labels.size();
-  check_columns(corpus_, model_.features().columns_needed(), options_.target, options_.columns);
+  check_columns(corpus_, model_.features().columns_needed(), first, options_.columns);
   std::size_t copied = 0;
   for (std::size_t s = 0; s < corpus_.sentences(); ++s) {
     const std::size_t begin = corpus_.sentence(s), L = corpus_.sentence(s + 1) - begin;
     model_.score(extractor_, s, scratch_);
-    if (options_.known && options_.target < corpus_.columns().size()) {
-      const Column& column = corpus_.columns()[options_.target];
+    if (options_.known && place_.back().first < corpus_.columns().size()) {
       known_.assign(L, -1);
+      std::string known;
       for (std::size_t t = 0; t < L; ++t) {
-        const std::string_view cell = column.strings[column.cell[begin + t]];
-        if (cell == options_.unknown) continue;
-        known_[t] = labels_.find(cell);
+        joined_label(corpus_, begin + t, options_.targets, options_.unknown, known);
+        if (known == options_.unknown) continue;
+        known_[t] = labels_.find(known);
         if (known_[t] < 0) {
           throw BadLine(corpus_.line_number(begin + t),
-                        "the known label '" + std::string(cell) + "' is not one of the model's");
+                        "the known label '" + known + "' is not one of the model's");
         }
       }
       model_.clamp(known_, labels_.name_of, scratch_);
@@ -208,12 +249,12 @@ void Labeller::label(std::string_view text, std::size_t line, std::string& out) 
       const std::size_t from = copied;  // with blank lines, comments, ...
       copied = corpus_.lines()[begin + t].end;
       // A tab at the end of a line is an empty column for the label, which is filled.
-      const bool appended = options_.target >= corpus_.columns().size();
+      const bool appended = first >= corpus_.columns().size();
       if (appended && corpus_.separator() == '\t' && text.substr(copied, 1) == "\t") ++copied;
-      const std::string& label = labels_.shown(outputs_[0][t]);
+      split(labels_.shown(outputs_[0][t]));
       const bool more = options_.nbest > 1 || options_.confidence || options_.marginals;
       if (more) describe(t);
-      write_token(corpus_, text, from, begin + t, label, options_.target, extra_, out);
+      write_token(corpus_, text, from, begin + t, cells_, extra_, out);
     }
   }
   out.append(text.substr(copied));

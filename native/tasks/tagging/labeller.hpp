@@ -24,12 +24,12 @@ struct LabelNames {
 };
 
 struct LabelOptions {
-  std::size_t target = 0;    // the column of the labels
-  std::size_t columns = 0;   // of the files that the model was trained on
+  std::vector<std::size_t> targets = {0};  // the columns of the labels' parts, mostly one
+  std::size_t columns = 0;                 // of the files that the model was trained on
   std::size_t nbest = 1;     // columns of labels: the best sentence, the second best, ...
   bool confidence = false;   // a column with the probability of the label
   bool marginals = false;    // a column with the probabilities of all labels
-  bool known = false;        // labels that stand in the target column already are kept
+  bool known = false;        // labels that stand in their columns already are kept
   double temperature = 1.0;  // of the probabilities
   std::string unknown = "_";
 };
@@ -39,19 +39,24 @@ struct LabelOptions {
 void check_columns(const Corpus&, std::size_t needed, std::size_t target, std::size_t trained_on);
 
 // The columns whose cells a labeller has to know, as Corpus::keep_columns takes them: those of the
-// features, the labels' own where it keeps known ones, the last of CoNLL-U where it adds to it.
-std::vector<std::uint8_t> columns_read(const FeatureSet&, Format, std::size_t target,
-                                       bool reads_target, bool adds_to_last);
+// features, and the labels' own where it keeps known ones.
+std::vector<std::uint8_t> columns_read(const FeatureSet&, Format,
+                                       std::span<const std::size_t> targets, bool reads_targets);
 
 // Appends a probability, four digits after the point.
 void append_number(double x, std::string& out);
 
-// Appends the text from `from` to the end of a token's line, as the corpus has read it and kept the
-// lines of, with another cell in the column `target`, or with one more column, and what else there
-// is to say, as (name, value): in columns of its own, or in the last one of CoNLL-U. What stands
-// between the cells stays.
+struct Cell {
+  std::size_t column;
+  std::string_view text;
+};
+
+// Appends the text from `from` to the end of a token's line with other cells in some columns, or
+// with more columns, and what else there is to say, as (name, value): in columns of its own, or in
+// the last one of CoNLL-U. `cells` are sorted by column; of the first one the corpus has kept the
+// places in the text. What stands between the cells stays.
 void write_token(const Corpus&, std::string_view text, std::size_t from, std::size_t token,
-                 std::string_view label, std::size_t target,
+                 std::span<const Cell> cells,
                  std::span<const std::pair<std::string, std::string>> extra, std::string& out);
 
 // Labels pieces of text one after another. Not to be shared between threads.
@@ -72,6 +77,7 @@ class Labeller {
 
  private:
   void describe(std::size_t position);
+  void split(std::string_view label);
 
   const TaggerModel& model_;
   const LabelNames& labels_;
@@ -79,6 +85,9 @@ class Labeller {
   Corpus corpus_;
   Extractor extractor_;
   Scratch scratch_;
+  std::vector<std::pair<std::size_t, std::size_t>> place_;  // column and part, by column
+  std::vector<std::string_view> parts_;
+  std::vector<Cell> cells_;
   std::vector<Output> outputs_;
   std::vector<double> probability_, of_name_;
   std::vector<std::int32_t> known_;

@@ -20,8 +20,8 @@ EXAMPLES: dict[str, tuple[tuple[str, str], ...]] = {
             "keep the pass that is best on dev.txt",
         ),
         (
-            "structlearn train tagger train.conllu --target xpos --learner crf --model xpos.model",
-            "another column, another learner",
+            "structlearn train tagger train.conllu --target upos,xpos,feats --model all.model",
+            "other columns, learned as one label",
         ),
     ),
     "structlearn train pos": (

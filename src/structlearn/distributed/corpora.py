@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 from collections import Counter
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -117,6 +117,10 @@ class ShardedCorpus:
         """Return the corpus with a column of chunk labels in the scheme IOBES."""
         return ShardedCorpus(self.held.then(_in_iobes, column, unknown), self._facts)
 
+    def joined(self, columns: Sequence[int], unknown: str) -> ShardedCorpus:
+        """Return the corpus with columns joined; see :meth:`~structlearn.text.Corpus.joined`."""
+        return ShardedCorpus(self.held.then(_joined, columns, unknown), self._facts)
+
     def lexicon(
         self, column: int, functions: list[Any], target: int, unknown: str, types: bool
     ) -> _core.Lexicon:
@@ -182,6 +186,10 @@ class _Ordered(Counter[str]):
 
 def _in_iobes(corpus: Corpus, number: int, column: int, unknown: str) -> Corpus:
     return corpus.in_iobes(column, unknown)
+
+
+def _joined(corpus: Corpus, number: int, columns: Sequence[int], unknown: str) -> Corpus:
+    return corpus.joined(columns, unknown)
 
 
 def _lexicon(

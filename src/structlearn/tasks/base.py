@@ -404,11 +404,11 @@ class FileTagger(Parameters):
         model = self._fitted()
         given = not_empty(read_source(check_source(source), format))
         corpus = self._as_trained(given)
-        if corpus.n_columns <= model.target or _lacks_labels(model, given):
+        if corpus.n_columns <= max(model.targets) or _lacks_labels(model, given):
             raise FileError(
                 corpus.path or "the corpus",
                 f"it has {given.n_columns} columns: the gold labels must be in column "
-                f"{model.target + 1}",
+                f"{model.target_numbers}",
             )
         return corpus
 

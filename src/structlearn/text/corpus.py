@@ -196,6 +196,19 @@ class Corpus(Sequence[Sentence]):
         copy.core.to_iobes(column, unknown)
         return copy
 
+    def joined(self, columns: Sequence[int], unknown: str) -> Corpus:
+        """Return a copy whose first one of these columns has the cells of all, joined by "|".
+
+        A token whose cells are all unknown is unknown. Cells may have "|" in them in the last
+        column only, so that labels can be split again.
+        """
+        copy = Corpus(self.core.copy(), self.format, self.path)
+        try:
+            copy.core.join(list(columns), unknown)
+        except LineError as error:
+            raise error.in_file(self.path or "the corpus") from None
+        return copy
+
     def lexicon(
         self, column: int, functions: list[Any], target: int, unknown: str, types: bool
     ) -> _core.Lexicon:

@@ -145,7 +145,7 @@ def _headed(heading: bytes, names: Sequence[str], model: Any) -> bytes:
         return heading
     separator = b"\t" if b"\t" in line else b" "
     given = len(line.split(separator))
-    added = names[1:] if given > model.target else names
+    added = names[len(model.targets) :] if given > min(model.targets) else names
     return separator.join([line, *(name.encode() for name in added)]) + b"\n"
 
 
@@ -219,7 +219,9 @@ def label_converted(
             [found(line) for line in sentence.split("\n")]
             for sentence in labelled.rstrip("\n").split("\n\n")
         ]
-        output.write(codec.write(added if sentences else [], names, layout.target))
+        # A label of several parts is added as a whole.
+        replaced_column = None if model.further else layout.target
+        output.write(codec.write(added if sentences else [], names, replaced_column))
         _tell(progress, labeller.n_tokens, n_read, size)
     if layout is None:
         raise FileError(os.fspath(source), "there are no sentences in it")
@@ -238,15 +240,17 @@ class _Labelled:
 
     def __init__(self, model: Any, layout: Layout, n_added: int) -> None:
         self._conllu = model.format == "conllu"
-        self._target = model.target
+        self._targets = model.targets
         self._n_added = n_added
-        if layout.alike:
-            self._target = min(model.target, sum(i is not None for i in layout.sources))
+        n_given = sum(i is not None for i in layout.sources)
+        if layout.alike and n_given <= min(model.targets):  # they were appended, in this order
+            order = sorted(model.targets)
+            self._targets = [n_given + order.index(c) for c in model.targets]
 
     def __call__(self, line: str) -> list[str]:
         # The core separates what it adds to a lone column by a blank.
         cells = line.split("\t") if "\t" in line else line.split(" ")
-        label = cells[self._target]
+        label = "|".join(cells[c] for c in self._targets)
         if self._n_added == 1:
             return [label]
         if not self._conllu:

@@ -60,7 +60,8 @@ class Layout:
             self.sources = [given.index(name) if name in given else None for name in wanted]
         if named_as == "conllu" != model.format and _are_chunks(model):
             self.sources[model.target] = None  # CoNLL-U has no column for chunks
-        self.target = self.sources[model.target]
+        whole = all(self.sources[c] is not None for c in model.targets)
+        self.target = self.sources[model.target] if whole else None
         read = [find_column(c, model.format, model.n_columns) for c in model.templates.columns()]
         missing = [
             f"{wanted[i]} (column {i + 1})" for i in sorted(set(read)) if self.sources[i] is None
@@ -89,7 +90,8 @@ class Layout:
             return tuple(cells)
         row = ["_" if i is None else cells[i] for i in self.sources]
         if not known:
-            row[model.target] = "_"
+            for c in model.targets:
+                row[c] = "_"
         if model.format == "conllu":
             row[0], row[6:10] = str(number), "____"
         return tuple(row)

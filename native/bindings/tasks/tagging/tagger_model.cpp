@@ -233,20 +233,22 @@ void bind_tagger_model(nb::module_& m) {
           .def(
               "__init__",
               [](PyLabeller* self, std::shared_ptr<PyModel> model, const std::string& format,
-                 std::size_t target, std::size_t columns, std::size_t nbest, bool confidence,
-                 bool marginals, bool known, double temperature, std::string unknown) {
+                 std::vector<std::size_t> targets, std::size_t columns, std::size_t nbest,
+                 bool confidence, bool marginals, bool known, double temperature,
+                 std::string unknown) {
                 const Format read = format_of(format);
                 new (self) PyLabeller;
                 self->model = std::move(model);
                 self->format = read;
-                self->options = {target,    columns, nbest,       confidence,
-                                 marginals, known,   temperature, std::move(unknown)};
+                if (targets.empty()) throw std::invalid_argument("there is no column of labels");
+                self->options = {std::move(targets), columns, nbest,       confidence,
+                                 marginals,          known,   temperature, std::move(unknown)};
                 self->pieces = std::make_unique<PieceLabeller<Labeller>>([self] {
                   return std::make_unique<Labeller>(*self->model->model, self->model->names,
                                                     self->format, self->options);
                 });
               },
-              nb::arg("model"), nb::arg("format"), nb::arg("target"), nb::arg("columns"),
+              nb::arg("model"), nb::arg("format"), nb::arg("targets"), nb::arg("columns"),
               nb::arg("nbest"), nb::arg("confidence"), nb::arg("marginals"), nb::arg("known"),
               nb::arg("temperature"), nb::arg("unknown"));
   bind_labelling<PyLabeller>(labeller);

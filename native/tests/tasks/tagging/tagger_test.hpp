@@ -330,7 +330,7 @@ inline void test_labeller() {
     const char separator = draw.chance(0.5) ? '\t' : ' ';
     const std::size_t target = 1 + draw.below(2);  // the second column, or a new one
     Labeller labeller(model, random.names, Format::kColumns,
-                      {.target = target, .columns = target + 1});
+                      {.targets = {target}, .columns = target + 1});
     std::size_t tokens = 0, line = 0;
     for (int piece = 0; piece < 3; ++piece) {
       const std::string text = random_text(draw, 1 + draw.below(4), separator);
@@ -372,7 +372,7 @@ inline void test_labeller() {
     std::string out;
     try {
       Labeller(model, random.names, draw.chance(0.5) ? Format::kConllu : Format::kColumns,
-               {.target = draw.below(3),
+               {.targets = {draw.below(3)},
                 .columns = draw.below(4),
                 .nbest = 1 + draw.below(3),
                 .confidence = draw.chance(0.5),

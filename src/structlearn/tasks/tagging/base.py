@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import itertools
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 
 from ...estimators.declared import check_number, check_whole, parameter
 from ...exceptions import CapabilityError
+from ...text.corpus import column_names
 from ...text.files import pieces, written_text
 from ...text.labelling import has_labels, label_converted, label_pieces, piece_size
 from ...text.layouts import input_format
@@ -34,7 +35,7 @@ class LabelTagger(LearnerParameters, FileTagger):
 
     features: Any = parameter(default="auto", kw_only=False)
     learner: str = parameter(default="perceptron", kw_only=False)
-    target: str | int | None = None
+    target: str | int | Sequence[str | int] | None = None
     all_possible_states: bool | int | None = None
     min_count: int = 0
     prune: float = 0.0
@@ -110,7 +111,7 @@ class LabelTagger(LearnerParameters, FileTagger):
 
     def _learn(self: Kind, run: Any, dev: Corpus | None) -> Kind:
         """Run a training, and keep its model."""
-        model, learned = run.run(dev)
+        model, learned = run.run(None if dev is None else run.with_labels(dev))
         model.training["parameters"] = self._stored()
         self.model_, self.history_ = model, learned.history
         if learned.interrupted:
@@ -123,7 +124,8 @@ class LabelTagger(LearnerParameters, FileTagger):
     def from_model(cls: type[Kind], model: Any) -> Kind:
         """Return a tagger with this model; of its parameters those that the model file has."""
         learner = str(model.training.get("learner", "perceptron"))
-        tagger = cls(model.templates, learner, target=model.target + 1, **cls._told_by(model))
+        target = model.target_numbers if model.further else model.target + 1
+        tagger = cls(model.templates, learner, target=target, **cls._told_by(model))
         tagger._restore(model.training)
         tagger.model_ = model
         tagger.history_ = []
@@ -199,6 +201,11 @@ class LabelTagger(LearnerParameters, FileTagger):
         options = {"confidence": confidence, "marginals": marginals, "known": known}
         added = ["label", *(f"label{n}" for n in range(2, nbest + 1))]
         added += [name for name in ("confidence", "marginals") if options[name]]
+        if model.further and model.format == "conllu" and (nbest > 1 or marginals):
+            raise ValueError(
+                "labels of several columns cannot be listed in the last column of CoNLL-U, whose "
+                "entries are separated by '|' too: leave out nbest and marginals"
+            )
         read = pieces(source, piece_size(threads))
         first = next(read, (b"", 0))
         chosen = input_format(model, source, first[0], format)
@@ -215,7 +222,7 @@ class LabelTagger(LearnerParameters, FileTagger):
         if chosen == model.format:
             return label_pieces(
                 model, lambda _: labeller, source, output, chosen, threads, progress,
-                lambda *_: whole, header=added if header else None,
+                lambda *_: whole, header=self._heading(added) if header else None,
             )  # fmt: skip
         from ...text.codecs import CODECS
 
@@ -223,6 +230,14 @@ class LabelTagger(LearnerParameters, FileTagger):
             model, labeller, CODECS[chosen](header), source, output, added, known, threads,
             progress, whole, tell,
         )  # fmt: skip
+
+    def _heading(self, added: list[str]) -> list[str]:
+        """Return the names of the columns that are added to a file: a label may have several."""
+        model = self._fitted()
+        if not model.further:
+            return added
+        names = column_names(model.format, model.n_columns)
+        return [*(names[c] for c in sorted(model.targets)), *added[1:]]
 
     # -- what was learned -----------------------------------------------------------------------
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import copy
 from array import array
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -28,7 +28,7 @@ from .model import LabelModel, TaggerModel, joined_names, split_names
 from .problem import TokenProblem
 from .training_data import data_notes, refuse_joined, warn_of_rare_labels
 
-__all__ = ["Fitting", "TokenFitting", "check_legal", "default_target", "usual_features"]
+__all__ = ["Fitting", "TokenFitting", "check_legal", "find_targets", "usual_features"]
 
 Vector = npt.NDArray[np.float64]
 
@@ -60,6 +60,8 @@ class Fitting:
     tagger: Any
     corpus: Corpus
     target: int
+    #: Columns with further parts of the labels.
+    further: Sequence[int] = ()
     labels: list[str]
     n_features: int
     sample_weight: Vector | None = None
@@ -77,6 +79,15 @@ class Fitting:
     def log_loss(self, model: Any, dev: Corpus) -> Any:
         """Return −Σ log P(gold | sentence) over a dev set as a function of the temperature."""
         raise AssertionError
+
+    @property
+    def targets(self) -> list[int]:
+        """The columns that the labels are in."""
+        return [self.target, *self.further]
+
+    def with_labels(self, corpus: Corpus) -> Corpus:
+        """Return a corpus with whole labels in the target column."""
+        return corpus.joined(self.targets, self.tagger.unknown) if self.further else corpus
 
     def how(self, problem: Any) -> dict[str, Any]:
         """Return what :func:`learn_task` should know besides."""
@@ -117,7 +128,7 @@ class Fitting:
         if self.tagger.target is None:
             warn_of_rare_labels(corpus, self.target)
         for name in templates.columns():
-            if corpus.find_column(name) != self.target:
+            if corpus.find_column(name) not in self.targets:
                 continue
             if corpus.n_columns == 1:
                 told = (
@@ -216,26 +227,35 @@ class TokenFitting(Fitting):
     ) -> None:
         self.start, self.sample_weight = start, sample_weight
         if start is not None and tagger.target is None:
-            self.target = corpus.find_column(start.target + 1)
+            self.target, *self.further = (corpus.find_column(c + 1) for c in start.targets)
         else:
-            self.target = corpus.find_column(default_target(tagger, corpus))
+            self.target, *self.further = find_targets(tagger, corpus)
         preset = tagger.features
         if start is not None and preset != "auto":
             named = preset
             if not isinstance(preset, FeatureTemplates):
-                named = templates_for(preset, tagger.functions, corpus, self.target)
+                named = templates_for(preset, tagger.functions, corpus, self.targets)
             if named.to_json() != start.templates.to_json():
                 raise ValueError("start: the features are those of the earlier model, not others")
         if isinstance(preset, str) and preset == "auto":
-            preset = usual_features(corpus, self.target, tagger.unknown)
+            preset = usual_features(corpus, self.targets, tagger.unknown)
         before = {}
         if start is not None:
             before = {"scheme": start.training.get("scheme") or "none", "order": start.order}
+        elif self.further:
+            before = {"scheme": "none"}  # whatever the preset has
         self.tagger = tagger = self.settle(tagger, preset, before, order=1, scheme="none")
         if tagger.scheme == "none":
             tagger.scheme = None
-        if corpus.columns[self.target] in _BLANK_IS_A_VALUE and tagger.unknown == "_":
+        elif self.further and tagger.scheme is not None:
+            raise ValueError(
+                f"scheme {tagger.scheme!r} is for labels of one column, and there are "
+                f"{len(self.targets)} targets: leave out the scheme, or name one target"
+            )
+        blank = all(corpus.columns[c] in _BLANK_IS_A_VALUE for c in self.targets)
+        if blank and tagger.unknown == "_":
             tagger.unknown = ""
+        corpus = self.with_labels(corpus)
         self.scheme_of_file = file_scheme(list(corpus.counts(self.target)))
         if start is not None:
             check_start(start, tagger)
@@ -264,7 +284,7 @@ class TokenFitting(Fitting):
             templates = features.copy()
             templates.functions.update(tagger.functions or {})
         else:
-            templates = templates_for(features, tagger.functions, self.corpus, self.target)
+            templates = templates_for(features, tagger.functions, self.corpus, self.targets)
             self.leaves_out_tags = features in PRESETS and len(templates.templates) < len(
                 load_templates(features, tagger.functions).templates
             )
@@ -301,7 +321,8 @@ class TokenFitting(Fitting):
             new = sorted(set(labels) - set(self.start.labels))
             raise ValueError(f"the model to continue from does not have the labels {new}")
         self.labels = labels
-        self.measure = "f1" if are_chunk_labels(labels) else "accuracy"
+        chunks = not self.further and are_chunk_labels(labels)
+        self.measure = "f1" if chunks else "accuracy"
 
     def forbid(self) -> dict[str, Any]:
         """Return what the scheme of the labels forbids; nothing without one."""
@@ -314,7 +335,7 @@ class TokenFitting(Fitting):
         """Say what the data are, and what was chosen where the parameters left it open."""
         self.describe_data()
         features = f"features {self.preset}, " if self.preset else ""
-        target = f"target {self.corpus.columns[self.target]}"
+        target = f"target {','.join(self.corpus.columns[c] for c in self.targets)}"
         self.say(f"{features}{target}, scheme {self.tagger.scheme or 'none'}")
 
     def problem(self) -> TokenProblem | CandidateProblem:
@@ -422,6 +443,7 @@ class TokenFitting(Fitting):
             order=self.tagger.order,
             hashed=bool(self.tagger.hash_bits),
             candidates=self.candidates,
+            further=self.further,
             arrays=arrays,
             **more,
         )
@@ -457,29 +479,40 @@ def check_legal(
             before = label
 
 
-def default_target(tagger: Any, corpus: Corpus) -> str:
-    """Return the column of the labels: as named, or the usual one of the format."""
-    if tagger.target is not None:
-        return str(tagger.target)
-    return "upos" if corpus.format == "conllu" else "-1"
+def find_targets(tagger: Any, corpus: Corpus) -> list[int]:
+    """Return the columns of the labels, from 0: as named, or the usual one of the format."""
+    named = tagger.target
+    if named is None:
+        named = "upos" if corpus.format == "conllu" else "-1"
+    names = named.split(",") if isinstance(named, str) else named
+    if isinstance(names, int):
+        names = [names]
+    columns = [corpus.find_column(str(name).strip()) for name in names]
+    if not columns or len(set(columns)) < len(columns):
+        raise ValueError(f"target must name columns, each of them once, got {named!r}")
+    return columns
 
 
-def usual_features(corpus: Corpus, target: int, unknown: str) -> str:
+def usual_features(corpus: Corpus, targets: Sequence[int], unknown: str) -> str:
     """Choose a preset by the labels: chunks, entities (mostly outside), or tags."""
-    counts = corpus.counts(target)
+    if len(targets) > 1:
+        return "pos"
+    counts = corpus.counts(targets[0])
     if not are_chunk_labels([k for k in counts if k != unknown]) or corpus.n_columns < 3:
         return "pos"
     return "ner" if counts.get("O", 0) > 0.6 * corpus.n_tokens else "chunk"
 
 
-def templates_for(features: Any, functions: Any, corpus: Corpus, target: int) -> FeatureTemplates:
+def templates_for(
+    features: Any, functions: Any, corpus: Corpus, targets: Sequence[int]
+) -> FeatureTemplates:
     """Load templates; those of a preset that read tags are left out where no column has tags.
 
     A file of words and labels has two columns, and the second one, called ``pos``, is the target.
     """
     templates = load_templates(features, functions)
     tags = corpus.find_column("pos") if corpus.n_columns > 1 else None
-    if features in PRESETS and tags == target:
+    if features in PRESETS and tags in targets:
         templates.templates = [
             t for t in templates.templates if all(a.column != "pos" for a, _ in t.atoms)
         ]

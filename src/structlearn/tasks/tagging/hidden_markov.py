@@ -41,7 +41,7 @@ class CountedFitting(TokenFitting):
 
         corpus, unknown = self.corpus, self.tagger.unknown
         word = 1 if corpus.format == "conllu" else 0
-        if word == self.target:
+        if word in self.targets:
             raise ValueError("the words are the target: there is nothing to learn from")
         labels = corpus.column(self.target)
         gold = [[None if k == unknown else k for k in sentence] for sentence in labels]

@@ -17,6 +17,10 @@ from ...text.phrases import Phrases
 __all__ = ["Summary", "inspect_tagger", "model_facts", "strongest", "summarise"]
 
 
+#: With more labels than this, their transitions are shown only of labels that are named.
+_MOST_IN_TABLE = 64
+
+
 class Summary(NamedTuple):
     """The weights of a model in a form to look at.
 
@@ -174,7 +178,7 @@ def model_facts(model: Any) -> list[tuple[str, str]]:
     facts = [
         ("learner", f"{training.get('learner')}, {model.kind}"),
         *learner_facts(training),
-        ("labels", f"{_n_labels(model)}, in column {model.target + 1} ({model.target_name})"),
+        ("labels", f"{_n_labels(model)}, in column {model.target_numbers} ({model.target_name})"),
         *described,
         (
             "trained on",
@@ -182,6 +186,8 @@ def model_facts(model: Any) -> list[tuple[str, str]]:
             f"{how}",
         ),
     ]
+    if getattr(model, "candidates", 0):
+        facts.append(("candidates", f"{model.candidates} labels are considered at each token"))
     if training.get("n_models", 1) > 1:
         facts.append(("models", f"the mean of {training['n_models']}, with different seeds"))
     if training.get("scheme"):
@@ -239,7 +245,9 @@ def inspect_tagger(
     if page or sentences is None:
         summary = summarise(tagger, top, labels)
         report.facts, report.features = summary.facts, dict(summary.top)
-        report.weights = _transitions(summary, None if page else labels)
+        many = len(summary.labels) > _MOST_IN_TABLE
+        if labels or not many:
+            report.weights = _transitions(summary, labels if many or not page else None)
     if sentences is not None:
         check_labels("label", labels, tagger.classes_)
         corpus = tagger._read_input(sentences)
@@ -257,7 +265,6 @@ def inspect_tagger(
 def _gold(model: Any, corpus: Any) -> Iterator[list[str | None]]:
     """Yield the labels that sentences come with; None where there are none."""
     unknown = ("_", str(model.training.get("unknown", "_")))
-    known = model.target < corpus.n_columns
-    for s in range(len(corpus)):
-        labels = corpus.cells(s, model.target if known else 0)
+    known = max(model.targets) < corpus.n_columns
+    for labels in model.gold(corpus) if known else corpus.column(0):
         yield [k if known and k not in unknown else None for k in labels]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 import os
 from array import array
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 
 from ... import _core
 from ...exceptions import LineError
@@ -51,6 +51,8 @@ class LabelModel(StoredModel):
     calls_functions = True
     #: The array of the scores of label pairs.
     pair_table: str
+    #: Columns with further parts of the labels.
+    further: Sequence[int] = ()
     _templates: type[FeatureTemplates] = FeatureTemplates
 
     def __init__(
@@ -80,9 +82,26 @@ class LabelModel(StoredModel):
             raise ValueError(f"a temperature of {temperature}")
 
     @property
+    def targets(self) -> list[int]:
+        """The columns of the labels: mostly one, or one for each of their parts."""
+        return [self.target, *self.further]
+
+    @property
+    def target_numbers(self) -> str:
+        """The numbers of these columns, from 1."""
+        return ", ".join(str(c + 1) for c in self.targets)
+
+    @property
     def target_name(self) -> str:
         """The name of the column with the labels."""
-        return column_names(self.format, self.n_columns)[self.target]
+        names = column_names(self.format, self.n_columns)
+        return ",".join(names[c] for c in self.targets)
+
+    def gold(self, corpus: Corpus) -> list[list[str]]:
+        """Return the labels that sentences come with, as the model writes them."""
+        if self.further:
+            corpus = corpus.joined(self.targets, str(self.training.get("unknown", "_")))
+        return corpus.column(self.target)
 
     def pair_scores(self) -> list[list[float]]:
         """Return the score of each label (column) after each other (row)."""
@@ -137,6 +156,8 @@ class TaggerModel(LabelModel):
         Of a hidden Markov model: what scores its words.
     candidates : int
         How many labels are considered at each token, chosen by a first pass; 0: all.
+    further : list of int
+        Columns of the second, third, ... part of labels that are joined by "|"; mostly empty.
     """
 
     task = "tagger"
@@ -152,9 +173,16 @@ class TaggerModel(LabelModel):
         names: dict[str, tuple[Any, Any]] | None = None,
         emissions: tuple[dict[str, Any], dict[str, Tensor]] | None = None,
         candidates: int = 0,
+        further: Sequence[int] = (),
         **common: Any,
     ) -> None:
         super().__init__(**common)
+        self.further = list(further)
+        columns = set(self.targets)
+        if len(columns) != len(self.targets) or not columns <= set(range(self.n_columns)):
+            raise ValueError(f"labels in the columns {self.targets} of {self.n_columns}")
+        if any(label.count("|") < len(self.further) for label in self.labels):
+            raise ValueError(f"a label has fewer parts than the columns {self.targets}")
         self.candidates = candidates
         self.shown = shown
         self.order = order
@@ -214,6 +242,8 @@ class TaggerModel(LabelModel):
         description["precision"] = precision
         if self.candidates:
             description["candidates"] = self.candidates
+        if self.further:
+            description["further"] = self.further
         if self.emissions is not None:
             description["emissions"] = self.emissions[0]
             tensors.update(self.emissions[1])
@@ -277,6 +307,7 @@ class TaggerModel(LabelModel):
             names=names,
             emissions=emissions,
             candidates=candidates,
+            further=list(map(int, d.get("further", ()))),
         )
 
     # -- labelling ------------------------------------------------------------------------------

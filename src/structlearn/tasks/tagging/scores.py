@@ -34,11 +34,12 @@ class Comparison:
     def __init__(self, tagger: Any, source: Any, format: str | None) -> None:
         self.tagger = tagger
         self.corpus = tagger._gold_corpus(source, format)
-        self.gold = self.corpus.column(tagger._fitted().target)
+        self.gold = tagger._fitted().gold(self.corpus)
         begin = time.perf_counter()
         self.predicted = tagger.predict(self.corpus)
         self.seconds = time.perf_counter() - begin
-        self.chunked = are_chunk_labels(tagger._written_labels())
+        self.columns = tagger._fitted().target_name.split(",")
+        self.chunked = len(self.columns) == 1 and are_chunk_labels(tagger._written_labels())
         self.metrics = ("chunk_f1", "token_accuracy") if self.chunked else ("token_accuracy",)
         #: In the scheme of the predictions, which tokens are compared in.
         self.written = tagger._as_written(self.gold)
@@ -49,8 +50,8 @@ class Comparison:
         found = dict.fromkeys(label for labels in self.written for label in labels)
         if not known.keys().isdisjoint(found):
             return []
-        target = self.tagger._fitted().target
-        column = f"{target + 1} ({self.corpus.columns[target]})"
+        model = self.tagger._fitted()
+        column = f"{model.target_numbers} ({model.target_name})"
         return [
             f"no label in common: the model predicts {_some(known)}, and column {column} has "
             f"{_some(found)}. Evaluate it on a file that has labels of the model there, or "
@@ -63,10 +64,10 @@ class Comparison:
         if against is None:
             return None
         mine, theirs = self.tagger._fitted(), against._fitted()
-        if (mine.format, mine.target) != (theirs.format, theirs.target):
+        if (mine.format, mine.targets) != (theirs.format, theirs.targets):
             raise ValueError(
-                f"the other model labels column {theirs.target + 1} of {theirs.format} files, "
-                f"this one column {mine.target + 1} of {mine.format} files"
+                f"the other model labels column {theirs.target_numbers} of {theirs.format} files, "
+                f"this one column {mine.target_numbers} of {mine.format} files"
             )
         return against.predict(self.corpus)
 
@@ -80,6 +81,8 @@ class Comparison:
             "sentences": len(self.corpus),
             "tokens_per_second": round(n / max(self.seconds, 1e-9)),
         }
+        if len(self.columns) > 1:
+            result["by_column"] = self._by_column()
         if self.chunked:
             report = chunk_report(self.gold, self.predicted)
             overall = report.overall
@@ -91,11 +94,29 @@ class Comparison:
             result.update(significance(self.written, self.predicted, self.metrics, **told))
         return result
 
+    def _by_column(self) -> dict[str, float]:
+        """Return the accuracy of each part of labels that are in several columns."""
+        n = len(self.columns) - 1
+
+        def part(rows: list[list[str]], i: int) -> list[list[str]]:
+            # An unknown gold label has fewer parts.
+            return [[[*label.split("|", n), *[""] * n][i] for label in row] for row in rows]
+
+        return {
+            name: token_accuracy(part(self.gold, i), part(self.predicted, i))
+            for i, name in enumerate(self.columns)
+        }
+
     def text(self, *, confidence: bool, confusions: int, against: Any) -> str:
         """Return what ``report`` gives."""
         gold, predicted = self.written, self.predicted
         table = (chunk_report if self.chunked else label_report)(self.gold, predicted)
         lines = [*self._strange_labels(), table.text().rstrip()]
+        if len(self.columns) > 1:
+            lines += [
+                "",
+                *(f"accuracy of {k}: {100 * x:.2f}%" for k, x in self._by_column().items()),
+            ]
         if confidence:
             lines += [str(bootstrap_interval(gold, predicted, m, random_state=0))
                       for m in self.metrics]  # fmt: skip

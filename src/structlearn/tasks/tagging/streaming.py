@@ -18,7 +18,7 @@ from ...text.corpus import Corpus
 from ...text.presets import PRESETS
 from ...text.stream import CorpusStream
 from ...text.templates import FeatureTemplates
-from .fitting import TokenFitting, check_legal, default_target, templates_for, usual_features
+from .fitting import TokenFitting, check_legal, find_targets, templates_for, usual_features
 from .model import joined_names, split_names
 from .problem import TokenProblem
 
@@ -57,7 +57,7 @@ class StreamFitting(TokenFitting):
     def extracted(self) -> Iterator[tuple[Corpus, Any]]:
         """Yield the pieces in the scheme to be learned, each with an extractor of its features."""
         for piece in self.stream:
-            corpus = self.in_scheme(piece)
+            corpus = self.in_scheme(self.with_labels(piece))
             yield corpus, _core.Extractor(self.features, corpus.core, False)
 
     def problem(self) -> TokenProblem:
@@ -120,13 +120,13 @@ def _streamable(tagger: Any, corpus: Corpus) -> Any:
     if tagger.order is None:
         settled.order = 1
     name = tagger.features
-    target = corpus.find_column(default_target(tagger, corpus))
+    targets = find_targets(tagger, corpus)
     if name == "auto":
-        name = usual_features(corpus, target, tagger.unknown)
+        name = usual_features(corpus, targets, tagger.unknown)
     if isinstance(name, str) and name in PRESETS:
-        templates = templates_for(name, tagger.functions, corpus, target)
+        templates = templates_for(name, tagger.functions, corpus, targets)
         plain = [t for t in templates.templates if all(a.kind != "lexicon" for a, _ in t.atoms)]
         settled.features = FeatureTemplates(plain, functions=tagger.functions)
-        if tagger.scheme is None:
+        if tagger.scheme is None and len(targets) == 1:
             settled.scheme = PRESETS[name][1].get("scheme")
     return settled

@@ -35,9 +35,11 @@ class Tagger(LabelTagger):
     order : int, optional
         Of the chain: 0 labels each token by itself, 2 scores label triples too, with the pairs
         beside them. None: as the preset of the features has it, else 1.
-    target : str or int, optional
+    target : str, int or list of them, optional
         The column of the labels: its name, or its number from 1. By default the last column of a
-        column file, ``upos`` of CoNLL-U.
+        column file, ``upos`` of CoNLL-U. Several columns, ``["upos", "feats"]`` or
+        ``"upos,feats"``, are learned as one label, their cells joined by "|"; files are labelled in
+        each of these columns. Only cells of the last one may have "|" in them.
     scheme : {None, "none", "bio", "iobes", "beginnings"}, default=None
         "iobes": chunk labels are learned as IOBES and written in the scheme of the training file
         (IOB1 as IOB2). "beginnings": BIO where I-X may follow any B-. All three make only legal
@@ -238,7 +240,7 @@ class Tagger(LabelTagger):
     ) -> Iterator[tuple[float, bool]]:
         model: TaggerModel = self._fitted()
         corpus = self._gold_corpus(X, format)
-        gold, n = corpus.column(model.target), len(model.labels)
+        gold, n = model.gold(corpus), len(model.labels)
         written: dict[str, list[int]] = {}  # labels of the model may be written alike
         for k, name in enumerate(model.shown):
             written.setdefault(name, []).append(k)
@@ -299,7 +301,7 @@ class Tagger(LabelTagger):
         return _core.Labeller(
             model.core,
             chosen,
-            model.target,
+            model.targets,
             model.n_columns,
             nbest,
             columns["confidence"],

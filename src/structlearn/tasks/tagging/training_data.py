@@ -75,7 +75,8 @@ def data_notes(run: Any) -> list[str]:
     facts = {"sentences": len(corpus), "tokens": corpus.n_tokens, **run.more()}
     labels = list(dict.fromkeys(run.shown()))
     some = ", ".join(labels[:_NAMED]) + (", ..." if len(labels) > _NAMED else "")
-    column = corpus.columns[target] if corpus.format == "conllu" else target + 1
+    names = [corpus.columns[c] if corpus.format == "conllu" else str(c + 1) for c in run.targets]
+    column = ",".join(names)
     sizes = [(facts["sentences"], "sentence"), (facts["tokens"], "token"), (len(labels), "label")]
     told = ", ".join(f"{n:,} {what}{'' if n == 1 else 's'}" for n, what in sizes)
     notes = [f"{told} in column {column} ({some})"]
