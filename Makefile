@@ -102,6 +102,7 @@ test-threads: $(VENV)/ready  ## training, labelling and batches on threads under
 # Seconds of fuzzing: ten minutes for all targets, native and in Python.
 FUZZ_SECONDS ?= 600
 FUZZ_INPUTS ?= 1000000
+FUZZ_TIMEOUT ?= 1
 
 build/fuzz/ready: $(VENV)/ready $(NATIVE)
 	@mkdir -p build
@@ -124,7 +125,7 @@ build/fuzz/ready: $(VENV)/ready $(NATIVE)
 fuzz: $(VENV)/test-tools build/fuzz/ready  ## readers of files under fuzzers (FUZZ_SECONDS=600, FUZZ_INPUTS)
 	@echo "==> libFuzzer on the core, under AddressSanitizer and UBSan"
 	@$(BIN)/python -m tests.fuzz.native --inputs $(FUZZ_INPUTS) \
-		--seconds $$(( $(FUZZ_SECONDS) / 4 ))
+		--timeout $(FUZZ_TIMEOUT) --seconds $$(( $(FUZZ_SECONDS) / 4 ))
 	@echo "==> mutation of what Python reads"
 	@$(BIN)/python -m tests.fuzz --inputs $(FUZZ_INPUTS) --seconds $$(( $(FUZZ_SECONDS) * 3 / 4 ))
 
@@ -135,10 +136,11 @@ fuzz-structures: $(VENV)/test-tools  ## every structure against enumeration (FUZ
 fuzz-kills: $(VENV)/test-tools  ## trainings killed at random moments, 200 of each task (KILLS=200)
 	@$(BIN)/python -m tests.fuzz.kills --kills $(or $(KILLS),200)
 
-# A smoke of each, two minutes in all once the programs are built.
+# A smoke of each, two minutes in all once the programs are built: counts and not times, so that
+# every machine tries the same inputs.
 fuzz-smoke: $(VENV)/test-tools build/fuzz/ready  ## two minutes of these, for CI
-	@$(MAKE) --no-print-directory fuzz FUZZ_SECONDS=60
-	@$(MAKE) --no-print-directory fuzz-structures STRUCTURE_SECONDS=30
+	@$(MAKE) --no-print-directory fuzz FUZZ_INPUTS=1000 FUZZ_SECONDS=240 FUZZ_TIMEOUT=20
+	@$(MAKE) --no-print-directory fuzz-structures FUZZ_INSTANCES=250 STRUCTURE_SECONDS=60
 	@$(MAKE) --no-print-directory fuzz-kills KILLS=2
 
 test-browser: $(VENV)/test-tools  ## the workbench in a real browser; installs Debian's chromium where it can
