@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from structlearn import _core
 from structlearn.tasks import Tagger
 from structlearn.text import FeatureTemplates, read_corpus
@@ -29,3 +31,18 @@ def test_labels_in_the_last_column_of_conllu_take_what_else_there_is(tmp_path):
     assert [len(row) for row in cells] == [10, 10]
     assert [row[9].partition("|")[0] for row in cells] == ["LONG_LABEL", "V"]
     assert all(row[9].partition("|")[2].startswith("NBest2=") for row in cells)
+
+
+@pytest.mark.parametrize("order", ["te", "et", "tet", "eet"])
+def test_a_sentence_of_an_empty_node_alone_stays_as_it_is(order, tmp_path):
+    """A model of column files labels CoNLL-U; such a sentence has no token to be labelled."""
+    tagger = Tagger(features=FeatureTemplates.parse("word\npos"), max_iter=2)
+    tagger.fit([[("fish", "N", "B-NP"), ("sleep", "V", "O")]])
+    token, empty = "1\tfish\t_\tN" + "\t_" * 6, "1.1\te" + "\t_" * 8
+    source, target = tmp_path / "in.conllu", tmp_path / "out.conllu"
+    given = [token if c == "t" else empty for c in order]
+    source.write_text("\n\n".join(given) + "\n")  # no blank line at the end: read by itself
+    assert tagger.label_file(source, target) == order.count("t")
+    found = target.read_text().rstrip("\n").split("\n\n")
+    assert [line == empty for line in found] == [line == empty for line in given]
+    assert all(line not in (token, empty) for line, c in zip(found, order, strict=True) if c == "t")

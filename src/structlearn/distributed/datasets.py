@@ -8,6 +8,7 @@ from itertools import accumulate, pairwise
 from typing import Any
 
 from ..exceptions import FileError
+from .cluster import import_ray
 from .shards import list_ends
 
 __all__ = ["BlockShard", "dataset_shards", "label_dataset"]
@@ -138,8 +139,7 @@ class _LabelRows:
 
 def label_dataset(content: bytes, dataset: Any, workers: int | None, threads: int) -> Any:
     """Return the dataset with one more column, ``labels``."""
-    import ray
-
+    ray = import_ray()
     most = max(1, int(ray.cluster_resources()["CPU"]) // threads)
     return dataset.map_batches(
         _LabelRows,

@@ -203,8 +203,9 @@ def label_converted(
                         wrong = next(cell for cell in row if "\n" in cell or "\t" in cell)
                         raise LineError(at, f"{wrong!r:.60} has a tab or a line end in it")
                     lines.append(at)
-                rows.append("")
-                lines.append(lines[-1])
+                if sentence:  # CoNLL-U has sentences of empty nodes alone
+                    rows.append("")
+                    lines.append(lines[-1])
             if layout is None:
                 output.write(text)
                 continue
@@ -215,13 +216,14 @@ def label_converted(
         except LineError as error:
             raise error.in_file(os.fspath(source), format_advice(model)) from None
         found = _Labelled(model, layout, len(names))
+        parts = iter(labelled.rstrip("\n").split("\n\n"))
         added: list[list[Sequence[str]]] = [
-            [found(line) for line in sentence.split("\n")]
-            for sentence in labelled.rstrip("\n").split("\n\n")
+            [found(line) for line in next(parts).split("\n")] if sentence else []
+            for sentence in sentences
         ]
         # A label of several parts is added as a whole.
         replaced_column = None if model.further else layout.target
-        output.write(codec.write(added if sentences else [], names, replaced_column))
+        output.write(codec.write(added, names, replaced_column))
         _tell(progress, labeller.n_tokens, n_read, size)
     if layout is None:
         raise FileError(os.fspath(source), "there are no sentences in it")
