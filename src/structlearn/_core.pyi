@@ -579,6 +579,15 @@ def candidate_problem(
     row_ptr: NDArray[numpy.uint32],
     column: NDArray[numpy.uint32],
     windows: Sequence[tuple[NDArray[numpy.uint64], NDArray[numpy.uint32], NDArray[numpy.uint32]]],
+    pairs: tuple[
+        NDArray[numpy.int64],
+        NDArray[numpy.int64],
+        NDArray[numpy.int32],
+        NDArray[numpy.uint32],
+        NDArray[numpy.uint32],
+    ]
+    | None,
+    forbidden: NDArray[numpy.uint8],
 ) -> Problem: ...
 def best_candidates(
     problem: Problem,

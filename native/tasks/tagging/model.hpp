@@ -29,12 +29,13 @@ struct TaggerWeights {
   std::size_t candidates = 0;
   WeightTable first;
   std::vector<WeightTable> windows;
+  ForbiddenLabels forbidden;  // with candidates only; without, scores of -inf say so
 };
 
 // What labelling one sentence needs besides the model; one a thread.
 struct Scratch {
   Workspace workspace;
-  Keys keys;
+  Keys keys, pair_keys;
   SlotScratch slots;
   TokenScorer scorer;
   std::vector<double> theta, pairs, marginals;
@@ -80,6 +81,8 @@ class TaggerModel {
  private:
   Arranged arrange(std::size_t L, Scratch&) const;
   Arranged arrange_candidates(std::size_t L, Scratch&) const;
+  // The best labels of each token, among them a sequence that is not forbidden if there is one.
+  void choose_candidates(std::size_t L, Scratch&) const;
   // From numbers of candidates to labels.
   void name(const Scratch&, Output& y) const;
 

@@ -23,6 +23,9 @@ namespace {
 template <class T>
 using Array = Input<T, nb::ndim<1>>;
 using History = std::tuple<Array<std::uint64_t>, Array<std::uint32_t>, Array<std::uint32_t>>;
+// Of label pairs: sentences, features of each pair, and the rows of pairs by feature.
+using Pairs = std::tuple<Array<std::int64_t>, Array<std::int64_t>, Array<std::int32_t>,
+                         Array<std::uint32_t>, Array<std::uint32_t>>;
 
 template <class T>
 std::span<const T> span(const Array<T>& a) {
@@ -75,7 +78,9 @@ std::unique_ptr<PyProblem> candidate_problem(nb::object structure, Array<std::in
                                              Array<std::uint16_t> candidates, std::size_t width,
                                              std::size_t labels, Array<std::uint32_t> row_ptr,
                                              Array<std::uint32_t> column,
-                                             std::vector<History> windows) {
+                                             std::vector<History> windows,
+                                             std::optional<Pairs> pairs,
+                                             Array<std::uint8_t> forbidden) {
   check_rows(row_ptr, column, labels);
   const TokenFeatures tokens = token_features(sentence, begin, feature, value, row_ptr.size() - 1);
   check_candidates(candidates, tokens.tokens(), width, labels);
@@ -89,17 +94,38 @@ std::unique_ptr<PyProblem> candidate_problem(nb::object structure, Array<std::in
                     IndexedRows(span(rows), columns.data(), weights, labels, width)});
     weights += columns.size();
   }
-  auto scorer =
-      std::make_shared<CandidateScorer>(tokens, span(candidates), width, labels,
-                                        IndexedRows(span(row_ptr), column.data(), 0, labels, width),
-                                        start, end, std::move(read), weights);
+  std::optional<PairFeatures> of_pairs;
+  if (pairs) {
+    const auto& [sites, first, features, rows, columns] = *pairs;
+    if (read.size() != 1 || sites.size() != sentence.size()) {
+      throw std::invalid_argument("features of label pairs need order 1");
+    }
+    check_rows(rows, columns, labels * labels);
+    of_pairs = PairFeatures{token_features(sites, first, features, {}, rows.size() - 1), span(rows),
+                            columns.data(), weights};
+    weights += columns.size();
+    for (std::size_t i = 0; i + 1 < sites.size(); ++i) {
+      const std::int64_t L = tokens.sentence[i + 1] - tokens.sentence[i];
+      if (sites.data()[i + 1] - sites.data()[i] != std::max<std::int64_t>(L - 1, 0)) {
+        throw std::invalid_argument("one pair less than tokens in each sentence");
+      }
+    }
+  }
+  auto scorer = std::make_shared<CandidateScorer>(
+      tokens, span(candidates), width, labels,
+      IndexedRows(span(row_ptr), column.data(), 0, labels, width), start, end, std::move(read),
+      of_pairs, ForbiddenLabels(span(forbidden), labels), weights);
   auto oracle = std::make_shared<StructureOracle>(nb::cast<NativeStructure&>(structure).structure);
   auto made = std::make_unique<PyProblem>(structure, scorer, oracle, Gold{}, Cost{}, nb::none());
   made->native = oracle;
   made->label_ptr = scorer->sentences();
   for (nb::handle kept : {nb::cast(sentence), nb::cast(begin), nb::cast(feature),
-                          nb::cast(candidates), nb::cast(row_ptr), nb::cast(column)}) {
+                          nb::cast(candidates), nb::cast(row_ptr), nb::cast(column),
+                          nb::cast(forbidden)}) {
     made->keep.push_back(nb::borrow(kept));
+  }
+  if (pairs) {
+    std::apply([&](const auto&... kept) { (made->keep.push_back(nb::cast(kept)), ...); }, *pairs);
   }
   if (value) made->keep.push_back(nb::cast(*value));
   for (const auto& [history, rows, columns] : windows) {
@@ -147,7 +173,7 @@ void bind_candidates(nb::module_& m) {
   m.def("candidate_problem", &candidate_problem, nb::arg("structure"), nb::arg("sentence"),
         nb::arg("begin"), nb::arg("feature"), nb::arg("value").none(), nb::arg("candidates"),
         nb::arg("width"), nb::arg("labels"), nb::arg("row_ptr"), nb::arg("column"),
-        nb::arg("windows"));
+        nb::arg("windows"), nb::arg("pairs").none(), nb::arg("forbidden"));
   m.def("best_candidates", &best_candidates, nb::arg("problem"), nb::arg("w"), nb::arg("width"),
         nb::arg("gold"), nb::arg("threads"));
   m.def(
