@@ -594,6 +594,7 @@ def best_candidates(
     w: NDArray[numpy.float64],
     width: int,
     gold: NDArray[numpy.int32],
+    forbidden: NDArray[numpy.uint8],
     threads: int,
 ) -> Any: ...
 def candidate_pairs(

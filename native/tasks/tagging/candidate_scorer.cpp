@@ -223,10 +223,9 @@ void CandidateScorer::score_with(std::size_t example, const Layout& layout, cons
     const Block& pair = layout.block[Chain::transition(1)];
     double* out = theta + pair.offset + (t - 1) * pair.outcomes;
     if (pairs_) {
-      for_pair_features(example, t, slots[(t - 1) % 2], slots[t % 2],
-                        [&](std::size_t q, std::size_t p) {
-                          out[p] += scale * static_cast<double>(w[q]);
-                        });
+      for_pair_features(
+          example, t, slots[(t - 1) % 2], slots[t % 2],
+          [&](std::size_t q, std::size_t p) { out[p] += scale * static_cast<double>(w[q]); });
     }
     for (std::size_t p = 0; p < B * B && !forbidden_.empty(); ++p) {
       if (forbidden_.after((c - B)[p / B], c[p % B])) out[p] = kMinusInfinity;

@@ -20,6 +20,8 @@
 
 namespace structlearn {
 
+using Candidate = std::uint16_t;
+
 // Writes the `width` labels with the largest of K scores in ascending order; ties go to the first
 // label. One of them is `kept`, where that is not negative.
 void best_labels(const double* score, std::size_t K, std::size_t width, std::int32_t kept,

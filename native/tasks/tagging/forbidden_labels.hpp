@@ -8,8 +8,6 @@
 
 namespace structlearn {
 
-using Candidate = std::uint16_t;
-
 class ForbiddenLabels {
  public:
   ForbiddenLabels() = default;
@@ -22,12 +20,10 @@ class ForbiddenLabels {
   bool first(std::size_t label) const { return !empty() && at(labels_, label); }
   bool last(std::size_t label) const { return !empty() && at(labels_ + 1, label); }
 
-  // Whether `width` candidates of each of L tokens have a sequence that is allowed. `score` (L, K)
-  // is -inf for labels that are ruled out besides.
-  bool has_path(const Candidate* candidates, std::size_t L, std::size_t width,
-                const double* score) const;
-  // The allowed sequence of all labels with the largest sum of scores (L, K); empty: there is none.
-  std::vector<Candidate> best_path(const double* score, std::size_t L) const;
+  // Replaces the scores (L, K) of the labels of L tokens by those of the best allowed sequences
+  // that have them: -inf where there is none. The labels of the best sequence so have the largest
+  // score at each token, and the beginning of a chunk speaks for the labels that continue it.
+  void spread(std::size_t L, double* score) const;
 
  private:
   bool at(std::size_t row, std::size_t label) const {
@@ -37,6 +33,11 @@ class ForbiddenLabels {
 
   std::span<const std::uint8_t> bits_;
   std::size_t labels_ = 0;
+  // Labels that may stand after the same ones are a group: a scheme has few of them that many
+  // labels may precede, so that a step costs little more than K.
+  std::vector<std::uint32_t> group_;      // of each label
+  std::vector<std::uint32_t> begin_{0};   // of a group's labels before it
+  std::vector<std::uint32_t> preceding_;  // labels
 };
 
 }  // namespace structlearn

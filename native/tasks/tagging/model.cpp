@@ -17,7 +17,8 @@ TaggerModel::TaggerModel(std::shared_ptr<const FeatureSet> features, TaggerWeigh
       throw std::invalid_argument("the number of candidates");
     }
     if ((features_->has_transitions() && weights_.order != 1) ||
-        weights_.windows.size() != weights_.order || !weights_.transition.empty() || weights_.start.size() != K || weights_.end.size() != K) {
+        weights_.windows.size() != weights_.order || !weights_.transition.empty() ||
+        weights_.start.size() != K || weights_.end.size() != K) {
       throw std::invalid_argument("the scores of a model with candidates");
     }
     weights_.first.check(K);
@@ -76,25 +77,17 @@ void TaggerModel::clamp(std::span<const std::int32_t> known, std::span<const std
   }
 }
 
-void TaggerModel::choose_candidates(std::size_t L, Scratch& scratch) const {
-  const std::size_t K = weights_.labels, B = weights_.candidates;
-  scratch.candidates.resize(L * B);
-  Candidate* const c = scratch.candidates.data();
-  const double* score = scratch.theta.data();
-  for (std::size_t t = 0; t < L; ++t) best_labels(score + t * K, K, B, -1, c + t * B);
-  if (weights_.forbidden.empty() || weights_.forbidden.has_path(c, L, B, score)) return;
-  const std::vector<Candidate> path = weights_.forbidden.best_path(score, L);
-  for (std::size_t t = 0; t < path.size(); ++t) {
-    best_labels(score + t * K, K, B, path[t], c + t * B);
-  }
-}
-
 Arranged TaggerModel::arrange_candidates(std::size_t L, Scratch& scratch) const {
   const std::size_t K = weights_.labels, B = weights_.candidates, order = weights_.order;
   Arranged found;
   auto& [layout, scores] = found;
   layout = candidate_layout(L, B, order);
-  choose_candidates(L, scratch);
+  scratch.candidates.resize(L * B);
+  if (!weights_.forbidden.empty()) {
+    scratch.likely = scratch.theta;
+    weights_.forbidden.spread(L, scratch.likely.data());
+  }
+  const double* likely = weights_.forbidden.empty() ? scratch.theta.data() : scratch.likely.data();
   scratch.of_candidates.resize(layout.parts);
   double* theta = scratch.of_candidates.data();
   for (std::size_t b = 0; b < kMaxBlocks; ++b) {
@@ -107,8 +100,9 @@ Arranged TaggerModel::arrange_candidates(std::size_t L, Scratch& scratch) const 
   std::vector<double> sum(B + 1);
   std::size_t j = 0, pair_key = 0;
   for (std::size_t t = 0; t < L; ++t) {
-    const Candidate* const c = scratch.candidates.data() + t * B;
+    Candidate* const c = scratch.candidates.data() + t * B;
     const double* first = scratch.theta.data() + t * K;
+    best_labels(likely + t * K, K, B, -1, c);
     const std::uint8_t* slot = slots[t % 2].set(c);
     const std::span<const Candidate> candidates(c, B);
     std::fill(sum.begin(), sum.end(), 0.0);

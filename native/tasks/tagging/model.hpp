@@ -40,6 +40,7 @@ struct Scratch {
   TokenScorer scorer;
   std::vector<double> theta, pairs, marginals;
   std::vector<Candidate> candidates;  // of each token, where a model has them
+  std::vector<double> likely;         // the scores that choose them, where some are forbidden
   std::vector<double> of_candidates;  // the scores of their chain
 };
 
@@ -81,8 +82,6 @@ class TaggerModel {
  private:
   Arranged arrange(std::size_t L, Scratch&) const;
   Arranged arrange_candidates(std::size_t L, Scratch&) const;
-  // The best labels of each token, among them a sequence that is not forbidden if there is one.
-  void choose_candidates(std::size_t L, Scratch&) const;
   // From numbers of candidates to labels.
   void name(const Scratch&, Output& y) const;
 

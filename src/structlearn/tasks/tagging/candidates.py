@@ -9,13 +9,12 @@ training of T. Mueller, H. Schmid & H. Schütze (2013), Efficient higher-order C
 tagging, with a fixed number of candidates.
 
 Pairs of labels have weights if they were candidates side by side, longer windows of labels if they
-were seen. What a scheme of labels forbids has no score at all; in prediction the candidates of a
-sentence have a sequence that is allowed, where there is one of all labels.
+were seen. What a scheme of labels forbids has no score at all; the best allowed sequence of the
+first pass is always among the candidates of a sentence.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -48,6 +47,9 @@ def n_candidates(run: Any) -> int:
     width = _CANDIDATES if asked is None else int(asked)
     if width == 0 or width >= run.n_labels or (asked is None and run.n_labels <= MANY_LABELS):
         return 0
+    if asked is None and tagger.scheme is not None and tagger.order == 1:
+        # What continues a chunk is told by the labels before it, which the first pass does not see.
+        return 0
     reasons = {
         "order 0": tagger.order == 0,
         "unknown labels": run.has_unknown,
@@ -75,9 +77,6 @@ class CandidateProblem(Problem):
         Of the chain.
     width : int
         Number of candidates.
-    labels : list of str
-    forbid : mapping of str to list
-        First labels, last ones and pairs that cannot be. Gold labels must respect it.
     pairs : dict of str to array, optional
         With features of label pairs: the tokens, as ``_core.TokenRows.arrays`` gives them.
     """
@@ -90,8 +89,6 @@ class CandidateProblem(Problem):
         observed: tuple[Any, Any],
         order: int,
         width: int,
-        labels: list[str],
-        forbid: Mapping[str, Any],
         pairs: dict[str, Any] | None = None,
     ) -> None:
         tokens = first.tokens
@@ -104,7 +101,7 @@ class CandidateProblem(Problem):
             _windows(gold, candidates, rows.site_ptr, m, self.n_labels) for m in range(1, order + 1)
         ]
         self._pairs = None if pairs is None else _pair_features(pairs, self.n_labels)
-        self._forbidden = _forbidden_bits(forbid, labels)
+        self._forbidden = first.forbidden
         chain = Chain(order=order).native
         bare = _core.candidate_problem(
             chain,
@@ -231,20 +228,7 @@ def _later(sentence: npt.NDArray[np.int64], n: int) -> npt.NDArray[np.int64]:
 
 
 def _rows(codes: npt.NDArray[np.int64], n_columns: int) -> tuple[Any, Any, Any]:
-    """Return ascending numbers, row · n_columns + column, as rows: their numbers, pointers, columns."""
+    """Return ascending codes, row · n_columns + column, as rows: numbers, pointers, columns."""
     row, first = np.unique(codes // n_columns, return_index=True)
     row_ptr = np.append(first, len(codes)).astype(np.uint32)
     return row, row_ptr, (codes % n_columns).astype(np.uint32)
-
-
-def _forbidden_bits(forbid: Mapping[str, Any], labels: list[str]) -> npt.NDArray[np.uint8]:
-    """Return what is forbidden as the core reads it: bits of K rows, of the start and of the end."""
-    if not forbid:
-        return np.zeros(0, dtype=np.uint8)
-    n, index = len(labels), {label: k for k, label in enumerate(labels)}
-    table = np.zeros((n + 2, n), dtype=bool)
-    for row, name in ((n, "start"), (n + 1, "end")):
-        table[row, [index[label] for label in forbid[name]]] = True
-    for before, label in forbid["transition"]:
-        table[index[before], index[label]] = True
-    return np.packbits(table.ravel(), bitorder="little")

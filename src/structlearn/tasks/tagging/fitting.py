@@ -24,7 +24,7 @@ from ...text.templates import FeatureTemplates
 from ..learning import Learned, learn_task
 from ..presets import preset_of
 from .candidates import MANY_LABELS, CandidateProblem, n_candidates
-from .first_pass import FirstPass
+from .first_pass import FirstPass, forbidden_bits
 from .model import LabelModel, TaggerModel, joined_names, split_names
 from .problem import TokenProblem, seen_labels
 from .training_data import data_notes, refuse_joined, warn_of_rare_labels
@@ -374,7 +374,8 @@ class TokenFitting(Fitting):
             return TokenProblem(vocabulary, arrays, tagger.order, forbid, *weights)
         seen = seen_labels(vocabulary)
         alone = TokenProblem(vocabulary, arrays, 0, {}, *weights, observed=seen)
-        first = FirstPass(alone, tagger.random_state, tagger.n_threads)
+        forbidden = forbidden_bits(forbid, self.labels)
+        first = FirstPass(alone, forbidden, tagger.random_state, tagger.n_threads)
         observed = first.likely_pairs(seen, int(tagger.all_possible_states))
         if not self.candidates:
             del first
@@ -383,9 +384,7 @@ class TokenFitting(Fitting):
             )
         self.say(f"{self.candidates} candidate labels for each token; --candidates 0: all")
         pairs = arrays if vocabulary.pair_size else None
-        return CandidateProblem(
-            first, observed, tagger.order, self.candidates, self.labels, forbid, pairs
-        )
+        return CandidateProblem(first, observed, tagger.order, self.candidates, pairs)
 
     def how(self, problem: Any) -> dict[str, Any]:
         """Return where to begin, and the fast way of the perceptron where it is open.
