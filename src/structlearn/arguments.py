@@ -433,7 +433,7 @@ def _add_train_tagger(p: argparse.ArgumentParser, commands: Commands, features: 
         metavar="N",
         type=_count(0),
         help="labels considered at each token, chosen by a first pass; 0: all (default: all up to "
-        "64 labels, else 12)",
+        "64 labels, else 12 to 48)",
     )
     p.add_argument(
         "--scheme",

@@ -30,9 +30,11 @@ __all__ = ["MANY_LABELS", "CandidateProblem", "n_candidates"]
 
 Vector = npt.NDArray[np.float64]
 
-#: From more labels than this on tokens have candidates, and how many.
+#: From more labels than this on tokens have candidates.
 MANY_LABELS = 64
-_CANDIDATES = 12
+#: How many: labels by this number, within bounds. Of more labels more are confused.
+_LABELS_FOR_ONE = 24
+_FEWEST, _MOST = 12, 48
 
 
 def n_candidates(run: Any) -> int:
@@ -44,7 +46,8 @@ def n_candidates(run: Any) -> int:
         Its features are known.
     """
     tagger, asked = run.tagger, run.tagger.candidates
-    width = _CANDIDATES if asked is None else int(asked)
+    usual = min(_MOST, max(_FEWEST, run.n_labels // _LABELS_FOR_ONE))
+    width = usual if asked is None else int(asked)
     if width == 0 or width >= run.n_labels or (asked is None and run.n_labels <= MANY_LABELS):
         return 0
     if asked is None and tagger.scheme is not None and tagger.order == 1:
