@@ -118,7 +118,7 @@ void tell_network(Network& net, Watch& watch) {
   std::vector<double> excess, capacity;
   net.for_each_node([&](std::size_t, std::size_t at) {
     nodes.push_back(static_cast<std::int64_t>(at));
-    excess.push_back(net.node(at).excess);
+    excess.push_back(net.excess(at));
   });
   net.for_each_edge([&](std::size_t, std::size_t, std::size_t, std::size_t at, std::int32_t arc) {
     ends.push_back(static_cast<std::int64_t>(at));
@@ -138,7 +138,7 @@ CutResult cut(Network& net, const Pairwise& m, std::vector<std::int32_t>& y, Int
     return score == kMinusInfinity ? forbidden : -score;
   };
   net.for_each_node([&](std::size_t v, std::size_t at) {
-    net.node(at).excess = cost(m.label[2 * v + 1]) - cost(m.label[2 * v]);
+    net.excess(at) = cost(m.label[2 * v + 1]) - cost(m.label[2 * v]);
   });
   CutResult result;
   net.for_each_edge([&](std::size_t e, std::size_t, std::size_t, std::size_t at, std::int32_t arc) {
