@@ -77,6 +77,13 @@ class GridNetwork {
     }
   }
 
+  template <class Body>
+  void for_each_short_way(Body&& body) {
+    for_each_edge([&](std::size_t, std::size_t, std::size_t, std::size_t p, std::int32_t a) {
+      body(p, a);
+    });
+  }
+
   std::size_t size() const { return memory_.excess.size(); }
   double& excess(std::size_t p) { return excess_[p]; }
   std::size_t head(std::size_t p, std::int32_t a) const {

@@ -24,8 +24,10 @@ struct FlowDistance {
 
 // A network has
 // - excess(p): > 0: what the source can still send to p; < 0: what p can still send to the sink;
-// - size(), head(p, a), reverse_arc(p, a), for_each_edge (see there);
+// - size(), head(p, a), reverse_arc(p, a);
 // - capacity(p, a), reverse_capacity(p, a): what is left of them;
+// - for_each_short_way(body): body(p, a) for arcs, one of an edge's two or both, at least where one
+//   end has excess for the other;
 // - plant(roots): makes each node with an excess a tree, active, and the others free; appends these
 //   nodes. Only after it, and until capacities or excesses are changed otherwise, there are:
 // - send(p, a, flow): takes it from the capacity and gives it to the arc back; whether none is
@@ -78,7 +80,7 @@ class MaxFlow {
   // foreseen half of the time.
   void shortest_paths() {
     const auto above_zero = [](double x) { return x > 0.0 ? x : 0.0; };
-    net_.for_each_edge([&](std::size_t, std::size_t, std::size_t, std::size_t p, std::int32_t a) {
+    net_.for_each_short_way([&](std::size_t p, std::int32_t a) {
       const std::size_t q = net_.head(p, a);
       double &one = net_.excess(p), &other = net_.excess(q);
       double &there = net_.capacity(p, a), &back = net_.reverse_capacity(p, a);

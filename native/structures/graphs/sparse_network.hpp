@@ -59,6 +59,15 @@ class SparseNetwork {
     }
   }
 
+  template <class Body>
+  void for_each_short_way(Body&& body) {
+    for (std::size_t p = 0; p < nodes_.size(); ++p) {
+      for (std::int32_t a = first_[p]; a < first_[p + 1] && nodes_[p].excess > 0.0; ++a) {
+        if (arc(a).left > 0.0 && nodes_[arc(a).head].excess < 0.0) body(p, a);
+      }
+    }
+  }
+
   std::size_t size() const { return nodes_.size(); }
   double& excess(std::size_t p) { return nodes_[p].excess; }
   std::size_t head(std::size_t, std::int32_t a) const { return arc(a).head; }
