@@ -76,16 +76,17 @@ class MaxFlow {
     std::int32_t arc = 0;        // to a node of the sink tree
   };
 
-  // Source, node, neighbour, sink: these paths need no trees. Without branches, which would be
-  // foreseen half of the time.
+  // Source, node, neighbour, sink: these paths need no trees. Written without branches, half of
+  // which would be mispredicted.
   void shortest_paths() {
-    const auto above_zero = [](double x) { return x > 0.0 ? x : 0.0; };
     net_.for_each_short_way([&](std::size_t p, std::int32_t a) {
       const std::size_t q = net_.head(p, a);
       double &one = net_.excess(p), &other = net_.excess(q);
       double &there = net_.capacity(p, a), &back = net_.reverse_capacity(p, a);
-      const double forth = smallest(smallest(above_zero(one), above_zero(-other)), there);
-      const double flow = forth - smallest(smallest(above_zero(-one), above_zero(other)), back);
+      // > 0: from p to q. Of two excesses with one sign `wanted` is 0.
+      const double less = smallest(one, -other), more = largest(one, -other);
+      const double wanted = largest(less, smallest(more, 0.0));
+      const double flow = smallest(largest(wanted, -back), there);
       one -= flow;
       other += flow;
       there -= flow;
@@ -107,6 +108,7 @@ class MaxFlow {
   }
 
   static double smallest(double a, double b) { return a < b ? a : b; }
+  static double largest(double a, double b) { return a > b ? a : b; }
 
   // First come, first served: who comes while others are served is served after them.
   void activate(std::size_t p) {
