@@ -58,8 +58,8 @@ class GridNetwork {
       for (std::size_t j = 0; j < width_; ++j, ++v, ++at) body(v, at);
     }
   }
-  // body(e, p, q, place of p, arc to q). Of a row every other edge first: none of these waits for
-  // what was done with the one before.
+  // body(e, p, q, place of p, arc to q). Every other edge of a row comes first: these share no
+  // node, so that none waits for the one before.
   template <class Body>
   void for_each_edge(Body&& body) {
     const std::size_t across = height_ * (width_ - 1);
@@ -79,9 +79,8 @@ class GridNetwork {
 
   template <class Body>
   void for_each_short_way(Body&& body) {
-    for_each_edge([&](std::size_t, std::size_t, std::size_t, std::size_t p, std::int32_t a) {
-      body(p, a);
-    });
+    for_each_edge(
+        [&](std::size_t, std::size_t, std::size_t, std::size_t p, std::int32_t a) { body(p, a); });
   }
 
   std::size_t size() const { return memory_.excess.size(); }
@@ -115,7 +114,7 @@ class GridNetwork {
       marks_[p] = static_cast<Mark>(open | source << kSourceBit | sink << kSinkBit |
                                     (root * kQueued) | kTerminal << kParentBit);
       known_[p] = {0, 1};
-      roots[n] = static_cast<std::uint32_t>(p);  // written again if it is none
+      roots[n] = static_cast<std::uint32_t>(p);  // overwritten by the next where it is no root
       n += root;
     });
     roots.resize(n);
@@ -126,7 +125,7 @@ class GridNetwork {
                                 static_cast<unsigned>(tree) << kSourceBit |
                                 static_cast<unsigned>(parent) << kParentBit);
   }
-  void leave(std::size_t p) { mark(p) &= kArcs | kQueued; }
+  void leave(std::size_t p) { mark(p) &= static_cast<Mark>(kArcs | kQueued); }
   std::int32_t parent(std::size_t p) const { return marks_[p] >> kParentBit; }
   void set_parent(std::size_t p, std::int32_t a) {
     mark(p) = static_cast<Mark>((mark(p) & kNoParent) | static_cast<unsigned>(a) << kParentBit);
@@ -134,7 +133,7 @@ class GridNetwork {
   FlowDistance& known(std::size_t p) { return known_[p]; }
   bool enqueue(std::size_t p) {
     if ((mark(p) & kQueued) != 0) return false;
-    mark(p) |= kQueued;
+    mark(p) |= static_cast<Mark>(kQueued);
     return true;
   }
   void dequeue(std::size_t p) { mark(p) &= static_cast<Mark>(~kQueued); }
@@ -169,17 +168,17 @@ class GridNetwork {
   struct Edges {
     std::array<double, 2> right{}, down{};
   };
-  // Four bits: whether an arc has capacity left, by direction; the tree; whether it is active; the
-  // arc to the parent, or what there is instead of one.
+  // What the search knows of a node: by direction, whether its arc has capacity left (four bits);
+  // its tree; whether it is active; the arc to its parent, or what it has instead.
   using Mark = std::uint16_t;
   static constexpr unsigned kSourceBit = 4, kSinkBit = 5, kParentBit = 8;
-  static constexpr unsigned kArcs = 15, kTree = 48, kQueued = 64, kNoParent = 255;
+  static constexpr unsigned kArcs = 15, kQueued = 64, kNoParent = 255;
 
   // Bits by direction.
   struct Around {
-    unsigned kin;      // nodes of the same tree
-    unsigned leaving;  // capacity is left from the terminal's side to the other end
-    unsigned coming;   // and from there
+    unsigned kin;      // the neighbour is in the same tree
+    unsigned leaving;  // the tree could grow over this arc
+    unsigned coming;   // a tree could come over it to this node
   };
   Around look_around(std::size_t p) const {
     const unsigned here = marks_[p], right = marks_[p + 1], left = marks_[p - 1];
@@ -190,9 +189,12 @@ class GridNetwork {
     const unsigned sink = here >> kSinkBit & 1, all = 0 - sink, k = kSourceBit + sink;
     const unsigned out = here & kArcs;
     const unsigned in = bits(right >> kLeft, left >> kRight, below >> kUp, above >> kDown);
-    const unsigned swapped = (in ^ out) & all;  // neither branch would be foreseen
+    // The sink's tree grows against the flow. Both are swapped by bits: a branch would be
+    // mispredicted half of the time.
+    const unsigned swapped = (in ^ out) & all;
     return {bits(right >> k, left >> k, below >> k, above >> k), out ^ swapped, in ^ swapped};
   }
+
   Mark& mark(std::size_t p) { return marks_[p]; }
   double* both_ways(std::size_t p, std::int32_t a) const {
     Edges& e = edges_[(a & 1) != 0 ? head(p, a) : p];
@@ -200,7 +202,7 @@ class GridNetwork {
   }
 
   // The memory of a thread's last grid, for the next one: fresh pages cost as much as a tenth of a
-  // cut. Grids of more than 700 x 700 nodes do not leave theirs.
+  // cut. Grids of more than half a million nodes do not leave theirs.
   struct Memory {
     LargeArray<Edges> edges;
     LargeArray<double> excess;

@@ -28,12 +28,12 @@ struct FlowDistance {
 // - capacity(p, a), reverse_capacity(p, a): what is left of them;
 // - for_each_short_way(body): body(p, a) for arcs, one of an edge's two or both, at least where one
 //   end has excess for the other;
-// - plant(roots): makes each node with an excess a tree, active, and the others free; appends these
-//   nodes. Only after it, and until capacities or excesses are changed otherwise, there are:
-// - send(p, a, flow): takes it from the capacity and gives it to the arc back; whether none is
-// left;
-// - tree(p), join(p, tree, parent), leave(p), parent(p): an arc, or kTerminal, or kOrphan,
-//   set_parent(p, a), known(p);
+// - plant(roots): makes each node with an excess a tree of its own and active, the other nodes
+// free,
+//   and lists the roots. What follows needs it, and again where capacities are set after it:
+// - send(p, a, flow): moves capacity from an arc to its reverse; true where nothing is left of it;
+// - tree(p), join(p, tree, parent), leave(p); known(p);
+// - parent(p), set_parent(p, a): an arc, or kTerminal for a root, or kOrphan;
 // - enqueue(p): marks p as active, false if it was; dequeue(p);
 // - for_each_outward(p, body): body(a, q) for arcs over which p's tree can grow, until it returns
 //   false; for_each_inward: for those to nodes that could be p's parents; for_each_kin:
