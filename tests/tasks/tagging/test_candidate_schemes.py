@@ -156,6 +156,42 @@ def test_scores_are_those_of_all_labels_at_the_candidates(scheme, text):
         np.testing.assert_allclose(found.theta(i, w), np.concatenate(wanted), atol=1e-9)
 
 
+@pytest.mark.parametrize("seed", range(4))
+def test_labels_are_as_likely_as_the_best_allowed_sequence(seed):
+    """By enumeration, with first labels, last ones and pairs forbidden at random."""
+    made = Tagger(templates(WORDS), order=0, n_models=1, scheme="none")
+    run = TokenFitting(made._plain(), read_source(entities(25, 3, 3), None))
+    every, labels, rng = run.problem(), run.labels, np.random.default_rng(seed)
+    n = len(labels)
+    table = rng.random((n + 2, n)) < 0.4
+    forbid = {
+        "start": [k for k, out in zip(labels, table[n], strict=True) if out],
+        "end": [k for k, out in zip(labels, table[n + 1], strict=True) if out],
+        "transition": [(labels[a], labels[b]) for a, b in np.argwhere(table[:n])],
+    }
+    w = rng.normal(size=every.n_weights)
+    free = np.full(len(every.gold_numbers), -1, dtype=np.int32)
+    bits = forbidden_bits(forbid, labels)
+    chosen = _core.best_candidates(every.native, w, 3, free, bits, 1).reshape(-1, 3)
+    first = every.examples.blocks["label"].site_ptr
+    for i in range(every.n_examples):
+        score = every.scores(i, w)["label"]
+        L = len(score)
+        if not 0 < L < 5:
+            continue
+        likely = np.full((L, n), -np.inf)
+        for y in itertools.product(range(n), repeat=L):
+            pairs = itertools.pairwise(y)
+            if table[n, y[0]] or table[n + 1, y[-1]] or any(table[a, b] for a, b in pairs):
+                continue
+            at = np.arange(L), np.array(y)
+            likely[at] = np.maximum(likely[at], score[at].sum())
+        for t in range(L):
+            best = np.argsort(-likely[t])[:3]
+            if np.isfinite(likely[t, best]).all():
+                assert chosen[first[i] + t].tolist() == sorted(best.tolist())
+
+
 # -- the model ------------------------------------------------------------------------------------
 
 
@@ -210,13 +246,13 @@ def legal_rows(model, n: int, at: int, shown: str) -> bool:
 
 @pytest.mark.parametrize("scheme", ["bio", "iobes"])
 def test_labels_without_a_safe_one(scheme):
-    """Chunks of two tokens only, and no O: few sequences are legal, and candidates miss them."""
+    """No O and no chunks of one token: a sentence must not end where one begins."""
     rng = np.random.default_rng(0)
     sentences = []
     for _ in range(80):
         kinds = rng.integers(0, 25, size=rng.integers(1, 4))
         sentences.append(
-            [(f"w{k}{i}", f"{'BI'[i]}-{chr(97 + k)}") for k in kinds for i in range(2)]
+            [(f"w{k}{i}", f"{'BII'[i]}-{chr(97 + k)}") for k in kinds for i in range(2 + k % 2)]
         )
     made = Tagger(templates(WORDS), scheme=scheme, candidates=2, n_models=1, max_iter=2)
     made.fit(sentences)
