@@ -45,6 +45,8 @@ class Case:
         Scores are symmetric matrices.
     outputs : list or None
         All outputs, where the structure cannot tell them.
+    by_program : bool
+        The structure itself is solved as an integer program.
     """
 
     structure: Structure
@@ -54,6 +56,7 @@ class Case:
     programs: bool = True
     symmetric: bool = False
     outputs: list[Any] | None = None
+    by_program: bool = False
 
 
 class _ByEdges(Structure):
@@ -226,7 +229,7 @@ def _program(rng: np.random.Generator) -> Case:
     upper = rng.integers(0, 3, size=rows).astype(float)
     every = np.array(np.meshgrid(*[[0, 1]] * n)).reshape(n, -1).T
     held = [y.astype(float) for y in every if (table @ y <= upper).all()]
-    return Case(Program(table, -np.inf, upper), {"part": (n,)}, outputs=held)
+    return Case(Program(table, -np.inf, upper), {"part": (n,)}, outputs=held, by_program=True)
 
 
 def _constrained(rng: np.random.Generator) -> Case:
@@ -241,7 +244,7 @@ def _constrained(rng: np.random.Generator) -> Case:
         if_then(Label(1), Label(0)),
     ]
     chosen = [rule for rule in rules if rng.random() < 0.4] or rules[:1]
-    return Case(with_constraints(Chain(), chosen), shapes)
+    return Case(with_constraints(Chain(), chosen), shapes, by_program=True)
 
 
 def _exhaustive(rng: np.random.Generator) -> Case:

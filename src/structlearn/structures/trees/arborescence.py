@@ -14,6 +14,7 @@ import numpy.typing as npt
 from ... import _core
 from ...exceptions import CapabilityError
 from ..batches import ask_each, read_batch, takes_batches
+from ..entropies import entropy_of_choices
 from ..hypergraph import Hyperedges
 from ..native import NativeStructure
 from ..open_labels import allowed_labels, is_open
@@ -334,7 +335,11 @@ class Arborescence(NativeStructure):
         best = np.zeros(len(arc))
         best[chosen[1]] = arc[chosen]
         shift = best[:, np.newaxis] if arc.ndim == 3 else best
-        return super()._local_entropy({**theta, "arc": arc - shift}, topology, temperature)
+        found = super()._local_entropy({**theta, "arc": arc - shift}, topology, temperature)
+        # A tree is no more open than its words together, each by itself. Where scores are enormous
+        # the sums are rounded by more than that, and the probabilities are not.
+        p = np.moveaxis(self.marginals(temperature=temperature, **theta)["arc"], 1, 0)[1:]
+        return min(found, entropy_of_choices(p.reshape(len(p), -1)))
 
     def edges(self, **scores: Any) -> Hyperedges | None:
         """Return Eisner's chart for projective trees; others have no dynamic program."""
