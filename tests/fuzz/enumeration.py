@@ -38,7 +38,10 @@ class Sums(NamedTuple):
     means : (examples, parts)
         Expected counts.
     least, most : (examples, parts)
-        Between which an expected count lies where rounding decides which output is the best.
+        Between which an expected count lies.
+    openest : (examples,)
+        The most that an entropy can be where rounding decides which output is the best, and an
+        output's choices are taken one by one.
     """
 
     values: Array
@@ -47,6 +50,7 @@ class Sums(NamedTuple):
     entropies: Array
     least: Array
     most: Array
+    openest: Array
 
 
 class Batch:
@@ -89,9 +93,10 @@ class Batch:
         given = {**zeros, **case.topology}
         self.outputs = case.outputs or list(case.structure.outputs(**given))
         counts = [case.structure.encode(y, **given) for y in self.outputs]
-        self.parts = np.array([self.gradient(count) for count in counts])
         self.rows = {canonical(y): i for i, y in enumerate(self.outputs)}
         ends = np.cumsum([0] + [int(np.prod(shape)) for shape in case.shapes.values()])
+        rows = [self.gradient(count) for count in counts]
+        self.parts = np.array(rows).reshape(len(counts), int(ends[-1]))  # a grammar may have none
         self.columns = {
             name: slice(int(a), int(b))
             for name, a, b in zip(case.shapes, ends[:-1], ends[1:], strict=True)
@@ -107,9 +112,9 @@ class Batch:
         plain = np.where(self.forbidden, 0.0, self.theta)
         self.values = plain @ self.parts.T
         self.values[(self.forbidden @ (self.parts.T > 0)) > 0] = -np.inf
-        self.best = self.values.max(axis=1)
+        self.best = self.values.max(axis=1, initial=-np.inf)
         self.legal = np.flatnonzero(np.isfinite(self.best))
-        self.sizes = (np.abs(plain) @ self.parts.T).max(axis=1)
+        self.sizes = (np.abs(plain) @ self.parts.T).max(axis=1, initial=0.0)
 
     def block(self, name: str, chosen: Any = slice(None)) -> Array:
         """Return one block of some examples, with their axis first."""
@@ -159,7 +164,9 @@ class Batch:
             some = self.parts[near[k]]
             least[k], most[k] = some.min(axis=0) - 0.02, some.max(axis=0) + 0.02
         values = self.best[chosen] + temperature * np.log(totals)
-        return Sums(values, p, means, -(p * logs).sum(axis=1), least, most)
+        choices = self.parts.sum(axis=1).max(initial=1.0)
+        openest = choices * np.log(np.maximum(near.sum(axis=1), 1))
+        return Sums(values, p, means, -(p * logs).sum(axis=1), least, most, openest)
 
     def blur(
         self, chosen: Rows, temperature: float, epsilon: float = 1e-13, floor: float = 1e-9

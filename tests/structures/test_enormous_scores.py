@@ -1,4 +1,4 @@
-"""Scores far larger than the temperature: sums are maxima, and expected counts those of the best."""
+"""Scores far larger than the temperature: sums are maxima, expected counts those of the best."""
 
 import numpy as np
 import pytest

@@ -30,6 +30,9 @@ from .tree_program import arborescence_rows
 
 __all__ = ["Arborescence"]
 
+#: Scores of so many temperatures are rounded by more than small entropies are.
+_ENORMOUS = 1e12
+
 
 class Arborescence(NativeStructure):
     """A tree over the words 1..n of a sentence, with arcs from head to word, below the root 0.
@@ -336,8 +339,10 @@ class Arborescence(NativeStructure):
         best[chosen[1]] = arc[chosen]
         shift = best[:, np.newaxis] if arc.ndim == 3 else best
         found = super()._local_entropy({**theta, "arc": arc - shift}, topology, temperature)
-        # A tree is no more open than its words together, each by itself. Where scores are enormous
-        # the sums are rounded by more than that, and the probabilities are not.
+        if np.abs(arc[np.isfinite(arc)]).max() <= _ENORMOUS * temperature:
+            return found
+        # The sums are rounded by more than the entropy, the probabilities are not: a tree is no
+        # more open than its words together, each by itself.
         p = np.moveaxis(self.marginals(temperature=temperature, **theta)["arc"], 1, 0)[1:]
         return min(found, entropy_of_choices(p.reshape(len(p), -1)))
 
