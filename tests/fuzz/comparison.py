@@ -149,11 +149,10 @@ class Comparison:
                 self.wrong(f"kbest({n})", i, right, ranked)
 
     def summed(self, chosen: Rows, temperature: float) -> None:
-        """Compare sums, gradients, entropies and samples."""
+        """Compare sums and their gradients."""
         batch = self.batch
         right = batch.sums(chosen, temperature)
         close = 1e-11 * temperature + batch.slack()[chosen]
-        blur = batch.blur(chosen, temperature)
         for k, (value, gradient) in enumerate(self.ask("infer", chosen, temperature=temperature)):
             i, got = int(chosen[k]), batch.gradient(gradient)
             if not abs(value - right.values[k]) <= close[k]:
@@ -162,6 +161,13 @@ class Comparison:
                 self.wrong(f"infer({temperature})", i, "0 for forbidden parts", got)
             elif not ((got >= right.least[k]) & (got <= right.most[k])).all():
                 self.wrong(f"infer({temperature})", i, right.means[k].tolist(), got.tolist())
+
+    def spread(self, chosen: Rows, temperature: float) -> None:
+        """Compare sums by themselves, entropies and samples."""
+        batch = self.batch
+        right = batch.sums(chosen, temperature)
+        close = 1e-11 * temperature + batch.slack()[chosen]
+        blur = batch.blur(chosen, temperature)
         for k, got in enumerate(self.ask("log_partition", chosen, temperature=temperature)):
             if not abs(got - right.values[k]) <= close[k]:
                 self.wrong(f"log_partition({temperature})", int(chosen[k]), right.values[k], got)

@@ -28,8 +28,9 @@ PROGRAMS, EDGES = 100, 5
 NARROW = 0.25
 #: The structures that have kernels.
 KERNELS = ["chains of order 1", "segments", "spans", "projective arcs", "arcs"]
-#: Where every answer is an integer program, one example in so many has a k-best list.
-LISTS = 10
+#: Of structures that are written in Python, or are integer programs themselves, all examples are
+#: solved and summed, and one in so many is asked everything else.
+SLOW = 10
 
 
 try:
@@ -56,12 +57,13 @@ def fuzz(
             own.refused(np.flatnonzero(~np.isfinite(batch.best))[:2])
             legal = batch.legal
             temperature = float(rng.choice(TEMPERATURES))
-            listed = legal[::LISTS] if case.by_program else legal
+            some = legal[::SLOW] if case.slow else legal
             if own.solved(legal):
-                own.decoded(listed)
-            own.ranked(listed, int(rng.integers(1, 7)))
+                own.decoded(some)
             own.summed(legal, temperature)
-            own.counted(legal)
+            own.ranked(some, int(rng.integers(1, 7)))
+            own.spread(some, temperature)
+            own.counted(some)
             if case.programs:
                 own.programmed(legal[::PROGRAMS])
             if case.mirror is not None:
@@ -70,6 +72,7 @@ def fuzz(
                 other.decoded(legal[::EDGES])
                 other.ranked(legal[::EDGES], 3)
                 other.summed(legal[::EDGES], temperature)
+                other.spread(legal[::EDGES], temperature)
             if tensors is not None and tensors.has_tensors(case.structure):
                 tensors.compare_by_core(campaign, batch, rng, temperature)
                 tensors.compare_by_kernels(campaign, batch, rng, temperature)
