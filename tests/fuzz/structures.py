@@ -19,7 +19,7 @@ from tests.fuzz.cases import CASES
 from tests.fuzz.comparison import MOST_FINDINGS, Campaign, Comparison
 from tests.fuzz.enumeration import Batch
 
-__all__ = ["fuzz"]
+__all__ = ["KERNELS", "fuzz", "fuzz_kernels"]
 
 TEMPERATURES = (0.3, 1.0, 5.0)
 #: Of a batch, one example in so many is given to the integer program, and to the hyperedges.
