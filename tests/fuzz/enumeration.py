@@ -114,7 +114,7 @@ class Batch:
         self.values[(self.forbidden @ (self.parts.T > 0)) > 0] = -np.inf
         self.best = self.values.max(axis=1, initial=-np.inf)
         self.legal = np.flatnonzero(np.isfinite(self.best))
-        self.sizes = (np.abs(plain) @ self.parts.T).max(axis=1, initial=0.0)
+        self.sizes = (np.abs(plain) @ np.abs(self.parts.T)).max(axis=1, initial=0.0)
 
     def block(self, name: str, chosen: Any = slice(None)) -> Array:
         """Return one block of some examples, with their axis first."""
