@@ -18,6 +18,12 @@ class Wide {
     // What is left is less than a digit, but for rounding.
     return normal(std::exp(std::clamp(x - digits * kDigit, -kDigit, kDigit)), digits);
   }
+  // exp(x - y) for numbers whose difference is too large to have digits after the point. They are
+  // rounded each by itself, to fewer digits than a double has: sums of such differences are exact,
+  // and those that are equal stay equal.
+  static Wide exp_difference(double x, double y) {
+    return normal(1.0, rounded_digits(x) - rounded_digits(y));
+  }
   static Wide one() { return normal(1.0, 0); }
 
   bool zero() const { return m_ == 0.0; }
@@ -43,6 +49,12 @@ class Wide {
   static constexpr double kDigit = 512 * 0.69314718055994530942;
   static constexpr double kHigh = 0x1p256, kLow = 0x1p-256;
 
+  // x as a power of 2^512, of 44 binary digits.
+  static double rounded_digits(double x) {
+    int exponent;
+    const double digits = std::frexp(x / kDigit, &exponent);
+    return std::nearbyint(std::ldexp(std::nearbyint(std::ldexp(digits, 44)), exponent - 44));
+  }
   static Wide normal(double m, double e) {
     Wide x;
     if (m == 0.0) return x;
