@@ -60,6 +60,18 @@ def test_sums_are_maxima(name, size):
     assert compared > 5
 
 
+def test_entropy_where_enormous_scores_cancel():
+    """The best output's score is 30, of numbers that 30 is lost beside."""
+    label = [[0.0, 0.0, 0.0], [-1e20, -2e20, 1e20]]
+    end = [-30.0, 30.0, -np.inf]
+    transition = [[1e20, 0.0, -1e20], [0.0, -1e20, 1e20], [-1e20, 0.0, 0.0]]
+    assert (
+        Chain().entropy(label=label, end=end, transition=transition, start=[0.0, -30.0, -9.0]) == 0
+    )
+    only = Chain(2).entropy(label=[[-3e150], [1e150], [2e150]], end=[-1.0], transition=[[[0.0]]])
+    assert only == 0
+
+
 def test_ties_of_enormous_scores():
     """Expected counts are shared by equals, and a word has one head."""
     _, p = Chain().infer(
