@@ -34,7 +34,7 @@ struct AscentState {
   std::span<double> entropy;               // h_i with its constant; one an example
   std::span<double> gap;                   // estimate of C eps KL(mu_i | p_i(w)) at the last visit
   std::span<double> damping;               // of the example's own steps
-  std::span<double> longest;               // its longest step
+  std::span<double> longest;               // 1: sites have steps of their own; below: one for all
   std::span<std::uint8_t> visited;         // 0: mu_i is the gold output still
 };
 

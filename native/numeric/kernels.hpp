@@ -19,6 +19,13 @@ struct IntegerTokens {
   const std::int32_t *full_weights, *listed_weights;
 };
 
+// Rows of weights are cut into shares for threads that add to them at the same time. Neighbours
+// mostly have the same share: they lie in the same cache lines.
+constexpr std::size_t kShares = 8;
+constexpr std::size_t share_of(std::size_t row) {
+  return row / 8 % kShares;
+}
+
 struct Kernels {
   const char* name;
   // out[r,k] = max over k1 of a[k1,r] + T[k1,r,k]
@@ -72,16 +79,19 @@ struct Kernels {
   void (*scatter_site)(const std::int32_t* indices, const double* values, std::size_t n,
                        const std::uint32_t* row_ptr, const std::uint32_t* column, double a,
                        const double* v, double* w, std::size_t K);
-  // The same, entries that only fill up (real 0) left alone; returns how much |w|^2 grew.
-  double (*scatter_growth_site)(const std::int32_t* indices, const double* values, std::size_t n,
-                                const std::uint32_t* row_ptr, const std::uint32_t* column,
-                                const std::uint8_t* real, double a, const double* v, double* w,
-                                std::size_t K);
-  // next = theta + eta (scores - theta), a step of dual ascent on one site (dual_ascent.cpp);
-  // returns eta. `scratch` has room for 3 (n + 8) numbers.
-  double (*dual_step)(const double* scores, const double* theta, const double* mu, std::size_t n,
-                      double eps, double curvature, double longest, double* scratch, double* next);
-  // d = now - mu; out = <next, now>, <model, d>, <theta, d>, <next, d>, parts at -inf left out
+  // The same for the features whose share is in [first, last), entries that only fill up (real 0)
+  // left alone; lanes[share][...] grow, all four together, as |w|^2 does.
+  void (*scatter_growth_site)(const std::int32_t* indices, const double* values, std::size_t n,
+                              const std::uint32_t* row_ptr, const std::uint32_t* column,
+                              const std::uint8_t* real, double a, const double* v, double* w,
+                              std::size_t K, std::size_t first, std::size_t last,
+                              double (*lanes)[4]);
+  // next = theta + eta (scores - theta), a step of dual ascent on one site (dual_ascent.cpp).
+  // `scratch` has room for 3 (n + 8) numbers.
+  void (*dual_step)(const double* scores, const double* theta, const double* mu, std::size_t n,
+                    double eps, double curvature, double* scratch, double* next);
+  // d = now - mu; out = <next, now>, <model, d>, <theta, d>, <next, d>, <model, mu>, parts at -inf
+  // left out
   void (*dual_sums)(const double* model, const double* theta, const double* next, const double* now,
                     const double* mu, std::size_t n, double* d, double* out);
   // out[k] += the sum over n rows, then over m rows of floats, of row[k]

@@ -694,32 +694,39 @@ static inline v8 where_finite(v8 x, v8 a) {
   return a;
 }
 
-static double scatter_growth_site(const std::int32_t* indices, const double* values, std::size_t n,
-                                  const std::uint32_t* row_ptr, const std::uint32_t* column,
-                                  const std::uint8_t* real, double a, const double* v, double* w,
-                                  std::size_t K) {
+// w[row of indices[j]] += a * values[j] * v for the features which(0), which(1), ...
+template <class Which>
+static inline void scatter_growth_rows(const std::int32_t* indices, const double* values,
+                                       std::size_t count, Which which, const std::uint32_t* row_ptr,
+                                       const std::uint32_t* column, const std::uint8_t* real,
+                                       double a, const double* v, double* w, std::size_t K,
+                                       double (*lanes)[4]) {
   // Four lanes, whatever the machine's width.
   constexpr int kParts = 4 / kWidth;
   typedef signed char bytes __attribute__((vector_size(kWidth)));
-  vd lanes[kParts] = {};
-  double rest = 0.0;
-  for (std::size_t j = 0; j < n; ++j) {
-    if (j + kAhead < n) {
-      const std::uint32_t next = row_ptr[indices[j + kAhead]];
+  for (std::size_t i = 0; i < count; ++i) {
+    if (i + kAhead < count) {
+      const std::uint32_t next = row_ptr[indices[which(i + kAhead)]];
       __builtin_prefetch(w + next, 1);
       __builtin_prefetch(column + next);
     }
+    const std::size_t j = which(i);
     const std::uint32_t begin = row_ptr[indices[j]], end = row_ptr[indices[j] + 1];
     const double x = values ? a * values[j] : a;
+    double* sums = lanes[share_of(static_cast<std::size_t>(indices[j]))];
     if (end - begin != K) {
+      double rest = 0.0;
       for (std::uint32_t q = begin; q < end; ++q) {
         const double d = x * v[column[q]];
         rest += d * (w[q] + w[q] + d);
         w[q] += d;
       }
+      sums[0] += rest;
       continue;
     }
     double* row = w + begin;
+    vd four[kParts] = {};
+    double rest = 0.0;
     std::size_t k = 0;
     for (; k + 4 <= K; k += 4) {
       for (int c = 0; c < kParts; ++c) {
@@ -733,7 +740,7 @@ static double scatter_growth_site(const std::int32_t* indices, const double* val
           __builtin_memcpy(&is_real, real + begin + at, sizeof(bytes));
           d = d * __builtin_convertvector(is_real, vd);
         }
-        lanes[c] = lanes[c] + d * (old + old + d);
+        four[c] = four[c] + d * (old + old + d);
         old = old + d;
         __builtin_memcpy(row + at, &old, sizeof(vd));
       }
@@ -743,10 +750,38 @@ static double scatter_growth_site(const std::int32_t* indices, const double* val
       rest += d * (row[k] + row[k] + d);
       row[k] += d;
     }
+    for (int c = 0; c < kParts; ++c) {
+      vd sum;
+      __builtin_memcpy(&sum, sums + c * kWidth, sizeof(vd));
+      sum = sum + four[c];
+      __builtin_memcpy(sums + c * kWidth, &sum, sizeof(vd));
+    }
+    sums[0] += rest;
   }
-  double four[4];
-  __builtin_memcpy(four, lanes, sizeof(four));
-  return ((four[0] + four[2]) + (four[1] + four[3])) + rest;
+}
+
+static void scatter_growth_site(const std::int32_t* indices, const double* values, std::size_t n,
+                                const std::uint32_t* row_ptr, const std::uint32_t* column,
+                                const std::uint8_t* real, double a, const double* v, double* w,
+                                std::size_t K, std::size_t first, std::size_t last,
+                                double (*lanes)[4]) {
+  if (first == 0 && last == kShares) {
+    const auto all = [](std::size_t i) { return i; };
+    scatter_growth_rows(indices, values, n, all, row_ptr, column, real, a, v, w, K, lanes);
+    return;
+  }
+  constexpr std::size_t kMost = 64;
+  std::size_t own[kMost];
+  for (std::size_t begin = 0; begin < n; begin += kMost) {
+    const std::size_t end = begin + kMost < n ? begin + kMost : n;
+    std::size_t count = 0;
+    for (std::size_t j = begin; j < end; ++j) {  // no branches: nobody could foresee them
+      own[count] = j;
+      count += share_of(static_cast<std::size_t>(indices[j])) - first < last - first;
+    }
+    const auto mine = [&](std::size_t i) { return own[i]; };
+    scatter_growth_rows(indices, values, count, mine, row_ptr, column, real, a, v, w, K, lanes);
+  }
 }
 
 // The weighted spread of x around its mean: sums of m (x - mean)^2 and of (m (x - mean))^2. n is a
@@ -774,54 +809,63 @@ static inline bool spread(const double* x, const double* m, std::size_t n, doubl
   return *variance > 0.0;
 }
 
-static double dual_step(const double* scores, const double* theta, const double* mu, std::size_t n,
-                        double eps, double curvature, double longest, double* scratch,
-                        double* next) {
+static void dual_step(const double* scores, const double* theta, const double* mu, std::size_t n,
+                      double eps, double curvature, double* scratch, double* next) {
+  constexpr double kNear = 0.5;  // scores over eps that move less leave the covariance as it is
   const std::size_t padded = (n + 7) / 8 * 8;
   double *delta = scratch, *m = scratch + padded, *e = m + padded;
-  double top = -__builtin_inf();
   for (std::size_t k = 0; k < n; ++k) {
     const double x = scores[k] - theta[k];
     delta[k] = theta[k] > -__builtin_inf() ? x : 0.0;
     m[k] = mu[k];
   }
-  for (std::size_t k = n; k < padded; ++k) delta[k] = m[k] = 0.0;
-  for (std::size_t k = 0; k < n; ++k) top = delta[k] > top ? delta[k] : top;
+  for (std::size_t k = n; k < padded; ++k) {
+    delta[k] = delta[0];
+    m[k] = 0.0;
+  }
   double eta = 1.0, mass, mean, v, q;
   if (spread(delta, m, padded, &mass, &mean, &v, &q)) {
     double ratio = q / v;
+    const vd minus = splat(-1.0);
+    v8 high = load(delta), low = minus * high;
+    for (std::size_t k = 8; k < padded; k += 8) {
+      high = larger(load(delta + k), high);
+      low = larger(minus * load(delta + k), low);
+    }
+    const double top = largest_lane(high);
     // Where the scores have moved far, so has the covariance: look at the other end too.
-    exp_shifted(delta, n, top, 1.0 / eps, e);
-    for (std::size_t k = n; k < padded; ++k) e[k] = 0.0;
-    for (std::size_t k = 0; k < padded; k += 8) store(e + k, load(e + k) * load(m + k));
-    double total;
-    if (spread(delta, e, padded, &total, &mean, &v, &q)) {
-      const double there = q / v * (mass / total);
-      ratio = there > ratio ? there : ratio;
+    if (top + largest_lane(low) > kNear * eps) {
+      exp_shifted(delta, padded, top, 1.0 / eps, e);
+      for (std::size_t k = 0; k < padded; k += 8) store(e + k, load(e + k) * load(m + k));
+      double total;
+      if (spread(delta, e, padded, &total, &mean, &v, &q)) {
+        const double there = q / v * (mass / total);
+        ratio = there > ratio ? there : ratio;
+      }
     }
     eta = 1.0 / (1.0 + curvature * ratio / eps);
   }
-  if (eta > longest) eta = longest;
   for (std::size_t k = 0; k < n; ++k) next[k] = theta[k] + eta * delta[k];
-  return eta;
 }
 
 static void dual_sums(const double* model, const double* theta, const double* next,
                       const double* now, const double* mu, std::size_t n, double* d, double* out) {
-  v8 a = zeros(), b = zeros(), c = zeros(), e = zeros();
+  v8 a = zeros(), b = zeros(), c = zeros(), e = zeros(), f = zeros();
   std::size_t k = 0;
   for (; k + 8 <= n; k += 8) {
-    const v8 y = load(next + k), p = load(now + k), x = p - load(mu + k);
+    const v8 y = load(next + k), p = load(now + k), old = load(mu + k), x = p - old;
     store(d + k, x);
     a = a + where_finite(y, y * p);
     b = b + where_finite(y, load(model + k) * x);
     c = c + where_finite(y, load(theta + k) * x);
     e = e + where_finite(y, y * x);
+    f = f + where_finite(y, load(model + k) * old);
   }
   out[0] = sum_lanes(a);
   out[1] = sum_lanes(b);
   out[2] = sum_lanes(c);
   out[3] = sum_lanes(e);
+  out[4] = sum_lanes(f);
   for (; k < n; ++k) {
     d[k] = now[k] - mu[k];
     if (!(next[k] > -__builtin_inf())) continue;
@@ -829,5 +873,6 @@ static void dual_sums(const double* model, const double* theta, const double* ne
     out[1] += model[k] * d[k];
     out[2] += theta[k] * d[k];
     out[3] += next[k] * d[k];
+    out[4] += model[k] * mu[k];
   }
 }

@@ -287,11 +287,12 @@ struct AddTwice {
   }
 };
 
-// A dense v, site by site: dense(row of weights, value, part of v, columns) for every feature, or
-// sparse(weights, features, block's weights, part of v) where weights have sparse rows.
+// A dense v, site by site: dense(feature, row of weights, value, part of v, columns) for each, or
+// sparse(weights, features, block's weights, part of v) where weights have sparse rows. `ahead`:
+// the next site's rows are asked for; not where they may be another thread's.
 template <class Dense, class Sparse>
 void for_sites(const std::vector<ScorerBlock>& blocks, std::size_t example, const Layout& layout,
-               const PartVector& v, double* w, Dense&& dense, Sparse&& sparse) {
+               const PartVector& v, double* w, bool ahead, Dense&& dense, Sparse&& sparse) {
   for (std::size_t b = 0; b < blocks.size(); ++b) {
     const Block& at = layout.block[b];
     if (!at.present) continue;
@@ -302,14 +303,14 @@ void for_sites(const std::vector<ScorerBlock>& blocks, std::size_t example, cons
     for (std::size_t s = 0; s < at.sites; ++s) {
       const double* values = v.value.data() + at.offset + s * at.outcomes;
       if (!rows.row_ptr.empty()) {
-        if (s + 1 < at.sites) {
+        if (ahead && s + 1 < at.sites) {
           prefetch_rows(SparseSite(f, first + s + 1), rows.row_ptr.data(), base);
         }
         sparse(rows, SparseSite(f, first + s), base, values);
         continue;
       }
       for_features(f, first + s, [&](std::size_t feature, double x) {
-        dense(base + feature * rows.columns, x, values, rows.columns);
+        dense(feature, base + feature * rows.columns, x, values, rows.columns);
       });
     }
   }
@@ -354,25 +355,35 @@ void RowScorer::scatter(std::size_t example, const Layout& layout, const PartVec
   }
 }
 
-double RowScorer::scatter_growth(std::size_t example, const Layout& layout, const PartVector& v,
-                                 double a, double* w) const {
-  if (!plain(v)) return Scorer::scatter_growth(example, layout, v, a, w);
-  double growth = 0.0;
+void RowScorer::scatter_growth(std::size_t example, const Layout& layout, const PartVector& v,
+                               double a, double* w, std::size_t first, std::size_t last,
+                               double* growth) const {
+  if (!plain(v)) {
+    Scorer::scatter_growth(example, layout, v, a, w, first, last, growth);
+    return;
+  }
+  double lanes[kShares][4] = {};
   for_sites(
-      blocks_, example, layout, v, w,
-      [&](double* row, double x, const double* values, std::size_t n) {
+      blocks_, example, layout, v, w, last - first == kShares,
+      [&](std::size_t feature, double* row, double x, const double* values, std::size_t n) {
+        const std::size_t share = share_of(feature);
+        if (share < first || share >= last) return;
+        double* sums = lanes[share];
         for (std::size_t i = 0; i < n; ++i) {
           const double d = a * (x * values[i]);
-          growth += d * (2.0 * row[i] + d);
+          sums[i % 4] += d * (2.0 * row[i] + d);
           row[i] += d;
         }
       },
       [&](const WeightRows& rows, const SparseSite& site, double* base, const double* values) {
-        growth +=
-            kernels().scatter_growth_site(site.indices, site.values, site.n, rows.row_ptr.data(),
-                                          rows.column, rows.real, a, values, base, rows.columns);
+        kernels().scatter_growth_site(site.indices, site.values, site.n, rows.row_ptr.data(),
+                                      rows.column, rows.real, a, values, base, rows.columns, first,
+                                      last, lanes);
       });
-  return growth;
+  for (std::size_t share = first; share < last; ++share) {
+    const double* four = lanes[share];
+    growth[share] = (four[0] + four[2]) + (four[1] + four[3]);
+  }
 }
 
 // Whether rows of weights can be added as they are: a dense v, and no classes that share weights.
@@ -389,8 +400,8 @@ void RowScorer::scatter_sum(std::size_t example, const Layout& layout, const Par
     return;
   }
   for_sites(
-      blocks_, example, layout, v, w,
-      [&](double* row, double x, const double* values, std::size_t n) {
+      blocks_, example, layout, v, w, true,
+      [&](std::size_t, double* row, double x, const double* values, std::size_t n) {
         kernels().add_scaled(a * x, values, row, n);
       },
       [&](const WeightRows& rows, const SparseSite& site, double* base, const double* values) {

@@ -72,8 +72,9 @@ class RowScorer final : public Scorer {
               double least = 0.0) const override;
   void scatter(std::size_t example, const Layout&, const PartVector& v, double a, double* w,
                double b = 0.0, double* second = nullptr) const override;
-  double scatter_growth(std::size_t example, const Layout&, const PartVector& v, double a,
-                        double* w) const override;
+  // Features are cut into shares by their numbers.
+  void scatter_growth(std::size_t example, const Layout&, const PartVector& v, double a, double* w,
+                      std::size_t first, std::size_t last, double* growth) const override;
   // The fillers of nearly full rows collect values too: whole rows are added as vectors.
   void scatter_sum(std::size_t example, const Layout&, const PartVector& v, double a,
                    double* w) const override;

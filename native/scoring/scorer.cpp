@@ -1,5 +1,6 @@
 #include "scoring/scorer.hpp"
 
+#include <algorithm>
 #include <bit>
 #include <cstdint>
 #include <stdexcept>
@@ -60,17 +61,18 @@ void Scorer::scatter(std::size_t example, const Layout& layout, const PartVector
   }
 }
 
-double Scorer::scatter_growth(std::size_t example, const Layout& layout, const PartVector& v,
-                              double a, double* w) const {
+void Scorer::scatter_growth(std::size_t example, const Layout& layout, const PartVector& v,
+                            double a, double* w, std::size_t first, std::size_t last,
+                            double* growth) const {
+  std::fill(growth + first, growth + last, 0.0);
+  if (first != 0) return;
   WeightEntries entries;
   gather(example, layout, v, entries);
-  double growth = 0.0;
   for (const auto& [q, x] : entries) {
     const double d = a * x;
-    growth += d * (2.0 * w[q] + d);
+    growth[0] += d * (2.0 * w[q] + d);
     w[q] += d;
   }
-  return growth;
 }
 
 double Scorer::dot(std::size_t example, const Layout& layout, const PartVector& v,

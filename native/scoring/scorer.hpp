@@ -12,6 +12,7 @@
 #include <utility>
 #include <vector>
 
+#include "numeric/kernels.hpp"
 #include "structures/structure.hpp"
 
 namespace structlearn {
@@ -48,9 +49,11 @@ class Scorer {
   virtual void scatter(std::size_t example, const Layout&, const PartVector& v, double a, double* w,
                        double b = 0.0, double* second = nullptr) const;
 
-  // The same for one vector; returns how much |w|^2 has grown.
-  virtual double scatter_growth(std::size_t example, const Layout&, const PartVector& v, double a,
-                                double* w) const;
+  // The same for one vector and the weights of the shares [first, last) of kShares (kernels.hpp):
+  // threads can add to different shares at the same time. growth[share] is how much |w|^2 has grown
+  // there. Weights that are not cut into shares all belong to share 0.
+  virtual void scatter_growth(std::size_t example, const Layout&, const PartVector& v, double a,
+                              double* w, std::size_t first, std::size_t last, double* growth) const;
 
   // The same for a gradient that is summed over all examples: what it adds to weights that do not
   // exist, finish_sum sets back to zero once all examples are through.

@@ -152,6 +152,71 @@ def test_same_bits_whatever_the_threads():
         assert [r["loss"] for r in one.history] == [r["loss"] for r in other.history]
 
 
+def words(rng, n, n_features=3, n_words=40, n_labels=5):
+    """Sentences as lists of strings: words that say little, labels that mostly stay the same."""
+    says = rng.dirichlet(np.full(n_words, 0.3), size=n_labels)
+    X, y = [], []
+    for _ in range(n):
+        labels = [int(rng.integers(n_labels))]
+        while len(labels) < rng.integers(5, 25):
+            stays = rng.random() < 0.85
+            labels.append(labels[-1] if stays else int(rng.integers(n_labels)))
+        drawn = [int(rng.choice(n_words, p=says[k])) for k in labels]
+        around = range(-(n_features // 2), n_features - n_features // 2)
+        X.append(
+            [
+                [f"{k}:{drawn[t + k]}" for k in around if 0 <= t + k < len(drawn)]
+                for t in range(len(drawn))
+            ]
+        )
+        y.append(labels)
+    return X, y
+
+
+@pytest.mark.parametrize("n_features", [3, 40])
+def test_same_bits_of_sparse_rows_whatever_the_threads(n_features):
+    """Threads add to shares of the rows of weights."""
+    X, y = words(np.random.default_rng(0), 130, n_features, n_words=15)
+    problem = CRF().problem(X, y)
+    one, two, five = (run(problem, max_iter=4, tol=0.0, n_jobs=k) for k in (1, 2, 5))
+    for other in (two, five):
+        assert np.array_equal(one.weights, other.weights)
+        assert np.array_equal(one.state.w, other.state.w)
+        assert np.array_equal(one.state.theta, other.state.theta)
+        assert one.gap == other.gap
+    assert dual_weights(problem, two.state, 0.7) == pytest.approx(two.state.w, abs=1e-10)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_sites_that_lean_on_each_other(seed):
+    """Steps of different lengths by site need not rise: with them alone two of the seeds stall."""
+    X, y = words(np.random.default_rng(0), 150)
+    found = run(CRF().problem(X, y), C=2.0, tol=1e-4, max_iter=150, seed=seed)
+    assert found.converged
+    assert found.state.visited.all()
+    assert (found.state.longest < 1.0).any()
+    duals = [record["dual"] for record in found.history]
+    assert all(b >= a - 1e-9 * abs(a) for a, b in itertools.pairwise(duals))
+
+
+def test_estimated_gaps():
+    """What the visits think of the gap is close to it, however short their steps are."""
+    X, y = words(np.random.default_rng(0), 150)
+    problem = CRF().problem(X, y)
+    found = run(problem, C=2.0, tol=0.0, max_iter=30)
+    assert found.gap / 4 < found.history[-1]["estimated_gap"] < 4 * found.gap
+
+
+def dual_weights(problem, state, C):
+    """Return C times the sum of A'(gold - mu) over all examples."""
+    w, zero = np.zeros(problem.n_weights), np.zeros(problem.n_weights)
+    for i in range(problem.n_examples):
+        p, slope = (f(i, zero, 0.0, 1.0)[1][1] for f in (problem._core.infer, problem._core.loss))
+        mu = state.mu[state.part_ptr[i] : state.part_ptr[i + 1]]
+        problem._core.scatter(i, None, p - slope - mu, C, w)  # p - slope: the gold output
+    return w
+
+
 def test_hard_examples_are_visited_again():
     """More visits than examples once the gaps are known, and the dual point stays one."""
     X, y = sequences(np.random.default_rng(14), n=270, longest=4)
@@ -161,13 +226,7 @@ def test_hard_examples_are_visited_again():
     assert calls[0] >= 270
     assert (calls[1:] > 270).all()
     assert (calls[1:] <= 3 * 270).all()
-    state = found.state
-    w, zero = np.zeros(problem.n_weights), np.zeros(problem.n_weights)
-    for i in range(270):
-        p, slope = (f(i, zero, 0.0, 1.0)[1][1] for f in (problem._core.infer, problem._core.loss))
-        mu = state.mu[state.part_ptr[i] : state.part_ptr[i + 1]]
-        problem._core.scatter(i, None, p - slope - mu, 0.7, w)  # p - slope: the gold output
-    np.testing.assert_allclose(w, state.w, atol=1e-10)
+    np.testing.assert_allclose(dual_weights(problem, found.state, 0.7), found.state.w, atol=1e-10)
 
 
 def test_records():

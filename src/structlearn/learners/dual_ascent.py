@@ -14,7 +14,8 @@ numbers per part; nothing has n × d entries.
 A visit looks for the maximum over q_i alone, θ' = A_i(w − C·A_iᵀ(μ' − μ)), an implicit gradient
 step. Each site has a step of its own, from the squared norm of its features and the spread of its
 marginals, times a damping that every example learns from the slopes at both ends of its last step.
-A step that would lower the dual is not taken. Orders are drawn anew for each pass: a fixed one
+A step that would lower the dual is not taken; the example's next ones have one length for all
+sites, along which the dual always rises at first. Orders are drawn anew for each pass: a fixed one
 converges several times more slowly. Examples that hold much of the gap come up to three times in a
 pass. The steps of a few visits at a time, a number that the problem alone gives, are chosen on
 threads at the same weights and then taken in turn: same seed, same bits on any number of threads.
@@ -66,7 +67,8 @@ class AscentState:
         Scores and marginals of each example's distribution.
     entropy, gap, damping, longest : arrays
         An example each: the conjugate (with its constant), the gap at the last visit, how much
-        shorter its steps are than a diagonal model says, and how long they may be.
+        shorter its steps are than a diagonal model says, and the length of its steps where that is
+        the same for all sites (1: it is not).
     visited : uint8 array
         0 where the distribution is still the gold output.
     passes, oracle_calls : int
