@@ -46,6 +46,17 @@ double log_sum(std::size_t n, double eps, Term&& x) {
   return top + eps * std::log(sum);
 }
 
+// Calls f(i, share) for i < n, where share is that of exp(x(i) / eps) in their sum. However large
+// the scores are, the shares add up to 1.
+template <class Term, class F>
+void for_shares(std::size_t n, double eps, Term&& x, F&& f) {
+  double top = kMinusInfinity, sum = 0.0;
+  for (std::size_t i = 0; i < n; ++i) top = std::max(top, x(i));
+  if (top == kMinusInfinity) return;
+  for (std::size_t i = 0; i < n; ++i) sum += std::exp((x(i) - top) / eps);
+  for (std::size_t i = 0; i < n; ++i) f(i, std::exp((x(i) - top) / eps) / sum);
+}
+
 // The scores p become softmax(p / eps), whose entropy is added up from terms that are not negative;
 // returns eps log sum exp(p / eps), or -inf with p = 0 and no entropy.
 inline double softmax_with_entropy(double* p, std::size_t n, double eps, double* entropy) {

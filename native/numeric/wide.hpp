@@ -1,9 +1,10 @@
 // A non-negative number of any size: a double times a power of 2^512. It is exact to the last bits
-// of the double, whatever is multiplied with whatever, and needs no logarithm to be added.
+// of the double, whatever is multiplied with whatever, and needs no logarithm to be added. The
+// power is a double as well: beyond 2^53 it is rounded, as the logarithm of such a number would be.
 #pragma once
 
+#include <algorithm>
 #include <cmath>
-#include <cstdint>
 
 namespace structlearn {
 
@@ -13,14 +14,20 @@ class Wide {
   // exp(x); x may be -inf.
   static Wide exp(double x) {
     if (x == -INFINITY) return {};
-    x = x < -1e17 ? -1e17 : x;  // not 0: nothing else may be left
     const double digits = std::nearbyint(x / kDigit);
-    return normal(std::exp(x - digits * kDigit), static_cast<std::int64_t>(digits));
+    // What is left is less than a digit, but for rounding.
+    return normal(std::exp(std::clamp(x - digits * kDigit, -kDigit, kDigit)), digits);
+  }
+  // exp(x - y) for numbers whose difference is too large to have digits after the point. They are
+  // rounded each by itself, to fewer digits than a double has: sums of such differences are exact,
+  // and those that are equal stay equal.
+  static Wide exp_difference(double x, double y) {
+    return normal(1.0, rounded_digits(x) - rounded_digits(y));
   }
   static Wide one() { return normal(1.0, 0); }
 
   bool zero() const { return m_ == 0.0; }
-  double log() const { return std::log(m_) + static_cast<double>(e_) * kDigit; }
+  double log() const { return std::log(m_) + e_ * kDigit; }
 
   Wide operator*(Wide b) const { return normal(m_ * b.m_, e_ + b.e_); }
   // b is not zero.
@@ -31,9 +38,10 @@ class Wide {
   }
   Wide& operator+=(Wide b) { return *this = *this + b; }
 
-  // As a double, 0 where it is too small for one.
+  // As a double, 0 where it is too small for one and infinity where it is too large.
   double value() const {
     if (zero() || e_ < -2) return 0.0;
+    if (e_ > 2) return INFINITY;
     return std::ldexp(m_, static_cast<int>(e_) * 512);
   }
 
@@ -41,15 +49,21 @@ class Wide {
   static constexpr double kDigit = 512 * 0.69314718055994530942;
   static constexpr double kHigh = 0x1p256, kLow = 0x1p-256;
 
-  static Wide normal(double m, std::int64_t e) {
+  // x as a power of 2^512, of 44 binary digits.
+  static double rounded_digits(double x) {
+    int exponent;
+    const double digits = std::frexp(x / kDigit, &exponent);
+    return std::nearbyint(std::ldexp(std::nearbyint(std::ldexp(digits, 44)), exponent - 44));
+  }
+  static Wide normal(double m, double e) {
     Wide x;
     if (m == 0.0) return x;
     if (m >= kHigh) {
       m *= 0x1p-512;
-      ++e;
+      e += 1.0;
     } else if (m < kLow) {
       m *= 0x1p512;
-      --e;
+      e -= 1.0;
     }
     x.m_ = m;
     x.e_ = e;
@@ -62,7 +76,7 @@ class Wide {
   }
 
   double m_ = 0.0;
-  std::int64_t e_ = 0;
+  double e_ = 0.0;
 };
 
 }  // namespace structlearn

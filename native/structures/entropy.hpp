@@ -34,7 +34,14 @@ inline Entropy entropy(const Structure& structure, const Layout& layout, const S
   std::vector<std::uint32_t> parts;
   structure.encode(layout, best, parts);
   double size = std::abs(found.log_sum) + 2.0 * std::abs(most), lag = 0.0;
-  for (const std::uint32_t part : parts) p[part] -= 1.0;
+  for (const std::uint32_t part : parts) {
+    p[part] -= 1.0;
+    for (std::size_t b = 0; b < kMaxBlocks; ++b) {  // large scores may cancel in the best one's sum
+      const Block& block = layout.block[b];
+      if (block.present && part >= block.offset && part < block.offset + block.size())
+        size += std::abs(scores.block[b][part - block.offset]);
+    }
+  }
   for (std::size_t b = 0; b < kMaxBlocks; ++b) {
     const Block& block = layout.block[b];
     for (std::size_t j = 0; block.present && j < block.size(); ++j) {

@@ -105,15 +105,21 @@ std::vector<double> Hypergraph::inside(const double* theta, double eps,
   return node;
 }
 
-// Outside, as probabilities: an edge takes its share of its head's mass.
+// Outside, as probabilities: an edge takes its share of its head's mass. Shares add up to 1, also
+// where the sum of a node is so large that rounding has left nothing of its own.
 template <class Body>
-void Hypergraph::outside(const std::vector<double>& node, const std::vector<double>& edge,
-                         std::vector<double>& mass, Body&& body) const {
+void Hypergraph::outside(const std::vector<double>& edge, std::vector<double>& mass,
+                         Body&& body) const {
+  std::vector<double> share;
   mass.back() = 1.0;
   for (std::size_t v = nodes_; v-- > 0;) {
     if (mass[v] == 0.0) continue;
-    for (std::size_t e = in_ptr_[v]; e < in_ptr_[v + 1]; ++e) {
-      const double m = mass[v] * std::exp(edge[e] - node[v]);
+    const std::size_t first = in_ptr_[v], count = in_ptr_[v + 1] - first;
+    share.resize(count);
+    softmax(edge.data() + first, count, 1.0, share.data());
+    for (std::size_t x = 0; x < count; ++x) {
+      const std::size_t e = first + x;
+      const double m = mass[v] * share[x];
       for (std::size_t i = tail_ptr_[e]; i < tail_ptr_[e + 1]; ++i) mass[tail_[i]] += m;
       body(e, m);
     }
@@ -126,7 +132,7 @@ double Hypergraph::infer(const double* theta, double eps, double* p) const {
   std::fill(p, p + parts_, 0.0);
   if (node.back() == kMinusInfinity) return kMinusInfinity;
   std::vector<double> mass(nodes_, 0.0);
-  outside(node, edge, mass, [&](std::size_t e, double m) {
+  outside(edge, mass, [&](std::size_t e, double m) {
     for (std::size_t i = part_ptr_[e]; i < part_ptr_[e + 1]; ++i) p[part_[i]] += m;
   });
   return eps * node.back();
@@ -149,8 +155,7 @@ Hypergraph::Chart Hypergraph::chart(const double* theta, double eps) const {
     return found;
   }
   found.node = inside(theta, eps, found.edge);
-  if (found.node.back() > kMinusInfinity)
-    outside(found.node, found.edge, found.mass, [](auto...) {});
+  if (found.node.back() > kMinusInfinity) outside(found.edge, found.mass, [](auto...) {});
   for (double& x : found.node) x *= eps;
   for (double& x : found.edge) x *= eps;
   return found;

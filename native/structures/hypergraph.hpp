@@ -64,8 +64,7 @@ class Hypergraph {
 
   // The probability of every node, 0 on entry; body(e, probability) for every edge.
   template <class Body>
-  void outside(const std::vector<double>& node, const std::vector<double>& edge,
-               std::vector<double>& mass, Body&& body) const;
+  void outside(const std::vector<double>& edge, std::vector<double>& mass, Body&& body) const;
 
   std::size_t nodes_, parts_;
   std::vector<std::uint32_t> head_, tail_ptr_, tail_, part_ptr_, part_;

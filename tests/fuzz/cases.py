@@ -45,6 +45,8 @@ class Case:
         Scores are symmetric matrices.
     outputs : list or None
         All outputs, where the structure cannot tell them.
+    slow : bool
+        The structure is written in Python, or is an integer program itself.
     """
 
     structure: Structure
@@ -54,6 +56,7 @@ class Case:
     programs: bool = True
     symmetric: bool = False
     outputs: list[Any] | None = None
+    slow: bool = False
 
 
 class _ByEdges(Structure):
@@ -178,7 +181,7 @@ def _spanning(rng: np.random.Generator) -> Case:
 
 def _matching(rng: np.random.Generator) -> Case:
     n = _whole(rng, 1, 4)
-    return Case(Matching(), {"pair": (n, n + _whole(rng, 0, 2 if n < 4 else 1))})
+    return Case(Matching(), {"pair": (n, n + _whole(rng, 0, 2 if n < 4 else 1))}, slow=True)
 
 
 def _lattice(rng: np.random.Generator) -> Case:
@@ -202,7 +205,7 @@ def _graph(rng: np.random.Generator) -> Case:
         shapes["edge"] = (n_labels, n_labels)
     elif kind < 0.9:
         shapes["potts"] = (len(edges),)
-    return Case(Graph(np.array(edges, dtype=int).reshape(-1, 2)), shapes)
+    return Case(Graph(np.array(edges, dtype=int).reshape(-1, 2)), shapes, slow=True)
 
 
 def _grid(rng: np.random.Generator) -> Case:
@@ -217,7 +220,7 @@ def _grid(rng: np.random.Generator) -> Case:
         shapes.update(right=(height, width - 1, *pair), down=(height - 1, width, *pair))
     elif kind < 0.9:
         shapes.update(potts_right=(height, width - 1), potts_down=(height - 1, width))
-    return Case(Grid(), shapes)
+    return Case(Grid(), shapes, slow=True)
 
 
 def _program(rng: np.random.Generator) -> Case:
@@ -226,7 +229,7 @@ def _program(rng: np.random.Generator) -> Case:
     upper = rng.integers(0, 3, size=rows).astype(float)
     every = np.array(np.meshgrid(*[[0, 1]] * n)).reshape(n, -1).T
     held = [y.astype(float) for y in every if (table @ y <= upper).all()]
-    return Case(Program(table, -np.inf, upper), {"part": (n,)}, outputs=held)
+    return Case(Program(table, -np.inf, upper), {"part": (n,)}, outputs=held, slow=True)
 
 
 def _constrained(rng: np.random.Generator) -> Case:
@@ -241,12 +244,12 @@ def _constrained(rng: np.random.Generator) -> Case:
         if_then(Label(1), Label(0)),
     ]
     chosen = [rule for rule in rules if rng.random() < 0.4] or rules[:1]
-    return Case(with_constraints(Chain(), chosen), shapes)
+    return Case(with_constraints(Chain(), chosen), shapes, slow=True)
 
 
 def _exhaustive(rng: np.random.Generator) -> Case:
     inner = _chain(1)(rng)
-    return Case(Exhaustive(Chain()), inner.shapes)
+    return Case(Exhaustive(Chain()), inner.shapes, slow=True)
 
 
 #: Name -> what draws an instance.

@@ -12,7 +12,7 @@ from tests.fuzz.cases import CASES
 from tests.fuzz.models import file_targets
 from tests.fuzz.mutation import mutated
 from tests.fuzz.readers import seeds_of, text_targets
-from tests.fuzz.structures import fuzz
+from tests.fuzz.structures import KERNELS, fuzz, fuzz_kernels
 from tests.tasks.test_matrix import trained
 
 TEXTS = text_targets()
@@ -29,12 +29,24 @@ def test_readers_refuse_as_they_document(name):
     assert 0 < sum(accepted) < 150  # the mutations are neither all refused nor all harmless
 
 
-@pytest.mark.parametrize("name", [name for name in CASES if name not in ("programs",)])
+@pytest.mark.parametrize("name", CASES)
 def test_structures_agree_with_enumeration(name):
     found = fuzz(name, 60, seed=1, size=30)
     assert found.findings == []
     assert found.instances == 60
-    assert found.compared["argmax"] > 20
+    assert found.compared["solve"] > 20
+
+
+@pytest.mark.parametrize("name", KERNELS)
+def test_kernels_agree_with_enumeration(name, monkeypatch):
+    pytest.importorskip("torch", reason="torch is not installed")
+    pytest.importorskip("triton", reason="triton is not installed")
+    from tests.fuzz import tensors
+
+    monkeypatch.setattr(tensors, "INTERPRETED", 1.0)
+    found = fuzz_kernels(name, 8, "cpu", seed=1, size=8)
+    assert found.findings == []
+    assert found.compared["kernels"] > 5
 
 
 def test_the_same_seed_makes_the_same_inputs():

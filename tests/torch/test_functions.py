@@ -419,3 +419,23 @@ def test_the_gradient_of_the_entropy_does_not_see_a_shift(kind):
         return torch.autograd.grad(found.sum(), block)[0]
 
     torch.testing.assert_close(gradient(1e4), gradient(0.0), rtol=0, atol=1e-6)
+
+
+@pytest.mark.parametrize(
+    ("structure", "main"), [(Chain(), "label"), (Chain(2), "label"), (SemiMarkov(1), "segment")]
+)
+def test_entropy_where_no_transition_is_left(structure, main):
+    """One position with transitions by position: the gradient asked for the largest of nothing."""
+    shape = (2, 1, 3) if main == "label" else (2, 1, 1, 3)
+    order = getattr(structure, "order", 1)
+    scores = {
+        main: torch.randn(shape, dtype=torch.float64, requires_grad=True),
+        "transition": torch.zeros(2, 0, *[3] * (order + 1), dtype=torch.float64),
+    }
+    found = entropy(structure, scores)
+    p = torch.softmax(scores[main].flatten(1), dim=1)
+    wanted = -(p * p.log()).sum(dim=1)
+    torch.testing.assert_close(found, wanted)
+    (got,) = torch.autograd.grad(found.sum(), scores[main], retain_graph=True)
+    (right,) = torch.autograd.grad(wanted.sum(), scores[main])
+    torch.testing.assert_close(got, right)

@@ -318,38 +318,37 @@ void backward_scaled(const ChainView& v, double eps, const Forward& f, double sh
   }
 }
 
+// The probability of a window is divided among those before it, as the terms of its sum were: a
+// product of shares, which says something however large the scores are, where exp(alpha + beta -
+// log_z) would be what rounding leaves.
 void backward_log(const ChainView& v, double eps, const Forward& f, const Sink& sink,
                   Workspace& ws) {
   const double inverse = 1.0 / eps;
-  double* beta = ws.real(kBeta, v.states);
+  double* p = ws.real(kBeta, v.states);
   double* before = ws.real(kBackBefore, v.states);
-  double* p = ws.real(kState, v.states);
-  std::fill(beta, beta + v.states_at(v.L - 1), 0.0);
+  softmax(f.alpha + (v.L - 1) * v.states, v.states_at(v.L - 1), 1.0, p);
   for (std::size_t t = v.L; t-- > 0;) {
-    const std::size_t n = v.states_at(t);
-    const double* alpha = f.alpha + t * v.states;
-    const double* node = f.node + t * v.states;
-    // At most 1, whatever rounding leaves of enormous scores.
-    for (std::size_t s = 0; s < n; ++s) {
-      p[s] = std::min(1.0, std::exp(alpha[s] + beta[s] - f.log_z));
-    }
     sink.node(t, p);
     if (t == 0) break;
     const double* previous = f.alpha + (t - 1) * v.states;
-    const std::size_t n_before = v.states_at(t - 1);
-    for (std::size_t from = 0; from < n_before; ++from) {
-      // The K windows that this one can become.
-      const std::size_t to = t < v.order ? from * v.K : (from % v.stay) * v.K;
-      const double* T = t < v.order ? nullptr : v.top(t) + from * v.K;
-      const auto x = [&](std::size_t k) {
-        return (T ? T[k] * inverse : 0.0) + node[to + k] + beta[to + k];
-      };
-      before[from] = log_sum(v.K, 1.0, x);
-      for (std::size_t k = 0; k < v.K && T && previous[from] > kMinusInfinity; ++k) {
-        sink.top(t)[from * v.K + k] += std::min(1.0, std::exp(previous[from] + x(k) - f.log_z));
+    std::fill(before, before + v.states_at(t - 1), 0.0);
+    for (std::size_t s = 0; s < v.states_at(t); ++s) {
+      if (p[s] == 0.0) continue;
+      if (t < v.order) {
+        before[s / v.K] += p[s];
+        continue;
       }
+      const std::size_t k = s % v.K;
+      const auto from = [&](std::size_t k1) { return k1 * v.stay + s / v.K; };
+      const auto term = [&](std::size_t k1) {
+        return previous[from(k1)] + v.top(t)[from(k1) * v.K + k] * inverse;
+      };
+      for_shares(v.K, 1.0, term, [&](std::size_t k1, double share) {
+        before[from(k1)] += p[s] * share;
+        sink.top(t)[from(k1) * v.K + k] += p[s] * share;
+      });
     }
-    std::swap(beta, before);
+    std::swap(p, before);
   }
 }
 

@@ -142,9 +142,8 @@ class Backward {
     if (transition_ != nullptr) {
       std::fill(transition_, transition_ + (by_position_ ? L - 1 : 1) * K * K, 0.0);
     }
-    for (std::size_t k = 0; k < K; ++k) {
-      ended_[k] = std::exp((f_.ended(L, k) + v_.end_of(k) - f_.value) / f_.eps);
-    }
+    for (std::size_t k = 0; k < K; ++k) ended_[k] = f_.ended(L, k) + v_.end_of(k);
+    softmax(ended_, K, f_.eps, ended_);
     if (double* end = out_.block[SemiMarkov::kEnd]) std::copy(ended_, ended_ + K, end);
     for (std::size_t j = L; j > 0; --j) {
       if (j < L) labels(j);
@@ -191,12 +190,11 @@ class Backward {
     for (std::size_t k = 0; k < K; ++k) {  // those that were done with logarithms
       if (sum[k] > 0.0 || p[k] == 0.0) continue;
       const double* T = v_.table(j) + k;
-      const double all = f_.arrived[j * K + k];
-      for (std::size_t k1 = 0; k1 < K; ++k1) {
-        const double x = p[k] * std::exp((f_.ended(j, k1) + T[k1 * K] - all) / f_.eps);
-        ended_[k1] += x;
-        if (out != nullptr) out[k1 * K + k] += x;
-      }
+      const auto term = [&](std::size_t k1) { return f_.ended(j, k1) + T[k1 * K]; };
+      for_shares(K, f_.eps, term, [&](std::size_t k1, double share) {
+        ended_[k1] += p[k] * share;
+        if (out != nullptr) out[k1 * K + k] += p[k] * share;
+      });
     }
   }
 

@@ -31,9 +31,18 @@ double log_add(double a, double b, double eps) {
   return low == kMinusInfinity ? top : top + eps * std::log1p(std::exp((low - top) / eps));
 }
 
-// exp((x - total) / eps), 0 where x is -inf.
-double share(double x, double total, double eps) {
-  return x == kMinusInfinity ? 0.0 : std::min(1.0, std::exp((x - total) / eps));
+// exp(x / eps) among exp(x / eps) + exp(y / eps), 0 where x is -inf.
+double share(double x, double y, double eps) {
+  return x == kMinusInfinity ? 0.0 : 1.0 / (1.0 + std::exp((y - x) / eps));
+}
+
+// w[i] = exp((x[i] - total) / eps), total their logarithm; returns what they add up to, which is 1
+// but for the rounding of large scores.
+double weigh(const double* x, std::size_t n, double total, double eps, double* w) {
+  kernels().exp_shifted(x, n, total, 1.0 / eps, w);
+  double sum = 0.0;
+  for (std::size_t i = 0; i < n; ++i) sum += w[i];
+  return sum;
 }
 
 struct Chart {
@@ -106,17 +115,16 @@ double Constituency::infer(const Layout& layout, const Scores& scores, double ep
       }
       const double* s = v.row(i, j);
       double* q = p + v.site(i, j) * R;
-      q[0] = as_follow * share(s[0], c.any[at], eps);
-      const double labelled = as_child + as_follow * share(c.labelled[at], c.any[at], eps);
+      q[0] = as_follow * share(s[0], c.labelled[at], eps);
+      const double labelled = as_child + as_follow * share(c.labelled[at], s[0], eps);
       if (labelled > 0.0) {
-        kernels().exp_shifted(s + 1, R - 1, c.labelled[at], 1.0 / eps, q + 1);
-        kernels().scale(labelled, q + 1, R - 1);
+        const double sum = weigh(s + 1, R - 1, c.labelled[at], eps, q + 1);
+        kernels().scale(labelled / sum, q + 1, R - 1);
       }
       if (j == i + 1) continue;
-      const double* x = c.splits(i, j);
-      kernels().exp_shifted(x, j - i - 1, c.body[at], 1.0 / eps, c.w);
-      kernels().add_scaled(total, c.w, mass_child + i * m + i + 1, j - i - 1);
-      kernels().add_scaled(total, c.w, mass_follow + j * m + i + 1, j - i - 1);
+      const double each = total / weigh(c.splits(i, j), j - i - 1, c.body[at], eps, c.w);
+      kernels().add_scaled(each, c.w, mass_child + i * m + i + 1, j - i - 1);
+      kernels().add_scaled(each, c.w, mass_follow + j * m + i + 1, j - i - 1);
     }
   }
   return value;

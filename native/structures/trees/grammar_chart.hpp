@@ -117,6 +117,8 @@ class GrammarChart {
   }
 
   double weight(double x, double total) const { return std::exp((x - total) / eps_); }
+  // Whether scores are so large that weights do not add up to 1.
+  bool coarse() const { return size_ > 1e6 * eps_; }
 
  private:
   double at_span(std::size_t i, std::size_t j, std::size_t a) const {
@@ -133,7 +135,9 @@ class GrammarChart {
     std::fill(sum_.begin(), sum_.end(), 0.0);
     each([&](std::size_t a, double x) { sum_[a] += std::exp((x - largest_[a]) / eps_); });
     for (std::size_t a = 0; a < R; ++a) {
-      if (out[a] > kMinusInfinity) out[a] += eps_ * std::log(sum_[a]);
+      if (out[a] == kMinusInfinity) continue;
+      out[a] += eps_ * std::log(sum_[a]);
+      size_ = std::max(size_, std::abs(out[a]));
     }
   }
 
@@ -162,7 +166,7 @@ class GrammarChart {
   const GrammarTrees& trees_;
   const Grammar& g_;
   const double *word_, *span_, *binary_, *unary_, *root_;
-  double eps_;
+  double eps_, size_ = 0.0;
   double *base_, *top_;
   std::vector<std::vector<std::uint32_t>> live_;  // symbols that a span can have
   std::vector<double> largest_, sum_, chain_score_;

@@ -226,8 +226,27 @@ double GrammarTrees::infer(const Layout& layout, const Scores& scores, double ep
   const auto add = [&](std::size_t b, std::size_t part, double p) {
     if (out.block[b] != nullptr) out.block[b][part] += p;
   };
+  // What the weights of a symbol add up to: 1, but for the rounding of large scores.
+  std::vector<double> sum(R, 1.0);
+  const auto add_up_tops = [&](std::size_t i, std::size_t j) {
+    const double *base = chart.base(i, j), *tops = chart.top(i, j);
+    for (std::size_t a = 0; a < R; ++a) {
+      sum[a] = base[a] > kMinusInfinity ? chart.weight(base[a], tops[a]) : 0.0;
+    }
+    chart.chains(i, j,
+                 [&](std::uint32_t c, double x) { sum[top(c)] += chart.weight(x, tops[top(c)]); });
+  };
+  const auto add_up_rules = [&](std::size_t i, std::size_t j) {
+    std::fill(sum.begin(), sum.end(), 0.0);
+    chart.rules(i, j, [&](std::size_t, std::uint32_t rule, double x) {
+      const std::uint32_t a = grammar_.binary[rule][0];
+      sum[a] += chart.weight(x, chart.base(i, j)[a]);
+    });
+  };
+  double whole = 0.0;
+  chart.roots([&](std::size_t, double x) { whole += chart.weight(x, value); });
   chart.roots([&](std::size_t a, double x) {
-    const double p = chart.weight(x, value);
+    const double p = chart.weight(x, value) / whole;
     mass[n * R + a] += p;
     add(kRoot, a, p);
   });
@@ -237,14 +256,15 @@ double GrammarTrees::infer(const Layout& layout, const Scores& scores, double ep
       if (std::all_of(above, above + R, [](double p) { return p == 0.0; })) continue;
       const double *base = chart.base(i, j), *tops = chart.top(i, j);
       const std::size_t site = (i * m + j) * R;
+      if (chart.coarse()) add_up_tops(i, j);
       for (std::size_t a = 0; a < R; ++a) {
         below[a] = above[a] > 0.0 && base[a] > kMinusInfinity
-                       ? above[a] * chart.weight(base[a], tops[a])
+                       ? above[a] * chart.weight(base[a], tops[a]) / sum[a]
                        : 0.0;
       }
       chart.chains(i, j, [&](std::uint32_t c, double x) {
         if (above[top(c)] == 0.0) return;
-        const double p = above[top(c)] * chart.weight(x, tops[top(c)]);
+        const double p = above[top(c)] * chart.weight(x, tops[top(c)]) / sum[top(c)];
         below[bottom(c)] += p;
         for (std::size_t r = grammar_.chain_ptr[c]; r < grammar_.chain_ptr[c + 1]; ++r) {
           add(kUnary, grammar_.chain_rule[r], p);
@@ -256,10 +276,11 @@ double GrammarTrees::infer(const Layout& layout, const Scores& scores, double ep
         if (j == i + 1 && below[a] > 0.0) add(kWord, i * R + a, below[a]);
       }
       if (j == i + 1) continue;
+      if (chart.coarse()) add_up_rules(i, j);
       chart.rules(i, j, [&](std::size_t k, std::uint32_t rule, double x) {
         const auto& [a, b, c] = grammar_.binary[rule];
         if (below[a] == 0.0) return;
-        const double p = below[a] * chart.weight(x, base[a]);
+        const double p = below[a] * chart.weight(x, base[a]) / sum[a];
         mass[(i * m + k) * R + b] += p;
         mass[(k * m + j) * R + c] += p;
         add(kBinary, rule, p);

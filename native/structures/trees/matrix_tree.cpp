@@ -179,22 +179,44 @@ class TreeSums {
       if (top == kMinusInfinity) top = arc_[m];
       if (top == kMinusInfinity) return false;
       shift_[m - 1] = top;
-      if (single_root_) root_shift = std::max(root_shift, arc_[m] - top);
+      if (single_root_ && !(arc_[m] - top <= root_shift)) {
+        root_shift = arc_[m] - top;
+        likely_root_ = m - 1;
+      }
     }
     if (root_shift == kMinusInfinity) return false;
     base_ = single_root_ ? root_shift : 0.0;
     for (std::size_t m = 0; m < n_; ++m) {
       for (std::size_t h = 0; h < n_; ++h) {
-        graph_.row(m)[h] =
-            h == m ? T{} : exponential((arc_[(h + 1) * N + m + 1] - shift_[m]) / eps_, T{});
+        graph_.row(m)[h] = h == m ? T{} : weight(arc_[(h + 1) * N + m + 1], shift_[m]);
       }
-      const T root = exponential((arc_[m + 1] - shift_[m] - base_) / eps_, T{});
+      const T root = root_weight(m);
       graph_.root[m] = single_root_ ? T{} : root;
       graph_.root_once[m] = single_root_ ? root : T{};
       base_sum_ += shift_[m];
     }
     return true;
   }
+
+  // exp((score - shift) / eps)
+  T weight(double score, double shift) const {
+    if constexpr (!std::is_same_v<T, double>) {
+      if (is_enormous(score - shift) && score > kMinusInfinity)
+        return T::exp_difference(score / eps_, shift / eps_);
+    }
+    return exponential((score - shift) / eps_, T{});
+  }
+  T root_weight(std::size_t m) const {
+    const double score = arc_[m + 1] - shift_[m];
+    if constexpr (!std::is_same_v<T, double>) {
+      if (single_root_ && (is_enormous(score) || is_enormous(base_))) {
+        const std::size_t r = likely_root_;
+        return weight(arc_[m + 1], shift_[m]) / weight(arc_[r + 1], shift_[r]);
+      }
+    }
+    return exponential((score - base_) / eps_, T{});
+  }
+  bool is_enormous(double score) const { return std::abs(score) > 1e15 * eps_; }
 
   // Eliminates each half of the first `size` words of a graph for the other.
   bool halve(const Reduced<T>& graph, std::size_t size, std::size_t first, std::size_t depth) {
@@ -308,6 +330,7 @@ class TreeSums {
   Reduced<T> graph_, all_;  // and with all words eliminated
   std::vector<double> shift_;
   double base_ = 0.0, base_sum_ = 0.0;
+  std::size_t likely_root_ = 0;  // base_ is its arc from the root, less its shift
   double* p_ = nullptr;
   std::vector<Reduced<T>> levels_;
   std::vector<T> way_;

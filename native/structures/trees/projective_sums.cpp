@@ -124,6 +124,10 @@ class SumChart {
     pairs_ = pairs;
     std::fill(p, p + N_ * N_, 0.0);
     if (pairs != nullptr) std::fill(pairs, pairs + N_ * N_ * N_, 0.0);
+    if constexpr (kWide) {
+      arcs_.assign(N_ * N_, T{});
+      if (pairs != nullptr) triples_.assign(N_ * N_ * N_, T{});
+    }
     adjoints_.assign(5 * N_ * N_, T{});
     T* table = adjoints_.data();
     for (T** t : {&d_right_, &d_left_, &d_arc_right_, &d_arc_left_, &d_between_}) {
@@ -135,10 +139,11 @@ class SumChart {
       const T w = root_weight(m);
       d_left_[at(1, m)] += w * right_[at(m, n_)];
       d_right_[at(m, n_)] += w * left_[at(1, m)];
-      p[m] = as_double(root_term(m) / sum_);
-      if (pairs != nullptr) pairs[m] = p[m];
+      put_arc(0, m, root_term(m));
+      put_pair(0, 0, m, root_term(m));
     }
     for (std::size_t i = single_root_ ? 1 : 0; i < N_; ++i) outside_row(i);
+    if constexpr (kWide) share_out();
     return adds_up();
   }
 
@@ -170,6 +175,7 @@ class SumChart {
 
  private:
   static constexpr double kLogLeast = -654.0;  // log 1e-284
+  static constexpr bool kWide = !std::is_same_v<T, double>;
 
   std::size_t at(std::size_t i, std::size_t j) const { return i * N_ + j; }
   bool siblings() const { return sibling_ != nullptr; }
@@ -297,12 +303,12 @@ class SumChart {
         if (sibling_ != nullptr) outside_pairs(i, j);
       }
       d_arc_right[j] += d_right[j];
-      p_[at(i, j)] = as_double(d_arc_right[j] * arc_right[j] / sum_);
+      put_arc(i, j, d_arc_right[j] * arc_right[j]);
       // From here on, of the sum before the arc's own weight.
       d_arc_right[j] = d_arc_right[j] * weight_[at(i, j)];
       if (i > 0) {
         d_arc_left[j] += d_left[j];
-        p_[at(j, i)] = as_double(d_arc_left[j] * arc_left[j] / sum_);
+        put_arc(j, i, d_arc_left[j] * arc_left[j]);
         d_arc_left[j] = d_arc_left[j] * weight_[at(j, i)];
       }
       if (sibling_ == nullptr) {
@@ -350,8 +356,40 @@ class SumChart {
     return true;
   }
 
+  // Weights are shares of the sum.
+  void put_arc(std::size_t h, std::size_t m, T weight) {
+    if constexpr (kWide) {
+      arcs_[at(h, m)] = weight;
+    } else {
+      p_[at(h, m)] = weight / sum_;
+    }
+  }
   void put_pair(std::size_t h, std::size_t s, std::size_t m, T weight) {
-    if (pairs_ != nullptr) pairs_[(h * N_ + s) * N_ + m] = as_double(weight / sum_);
+    if (pairs_ == nullptr) return;
+    if constexpr (kWide) {
+      triples_[(h * N_ + s) * N_ + m] = weight;
+    } else {
+      pairs_[(h * N_ + s) * N_ + m] = weight / sum_;
+    }
+  }
+
+  // Wide numbers of enormous scores are rounded: a word's heads add up to 1 all the same, and the
+  // siblings beside an arc to its probability.
+  void share_out() {
+    for (std::size_t m = 1; m < N_; ++m) {
+      share_column(arcs_, m, 1.0, p_);
+      for (std::size_t h = 0; h < N_ && pairs_ != nullptr; ++h) {
+        share_column(triples_, h * N_ * N_ + m, p_[at(h, m)], pairs_);
+      }
+    }
+  }
+  // p = all * weight / what the weights of the column that begins at `first` add up to.
+  void share_column(const std::vector<T>& weight, std::size_t first, double all, double* p) const {
+    T total{};
+    for (std::size_t x = 0; x < N_; ++x) total += weight[first + x * N_];
+    for (std::size_t x = 0; x < N_ && !is_zero(total); ++x) {
+      p[first + x * N_] = all * as_double(weight[first + x * N_] / total);
+    }
   }
 
   // `first` is the first of them.
@@ -392,6 +430,7 @@ class SumChart {
   T *right_, *left_, *arc_right_, *arc_left_, *between_;
   T *d_right_, *d_left_, *d_arc_right_, *d_arc_left_, *d_between_;
   double *p_ = nullptr, *pairs_ = nullptr;
+  std::vector<T> arcs_, triples_;  // what these are made of, where T is wide
 };
 
 }  // namespace

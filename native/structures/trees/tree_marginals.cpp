@@ -111,12 +111,11 @@ class Downward {
     for (std::size_t a = 0; a < K; ++a) {  // those that were done with logarithms
       if (sum[a] > 0.0 || above[a] == 0.0) continue;
       const double *T = v_.table(u) + a * K, *below = up_.below + u * K;
-      const double all = up_.sent[u * K + a];
-      for (std::size_t b = 0; b < K; ++b) {
-        const double x = above[a] * std::exp((T[b] + below[b] - all) / up_.eps);
-        p[b] += x;
-        if (out != nullptr) out[a * K + b] += x;
-      }
+      const auto term = [&](std::size_t b) { return T[b] + below[b]; };
+      for_shares(K, up_.eps, term, [&](std::size_t b, double share) {
+        p[b] += above[a] * share;
+        if (out != nullptr) out[a * K + b] += above[a] * share;
+      });
     }
   }
 

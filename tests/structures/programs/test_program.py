@@ -16,6 +16,7 @@ from scipy.optimize import Bounds, LinearConstraint, milp
 
 from structlearn.exceptions import CapabilityError, ConflictError, InfeasibleError, UnboundedError
 from structlearn.structures import Program
+from structlearn.structures.programs import search
 from structlearn.testing import check_structure
 
 
@@ -134,6 +135,14 @@ def test_ties_and_zero_scores_give_a_solution():
     program = Program([[1, 1, 1]], 2, 2)
     assert program.argmax(part=np.zeros(3)).sum() == 2
     assert len(program.kbest(9, part=np.zeros(3))) == 3
+
+
+def test_the_end_of_a_list_is_not_explained(monkeypatch):
+    """Names of constraints in conflict cost many programs, and nobody reads them there."""
+    monkeypatch.setattr(search, "describe_conflict", None)
+    assert len(Program([[1, 1, 1]], 2, 2).kbest(9, part=[3.0, 2.0, 1.0])) == 3
+    with pytest.raises(InfeasibleError, match="no legal output is left"):
+        Program([[1, 1, 1]], 5, 5).kbest(2, part=np.zeros(3))
 
 
 # -- errors -------------------------------------------------------------------------------------

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import math
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
@@ -247,9 +248,9 @@ class SemiMarkov(NativeStructure):
     def _local_entropy(
         self, theta: dict[str, Any], topology: Mapping[str, Any], temperature: float
     ) -> float:
-        # One constant per position: a segment of length d has d of them, exact in float32.
-        best = self.solve(**theta)
-        rate = np.float64(np.float32(best.value / len(theta["segment"])))
+        # One constant per position, of 24 binary digits: a segment of length d has exactly d.
+        digits, exponent = math.frexp(self.solve(**theta).value / len(theta["segment"]))
+        rate = math.ldexp(round(math.ldexp(digits, 24)), exponent - 24)
         lengths = np.arange(1, theta["segment"].shape[1] + 1)
         centred = theta["segment"] - (rate * lengths)[:, np.newaxis]
         p = self.marginals(temperature=temperature, **{**theta, "segment": centred})

@@ -333,7 +333,7 @@ class Program(ProgramSearch):
         theta = self._flat(scores)
         for _ in range(n):
             try:
-                solution, parts = program._solution(theta, math.inf, "auto")
+                solution, parts = program._solution(theta, math.inf, "auto", explain=False)
             except InfeasibleError:
                 break
             found.append((solution.value, solution.output))

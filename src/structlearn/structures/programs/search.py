@@ -12,6 +12,7 @@ import numpy.typing as npt
 from ...exceptions import CapabilityError, ConflictError, InfeasibleError, UnboundedError
 from ..base import Structure
 from ..certificates import magnitude, proves
+from ..checks import nothing_legal
 from ..parts import dot_counts
 from ..solution import Solution
 from .answer import box_bound
@@ -40,8 +41,14 @@ class ProgramSearch(PartScores):
     solver: str
     _models: dict[str, Any]
 
-    def _solution(self, theta: Vector, limit: float, method: str) -> tuple[Solution, Vector]:
-        """Return the solution and its parts as one vector."""
+    def _solution(
+        self, theta: Vector, limit: float, method: str, *, explain: bool = True
+    ) -> tuple[Solution, Vector]:
+        """Return the solution and its parts as one vector.
+
+        Where there is none, ``explain`` tells whether the error names the constraints that
+        contradict each other, which takes many more programs.
+        """
         began = time.perf_counter()
         costs, lower, upper = self._costs(theta)
         bound = math.inf
@@ -50,7 +57,7 @@ class ProgramSearch(PartScores):
             linear = self._model_of("highs")
             found = linear.solve(costs, lower, upper, integer=False, time_limit=limit)
             if found.status in ("infeasible", "unbounded"):
-                self._raise_unless_solved(found, theta, integer=False)
+                self._raise_unless_solved(found, theta, integer=False, explain=explain)
             bound = found.bound
             if found.status == "optimal" and self._is_whole(found.columns):
                 best = self._finished(theta, found.columns, bound, "linear program (highs)")
@@ -69,7 +76,7 @@ class ProgramSearch(PartScores):
         left = max(deadline - time.perf_counter(), 0.0)
         found = model.solve(costs, lower, upper, integer=True, time_limit=left)
         if found.columns is None:
-            self._raise_unless_solved(found, theta, integer=True)
+            self._raise_unless_solved(found, theta, integer=True, explain=explain)
         bound = min(bound, found.bound)
         solution, parts = self._finished(theta, found.columns, bound, method)
         if solution.exact or found.status != "optimal":
@@ -123,7 +130,11 @@ class ProgramSearch(PartScores):
             return False
         return self.rows.hold(rounded, 1e-5)
 
-    def _raise_unless_solved(self, found: Any, theta: Vector, integer: bool) -> None:
+    def _raise_unless_solved(
+        self, found: Any, theta: Vector, integer: bool, *, explain: bool = True
+    ) -> None:
+        if found.status == "infeasible" and not explain:
+            raise nothing_legal()
         if found.status == "infeasible":
             raise ConflictError(*describe_conflict(self, theta, integer))
         if found.status == "unbounded":

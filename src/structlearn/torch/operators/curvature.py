@@ -39,7 +39,8 @@ def curvature(
         line = torch.where(torch.isinf(wide), 0.0, line.double())
         blocks.append(wide)
         lines.append(line)
-        span = span + line.abs().flatten(1).amax(dim=1) * (lengths + 1)
+        if line.numel():  # sentences of one word have no transitions by position
+            span = span + line.abs().flatten(1).amax(dim=1) * (lengths + 1)
     step = torch.where(span > 0, 0.01 * temperature / span.clamp(min=1e-300), 1.0)
     moved = []
     for block, line in zip(blocks, lines, strict=True):

@@ -1,0 +1,223 @@
+"""What a structure answers to a batch, compared with enumeration."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from structlearn.exceptions import CapabilityError, InfeasibleError
+from structlearn.structures.canonical import canonical
+from tests.fuzz.enumeration import Array, Batch, Rows
+
+__all__ = ["Campaign", "Comparison"]
+
+#: Findings that are kept.
+MOST_FINDINGS = 50
+
+
+@dataclass
+class Campaign:
+    """What was compared how often, and what differed."""
+
+    name: str
+    instances: int = 0
+    compared: Counter[str] = field(default_factory=Counter)
+    refused: dict[str, str] = field(default_factory=dict)
+    findings: list[str] = field(default_factory=list)
+    seconds: float = 0.0
+
+    def __str__(self) -> str:
+        shares = [
+            f"{self.compared[name]:,} of {name}"
+            for name in ("programs", "hyperedges", "tensors", "kernels")
+        ]
+        return (
+            f"{self.name:<18} {self.instances:>8,} instances, {sum(self.compared.values()):>9,} "
+            f"answers compared ({', '.join(shares)}), "
+            f"{self.seconds:.0f} s, {len(self.findings)} findings"
+        )
+
+    @property
+    def missing(self) -> dict[str, str]:
+        """The queries that were never answered, and why."""
+        return {q: reason for q, reason in self.refused.items() if not self.compared[q]}
+
+    def wrong(self, query: str, batch: Batch, i: int, expected: Any, got: Any) -> None:
+        """Note a difference, with what repeats it."""
+        if len(self.findings) > MOST_FINDINGS:
+            return
+        scores = {name: np.asarray(a).tolist() for name, a in batch.scores(i).items()}
+        self.findings.append(
+            f"{batch.case.structure!r}.{query}: expected {expected}, got {got}\n    scores {scores}"
+        )
+
+
+class Comparison:
+    """One structure's answers on one batch.
+
+    Parameters
+    ----------
+    label : str
+        What the answers are counted as, instead of the queries' names.
+    """
+
+    def __init__(self, campaign: Campaign, batch: Batch, structure: Any, label: str = "") -> None:
+        self.campaign, self.batch, self.structure, self.label = campaign, batch, structure, label
+
+    def ask(self, query: str, chosen: Rows, *args: Any, **options: Any) -> list[Any]:
+        """Return the answers on some examples; none where the structure has none to give."""
+        method = getattr(self.structure, query)
+        if not len(chosen):
+            return []
+        try:
+            found: list[Any] = method(*args, **options, **self.batch.listed(chosen))
+        except CapabilityError as error:
+            self.campaign.refused[query] = str(error)
+            return []
+        except Exception as error:
+            # One by one, so that the example is known.
+            for i in chosen:
+                try:
+                    method(*args, **options, **self.batch.scores(int(i)))
+                except Exception as alone:
+                    self.wrong(query, int(i), "an answer", f"{type(alone).__name__}: {alone}")
+                    return []
+            self.wrong(query, int(chosen[0]), "answers", f"{error!r}, as a batch only")
+            return []
+        self.campaign.compared[self.label or query] += len(found)
+        return found
+
+    def wrong(self, query: str, i: int, expected: Any, got: Any) -> None:
+        """Note a difference."""
+        self.campaign.wrong(f"{self.label} {query}".strip(), self.batch, i, expected, got)
+
+    def best(self, query: str, chosen: Any, found: list[Any], slack: Array) -> None:
+        """Compare best outputs with the best value."""
+        for i, y in zip(chosen, found, strict=True):
+            row = self.batch.rows.get(canonical(y))
+            if row is None:
+                self.wrong(query, i, "an output", y)
+            elif not self.batch.values[i, row] >= self.batch.best[i] - slack[i]:
+                got = f"{y!r} of {self.batch.values[i, row]!r}"
+                self.wrong(query, i, f"an output of {self.batch.best[i]!r}", got)
+
+    def solved(self, chosen: Rows) -> bool:
+        """Compare outputs, values, bounds and claims; tell whether all are claimed to be exact."""
+        slack = self.batch.slack()
+        found = self.ask("solve", chosen)
+        exact = []
+        for i, s in zip(chosen.tolist(), found, strict=False):
+            row = self.batch.rows.get(canonical(s.output))
+            if row is None:
+                self.wrong("solve", i, "an output", s.output)
+                continue
+            value = self.batch.values[i, row]
+            if not abs(s.value - value) <= slack[i]:
+                self.wrong("solve", i, f"the value {value!r} of {s.output!r}", s.value)
+            if s.bound is not None and not s.bound >= self.batch.best[i] - slack[i]:
+                self.wrong("solve", i, f"a bound of {self.batch.best[i]!r}", s.bound)
+            if s.exact:
+                exact.append((i, s.output))
+        self.best("solve", [i for i, _ in exact], [y for _, y in exact], slack)
+        return len(exact) == len(found)
+
+    def decoded(self, chosen: Rows) -> None:
+        """Compare best outputs."""
+        found = self.ask("argmax", chosen)
+        if found:
+            self.best("argmax", chosen.tolist(), found, self.batch.slack())
+
+    def ranked(self, chosen: Rows, n: int) -> None:
+        """Compare k-best lists: the best values in order, outputs without repeats."""
+        slack = self.batch.slack()
+        found = self.ask("kbest", chosen, n)
+        if not found:
+            return
+        order = -np.sort(-self.batch.values[chosen], axis=1)[:, :n]
+        for i, ranked, right in zip(chosen.tolist(), found, order, strict=True):
+            right = right[np.isfinite(right)]
+            rows = [self.batch.rows.get(canonical(y)) for _, y in ranked]
+            values = np.array([value for value, _ in ranked])
+            if None in rows or len(set(rows)) != len(rows) or len(rows) != len(right):
+                self.wrong(f"kbest({n})", i, f"{len(right)} outputs of {right}", ranked)
+            elif (np.abs(values - right) > slack[i]).any() or (
+                np.abs(self.batch.values[i, rows] - right) > slack[i]
+            ).any():
+                self.wrong(f"kbest({n})", i, right, ranked)
+
+    def summed(self, chosen: Rows, temperature: float) -> None:
+        """Compare sums and their gradients."""
+        batch = self.batch
+        right = batch.sums(chosen, temperature)
+        close = 1e-11 * temperature + batch.slack()[chosen]
+        for k, (value, gradient) in enumerate(self.ask("infer", chosen, temperature=temperature)):
+            i, got = int(chosen[k]), batch.gradient(gradient)
+            if not abs(value - right.values[k]) <= close[k]:
+                self.wrong(f"infer({temperature})", i, right.values[k], value)
+            elif not np.isfinite(got).all() or (got[batch.forbidden[i]] != 0).any():
+                self.wrong(f"infer({temperature})", i, "0 for forbidden parts", got)
+            elif not ((got >= right.least[k]) & (got <= right.most[k])).all():
+                self.wrong(f"infer({temperature})", i, right.means[k].tolist(), got.tolist())
+
+    def spread(self, chosen: Rows, temperature: float) -> None:
+        """Compare sums by themselves, entropies and samples."""
+        batch = self.batch
+        right = batch.sums(chosen, temperature)
+        close = 1e-11 * temperature + batch.slack()[chosen]
+        blur = batch.blur(chosen, temperature)
+        for k, got in enumerate(self.ask("log_partition", chosen, temperature=temperature)):
+            if not abs(got - right.values[k]) <= close[k]:
+                self.wrong(f"log_partition({temperature})", int(chosen[k]), right.values[k], got)
+        for k, got in enumerate(self.ask("entropy", chosen, temperature=temperature)):
+            if blur[k] > 0.01 and not 0.0 <= got <= right.openest[k] + 0.1:
+                self.wrong(f"entropy({temperature})", int(chosen[k]), right.openest[k], got)
+            elif blur[k] < 0.01 and not abs(got - right.entropies[k]) <= 100 * blur[k]:
+                self.wrong(f"entropy({temperature})", int(chosen[k]), right.entropies[k], got)
+        drawn = self.ask("sample", chosen, 1, temperature=temperature, random_state=0)
+        for k, (y,) in enumerate(drawn):
+            row = batch.rows.get(canonical(y))
+            if row is None or batch.values[chosen[k], row] == -np.inf:
+                self.wrong(f"sample({temperature})", int(chosen[k]), "a legal output", y)
+
+    def counted(self, chosen: Rows) -> None:
+        """Compare the numbers of legal outputs."""
+        legal = np.isfinite(self.batch.values[chosen]).sum(axis=1)
+        for k, got in enumerate(self.ask("count", chosen)):
+            if got != legal[k]:
+                self.wrong("count", int(chosen[k]), int(legal[k]), got)
+
+    def programmed(self, chosen: Rows) -> None:
+        """Compare with the integer program."""
+        slack = 1e-6 * (1.0 + self.batch.sizes)
+        for i in chosen.tolist():
+            if not 1e-3 < self.batch.sizes[i] < 1e5:
+                continue  # solvers of programs have absolute tolerances
+            try:
+                found = self.structure.as_program(**self.batch.scores(i)).solve()
+            except CapabilityError as error:
+                self.campaign.refused["programs"] = str(error)
+                return
+            except Exception as error:
+                self.wrong("as_program", i, "an answer", repr(error))
+                continue
+            self.campaign.compared["programs"] += 1
+            if not abs(found.value - self.batch.best[i]) <= slack[i]:
+                self.wrong("as_program", i, self.batch.best[i], found.value)
+
+    def refused(self, chosen: Rows) -> None:
+        """Compare what is said where nothing is legal."""
+        for i in chosen.tolist():
+            for query in ("argmax", "log_partition"):
+                try:
+                    got = getattr(self.structure, query)(**self.batch.scores(i))
+                except CapabilityError:
+                    continue
+                except InfeasibleError:
+                    self.campaign.compared["nothing legal"] += 1
+                except Exception as error:
+                    self.wrong(query, i, "InfeasibleError", repr(error))
+                else:
+                    self.wrong(query, i, "InfeasibleError", got)

@@ -1,0 +1,204 @@
+"""Batches of random scores, with every query answered by enumeration.
+
+The outputs of a shape are enumerated once, as rows of part counts; values, sums and gradients of a
+whole batch of scores are then products of matrices.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from structlearn.structures.canonical import canonical
+from tests.fuzz.cases import Case
+
+__all__ = ["Batch", "Sums"]
+
+Array = npt.NDArray[np.float64]
+Rows = npt.NDArray[np.int64]
+
+#: Sizes of scores, each as often as it stands here.
+SIZES = (1e-300, 1e-9, 1.0, 1.0, 1.0, 30.0, 1e3, 1e6, 1e12, 1e20, 1e150)
+#: Shares of parts that are forbidden.
+SHARES = (0.0, 0.0, 0.0, 0.1, 0.3, 0.6)
+#: How often a block beside the first is the same in all examples.
+SHARED = 0.3
+
+
+class Sums(NamedTuple):
+    """What enumeration answers at one temperature.
+
+    Attributes
+    ----------
+    values, entropies : (examples,)
+    p : (examples, outputs)
+        Probabilities.
+    means : (examples, parts)
+        Expected counts.
+    least, most : (examples, parts)
+        Between which an expected count lies.
+    openest : (examples,)
+        The most that an entropy can be where rounding decides which output is the best, and an
+        output's choices are taken one by one.
+    """
+
+    values: Array
+    p: Array
+    means: Array
+    entropies: Array
+    least: Array
+    most: Array
+    openest: Array
+
+
+class Batch:
+    """Scores of many examples of one shape, and every query answered by enumeration.
+
+    Parameters
+    ----------
+    precision : dtype
+        Of which the scores are numbers.
+    shared : float
+        How often a block beside the first is the same in all examples.
+
+    Attributes
+    ----------
+    parts : (outputs, parts)
+        The counts of each output. Rows may be equal: trees of a grammar without spans can have the
+        same rules.
+    rows : dict
+        Output -> its row.
+    theta : (examples, parts)
+        Scores.
+    values : (examples, outputs)
+        −∞ where an output has a forbidden part.
+    sizes : (examples,)
+        What rounding goes by: the magnitudes of one output's scores, added up.
+    alike : set of str
+        The blocks that are the same in all examples.
+    """
+
+    def __init__(
+        self,
+        case: Case,
+        rng: np.random.Generator,
+        size: int,
+        precision: Any = np.float64,
+        shared: float = SHARED,
+    ) -> None:
+        self.case, self.precision = case, precision
+        zeros = {name: np.zeros(shape) for name, shape in case.shapes.items()}
+        given = {**zeros, **case.topology}
+        self.outputs = case.outputs or list(case.structure.outputs(**given))
+        counts = [case.structure.encode(y, **given) for y in self.outputs]
+        self.rows = {canonical(y): i for i, y in enumerate(self.outputs)}
+        ends = np.cumsum([0] + [int(np.prod(shape)) for shape in case.shapes.values()])
+        rows = [self.gradient(count) for count in counts]
+        self.parts = np.array(rows).reshape(len(counts), int(ends[-1]))  # a grammar may have none
+        self.columns = {
+            name: slice(int(a), int(b))
+            for name, a, b in zip(case.shapes, ends[:-1], ends[1:], strict=True)
+        }
+        most = 1e30 if precision == np.float32 else np.inf
+        drawn = _draw(case, rng, size)
+        drawn = np.where(np.isneginf(drawn), drawn, np.clip(drawn, -most, most))
+        self.theta = drawn.astype(precision).astype(np.float64)
+        self.alike = {name for name in list(case.shapes)[1:] if rng.random() < shared}
+        for name in self.alike:
+            self.theta[:, self.columns[name]] = self.theta[0, self.columns[name]]
+        self.forbidden = np.isneginf(self.theta)
+        plain = np.where(self.forbidden, 0.0, self.theta)
+        self.values = plain @ self.parts.T
+        self.values[(self.forbidden @ (self.parts.T > 0)) > 0] = -np.inf
+        self.best = self.values.max(axis=1, initial=-np.inf)
+        self.legal = np.flatnonzero(np.isfinite(self.best))
+        self.sizes = (np.abs(plain) @ np.abs(self.parts.T)).max(axis=1, initial=0.0)
+
+    def block(self, name: str, chosen: Any = slice(None)) -> Array:
+        """Return one block of some examples, with their axis first."""
+        found = self.theta[chosen, self.columns[name]]
+        return found.reshape(len(found), *self.case.shapes[name])
+
+    def scores(self, i: int) -> dict[str, Any]:
+        """Return the scores of one example."""
+        found = {name: self.block(name, [i])[0] for name in self.case.shapes}
+        return {**found, **self.case.topology}
+
+    def listed(self, chosen: Rows) -> dict[str, Any]:
+        """Return the scores of some examples, a list for each block that is not shared."""
+        found: dict[str, Any] = {}
+        for name in self.case.shapes:
+            block = self.block(name, chosen)
+            found[name] = block[0] if name in self.alike else list(block)
+        return {**found, **{name: [a] * len(chosen) for name, a in self.case.topology.items()}}
+
+    def gradient(self, p: dict[str, Any]) -> Array:
+        """Return expected counts of one example as one row."""
+        return np.concatenate([np.ravel(p[name]) for name in self.case.shapes])
+
+    def slack(self, epsilon: float = 1e-12) -> Array:
+        """Return by how much a value may be off, of each example."""
+        return 1e-300 + epsilon * self.sizes
+
+    def sums(
+        self, chosen: Rows, temperature: float, epsilon: float = 1e-13, floor: float = 1e-9
+    ) -> Sums:
+        """Return values, gradients and entropies of some examples; NaN where nothing is legal.
+
+        ``epsilon`` times the size of the scores is by how much a score may be off, ``floor`` by how
+        much any expected count.
+        """
+        below = self.values[chosen] - self.best[chosen, np.newaxis]
+        weights = np.exp(below / temperature)
+        totals = weights.sum(axis=1)
+        p = weights / totals[:, np.newaxis]
+        logs = np.where(p > 0, below / temperature - np.log(totals)[:, np.newaxis], 0.0)
+        means = p @ self.parts
+        # Expected counts lie between those of the outputs that might be as good as the best.
+        blur = self.blur(chosen, temperature, epsilon, floor)
+        least, most = means - blur[:, np.newaxis], means + blur[:, np.newaxis]
+        near = below >= -(50.0 * temperature + epsilon * 10.0 * self.sizes[chosen])[:, np.newaxis]
+        for k in np.flatnonzero((blur > 0.01) & np.isfinite(self.best[chosen])):
+            some = self.parts[near[k]]
+            least[k], most[k] = some.min(axis=0) - 0.02, some.max(axis=0) + 0.02
+        values = self.best[chosen] + temperature * np.log(totals)
+        choices = self.parts.sum(axis=1).max(initial=1.0)
+        openest = choices * np.log(np.maximum(near.sum(axis=1), 1))
+        return Sums(values, p, means, -(p * logs).sum(axis=1), least, most, openest)
+
+    def blur(
+        self, chosen: Rows, temperature: float, epsilon: float = 1e-13, floor: float = 1e-9
+    ) -> Array:
+        """Return by how much an expected count may be off, of each example."""
+        return floor + epsilon * self.sizes[chosen] / temperature
+
+
+def _draw(case: Case, rng: np.random.Generator, size: int) -> Array:
+    """Draw scores: plain, tied or of mixed sizes, each example at a scale of its own."""
+    blocks = []
+    scale = rng.choice(SIZES, size=size)
+    tied, mixed = rng.random(size) < 0.3, rng.random(size) < 0.15
+    scale[mixed] = 1.0
+    share = rng.choice(SHARES, size=size)
+    for name, shape in case.shapes.items():
+        n = int(np.prod(shape))
+        x = rng.normal(size=(size, n))
+        x[tied] = np.round(x[tied])
+        x[mixed] *= 10.0 ** rng.integers(-8, 9, size=(int(mixed.sum()), n))
+        x *= scale[:, np.newaxis]
+        if case.symmetric:
+            square = x.reshape(size, *shape)
+            x = np.where(np.tril(np.ones(shape)) > 0, square, square.swapaxes(1, 2)).reshape(
+                size, n
+            )
+        if name.startswith("potts"):
+            blocks.append(np.abs(x))
+            continue
+        hidden = rng.random((size, n)) < share[:, np.newaxis]
+        if case.symmetric:
+            square = hidden.reshape(size, *shape)
+            hidden = (square | square.swapaxes(1, 2)).reshape(size, n)
+        blocks.append(np.where(hidden, -np.inf, x))
+    return np.concatenate(blocks, axis=1)
