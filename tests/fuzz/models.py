@@ -1,27 +1,25 @@
-"""Model files, checkpoints and pictures: seeds are made here, and forged with a right checksum."""
+"""Model files and checkpoints, forged with a right checksum, and files that are labelled."""
 
 from __future__ import annotations
 
 import contextlib
-import copy
 import functools
+import gzip
 import io
 import os
 import random
 import warnings
 from collections.abc import Callable
 from typing import Any, NamedTuple
-
-import numpy as np
+from unittest import mock
 
 from structlearn.estimators import checkpoint
 from structlearn.exceptions import FileError
-from structlearn.io import read_crfsuite
 from structlearn.io.container import Tensor, container_pieces, parse_container
-from structlearn.io.images import png_bytes, read_image
-from structlearn.io.masks import MaskCoding, read_mask, read_names
+from structlearn.io.masks import read_names
 from structlearn.loading import from_container
 from structlearn.text.corpus import corpus_of
+from tests.fuzz import binaries
 from tests.fuzz.forging import forge_arrays, forge_description
 from tests.fuzz.memory_file import memory_file
 from tests.fuzz.mutation import mutated
@@ -49,7 +47,7 @@ def _content(path: str) -> Content:
 
 
 def _forge(rng: random.Random, name: str, content: Content) -> Forged:
-    description, tensors = copy.deepcopy(content[0]), dict(content[1])
+    description, tensors = dict(content[0]), dict(content[1])
     for _ in range(rng.choice((1, 1, 2, 3))):
         if tensors and rng.random() < 0.4:
             forge_arrays(rng, tensors)
@@ -101,7 +99,7 @@ def _checkpoints() -> dict[str, tuple[Content, Any]]:
     from structlearn import CRF, AdaGrad, StructuredPerceptron, StructuredSVM
     from tests.estimators.estimator_data import sequences
 
-    X, y = sequences(6)
+    X, y = sequences(3, d=2)
     kinds = {
         "lbfgs": CRF(solver="lbfgs"),
         "sag": CRF(solver="sag", random_state=0),
@@ -124,7 +122,7 @@ def _checkpoints() -> dict[str, tuple[Content, Any]]:
                     raise _Stop
 
             os.unlink(path)
-            model = kind.set_params(checkpoint=path, callbacks=[stop], max_iter=5)
+            model = kind.set_params(checkpoint=path, callbacks=[stop], max_iter=4)
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")
                 with contextlib.suppress(_Stop):
@@ -152,12 +150,18 @@ def _load(seeds: Callable[[], dict[str, tuple[Content, Any]]]) -> Callable[[Forg
     return read
 
 
+def _no_limits(**limits: object) -> contextlib.AbstractContextManager[None]:
+    return contextlib.nullcontext()
+
+
 def _checkpoint(forged: Forged) -> None:
     whole = b"".join(bytes(p) for p in container_pieces(forged.description, forged.tensors))
     path = memory_file(whole, ".checkpoint")
     checkpoint._read(path)
     kind, X, y = _checkpoints()[forged.origin][1]
-    with warnings.catch_warnings():
+    # Looking for the process's libraries takes longer than these trainings.
+    unlimited = mock.patch("threadpoolctl.threadpool_limits", _no_limits)
+    with unlimited, warnings.catch_warnings():
         warnings.simplefilter("ignore")
         try:
             kind.set_params(checkpoint=path, callbacks=None).fit(X, y)
@@ -167,9 +171,9 @@ def _checkpoint(forged: Forged) -> None:
 
 
 @functools.cache
-def _taggers() -> list[Any]:
-    """Return taggers of files in columns: of words alone, and of words with tags."""
-    from structlearn.tasks import Tagger
+def _labellers() -> list[Any]:
+    """Return taggers of files in columns, of words alone and of words with tags, and a parser."""
+    from structlearn.tasks import DependencyParser, Tagger
     from structlearn.text import FeatureTemplates
 
     rows = [
@@ -178,9 +182,11 @@ def _taggers() -> list[Any]:
     ]
     words = FeatureTemplates.parse("word[-1..1]")
     both = FeatureTemplates.parse("word\npos")
+    trees = [[("fish", "N", 2, "subj"), ("sleep", "V", 0, "root")]]
     return [
         Tagger(features=words, max_iter=2).fit([[t[:2] for t in row] for row in rows]),
         Tagger(features=both, max_iter=2).fit(rows),
+        DependencyParser(max_iter=1, order=1, hash_bits=10, gold_tags=True).fit(trees),
     ]
 
 
@@ -188,94 +194,38 @@ _FORMATS = ("columns", "conllu", "csv", "jsonl", "text")
 
 
 def _labelled(data: bytes) -> None:
-    """Label a file of any format: tokens are neither lost nor made, and the rest stays."""
-    if not data:
+    """Label a file of any format: tokens are neither lost nor made, and the rest stays.
+
+    The first byte says whose labels and which format, the second one the options.
+    """
+    if len(data) < 2:
         return
-    tagger = _taggers()[data[0] % 2]
-    format = (*_FORMATS, None)[data[0] // 2 % 6]
-    path, out = memory_file(data[1:]), io.BytesIO()
-    n = tagger.label_file(path, out, format=format, confidence=data[0] % 7 == 0)
-    if format in ("csv", "jsonl", "columns", "conllu"):
-        before, after = (corpus_of("input", text, format) for text in (data[1:], out.getvalue()))
+    labeller = _labellers()[data[0] % 3]
+    format = (*_FORMATS, None)[data[0] // 3 % 6]
+    text, out = data[2:], io.BytesIO()
+    if data[0] % 3 == 2:
+        n = labeller.label_file(memory_file(text), out, format=format)
+        assert corpus_of("output", out.getvalue(), "conllu").n_tokens == n
+        return
+    confidence, marginals, known, header = (bool(data[1] >> bit & 1) for bit in range(4))
+    n = labeller.label_file(
+        memory_file(text), out, format=format, confidence=confidence, marginals=marginals,
+        known=known, header=header,
+    )  # fmt: skip
+    if text[:2] != b"\x1f\x8b" and format in ("csv", "jsonl", "columns", "conllu"):
+        before, after = (
+            corpus_of("input", content, format, header=header) for content in (text, out.getvalue())
+        )
         assert before.n_tokens == after.n_tokens == n
         assert before.column(0) == after.column(0), "other words"
 
 
 def _labelled_seeds() -> list[bytes]:
     texts = [*seeds_of("columns"), *seeds_of("csv"), *seeds_of("jsonl"), *seeds_of("conllu")]
-    texts += [b"fish N\nsleep V\n", b"fish sleep .\nthe eels\n"]
-    return [bytes([first]) + text for first in range(0, 42, 3) for text in texts]
-
-
-def _container(data: bytes) -> None:
-    parse_container("input", memoryview(data))
-
-
-def _raw(seeds: list[bytes]) -> Callable[[random.Random], bytes]:
-    """Make containers whose header was changed, half of them with the checksum of the change."""
-    from structlearn import _core
-
-    def make(rng: random.Random) -> bytes:
-        data = mutated(rng, seeds)
-        if rng.random() < 0.5 or len(data) < 8:
-            return data
-        at = data.find(b'"checksum":"')
-        length = int.from_bytes(data[:8], "little")
-        if at < 0 or at + 28 > 8 + length or length > len(data) - 8:
-            length = rng.randrange(len(data))
-            data = length.to_bytes(8, "little") + data[8:]
-            at = data.find(b'"checksum":"')
-        if at < 0 or at + 28 > len(data):
-            return data
-        blank = data[: at + 12] + b"0" * 16 + data[at + 28 :]
-        pieces = [blank[:8], blank[8 : 8 + length], blank[8 + length :]]
-        return data[: at + 12] + f"{_core.checksum(pieces):016x}".encode() + data[at + 28 :]
-
-    return make
-
-
-def _small_containers() -> list[bytes]:
-    tensors = {"a": Tensor("F64", np.arange(3.0).tobytes()), "b": Tensor("U8", b"xy", (2, 1))}
-    contents = [({"task": "x"}, {}), ({"task": "tagger", "n": 1}, tensors)]
-    return [b"".join(bytes(p) for p in container_pieces(*content)) for content in contents]
-
-
-def _pictures() -> list[bytes]:
-    from PIL import Image
-
-    values = np.arange(48, dtype=np.uint8).reshape(6, 8) % 3
-    found = [png_bytes(Image.fromarray(values))]
-    found.append(png_bytes(np.stack([values * 80] * 3, axis=-1)))
-    palette = Image.fromarray(values)
-    palette.putpalette([0, 0, 0, 255, 0, 0, 0, 255, 0])
-    found.append(png_bytes(palette))
-    found.append(png_bytes(Image.fromarray(values * 85).convert("1")))
-    found.append(png_bytes(Image.fromarray(values).convert("LA")))
-    for format in ("BMP", "GIF", "TIFF", "JPEG"):
-        buffer = io.BytesIO()
-        Image.fromarray(values * 80).save(buffer, format=format)
-        found.append(buffer.getvalue())
-    return found
-
-
-def _mask(data: bytes) -> None:
-    path = memory_file(data, ".png")
-    mask = read_mask(path)
-    coding = MaskCoding.fit([mask], None, "auto")
-    labels = coding.encode(mask)
-    assert labels.shape == mask.values.shape
-    coding.png(np.maximum(labels, 0))
-
-
-def _crfsuite(data: bytes) -> None:
-    model = read_crfsuite(memory_file(data))
-    model.predict([[["x", "y"], ["z"]]])
-
-
-def _crfsuite_seeds() -> list[bytes]:
-    from tests.io.crfsuite_files import model_bytes, small_model
-
-    return [small_model(), model_bytes(["A"], ["x"], [(0, 0, 1.0)])]
+    texts += [b"fish N\nsleep V\n", b"fish sleep .\nthe eels\n", b"word pos\nfish N\neels V\n"]
+    texts.append(gzip.compress(texts[-1], mtime=0))
+    options = (0, 1, 2, 3, 4, 8)
+    return [bytes([k, options[k % 6]]) + text for k in range(18) for text in texts]
 
 
 def file_targets() -> dict[str, Callable[[], Target]]:
@@ -298,14 +248,25 @@ def file_targets() -> dict[str, Callable[[], Target]]:
     names_seeds = seeds_of("class_names")
     return {
         "labelled": lambda: mutation("labelled", _labelled_seeds(), _labelled),
-        "containers": lambda: Target("containers", _raw(_small_containers()), _container),
+        "containers": lambda: Target(
+            "containers",
+            binaries.with_checksum(binaries.small_containers()),
+            binaries.read_container,
+        ),
         "estimators": lambda: forged("estimators", _estimators, _load(_estimators)),
         "task_models": lambda: forged("task_models", _tasks, _load(_tasks)),
         "checkpoints": lambda: forged("checkpoints", _checkpoints, _checkpoint),
-        "crfsuite": lambda: mutation("crfsuite", _crfsuite_seeds(), _crfsuite, ValueError),
-        "masks": lambda: mutation("masks", _pictures(), _mask),
-        "images": lambda: mutation(
-            "images", _pictures(), lambda data: read_image(memory_file(data, ".png"))
+        "crfsuite": lambda: Target(
+            "crfsuite",
+            binaries.changed_words(binaries.crfsuite_seeds()),
+            binaries.read_crfsuite_model,
+            (FileError, ValueError),
+        ),
+        "masks": lambda: Target(
+            "masks", binaries.with_crc(binaries.pictures()), binaries.read_mask_file
+        ),
+        "images": lambda: Target(
+            "images", binaries.with_crc(binaries.pictures()), binaries.read_picture
         ),
         "class_names": lambda: mutation(
             "class_names", names_seeds, lambda data: read_names(memory_file(data))

@@ -249,6 +249,11 @@ def test_headings(taggers, attempt, tmp_path, separator):
     expected = attempt("columns", plain)[1]
     code, out, _ = attempt("columns", headed, "--header")
     assert (code, out) == (0, separator.join(("word", "label")) + "\n" + expected)
+    # Blank lines before it and a single sentence: no other blank line ends a piece of the file.
+    single = "\n\n" + separator.join(("word", "label")) + "\n" + columns(rows[:1], separator)
+    assert attempt("columns", single.rstrip("\n"), "--header")[1].startswith(
+        "\n\n" + "\n".join(out.splitlines()[: 1 + len(rows[0])])
+    )
     bare = columns([[t[:1] for t in s] for s in rows], separator)
     assert attempt("columns", "token\n" + bare, "--header")[1].splitlines()[0].split() == [
         "token", "label",
