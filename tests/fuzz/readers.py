@@ -15,6 +15,8 @@ from typing import Any
 
 from structlearn import _core
 from structlearn.exceptions import FileError, LineError, MissingFunctionError
+from structlearn.metrics.alignment import aligned_scores
+from structlearn.tasks.pipeline.scores import treebank_sentences
 from structlearn.text import FeatureTemplates
 from structlearn.text.codecs import CODECS
 from structlearn.text.corpus import corpus_of
@@ -87,6 +89,10 @@ def _conllu(data: bytes) -> None:
     for use in (gold_trees, raw_text):
         with suppress(FileError, LineError):
             use(corpus)
+    with suppress(FileError):
+        sentences = treebank_sentences(corpus)
+        scores = aligned_scores(sentences, sentences)
+        assert scores["tokens"].f1 == scores["words"].f1 == 1.0
 
 
 def _codec(format: str) -> Callable[[bytes], None]:
