@@ -1,10 +1,9 @@
 """``python -m tests.fuzz.kills``: trainings and saves ended by SIGKILL at random moments.
 
 For each task a process trains with a checkpoint at every pass and then saves over an older model.
-It is killed at a random moment, half of the time while it trains and half of the time while it
-saves, started again, killed again, until it has ended by itself. At every moment the model file is
-the old one or the new one, whole, and at the end the model has the same bits as that of a training
-that nobody disturbed.
+It is killed at a random moment, while it reads, while it learns or while it saves, started again,
+killed again, until it has ended by itself. At every moment the model file is the old one or the new
+one, whole, and at the end the model has the same bits as that of a training that nobody disturbed.
 """
 
 from __future__ import annotations
@@ -34,14 +33,15 @@ LEARNERS = {
 }
 
 
-#: How many examples are trained with, and how often the model is saved then.
-EXAMPLES, SAVES = 6, 20
+#: With how many examples and passes models are trained, and how often they are saved then.
+EXAMPLES, PASSES, SAVES = 8, 6, 20
 
 
 def _work(task: str, learner: str, folder: Path) -> float:
     """Train with checkpoints, then save some times over; return the seconds of training."""
     it, begin = TASKS[task], time.process_time()
-    made = it.make(learner, checkpoint=folder / "checkpoint").fit(it.examples[:EXAMPLES])
+    model = it.make(learner, max_iter=PASSES, checkpoint=folder / "checkpoint")
+    made = model.fit(it.examples[:EXAMPLES])
     (folder / "trained").touch()
     took = time.process_time() - begin
     for _ in range(SAVES):
@@ -78,9 +78,9 @@ def _moment(number: int, rng: random.Random, training: float, saving: float) -> 
     """
     if number < 2:
         return Moment("checkpoint", 0.0) if number == 0 else Moment("trained", saving / 2)
-    if rng.random() < 0.5:
-        return Moment("", 1.5 * training * rng.random())
-    return Moment("trained", 1.5 * saving * rng.random())
+    longest = {"": 1.2 * training, "checkpoint": 0.5 * training, "trained": 1.2 * saving}
+    after = rng.choice(list(longest))
+    return Moment(after, longest[after] * rng.random())
 
 
 def _killed_at(moment: Moment | None, task: str, learner: str, folder: Path) -> int:
