@@ -1,11 +1,9 @@
-"""Model files and checkpoints, forged with a right checksum, and files that are labelled."""
+"""Model files and checkpoints, forged with a right checksum; all targets that are no texts."""
 
 from __future__ import annotations
 
 import contextlib
 import functools
-import gzip
-import io
 import os
 import random
 import warnings
@@ -18,8 +16,7 @@ from structlearn.exceptions import FileError
 from structlearn.io.container import Tensor, container_pieces, parse_container
 from structlearn.io.masks import read_names
 from structlearn.loading import from_container
-from structlearn.text.corpus import corpus_of
-from tests.fuzz import binaries
+from tests.fuzz import binaries, labelled
 from tests.fuzz.forging import forge_arrays, forge_description
 from tests.fuzz.memory_file import memory_file
 from tests.fuzz.mutation import mutated
@@ -71,9 +68,7 @@ def _estimators() -> dict[str, tuple[Content, Any]]:
 
 @functools.cache
 def _tasks() -> dict[str, tuple[Content, Any]]:
-    from structlearn.tasks import Pipeline
     from structlearn.text.segment_templates import SegmentTemplates
-    from tests.tasks.pipeline.small_treebank import treebank
     from tests.tasks.test_matrix import TASKS
 
     found: dict[str, tuple[Content, Any]] = {}
@@ -91,11 +86,8 @@ def _tasks() -> dict[str, tuple[Content, Any]]:
             path = memory_file(b"")
             model.save(path)
             found[f"{name} {learner}"] = _content(path), task.inputs[:2]
-    short = {"max_iter": 2}
-    stages: dict[str, Any] = dict.fromkeys(("tokeniser", "splitter", "tags", "lemmas"), short)
-    stages["parser"] = {"hash_bits": 10, **short}
     path = memory_file(b"")
-    Pipeline(**stages, folds=2).fit(treebank(8)).save(path)
+    labelled.pipeline().save(path)
     found["pipeline"] = _content(path), "Fish don't sleep. Eels eat."
     return found
 
@@ -180,64 +172,6 @@ def _checkpoint(forged: Forged) -> None:
                 raise
 
 
-@functools.cache
-def _labellers() -> list[Any]:
-    """Return taggers of files in columns, of words alone and of words with tags, and a parser."""
-    from structlearn.tasks import DependencyParser, Tagger
-    from structlearn.text import FeatureTemplates
-
-    rows = [
-        [("fish", "N", "B-NP"), ("sleep", "V", "O")],
-        [("the", "D", "B-NP"), ("eels", "N", "I-NP")],
-    ]
-    words = FeatureTemplates.parse("word[-1..1]")
-    both = FeatureTemplates.parse("word\npos")
-    trees = [[("fish", "N", 2, "subj"), ("sleep", "V", 0, "root")]]
-    return [
-        Tagger(features=words, max_iter=2).fit([[t[:2] for t in row] for row in rows]),
-        Tagger(features=both, max_iter=2).fit(rows),
-        DependencyParser(max_iter=1, order=1, hash_bits=10, gold_tags=True).fit(trees),
-    ]
-
-
-_FORMATS = ("columns", "conllu", "csv", "jsonl", "text")
-
-
-def _labelled(data: bytes) -> None:
-    """Label a file of any format: tokens are neither lost nor made, and the rest stays.
-
-    The first byte says whose labels and which format, the second one the options.
-    """
-    if len(data) < 2:
-        return
-    labeller = _labellers()[data[0] % 3]
-    format = (*_FORMATS, None)[data[0] // 3 % 6]
-    text, out = data[2:], io.BytesIO()
-    if data[0] % 3 == 2:
-        n = labeller.label_file(memory_file(text), out, format=format)
-        assert corpus_of("output", out.getvalue(), "conllu").n_tokens == n
-        return
-    confidence, marginals, known, header = (bool(data[1] >> bit & 1) for bit in range(4))
-    n = labeller.label_file(
-        memory_file(text), out, format=format, confidence=confidence, marginals=marginals,
-        known=known, header=header,
-    )  # fmt: skip
-    if text[:2] != b"\x1f\x8b" and format in ("csv", "jsonl", "columns", "conllu"):
-        before, after = (
-            corpus_of("input", content, format, header=header) for content in (text, out.getvalue())
-        )
-        assert before.n_tokens == after.n_tokens == n
-        assert before.column(0) == after.column(0), "other words"
-
-
-def _labelled_seeds() -> list[bytes]:
-    texts = [*seeds_of("columns"), *seeds_of("csv"), *seeds_of("jsonl"), *seeds_of("conllu")]
-    texts += [b"fish N\nsleep V\n", b"fish sleep .\nthe eels\n", b"word pos\nfish N\neels V\n"]
-    texts.append(gzip.compress(texts[-1], mtime=0))
-    options = (0, 1, 2, 3, 4, 8)
-    return [bytes([k, options[k % 6]]) + text for k in range(18) for text in texts]
-
-
 def file_targets() -> dict[str, Callable[[], Target]]:
     """Return the readers of binary files by name; seeds are made when a target is asked for."""
 
@@ -258,7 +192,8 @@ def file_targets() -> dict[str, Callable[[], Target]]:
 
     names_seeds = seeds_of("class_names")
     return {
-        "labelled": lambda: mutation("labelled", _labelled_seeds(), _labelled),
+        "labelled": lambda: mutation("labelled", labelled.seeds(), labelled.label),
+        "annotated": lambda: mutation("annotated", labelled.RUNNING, labelled.annotate),
         "containers": lambda: Target(
             "containers",
             binaries.with_checksum(binaries.small_containers()),
