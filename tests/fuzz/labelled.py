@@ -52,8 +52,8 @@ def label(data: bytes) -> None:
         return
     who, format = data[0] % 4, _FORMATS[data[0] // 4 % 6]
     labeller, text, out = _labellers()[who], data[2:], io.BytesIO()
-    if who >= 2:
-        n = labeller.label_file(memory_file(text), out, format=format)
+    if who >= 2:  # parsing takes the square or the cube of a sentence's length
+        n = labeller.label_file(memory_file(text[:600]), out, format=format)
         if who == 2:
             assert corpus_of("output", out.getvalue(), "conllu").n_tokens == n
         else:

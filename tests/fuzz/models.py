@@ -193,7 +193,9 @@ def file_targets() -> dict[str, Callable[[], Target]]:
     names_seeds = seeds_of("class_names")
     return {
         "labelled": lambda: mutation("labelled", labelled.seeds(), labelled.label),
-        "annotated": lambda: mutation("annotated", labelled.RUNNING, labelled.annotate),
+        "annotated": lambda: Target(
+            "annotated", lambda rng: mutated(rng, labelled.RUNNING, 600), labelled.annotate
+        ),
         "containers": lambda: Target(
             "containers",
             binaries.with_checksum(binaries.small_containers()),

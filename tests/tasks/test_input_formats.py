@@ -382,3 +382,11 @@ def test_values_beside_the_words_may_be_anything(tmp_path):
     path.write_text('{"tokens": ["a"], "id": "\\ud800"}\n')
     tagger.label_file(path, out)
     assert json.loads(out.read_text())["id"] == "\ud800"
+
+
+def test_words_that_begin_as_a_byte_order_mark(taggers, tmp_path):
+    """The mark of the file is one thing, a character of its first word is another."""
+    path, out = tmp_path / "words.txt", tmp_path / "out"
+    path.write_bytes("\ufeff\ufeff x\n".encode())
+    assert taggers["columns"].label_file(path, out, format="text") == 2
+    assert [token.partition("|")[0] for token in out.read_text().split()] == ["\ufeff", "x"]
