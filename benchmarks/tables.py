@@ -138,6 +138,8 @@ def _rivals(folder: Path) -> list[str]:
     skipped = set()
     for path in sorted(folder.glob("*.json")):
         stored = json.loads(path.read_text())
+        if "rows" not in stored:  # measured without a rival
+            continue
         skipped |= set(stored["skipped"])
         for r in stored["rows"]:
             if r["rival"] and r["theirs"] is not None:

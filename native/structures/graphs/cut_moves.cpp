@@ -69,7 +69,7 @@ class Climber {
     net_.clear();
     net_.for_each_node([&](std::size_t v, std::size_t at) {
       if (!move.takes_part(y_[v])) return;
-      net_.node(at).excess =
+      net_.excess(at) =
           cost(m_.node_score(v, move.second())) - cost(m_.node_score(v, move.first(y_[v])));
     });
     net_.for_each_edge([&](std::size_t e, std::size_t p, std::size_t q, std::size_t at,
@@ -148,10 +148,10 @@ class Climber {
       add_pair(net_, at, arc, c, w);
     } else if (p_moves) {
       const auto fixed = static_cast<std::size_t>(yq);
-      net_.node(at).excess += pair_cost(e, a, fixed) - pair_cost(e, move.first(yp), fixed);
+      net_.excess(at) += pair_cost(e, a, fixed) - pair_cost(e, move.first(yp), fixed);
     } else if (q_moves) {
       const auto fixed = static_cast<std::size_t>(yp);
-      net_.node(net_.head(at, arc)).excess +=
+      net_.excess(net_.head(at, arc)) +=
           pair_cost(e, fixed, a) - pair_cost(e, fixed, move.first(yq));
     }
   }

@@ -7,9 +7,10 @@
 #include <cstdint>
 #include <vector>
 
+#include "structures/graphs/grid_network.hpp"
 #include "structures/graphs/max_flow.hpp"
-#include "structures/graphs/networks.hpp"
 #include "structures/graphs/pairwise.hpp"
+#include "structures/graphs/sparse_network.hpp"
 
 namespace structlearn {
 
@@ -34,8 +35,8 @@ void add_pair(Network& net, std::size_t p, std::int32_t arc, const PairCosts& c,
   const double turn = c.down - c.up, same = c.same1 - c.same0;
   net.capacity(p, arc) += w;
   net.reverse_capacity(p, arc) += w;
-  net.node(p).excess += 0.5 * (same + turn);
-  net.node(net.head(p, arc)).excess += 0.5 * (same - turn);
+  net.excess(p) += 0.5 * (same + turn);
+  net.excess(net.head(p, arc)) += 0.5 * (same - turn);
 }
 
 // What a group earns in a move if all its members choose 0, or 1, and what each that does not takes
@@ -67,8 +68,8 @@ void add_cliques(Network& net, const Pairwise& m, Term&& term, const std::int32_
       const std::size_t zero = m.nodes + 2 * c, one = zero + 1;
       const auto first = static_cast<std::size_t>(m.cliques.start[c]);
       const auto last = static_cast<std::size_t>(m.cliques.start[c + 1]);
-      if (t.zero > 0.0) net.node(zero).excess += t.zero;
-      if (t.one > 0.0) net.node(one).excess -= t.one;
+      if (t.zero > 0.0) net.excess(zero) += t.zero;
+      if (t.one > 0.0) net.excess(one) -= t.one;
       for (std::size_t i = first; i < last; ++i) {
         const auto v = static_cast<std::size_t>(m.cliques.members[i]);
         if (t.zero > 0.0 && (y == nullptr || t.in_zero(y[v]))) {

@@ -3,9 +3,11 @@
 // them. Trees are kept from one path to the next, so that on images most of the work is local.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <limits>
+#include <utility>
 #include <vector>
 
 #include "numeric/parallel.hpp"
@@ -13,45 +15,45 @@
 
 namespace structlearn {
 
-// What the search knows of a node. `excess` > 0: what the source can still send it; < 0: what it
-// can still send to the sink.
-struct FlowNode {
-  double excess = 0.0;
-  std::int32_t parent = -1;  // arc to the parent, or one of the marks below
-  std::int32_t next = -1;    // in the queue of active nodes; itself: the last one; -1: not in it
-  std::uint32_t time = 0;    // when `distance` was known to be right
-  std::uint32_t distance = 0;
-  bool in_sink_tree = false;
+enum class FlowTree : std::uint8_t { kFree, kSource, kSink };
+
+// How far a node was from its terminal, and when that was known to be right.
+struct FlowDistance {
+  std::uint32_t time = 0, distance = 1;
 };
 
-// Network needs: size(), node(p), first_arc(p), last_arc(p), head(p, a), capacity(p, a),
-// reverse_capacity(p, a), reverse_arc(p, a). Capacities are what is left of them.
+// A network has
+// - excess(p): > 0: what the source can still send to p; < 0: what p can still send to the sink;
+// - size(), head(p, a), reverse_arc(p, a);
+// - capacity(p, a), reverse_capacity(p, a): what is left of them;
+// - for_each_short_way(body): body(p, a) for arcs, one of an edge's two or both, at least where one
+//   end has excess for the other;
+// - plant(roots): makes each node with an excess a tree of its own and active, the other nodes
+// free,
+//   and lists the roots. What follows needs it, and again where capacities are set after it:
+// - send(p, a, flow): moves capacity from an arc to its reverse; true where nothing is left of it;
+// - tree(p), join(p, tree, parent), leave(p); known(p);
+// - parent(p), set_parent(p, a): an arc, or kTerminal for a root, or kOrphan;
+// - enqueue(p): marks p as active, false if it was; dequeue(p);
+// - for_each_outward(p, body): body(a, q) for arcs over which p's tree can grow, until it returns
+//   false; for_each_inward: for those to nodes that could be p's parents; for_each_kin:
+//   body(a, q, inward) for all those to nodes of p's tree.
 //
 // A watcher is told of every path, (its nodes), (its flow), and of the trees after it: (0, 1 or 2
 // where a node is free, in the source's tree or in the sink's, for all).
 template <class Network, class Watch = Unwatched>
 class MaxFlow {
  public:
-  static constexpr std::int32_t kFree = -1, kTerminal = -2, kOrphan = -3;
-
   explicit MaxFlow(Network& network, Watch watch = {}) : net_(network), watch_(watch) {}
 
   // False if it was interrupted. Then, and not before, the flow is no maximum.
   bool run(Interrupt* interrupt) {
     shortest_paths();
-    for (std::size_t p = 0; p < net_.size(); ++p) {
-      FlowNode& n = net_.node(p);
-      n.next = -1;
-      n.time = 0;
-      n.distance = 1;
-      n.in_sink_tree = n.excess < 0.0;
-      n.parent = n.excess == 0.0 ? kFree : kTerminal;
-      if (n.parent == kTerminal) activate(p);
-    }
+    net_.plant(later_);
     std::size_t rounds = 0;
     for (std::size_t p; (p = next_active()) != kNobody;) {
       if (interrupt != nullptr && (++rounds & 4095) == 0 && interrupt->requested()) return false;
-      while (net_.node(p).parent != kFree) {
+      while (net_.tree(p) != FlowTree::kFree) {
         const Meeting met = grow(p);
         if (met.node == kNobody) break;
         ++time_;
@@ -65,10 +67,7 @@ class MaxFlow {
 
   // Whether a node can still reach the sink: those that can are cut off from the source, and there
   // is no smaller such set.
-  bool on_sink_side(std::size_t p) const {
-    const FlowNode& n = net_.node(p);
-    return n.parent != kFree && n.in_sink_tree;
-  }
+  bool on_sink_side(std::size_t p) const { return net_.tree(p) == FlowTree::kSink; }
 
  private:
   static constexpr std::size_t kNobody = static_cast<std::size_t>(-1);
@@ -77,146 +76,119 @@ class MaxFlow {
     std::int32_t arc = 0;        // to a node of the sink tree
   };
 
-  // Source, node, neighbour, sink: these paths need no trees.
+  // Source, node, neighbour, sink: these paths need no trees. Written without branches, half of
+  // which would be mispredicted.
   void shortest_paths() {
-    for (std::size_t p = 0; p < net_.size(); ++p) {
-      double& have = net_.node(p).excess;
-      if (!(have > 0.0)) continue;
-      for (std::int32_t a = net_.first_arc(p); a < net_.last_arc(p) && have > 0.0; ++a) {
-        double& capacity = net_.capacity(p, a);
-        if (!(capacity > 0.0)) continue;
-        double& want = net_.node(net_.head(p, a)).excess;
-        if (!(want < 0.0)) continue;
-        const double flow = smallest(have, smallest(capacity, -want));
-        have -= flow;
-        want += flow;
-        capacity -= flow;
-        net_.reverse_capacity(p, a) += flow;
-        if constexpr (Watch::kOn) tell_path({p, net_.head(p, a)}, flow);
+    net_.for_each_short_way([&](std::size_t p, std::int32_t a) {
+      const std::size_t q = net_.head(p, a);
+      double &one = net_.excess(p), &other = net_.excess(q);
+      double &there = net_.capacity(p, a), &back = net_.reverse_capacity(p, a);
+      // > 0: from p to q. Of two excesses with one sign `wanted` is 0.
+      const double less = smallest(one, -other), more = largest(one, -other);
+      const double wanted = largest(less, smallest(more, 0.0));
+      const double flow = smallest(largest(wanted, -back), there);
+      one -= flow;
+      other += flow;
+      there -= flow;
+      back += flow;
+      if constexpr (Watch::kOn) {
+        if (flow > 0.0) tell(std::vector{p, q}, flow);
+        if (flow < 0.0) tell(std::vector{q, p}, -flow);
       }
-    }
+    });
   }
 
-  void tell_path(const std::vector<std::size_t>& path, double flow) {
+  void tell(const std::vector<std::size_t>& path, double flow) {
     watch_("path", {path.begin(), path.end()}, {flow});
   }
   void tell_trees() {
     std::vector<std::int64_t> states(net_.size());
-    for (std::size_t p = 0; p < net_.size(); ++p) {
-      const FlowNode& n = net_.node(p);
-      states[p] = n.parent == kFree ? 0 : n.in_sink_tree ? 2 : 1;
-    }
+    for (std::size_t p = 0; p < net_.size(); ++p) states[p] = static_cast<int>(net_.tree(p));
     watch_("trees", std::move(states));
   }
 
   static double smallest(double a, double b) { return a < b ? a : b; }
+  static double largest(double a, double b) { return a > b ? a : b; }
 
+  // First come, first served: who comes while others are served is served after them.
   void activate(std::size_t p) {
-    FlowNode& n = net_.node(p);
-    if (n.next >= 0) return;
-    n.next = static_cast<std::int32_t>(p);
-    if (queue_last_ == kNobody) {
-      queue_first_ = p;
-    } else {
-      net_.node(queue_last_).next = static_cast<std::int32_t>(p);
-    }
-    queue_last_ = p;
+    if (net_.enqueue(p)) later_.push_back(static_cast<std::uint32_t>(p));
   }
-
   std::size_t next_active() {
-    while (queue_first_ != kNobody) {
-      const std::size_t p = queue_first_;
-      FlowNode& n = net_.node(p);
-      const auto following = static_cast<std::size_t>(n.next);
-      if (following == p) {
-        queue_first_ = queue_last_ = kNobody;
-      } else {
-        queue_first_ = following;
-      }
-      n.next = -1;
-      if (n.parent != kFree) return p;
+    if (served_ == now_.size()) {
+      now_.swap(later_);
+      later_.clear();
+      served_ = 0;
+      if (now_.empty()) return kNobody;
     }
-    return kNobody;
+    const std::size_t p = now_[served_++];
+    net_.dequeue(p);
+    return p;
   }
 
   // Takes in free neighbours until one of the other tree is met.
   Meeting grow(std::size_t p) {
-    const FlowNode& n = net_.node(p);
-    const bool sink = n.in_sink_tree;
-    for (std::int32_t a = net_.first_arc(p); a < net_.last_arc(p); ++a) {
-      const double left = sink ? net_.reverse_capacity(p, a) : net_.capacity(p, a);
-      if (!(left > 0.0)) continue;
-      const std::size_t q = net_.head(p, a);
-      FlowNode& m = net_.node(q);
-      if (m.parent == kFree) {
-        m.in_sink_tree = sink;
-        m.parent = net_.reverse_arc(p, a);
-        m.time = n.time;
-        m.distance = n.distance + 1;
-        activate(q);
-      } else if (m.in_sink_tree != sink) {
-        if (sink) return {q, net_.reverse_arc(p, a)};
-        return {p, a};
-      } else if (m.time <= n.time && m.distance > n.distance) {
-        m.parent = net_.reverse_arc(p, a);  // a shorter way to the terminal
-        m.time = n.time;
-        m.distance = n.distance + 1;
+    const FlowTree tree = net_.tree(p);
+    Meeting met;
+    net_.for_each_outward(p, [&](std::int32_t a, std::size_t q) {
+      if (net_.tree(q) != FlowTree::kFree) {
+        met = tree == FlowTree::kSource ? Meeting{p, a} : Meeting{q, net_.reverse_arc(p, a)};
+        return false;
       }
+      net_.join(q, tree, net_.reverse_arc(p, a));
+      net_.known(q) = {net_.known(p).time, net_.known(p).distance + 1};
+      activate(q);
+      return true;
+    });
+    return met;
+  }
+
+  // body(p, a) for each node of a tree from p up to the root, which is returned, a being the arc to
+  // its parent.
+  template <class Body>
+  std::size_t climb(std::size_t p, Body&& body) {
+    for (std::int32_t a; (a = net_.parent(p)) != Network::kTerminal;) {
+      const std::size_t above = net_.head(p, a);
+      body(p, a);
+      p = above;
     }
-    return {};
+    return p;
   }
 
   void augment(const Meeting& met) {
-    double& middle = net_.capacity(met.node, met.arc);
-    const std::size_t other = net_.head(met.node, met.arc);
-    double flow = middle;
-    std::size_t p = met.node;
-    for (; net_.node(p).parent != kTerminal; p = net_.head(p, net_.node(p).parent)) {
-      flow = smallest(flow, net_.reverse_capacity(p, net_.node(p).parent));
-    }
-    flow = smallest(flow, net_.node(p).excess);
-    for (p = other; net_.node(p).parent != kTerminal; p = net_.head(p, net_.node(p).parent)) {
-      flow = smallest(flow, net_.capacity(p, net_.node(p).parent));
-    }
-    flow = smallest(flow, -net_.node(p).excess);
-    if constexpr (Watch::kOn) {
-      std::vector<std::size_t> path;
-      for (std::size_t q = met.node;; q = net_.head(q, net_.node(q).parent)) {
-        path.insert(path.begin(), q);
-        if (net_.node(q).parent == kTerminal) break;
-      }
-      for (std::size_t q = other;; q = net_.head(q, net_.node(q).parent)) {
-        path.push_back(q);
-        if (net_.node(q).parent == kTerminal) break;
-      }
-      tell_path(path, flow);
-    }
-    middle -= flow;
-    net_.reverse_capacity(met.node, met.arc) += flow;
-    for (p = met.node; net_.node(p).parent != kTerminal;) {
-      const std::int32_t a = net_.node(p).parent;
-      net_.capacity(p, a) += flow;
-      double& left = net_.reverse_capacity(p, a);
-      left -= flow;
-      if (!(left > 0.0)) orphan(p);
-      p = net_.head(p, a);
-    }
-    net_.node(p).excess -= flow;
-    if (!(net_.node(p).excess > 0.0)) orphan(p);
-    for (p = other; net_.node(p).parent != kTerminal;) {
-      const std::int32_t a = net_.node(p).parent;
-      net_.reverse_capacity(p, a) += flow;
-      double& left = net_.capacity(p, a);
-      left -= flow;
-      if (!(left > 0.0)) orphan(p);
-      p = net_.head(p, a);
-    }
-    net_.node(p).excess += flow;
-    if (!(net_.node(p).excess < 0.0)) orphan(p);
+    const std::size_t here = met.node, there = net_.head(here, met.arc);
+    double flow = net_.capacity(here, met.arc);
+    const std::size_t source = climb(here, [&](std::size_t p, std::int32_t a) {
+      flow = smallest(flow, net_.reverse_capacity(p, a));
+    });
+    const std::size_t sink = climb(
+        there, [&](std::size_t p, std::int32_t a) { flow = smallest(flow, net_.capacity(p, a)); });
+    flow = smallest(flow, smallest(net_.excess(source), -net_.excess(sink)));
+    if constexpr (Watch::kOn) tell_path(met, flow);
+    net_.send(here, met.arc, flow);
+    climb(here, [&](std::size_t p, std::int32_t a) {
+      if (net_.send(net_.head(p, a), net_.reverse_arc(p, a), flow)) orphan(p);
+    });
+    net_.excess(source) -= flow;
+    if (!(net_.excess(source) > 0.0)) orphan(source);
+    climb(there, [&](std::size_t p, std::int32_t a) {
+      if (net_.send(p, a, flow)) orphan(p);
+    });
+    net_.excess(sink) += flow;
+    if (!(net_.excess(sink) < 0.0)) orphan(sink);
+  }
+
+  void tell_path(const Meeting& met, double flow) {
+    std::vector<std::size_t> path;
+    const auto add = [&](std::size_t p, std::int32_t) { path.push_back(p); };
+    path.push_back(climb(met.node, add));
+    std::reverse(path.begin(), path.end());
+    path.push_back(climb(net_.head(met.node, met.arc), add));
+    tell(path, flow);
   }
 
   void orphan(std::size_t p) {
-    net_.node(p).parent = kOrphan;
+    net_.set_parent(p, Network::kOrphan);
     orphans_.push_back(static_cast<std::uint32_t>(p));
   }
 
@@ -228,69 +200,58 @@ class MaxFlow {
   }
 
   void find_parent(std::size_t p) {
-    FlowNode& n = net_.node(p);
-    const bool sink = n.in_sink_tree;
-    constexpr std::uint32_t kNever = std::numeric_limits<std::uint32_t>::max();
     std::uint32_t nearest = kNever;
-    std::int32_t best = kFree;
-    for (std::int32_t a = net_.first_arc(p); a < net_.last_arc(p); ++a) {
-      const double left = sink ? net_.capacity(p, a) : net_.reverse_capacity(p, a);
-      if (!(left > 0.0)) continue;
-      const std::size_t q = net_.head(p, a);
-      if (net_.node(q).in_sink_tree != sink || net_.node(q).parent == kFree) continue;
-      std::uint32_t distance = 0;
-      std::size_t u = q;
-      for (;;) {
-        FlowNode& m = net_.node(u);
-        if (m.time == time_) {
-          distance += m.distance;
-          break;
-        }
-        if (m.parent == kOrphan) {
-          distance = kNever;
-          break;
-        }
-        ++distance;
-        if (m.parent == kTerminal) {
-          m.time = time_;
-          m.distance = 1;
-          break;
-        }
-        u = net_.head(u, m.parent);
-      }
-      if (distance == kNever) continue;
+    std::int32_t best = Network::kOrphan;
+    net_.for_each_inward(p, [&](std::int32_t a, std::size_t q) {
+      const std::uint32_t distance = distance_of(q);
       if (distance < nearest) {
         nearest = distance;
         best = a;
       }
-      // Every node on the way learns its distance.
-      for (u = q; net_.node(u).time != time_;) {
-        FlowNode& m = net_.node(u);
-        m.time = time_;
-        m.distance = distance--;
-        u = net_.head(u, m.parent);
-      }
-    }
-    if (best != kFree) {
-      n.parent = best;
-      n.time = time_;
-      n.distance = nearest + 1;
+    });
+    if (best != Network::kOrphan) {
+      net_.set_parent(p, best);
+      net_.known(p) = {time_, nearest + 1};
       return;
     }
-    for (std::int32_t a = net_.first_arc(p); a < net_.last_arc(p); ++a) {
-      const std::size_t q = net_.head(p, a);
-      const FlowNode& m = net_.node(q);
-      if (m.in_sink_tree != sink || m.parent == kFree) continue;
-      const double left = sink ? net_.capacity(p, a) : net_.reverse_capacity(p, a);
-      if (left > 0.0) activate(q);
-      if (m.parent >= 0 && net_.head(q, m.parent) == p) orphan(q);
-    }
-    n.parent = kFree;
+    net_.for_each_kin(p, [&](std::int32_t a, std::size_t q, bool inward) {
+      if (inward) activate(q);
+      if (net_.parent(q) == net_.reverse_arc(p, a)) orphan(q);
+    });
+    net_.leave(p);
   }
 
+  // Of a node to its terminal; kNever where its way ends in an orphan. Every node on the way learns
+  // its distance.
+  std::uint32_t distance_of(std::size_t q) {
+    std::uint32_t distance = 0;
+    for (std::size_t u = q;;) {
+      FlowDistance& known = net_.known(u);
+      if (known.time == time_) {
+        distance += known.distance;
+        break;
+      }
+      const std::int32_t a = net_.parent(u);
+      if (a == Network::kOrphan) return kNever;
+      ++distance;
+      if (a == Network::kTerminal) {
+        known = {time_, 1};
+        break;
+      }
+      u = net_.head(u, a);
+    }
+    std::uint32_t left = distance;
+    for (std::size_t u = q; net_.known(u).time != time_; u = net_.head(u, net_.parent(u))) {
+      net_.known(u) = {time_, left--};
+    }
+    return distance;
+  }
+
+  static constexpr std::uint32_t kNever = std::numeric_limits<std::uint32_t>::max();
   Network& net_;
   Watch watch_;
-  std::size_t queue_first_ = kNobody, queue_last_ = kNobody;
+  std::vector<std::uint32_t> now_, later_;  // active nodes
+  std::size_t served_ = 0;                  // of the first
   std::vector<std::uint32_t> orphans_;
   std::uint32_t time_ = 0;
 };

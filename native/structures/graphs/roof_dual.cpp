@@ -42,8 +42,8 @@ double roof_dual(const Pairwise& m, std::vector<std::int32_t>& y, Interrupt* int
   SparseNetwork net(2 * N, ends.data(), 2 * E);
   for (std::size_t v = 0; v < N; ++v) {
     const double gain = cost(m.label[2 * v + 1]) - cost(m.label[2 * v]);
-    net.node(v).excess = gain;
-    net.node(v + N).excess = -gain;
+    net.excess(v) = gain;
+    net.excess(v + N) = -gain;
   }
   net.for_each_edge([&](std::size_t i, std::size_t, std::size_t, std::size_t at, std::int32_t arc) {
     const PairCosts c = costs_of(i);

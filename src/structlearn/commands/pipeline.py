@@ -64,10 +64,17 @@ def annotate(pipeline: Any, o: Any, progress: Any) -> int:
 
     if o.output in (None, "-"):
         raise FileError(o.input, "it is a folder: name one for the results with --output")
+    bad = 0
     for target, source in _targets(o.input, o.output, _ENDINGS[o.format]).items():
         os.makedirs(os.path.dirname(target) or ".", exist_ok=True)
-        pipeline.label_file(source, target, **options)
-    return 0
+        try:
+            pipeline.label_file(source, target, **options)
+        except FileError as error:  # the other files can still be annotated
+            print(f"structlearn: {error}", file=sys.stderr)
+            bad += 1
+    if bad:
+        print(f"structlearn: not annotated: {bad} of the files", file=sys.stderr)
+    return 1 if bad else 0
 
 
 def _targets(folder: str, output: str, ending: str) -> dict[str, str]:

@@ -14,6 +14,7 @@ from structlearn.testing import check_structure
 from tests.structures.graphs.pair_references import (
     as_graph,
     best_by_enumeration,
+    best_by_scipy,
     random_potts_grid,
     total,
 )
@@ -32,6 +33,19 @@ def test_a_cut_is_the_best_of_two_labels(whole):
         assert found.method == "minimum cut"
         if whole:  # the first label wherever a best output has it
             np.testing.assert_array_equal(found.output, np.min(ties, axis=0))
+
+
+@pytest.mark.parametrize("share", [0.03, 0.3, 1.0])
+def test_a_cut_is_that_of_another_maximum_flow(share):
+    """Where few pixels have scores, paths are long and trees are regrown again and again."""
+    rng = np.random.default_rng(3)
+    for _ in range(15):
+        scores = random_potts_grid(rng, whole=True, most=30)
+        scores["label"] *= 5 * (rng.random(scores["label"].shape[:2]) < share)[..., np.newaxis]
+        value, labels = best_by_scipy(scores)
+        for found in (Grid().solve(method="cut", **scores), Graph().solve(**as_graph(scores))):
+            assert found.value == value
+            np.testing.assert_array_equal(found.output.ravel(), labels)
 
 
 @pytest.mark.parametrize("scale", [2.0**-900, 2.0**990, 2.0**1000])  # the last is scaled first

@@ -91,6 +91,18 @@ def test_folders_lose_nothing(folder, tmp_path):
     assert "have one name" in result.stderr
 
 
+def test_a_bad_file_of_a_folder_does_not_stop_the_others(folder, tmp_path):
+    texts, out = tmp_path / "texts", tmp_path / "out"
+    texts.mkdir()
+    (texts / "a.txt").write_bytes(b"They \xff swim.\n")
+    (texts / "b.txt").write_text("They don't!\n")
+    result = run("annotate", folder / "m.model", texts, "--output", out)
+    assert result.returncode == 1
+    assert "a.txt: not valid UTF-8" in result.stderr
+    assert "not annotated: 1 of the files" in result.stderr
+    assert [path.name for path in out.iterdir()] == ["b.conllu"]
+
+
 def test_evaluate_prints_scores(folder):
     result = run("evaluate", folder / "m.model", folder / "gold.conllu", "--json")
     found = json.loads(result.stdout)

@@ -82,7 +82,7 @@ class Token:
 
 
 class DocSentence:
-    """A sentence: its tokens and words.
+    """A sentence: a sequence of words, with the tokens that they come from.
 
     Attributes
     ----------
@@ -166,12 +166,21 @@ class DocSentence:
             tokens.append({**one, "words": words})
         return {"text": self.text, "begin": self.begin, "end": self.end, "tokens": tokens}
 
+    def __iter__(self) -> Iterator[Word]:
+        return iter(self.words)
+
+    def __len__(self) -> int:
+        return len(self.words)
+
+    def __getitem__(self, index: int) -> Word:
+        return self.words[index]
+
     def __repr__(self) -> str:
         return f"<DocSentence of {len(self.words)} words: {self.text[:60]!r}>"
 
 
 class Doc:
-    """A text with what a pipeline found in it.
+    """A text with what a pipeline found in it: a sequence of sentences.
 
     Attributes
     ----------
@@ -184,6 +193,8 @@ class Doc:
     >>> doc = Doc.from_places("Fish swim.", [[(0, 4), (5, 9), (9, 10)]])
     >>> [token.text for token in doc.tokens], doc.rebuilt == doc.text
     (['Fish', 'swim', '.'], True)
+    >>> doc[0][1].form
+    'swim'
     """
 
     def __init__(self, text: str) -> None:
@@ -327,6 +338,9 @@ class Doc:
 
     def __len__(self) -> int:
         return len(self.sentences)
+
+    def __getitem__(self, index: int) -> DocSentence:
+        return self.sentences[index]
 
     def __str__(self) -> str:
         trees = (sentence.tree for sentence in self.sentences)

@@ -1,0 +1,73 @@
+"""The parser of arguments: commands filled on demand, help that ends with examples."""
+
+from __future__ import annotations
+
+import argparse
+import os
+
+TYPE_CHECKING = False  # importing typing costs more than labelling a sentence
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+    from typing import Any, NoReturn
+
+__all__ = ["Parser", "Version"]
+
+
+class Version(argparse.Action):
+    """Looks up the version only on demand, because that takes longer than labelling a sentence."""
+
+    def __init__(self, option_strings: Sequence[str], dest: str) -> None:
+        super().__init__(option_strings, dest, nargs=0, help="show the version and exit")
+
+    def __call__(self, parser: argparse.ArgumentParser, *_: Any) -> None:
+        from .. import __version__
+
+        print(__version__)
+        parser.exit()
+
+
+class _Formatter(argparse.HelpFormatter):
+    """Finds the width without shutil, whose import takes a tenth of the time of a prediction."""
+
+    def __init__(self, prog: str) -> None:
+        try:
+            columns = int(os.environ.get("COLUMNS") or os.get_terminal_size(1).columns)
+        except (OSError, ValueError):
+            columns = 100
+        super().__init__(prog, max_help_position=28, width=max(60, min(columns, 120)) - 2)
+
+
+class Parser(argparse.ArgumentParser):
+    """An argument parser with that formatter, also for the commands."""
+
+    #: Adds the arguments, once they are needed: one command of many is called.
+    fill: Callable[[Parser], None] | None = None
+
+    def __init__(self, **options: Any) -> None:
+        super().__init__(formatter_class=_Formatter, allow_abbrev=False, **options)
+
+    def _complete(self) -> None:
+        if self.fill is not None:
+            fill, self.fill = self.fill, None
+            fill(self)
+
+    def parse_known_args(self, args: Any = None, namespace: Any = None) -> Any:
+        """Parse, with all arguments there."""
+        self._complete()
+        return super().parse_known_args(args, namespace)
+
+    def error(self, message: str) -> NoReturn:
+        """End the process with a message that says where help is."""
+        super().error(f"{message} ({self.prog} --help shows examples)")
+
+    def format_help(self) -> str:
+        """Return the help text, which ends with examples."""
+        from ..commands.examples import EXAMPLES
+
+        self._complete()
+        text = super().format_help()
+        if self.prog in EXAMPLES:
+            text += "\nexamples:\n"
+        for line, what in EXAMPLES.get(self.prog, ()):
+            text += f"  {line}\n      {what}\n"
+        return text

@@ -1,0 +1,165 @@
+"""Arguments of the commands that use models: annotate, predict, evaluate, inspect."""
+
+from __future__ import annotations
+
+from .options import add_cluster, add_header, add_threads
+from .values import count
+
+TYPE_CHECKING = False  # importing typing costs more than labelling a sentence
+if TYPE_CHECKING:
+    from argparse import ArgumentParser
+
+__all__ = ["add_annotate", "add_evaluate", "add_inspect", "add_predict"]
+
+
+def add_annotate(p: ArgumentParser) -> None:
+    """Add the arguments of ``structlearn annotate``."""
+    p.add_argument("model", metavar="MODEL", help="model file, or the name of a package")
+    p.add_argument(
+        "input", metavar="INPUT", help="file of text, or a folder of them; - for standard input"
+    )
+    p.add_argument(
+        "--output", metavar="FILE", help="output file, or folder (default: standard output)"
+    )
+    p.add_argument(
+        "--format",
+        choices=("conllu", "json", "html", "text"),
+        default="conllu",
+        help="of the output: conllu; json, an object for each sentence on a line of its own; html, "
+        "a page with the trees; text, tokens separated by blanks (default: conllu)",
+    )
+    p.add_argument(
+        "--confidence", action="store_true", help="write probabilities too (conllu, json)"
+    )
+    p.add_argument(
+        "--without",
+        metavar="STAGE",
+        action="append",
+        help="leave a stage out: splitter, tags, lemmas, parser, entities (may be repeated)",
+    )
+    add_threads(p)
+
+
+def add_predict(p: ArgumentParser) -> None:
+    """Add the arguments of ``structlearn predict``."""
+    p.add_argument("model", metavar="MODEL", help="model file")
+    p.add_argument(
+        "input",
+        metavar="INPUT",
+        help="file to label; - for standard input; with --cluster also a folder or a pattern",
+    )
+    p.add_argument(
+        "--output",
+        "-o",
+        metavar="FILE",
+        help="output file (default: standard output); with --cluster the folder of the output",
+    )
+    p.add_argument(
+        "--nbest",
+        metavar="N",
+        type=count(1),
+        default=1,
+        help="taggers: write the N best label sequences, one column each (default: 1)",
+    )
+    p.add_argument(
+        "--confidence",
+        action="store_true",
+        help="taggers: add a column with the probability of each predicted label",
+    )
+    p.add_argument(
+        "--marginals",
+        action="store_true",
+        help="taggers: add a column with the probabilities of all labels",
+    )
+    p.add_argument(
+        "--known",
+        action="store_true",
+        help="taggers: keep labels that the input already has (other than _)",
+    )
+    p.add_argument(
+        "--gold-tags",
+        action="store_true",
+        help="parsers: use the tags of the input instead of predicting them",
+    )
+    p.add_argument(
+        "--overlay", metavar="DIR", help="segmenters: write images with the classes drawn over them"
+    )
+    p.add_argument(
+        "--format",
+        choices=("columns", "conllu", "csv", "jsonl", "text", "brackets"),
+        help="input format (default: from the file name, else from the content); text is one "
+        "sentence per line; brackets are for constituency parsers",
+    )
+    add_header(p)
+    add_cluster(p)
+    add_threads(p)
+
+
+def add_evaluate(p: ArgumentParser) -> None:
+    """Add the arguments of ``structlearn evaluate``."""
+    p.add_argument("model", metavar="MODEL", help="model file")
+    p.add_argument("gold", metavar="GOLD", help="labelled file; - for standard input")
+    p.add_argument("--json", action="store_true", help="print one JSON object only")
+    p.add_argument("--html", metavar="FILE", help="write an HTML page with a reliability curve too")
+    p.add_argument(
+        "--confidence", action="store_true", help="add 95 %% confidence intervals (bootstrap)"
+    )
+    p.add_argument(
+        "--confusions",
+        metavar="N",
+        type=count(0),
+        default=0,
+        help="list the N most frequent confusions (default: 0)",
+    )
+    p.add_argument(
+        "--against",
+        metavar="MODEL",
+        help="test whether the difference to another model is significant",
+    )
+    p.add_argument(
+        "--gold-tags",
+        action="store_true",
+        help="parsers: use the tags of the file instead of predicting them",
+    )
+    p.add_argument(
+        "--gold-tokens",
+        action="store_true",
+        help="pipelines: annotate the words of the treebank instead of its text",
+    )
+    p.add_argument(
+        "--format",
+        choices=("columns", "conllu", "csv", "jsonl", "brackets"),
+        help="file format (default: from the file name, else from the content)",
+    )
+    add_header(p)
+    add_threads(p)
+
+
+def add_inspect(p: ArgumentParser) -> None:
+    """Add the arguments of ``structlearn inspect``."""
+    p.add_argument("model", metavar="MODEL", help="model file")
+    p.add_argument(
+        "--top",
+        metavar="N",
+        type=count(1),
+        default=10,
+        help="number of features per label (default: 10)",
+    )
+    p.add_argument(
+        "--label", metavar="LABEL", action="append", help="show this label only (may be repeated)"
+    )
+    p.add_argument(
+        "--sentence",
+        metavar="TEXT",
+        help="explain the labels of a sentence; separate words by spaces and columns by |",
+    )
+    p.add_argument("file", metavar="INPUT", nargs="?", help="explain the sentences of this file")
+    p.add_argument("--input", metavar="FILE", help="the same as INPUT")
+    p.add_argument("--html", metavar="FILE", help="write an HTML page instead of printing text")
+    p.add_argument(
+        "--most",
+        metavar="N",
+        type=count(1),
+        default=20,
+        help="maximum number of sentences or images of the file or folder to show (default: 20)",
+    )

@@ -1,0 +1,41 @@
+"""Types of the values of options."""
+
+from __future__ import annotations
+
+import argparse
+
+TYPE_CHECKING = False  # importing typing costs more than labelling a sentence
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+__all__ = ["amount", "count"]
+
+_MOST = 2**31 - 1
+
+
+def count(least: int) -> Callable[[str], int]:
+    """Return a reader of whole numbers from ``least`` on."""
+
+    def whole_number(text: str) -> int:
+        try:
+            number = int(text)
+        except ValueError:
+            raise argparse.ArgumentTypeError(f"{text!r} is not a whole number") from None
+        if number < least:
+            raise argparse.ArgumentTypeError(f"{number} is less than {least}")
+        if number > _MOST:
+            raise argparse.ArgumentTypeError(f"{text} is greater than {_MOST}")
+        return number
+
+    return whole_number
+
+
+def amount(text: str) -> float:
+    """Read a finite number that is not negative."""
+    try:
+        number = float(text)
+    except ValueError:
+        raise argparse.ArgumentTypeError(f"{text!r} is not a number") from None
+    if not 0 <= number < float("inf"):
+        raise argparse.ArgumentTypeError(f"{text} is not a finite number >= 0")
+    return number
