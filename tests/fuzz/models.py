@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 from unittest import mock
 
 from structlearn.estimators import checkpoint
-from structlearn.exceptions import FileError
+from structlearn.exceptions import FileError, InfeasibleError
 from structlearn.io.container import Tensor, container_pieces, parse_container
 from structlearn.io.masks import read_names
 from structlearn.loading import from_container
@@ -167,6 +167,8 @@ def _checkpoint(forged: Forged) -> None:
         warnings.simplefilter("ignore")
         try:
             kind.set_params(checkpoint=path, callbacks=None).fit(X, y)
+        except InfeasibleError:
+            pass
         except ValueError as error:  # weights that were forged may be enormous
             if "the loss became" not in str(error):
                 raise
