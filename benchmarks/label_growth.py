@@ -1,11 +1,14 @@
 """How a tagger's time and memory grow with the number of labels.
 
-    python -m benchmarks.label_growth [--tokens N] [--labels K ...] [--passes N]
+    python -m benchmarks.label_growth --tokens 20000 --all-up-to 1000 --crfsuite-up-to 300
+    python -m benchmarks.label_growth --tokens 1000000 --labels 500 --passes 2 --all-up-to 0
 
 Corpora are made: words with Zipf's frequencies, each with one to four labels, of which the label
 before chooses one. Every number of labels is measured in a process of its own, with the candidates
-that are the default above 64 labels and, up to ``--all-up-to`` labels, with all labels. Times are
-of the processor. Results go to ``benchmarks/results/label_growth.json``.
+that are the default above 64 labels, with all labels up to ``--all-up-to`` of them, and with the
+averaged perceptron of CRFsuite on the same features up to ``--crfsuite-up-to``. Times are of the
+processor. Results go to ``benchmarks/results/label_growth.json``, in the place of earlier ones of
+the same tokens, labels and passes.
 """
 
 from __future__ import annotations
@@ -16,6 +19,7 @@ import subprocess
 import sys
 import tempfile
 import time
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -53,30 +57,108 @@ def made_corpus(n_tokens: int, n_labels: int, seed: int) -> str:
     return "".join(lines)
 
 
-def measure(n_tokens: int, n_labels: int, passes: int, candidates: int | None) -> dict[str, Any]:
+def measure(folder: str, n_tokens: int, n_labels: int, passes: int, system: str) -> dict[str, Any]:
     """Train and label, in this process."""
+    if system == "crfsuite":
+        found = _crfsuite(Path(folder), passes)
+    else:
+        found = _ours(Path(folder), passes, 0 if system == "all labels" else None)
+    return {
+        "system": system,
+        "asked": n_labels,
+        "tokens": n_tokens,
+        "passes": passes,
+        **found,
+        "peak_mb": round(peak()),
+    }
+
+
+def _ours(folder: Path, passes: int, candidates: int | None) -> dict[str, Any]:
     from structlearn.tasks import Tagger
 
-    with tempfile.TemporaryDirectory() as folder:
-        train, test = Path(folder, "train.txt"), Path(folder, "test.txt")
-        train.write_text(made_corpus(n_tokens, n_labels, 1))
-        test.write_text(made_corpus(max(2000, n_tokens // 20), n_labels, 2))
-        tagger = Tagger(features="pos", n_models=1, max_iter=passes, candidates=candidates)
-        begin = time.process_time()
-        tagger.fit(train)
-        trained = time.process_time()
-        scores = tagger.evaluate(test)
-        labelled = time.process_time()
+    tagger = Tagger(features="pos", n_models=1, max_iter=passes, candidates=candidates)
+    begin = time.process_time()
+    tagger.fit(folder / "train.txt")
+    trained = time.process_time()
+    scores = tagger.evaluate(folder / "test.txt")
+    labelled = time.process_time()
     return {
         "labels": len(tagger.classes_),
         "candidates": tagger.model_.candidates,
-        "tokens": n_tokens,
-        "passes": passes,
         "train_seconds": round(trained - begin, 2),
         "tokens_per_second": round(scores["tokens"] / (labelled - trained)),
-        "peak_mb": round(peak()),
         "accuracy": round(100 * scores["accuracy"], 2),
     }
+
+
+def _crfsuite(folder: Path, passes: int) -> dict[str, Any]:
+    import pycrfsuite
+
+    trainer = pycrfsuite.Trainer(algorithm="ap", verbose=False)
+    trainer.set_params({"max_iterations": passes})
+    labels = set()
+    begin = time.process_time()
+    for features, gold in _sentences(folder / "train.features"):
+        trainer.append(features, gold)
+        labels.update(gold)
+    trainer.train(str(folder / "crfsuite.model"))
+    trained = time.process_time()
+    tagger = pycrfsuite.Tagger()
+    tagger.open(str(folder / "crfsuite.model"))
+    tokens = right = 0
+    for features, gold in _sentences(folder / "test.features"):
+        right += sum(a == b for a, b in zip(tagger.tag(features), gold, strict=True))
+        tokens += len(gold)
+    return {
+        "labels": len(labels),
+        "candidates": 0,
+        "train_seconds": round(trained - begin, 2),
+        "tokens_per_second": round(tokens / (time.process_time() - trained)),
+        "accuracy": round(100 * right / tokens, 2),
+    }
+
+
+def _sentences(path: Path) -> Iterator[tuple[list[list[str]], list[str]]]:
+    """Yield the features of the tokens of each sentence, and their labels."""
+    for sentence in path.read_text().split("\n\n"):
+        rows = [line.split(" ") for line in sentence.splitlines()]
+        if rows:
+            yield [row[1:] for row in rows], [row[0] for row in rows]
+
+
+def write_features(folder: Path) -> None:
+    """Write the features of both files as numbers, after the label of each token."""
+    from structlearn import _core
+    from structlearn.tasks import Tagger
+    from structlearn.tasks.tagging.fitting import TokenFitting
+    from structlearn.text.sources import read_source
+
+    corpus = read_source(folder / "train.txt", None)
+    tagger = Tagger(features="pos", n_models=1, all_possible_states=False, unknown="")
+    run, rows = TokenFitting(tagger._plain(), corpus), _core.TokenRows()
+    vocabulary = run.new_vocabulary()
+    vocabulary.add(_core.Extractor(run.features, corpus.core, True), corpus.core, rows)
+    run.freeze(vocabulary, rows)
+    for name in ("train", "test"):
+        corpus = read_source(folder / f"{name}.txt", None)
+        extractor = _core.Extractor(run.features, corpus.core, name == "train")
+        arrays = (rows if name == "train" else vocabulary.rows(extractor, corpus.core)).arrays()
+        begin, feature = arrays["begin"], arrays["feature"]
+        with open(folder / f"{name}.features", "w") as file:
+            t = 0
+            for labels in corpus.column(1):
+                for label in labels:
+                    known = feature[begin[t] : begin[t + 1]].tolist()
+                    print(label, *known, file=file)
+                    t += 1
+                print(file=file)
+
+
+def _apart(*arguments: str) -> str:
+    """Run this module in a process of its own; return the last line that it prints."""
+    command = [sys.executable, "-m", "benchmarks.label_growth", *arguments]
+    done = subprocess.run(command, check=True, capture_output=True, text=True)
+    return (done.stdout.splitlines() or [""])[-1]
 
 
 def main() -> None:
@@ -86,28 +168,43 @@ def main() -> None:
     parser.add_argument("--labels", type=int, nargs="+", default=[10, 30, 64, 100, 300, 1000, 2000])
     parser.add_argument("--passes", type=int, default=3)
     parser.add_argument("--all-up-to", type=int, default=300)
+    parser.add_argument("--crfsuite-up-to", type=int, default=0)
     parser.add_argument("--output", type=Path, default=_RESULTS)
     parser.add_argument("--one", help=argparse.SUPPRESS)
+    parser.add_argument("--features", type=Path, help=argparse.SUPPRESS)
     o = parser.parse_args()
     if o.one:
         print(json.dumps(measure(**json.loads(o.one))))
         return
-    points = []
+    if o.features:
+        write_features(o.features)
+        return
+    stored = json.loads(o.output.read_text())["points"] if o.output.exists() else []
+    points = {_key(point): point for point in stored}
     for n_labels in o.labels:
-        for candidates in (None, 0):
-            if candidates == 0 and not 64 < n_labels <= o.all_up_to:
-                continue
-            job = {
-                "n_tokens": o.tokens,
-                "n_labels": n_labels,
-                "passes": o.passes,
-                "candidates": candidates,
-            }
-            command = [sys.executable, "-m", "benchmarks.label_growth", "--one", json.dumps(job)]
-            found = subprocess.run(command, check=True, capture_output=True, text=True)
-            points.append(json.loads(found.stdout.splitlines()[-1]))
-            print(points[-1], flush=True)
-    o.output.write_text(json.dumps({"points": points}, indent=1) + "\n")
+        systems = ["default"]
+        if 64 < n_labels <= o.all_up_to:
+            systems.append("all labels")
+        if n_labels <= o.crfsuite_up_to:
+            systems.append("crfsuite")
+        with tempfile.TemporaryDirectory() as folder:
+            Path(folder, "train.txt").write_text(made_corpus(o.tokens, n_labels, 1))
+            test = made_corpus(max(2000, o.tokens // 20), n_labels, 2)
+            Path(folder, "test.txt").write_text(test)
+            if "crfsuite" in systems:
+                _apart("--features", folder)
+            for system in systems:
+                job = {"folder": folder, "n_tokens": o.tokens, "n_labels": n_labels}
+                job = {**job, "passes": o.passes, "system": system}
+                point = json.loads(_apart("--one", json.dumps(job)))
+                points[_key(point)] = point
+                print(point, flush=True)
+    ordered = sorted(points.values(), key=lambda p: (p["tokens"], p["asked"], p["system"]))
+    o.output.write_text(json.dumps({"points": ordered}, indent=1) + "\n")
+
+
+def _key(point: dict[str, Any]) -> tuple[Any, ...]:
+    return tuple(point[name] for name in ("tokens", "asked", "passes", "system"))
 
 
 if __name__ == "__main__":

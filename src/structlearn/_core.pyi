@@ -579,12 +579,22 @@ def candidate_problem(
     row_ptr: NDArray[numpy.uint32],
     column: NDArray[numpy.uint32],
     windows: Sequence[tuple[NDArray[numpy.uint64], NDArray[numpy.uint32], NDArray[numpy.uint32]]],
+    pairs: tuple[
+        NDArray[numpy.int64],
+        NDArray[numpy.int64],
+        NDArray[numpy.int32],
+        NDArray[numpy.uint32],
+        NDArray[numpy.uint32],
+    ]
+    | None,
+    forbidden: NDArray[numpy.uint8],
 ) -> Problem: ...
 def best_candidates(
     problem: Problem,
     w: NDArray[numpy.float64],
     width: int,
     gold: NDArray[numpy.int32],
+    forbidden: NDArray[numpy.uint8],
     threads: int,
 ) -> Any: ...
 def candidate_pairs(

@@ -125,6 +125,7 @@ HistoryIndex::HistoryIndex(std::span<const std::uint64_t> histories)
 CandidateScorer::CandidateScorer(TokenFeatures tokens, std::span<const Candidate> candidates,
                                  std::size_t width, std::size_t labels, IndexedRows state,
                                  std::size_t start, std::size_t end, std::vector<Windows> windows,
+                                 std::optional<PairFeatures> pairs, ForbiddenLabels forbidden,
                                  std::size_t weights)
     : tokens_(tokens),
       candidates_(candidates),
@@ -134,6 +135,8 @@ CandidateScorer::CandidateScorer(TokenFeatures tokens, std::span<const Candidate
       start_(start),
       end_(end),
       windows_(std::move(windows)),
+      pairs_(pairs),
+      forbidden_(forbidden),
       weights_(weights) {}
 
 Layout candidate_layout(std::size_t L, std::size_t width, std::size_t order) {
@@ -154,12 +157,26 @@ Layout CandidateScorer::layout(std::size_t example) const {
   return candidate_layout(static_cast<std::size_t>(L), width_, windows_.size());
 }
 
+template <class Visit>
+void CandidateScorer::for_pair_features(std::size_t example, std::size_t t,
+                                        const CandidateSlots& before, const CandidateSlots& here,
+                                        Visit&& visit) const {
+  const TokenFeatures& sites = pairs_->sites;
+  const auto site = static_cast<std::size_t>(sites.sentence[example]) + t - 1;
+  for (std::int64_t j = sites.begin[site]; j < sites.begin[site + 1]; ++j) {
+    const auto f = static_cast<std::size_t>(sites.feature[j]);
+    const std::size_t first = pairs_->offset + pairs_->row_ptr[f];
+    for_pairs(pairs_->row(f), before, here,
+              [&](std::size_t q, std::size_t pair) { visit(first + q, pair); });
+  }
+}
+
 template <class Real>
 void CandidateScorer::score_with(std::size_t example, const Layout& layout, const Real* w,
                                  double scale, double* theta) const {
   const auto first = static_cast<std::size_t>(tokens_.sentence[example]);
   const std::size_t L = layout.block[Chain::kLabel].sites, B = width_;
-  CandidateSlots slots(labels_, B);
+  CandidateSlots slots[2] = {{labels_, B}, {labels_, B}};  // of even tokens, of odd ones
   std::vector<double> sum(B + 1);
   const auto add = [&](const IndexedRows& rows, std::size_t row, double x, const Candidate* c,
                        const std::uint8_t* slot) {
@@ -171,7 +188,7 @@ void CandidateScorer::score_with(std::size_t example, const Layout& layout, cons
   };
   for (std::size_t t = 0; t < L; ++t) {
     const Candidate* c = of(first + t);
-    const std::uint8_t* slot = slots.set(c);
+    const std::uint8_t* slot = slots[t % 2].set(c);
     std::fill(sum.begin(), sum.end(), 0.0);
     const std::int64_t begin = tokens_.begin[first + t], end = tokens_.begin[first + t + 1];
     for (std::int64_t j = begin; j < end; ++j) {
@@ -185,10 +202,11 @@ void CandidateScorer::score_with(std::size_t example, const Layout& layout, cons
     for (std::size_t b = 0; b < B; ++b) {
       if (t == 0) {
         theta[layout.block[Chain::kStart].offset + b] =
-            scale * static_cast<double>(w[start_ + c[b]]);
+            forbidden_.first(c[b]) ? kMinusInfinity : scale * static_cast<double>(w[start_ + c[b]]);
       }
       if (t + 1 == L) {
-        theta[layout.block[Chain::kEnd].offset + b] = scale * static_cast<double>(w[end_ + c[b]]);
+        theta[layout.block[Chain::kEnd].offset + b] =
+            forbidden_.last(c[b]) ? kMinusInfinity : scale * static_cast<double>(w[end_ + c[b]]);
       }
     }
     for (std::size_t order = 1; order <= std::min(windows_.size(), t); ++order) {
@@ -200,6 +218,17 @@ void CandidateScorer::score_with(std::size_t example, const Layout& layout, cons
         if (row != SIZE_MAX) add(windows_[order - 1].rows, row, 1.0, c, slot);
         write(out + h * B);
       });
+    }
+    if (t == 0 || windows_.empty()) continue;
+    const Block& pair = layout.block[Chain::transition(1)];
+    double* out = theta + pair.offset + (t - 1) * pair.outcomes;
+    if (pairs_) {
+      for_pair_features(
+          example, t, slots[(t - 1) % 2], slots[t % 2],
+          [&](std::size_t q, std::size_t p) { out[p] += scale * static_cast<double>(w[q]); });
+    }
+    for (std::size_t p = 0; p < B * B && !forbidden_.empty(); ++p) {
+      if (forbidden_.after((c - B)[p / B], c[p % B])) out[p] = kMinusInfinity;
     }
   }
 }
@@ -254,13 +283,24 @@ void CandidateScorer::gather(std::size_t example, const Layout& layout, const Pa
         history = history * labels_ + of(first + site + i)[window / place];
         window %= place;
       }
-      const std::size_t row = windows_[order - 1].index.find(history);
-      if (row == SIZE_MAX) continue;
-      put(windows_[order - 1].rows.find(row, of(first + site + order)[window]), x);
+      const std::size_t label = of(first + site + order)[window];
+      if (const std::size_t row = windows_[order - 1].index.find(history); row != SIZE_MAX) {
+        put(windows_[order - 1].rows.find(row, label), x);
+      }
+      if (!pairs_) continue;
+      const TokenFeatures& sites = pairs_->sites;
+      const std::size_t at_pair = static_cast<std::size_t>(sites.sentence[example]) + site;
+      for (std::int64_t j = sites.begin[at_pair]; j < sites.begin[at_pair + 1]; ++j) {
+        const auto f = static_cast<std::size_t>(sites.feature[j]);
+        const auto row = pairs_->row(f);
+        const auto found = std::lower_bound(row.begin(), row.end(), history * labels_ + label);
+        if (found == row.end() || *found != history * labels_ + label) continue;
+        put(pairs_->offset + pairs_->row_ptr[f] + static_cast<std::size_t>(found - row.begin()), x);
+      }
     }
     return;
   }
-  CandidateSlots slots(labels_, B);
+  CandidateSlots slots[2] = {{labels_, B}, {labels_, B}};
   std::vector<double> here(B + 1, 0.0);  // the last for labels that are no candidates
   const auto read = [&](const double* from) {
     bool any = false;
@@ -278,7 +318,7 @@ void CandidateScorer::gather(std::size_t example, const Layout& layout, const Pa
   };
   for (std::size_t t = 0; t < L; ++t) {
     const Candidate* c = of(first + t);
-    const std::uint8_t* slot = slots.set(c);
+    const std::uint8_t* slot = slots[t % 2].set(c);
     if (read(v.value.data() + label.offset + t * B)) {
       for (std::int64_t j = tokens_.begin[first + t]; j < tokens_.begin[first + t + 1]; ++j) {
         put(state_, static_cast<std::size_t>(tokens_.feature[j]), value(j), c, slot);
@@ -303,6 +343,13 @@ void CandidateScorer::gather(std::size_t example, const Layout& layout, const Pa
         }
       });
     }
+    if (!pairs_ || t == 0) continue;
+    const Block& pair = layout.block[Chain::transition(1)];
+    const double* from = v.value.data() + pair.offset + (t - 1) * pair.outcomes;
+    for_pair_features(example, t, slots[(t - 1) % 2], slots[t % 2],
+                      [&](std::size_t q, std::size_t p) {
+                        if (std::abs(from[p]) > least) out.emplace_back(q, from[p]);
+                      });
   }
 }
 

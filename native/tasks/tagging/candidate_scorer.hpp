@@ -7,13 +7,16 @@
 // Memory is that of what is listed, and a token costs what its features list of its candidates.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <vector>
 
 #include "numeric/probing.hpp"
 #include "scoring/scorer.hpp"
+#include "tasks/tagging/forbidden_labels.hpp"
 
 namespace structlearn {
 
@@ -38,6 +41,10 @@ class CandidateSlots {
     last_ = candidates;
     return slot_.data();
   }
+  const Candidate* candidates() const { return last_; }
+  std::size_t width() const { return width_; }
+  std::size_t labels() const { return slot_.size(); }
+  std::size_t operator[](std::size_t label) const { return slot_[label]; }
 
  private:
   std::size_t width_;
@@ -64,6 +71,30 @@ inline void for_histories(const Candidate* here, std::size_t width, std::size_t 
       rest %= place;
     }
     visit(code, h);
+  }
+}
+
+// Calls visit(place, number among the pairs of candidates) for those of some label pairs, numbers
+// in base K in ascending order, whose labels are candidates of two neighbours.
+template <class Visit>
+inline void for_pairs(std::span<const std::uint32_t> pairs, const CandidateSlots& before,
+                      const CandidateSlots& here, Visit&& visit) {
+  const std::size_t K = here.labels(), B = here.width();
+  if (pairs.size() <= 4 * B * B) {
+    for (std::size_t q = 0; q < pairs.size(); ++q) {
+      const std::size_t a = before[pairs[q] / K], b = here[pairs[q] % K];
+      if (a < B && b < B) visit(q, a * B + b);
+    }
+    return;
+  }
+  auto at = pairs.begin();
+  for (std::size_t a = 0; a < B; ++a) {
+    for (std::size_t b = 0; b < B; ++b) {
+      const std::size_t pair = before.candidates()[a] * K + here.candidates()[b];
+      at = std::lower_bound(at, pairs.end(), static_cast<std::uint32_t>(pair));
+      if (at == pairs.end()) return;
+      if (*at == pair) visit(static_cast<std::size_t>(at - pairs.begin()), a * B + b);
+    }
   }
 }
 
@@ -146,6 +177,19 @@ class HistoryIndex {
   std::vector<std::uint32_t> slot_;
 };
 
+// Features of label pairs: those of each pair of neighbours, and the pairs of labels that each has
+// weights for, as numbers in base K. Borrowed.
+struct PairFeatures {
+  TokenFeatures sites;
+  std::span<const std::uint32_t> row_ptr;
+  const std::uint32_t* column = nullptr;
+  std::size_t offset = 0;  // of the first weight
+
+  std::span<const std::uint32_t> row(std::size_t feature) const {
+    return {column + row_ptr[feature], column + row_ptr[feature + 1]};
+  }
+};
+
 class CandidateScorer final : public Scorer {
  public:
   struct Windows {
@@ -156,7 +200,8 @@ class CandidateScorer final : public Scorer {
   // the first and the last label begin.
   CandidateScorer(TokenFeatures tokens, std::span<const Candidate> candidates, std::size_t width,
                   std::size_t labels, IndexedRows state, std::size_t start, std::size_t end,
-                  std::vector<Windows> windows, std::size_t weights);
+                  std::vector<Windows> windows, std::optional<PairFeatures> pairs,
+                  ForbiddenLabels forbidden, std::size_t weights);
 
   std::size_t examples() const override { return tokens_.sentence.size() - 1; }
   std::size_t weights() const override { return weights_; }
@@ -171,6 +216,11 @@ class CandidateScorer final : public Scorer {
   template <class Real>
   void score_with(std::size_t example, const Layout&, const Real* w, double scale,
                   double* theta) const;
+  // Calls visit(weight, number of the pair of candidates) for the features of the label pairs that
+  // end at token t of an example.
+  template <class Visit>
+  void for_pair_features(std::size_t example, std::size_t t, const CandidateSlots& before,
+                         const CandidateSlots& here, Visit&& visit) const;
   const Candidate* of(std::size_t token) const { return candidates_.data() + token * width_; }
 
   TokenFeatures tokens_;
@@ -179,6 +229,8 @@ class CandidateScorer final : public Scorer {
   IndexedRows state_;
   std::size_t start_, end_;
   std::vector<Windows> windows_;
+  std::optional<PairFeatures> pairs_;  // then there are windows of order 1 only
+  ForbiddenLabels forbidden_;
   std::size_t weights_;
 };
 

@@ -35,8 +35,9 @@ IntegerPerceptron::IntegerPerceptron(const Layout& layout)
   if (K_ == 0 || K_ > kMaxLabels) throw std::invalid_argument("the number of labels");
   const std::size_t features = row_ptr_.size() - 1;
   full_row_.assign(features, kNone);
-  // From about this many observed labels on, adding a whole row beats adding weights one by one.
-  const std::size_t enough = std::max<std::size_t>(3, stride_ / 8);
+  // From about this many observed labels on, adding a whole row beats adding weights one by one;
+  // with many labels listing the weights of such features at each token takes more memory.
+  const std::size_t enough = std::clamp<std::size_t>(stride_ / 8, 3, 16);
   std::uint32_t rows = 0;
   for (std::size_t f = 0; f < features; ++f) {
     if (row_ptr_[f + 1] - row_ptr_[f] >= enough) full_row_[f] = rows++;

@@ -16,8 +16,9 @@ TaggerModel::TaggerModel(std::shared_ptr<const FeatureSet> features, TaggerWeigh
     if (weights_.candidates > std::min<std::size_t>(K, 255) || K > 65535) {
       throw std::invalid_argument("the number of candidates");
     }
-    if (features_->has_transitions() || weights_.windows.size() != weights_.order ||
-        !weights_.transition.empty() || weights_.start.size() != K || weights_.end.size() != K) {
+    if ((features_->has_transitions() && weights_.order != 1) ||
+        weights_.windows.size() != weights_.order || !weights_.transition.empty() ||
+        weights_.start.size() != K || weights_.end.size() != K) {
       throw std::invalid_argument("the scores of a model with candidates");
     }
     weights_.first.check(K);
@@ -47,6 +48,7 @@ void TaggerModel::score(Extractor& extractor, std::size_t sentence, Scratch& scr
   if (weights_.candidates > 0) {
     extractor.keys(sentence, false, scratch.keys);
     add_scores(weights_.first, scratch.keys, scratch.slots, K, scratch.theta.data());
+    if (features_->has_transitions()) extractor.keys(sentence, true, scratch.pair_keys);
     return;
   }
   scratch.scorer.add(plan_, weights_.state, extractor, corpus, sentence, K, scratch.theta.data());
@@ -81,20 +83,27 @@ Arranged TaggerModel::arrange_candidates(std::size_t L, Scratch& scratch) const 
   auto& [layout, scores] = found;
   layout = candidate_layout(L, B, order);
   scratch.candidates.resize(L * B);
+  if (!weights_.forbidden.empty()) {
+    scratch.likely = scratch.theta;
+    weights_.forbidden.spread(L, scratch.likely.data());
+  }
+  const double* likely = weights_.forbidden.empty() ? scratch.theta.data() : scratch.likely.data();
   scratch.of_candidates.resize(layout.parts);
   double* theta = scratch.of_candidates.data();
   for (std::size_t b = 0; b < kMaxBlocks; ++b) {
     if (layout.block[b].present) scores.block[b] = theta + layout.block[b].offset;
   }
   find_words(weights_.state, scratch.keys, scratch.slots);
-  CandidateSlots slots(K, B);
+  CandidateSlots slots[2] = {{K, B}, {K, B}};  // of even tokens, of odd ones
+  const ForbiddenLabels& forbidden = weights_.forbidden;
+  const bool has_pairs = features_->has_transitions() && !weights_.pair.slots.empty();
   std::vector<double> sum(B + 1);
-  std::size_t j = 0;
+  std::size_t j = 0, pair_key = 0;
   for (std::size_t t = 0; t < L; ++t) {
     Candidate* const c = scratch.candidates.data() + t * B;
     const double* first = scratch.theta.data() + t * K;
-    best_labels(first, K, B, -1, c);
-    const std::uint8_t* slot = slots.set(c);
+    best_labels(likely + t * K, K, B, -1, c);
+    const std::uint8_t* slot = slots[t % 2].set(c);
     const std::span<const Candidate> candidates(c, B);
     std::fill(sum.begin(), sum.end(), 0.0);
     for (; j < scratch.keys.end[t]; ++j) {
@@ -105,8 +114,14 @@ Arranged TaggerModel::arrange_candidates(std::size_t L, Scratch& scratch) const 
     for (std::size_t b = 0; b < B; ++b) {
       // What was ruled out stays so.
       theta[t * B + b] = first[c[b]] == kMinusInfinity ? kMinusInfinity : sum[b];
-      if (t == 0) theta[layout.block[Chain::kStart].offset + b] = weights_.start[c[b]];
-      if (t + 1 == L) theta[layout.block[Chain::kEnd].offset + b] = weights_.end[c[b]];
+      if (t == 0) {
+        theta[layout.block[Chain::kStart].offset + b] =
+            forbidden.first(c[b]) ? kMinusInfinity : weights_.start[c[b]];
+      }
+      if (t + 1 == L) {
+        theta[layout.block[Chain::kEnd].offset + b] =
+            forbidden.last(c[b]) ? kMinusInfinity : weights_.end[c[b]];
+      }
     }
     for (std::size_t m = 1; m <= std::min(order, t); ++m) {
       const Block& at = layout.block[Chain::transition(m)];
@@ -118,6 +133,16 @@ Arranged TaggerModel::arrange_candidates(std::size_t L, Scratch& scratch) const 
         if (word != 0) table.add_at(word, 1.0, candidates, slot, sum.data());
         std::copy(sum.begin(), sum.end() - 1, out + h * B);
       });
+    }
+    if (t == 0 || order == 0) continue;
+    const Block& pair = layout.block[Chain::transition(1)];
+    double* out = theta + pair.offset + (t - 1) * pair.outcomes;
+    for (; has_pairs && pair_key < scratch.pair_keys.end[t - 1]; ++pair_key) {
+      const std::uint64_t word = weights_.pair.find(scratch.pair_keys.key[pair_key]);
+      if (word != 0) weights_.pair.add_pairs_at(word, slots[(t - 1) % 2], slots[t % 2], out);
+    }
+    for (std::size_t p = 0; p < B * B && !forbidden.empty(); ++p) {
+      if (forbidden.after((c - B)[p / B], c[p % B])) out[p] = kMinusInfinity;
     }
   }
   return found;

@@ -29,16 +29,18 @@ struct TaggerWeights {
   std::size_t candidates = 0;
   WeightTable first;
   std::vector<WeightTable> windows;
+  ForbiddenLabels forbidden;  // with candidates only; without, scores of -inf say so
 };
 
 // What labelling one sentence needs besides the model; one a thread.
 struct Scratch {
   Workspace workspace;
-  Keys keys;
+  Keys keys, pair_keys;
   SlotScratch slots;
   TokenScorer scorer;
   std::vector<double> theta, pairs, marginals;
   std::vector<Candidate> candidates;  // of each token, where a model has them
+  std::vector<double> likely;         // the scores that choose them, where some are forbidden
   std::vector<double> of_candidates;  // the scores of their chain
 };
 

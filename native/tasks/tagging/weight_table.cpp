@@ -51,6 +51,29 @@ void add_scores(const WeightTable& table, const Keys& keys, SlotScratch& scratch
   }
 }
 
+void WeightTable::add_pairs_at(std::uint64_t word, const CandidateSlots& before,
+                               const CandidateSlots& here, double* out) const {
+  const std::uint32_t low = slot::low(word), label = slot::label(word);
+  const std::size_t K = here.labels(), B = here.width();
+  switch (slot::kind(word)) {
+    case slot::kSingle: {
+      const std::size_t a = before[label / K], b = here[label % K];
+      if (a < B && b < B) out[a * B + b] += static_cast<double>(as_float(low));
+      break;
+    }
+    case slot::kRow:
+      for (std::size_t p = 0; p < B * B; ++p) {
+        const std::size_t pair = before.candidates()[p / B] * K + here.candidates()[p % B];
+        out[p] += static_cast<double>(weight[low + pair]);
+      }
+      break;
+    default:
+      for_pairs(outcome.subspan(low, label), before, here, [&](std::size_t q, std::size_t p) {
+        out[p] += static_cast<double>(weight[low + q]);
+      });
+  }
+}
+
 void WeightTable::check(std::size_t outcomes) const {
   if (slots.empty()) return;
   const std::size_t n = slots.size() / 2;

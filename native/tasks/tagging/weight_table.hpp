@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "numeric/probing.hpp"
+#include "tasks/tagging/candidate_scorer.hpp"
 #include "text/features.hpp"
 
 namespace structlearn::text {
@@ -111,6 +112,9 @@ struct WeightTable {
       }
     }
   }
+  // The weights of a feature of label pairs for the candidates of two neighbours, (B, B).
+  void add_pairs_at(std::uint64_t word, const CandidateSlots& before, const CandidateSlots& here,
+                    double* out) const;
 };
 
 struct SlotScratch {

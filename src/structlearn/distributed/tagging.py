@@ -109,7 +109,7 @@ class ShardedTokenFitting(TokenFitting):
             held.release()
         # Without sentences: knows which weights there are.
         self._problem = TokenProblem(
-            vocabulary, _core.TokenRows(), tagger.order, forbid, pairs=reader.pairs
+            vocabulary, _core.TokenRows().arrays(), tagger.order, forbid, pairs=reader.pairs
         )
         self.announce()
         return problem
@@ -272,7 +272,7 @@ def _make_problem(corpus: Corpus, number: int, reader: _Reader) -> TokenProblem:
     check_legal(corpus, reader.target, reader.forbid, reader.scheme)
     return TokenProblem(
         reader.vocabulary,
-        _rows(corpus, reader),
+        _rows(corpus, reader).arrays(),
         reader.order,
         reader.forbid,
         reader.class_weight,

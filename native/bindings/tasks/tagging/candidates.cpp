@@ -23,6 +23,9 @@ namespace {
 template <class T>
 using Array = Input<T, nb::ndim<1>>;
 using History = std::tuple<Array<std::uint64_t>, Array<std::uint32_t>, Array<std::uint32_t>>;
+// Of label pairs: sentences, features of each pair, and the rows of pairs by feature.
+using Pairs = std::tuple<Array<std::int64_t>, Array<std::int64_t>, Array<std::int32_t>,
+                         Array<std::uint32_t>, Array<std::uint32_t>>;
 
 template <class T>
 std::span<const T> span(const Array<T>& a) {
@@ -69,13 +72,12 @@ void check_candidates(const Array<std::uint16_t>& candidates, std::size_t tokens
   }
 }
 
-std::unique_ptr<PyProblem> candidate_problem(nb::object structure, Array<std::int64_t> sentence,
-                                             Array<std::int64_t> begin, Array<std::int32_t> feature,
-                                             std::optional<Array<double>> value,
-                                             Array<std::uint16_t> candidates, std::size_t width,
-                                             std::size_t labels, Array<std::uint32_t> row_ptr,
-                                             Array<std::uint32_t> column,
-                                             std::vector<History> windows) {
+std::unique_ptr<PyProblem> candidate_problem(
+    nb::object structure, Array<std::int64_t> sentence, Array<std::int64_t> begin,
+    Array<std::int32_t> feature, std::optional<Array<double>> value,
+    Array<std::uint16_t> candidates, std::size_t width, std::size_t labels,
+    Array<std::uint32_t> row_ptr, Array<std::uint32_t> column, std::vector<History> windows,
+    std::optional<Pairs> pairs, Array<std::uint8_t> forbidden) {
   check_rows(row_ptr, column, labels);
   const TokenFeatures tokens = token_features(sentence, begin, feature, value, row_ptr.size() - 1);
   check_candidates(candidates, tokens.tokens(), width, labels);
@@ -89,17 +91,38 @@ std::unique_ptr<PyProblem> candidate_problem(nb::object structure, Array<std::in
                     IndexedRows(span(rows), columns.data(), weights, labels, width)});
     weights += columns.size();
   }
-  auto scorer =
-      std::make_shared<CandidateScorer>(tokens, span(candidates), width, labels,
-                                        IndexedRows(span(row_ptr), column.data(), 0, labels, width),
-                                        start, end, std::move(read), weights);
+  std::optional<PairFeatures> of_pairs;
+  if (pairs) {
+    const auto& [sites, first, features, rows, columns] = *pairs;
+    if (read.size() != 1 || sites.size() != sentence.size()) {
+      throw std::invalid_argument("features of label pairs need order 1");
+    }
+    check_rows(rows, columns, labels * labels);
+    of_pairs = PairFeatures{token_features(sites, first, features, {}, rows.size() - 1), span(rows),
+                            columns.data(), weights};
+    weights += columns.size();
+    for (std::size_t i = 0; i + 1 < sites.size(); ++i) {
+      const std::int64_t L = tokens.sentence[i + 1] - tokens.sentence[i];
+      if (sites.data()[i + 1] - sites.data()[i] != std::max<std::int64_t>(L - 1, 0)) {
+        throw std::invalid_argument("one pair less than tokens in each sentence");
+      }
+    }
+  }
+  auto scorer = std::make_shared<CandidateScorer>(
+      tokens, span(candidates), width, labels,
+      IndexedRows(span(row_ptr), column.data(), 0, labels, width), start, end, std::move(read),
+      of_pairs, ForbiddenLabels(span(forbidden), labels), weights);
   auto oracle = std::make_shared<StructureOracle>(nb::cast<NativeStructure&>(structure).structure);
   auto made = std::make_unique<PyProblem>(structure, scorer, oracle, Gold{}, Cost{}, nb::none());
   made->native = oracle;
   made->label_ptr = scorer->sentences();
-  for (nb::handle kept : {nb::cast(sentence), nb::cast(begin), nb::cast(feature),
-                          nb::cast(candidates), nb::cast(row_ptr), nb::cast(column)}) {
+  for (nb::handle kept :
+       {nb::cast(sentence), nb::cast(begin), nb::cast(feature), nb::cast(candidates),
+        nb::cast(row_ptr), nb::cast(column), nb::cast(forbidden)}) {
     made->keep.push_back(nb::borrow(kept));
+  }
+  if (pairs) {
+    std::apply([&](const auto&... kept) { (made->keep.push_back(nb::cast(kept)), ...); }, *pairs);
   }
   if (value) made->keep.push_back(nb::cast(*value));
   for (const auto& [history, rows, columns] : windows) {
@@ -109,10 +132,11 @@ std::unique_ptr<PyProblem> candidate_problem(nb::object structure, Array<std::in
   return made;
 }
 
-// The best labels of every token by the scores of a problem of single labels, the gold one among
-// them.
+// The best labels of every token by the scores of a problem of single labels, in sequences that are
+// not forbidden, the gold label among them.
 nb::object best_candidates(const PyProblem& self, Array<double> w, std::size_t width,
-                           Array<std::int32_t> gold, std::size_t threads) {
+                           Array<std::int32_t> gold, Array<std::uint8_t> bits,
+                           std::size_t threads) {
   const double* weights = self.weights(w);
   const Scorer& scorer = self.problem->scorer();
   std::vector<std::size_t> first{0};
@@ -123,6 +147,8 @@ nb::object best_candidates(const PyProblem& self, Array<double> w, std::size_t w
     }
     first.push_back(first.back() + layout.block[Chain::kLabel].sites);
   }
+  const ForbiddenLabels forbidden(
+      span(bits), first.size() > 1 ? scorer.layout(0).block[Chain::kLabel].outcomes : 0);
   if (gold.size() != first.back()) throw std::invalid_argument("one gold label for each token");
   std::vector<Candidate> out(first.back() * width);
   interruptible([&](Interrupt& interrupt) {
@@ -132,6 +158,7 @@ nb::object best_candidates(const PyProblem& self, Array<double> w, std::size_t w
       const Block& label = layout.block[Chain::kLabel];
       double* theta = ws.real(kTheta, layout.parts);
       scorer.score(i, layout, weights, 1.0, theta);
+      forbidden.spread(label.sites, theta + label.offset);
       for (std::size_t t = 0; t < label.sites; ++t) {
         best_labels(theta + label.offset + t * label.outcomes, label.outcomes, width,
                     gold.data()[first[i] + t], out.data() + (first[i] + t) * width);
@@ -147,9 +174,9 @@ void bind_candidates(nb::module_& m) {
   m.def("candidate_problem", &candidate_problem, nb::arg("structure"), nb::arg("sentence"),
         nb::arg("begin"), nb::arg("feature"), nb::arg("value").none(), nb::arg("candidates"),
         nb::arg("width"), nb::arg("labels"), nb::arg("row_ptr"), nb::arg("column"),
-        nb::arg("windows"));
+        nb::arg("windows"), nb::arg("pairs").none(), nb::arg("forbidden"));
   m.def("best_candidates", &best_candidates, nb::arg("problem"), nb::arg("w"), nb::arg("width"),
-        nb::arg("gold"), nb::arg("threads"));
+        nb::arg("gold"), nb::arg("forbidden"), nb::arg("threads"));
   m.def(
       "candidate_pairs",
       [](Array<std::int64_t> sentence, Array<std::int64_t> begin, Array<std::int32_t> feature,

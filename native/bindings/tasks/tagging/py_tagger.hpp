@@ -78,6 +78,7 @@ struct PyModel {
     if (candidates > 0) {
       w.first = table("first");
       w.first.hashed = hashed;
+      w.forbidden = ForbiddenLabels(get("forbidden").as<std::uint8_t>("forbidden"), w.labels);
     }
     model = std::make_unique<text::TaggerModel>(std::move(features), std::move(w));
   }

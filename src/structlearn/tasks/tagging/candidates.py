@@ -1,18 +1,16 @@
-"""Taggers with many labels: a first pass chooses a few candidates for each token.
+"""Taggers with many labels: each token has a few candidates, chosen by a first pass.
 
-The first pass labels every token by itself: a chain of order 0 with weights for the pairs of
-feature and label that were seen, learned by an averaged perceptron. Its best labels of a token are
-the candidates among which the model chooses, in training and in prediction; in training the gold
-label is always one of them. A sentence is then a chain over candidates
+The best labels of the first pass (:mod:`~structlearn.tasks.tagging.first_pass`) are the candidates
+among which the model chooses, in training and in prediction; in training the gold label is always
+one of them. A sentence is then a chain over candidates
 (``native/tasks/tagging/candidate_scorer.hpp``), for every learner and any order, and a token costs
 what its features know of its candidates, whatever the number of labels. This is the coarse-to-fine
 training of T. Mueller, H. Schmid & H. Schütze (2013), Efficient higher-order CRFs for morphological
 tagging, with a fixed number of candidates.
 
-Weights exist for the pairs of feature and label that were seen. Features seen with several labels
-(``all_possible_states``) have weights for the best two labels of the first pass too, at each of
-their tokens: those that a perceptron takes for right when it is wrong. Pairs of labels have weights
-if they were candidates side by side, longer windows of labels if they were seen.
+Pairs of labels have weights if they were candidates side by side, longer windows of labels if they
+were seen. What a scheme of labels forbids has no score at all; the best allowed sequence of the
+first pass is always among the candidates of a sentence.
 """
 
 from __future__ import annotations
@@ -24,23 +22,19 @@ import numpy.typing as npt
 
 from ... import _core
 from ...io.weight_tables import packed_table
-from ...learners.base import Progress, Settings
-from ...learners.online import Online
 from ...problem.problem import Problem
 from ...structures.chains.chain import Chain
-from .problem import TokenProblem
+from .first_pass import FirstPass
 
-__all__ = ["CandidateProblem", "n_candidates"]
+__all__ = ["MANY_LABELS", "CandidateProblem", "n_candidates"]
 
 Vector = npt.NDArray[np.float64]
 
-#: From more labels than this on tokens have candidates, and how many.
-_MOST_LABELS = 64
-_CANDIDATES = 12
-#: Passes of the perceptron that chooses the candidates.
-_FIRST_PASSES = 2
-#: How many of the best labels features seen with several labels have weights for.
-_LIKELY = 2
+#: From more labels than this on tokens have candidates.
+MANY_LABELS = 64
+#: How many: labels by this number, within bounds. Of more labels more are confused.
+_LABELS_FOR_ONE = 24
+_FEWEST, _MOST = 12, 48
 
 
 def n_candidates(run: Any) -> int:
@@ -52,16 +46,16 @@ def n_candidates(run: Any) -> int:
         Its features are known.
     """
     tagger, asked = run.tagger, run.tagger.candidates
-    labels = set(run.corpus.core.strings(run.target))
-    n_labels = len(labels - {tagger.unknown})
-    width = _CANDIDATES if asked is None else int(asked)
-    if width == 0 or width >= n_labels or (asked is None and n_labels <= _MOST_LABELS):
+    usual = min(_MOST, max(_FEWEST, run.n_labels // _LABELS_FOR_ONE))
+    width = usual if asked is None else int(asked)
+    if width == 0 or width >= run.n_labels or (asked is None and run.n_labels <= MANY_LABELS):
+        return 0
+    if asked is None and tagger.scheme is not None and tagger.order == 1:
+        # What continues a chunk is told by the labels before it, which the first pass does not see.
         return 0
     reasons = {
-        "a scheme of labels": tagger.scheme is not None,
         "order 0": tagger.order == 0,
-        "features of label pairs": run.features.has_transitions,
-        "unknown labels": tagger.unknown in labels,
+        "unknown labels": run.has_unknown,
         "start": run.start is not None,
     }
     against = [reason for reason, holds in reasons.items() if holds]
@@ -78,59 +72,64 @@ class CandidateProblem(Problem):
 
     Parameters
     ----------
-    tokens : TokenProblem
-        The same tokens with all labels, each by itself: of order 0, with weights for the pairs of
-        feature and label that were seen.
-    seen : (row pointers, labels)
-        These pairs.
+    first : FirstPass
+        Knows the tokens, and which labels are likely.
+    observed : (row pointers, labels)
+        The labels that each feature has weights for.
     order : int
         Of the chain.
     width : int
         Number of candidates.
-    fill : int
-        Features seen with at least this many labels have more weights: see the module; 0: none has.
-    random_state : int
-        Seed of the first pass.
+    pairs : dict of str to array, optional
+        With features of label pairs: the tokens, as ``_core.TokenRows.arrays`` gives them.
     """
 
     name = "a tagger"
 
     def __init__(
         self,
-        tokens: TokenProblem,
-        seen: tuple[Any, Any],
+        first: FirstPass,
+        observed: tuple[Any, Any],
         order: int,
         width: int,
-        fill: int,
-        random_state: int,
-        n_jobs: int,
+        pairs: dict[str, Any] | None = None,
     ) -> None:
+        tokens = first.tokens
         rows: Any = tokens.examples.blocks["label"]
-        place = rows.site_ptr, rows.indptr, rows.indices
         gold, self.n_labels, self.order = tokens.gold_numbers, tokens.n_labels, order
-        first = _first_pass(tokens, random_state)
-        self._first = tokens.rows("label", first)
-
-        def best(n: int) -> Any:
-            return _core.best_candidates(tokens.native, first, n, gold, n_jobs)
-
-        likely = min(_LIKELY, self.n_labels)
-        self._row_ptr, self._column = _core.candidate_pairs(
-            *place, best(likely), likely, *seen, self.n_labels, fill
-        )
-        flat = best(width)
-        candidates = flat.reshape(-1, width)
+        self._first = first.rows
+        self._row_ptr, self._column = observed
+        candidates = first.best(width)
         self._windows = [
             _windows(gold, candidates, rows.site_ptr, m, self.n_labels) for m in range(1, order + 1)
         ]
-        weights = self._row_ptr, self._column, self._windows
+        self._pairs = None if pairs is None else _pair_features(pairs, self.n_labels)
+        self._forbidden = first.forbidden
         chain = Chain(order=order).native
         bare = _core.candidate_problem(
-            chain, *place, rows.values, flat, width, self.n_labels, *weights
+            chain,
+            rows.site_ptr,
+            rows.indptr,
+            rows.indices,
+            rows.values,
+            candidates.ravel(),
+            width,
+            self.n_labels,
+            self._row_ptr,
+            self._column,
+            self._windows,
+            self._pairs,
+            self._forbidden,
         )
         local = (candidates == gold[:, np.newaxis]).argmax(axis=1).astype(np.int32)
         part_ptr, parts = bare.encode_all(local, rows.site_ptr)
-        self._told = {"features": rows.indices, "candidates": flat, "part": parts}
+        self._told = {
+            "features": rows.indices,
+            "candidates": candidates.ravel(),
+            "part": parts,
+            "forbidden": self._forbidden,
+            "pairs": () if self._pairs is None else self._pairs[2],
+        }
         cost = {"delta": 1.0 - np.eye(width), "label": local}
         weight = tokens.sample_weight
         core = bare.labelled(chain, {"ptr": part_ptr, "part": parts}, cost, weight)
@@ -155,37 +154,31 @@ class CandidateProblem(Problem):
         """
         w, n = np.asarray(w, dtype=np.float64), self.n_labels
         arrays: dict[str, Any] = {}
-        rows = (self._row_ptr, self._column, w[: len(self._column)])
-        state, kept = packed_table("state", keys, *rows, n, prune)
-        arrays.update(state)
-        arrays.update(packed_table("first", keys, *self._first, n, 0.0)[0])
-        at = len(self._column)
+        kept: dict[str, Any] = {}
+        at = 0
+
+        def take(count: int) -> Vector:
+            nonlocal at
+            at += count
+            return w[at - count : at]
+
+        def add(name: str, keys: Any, rows: Any, outcomes: int, prune: float) -> None:
+            packed, kept[name] = packed_table(name, keys, *rows, outcomes, prune)
+            arrays.update(packed)
+
+        add("state", keys, (self._row_ptr, self._column, take(len(self._column))), n, prune)
+        add("first", keys, self._first, n, 0.0)
         for name in ("start", "end"):
-            arrays[name] = w[at : at + n].copy()
-            at += n
+            arrays[name] = take(n).copy()
         for m, (history, row_ptr, column) in enumerate(self._windows, 1):
-            values = w[at : at + len(column)]
-            at += len(column)
-            table = packed_table(
-                f"transition{m}", history + np.uint64(1), row_ptr, column, values, n, 0.0
-            )
-            arrays.update(table[0])
-        return arrays, {"state": kept}
-
-
-def _first_pass(problem: TokenProblem, random_state: int) -> Vector:
-    """Return the weights that choose the candidates."""
-    learner = Online(
-        Settings(margin=0.0, temperature=0.0, max_iter=_FIRST_PASSES),
-        step="unit",
-        average=True,
-        shuffle=True,
-        random_state=np.random.default_rng(random_state),
-    )
-    training = learner.run(problem, progress=Progress())
-    if training.interrupted:
-        raise KeyboardInterrupt
-    return training.weights
+            rows = row_ptr, column, take(len(column))
+            add(f"transition{m}", history + np.uint64(1), rows, n, 0.0)
+        if self._pairs is not None:
+            row_ptr, column = self._pairs[3:]
+            add("pair", pair_keys, (row_ptr, column, take(len(column))), n * n, prune)
+        if len(self._forbidden):
+            arrays["forbidden"] = self._forbidden
+        return arrays, {name: kept[name] for name in ("state", "pair") if name in kept}
 
 
 def _windows(
@@ -199,9 +192,7 @@ def _windows(
 
     A history is the number that its labels make in base K, the oldest label first.
     """
-    # Tokens with that many before them in their sentence.
-    position = np.arange(len(gold)) - np.repeat(sentence[:-1], np.diff(sentence))
-    at = np.flatnonzero(position >= order)
+    at = _later(sentence, order)
     if order == 1:
         beside = np.zeros((n_labels, n_labels), dtype=bool)
         for a in range(candidates.shape[1]):
@@ -213,6 +204,34 @@ def _windows(
         for i in range(order, -1, -1):
             code = code * n_labels + gold[at - i]
         codes = np.unique(code)
-    history, first = np.unique(codes // n_labels, return_index=True)
+    history, row_ptr, column = _rows(codes, n_labels)
+    return history.astype(np.uint64), row_ptr, column
+
+
+def _pair_features(arrays: dict[str, Any], n_labels: int) -> tuple[Any, ...]:
+    """Return the features of label pairs, and the pairs that each was seen with.
+
+    Sentences, features of each pair of neighbours, row pointers, label pairs as numbers in base K.
+    """
+    sentence, begin = arrays["pair_sentence"], arrays["pair_begin"]
+    feature, label = arrays["pair_feature"], arrays["label"].astype(np.int64)
+    at = _later(arrays["sentence"], 1)
+    pair = np.repeat(label[at - 1] * n_labels + label[at], np.diff(begin))
+    codes = np.unique(feature * np.int64(n_labels**2) + pair)
+    features, first, column = _rows(codes, n_labels**2)
+    row_ptr = np.zeros(int(feature.max(initial=-1)) + 2, dtype=np.uint32)
+    row_ptr[features + 1] = np.diff(first)
+    return sentence, begin, feature, np.cumsum(row_ptr, dtype=np.uint32), column
+
+
+def _later(sentence: npt.NDArray[np.int64], n: int) -> npt.NDArray[np.int64]:
+    """Return the tokens that have n others before them in their sentence."""
+    position = np.arange(sentence[-1]) - np.repeat(sentence[:-1], np.diff(sentence))
+    return np.flatnonzero(position >= n)
+
+
+def _rows(codes: npt.NDArray[np.int64], n_columns: int) -> tuple[Any, Any, Any]:
+    """Return ascending codes, row · n_columns + column, as rows: numbers, pointers, columns."""
+    row, first = np.unique(codes // n_columns, return_index=True)
     row_ptr = np.append(first, len(codes)).astype(np.uint32)
-    return history.astype(np.uint64), row_ptr, (codes % n_labels).astype(np.uint32)
+    return row, row_ptr, (codes % n_columns).astype(np.uint32)

@@ -23,9 +23,10 @@ from ...text.segment_templates import SegmentTemplates
 from ...text.templates import FeatureTemplates
 from ..learning import Learned, learn_task
 from ..presets import preset_of
-from .candidates import CandidateProblem, n_candidates
+from .candidates import MANY_LABELS, CandidateProblem, n_candidates
+from .first_pass import FirstPass, forbidden_bits
 from .model import LabelModel, TaggerModel, joined_names, split_names
-from .problem import TokenProblem
+from .problem import TokenProblem, seen_labels
 from .training_data import data_notes, refuse_joined, warn_of_rare_labels
 
 __all__ = ["Fitting", "TokenFitting", "check_legal", "find_targets", "usual_features"]
@@ -215,6 +216,8 @@ class TokenFitting(Fitting):
     presets = PRESETS
     #: How many labels are considered at each token; 0: all.
     candidates = 0
+    #: Whether features have weights for likely labels in the place of all.
+    has_likely_pairs = False
     # They learn what a pair that was not seen is worth from the regulariser.
     other_learners: Mapping[str, Any] = {"n_models": 1, "all_possible_states": False}
 
@@ -244,6 +247,7 @@ class TokenFitting(Fitting):
             before = {"scheme": start.training.get("scheme") or "none", "order": start.order}
         elif self.further:
             before = {"scheme": "none"}  # whatever the preset has
+        self.chose_states = tagger.all_possible_states is not None
         self.tagger = tagger = self.settle(tagger, preset, before, order=1, scheme="none")
         if tagger.scheme == "none":
             tagger.scheme = None
@@ -307,8 +311,7 @@ class TokenFitting(Fitting):
 
     def freeze(self, vocabulary: _core.Vocabulary, rows: _core.TokenRows | None) -> None:
         """End the counting: the labels are known."""
-        # A problem over candidates has weights of its own.
-        fill = 0 if self.candidates else int(self.tagger.all_possible_states)
+        fill = 0 if self.has_likely_pairs else int(self.tagger.all_possible_states)
         vocabulary.freeze(self.tagger.min_count, fill, rows)
         labels = list(vocabulary.labels)
         self.vocabulary, self.n_features = vocabulary, vocabulary.size
@@ -341,7 +344,13 @@ class TokenFitting(Fitting):
     def problem(self) -> TokenProblem | CandidateProblem:
         """Return the problem to be solved."""
         corpus, rows, tagger = self.corpus, _core.TokenRows(), self.tagger
+        strings = set(corpus.core.strings(self.target))
+        self.has_unknown = tagger.unknown in strings
+        self.n_labels = len(strings) - self.has_unknown
         self.candidates = n_candidates(self)
+        # Weights for all pairs are too many where labels are, unless they are asked for.
+        fills = bool(tagger.all_possible_states) and not self.chose_states and self.start is None
+        self.has_likely_pairs = bool(self.candidates) or (fills and self.n_labels > MANY_LABELS)
         vocabulary = self.new_vocabulary()
         try:
             # An earlier model's lexica were made from other sentences.
@@ -352,24 +361,30 @@ class TokenFitting(Fitting):
         self.freeze(vocabulary, rows)
         check_legal(corpus, self.target, self.forbid(), tagger.scheme)
         self.announce()
-        weights = tagger.class_weight, self.sample_weight
-        order = 0 if self.candidates else tagger.order
-        tokens = TokenProblem(vocabulary, rows, order, self.forbid(), *weights)
-        self._problem: TokenProblem | CandidateProblem = tokens
-        if self.candidates:
-            self.say(f"{self.candidates} candidate labels for each token; --candidates 0: all")
-            buffers = vocabulary.row_ptr(), vocabulary.column()
-            row_ptr, column = (np.frombuffer(x, np.uint32) for x in buffers)
-            self._problem = CandidateProblem(
-                tokens,
-                (row_ptr, column),
-                tagger.order,
-                self.candidates,
-                int(tagger.all_possible_states),
-                tagger.random_state,
-                tagger.n_threads,
-            )
+        self._problem: TokenProblem | CandidateProblem
+        self._problem = self._problem_of(vocabulary, rows.arrays())
         return self._problem
+
+    def _problem_of(
+        self, vocabulary: _core.Vocabulary, arrays: dict[str, Any]
+    ) -> TokenProblem | CandidateProblem:
+        tagger, forbid = self.tagger, self.forbid()
+        weights = tagger.class_weight, self.sample_weight
+        if not self.has_likely_pairs:
+            return TokenProblem(vocabulary, arrays, tagger.order, forbid, *weights)
+        seen = seen_labels(vocabulary)
+        alone = TokenProblem(vocabulary, arrays, 0, {}, *weights, observed=seen)
+        forbidden = forbidden_bits(forbid, self.labels)
+        first = FirstPass(alone, forbidden, tagger.random_state, tagger.n_threads)
+        observed = first.likely_pairs(seen, int(tagger.all_possible_states))
+        if not self.candidates:
+            del first
+            return TokenProblem(
+                vocabulary, arrays, tagger.order, forbid, *weights, observed=observed
+            )
+        self.say(f"{self.candidates} candidate labels for each token; --candidates 0: all")
+        pairs = arrays if vocabulary.pair_size else None
+        return CandidateProblem(first, observed, tagger.order, self.candidates, pairs)
 
     def how(self, problem: Any) -> dict[str, Any]:
         """Return where to begin, and the fast way of the perceptron where it is open.

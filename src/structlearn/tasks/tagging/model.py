@@ -224,7 +224,7 @@ class TaggerModel(LabelModel):
         for name, data in self.arrays.items():
             table, _, part = name.partition(".")
             if not part:
-                tensors[name] = Tensor("F64", data)
+                tensors[name] = Tensor("U8" if name == "forbidden" else "F64", data)
             elif precision == "float32":
                 shape = (len(memoryview(data).cast("B")) // 16, 2) if part == "slots" else None
                 tensors[name] = Tensor(_DTYPES[part], data, shape)
@@ -277,7 +277,10 @@ class TaggerModel(LabelModel):
         has_pairs = any(key.startswith("pair.") for key in tensors)
         tables: tuple[str, ...] = ("state", "pair") if has_pairs else ("state",)
         if candidates:
-            tables = ("state", "first", *windows)
+            tables += ("first", *windows)
+            if "forbidden" in tensors:
+                check_dtype("forbidden", tensors["forbidden"], "U8")
+                arrays["forbidden"] = tensors["forbidden"].data
         check_precision(d["precision"])
         if d["precision"] == "float32":
             for key, dtype in ((f"{t}.{part}", k) for t in tables for part, k in _DTYPES.items()):
@@ -341,10 +344,10 @@ class TaggerModel(LabelModel):
 
     def _tables(self) -> tuple[str, ...]:
         """Return the names of the tables that features or histories of labels have."""
-        windows = (f"transition{m}" for m in range(1, self.order + 1))
-        if self.candidates:
-            return ("state", "first", *windows)
-        return ("state", "pair") if self.arrays.get("pair.slots") else ("state",)
+        tables = ("state", "pair") if self.arrays.get("pair.slots") else ("state",)
+        if not self.candidates:
+            return tables
+        return (*tables, "first", *(f"transition{m}" for m in range(1, self.order + 1)))
 
     def pair_scores(self) -> list[list[float]]:
         """Return the score of each label (column) after each other (row)."""

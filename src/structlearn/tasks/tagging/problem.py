@@ -20,7 +20,7 @@ from ...scoring.layout import WeightBlock, WeightLayout, filled_rows, observed_o
 from ...structures.base import Structure
 from ...structures.chains.chain import Chain
 
-__all__ = ["LabelProblem", "TokenProblem", "Weighted", "pair_rows", "seen_pairs"]
+__all__ = ["LabelProblem", "TokenProblem", "Weighted", "pair_rows", "seen_labels", "seen_pairs"]
 
 Vector = npt.NDArray[np.float64]
 
@@ -145,8 +145,8 @@ class TokenProblem(LabelProblem):
     ----------
     vocabulary : _core.Vocabulary
         Frozen: knows the features, and which labels each was seen with.
-    rows : _core.TokenRows
-        The tokens in its terms, which are taken out of it.
+    arrays : dict of str to array
+        The tokens in its terms, as ``_core.TokenRows.arrays`` gives them.
     order : int
         Of the chain.
     forbid : mapping of str to list
@@ -155,30 +155,30 @@ class TokenProblem(LabelProblem):
     pairs : tuple of arrays, optional
         Which weights features of label pairs have, as :func:`seen_pairs` gives them; by default
         those of the pairs that are in the rows.
+    observed : (row pointers, labels), optional
+        The labels that each feature has weights for; by default those that the vocabulary has.
     """
 
     def __init__(
         self,
         vocabulary: _core.Vocabulary,
-        rows: _core.TokenRows,
+        arrays: dict[str, Any],
         order: int,
         forbid: Mapping[str, Any],
         class_weight: Any = None,
         sample_weight: Vector | None = None,
         pairs: Any = None,
+        observed: tuple[Any, Any] | None = None,
     ) -> None:
-        arrays = rows.arrays()
         labels = list(vocabulary.labels)
         sentence, self.gold_numbers = arrays["sentence"], arrays["label"]
         values = arrays["value"] if len(arrays["value"]) else None
         features = FeatureRows(
             sentence, vocabulary.size, values, arrays["begin"], arrays["feature"]
         )
-        row_ptr = np.frombuffer(vocabulary.row_ptr(), np.uint32)
-        column = np.frombuffer(vocabulary.column(), np.uint32)
-        filled = filled_rows(row_ptr, column, len(labels))
+        filled = filled_rows(*(observed or seen_labels(vocabulary)), len(labels))
         blocks = {"label": Weighted(features, *filled)}
-        if vocabulary.pair_size:
+        if vocabulary.pair_size and order > 0:
             rows_of_pairs = pair_rows(arrays, vocabulary.pair_size)
             if pairs is None:
                 pairs = seen_pairs(arrays, rows_of_pairs, len(labels))
@@ -266,6 +266,13 @@ class TokenProblem(LabelProblem):
                         np.isfinite(table), table, 0.0
                     )
         return w
+
+
+def seen_labels(vocabulary: _core.Vocabulary) -> tuple[Any, Any]:
+    """Return the labels that each feature of a frozen vocabulary has: row pointers, labels."""
+    buffers = vocabulary.row_ptr(), vocabulary.column()
+    row_ptr, column = (np.frombuffer(buffer, np.uint32) for buffer in buffers)
+    return row_ptr, column
 
 
 def pair_rows(arrays: dict[str, Any], n_features: int) -> FeatureRows:

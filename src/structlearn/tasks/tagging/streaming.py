@@ -69,7 +69,7 @@ class StreamFitting(TokenFitting):
             self.counts["sentences"] += len(corpus)
             self.counts["tokens"] += corpus.n_tokens
         self.freeze(vocabulary, None)
-        self._problem = _StreamProblem(vocabulary, _core.TokenRows(), 1, self.forbid())
+        self._problem = _StreamProblem(vocabulary, _core.TokenRows().arrays(), 1, self.forbid())
         self._problem.told = {**self.counts, "keys": vocabulary.keys()}
         self.announce()
         return self._problem

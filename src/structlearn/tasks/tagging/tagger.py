@@ -48,13 +48,14 @@ class Tagger(LabelTagger):
     all_possible_states : bool or int, optional
         Weights for every feature with every label; otherwise for the pairs seen in training. A
         number n: for features seen with at least n labels. None: as the preset has it for the
-        perceptron, else False.
+        perceptron, else False; with more than 64 labels features have weights for the likely
+        labels of their tokens in the place of all.
     candidates : int, optional
         How many labels are considered at each token: the best ones of a first pass, which labels
         each token by itself. Memory and time then grow with what was seen and not with the number
-        of labels. 0: all labels are considered, and labelling is exact. None: 12 if there are more
-        than 64 labels, all otherwise; all too with a scheme, features of label pairs, unknown
-        labels or ``start``.
+        of labels. 0: all labels are considered, and labelling is exact. None: if there are more
+        than 64 labels 12 to 48, a 24th of them; all otherwise. All too with unknown labels,
+        ``start`` or order 0, and for chains of order 1 with a scheme.
     min_count : int, default=0
         Leave out features seen fewer times than this in training.
     hash_bits : int, default=0
