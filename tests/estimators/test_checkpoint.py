@@ -12,7 +12,7 @@ from sklearn.base import clone
 from sklearn.model_selection import GridSearchCV
 
 import structlearn
-from structlearn import CRF, StructuredModel, StructuredPerceptron
+from structlearn import CRF, StructuredModel, StructuredPerceptron, StructuredSVM
 from structlearn.estimators import checkpoint as module
 from structlearn.exceptions import CheckpointWarning, FileError
 from structlearn.io.container import Tensor, read_container, write_container
@@ -593,3 +593,31 @@ def test_a_state_that_does_not_fit_names_the_file(solver, tmp_path, monkeypatch)
     with pytest.raises(FileError, match=r"checkpoint: .*; delete the file to start again"):
         CRF(solver=solver, random_state=0, checkpoint=path).fit(X, y)
     assert path.read_bytes() == before
+
+
+@pytest.mark.parametrize(
+    ("solver", "emptied"),
+    [("frank-wolfe", "product"), ("n-slack", "product"), ("one-slack", "idle")],
+)
+def test_a_state_whose_arrays_do_not_fit_each_other(solver, emptied, tmp_path, monkeypatch):
+    """Products of outputs that are not there ended the process."""
+    monkeypatch.setattr(module, "EVERY", 0.0)
+    monkeypatch.setattr(module, "SHARE", 1e9)
+    path, (X, y) = tmp_path / "checkpoint", sequences(6)
+
+    def stop(record):
+        if record["iteration"] == 3:
+            raise ZeroDivisionError
+
+    model = StructuredSVM(solver=solver, random_state=0, checkpoint=path, callbacks=stop)
+    with pytest.raises(ZeroDivisionError):
+        model.fit(X, y)
+    description, tensors = read_container(path, "checkpoint")
+    arrays = {k: Tensor(t.dtype, bytes(t.data), t.shape) for k, t in tensors.items()}
+    state = json.loads(description["state"])[0]["state"]
+    held = state["more"]["constraints"] if emptied == "idle" else state["sets"]
+    name = f"array{held[emptied]['$array']}"
+    arrays[name] = Tensor(arrays[name].dtype, b"")
+    write_container(path, description, arrays)
+    with pytest.raises(FileError, match=r"checkpoint: .*; delete the file to start again"):
+        model.set_params(callbacks=None).fit(X, y)

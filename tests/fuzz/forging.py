@@ -17,24 +17,30 @@ OTHERS = [
 ]  # fmt: skip
 
 
-def places(node, found):
-    """All containers of a description, with the keys of what they hold."""
-    for key in node if isinstance(node, dict) else range(len(node)):
-        found.append((node, key))
-        if isinstance(node[key], (dict, list)):
-            places(node[key], found)
-    return found
+def drawn_place(rng, node):
+    """Return a dict or list inside a description, with a key of it, from the top down.
+
+    What is on the way is copied, so that whoever changes the entry changes no other description.
+    Long lists are no likelier than single values beside them.
+    """
+    while True:
+        key = rng.choice(list(node)) if isinstance(node, dict) else rng.randrange(len(node))
+        inner = node[key]
+        if not isinstance(inner, (dict, list)) or not inner or rng.random() < 0.1:
+            return node, key
+        node[key] = node = copy.copy(inner)
 
 
 def forge_description(rng, description):
-    node, key = rng.choice(places(description, []))
+    """Change one entry; ``description`` is changed, what it holds is not."""
+    node, key = drawn_place(rng, description)
     action = rng.choice(["replace", "replace", "delete", "copy", "nudge"])
     if action == "replace":
         node[key] = copy.deepcopy(rng.choice(OTHERS))
     elif action == "delete":
         del node[key]
     elif action == "copy":
-        other, place = rng.choice(places(description, []))
+        other, place = drawn_place(rng, dict(description))
         node[key] = copy.deepcopy(other[place])
     elif isinstance(node[key], bool) or not isinstance(node[key], (int, float, str, list)):
         node[key] = [node[key]]

@@ -1,9 +1,9 @@
 """``python -m tests.fuzz.kills``: trainings and saves ended by SIGKILL at random moments.
 
 For each task a process trains with a checkpoint at every pass and then saves over an older model.
-It is killed at a random moment, started again, killed again, until it has ended by itself. At every
-moment the model file is the old one or the new one, whole, and at the end the model has the same
-bits as that of a training that nobody disturbed.
+It is killed at a random moment, while it reads, while it learns or while it saves, started again,
+killed again, until it has ended by itself. At every moment the model file is the old one or the new
+one, whole, and at the end the model has the same bits as that of a training that nobody disturbed.
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ import traceback
 import warnings
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import NamedTuple
 
 import structlearn
 from structlearn.estimators import checkpoint
@@ -32,18 +33,21 @@ LEARNERS = {
 }
 
 
-#: How often the model is saved after training, so that some kills meet a save.
-SAVES = 20
+#: With how many examples and passes models are trained, and how often they are saved then.
+EXAMPLES, PASSES, SAVES = 8, 6, 20
 
 
-def _work(task: str, learner: str, folder: Path) -> None:
-    """Train with checkpoints, then save some times over."""
-    it = TASKS[task]
-    made = it.make(learner, checkpoint=folder / "checkpoint").fit(it.examples)
+def _work(task: str, learner: str, folder: Path) -> float:
+    """Train with checkpoints, then save some times over; return the seconds of training."""
+    it, begin = TASKS[task], time.process_time()
+    model = it.make(learner, max_iter=PASSES, checkpoint=folder / "checkpoint")
+    made = model.fit(it.examples[:EXAMPLES])
     (folder / "trained").touch()
+    took = time.process_time() - begin
     for _ in range(SAVES):
         made.save(folder / "model")
     (folder / "done").touch()
+    return took
 
 
 def _computed(pid: int) -> float:
@@ -52,8 +56,35 @@ def _computed(pid: int) -> float:
         return int(file.read().split()[0]) / 1e9
 
 
-def _killed_after(seconds: float | None, task: str, learner: str, folder: Path) -> int:
-    """Fork, work, and kill that process when it has computed so long; return its exit code."""
+class Moment(NamedTuple):
+    """When a process is killed.
+
+    Attributes
+    ----------
+    after : str
+        The file that has to be there first: "checkpoint", "trained", or "" for none.
+    seconds : float
+        How long the process has to compute from then on.
+    """
+
+    after: str
+    seconds: float
+
+
+def _moment(number: int, rng: random.Random, training: float, saving: float) -> Moment:
+    """Return when kill ``number`` of a task is to happen.
+
+    The first two are fixed, so that even two kills meet a checkpoint and a save.
+    """
+    if number < 2:
+        return Moment("checkpoint", 0.0) if number == 0 else Moment("trained", saving / 2)
+    longest = {"": 1.2 * training, "checkpoint": 0.5 * training, "trained": 1.2 * saving}
+    after = rng.choice(list(longest))
+    return Moment(after, longest[after] * rng.random())
+
+
+def _killed_at(moment: Moment | None, task: str, learner: str, folder: Path) -> int:
+    """Fork, work, and kill that process at a moment; return its exit code."""
     pid = os.fork()
     if pid == 0:
         code = 1
@@ -63,13 +94,17 @@ def _killed_after(seconds: float | None, task: str, learner: str, folder: Path) 
         except BaseException:
             traceback.print_exc()
         os._exit(code)
-    while seconds is not None and _computed(pid) < seconds:
+    since = None
+    while moment is not None:
+        if since is None and (not moment.after or (folder / moment.after).exists()):
+            since = _computed(pid)
+        if since is not None and _computed(pid) - since >= moment.seconds:
+            os.kill(pid, signal.SIGKILL)
+            break
         ended, status = os.waitpid(pid, os.WNOHANG)
         if ended:
             return os.waitstatus_to_exitcode(status)
         time.sleep(0.0002)
-    if seconds is not None:
-        os.kill(pid, signal.SIGKILL)
     return os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
 
 
@@ -106,6 +141,8 @@ def kill(task: str, times: int, seed: int = 0) -> Kills:
             _one_training(task, learner, Path(folder), times, rng, found)
         if len(found.findings) > 10:
             break
+    if not found.resumed or not found.while_saving:
+        found.findings.append(f"{task}: no kill was met by a checkpoint, or none by a save")
     return found
 
 
@@ -114,22 +151,22 @@ def _one_training(
 ) -> None:
     """Kill one training again and again until it has ended, and look at what there is."""
     it, model = TASKS[task], folder / "model"
-    it.make(learner, max_iter=1).fit(it.examples).save(model)
+    it.make(learner, max_iter=1).fit(it.examples[:EXAMPLES]).save(model)
     old = model.read_bytes()
     begin = time.process_time()
-    _work(task, learner, folder)
-    took = time.process_time() - begin
+    training = _work(task, learner, folder)
+    saving = time.process_time() - begin - training
     right = model.read_bytes()
+    assert right != old
     model.write_bytes(old)
     (folder / "done").unlink()
     while not (folder / "done").exists():
-        before = (folder / "checkpoint").exists()
+        found.resumed += (folder / "checkpoint").exists()
         (folder / "trained").unlink(missing_ok=True)
-        moment = 2.0 * rng.random() * took  # a forked process computes more than this one did
-        code = _killed_after(moment if found.kills < times else None, task, learner, folder)
+        moment = _moment(found.kills, rng, training, saving) if found.kills < times else None
+        code = _killed_at(moment, task, learner, folder)
         if code == -signal.SIGKILL:
             found.kills += 1
-            found.resumed += before
             found.while_saving += (folder / "trained").exists()
         elif code != 0:
             found.findings.append(f"{task}, {learner}: exit code {code}")

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import argparse
 import re
+import resource
 import subprocess
 import sys
 from pathlib import Path
@@ -26,35 +27,51 @@ TARGETS: dict[str, tuple[tuple[bytes, ...], tuple[str, ...]]] = {
     "labelled": ((b"\0\0\0\0\0", b"\1\2\1\1\1", b"\0\1\1\0\1"), ("columns", "conllu")),
     "tables": ((b"\0\2\0", b"\1\2\0\1\1\x10", b"\2\4", b"\3\4\0", b"\4\3"), ("columns",)),
 }
-#: Bytes and megabytes that an input may have and take.
-LIMITS = ("-max_len=4096", "-rss_limit_mb=1024", "-malloc_limit_mb=1024")
+#: Bytes and megabytes that an input may have and take. libFuzzer's seconds are those of a clock: an
+#: input that takes long is told, and measured afterwards by what it computes.
+LIMITS = ("-max_len=4096", "-rss_limit_mb=1024", "-malloc_limit_mb=1024", "-timeout=300")
+
+
+def _computed(program: str, path: Path) -> float:
+    """Return the seconds that a program computes for an input."""
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+    subprocess.run([program, "-timeout=300", str(path)], capture_output=True, check=False)
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
 
 
 def main() -> int:
     """Run the targets; return 1 where one found something."""
     parser = argparse.ArgumentParser(prog="python -m tests.fuzz.native", description=__doc__)
+    parser.add_argument("targets", nargs="*", help=f"some of {', '.join(TARGETS)}; default: all")
     parser.add_argument("--folder", type=Path, default=Path("build/fuzz"), help="of the programs")
     parser.add_argument("--inputs", type=int, default=1_000_000, help="of each target, at most")
     parser.add_argument("--seconds", type=int, default=0, help="for all together; 0: no limit")
     parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--timeout", type=int, default=1, help="seconds for an input")
+    parser.add_argument("--timeout", type=int, default=1, help="seconds of computing for an input")
     arguments = parser.parse_args()
+    chosen = arguments.targets or list(TARGETS)
     found = 0
-    for name, (prefixes, formats) in TARGETS.items():
+    for name in chosen:
+        prefixes, formats = TARGETS[name]
         grown = arguments.folder / "corpora" / name
         seeds = arguments.folder / "seeds" / name
-        for folder in (grown, seeds, arguments.folder / "found"):
+        kept = arguments.folder / "found"
+        for folder in (grown, seeds, kept):
             folder.mkdir(parents=True, exist_ok=True)
+        for path in kept.glob(f"{name}-slow-unit-*"):
+            path.unlink()
         texts = [text for format in formats for text in seeds_of(format)]
         for i, (prefix, text) in enumerate((p, t) for p in prefixes for t in texts):
             (seeds / f"seed{i}").write_bytes(prefix + text)
+        program = str(arguments.folder / f"fuzz_{name}")
         command = [
-            str(arguments.folder / f"fuzz_{name}"),
+            program,
             f"-runs={arguments.inputs}",
-            f"-max_total_time={arguments.seconds // len(TARGETS)}",
+            f"-max_total_time={arguments.seconds // len(chosen)}",
             f"-seed={arguments.seed}",
-            f"-artifact_prefix={arguments.folder}/found/{name}-",
-            f"-timeout={arguments.timeout}",
+            f"-artifact_prefix={kept}/{name}-",
+            f"-report_slow_units={arguments.timeout}",
             *LIMITS,
             str(grown),
             str(seeds),
@@ -67,6 +84,11 @@ def main() -> int:
         if ended.returncode:
             print(ended.stderr[-3000:])
             found += 1
+        for path in sorted(kept.glob(f"{name}-slow-unit-*")):
+            took = _computed(program, path)
+            if took > arguments.timeout:
+                print(f"  {path} took {took:.1f} s", flush=True)
+                found += 1
     return 1 if found else 0
 
 

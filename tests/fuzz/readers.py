@@ -13,7 +13,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from structlearn.exceptions import FileError, LineError
+from structlearn import _core
+from structlearn.exceptions import FileError, LineError, MissingFunctionError
+from structlearn.metrics.alignment import aligned_scores
+from structlearn.tasks.pipeline.scores import treebank_sentences
 from structlearn.text import FeatureTemplates
 from structlearn.text.codecs import CODECS
 from structlearn.text.corpus import corpus_of
@@ -86,6 +89,10 @@ def _conllu(data: bytes) -> None:
     for use in (gold_trees, raw_text):
         with suppress(FileError, LineError):
             use(corpus)
+    with suppress(FileError):
+        sentences = treebank_sentences(corpus)
+        scores = aligned_scores(sentences, sentences)
+        assert scores["tokens"].f1 == scores["words"].f1 == 1.0
 
 
 def _codec(format: str) -> Callable[[bytes], None]:
@@ -119,23 +126,35 @@ def _brackets(data: bytes) -> None:
         assert str(again) == str(tree)
 
 
+#: What templates may call: a string, several of them, none, or one for each word of a sentence.
+_GIVEN: dict[str, Callable[..., Any]] = {
+    "one": lambda word: word[::-1] or None,
+    "some": lambda word: list(word[:3]),
+    "whole": lambda words: [f"{i}" for i, _ in enumerate(words)],
+}
+
+
 def _templates(kind: type[FeatureTemplates]) -> Callable[[bytes], None]:
     corpus = corpus_of("input", b"Fish NN B-NP\nsleep VB O\n\nEels NN B-NP\n", "columns")
 
     def read(data: bytes) -> None:
+        """Read templates, store them, learn what they ask for, and find the features of words."""
         try:
             text = data.decode()
         except UnicodeDecodeError:
             return
-        made = kind.parse(text, name="input", folder="/nowhere")
+        made = kind.parse(text, name="input", folder=str(HERE / "seeds"), functions=_GIVEN)
         again = kind.from_json(made.to_json())
         assert again.to_json() == made.to_json()
-        if any(a.kind == "lexicon" for t in made.templates for a, _ in t.atoms):
-            return  # what is seen of words is learned first
+        made.learn_lexica(corpus, 2, "_")
         if isinstance(made, SegmentTemplates):
             made.compile_segments("columns", corpus.n_columns)
         else:
-            made.compile("columns", corpus.n_columns)
+            features = made.compile("columns", corpus.n_columns)
+            extractor = _core.Extractor(features, corpus.core)
+            extractor.update()
+            for number in range(len(corpus)):
+                extractor.names(corpus.core, number)
 
     return read
 
@@ -162,8 +181,8 @@ def text_targets() -> dict[str, Target]:
         _text("csv", _codec("csv"), LineError),
         _text("jsonl", _codec("jsonl"), LineError),
         _text("brackets", _brackets),
-        _text("templates", _templates(FeatureTemplates), ValueError),
-        _text("segment_templates", _templates(SegmentTemplates), ValueError),
+        _text("templates", _templates(FeatureTemplates), ValueError, MissingFunctionError),
+        _text("segment_templates", _templates(SegmentTemplates), ValueError, MissingFunctionError),
         _text("phrases", _file(read_phrases)),
         _text("vectors", _file(read_vectors)),
     )

@@ -16,7 +16,7 @@ from tests.fuzz.structures import KERNELS, fuzz, fuzz_kernels
 from tests.tasks.test_matrix import trained
 
 TEXTS = text_targets()
-QUICK = ("containers", "labelled", "crfsuite", "class_names", "masks", "images")
+QUICK = ("containers", "labelled", "annotated", "crfsuite", "class_names", "masks", "images")
 
 pytestmark = pytest.mark.filterwarnings("ignore")
 

@@ -345,6 +345,7 @@ def test_a_file_made_here_is_read(tmp_path):
         ({"a": entry(0, 8), "__metadata__": {"model": "[" * 99_999}}, "description cannot be read"),
         ({"a": entry(0, 8), "__metadata__": {"checksum": 5}}, "the checksum does not match"),
         ({"a": entry(0, 8), "__metadata__": {"checksum": None}}, "the checksum does not match"),
+        ({"a": entry(0, 8), "__metadata__": {"checksum": "\ud800"}}, "its header cannot be read"),
     ],
 )  # fmt: skip
 def test_forged_headers(tmp_path, header, message):

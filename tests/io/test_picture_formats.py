@@ -150,6 +150,21 @@ def test_bombs(size, tmp_path):
         assert "damaged" not in str(caught.value)
 
 
+def test_bombs_below_the_limit(tmp_path):
+    """A canvas of 23 million pixels in a file of 123 bytes; one that its bytes can hold is read."""
+    path = tmp_path / "x.gif"
+    Image.fromarray(np.eye(8, dtype=np.uint8)).save(path)
+    content = bytearray(path.read_bytes())
+    content[6:10] = (15112).to_bytes(2, "little") + (1536).to_bytes(2, "little")
+    path.write_bytes(content)
+    for read in (read_image, read_mask):
+        with pytest.raises(FileError, match=r"x\.gif: 15112 x 1536 pixels in .* damaged"):
+            read(path)
+    blank = tmp_path / "blank.png"
+    Image.new("1", (2100, 2100), 1).save(blank)
+    assert read_mask(blank).values.shape == (2100, 2100)
+
+
 @pytest.mark.parametrize("kind", ["png", "jpg", "gif", "bmp", "tif", "webp"])
 def test_files_that_end_too_soon(kind, tmp_path):
     """Wherever they end: the whole picture, or an error with the file's name."""

@@ -170,6 +170,7 @@ def test_refused_parameters():
         (StructuredModel(solver="arow", temperature=1.0), "needs margin > 0 and temperature = 0"),
         (StructuredModel(solver="passive-aggressive", margin=0.0), "needs margin > 0"),
         (PassiveAggressive(beam=0), "width of a beam"),
+        (PassiveAggressive(beam=10**30), "width of a beam"),
         (AROW(beam=2, update_at="late"), "update_at must be one of"),
     ]:
         with pytest.raises(ValueError, match=message):

@@ -117,3 +117,12 @@ def test_spans_without_ranges_are_counted_by_sets(data):
     scores = aligned_scores(gold, system)
     same = len(set(both[0]) & set(both[1]))
     assert counts(scores["tokens"]) == counts(scores["words"]) == (same, len(both[0]), len(both[1]))
+
+
+def test_multiword_tokens_of_blanks_alone():
+    """They have no characters, and were never passed."""
+    words = [
+        (str(i), form, "_", "_", "_", "_", "0", "_", "_", "_") for i, form in enumerate("ab", 1)
+    ]
+    sentences = [[("\u2028", words), ("c", [words[0]])]]
+    assert aligned_scores(sentences, sentences)["words"].f1 == 1.0

@@ -129,6 +129,6 @@ def test_batches_and_widths():
         found = structure.beam(2, **batch)
         for one, solution in zip(scores, found, strict=True):
             np.testing.assert_array_equal(structure.beam(2, **one).output, solution.output)
-        for width in (0, -1, 1.5, True, None):
+        for width in (0, -1, 1.5, True, None, 10**30):
             with pytest.raises(ValueError, match="width of a beam"):
                 structure.beam(width, **scores[0])

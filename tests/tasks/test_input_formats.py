@@ -249,6 +249,11 @@ def test_headings(taggers, attempt, tmp_path, separator):
     expected = attempt("columns", plain)[1]
     code, out, _ = attempt("columns", headed, "--header")
     assert (code, out) == (0, separator.join(("word", "label")) + "\n" + expected)
+    # Blank lines before it and a single sentence: no other blank line ends a piece of the file.
+    single = "\n\n" + separator.join(("word", "label")) + "\n" + columns(rows[:1], separator)
+    assert attempt("columns", single.rstrip("\n"), "--header")[1].startswith(
+        "\n\n" + "\n".join(out.splitlines()[: 1 + len(rows[0])])
+    )
     bare = columns([[t[:1] for t in s] for s in rows], separator)
     assert attempt("columns", "token\n" + bare, "--header")[1].splitlines()[0].split() == [
         "token", "label",
@@ -377,3 +382,11 @@ def test_values_beside_the_words_may_be_anything(tmp_path):
     path.write_text('{"tokens": ["a"], "id": "\\ud800"}\n')
     tagger.label_file(path, out)
     assert json.loads(out.read_text())["id"] == "\ud800"
+
+
+def test_words_that_begin_as_a_byte_order_mark(taggers, tmp_path):
+    """The mark of the file is one thing, a character of its first word is another."""
+    path, out = tmp_path / "words.txt", tmp_path / "out"
+    path.write_bytes("\ufeff\ufeff x\n".encode())
+    assert taggers["columns"].label_file(path, out, format="text") == 2
+    assert [token.partition("|")[0] for token in out.read_text().split()] == ["\ufeff", "x"]

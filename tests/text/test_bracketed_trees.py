@@ -118,3 +118,11 @@ def test_two_trees_in_one_bracket():
     # A nameless node over words and constituents is one tree; so is one with a name.
     for one in ("( (NP (N a)) (. .))", "(X (S (N a)) (S (N b)))", "( (S (N a)))"):
         assert len(parse_brackets(one)) == 1
+
+
+def test_wrappers_inside_each_other():
+    """What is left out once would be left out again when the tree is written and read."""
+    for text in ("( ((D y)))", "(TOP (S1 (D y)))", "( ( (ROOT (D y))))"):
+        assert str(parse_brackets(text)[0]) == "(D y)"
+    with pytest.raises(ValueError, match="line 1: sentence 1: 2 trees in one pair of brackets"):
+        parse_brackets("( ((S (N a)) (S (N b))))")

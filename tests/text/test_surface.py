@@ -61,6 +61,7 @@ def test_paragraphs_are_put_together_with_the_places_of_tokens():
         ("# text = So?", "# text = Si?", "the token 'So' is not where '# text' has 'Si?'"),
         ("# text = So?", "# text = So? no", "goes on after the last token"),
         ("2-3\tdon't", "3-4\tdon't", "the range 3-4"),
+        ("2-3\tdon't", f"2-{'9' * 5000}\tdon't", "the range 2-9999"),
     ],
 )
 def test_what_does_not_fit_is_refused(old, new, told):

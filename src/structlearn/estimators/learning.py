@@ -20,7 +20,8 @@ from ..learners.online import Beam, OnlineState
 from ..learners.solvers import Options, best_solver, check_solver, find_solver, generator
 from ..problem import Problem
 from ..problem.digest import problem_digest
-from ..structures.beam import UPDATE_AT, check_width
+from ..structures.beam import UPDATE_AT
+from ..structures.checks import check_width
 from ..structures.threads import n_threads
 from .checkpoint import Checkpoint, check_path, identity
 from .declared import check_number

@@ -166,6 +166,7 @@ def parse_container(
         metadata = header.pop("__metadata__")
         ours = metadata["format"] == FORMAT
         version, stored, model = metadata["version"], metadata["checksum"], metadata["model"]
+        stored_entry = f'"checksum":"{stored}"'.encode()
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
         raise FileError(name, _foreign("its header cannot be read", what)) from None
     if not ours:
@@ -176,7 +177,7 @@ def parse_container(
         )
     payload = whole[8 + length :]
     tensors = _tensors(name, header, payload, what)
-    blank = raw.replace(f'"checksum":"{stored}"'.encode(), f'"checksum":"{_NO_CHECKSUM}"'.encode())
+    blank = raw.replace(stored_entry, f'"checksum":"{_NO_CHECKSUM}"'.encode())
     found = _core.checksum([whole[:8], blank, *(tensor.data for tensor in tensors.values())])
     if f"{found:016x}" != stored:
         raise FileError(name, "the file is damaged: the checksum does not match the content")

@@ -28,6 +28,9 @@ Floats = npt.NDArray[np.float32]
 #: How the names of files end that are taken for pictures.
 SUFFIXES = (".png", ".jpg", ".jpeg", ".bmp", ".gif", ".tif", ".tiff", ".webp")
 _MOST_PIXELS = 100_000_000
+#: Files with more pixels than the first number have a byte for as many as the second: PNG's
+#: compression makes at most 1,032 bytes of one, and a byte holds at most eight pixels.
+_LARGE, _PIXELS_OF_A_BYTE = 1 << 22, 8 * 1032
 
 
 def pillow() -> Any:
@@ -58,11 +61,18 @@ def open_picture(path: str | os.PathLike[str]) -> Any:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             picture = Image.open(io.BytesIO(content))
-            if picture.width * picture.height > _MOST_PIXELS:
+            pixels = picture.width * picture.height
+            if pixels > _MOST_PIXELS:
                 raise FileError(
                     name,
                     f"{picture.width} x {picture.height} pixels; at most {_MOST_PIXELS:,} are "
                     "taken: make it smaller, or cut it up",
+                )
+            if pixels > max(_LARGE, _PIXELS_OF_A_BYTE * len(content)):
+                raise FileError(
+                    name,
+                    f"{picture.width} x {picture.height} pixels in {len(content)} bytes: the "
+                    "picture is damaged, or made to fill the memory",
                 )
             frames = getattr(picture, "n_frames", 1)
             if frames > 1 and picture.format != "MPO":  # a JPEG with previews of itself

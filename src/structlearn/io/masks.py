@@ -36,7 +36,7 @@ class RawMask(NamedTuple):
     name : str
         For messages.
     kind : {"grey", "palette", "bits", "colour"}
-    values : (H, W) array of int
+    values : (H, W) array of int16 or int32
         Values, or colours as 0xRRGGBB; −1 is void wherever it comes from.
     palette : list of int
         Red, green, blue of each index, where it has a palette.
@@ -44,7 +44,7 @@ class RawMask(NamedTuple):
 
     name: str
     kind: str
-    values: Integers
+    values: npt.NDArray[np.signedinteger]
     palette: list[int]
 
 
@@ -60,16 +60,16 @@ def read_mask(path: str | os.PathLike[str]) -> RawMask:
         )
     mode = picture.mode
     if mode == "P":
-        return RawMask(name, "palette", np.asarray(picture).astype(np.int64), picture.getpalette())
+        return RawMask(name, "palette", np.asarray(picture).astype(np.int16), picture.getpalette())
     if mode in ("L", "1") or mode.startswith("I"):
-        values = np.asarray(picture).astype(np.int64)
+        values = np.asarray(picture)
         least, most = int(values.min()), int(values.max())
         if least < 0 or most > 255:
             wrong = least if least < 0 else most
             raise FileError(
                 name, f"a mask with the value {wrong}; classes are values from 0 to 255"
             )
-        return RawMask(name, "bits" if mode == "1" else "grey", values, [])
+        return RawMask(name, "bits" if mode == "1" else "grey", values.astype(np.int16), [])
     if mode == "F":
         raise FileError(name, "a mask of fractions; classes are whole values: save it as 8-bit PNG")
     if mode in ("LA", "RGBA", "PA"):
@@ -77,9 +77,8 @@ def read_mask(path: str | os.PathLike[str]) -> RawMask:
         if picture.getextrema()[3][0] < 255:
             raise FileError(name, "a mask with transparent pixels: save it without alpha")
         if mode == "LA":
-            return RawMask(name, "grey", np.asarray(picture)[..., 0].astype(np.int64), [])
-    colours = np.asarray(converted(picture, "RGB", name)).astype(np.int64)
-    return RawMask(name, "colour", _packed(colours), [])
+            return RawMask(name, "grey", np.asarray(picture)[..., 0].astype(np.int16), [])
+    return RawMask(name, "colour", _packed(np.asarray(converted(picture, "RGB", name))), [])
 
 
 def mask_of_array(value: Any, name: str) -> RawMask:
@@ -94,19 +93,21 @@ def mask_of_array(value: Any, name: str) -> RawMask:
         raise ValueError(f"{name} must have shape (H, W), or (H, W, 3), got {np.shape(value)}")
     if array.dtype.kind not in "bui":
         raise ValueError(f"{name} must hold whole numbers, got dtype {array.dtype}")
-    values = array.astype(np.int64)
-    if values.min() < -1 or values.max() > 255:
+    if array.min() < -1 or array.max() > 255:
         raise ValueError(
-            f"{name} has values from {values.min()} to {values.max()}; classes are 0 to 255, and "
+            f"{name} has values from {array.min()} to {array.max()}; classes are 0 to 255, and "
             "-1 is void"
         )
     if array.ndim == 3:
-        return RawMask(name, "colour", _packed(values), [])
-    return RawMask(name, "grey", values, [])
+        return RawMask(name, "colour", _packed(array), [])
+    return RawMask(name, "grey", array.astype(np.int16), [])
 
 
-def _packed(colours: Integers) -> Integers:
-    packed: Integers = colours[..., 0] << 16 | colours[..., 1] << 8 | colours[..., 2]
+def _packed(colours: npt.NDArray[np.integer]) -> npt.NDArray[np.int32]:
+    packed = np.zeros(colours.shape[:2], dtype=np.int32)
+    for channel in range(3):
+        packed <<= 8
+        packed |= colours[..., channel].astype(np.int32)
     return packed
 
 
@@ -136,8 +137,9 @@ class MaskCoding:
         if kind not in ("grey", "palette", "bits", "colour"):
             raise ValueError(f"masks of the kind {kind!r}")
         top = 0xFFFFFF if kind == "colour" else 255
-        if any(type(v) is not int or not 0 <= v <= top for v in values):
-            raise ValueError("values of classes are out of bounds")
+        used = values if void is None else [*values, void]
+        if any(type(v) is not int or not 0 <= v <= top for v in used):
+            raise ValueError("values of classes, or of void, are out of bounds")
         if len(values) < 2 or len(set(values)) != len(values) or len(names) != len(values):
             raise ValueError("at least two classes are wanted, each with a value and a name")
         if len(set(names)) != len(names):
@@ -193,35 +195,43 @@ class MaskCoding:
         if (mask.kind == "colour") != colour:
             wanted = "colours" if colour else "values of grey or of a palette"
             raise FileError(mask.name, f"a {mask.kind} mask; the model's masks have {wanted}")
-        order = np.argsort(self.values)
-        values = np.asarray(self.values)[order]
-        at = np.minimum(np.searchsorted(values, mask.values), len(values) - 1)
-        unknown = values[at] != mask.values
-        open_ones = mask.values == -1
-        if self.void is not None:
-            open_ones |= mask.values == self.void
-        strange = np.argwhere(unknown & ~open_ones)
-        if len(strange) and not unseen:
-            row, column = strange[0].tolist()
+        labels = self._numbers(mask.values)
+        strange = labels == len(self.values)
+        if not unseen and strange.any():
+            row, column = np.unravel_index(strange.argmax(), strange.shape)
             known = ", ".join(_text(v, colour) for v in self.values)
             void = "" if self.void is None else f", void is {_text(self.void, colour)}"
             raise FileError(
                 mask.name,
                 f"the value {_text(int(mask.values[row, column]), colour)} at row {row}, column "
-                f"{column} ({len(strange)} pixels) is no class; classes are {known}{void}",
+                f"{column} ({strange.sum()} pixels) is no class; classes are {known}{void}",
             )
-        labels = order[at].astype(np.int64)
-        labels[unknown] = len(values)
-        labels[open_ones] = -1
+        return labels
+
+    def _numbers(self, values: npt.NDArray[Any]) -> Integers:
+        """Return the number of each value's class: −1 for void, after the last for others."""
+        known = {value: number for number, value in enumerate(self.values)}
+        known.update({-1: -1} if self.void is None else {-1: -1, self.void: -1})
+        if self.kind != "colour":
+            table: Integers = np.full(257, len(self.values))
+            table[list(known)] = list(known.values())  # -1 is the last place
+            numbered: Integers = table[values]
+            return numbered
+        sorted_ones = sorted(known)
+        numbers = np.array([known[value] for value in sorted_ones])
+        in_order = np.array(sorted_ones, dtype=values.dtype)
+        at = np.searchsorted(in_order, values)
+        np.minimum(at, len(in_order) - 1, out=at)
+        labels = numbers[at]
+        labels[in_order[at] != values] = len(self.values)
         return labels
 
     def decode(self, labels: Integers) -> npt.NDArray[np.uint8]:
         """Return class numbers as values, or as (H, W, 3) colours, of masks."""
-        values = np.asarray(self.values)[labels]
-        if self.kind != "colour":
-            return values.astype(np.uint8)
-        parts = [values >> shift & 255 for shift in (16, 8, 0)]
-        return np.stack(parts, axis=-1).astype(np.uint8)
+        values = np.asarray(self.values)
+        if self.kind == "colour":
+            values = np.stack([values >> shift & 255 for shift in (16, 8, 0)], axis=-1)
+        return values.astype(np.uint8)[labels]
 
     def png(self, labels: Integers) -> bytes:
         """Return a PNG file like those learned from: same values, same palette."""
@@ -251,11 +261,8 @@ class MaskCoding:
     @classmethod
     def from_json(cls, said: dict[str, Any]) -> MaskCoding:
         """Return the coding that a model file describes."""
-        void = said["void"]
-        if void is not None and type(void) is not int:
-            raise ValueError("the void value is no whole number")
-        names = list(map(str, said["names"]))
-        return cls(str(said["kind"]), list(said["values"]), names, void, list(said["palette"]))
+        names, palette = list(map(str, said["names"])), list(said["palette"])
+        return cls(str(said["kind"]), list(said["values"]), names, said["void"], palette)
 
     def to_json(self) -> dict[str, Any]:
         """Return what a model file says."""

@@ -156,6 +156,8 @@ def begin(
                 f"has {problem.n_weights}: start from weights"
             )
         sets.load(start.sets)
+        if products and len(start.sets["cost"]) and not len(start.sets["product"]):
+            raise ValueError("a state without products of outputs does not belong to this solver")
         more = {k: v.copy() if hasattr(v, "copy") else v for k, v in start.more.items()}
         return sets, DualState(
             start.weights.copy(),

@@ -43,6 +43,18 @@ class JointConstraints:
     def __len__(self) -> int:
         return len(self.b)
 
+    def check(self) -> None:
+        """Refuse constraints of a stored state that do not fit each other."""
+        n = len(self)
+        sizes = {len(part) for part in (self.index, self.value, self.alpha, self.idle)}
+        pairs = list(zip(self.index, self.value, strict=False))
+        fits = sizes == {n} and self.gram.shape == (n, n) and len(self.rows) in (0, n)
+        fits = fits and all(
+            i.shape == v.shape and (i >= 0).all() and (i < self.n_weights).all() for i, v in pairs
+        )
+        if not fits:
+            raise ValueError("the joint constraints of the state do not fit each other")
+
     def copy(self) -> JointConstraints:
         """Return one that shares nothing that changes."""
         other = JointConstraints(self.n_weights, self.gold)

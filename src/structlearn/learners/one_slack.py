@@ -103,6 +103,7 @@ class OneSlack:
             joint = JointConstraints(problem.n_weights, gold)
             state.more = {"constraints": joint, "gaps": [], "at_once": False, "too_large": False}
         joint = state.more["constraints"]
+        joint.check()
         gaps: list[float] = state.more["gaps"]
         rounds: list[Round] = [] if saved is None else saved["rounds"]
 

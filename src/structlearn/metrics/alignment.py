@@ -223,7 +223,11 @@ def _block(
     gold: Sequence[AlignedWord], system: Sequence[AlignedWord], g: int, s: int
 ) -> tuple[int, int]:
     """Return where a stretch ends that begins with a multiword token: no token crosses its end."""
-    end = gold[g].end if gold[g].shared else system[s].end
+    at = gold[g].begin if gold[g].shared else system[s].begin
+    first = [word for word in (gold[g], system[s]) if word.shared and word.begin == at]
+    end = max(word.end for word in first)
+    # They belong to it whatever their length: a token of blanks alone has none.
+    g, s = g + (gold[g] in first), s + (system[s] in first)
 
     def outside(words: Sequence[AlignedWord], i: int) -> bool:
         if i >= len(words):

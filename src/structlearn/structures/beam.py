@@ -83,12 +83,6 @@ def beam_solution(y: Any, value: float, pruned: bool) -> Solution:
     return Solution(y, value, not pruned, math.inf if pruned else value, "beam search")
 
 
-def check_width(width: Any) -> None:
-    """Raise unless the width is a whole number ≥ 1."""
-    if not isinstance(width, (int, np.integer)) or isinstance(width, bool) or width < 1:
-        raise ValueError(f"the width of a beam must be a whole number >= 1, got {width!r}")
-
-
 def find_violation(
     structure: BeamSearch, y: Any, width: int, update_at: str, scores: dict[str, Any]
 ) -> tuple[float, Parts, Parts] | None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import sys
 from typing import Any
 
 import numpy as np
@@ -29,16 +30,17 @@ def check_temperature(temperature: float) -> None:
         raise ValueError(f"temperature must be a finite number >= 0, got {temperature!r}")
 
 
-def check_count(n: int) -> None:
-    """Raise unless n is a whole number ≥ 1."""
+def check_count(n: int, name: str = "n") -> None:
+    """Raise unless n is a whole number ≥ 1 that fits into 64 bits."""
     if not isinstance(n, (int, np.integer)) or isinstance(n, bool) or n < 1:
-        raise ValueError(f"n must be a whole number >= 1, got {n!r}")
+        raise ValueError(f"{name} must be a whole number >= 1, got {n!r}")
+    if n > sys.maxsize:
+        raise ValueError(f"{name} must be at most {sys.maxsize}, got {n!r}")
 
 
 def check_width(width: Any) -> None:
-    """Raise unless the width is a whole number ≥ 1."""
-    if not isinstance(width, (int, np.integer)) or isinstance(width, bool) or width < 1:
-        raise ValueError(f"the width of a beam must be a whole number >= 1, got {width!r}")
+    """Raise unless a beam can have this width."""
+    check_count(width, "the width of a beam")
 
 
 def seed_of(random_state: Any) -> int:

@@ -119,7 +119,8 @@ def read_sentences(
     source : path, or list of trees, of lists of words, or of strings
         A file holds bracketed trees, of which words and tags are read, plain text with one sentence
         on each line, CoNLL-U (tags are XPOS), columns (tags are the second), CSV or JSON lines. A
-        string in a list is a tree or text. Words may be (word, tag).
+        string in a list is a tree or text. Words may be (word, tag). As in trees, brackets in words
+        become -LRB- and -RRB-, and blanks in words of files ``_``.
     format : {"brackets", "text", "columns", "conllu", "csv", "jsonl"}, optional
         Of a file; by default it is guessed from its name, else from its content.
     """
@@ -210,7 +211,8 @@ def _token_sentences(path: str, text: bytes, format: str) -> list[Sentence]:
     try:
         for number, tokens in enumerate(codec.read(text, 0), 1):
             words = [_escaped(cells[word]) for _, cells in tokens]
-            tags = [cells[tag] for _, cells in tokens if len(cells) > tag and cells[tag] != "_"]
+            given = [cells[tag] for _, cells in tokens if len(cells) > tag and cells[tag] != "_"]
+            tags = [_escaped(cell) for cell in given]
             place = Place(number, path, tokens[0][0])
             sentences.append(Sentence(words, tags if len(tags) == len(words) else [], place))
     except LineError as error:
@@ -243,12 +245,12 @@ def _given_sentences(row: Any, number: int, traces: bool) -> list[Sentence]:
             else:
                 continue
             raise ValueError(f"sentence {number}: {cell!r:.60} is not a {what}: {reason}")
-    return [Sentence([_escaped(word) for word in words], tags, place)]
+    return [Sentence([_escaped(word) for word in words], [_escaped(tag) for tag in tags], place)]
 
 
-def _escaped(word: str) -> str:
-    """Return a word as trees write it: brackets are theirs."""
-    return word.replace("(", "-LRB-").replace(")", "-RRB-")
+def _escaped(cell: str) -> str:
+    """Return a word or tag as trees write it: brackets are theirs, and blanks end it."""
+    return "_".join(cell.replace("(", "-LRB-").replace(")", "-RRB-").split()) or "_"
 
 
 def _given(source: Iterable[Any], first: int = 1) -> list[tuple[Tree, Place]]:

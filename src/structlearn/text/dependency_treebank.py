@@ -188,14 +188,15 @@ def label_words(
     def columns(path: str | os.PathLike[str], size: int) -> Iterator[tuple[bytes, int]]:
         for text, before in read:
             out: list[str] = []
-            begin = len(lines)
+            # As if a line came before: a first word may begin as a byte order mark does.
+            begin = len(lines) + 1
             for sentence in codec.read(text, before):
                 out += [*(cells[0] for _, cells in sentence), ""]
                 lines.extend(at for at, _ in sentence)
                 lines.append(sentence[-1][0])
                 if len(out) >= size >> 9:  # a sentence on each line: the file is one piece
                     yield "\n".join([*out, ""]).encode(), begin
-                    out, begin = [], len(lines)
+                    out, begin = [], len(lines) + 1
             if out:
                 yield "\n".join([*out, ""]).encode(), begin
 
@@ -204,6 +205,6 @@ def label_words(
             None, make_labeller, source, output, "columns", threads, progress, columns
         )
     except FileError as error:
-        if not error.line or not lines or error.line > len(lines):
+        if not error.line or not 0 <= error.line - 2 < len(lines):
             raise
-        raise FileError(error.path, error.reason, lines[error.line - 1]) from None
+        raise FileError(error.path, error.reason, lines[error.line - 2]) from None

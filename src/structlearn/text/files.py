@@ -75,24 +75,31 @@ def parsed_json(text: str) -> Any:
         raise LineError(0, "lists or objects are nested too deeply") from None
 
 
+def _is_blank(text: bytes) -> bool:
+    return not text.strip(b"\xef\xbb\xbf\r\n")
+
+
 def pieces(path: str | os.PathLike[str], size: int) -> Iterator[tuple[bytes, int]]:
     """Yield the file in pieces of about ``size`` bytes that end where a sentence ends.
 
-    Each comes with the number of lines before it. A sentence longer than a piece is not torn.
+    Each comes with the number of lines before it. A sentence longer than a piece is not torn, and
+    blank lines are no piece of their own: formats and headings are found in the first piece.
     """
     held: list[bytes] = []  # whole lines of a sentence that has not ended yet
+    blank = True  # what is held
     tail, line = b"", 0  # the beginning of a line
     with open_bytes(path) as file:
         while block := file.read(size):
             text = tail + block
             cut = _core.last_sentence_end(text)
-            if cut:
+            if cut and not (blank and _is_blank(text[:cut])):
                 piece = b"".join([*held, text[:cut]])
                 yield piece, line
                 line += _core.count_lines(piece)
-                held, text = [], text[cut:]
+                held, text, blank = [], text[cut:], True
             end = text.rfind(b"\n") + 1
             held.append(text[:end])
+            blank = blank and _is_blank(text[:end])
             tail = text[end:]
             if len(tail) > _LONGEST_LINE:
                 break  # no token is that long: whoever reads the piece will say so

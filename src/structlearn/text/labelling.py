@@ -210,9 +210,10 @@ def label_converted(
                 output.write(text)
                 continue
             try:
-                labelled = labeller.label("\n".join([*rows, ""]).encode(), 0, threads).decode()
+                # As if a line came before: a first word may begin as a byte order mark does.
+                labelled = labeller.label("\n".join([*rows, ""]).encode(), 1, threads).decode()
             except LineError as error:
-                raise LineError(lines[error.line - 1] if error.line else 0, error.reason) from None
+                raise LineError(lines[error.line - 2] if error.line else 0, error.reason) from None
         except LineError as error:
             raise error.in_file(os.fspath(source), format_advice(model)) from None
         found = _Labelled(model, layout, len(names))

@@ -212,8 +212,8 @@ def tree_from_spans(
 def read_trees(path: str | os.PathLike[str]) -> list[tuple[Tree, int]]:
     """Read a file of bracketed trees; return each with the line it begins on.
 
-    Plain or gzip, ``-`` is standard input; trees may run over several lines. An outermost node
-    without a name, or named TOP, ROOT or S1, with one child is left out.
+    Plain or gzip, ``-`` is standard input; trees may run over several lines. Outermost
+    nodes without a name, or named TOP, ROOT or S1, that have one child are left out.
 
     Raises
     ------
@@ -282,14 +282,15 @@ def _scan(text: str, error: Callable[[str, int], Exception]) -> Iterator[tuple[T
             node = Tree(label, children, word)
             if stack:
                 stack[-1][1].append(node)
-            elif not label and len(children) > 1 and all(c.word is None for c in children):
-                raise error(
-                    f"sentence {sentence}: {len(children)} trees in one pair of brackets; put each "
-                    "in brackets of its own, or name the node that joins them",
-                    line(begin),
-                )
             else:
-                yield _unwrapped(node), line(begin)
+                node = _unwrapped(node)
+                if not node.label and all(c.word is None for c in node.children):
+                    raise error(
+                        f"sentence {sentence}: {len(node.children)} trees in one pair of brackets; "
+                        "put each in brackets of its own, or name the node that joins them",
+                        line(begin),
+                    )
+                yield node, line(begin)
                 sentence += 1
         elif not stack:
             raise error(f"sentence {sentence}: {token!r} is outside of brackets", line(at))
@@ -313,7 +314,7 @@ def _scan(text: str, error: Callable[[str, int], Exception]) -> Iterator[tuple[T
 
 
 def _unwrapped(tree: Tree) -> Tree:
-    wrapper = tree.label in ("", "TOP", "ROOT", "S1")
-    if wrapper and len(tree.children) == 1:
-        return tree.children[0]
+    # All of them, one inside another too: a tree that is written and read again stays as it is.
+    while tree.label in ("", "TOP", "ROOT", "S1") and len(tree.children) == 1:
+        tree = tree.children[0]
     return tree

@@ -213,6 +213,14 @@ def test_brackets_in_words_are_written_as_trees_write_them(parser, tmp_path):
         assert parse_brackets(str(tree)) == [tree]
     with pytest.raises(ValueError, match="sentence 2: 'b c' is not a word"):
         parser.predict([["a"], ["b c"]])
+    # Files of tokens may have blanks in words, which end a word of a tree; so do tags.
+    path = tmp_path / "tokens.jsonl"
+    path.write_text('{"tokens": ["10 000", "men"], "tags": ["(", "N N"]}\n')
+    for gold_tags in (False, True):
+        (tree,) = parser.predict(path, gold_tags=gold_tags)
+        assert tree.words == ["10_000", "men"]
+        assert parse_brackets(str(tree)) == [tree]
+    assert tree.tags == ["-LRB-", "N_N"]
 
 
 def test_pickles(parser, trees):

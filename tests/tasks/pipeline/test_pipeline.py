@@ -99,6 +99,16 @@ def test_annotating_and_comparing_is_evaluating(nlp, tmp_path):
     assert nlp.score(gold) == told["las"]["f1"]
 
 
+@pytest.mark.parametrize("head", ["x", "-1", "9" * 5000, "²"])
+@pytest.mark.parametrize("gold_tokens", [False, True])
+def test_heads_that_are_no_numbers(nlp, tmp_path, head, gold_tokens):
+    path = tmp_path / "gold.conllu"
+    row = "\t".join(("Fish", "_", "_", "_", "_", head, "dep", "_", "_"))
+    path.write_text(f"# text = Fish\n1\t{row}\n\n", encoding="utf-8")
+    with pytest.raises(FileError, match=r"gold\.conllu, line 2: the head .* is not the number"):
+        nlp.evaluate(path, gold_tokens=gold_tokens)
+
+
 def test_files_say_the_same_again(nlp, tmp_path):
     path = tmp_path / "small.model"
     nlp.save(path, "float32")

@@ -11,7 +11,8 @@ import numpy.typing as npt
 
 from ... import _core
 from ..batches import holds_interpreter
-from ..beam import BeamSearch, beam_solution, check_width
+from ..beam import BeamSearch, beam_solution
+from ..checks import check_width
 from ..entropies import centred, entropy_of_choices
 from ..native import NativeStructure
 from ..others import differing_labels

@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from typing import Any
 
+from ...exceptions import FileError
 from ...metrics.alignment import Sentence, aligned_scores
 from ...text.corpus import Corpus
 from ...text.dependency_treebank import read_treebank
@@ -15,11 +16,24 @@ from .doc import Doc
 __all__ = ["doc_sentences", "evaluate_pipeline", "treebank_sentences"]
 
 
+def _rows(corpus: Corpus, number: int) -> list[tuple[str, ...]]:
+    """Return the words of a sentence, whose heads must be numbers, or open."""
+    rows = list(corpus[number])
+    for position, row in enumerate(rows):
+        if row[6] != "_" and not (row[6].isascii() and row[6].isdecimal() and len(row[6]) < 10):
+            raise FileError(
+                corpus.path or "the corpus",
+                f"the head {row[6]!r:.40} is not the number of a word",
+                corpus.core.line_number(number, position),
+            )
+    return rows
+
+
 def treebank_sentences(corpus: Corpus) -> list[Sentence]:
     """Return the sentences of a treebank as :func:`aligned_scores` takes them."""
     found: list[Sentence] = []
     for number in range(len(corpus)):
-        rows = list(corpus[number])
+        rows = _rows(corpus, number)
         tokens = surface(corpus, number).tokens
         found.append([(token.form, rows[token.first : token.last]) for token in tokens])
     return found
@@ -49,7 +63,9 @@ def evaluate_pipeline(pipeline: Any, X: Any, gold_tokens: bool) -> dict[str, Any
     """Return what :meth:`Pipeline.evaluate` does."""
     corpus = not_empty(read_treebank(X))
     if gold_tokens:
-        gold: list[Sentence] = [[(row[1], [row]) for row in sentence] for sentence in corpus]
+        gold: list[Sentence] = [
+            [(row[1], [row]) for row in _rows(corpus, number)] for number in range(len(corpus))
+        ]
         forms = corpus.column("form")
         begin = time.perf_counter()
         doc = pipeline.annotate(forms)

@@ -1,0 +1,201 @@
+"""Pictures, CRFsuite's models and containers: seeds, and changes that keep sizes and checksums."""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import random
+import struct
+import zlib
+from collections.abc import Callable
+
+import numpy as np
+
+from structlearn import _core
+from structlearn.exceptions import FileError
+from structlearn.io import read_crfsuite
+from structlearn.io.container import Tensor, container_pieces, parse_container
+from structlearn.io.images import png_bytes, read_image
+from structlearn.io.masks import MaskCoding, read_mask
+from tests.fuzz.memory_file import memory_file
+from tests.fuzz.mutation import mutated
+
+__all__ = [
+    "changed_words",
+    "crfsuite_seeds",
+    "pictures",
+    "read_container",
+    "read_crfsuite_model",
+    "read_mask_file",
+    "read_picture",
+    "small_containers",
+    "with_checksum",
+    "with_crc",
+]
+
+Maker = Callable[[random.Random], bytes]
+
+
+# -- containers ------------------------------------------------------------------------------------
+
+
+def read_container(data: bytes) -> None:
+    """Read what models and checkpoints are kept in."""
+    parse_container("input", memoryview(data))
+
+
+def small_containers() -> list[bytes]:
+    """Return a container without arrays, and one with two."""
+    tensors = {"a": Tensor("F64", np.arange(3.0).tobytes()), "b": Tensor("U8", b"xy", (2, 1))}
+    contents = [({"task": "x"}, {}), ({"task": "tagger", "n": 1}, tensors)]
+    return [b"".join(bytes(p) for p in container_pieces(*content)) for content in contents]
+
+
+def with_checksum(seeds: list[bytes]) -> Maker:
+    """Make containers whose header was changed, half of them with the checksum of the change."""
+
+    def make(rng: random.Random) -> bytes:
+        data = mutated(rng, seeds)
+        if rng.random() < 0.5 or len(data) < 8:
+            return data
+        at = data.find(b'"checksum":"')
+        length = int.from_bytes(data[:8], "little")
+        if at < 0 or at + 28 > 8 + length or length > len(data) - 8:
+            length = rng.randrange(len(data))
+            data = length.to_bytes(8, "little") + data[8:]
+            at = data.find(b'"checksum":"')
+        if at < 0 or at + 28 > len(data):
+            return data
+        blank = data[: at + 12] + b"0" * 16 + data[at + 28 :]
+        pieces = [blank[:8], blank[8 : 8 + length], blank[8 + length :]]
+        return data[: at + 12] + f"{_core.checksum(pieces):016x}".encode() + data[at + 28 :]
+
+    return make
+
+
+# -- pictures --------------------------------------------------------------------------------------
+
+
+def pictures() -> list[bytes]:
+    """Return small pictures of every mode and format that is read."""
+    from PIL import Image
+
+    values = np.arange(48, dtype=np.uint8).reshape(6, 8) % 3
+    grey, colours = Image.fromarray(values * 80), np.stack([values * 80] * 3, axis=-1)
+    palette = Image.fromarray(values)
+    palette.putpalette([0, 0, 0, 255, 0, 0, 0, 255, 0])
+    modes = [
+        Image.fromarray(values),
+        Image.fromarray(colours),
+        palette,
+        Image.fromarray(values * 85).convert("1"),
+        Image.fromarray(values).convert("LA"),
+        Image.fromarray(colours).convert("RGBA"),
+        Image.fromarray(values.astype(np.uint16) * 9000),
+    ]
+    found = [png_bytes(mode) for mode in modes]
+    turned = Image.Exif()
+    turned[0x0112] = 6
+    others = [
+        ("BMP", grey, {}),
+        ("GIF", grey, {}),
+        ("TIFF", grey, {}),
+        ("TIFF", Image.fromarray(values.astype(np.float32) / 3), {}),
+        ("TIFF", Image.fromarray(values.astype(np.int32)), {}),
+        ("JPEG", grey, {"exif": turned}),
+        ("JPEG", Image.fromarray(colours).convert("CMYK"), {}),
+        ("WEBP", Image.fromarray(colours), {"lossless": True}),
+        ("WEBP", Image.fromarray(colours), {}),
+    ]
+    for format, picture, options in others:
+        buffer = io.BytesIO()
+        picture.save(buffer, format=format, **options)
+        found.append(buffer.getvalue())
+    return found
+
+
+def with_crc(seeds: list[bytes]) -> Maker:
+    """Make pictures; half of the PNG files have the checksums of what was changed."""
+
+    def make(rng: random.Random) -> bytes:
+        data = mutated(rng, seeds)
+        if rng.random() < 0.5 or data[:4] != b"\x89PNG":
+            return data
+        whole, at = bytearray(data), 8
+        while at + 12 <= len(whole):
+            end = at + 8 + int.from_bytes(whole[at : at + 4], "big")
+            if end + 4 > len(whole):
+                break
+            whole[end : end + 4] = zlib.crc32(whole[at + 4 : end]).to_bytes(4, "big")
+            at = end + 4
+        return bytes(whole)
+
+    return make
+
+
+#: Of models that have learned from other masks.
+_CODINGS = (
+    MaskCoding("grey", [0, 1, 2], ["a", "b", "c"], 255, []),
+    MaskCoding("colour", [0, 0x505050, 0xFF0000], ["a", "b", "c"], 0xE0E0C0, []),
+)
+
+
+def read_mask_file(data: bytes) -> None:
+    """Read a mask, code it for models of other masks and for one of its own, and write it."""
+    mask = read_mask(memory_file(data, ".png"))
+    for coding in _CODINGS:
+        with contextlib.suppress(FileError):
+            coding.encode(mask)
+        if (mask.kind == "colour") == (coding.kind == "colour"):
+            assert coding.encode(mask, unseen=True).max() <= len(coding.values)
+    coding = MaskCoding.fit([mask], None, "auto")
+    labels = coding.encode(mask)
+    assert labels.shape == mask.values.shape
+    coding.png(np.maximum(labels, 0))
+
+
+def read_picture(data: bytes) -> None:
+    """Read a picture: its colours are from 0 to 1."""
+    image = read_image(memory_file(data, ".png"))
+    assert image.ndim == 3
+    assert 0.0 <= image.min() <= image.max() <= 1.0
+
+
+# -- CRFsuite's models -----------------------------------------------------------------------------
+
+
+def read_crfsuite_model(data: bytes) -> None:
+    """Read a model and label with it."""
+    model = read_crfsuite(memory_file(data))
+    model.predict([[["x", "y"], ["z"]]])
+
+
+def crfsuite_seeds() -> list[bytes]:
+    """Return two small models."""
+    from tests.io.crfsuite_files import model_bytes, small_model
+
+    return [small_model(), model_bytes(["A"], ["x"], [(0, 0, 1.0)])]
+
+
+def changed_words(seeds: list[bytes]) -> Maker:
+    """Make files of 32-bit words, half of them by changes of words that leave the size right."""
+    # Most of a file is a table of hashes; what is not zero says more.
+    filled = [[at for at in range(0, len(s) - 3, 4) if any(s[at : at + 4])] for s in seeds]
+
+    def make(rng: random.Random) -> bytes:
+        if rng.random() < 0.5:
+            return mutated(rng, seeds)
+        chosen = rng.randrange(len(seeds))
+        data, places = bytearray(seeds[chosen]), filled[chosen]
+        for _ in range(rng.choice((1, 1, 2, 3, 6))):
+            at = min(rng.choice(places) + rng.choice((0, 0, 0, 1, 2, 3)), len(data) - 4)
+            (word,) = struct.unpack_from("<I", data, at)
+            (other,) = struct.unpack_from("<I", data, rng.choice(places))
+            numbers = (other, word + 1, word - 1, word + 4, word - 4, word + 12, 2 * word, 0, 1)
+            new = rng.choice((*numbers, 2**31, 2**32 - 1, rng.getrandbits(32)))
+            struct.pack_into("<I", data, at, new % 2**32)
+        if rng.random() < 0.9:
+            struct.pack_into("<I", data, 4, len(data))
+        return bytes(data)
+
+    return make
