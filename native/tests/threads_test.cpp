@@ -63,22 +63,24 @@ inline void test_shared_structure() {
   CHECK(ask(1) == ask(8));
 }
 
-inline void test_dual_ascent_on_threads() {
-  context = "dual ascent";
-  const Tagging data;
+// So many examples that eight steps are chosen at a time, and so many features that each thread
+// has weights of its own to move.
+using ManyTaggings = TaggingOf<100, 256>;
+
+inline void check_dual_ascent(const ManyTaggings& data) {
   const Problem problem = data.problem(data.hamming());
   std::vector<std::int64_t> part_ptr{0}, order;
-  for (std::size_t i = 0; i < Tagging::N; ++i) {
+  for (std::size_t i = 0; i < ManyTaggings::N; ++i) {
     const auto parts = static_cast<std::int64_t>(problem.scorer().layout(i).parts);
     part_ptr.push_back(part_ptr.back() + parts);
     order.push_back(static_cast<std::int64_t>(i));
   }
   const auto run = [&](std::size_t threads) {
     const auto parts = static_cast<std::size_t>(part_ptr.back());
-    std::vector<double> w(Tagging::weights, 0.0), mean = w, theta(parts, 0.0), mu = theta;
-    std::vector<double> entropy(Tagging::N, 0.0), gap = entropy, damping(Tagging::N, 1.0);
-    std::vector<double> longest(Tagging::N, 1.0);
-    std::vector<std::uint8_t> visited(Tagging::N, 0);
+    std::vector<double> w(ManyTaggings::weights, 0.0), mean = w, theta(parts, 0.0), mu = theta;
+    std::vector<double> entropy(ManyTaggings::N, 0.0), gap = entropy, damping(ManyTaggings::N, 1.0);
+    std::vector<double> longest(ManyTaggings::N, 1.0);
+    std::vector<std::uint8_t> visited(ManyTaggings::N, 0);
     AscentState state{w, mean, part_ptr, theta, mu, entropy, gap, damping, longest, visited};
     Interrupt interrupt;
     for (int pass = 0; pass < 5; ++pass) {
@@ -87,6 +89,25 @@ inline void test_dual_ascent_on_threads() {
     return w;
   };
   CHECK(run(1) == run(4));
+}
+
+inline void test_dual_ascent_on_threads() {
+  context = "dual ascent, dense rows";
+  ManyTaggings data;
+  check_dual_ascent(data);
+
+  context = "dual ascent, sparse rows";
+  constexpr std::size_t kOfRow = 10;
+  Draw draw(22);
+  data.indices.clear();
+  for (std::size_t row = 0; row < data.indptr.size(); ++row) {
+    data.indptr[row] = static_cast<std::int64_t>(row * kOfRow);
+    for (std::size_t j = 0; j < kOfRow; ++j) {  // one of each ten features
+      data.indices.push_back(static_cast<std::int32_t>(j * 10 + draw.below(10)));
+    }
+  }
+  data.rebuild(FeatureRows::Kind::kSparse);
+  check_dual_ascent(data);
 }
 
 }  // namespace test
