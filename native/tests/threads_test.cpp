@@ -52,13 +52,7 @@ inline void check_shared(const Structure& structure, const std::vector<Example>&
     for_examples(values.size(), threads, 4, interrupt, [&](std::size_t i, Workspace& ws) {
       const Example& e = examples[i % examples.size()];
       values[i] = structure.argmax(e.layout, e.scores(), best[i], ws);
-      mu[i].assign(e.layout.parts, 0.0);
-      Marginals marginals;
-      for (std::size_t b = 0; b < kMaxBlocks; ++b) {
-        const Block& block = e.layout.block[b];
-        if (block.present) marginals.block[b] = mu[i].data() + block.offset;
-      }
-      values[i] += structure.infer(e.layout, e.scores(), 1.0, marginals, ws);
+      values[i] += infer_with(structure, e, e.theta, 1.0, &mu[i], ws);
       ranked[i] = structure.kbest(e.layout, e.scores(), 3, ws);
       drawn[i] = structure.sample(e.layout, e.scores(), 1.0, 2, i, ws);
     });
