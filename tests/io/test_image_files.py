@@ -35,6 +35,21 @@ def test_images_of_every_kind(tmp_path):
     assert np.abs(read_image(tmp_path / "x.jpg") - expected).mean() < 0.2
 
 
+def test_large_pictures_of_one_colour(tmp_path):
+    # Group 4 and WebP make pictures of a few bytes, which PNG's bound must not refuse.
+    Image = pytest.importorskip("PIL.Image")
+    black = Image.new("1", (2600, 2600))
+    black.save(tmp_path / "x.tif", compression="group4")
+    Image.new("RGB", (2200, 2200)).save(tmp_path / "x.webp", lossless=True)
+    black.save(tmp_path / "x.png")
+    for name in ("x.tif", "x.webp", "x.png"):
+        assert read_image(tmp_path / name).max() == 0
+    whole = (tmp_path / "x.png").read_bytes()
+    (tmp_path / "x.png").write_bytes(whole[:16] + (9000).to_bytes(4, "big") * 2 + whole[24:])
+    with pytest.raises(FileError, match="damaged"):
+        read_image(tmp_path / "x.png")
+
+
 def test_images_that_are_refused(tmp_path):
     path = tmp_path / "x.png"
     save(path, np.dstack((np.zeros((4, 4, 3), np.uint8), np.full((4, 4), 9, np.uint8))))
