@@ -6,6 +6,7 @@ memory before the input is read, so that a crash or a hang of the process can be
 
 from __future__ import annotations
 
+import ctypes
 import gc
 import mmap
 import os
@@ -68,6 +69,14 @@ def _pages(column: int) -> int:
         return int(file.read().split()[column]) * resource.getpagesize()
 
 
+def _held() -> int:
+    """Return the bytes in memory that are held: what was freed is given back first."""
+    gc.collect()
+    with suppress(OSError, AttributeError):  # other C libraries keep no such store
+        ctypes.CDLL(None).malloc_trim(0)
+    return _pages(1)
+
+
 def _save(target: Target, seed: int, number: int, folder: Path | None) -> None:
     """Keep the input of a finding."""
     if folder is None:
@@ -110,16 +119,14 @@ def _child(
             if len(told) > 20:
                 break
         if number - first == 2000:
-            gc.collect()
-            settled = _pages(1)
+            settled = _held()
         if number % 256 == 0 and time.monotonic() > until:
             number += 1
             break
     else:
         number = last
-    gc.collect()
-    if settled and _pages(1) - max(settled, used) > LEAK:
-        print(f"-1 grew by {(_pages(1) - max(settled, used)) >> 20} MB", flush=True)
+    if settled and (grown := _held() - max(settled, used)) > LEAK:
+        print(f"-1 grew by {grown >> 20} MB", flush=True)
     struct.pack_into("<qqd", shared, 0, number, accepted, 0.0)
 
 

@@ -33,18 +33,19 @@ LEARNERS = {
 }
 
 
-#: With how many examples and passes models are trained, and how often they are saved then.
-EXAMPLES, PASSES, SAVES = 8, 6, 20
+#: With how many examples and passes models are trained, and for how many seconds they are saved
+#: then, again and again: one save of a small model is over before it can be met.
+EXAMPLES, PASSES, SAVING = 8, 6, 0.1
 
 
 def _work(task: str, learner: str, folder: Path) -> float:
-    """Train with checkpoints, then save some times over; return the seconds of training."""
+    """Train with checkpoints, then save for a while; return the seconds of training."""
     it, begin = TASKS[task], time.process_time()
     model = it.make(learner, max_iter=PASSES, checkpoint=folder / "checkpoint")
     made = model.fit(it.examples[:EXAMPLES])
     (folder / "trained").touch()
     took = time.process_time() - begin
-    for _ in range(SAVES):
+    while time.process_time() - begin < took + SAVING:
         made.save(folder / "model")
     (folder / "done").touch()
     return took
@@ -128,7 +129,7 @@ class Kills:
 
 
 def kill(task: str, times: int, seed: int = 0) -> Kills:
-    """Kill the trainings of a task so many times."""
+    """Kill the trainings of a task ``times`` times."""
     checkpoint.EVERY, checkpoint.SHARE = 0.0, 1e9  # a checkpoint at every pass
     warnings.simplefilter("ignore")
     rng, found = random.Random(f"{task} {seed}"), Kills(task)

@@ -7,11 +7,13 @@ torch = pytest.importorskip("torch", reason="torch is not installed")
 if not torch.cuda.is_available():
     pytest.skip("there is no GPU", allow_module_level=True)
 
+from structlearn.structures import Chain  # noqa: E402
 from structlearn.torch import (  # noqa: E402
     ChainCRF,
     ConstituencyCRF,
     DependencyCRF,
     SemiMarkovCRF,
+    log_partition,
     operators,
 )
 from structlearn.torch.batches import Batch  # noqa: E402
@@ -186,3 +188,14 @@ def test_tensors_on_two_devices():
     crf = ChainCRF(K).cuda()
     with pytest.raises(ValueError, match="lengths is on cpu"):
         crf.argmax(torch.randn(B, L, K, device="cuda"), lengths=torch.full((B,), L))
+
+
+def test_enormous_transitions_are_summed():
+    # A product and a difference that are rounded together made the exponential of 0 infinite.
+    size = 999999995904.0
+    scores = {
+        "label": size * torch.tensor([[[0.0, 1.0], [0.0, -1.0]]], device="cuda"),
+        "transition": size * torch.tensor([[1.0, -2.0], [0.0, 1.0]], device="cuda"),
+    }
+    value = log_partition(Chain(), scores, temperature=5.0)
+    torch.testing.assert_close(value.cpu(), torch.tensor([size]), rtol=1e-6, atol=0)

@@ -55,7 +55,9 @@ def exponentials(ptr, mask, scale, ACC: tl.constexpr):
     table = tl.load(ptr, mask=mask, other=float("-inf")).to(ACC) * scale
     top = tl.max(tl.max(table, axis=1), axis=0)
     top = tl.where((top > float("-inf")) & (top < float("inf")), top, 0.0)
-    return tl.exp2(table - top), top
+    # A product and a difference are rounded once together, so the largest less itself may come out
+    # above 0: of scores of 1e12 in float32 by thousands, whose exponential is infinite.
+    return tl.exp2(tl.minimum(table - top, 0.0)), top
 
 
 @triton.jit
