@@ -136,8 +136,8 @@ fuzz-structures: $(VENV)/test-tools  ## every structure against enumeration (FUZ
 fuzz-kills: $(VENV)/test-tools  ## trainings killed at random moments, 200 of each task (KILLS=200)
 	@$(BIN)/python -m tests.fuzz.kills --kills $(or $(KILLS),200)
 
-# A smoke of each, two minutes in all once the programs are built: counts and not times, so that
-# every machine tries the same inputs.
+# A smoke of each, two minutes in all once the programs are built: counts, so that every machine
+# tries the same inputs; the times only bound what a very slow machine does.
 fuzz-smoke: $(VENV)/test-tools build/fuzz/ready  ## two minutes of these, for CI
 	@$(MAKE) --no-print-directory fuzz FUZZ_INPUTS=1000 FUZZ_SECONDS=240 FUZZ_TIMEOUT=20
 	@$(MAKE) --no-print-directory fuzz-structures FUZZ_INSTANCES=250 STRUCTURE_SECONDS=60

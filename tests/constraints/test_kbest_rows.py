@@ -3,11 +3,20 @@
 import numpy as np
 import pytest
 
-from structlearn.constraints import Label, Part, at_least, at_most, with_constraints
+from structlearn.constraints import (
+    Label,
+    Part,
+    at_least,
+    at_most,
+    exactly,
+    if_then,
+    with_constraints,
+)
 from structlearn.exceptions import CapabilityError
 from structlearn.structures import (
     Arborescence,
     Block,
+    Chain,
     Constituency,
     Grammar,
     Hyperedges,
@@ -84,6 +93,20 @@ def test_rows(case):
     assert [v for v, _ in found] == pytest.approx(ranked(structure, scores, holds)[:6])
     assert all(holds(y) for _, y in found)
     assert distinct(structure, found, scores)
+
+
+@pytest.mark.parametrize("unit", [1.0, 1e-9, 1e-12, 1e9])
+def test_no_output_is_lost_to_the_tolerances_of_the_solver(unit):
+    """At a tolerance below what HiGHS takes for rounding, its cuts removed the third output."""
+    forbidden = -np.inf
+    label = [[-0.55, 0.58, -0.37], [-0.37, forbidden, 0.28], [-0.62, 0.96, -0.1]]
+    label.append([forbidden, -0.05, 0.12])
+    transition = [[-1.57, -1.02, -0.22], [1.89, 0.31, -1.53], [0.43, -0.45, 0.98]]
+    scores = {"label": unit * np.array(label), "transition": unit * np.array(transition)}
+    constrained = with_constraints(Chain(), [exactly(1, Label(0)), if_then(Label(1), Label(0))])
+    right = ranked(Chain(), scores, lambda y: (y == 0).sum() == 1)
+    found = constrained.kbest(8, **scores)
+    assert [v / unit for v, _ in found] == pytest.approx([v / unit for v in right[:8]])
 
 
 def test_rules_that_are_used_twice_are_named():

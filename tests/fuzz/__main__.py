@@ -24,6 +24,8 @@ def main() -> int:
     parser.add_argument("--first", type=int, default=0, help="number of the first input")
     parser.add_argument("--folder", type=Path, default=Path("build/found"), help="for findings")
     arguments = parser.parse_args()
+    if unknown := set(arguments.targets) - set(makers):
+        parser.error(f"there is no target {min(unknown)!r}; there are {', '.join(makers)}")
     chosen = arguments.targets or list(makers)
     found = 0
     for name in chosen:

@@ -191,10 +191,8 @@ class Comparison:
 
     def programmed(self, chosen: Rows) -> None:
         """Compare with the integer program."""
-        slack = 1e-6 * (1.0 + self.batch.sizes)
+        slack = self.batch.slack()
         for i in chosen.tolist():
-            if not 1e-3 < self.batch.sizes[i] < 1e5:
-                continue  # solvers of programs have absolute tolerances
             try:
                 found = self.structure.as_program(**self.batch.scores(i)).solve()
             except CapabilityError as error:
@@ -204,8 +202,10 @@ class Comparison:
                 self.wrong("as_program", i, "an answer", repr(error))
                 continue
             self.campaign.compared["programs"] += 1
-            if not abs(found.value - self.batch.best[i]) <= slack[i]:
+            if found.exact and not abs(found.value - self.batch.best[i]) <= slack[i]:
                 self.wrong("as_program", i, self.batch.best[i], found.value)
+            elif not found.bound >= self.batch.best[i] - slack[i]:
+                self.wrong("as_program", i, f"a bound of {self.batch.best[i]!r}", found.bound)
 
     def refused(self, chosen: Rows) -> None:
         """Compare what is said where nothing is legal."""

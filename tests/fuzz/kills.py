@@ -129,7 +129,7 @@ class Kills:
 
 
 def kill(task: str, times: int, seed: int = 0) -> Kills:
-    """Kill the trainings of a task so many times."""
+    """Kill the trainings of a task ``times`` times."""
     checkpoint.EVERY, checkpoint.SHARE = 0.0, 1e9  # a checkpoint at every pass
     warnings.simplefilter("ignore")
     rng, found = random.Random(f"{task} {seed}"), Kills(task)

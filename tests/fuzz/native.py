@@ -12,7 +12,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from tests.fuzz.readers import HERE, seeds_of
+from tests.fuzz.readers import seeds_of
 
 __all__ = ["TARGETS"]
 
@@ -75,7 +75,6 @@ def main() -> int:
             *LIMITS,
             str(grown),
             str(seeds),
-            *(str(p) for p in [HERE / "found" / f"native_{name}"] if p.is_dir()),
         ]
         ended = subprocess.run(command, capture_output=True, text=True, check=False)
         runs = re.findall(r"^(?:Done |#)(\d+)", ended.stderr, re.MULTILINE)

@@ -22,14 +22,14 @@ from tests.fuzz.enumeration import Batch
 __all__ = ["KERNELS", "fuzz", "fuzz_kernels"]
 
 TEMPERATURES = (0.3, 1.0, 5.0)
-#: Of a batch, one example in so many is given to the integer program, and to the hyperedges.
+#: One example of a batch in this number is given to the integer program, and to the hyperedges.
 PROGRAMS, EDGES = 100, 5
 #: How often all scores of a batch are numbers of float32, as tensors are.
 NARROW = 0.25
 #: The structures that have kernels.
 KERNELS = ["chains of order 1", "segments", "spans", "projective arcs", "arcs"]
 #: Of structures that are written in Python, or are integer programs themselves, all examples are
-#: solved and summed, and one in so many is asked everything else.
+#: solved and summed, and one in this number is asked everything else.
 SLOW = 10
 
 
@@ -42,7 +42,7 @@ except ModuleNotFoundError:  # PyTorch is not installed
 def fuzz(
     name: str, instances: int, *, seed: int = 0, size: int = 250, seconds: float = float("inf")
 ) -> Campaign:
-    """Compare a structure's answers on so many instances."""
+    """Compare a structure's answers on a number of instances."""
     begin = time.monotonic()
     campaign = Campaign(name)
     rng = np.random.default_rng([seed, list(CASES).index(name)])
@@ -89,7 +89,7 @@ def fuzz_kernels(
     size: int = 5000,
     seconds: float = float("inf"),
 ) -> Campaign:
-    """Compare what the kernels answer on a device, on so many instances that they have."""
+    """Compare what the kernels answer on a device, on instances that they can answer."""
     begin = time.monotonic()
     campaign = Campaign(name)
     rng = np.random.default_rng([seed, list(CASES).index(name), 1])
@@ -119,6 +119,8 @@ def main() -> int:
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--device", default="cpu", help="cuda: the tensor kernels there, alone")
     arguments = parser.parse_args()
+    if unknown := set(arguments.structures) - set(CASES):
+        parser.error(f"there is no structure {min(unknown)!r}; there are {', '.join(CASES)}")
     on_cpu = arguments.device == "cpu"
     chosen = arguments.structures or (list(CASES) if on_cpu else KERNELS)
     if tensors is None:

@@ -29,11 +29,11 @@ from tests.fuzz.enumeration import Array, Batch, Rows
 
 __all__ = ["TensorComparison", "compare_by_core", "compare_by_kernels", "has_tensors"]
 
-#: Of a batch, one example in so many goes through the core as a tensor; of the batches, this share
+#: One example in this number goes through the core as a tensor; this share of the batches
 #: goes through the kernels in the interpreter, which is slow: a few of their examples.
 TENSORS, INTERPRETED = 5, 0.02
-#: Scores beyond so many times the temperature are rounded by more than the kernels' expected counts
-#: can stand: sums and best outputs are compared, counts are not.
+#: Scores beyond this multiple of the temperature are rounded by more than expected counts of the
+#: kernels can stand: sums and best outputs are compared, counts are not.
 ENORMOUS = 1e12
 
 #: Which axes of a block grow with the length, the batch's being the first.

@@ -1,6 +1,7 @@
 """Images and masks in files: what is read, and what is refused, by name."""
 
 import json
+import zlib
 
 import numpy as np
 import pytest
@@ -33,6 +34,22 @@ def test_images_of_every_kind(tmp_path):
     np.testing.assert_allclose(read_image(floats)[..., 0], grey / 255, rtol=1e-6)
     save(tmp_path / "x.jpg", colour)
     assert np.abs(read_image(tmp_path / "x.jpg") - expected).mean() < 0.2
+
+
+def test_large_pictures_of_one_colour(tmp_path):
+    # Group 4 and WebP make pictures of a few bytes, which PNG's bound must not refuse.
+    black = Image.new("1", (2600, 2600))
+    black.save(tmp_path / "x.tif", compression="group4")
+    Image.new("RGB", (2200, 2200)).save(tmp_path / "x.webp", lossless=True)
+    black.save(tmp_path / "x.png")
+    for name in ("x.tif", "x.webp", "x.png"):
+        assert read_image(tmp_path / name).max() == 0
+    whole = (tmp_path / "x.png").read_bytes()
+    header = whole[12:16] + (9000).to_bytes(4, "big") * 2 + whole[24:29]
+    forged = whole[:12] + header + zlib.crc32(header).to_bytes(4, "big") + whole[33:]
+    (tmp_path / "x.png").write_bytes(forged)
+    with pytest.raises(FileError, match="damaged"):
+        read_image(tmp_path / "x.png")
 
 
 def test_images_that_are_refused(tmp_path):

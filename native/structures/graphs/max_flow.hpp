@@ -28,8 +28,7 @@ struct FlowDistance {
 // - capacity(p, a), reverse_capacity(p, a): what is left of them;
 // - for_each_short_way(body): body(p, a) for arcs, one of an edge's two or both, at least where one
 //   end has excess for the other;
-// - plant(roots): makes each node with an excess a tree of its own and active, the other nodes
-// free,
+// - plant(roots): makes each node with an excess a tree of its own and active, frees the others,
 //   and lists the roots. What follows needs it, and again where capacities are set after it:
 // - send(p, a, flow): moves capacity from an arc to its reverse; true where nothing is left of it;
 // - tree(p), join(p, tree, parent), leave(p); known(p);

@@ -43,7 +43,9 @@ class SumChart {
     weight_.resize(N_ * N_);
     if (sibling_ != nullptr) best_pair_.assign(N_ * N_, kMinusInfinity);
     for (std::size_t h = 0; h < N_ && sibling_ != nullptr; ++h) {
-      for (std::size_t s = 0; s < N_; ++s) {
+      // The one arc of a single root has no sibling.
+      const std::size_t end = single_root_ && h == 0 ? 1 : N_;
+      for (std::size_t s = 0; s < end; ++s) {
         const double* row = sibling_ + (h * N_ + s) * N_;
         double* best = best_pair_.data() + h * N_;
         if (s >= h) {

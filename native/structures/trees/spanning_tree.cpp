@@ -1,6 +1,7 @@
 #include "structures/trees/spanning_tree.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 #include <map>
 #include <numeric>
@@ -11,6 +12,7 @@
 #include "structures/trees/edmonds.hpp"
 #include "structures/trees/kbest_trees.hpp"
 #include "structures/trees/matrix_tree.hpp"
+#include "structures/trees/spanning_levels.hpp"
 
 namespace structlearn {
 namespace {
@@ -49,6 +51,9 @@ const double* both_ways(const Layout& layout, const double* edge, std::size_t n,
   return arc;
 }
 
+// Scores this many times the temperature are rounded by about as much as it.
+constexpr double kEnormous = 1e15;
+
 using Edges = std::vector<std::pair<std::int32_t, std::int32_t>>;
 
 Output in_order(Edges edges) {
@@ -69,6 +74,19 @@ Output edges_of(const std::int32_t* heads, std::size_t n) {
     edges.emplace_back(std::min(v, heads[m - 1]), std::max(v, heads[m - 1]));
   }
   return in_order(std::move(edges));
+}
+
+// Sums of scores that are much larger than the temperature; `p` may be null.
+double infer_levels(const Layout& layout, const double* edge, std::size_t n, double eps,
+                    double* p) {
+  std::vector<ScoredEdge> scored;
+  for_edges(layout, n, [&](std::size_t i, std::size_t j, std::size_t site) {
+    if (edge[site] > kMinusInfinity) scored.push_back({i, j, site, edge[site], 0.0});
+  });
+  const double value = sum_by_levels(scored, n, eps);
+  if (p == nullptr || value == kMinusInfinity) return value;
+  for (const ScoredEdge& e : scored) p[e.site] = e.p;
+  return value;
 }
 
 // Kruskal's algorithm on a list of edges: the best edge that joins two of the trees so far.
@@ -185,6 +203,12 @@ double SpanningTree::infer(const Layout& layout, const Scores& scores, double ep
   double* edge = out.block[kEdge];
   if (edge != nullptr) std::fill(edge, edge + layout.block[kEdge].sites, 0.0);
   if (n == 1) return 0.0;
+  double largest = 0.0;
+  for_edges(layout, n, [&](std::size_t, std::size_t, std::size_t site) {
+    const double score = scores.block[kEdge][site];
+    if (score > kMinusInfinity) largest = std::max(largest, std::abs(score));
+  });
+  if (largest > kEnormous * eps) return infer_levels(layout, scores.block[kEdge], n, eps, edge);
   double* p = edge != nullptr ? ws.real(kArcMarginals, n * n) : nullptr;
   const double* arc = both_ways(layout, scores.block[kEdge], n, ws);
   const double value = sum_arborescences(arc, n - 1, false, eps, p);

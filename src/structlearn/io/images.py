@@ -28,9 +28,10 @@ Floats = npt.NDArray[np.float32]
 #: How the names of files end that are taken for pictures.
 SUFFIXES = (".png", ".jpg", ".jpeg", ".bmp", ".gif", ".tif", ".tiff", ".webp")
 _MOST_PIXELS = 100_000_000
-#: Files with more pixels than the first number have a byte for as many as the second: PNG's
-#: compression makes at most 1,032 bytes of one, and a byte holds at most eight pixels.
-_LARGE, _PIXELS_OF_A_BYTE = 1 << 22, 8 * 1032
+#: The most pixels that a byte of a file can hold, where the format has a bound: PNG's compression
+#: makes at most 1,032 bytes of one, of eight pixels each; a code of GIF has at least three bits and
+#: stands for at most 4,096 pixels. It is looked at in pictures of more than _LARGE pixels.
+_LARGE, _PIXELS_OF_A_BYTE = 1 << 22, {"PNG": 8 * 1032, "GIF": 4096 * 8 // 3}
 
 
 def pillow() -> Any:
@@ -68,7 +69,8 @@ def open_picture(path: str | os.PathLike[str]) -> Any:
                     f"{picture.width} x {picture.height} pixels; at most {_MOST_PIXELS:,} are "
                     "taken: make it smaller, or cut it up",
                 )
-            if pixels > max(_LARGE, _PIXELS_OF_A_BYTE * len(content)):
+            densest = _PIXELS_OF_A_BYTE.get(picture.format or "", _MOST_PIXELS)
+            if pixels > max(_LARGE, densest * len(content)):
                 raise FileError(
                     name,
                     f"{picture.width} x {picture.height} pixels in {len(content)} bytes: the "

@@ -82,7 +82,7 @@ def surface(corpus: Corpus, number: int) -> SurfaceSentence:
         first, hyphen, last = cells[0].partition("-")
         if not hyphen:
             continue  # an empty node
-        # Nobody counts to numbers of forty digits, and Python refuses to read those of thousands.
+        # No sentence has numbers of forty digits, and Python refuses to read those of thousands.
         length = int(last) - int(first) + 1 if len(cells[0]) < 40 else 0
         if length < 1 or int(first) != position + 1 or position + length > len(forms):
             raise FileError(

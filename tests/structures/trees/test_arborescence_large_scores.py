@@ -131,3 +131,16 @@ def test_sums_of_siblings_beyond_the_range_of_doubles(scale):
     for heads in drawn:
         share[heads, np.arange(1, n + 1)] += 1 / len(drawn)
     assert np.abs(share - p["arc"]).max() < 0.2
+
+
+def test_siblings_below_a_single_root_cost_no_digits():
+    """The root has one child, so that a score of two of its children says nothing."""
+    rng = np.random.default_rng(8)
+    arc, sibling = rng.normal(size=(4, 4)), rng.normal(size=(4, 4, 4))
+    sibling[0, 1:] = 0.0
+    structure = Arborescence(True)
+    value, p = structure.infer(arc=arc, sibling=sibling)
+    sibling[0, 1:] = 1e9
+    other, q = structure.infer(arc=arc, sibling=sibling)
+    assert other == pytest.approx(value, rel=1e-14)
+    np.testing.assert_allclose(q["arc"], p["arc"], rtol=1e-13, atol=0)

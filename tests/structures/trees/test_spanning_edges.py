@@ -1,5 +1,7 @@
 """Spanning trees of a list of edges: Kruskal's algorithm, and every query beside it."""
 
+from fractions import Fraction
+
 import numpy as np
 import pytest
 from scipy.sparse import coo_matrix
@@ -140,3 +142,32 @@ def test_learning_from_a_list_of_edges(tmp_path):
     again = StructuredPerceptron.load(tmp_path / "trees.model")
     for a, b in zip(again.predict(X), model.predict(X), strict=True):
         np.testing.assert_array_equal(a, b)
+
+
+@pytest.mark.parametrize("unit", [1e17, 1e20, 1e150])
+@pytest.mark.parametrize("temperature", [0.3, 5.0])
+def test_ties_of_enormous_scores_are_shared_by_all_best_trees(unit, temperature):
+    """Sums in fractions are the judge: those of doubles round by more than the temperature."""
+    rng = np.random.default_rng(9)
+    for n in [2, 3, 4, 5] * 5:
+        edge = np.round(rng.normal(size=(n, n))) * unit
+        small = rng.random((n, n)) < 0.3
+        edge[small] = np.round(rng.normal(size=(n, n)))[small]
+        edge[rng.random((n, n)) < 0.1] = -np.inf
+        trees = [
+            y for y in SpanningTree().outputs(edge=edge) if np.isfinite(edge[tuple(y.T)]).all()
+        ]
+        if not trees:
+            continue
+        scores = [sum(map(Fraction, edge[tuple(y.T)])) for y in trees]
+        best = max(scores)
+        weights = np.exp([float(score - best) / temperature for score in scores])
+        expected = np.zeros((n, n))
+        for y, weight in zip(trees, weights / weights.sum(), strict=True):
+            expected[tuple(y.T)] += weight
+        value, p = SpanningTree().infer(edge=edge, temperature=temperature)
+        assert value == pytest.approx(float(best), rel=1e-12, abs=100)
+        np.testing.assert_allclose(p["edge"], expected, atol=1e-12)
+        ends = np.column_stack(np.triu_indices(n, 1))
+        listed = SpanningTree(ends).infer(edge=edge[tuple(ends.T)], temperature=temperature)
+        np.testing.assert_allclose(listed[1]["edge"], expected[tuple(ends.T)], atol=1e-12)

@@ -23,8 +23,9 @@ __all__ = ["HighsModel"]
 Vector = npt.NDArray[np.float64]
 
 #: What is taken for 0, and what where the solver then gives up or finds nothing: the first is not
-#: far from rounding.
-_TOLERANCES = (1e-10, 1e-7)
+#: far from rounding. Below 1e-9, which HiGHS takes for rounding itself, its cuts remove solutions,
+#: and branch and bound proves what is not the best (1 k-best list of a constrained chain in 200).
+_TOLERANCES = (1e-9, 1e-7)
 
 #: Where costs change by more than this share, the old basis is further away than none.
 _NEW_COSTS = 0.5

@@ -30,7 +30,7 @@ from .tree_program import arborescence_rows
 
 __all__ = ["Arborescence"]
 
-#: Scores of so many temperatures are rounded by more than small entropies are.
+#: Scores of this multiple of the temperature are rounded by more than small entropies are.
 _ENORMOUS = 1e12
 
 
