@@ -5,6 +5,7 @@ import multiprocessing
 import os
 import resource
 import shutil
+import signal
 import subprocess
 import sys
 import threading
@@ -135,9 +136,13 @@ def test_a_folder_that_is_read_only(small_disk):
 
 
 def in_a_fork(work):
-    """Return the exit code of a process that does some work: 3 for what it may not raise."""
+    """Return the exit code of a process that does some work: 3 for what it may not raise.
+
+    One that hangs is ended by a signal, so its code is negative.
+    """
     pid = os.fork()
     if pid == 0:
+        signal.alarm(120)
         code = 3
         try:
             work()
@@ -150,6 +155,13 @@ def in_a_fork(work):
     return os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
 
 
+def limit_memory(extra):
+    """Let this process have `extra` bytes more than it uses now."""
+    with open("/proc/self/statm") as file:
+        used = int(file.read().split()[0]) * PAGE
+    resource.setrlimit(resource.RLIMIT_AS, (used + extra, used + extra))
+
+
 @each
 def test_no_memory(task, learner, tmp_path):
     """With ever more memory: MemoryError, and the old file stays; then a model. Never a crash."""
@@ -158,9 +170,7 @@ def test_no_memory(task, learner, tmp_path):
     old = path.read_bytes()
 
     def work():
-        with open("/proc/self/statm") as file:
-            used = int(file.read().split()[0]) * PAGE
-        resource.setrlimit(resource.RLIMIT_AS, (used + extra, used + extra))
+        limit_memory(extra)
         it.make(learner).fit(it.examples).save(path)
         structlearn.load(path).predict(it.inputs)
 
@@ -173,6 +183,22 @@ def test_no_memory(task, learner, tmp_path):
         if codes[-1] == 0:
             break
     assert codes[-1] == 0
+
+
+def test_no_memory_for_threads():
+    """Each thread needs megabytes for its stack: those that can be made do the work of all."""
+    X, y = sequences(256)  # enough for eight threads
+    right = CRF(solver="dual", max_iter=3).fit(X, y).coef_
+
+    def work():
+        limit_memory(megabytes << 20)
+        found = CRF(solver="dual", max_iter=3, n_jobs=8).fit(X, y).coef_
+        for block, weights in right.items():
+            np.testing.assert_array_equal(found[block], weights)
+
+    for megabytes in (2, 5, 10, 20, 30, 40, 60, 100):
+        code = in_a_fork(work)
+        assert code == 0, f"exit code {code} with {megabytes} MB"
 
 
 def test_a_pipe_that_is_closed(tmp_path):

@@ -15,7 +15,7 @@ constexpr std::size_t kLooks = 8;
 // The most visits whose steps are chosen at the same weights. Up to 8 of some thousand the passes
 // hardly notice; at 16 and 32 it took more of them (a fifth of CoNLL-2000, two seeds).
 constexpr std::size_t kBatch = 8;
-// Few examples have much to say to each other.
+// Small problems take smaller batches: with few examples each step changes much for the others.
 constexpr std::size_t kExamplesOfSlot = 32;
 
 // The visits of a round, chosen at the same weights.

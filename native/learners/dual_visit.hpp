@@ -145,10 +145,11 @@ class Visit {
     state_.visited[i_] = 1;
   }
 
-  // Shorter first steps, after one that was not taken, at the weights as they are now.
+  // Shorter first steps, after one that was not taken. They are chosen at the scores from before
+  // the round (model_), and taken if they raise the dual at the present weights.
   void try_again(Workspace& ws, AscentReport& report) {
     double damping = s_.first_damping;
-    // If none is taken: better luck in the next pass, at other weights.
+    // If none is taken, the next pass tries again at other weights.
     for (int trial = 1; trial < kTrials && !state_.visited[i_]; ++trial) {
       damping *= 3.0;
       move_from_gold(damping, false);
@@ -221,7 +222,9 @@ class Visit {
     const double divergence =
         along > 0.0 ? 0.5 * slope0 * std::min(slope0 / along, kFarthest) : 0.0;
     state_.gap[i_] = C_ * std::max(gain_, divergence);
-    // |w - C A'd|^2 = |w|^2 - 2 C <A w, d> + C^2 |A'd|^2
+    // |w - C A'd|^2 = |w|^2 - 2 C <A w, d> + C^2 |A'd|^2. The growth is that at weights which other
+    // visits of the round have moved, sums_[1] that at the weights scored before: the difference
+    // changes how long later steps are, never whether this one is taken.
     const double square = std::max(sum(growth_) / C_ + 2.0 * sums_[1], 0.0);
     const double slope1 = sums_[1] - sums_[3] - square;
     // The best length of the step, as a multiple of the one tried.

@@ -775,7 +775,7 @@ static void scatter_growth_site(const std::int32_t* indices, const double* value
   for (std::size_t begin = 0; begin < n; begin += kMost) {
     const std::size_t end = begin + kMost < n ? begin + kMost : n;
     std::size_t count = 0;
-    for (std::size_t j = begin; j < end; ++j) {  // no branches: nobody could foresee them
+    for (std::size_t j = begin; j < end; ++j) {  // branches would be unpredictable
       own[count] = j;
       count += share_of(static_cast<std::size_t>(indices[j])) - first < last - first;
     }

@@ -36,6 +36,13 @@ class MeetingPoint {
     round_.wait(round, std::memory_order_acquire);
   }
 
+  // Expects fewer threads, by the given number. To be called by a thread that has not arrived yet
+  // itself.
+  void do_without(std::size_t threads) {
+    threads_ -= threads;
+    missing_.fetch_sub(threads, std::memory_order_acq_rel);
+  }
+
  private:
   static constexpr int kLooks = 10000;  // about 0.2 ms
   static void relax() {
@@ -46,24 +53,23 @@ class MeetingPoint {
 #endif
   }
 
-  const std::size_t threads_;
+  std::size_t threads_;
   std::atomic<std::size_t> missing_;
   std::atomic<std::uint32_t> round_{0};
 };
 
 class Team {
  public:
-  // The calling thread is one of them.
+  // The calling thread is one of them. They are fewer if the system has no more.
   explicit Team(std::size_t threads) : size_(std::max<std::size_t>(threads, 1)), barrier_(size_) {
-    for (std::size_t t = 1; t < size_; ++t) {
-      pool_.emplace_back([this, t] {
-        for (;;) {
-          barrier_.arrive_and_wait();
-          if (ended_) return;
-          work(t);
-          barrier_.arrive_and_wait();
-        }
-      });
+    pool_.reserve(size_ - 1);
+    try {
+      for (std::size_t t = 1; t < size_; ++t) pool_.emplace_back([this, t] { serve(t); });
+    } catch (const std::exception&) {  // std::system_error or std::bad_alloc
+      // Those that there are wait at the barrier already, and do it all.
+      const std::size_t made = 1 + pool_.size();
+      barrier_.do_without(size_ - made);
+      size_ = made;
     }
   }
   Team(const Team&) = delete;
@@ -90,6 +96,15 @@ class Team {
   }
 
  private:
+  void serve(std::size_t thread) {
+    for (;;) {
+      barrier_.arrive_and_wait();
+      if (ended_) return;
+      work(thread);
+      barrier_.arrive_and_wait();
+    }
+  }
+
   void work(std::size_t thread) {
     for (std::size_t task = next_++; task < errors_.size(); task = next_++) {
       try {

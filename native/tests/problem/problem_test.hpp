@@ -13,8 +13,9 @@
 namespace test {
 
 // Sequences with dense features, labels from a hidden weight vector: separable.
-struct Tagging {
-  static constexpr std::size_t K = 3, D = 4, N = 8;
+template <std::size_t Features, std::size_t Examples>
+struct TaggingOf {
+  static constexpr std::size_t K = 3, D = Features, N = Examples;
   std::vector<std::int64_t> site_ptr{0}, gold_ptr{0}, indptr, allowed_ptr;
   std::vector<double> x, delta, weight;
   std::vector<std::int32_t> label, indices;
@@ -25,7 +26,7 @@ struct Tagging {
       std::make_shared<StructureOracle>(std::make_shared<Chain>());
   static constexpr std::size_t weights = D * K + 2 * K + K * K;
 
-  Tagging() {
+  TaggingOf() {
     Draw draw(11);
     std::vector<double> hidden(weights);
     for (double& w : hidden) w = draw.between(-3.0, 3.0);
@@ -89,6 +90,8 @@ struct Tagging {
     return Problem(std::make_shared<RowScorer>(blocks, N, weights), oracle, gold(), cost, weight);
   }
 };
+
+using Tagging = TaggingOf<4, 8>;
 
 // The loss of an example, written out over all label sequences.
 inline double loss_by_enumeration(const Tagging& data, std::size_t i, const double* w,
