@@ -9,7 +9,7 @@ training of T. Mueller, H. Schmid & H. Schütze (2013), Efficient higher-order C
 tagging, with a fixed number of candidates.
 
 Pairs of labels have weights if they were candidates side by side, longer windows of labels if they
-were seen. What a scheme of labels forbids has no score at all; the best allowed sequence of the
+were seen. What a scheme of labels forbids has no score at all; one best allowed sequence of the
 first pass is always among the candidates of a sentence.
 """
 
