@@ -376,6 +376,14 @@ def test_options_of_training_reach_the_model(command, home):
     assert (home / "options").read_bytes() == (home / "options2").read_bytes()
 
 
+def test_order_0_labels_each_token_by_itself(command, home):
+    train = "train", "tagger", "train.txt", "--model", "alone", "--features", "pos"
+    command(*train, "--order", 0, "--max-iter", 2, "--n-models", 1, "--quiet")
+    same = Tagger("pos", order=0, max_iter=2, n_models=1).fit(home / "train.txt")
+    same.save(home / "alone2")
+    assert (home / "alone").read_bytes() == (home / "alone2").read_bytes()
+
+
 def test_start_and_stream(command, home):
     command("train", "tagger", "train.txt", "--start", "chunk", "--max-iter", 1, "--quiet",
             "--model", "more")  # fmt: skip

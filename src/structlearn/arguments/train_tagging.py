@@ -28,7 +28,10 @@ def add_tagger(p: ArgumentParser, features: str) -> None:
         f"{'chosen by the labels' if features == 'auto' else features})",
     )
     p.add_argument(
-        "--order", metavar="N", type=count(1), help="order of the chain (default: 1; ner: 2)"
+        "--order",
+        metavar="N",
+        type=count(0),
+        help="order of the chain; 0: each token by itself (default: 1; ner: 2)",
     )
     p.add_argument(
         "--candidates",
