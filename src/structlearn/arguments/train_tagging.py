@@ -38,7 +38,7 @@ def add_tagger(p: ArgumentParser, features: str) -> None:
         metavar="N",
         type=count(0),
         help="labels considered at each token, chosen by a first pass; 0: all (default: all up to "
-        "64 labels, else 12 to 48)",
+        "128 labels, up to 64 from order 2 on, else 12 to 48)",
     )
     p.add_argument(
         "--scheme",
