@@ -14,7 +14,7 @@ _RESULT = Path(__file__).parent / "results" / "label_growth.json"
 _WIDTH, _HEIGHT, _LEFT, _TOP = 300, 210, 52, 26
 _GREY = "#808080"  # on light and on dark pages
 _SYSTEMS = {
-    "default": ("#3b7dd8", "structlearn, 12 to 48 candidates above 64 labels"),
+    "candidates": ("#3b7dd8", "structlearn, 12 to 48 candidates"),
     "all labels": ("#2a9d6f", "structlearn, all labels"),
     "crfsuite": ("#d9603b", "CRFsuite"),
 }

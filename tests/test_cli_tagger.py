@@ -10,6 +10,7 @@ import textwrap
 
 import pytest
 
+from structlearn import load
 from structlearn.cli import run
 from structlearn.datasets import make_treebank
 from structlearn.metrics import chunk_f1, token_accuracy
@@ -374,6 +375,18 @@ def test_options_of_training_reach_the_model(command, home):
     same = Tagger(learner="crf", C=0.5, l1=0.3, max_iter=5).fit(home / "train.txt")
     same.save(home / "options2", "int8")
     assert (home / "options").read_bytes() == (home / "options2").read_bytes()
+
+
+def test_order_0_labels_each_token_by_itself(command, home):
+    train = "train", "tagger", "train.txt", "--model", "alone", "--features", "pos"
+    command(*train, "--order", 0, "--max-iter", 2, "--n-models", 1, "--quiet")
+    same = Tagger("pos", order=0, max_iter=2, n_models=1).fit(home / "train.txt")
+    same.save(home / "alone2")
+    assert (home / "alone").read_bytes() == (home / "alone2").read_bytes()
+    # The preset's scheme is for pairs of labels.
+    train = "train", "tagger", "train.txt", "--model", "alone", "--features", "chunk"
+    command(*train, "--order", 0, "--max-iter", 2, "--n-models", 1, "--quiet")
+    assert load(home / "alone").model_.training["scheme"] is None
 
 
 def test_start_and_stream(command, home):

@@ -68,7 +68,9 @@ def _estimators() -> dict[str, tuple[Content, Any]]:
 
 @functools.cache
 def _tasks() -> dict[str, tuple[Content, Any]]:
+    from structlearn.tasks import Tagger
     from structlearn.text.segment_templates import SegmentTemplates
+    from structlearn.text.templates import FeatureTemplates
     from tests.tasks.test_matrix import TASKS
 
     found: dict[str, tuple[Content, Any]] = {}
@@ -86,6 +88,12 @@ def _tasks() -> dict[str, tuple[Content, Any]]:
             path = memory_file(b"")
             model.save(path)
             found[f"{name} {learner}"] = _content(path), task.inputs[:2]
+    chunks = TASKS["segments"]
+    templates = FeatureTemplates.parse("word[0]\nword[-1]")
+    candidates = Tagger(templates, scheme="iobes", order=2, candidates=3, max_iter=2)
+    path = memory_file(b"")
+    candidates.fit(chunks.examples[:5]).save(path)
+    found["tagger candidates"] = _content(path), chunks.inputs[:2]
     path = memory_file(b"")
     labelled.pipeline().save(path)
     found["pipeline"] = _content(path), "Fish don't sleep. Eels eat."

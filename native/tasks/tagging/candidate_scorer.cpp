@@ -14,18 +14,21 @@ constexpr std::size_t kAhead = 8;  // features between asking for a row and read
 
 }  // namespace
 
-void best_labels(const double* score, std::size_t K, std::size_t width, std::int32_t kept,
-                 Candidate* out) {
-  // In descending order of scores, as far as labels have been looked at.
+void best_labels(const double* score, std::size_t K, std::size_t width,
+                 std::initializer_list<std::int32_t> kept, Candidate* out) {
   std::size_t n = 0;
-  for (std::size_t k = 0; k < K; ++k) {
-    if (n == width && !(score[k] > score[out[n - 1]])) continue;
-    std::size_t at = n < width ? n++ : n - 1;
-    for (; at > 0 && score[k] > score[out[at - 1]]; --at) out[at] = out[at - 1];
-    out[at] = static_cast<Candidate>(k);
+  for (const std::int32_t k : kept) {
+    const auto label = static_cast<Candidate>(k);
+    if (k >= 0 && n < width && std::find(out, out + n, label) == out + n) out[n++] = label;
   }
-  if (kept >= 0 && std::find(out, out + n, static_cast<Candidate>(kept)) == out + n) {
-    out[n - 1] = static_cast<Candidate>(kept);
+  // Behind those that are kept: in descending order of scores, as far as labels were looked at.
+  const std::size_t begin = n;
+  for (std::size_t k = 0; k < K && begin < width; ++k) {
+    if (n == width && !(score[k] > score[out[n - 1]])) continue;
+    if (std::find(out, out + begin, static_cast<Candidate>(k)) != out + begin) continue;
+    std::size_t at = n < width ? n++ : n - 1;
+    for (; at > begin && score[k] > score[out[at - 1]]; --at) out[at] = out[at - 1];
+    out[at] = static_cast<Candidate>(k);
   }
   std::sort(out, out + n);
 }

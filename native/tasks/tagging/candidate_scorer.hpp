@@ -10,6 +10,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <initializer_list>
 #include <optional>
 #include <span>
 #include <vector>
@@ -23,9 +24,10 @@ namespace structlearn {
 using Candidate = std::uint16_t;
 
 // Writes the `width` labels with the largest of K scores in ascending order; ties go to the first
-// label. One of them is `kept`, where that is not negative.
-void best_labels(const double* score, std::size_t K, std::size_t width, std::int32_t kept,
-                 Candidate* out);
+// label. Labels `kept` that are not negative are among them, the first of these if there are more
+// than `width`.
+void best_labels(const double* score, std::size_t K, std::size_t width,
+                 std::initializer_list<std::int32_t> kept, Candidate* out);
 
 // Which candidate of a token a label is; `width` for labels that are none.
 class CandidateSlots {

@@ -30,8 +30,9 @@ ForbiddenLabels::ForbiddenLabels(std::span<const std::uint8_t> bits, std::size_t
   }
 }
 
-void ForbiddenLabels::spread(std::size_t L, double* score) const {
-  if (empty() || L == 0) return;
+std::vector<std::int32_t> ForbiddenLabels::spread(std::size_t L, double* score) const {
+  std::vector<std::int32_t> path(L, -1);
+  if (empty() || L == 0) return path;
   const std::size_t K = labels_, groups = begin_.size() - 1;
   // Of the best sequences up to each label, without its own score, and of those after it.
   std::vector<double> before(L * K), after(K, 0.0), best(groups);
@@ -50,6 +51,19 @@ void ForbiddenLabels::spread(std::size_t L, double* score) const {
   for (std::size_t k = 0; k < K; ++k) after[k] = last(k) ? kMinusInfinity : 0.0;
   for (std::size_t t = L; t-- > 0;) {
     double* here = score + t * K;
+    double most = kMinusInfinity;  // of the sequences up to this token that the path may continue
+    const auto consider = [&](std::size_t k) {
+      const double upto = before[t * K + k] + here[k];
+      if (upto > most) most = upto, path[t] = static_cast<std::int32_t>(k);
+    };
+    if (t + 1 == L) {
+      for (std::size_t k = 0; k < K; ++k) {
+        if (!last(k)) consider(k);
+      }
+    } else if (path[t + 1] >= 0) {
+      const std::uint32_t g = group_[static_cast<std::size_t>(path[t + 1])];
+      for (std::uint32_t i = begin_[g]; i < begin_[g + 1]; ++i) consider(preceding_[i]);
+    }
     std::fill(best.begin(), best.end(), kMinusInfinity);
     for (std::size_t k = 0; k < K; ++k) {
       const double onwards = here[k] + after[k];
@@ -63,6 +77,7 @@ void ForbiddenLabels::spread(std::size_t L, double* score) const {
       }
     }
   }
+  return path;
 }
 
 }  // namespace structlearn

@@ -21,9 +21,11 @@ class ForbiddenLabels {
   bool last(std::size_t label) const { return !empty() && at(labels_ + 1, label); }
 
   // Replaces the scores (L, K) of the labels of L tokens by those of the best allowed sequences
-  // that have them: -inf where there is none. The labels of the best sequence so have the largest
-  // score at each token, and the beginning of a chunk speaks for the labels that continue it.
-  void spread(std::size_t L, double* score) const;
+  // that have them: -inf where there is none. The beginning of a chunk so speaks for the labels
+  // that continue it. Returns the labels of one best allowed sequence: labels that are best by
+  // these scores need not fit each other if there are several. -1 for each token if nothing is
+  // forbidden or no sequence is allowed.
+  std::vector<std::int32_t> spread(std::size_t L, double* score) const;
 
  private:
   bool at(std::size_t row, std::size_t label) const {

@@ -210,12 +210,14 @@ void Labeller::label(std::string_view text, std::size_t line, std::string& out) 
   for (std::size_t s = 0; s < corpus_.sentences(); ++s) {
     const std::size_t begin = corpus_.sentence(s), L = corpus_.sentence(s + 1) - begin;
     model_.score(extractor_, s, scratch_);
+    bool any_known = false;
     if (options_.known && place_.back().first < corpus_.columns().size()) {
       known_.assign(L, -1);
       std::string known;
       for (std::size_t t = 0; t < L; ++t) {
         joined_label(corpus_, begin + t, options_.targets, options_.unknown, known);
         if (known == options_.unknown) continue;
+        any_known = true;
         known_[t] = labels_.find(known);
         if (known_[t] < 0) {
           throw BadLine(corpus_.line_number(begin + t),
@@ -224,10 +226,9 @@ void Labeller::label(std::string_view text, std::size_t line, std::string& out) 
       }
       model_.clamp(known_, labels_.name_of, scratch_);
     }
-    double value;
+    double value = kMinusInfinity;
     if (options_.nbest > 1) {
       outputs_.clear();
-      value = kMinusInfinity;
       for (auto& [score, y] : model_.kbest(L, scratch_, options_.nbest)) {
         if (outputs_.empty()) value = score;
         outputs_.push_back(std::move(y));
@@ -238,8 +239,11 @@ void Labeller::label(std::string_view text, std::size_t line, std::string& out) 
     }
     if (value == kMinusInfinity) {
       throw BadLine(corpus_.line_number(begin),
-                    "no legal labelling of this sentence is left: the known labels contradict the "
-                    "constraints");
+                    any_known ? "no legal labelling of this sentence is left: the known labels "
+                                "contradict the constraints"
+                              : "no sequence of the model's labels is legal for a sentence of " +
+                                    std::to_string(L) + (L == 1 ? " token" : " tokens") +
+                                    ": train with scheme none");
     }
     if (options_.confidence || options_.marginals) {
       probability_.resize(L * K);

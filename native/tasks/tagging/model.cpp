@@ -83,11 +83,9 @@ Arranged TaggerModel::arrange_candidates(std::size_t L, Scratch& scratch) const 
   auto& [layout, scores] = found;
   layout = candidate_layout(L, B, order);
   scratch.candidates.resize(L * B);
-  if (!weights_.forbidden.empty()) {
-    scratch.likely = scratch.theta;
-    weights_.forbidden.spread(L, scratch.likely.data());
-  }
-  const double* likely = weights_.forbidden.empty() ? scratch.theta.data() : scratch.likely.data();
+  if (!weights_.forbidden.empty()) scratch.likely = scratch.theta;
+  double* likely = weights_.forbidden.empty() ? scratch.theta.data() : scratch.likely.data();
+  const std::vector<std::int32_t> path = weights_.forbidden.spread(L, likely);
   scratch.of_candidates.resize(layout.parts);
   double* theta = scratch.of_candidates.data();
   for (std::size_t b = 0; b < kMaxBlocks; ++b) {
@@ -102,7 +100,7 @@ Arranged TaggerModel::arrange_candidates(std::size_t L, Scratch& scratch) const 
   for (std::size_t t = 0; t < L; ++t) {
     Candidate* const c = scratch.candidates.data() + t * B;
     const double* first = scratch.theta.data() + t * K;
-    best_labels(likely + t * K, K, B, -1, c);
+    best_labels(likely + t * K, K, B, {path[t]}, c);
     const std::uint8_t* slot = slots[t % 2].set(c);
     const std::span<const Candidate> candidates(c, B);
     std::fill(sum.begin(), sum.end(), 0.0);

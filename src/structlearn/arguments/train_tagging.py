@@ -28,14 +28,17 @@ def add_tagger(p: ArgumentParser, features: str) -> None:
         f"{'chosen by the labels' if features == 'auto' else features})",
     )
     p.add_argument(
-        "--order", metavar="N", type=count(1), help="order of the chain (default: 1; ner: 2)"
+        "--order",
+        metavar="N",
+        type=count(0),
+        help="order of the chain; 0: each token by itself (default: 1; ner: 2)",
     )
     p.add_argument(
         "--candidates",
         metavar="N",
         type=count(0),
         help="labels considered at each token, chosen by a first pass; 0: all (default: all up to "
-        "64 labels, else 12 to 48)",
+        "128 labels, up to 64 from order 2 on, else 12 to 48)",
     )
     p.add_argument(
         "--scheme",

@@ -10,6 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from structlearn import _core, load
+from structlearn.cli import run
 from structlearn.exceptions import InfeasibleError
 from structlearn.metrics import legal_transitions
 from structlearn.structures import Chain
@@ -156,40 +157,73 @@ def test_scores_are_those_of_all_labels_at_the_candidates(scheme, text):
         np.testing.assert_allclose(found.theta(i, w), np.concatenate(wanted), atol=1e-9)
 
 
+class Single:
+    """Tokens that are labelled by themselves, with labels and pairs forbidden at random."""
+
+    def __init__(self, seed: int) -> None:
+        made = Tagger(templates(WORDS), order=0, n_models=1, scheme="none")
+        run = TokenFitting(made._plain(), read_source(entities(25, 3, 3), None))
+        self.problem, labels, self.rng = run.problem(), run.labels, np.random.default_rng(seed)
+        n = self.n = len(labels)
+        table = self.table = self.rng.random((n + 2, n)) < 0.4
+        forbid = {
+            "start": [k for k, out in zip(labels, table[n], strict=True) if out],
+            "end": [k for k, out in zip(labels, table[n + 1], strict=True) if out],
+            "transition": [(labels[a], labels[b]) for a, b in np.argwhere(table[:n])],
+        }
+        self.bits = forbidden_bits(forbid, labels)
+        self.gold = self.problem.gold_numbers
+        self.free = np.full(len(self.gold), -1, dtype=np.int32)
+
+    def best(self, w, width, gold):
+        """Return the scores of all labels and the candidates, of each short sentence."""
+        found = _core.best_candidates(self.problem.native, w, width, gold, self.bits, 1)
+        rows, first = found.reshape(-1, width), self.problem.examples.blocks["label"].site_ptr
+        for i in range(self.problem.n_examples):
+            if 0 < first[i + 1] - first[i] < 5:
+                at = slice(first[i], first[i + 1])
+                yield self.problem.scores(i, w)["label"], rows[at].tolist(), gold[at]
+
+    def allows(self, y) -> bool:
+        ends = self.table[self.n, y[0]] or self.table[self.n + 1, y[-1]]
+        return not (ends or any(self.table[a, b] for a, b in itertools.pairwise(y)))
+
+    def best_score(self, score, choices) -> float:
+        """Return the score of the best allowed sequence of some labels: by enumeration."""
+        every = filter(self.allows, itertools.product(*choices))
+        return max((sum(score[t, k] for t, k in enumerate(y)) for y in every), default=-np.inf)
+
+
 @pytest.mark.parametrize("seed", range(4))
 def test_labels_are_as_likely_as_the_best_allowed_sequence(seed):
-    """By enumeration, with first labels, last ones and pairs forbidden at random."""
-    made = Tagger(templates(WORDS), order=0, n_models=1, scheme="none")
-    run = TokenFitting(made._plain(), read_source(entities(25, 3, 3), None))
-    every, labels, rng = run.problem(), run.labels, np.random.default_rng(seed)
-    n = len(labels)
-    table = rng.random((n + 2, n)) < 0.4
-    forbid = {
-        "start": [k for k, out in zip(labels, table[n], strict=True) if out],
-        "end": [k for k, out in zip(labels, table[n + 1], strict=True) if out],
-        "transition": [(labels[a], labels[b]) for a, b in np.argwhere(table[:n])],
-    }
-    w = rng.normal(size=every.n_weights)
-    free = np.full(len(every.gold_numbers), -1, dtype=np.int32)
-    bits = forbidden_bits(forbid, labels)
-    chosen = _core.best_candidates(every.native, w, 3, free, bits, 1).reshape(-1, 3)
-    first = every.examples.blocks["label"].site_ptr
-    for i in range(every.n_examples):
-        score = every.scores(i, w)["label"]
-        L = len(score)
-        if not 0 < L < 5:
-            continue
-        likely = np.full((L, n), -np.inf)
-        for y in itertools.product(range(n), repeat=L):
-            pairs = itertools.pairwise(y)
-            if table[n, y[0]] or table[n + 1, y[-1]] or any(table[a, b] for a, b in pairs):
-                continue
-            at = np.arange(L), np.array(y)
-            likely[at] = np.maximum(likely[at], score[at].sum())
-        for t in range(L):
-            best = np.argsort(-likely[t])[:3]
-            if np.isfinite(likely[t, best]).all():
-                assert chosen[first[i] + t].tolist() == sorted(best.tolist())
+    single = Single(seed)
+    w = single.rng.normal(size=single.problem.n_weights)
+    every = range(single.n)
+    for score, chosen, _ in single.best(w, 3, single.free):
+        for t, candidates in enumerate(chosen):
+            choices = [every] * len(score)
+            likely = [
+                single.best_score(score, [*choices[:t], [k], *choices[t + 1 :]]) for k in every
+            ]
+            best = np.argsort(-np.array(likely))[:3]
+            if np.isfinite(np.array(likely)[best]).all():
+                assert candidates == sorted(best.tolist())
+
+
+@pytest.mark.parametrize("seed", range(12))
+@pytest.mark.parametrize("width", [1, 2, 3])
+def test_a_best_allowed_sequence_is_among_the_candidates(seed, width):
+    """Of scores that are often equal, with labels that do not fit each other."""
+    single = Single(seed)
+    w = single.rng.integers(0, 1 + seed % 3, size=single.problem.n_weights).astype(float)
+    for gold in (single.free, single.gold)[: min(width, 2)]:
+        for score, chosen, own in single.best(w, width, gold):
+            best = single.best_score(score, [range(single.n)] * len(score))
+            assert single.best_score(score, chosen) == best
+            for candidates, label in zip(chosen, own.tolist(), strict=True):
+                assert len(set(candidates)) == width
+                assert candidates == sorted(candidates)
+                assert label < 0 or label in candidates
 
 
 # -- the model ------------------------------------------------------------------------------------
@@ -260,6 +294,30 @@ def test_labels_without_a_safe_one(scheme):
     model, corpus = made.model_, made._read_input(shuffled)
     for row in model.label_numbers(corpus):
         assert is_legal(model, [model.labels[k] for k in row])
+
+
+@pytest.mark.parametrize("scheme", ["bio", "iobes", "beginnings"])
+@pytest.mark.parametrize("candidates", [1, 2, 5, 12])
+def test_words_that_nothing_is_known_of(scheme, candidates):
+    """All labels have the same score: those considered have to fit each other all the same."""
+    made = Tagger(templates("word[0]"), scheme=scheme, order=2, candidates=candidates, n_models=1)
+    made.fit(entities(150, 1, 40))
+    corpus = made._read_input([[("new",)] * n for n in range(1, 9)])
+    for row in made.model_.label_numbers(corpus):
+        assert is_legal(made.model_, [made.model_.labels[k] for k in row])
+
+
+@pytest.mark.parametrize("candidates", [0, 2])
+def test_a_sentence_without_a_legal_labelling(candidates, tmp_path, capsys):
+    """No blame of known labels where none are given."""
+    made = Tagger(templates("word[0]"), scheme="iobes", candidates=candidates, n_models=1)
+    made.fit([[(f"w{k}", f"{'BI'[k % 2]}-{'abc'[k // 2]}") for k in range(6)]] * 3)
+    made.save(tmp_path / "model")
+    for text, wanted in (("w0\n", "for a sentence of 1 token: train"), ("w0 O\n", "known label")):
+        (tmp_path / "text").write_text(text)
+        options = ["--known"] if "O" in text else []
+        assert run(["predict", str(tmp_path / "model"), str(tmp_path / "text"), *options])
+        assert wanted in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("scheme", SCHEMES)

@@ -216,10 +216,25 @@ def test_a_model_is_a_chain_with_all_other_labels_forbidden(order):
         np.testing.assert_allclose(p, wanted, atol=1e-4)
 
 
-def test_many_labels_have_candidates_without_asking(tagger):
-    assert Tagger(features="pos", n_models=1, max_iter=1).fit(TRAIN).model_.candidates == 12
-    few = many_labels(60, 1, 20)
-    assert Tagger(features="pos", n_models=1, max_iter=1).fit(few).model_.candidates == 0
+@pytest.mark.parametrize(
+    ("n_labels", "order", "wanted"), [(20, 1, 0), (90, 1, 0), (150, 1, 12), (90, 2, 12), (20, 2, 0)]
+)
+def test_many_labels_have_candidates_without_asking(n_labels, order, wanted):
+    """Chains of order 1 over 90 labels take less time than the first pass."""
+    made = Tagger(features="pos", n_models=1, max_iter=1, order=order)
+    assert made.fit(many_labels(3 * n_labels, 1, n_labels)).model_.candidates == wanted
+
+
+@pytest.mark.parametrize(("n_labels", "fewer"), [(40, False), (90, True)])
+def test_weights_of_many_labels_are_for_likely_pairs(n_labels, fewer):
+    """Without candidates too: weights for all labels of a feature would take the memory."""
+    corpus, n_weights = read_source(many_labels(200, 1, n_labels), None), []
+    for fill in (None, 2):  # 2: what the preset asks for
+        made = Tagger(features="pos", n_models=1, all_possible_states=fill)
+        run = TokenFitting(made._plain(), corpus)
+        n_weights.append(run.problem().n_weights)
+        assert run.candidates == 0
+    assert (n_weights[0] < n_weights[1]) == fewer
 
 
 def test_accuracy_is_that_of_all_labels(tagger):
@@ -300,6 +315,8 @@ def test_what_goes_without_candidates():
     chunks = [[("a", "B-X"), ("b", "I-X")], [("c", "O")]]
     with pytest.raises(ValueError, match="order 0"):
         Tagger(features="pos", candidates=2, order=0).fit(chunks)
+    with pytest.raises(ValueError, match="scheme 'iobes' does not go with order 0"):
+        Tagger(features="pos", scheme="iobes", order=0).fit(chunks)
     with pytest.raises(ValueError, match="unknown"):
         Tagger(features="pos", candidates=1).fit([[("a", "X"), ("b", "_"), ("c", "Y")]])
     with pytest.raises(ValueError, match="candidates"):

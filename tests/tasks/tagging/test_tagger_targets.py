@@ -218,8 +218,7 @@ def test_over_shards(files: Path) -> None:
 def test_many_labels_are_inspected() -> None:
     """The table of transitions is left out, but for labels that are named."""
     rows = made_sentences(200, 9, 2)
-    tagger = Tagger("pos", target="2,3", n_models=1, max_iter=2).fit(rows)
-    assert tagger.model_.candidates == 12
+    tagger = Tagger("pos", target="2,3", n_models=1, max_iter=2, candidates=12).fit(rows)
     text = inspect_tagger(tagger, 2)
     assert "12 labels are considered at each token" in text
     named = inspect_tagger(tagger, 2, labels=["T1|X1", "T2|X2"])

@@ -133,7 +133,7 @@ std::unique_ptr<PyProblem> candidate_problem(
 }
 
 // The best labels of every token by the scores of a problem of single labels, in sequences that are
-// not forbidden, the gold label among them.
+// not forbidden; the gold label and that of one best sequence are among them.
 nb::object best_candidates(const PyProblem& self, Array<double> w, std::size_t width,
                            Array<std::int32_t> gold, Array<std::uint8_t> bits,
                            std::size_t threads) {
@@ -158,10 +158,10 @@ nb::object best_candidates(const PyProblem& self, Array<double> w, std::size_t w
       const Block& label = layout.block[Chain::kLabel];
       double* theta = ws.real(kTheta, layout.parts);
       scorer.score(i, layout, weights, 1.0, theta);
-      forbidden.spread(label.sites, theta + label.offset);
+      const auto path = forbidden.spread(label.sites, theta + label.offset);
       for (std::size_t t = 0; t < label.sites; ++t) {
         best_labels(theta + label.offset + t * label.outcomes, label.outcomes, width,
-                    gold.data()[first[i] + t], out.data() + (first[i] + t) * width);
+                    {gold.data()[first[i] + t], path[t]}, out.data() + (first[i] + t) * width);
       }
     });
   });

@@ -9,7 +9,7 @@ training of T. Mueller, H. Schmid & H. Schütze (2013), Efficient higher-order C
 tagging, with a fixed number of candidates.
 
 Pairs of labels have weights if they were candidates side by side, longer windows of labels if they
-were seen. What a scheme of labels forbids has no score at all; the best allowed sequence of the
+were seen. What a scheme of labels forbids has no score at all; one best allowed sequence of the
 first pass is always among the candidates of a sentence.
 """
 
@@ -30,8 +30,12 @@ __all__ = ["MANY_LABELS", "CandidateProblem", "n_candidates"]
 
 Vector = npt.NDArray[np.float64]
 
-#: From more labels than this on tokens have candidates.
+#: With more labels than this features have no weights for all of them, and tokens have candidates
+#: in chains of order 2 and above.
 MANY_LABELS = 64
+#: With more labels than this tokens have candidates in chains of order 1, whose steps are cheap:
+#: below it the first pass costs more than it saves (``docs/internals/label_sets.md``).
+_MANY_IN_PAIRS = 128
 #: How many: labels by this number, within bounds. Of more labels more are confused.
 _LABELS_FOR_ONE = 24
 _FEWEST, _MOST = 12, 48
@@ -48,7 +52,8 @@ def n_candidates(run: Any) -> int:
     tagger, asked = run.tagger, run.tagger.candidates
     usual = min(_MOST, max(_FEWEST, run.n_labels // _LABELS_FOR_ONE))
     width = usual if asked is None else int(asked)
-    if width == 0 or width >= run.n_labels or (asked is None and run.n_labels <= MANY_LABELS):
+    few = MANY_LABELS if tagger.order > 1 else _MANY_IN_PAIRS
+    if width == 0 or width >= run.n_labels or (asked is None and run.n_labels <= few):
         return 0
     if asked is None and tagger.scheme is not None and tagger.order == 1:
         # What continues a chunk is told by the labels before it, which the first pass does not see.

@@ -245,7 +245,7 @@ class TokenFitting(Fitting):
         before = {}
         if start is not None:
             before = {"scheme": start.training.get("scheme") or "none", "order": start.order}
-        elif self.further:
+        elif self.further or tagger.order == 0:
             before = {"scheme": "none"}  # whatever the preset has
         self.chose_states = tagger.all_possible_states is not None
         self.tagger = tagger = self.settle(tagger, preset, before, order=1, scheme="none")
@@ -255,6 +255,11 @@ class TokenFitting(Fitting):
             raise ValueError(
                 f"scheme {tagger.scheme!r} is for labels of one column, and there are "
                 f"{len(self.targets)} targets: leave out the scheme, or name one target"
+            )
+        elif tagger.order == 0 and tagger.scheme is not None:
+            raise ValueError(
+                f"scheme {tagger.scheme!r} does not go with order 0, which labels each token by "
+                "itself: leave out the scheme, or use order 1"
             )
         blank = all(corpus.columns[c] in _BLANK_IS_A_VALUE for c in self.targets)
         if blank and tagger.unknown == "_":

@@ -54,8 +54,8 @@ class Tagger(LabelTagger):
         How many labels are considered at each token: the best ones of a first pass, which labels
         each token by itself. Memory and time then grow with what was seen and not with the number
         of labels. 0: all labels are considered, and labelling is exact. None: if there are more
-        than 64 labels 12 to 48, a 24th of them; all otherwise. All too with unknown labels,
-        ``start`` or order 0, and for chains of order 1 with a scheme.
+        than 128 labels (64 from order 2 on) 12 to 48, a 24th of them; all otherwise. All too with
+        unknown labels, ``start`` or order 0, and for chains of order 1 with a scheme.
     min_count : int, default=0
         Leave out features seen fewer times than this in training.
     hash_bits : int, default=0
