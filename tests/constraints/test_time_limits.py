@@ -123,3 +123,9 @@ def test_limits_of_other_estimators(structure, make):
     with contextlib.suppress(TimeoutError):  # or what the structure's own search has found
         quietly(hurried, X, y)
         assert hurried.structure_.time_limit == 0.0
+
+
+@pytest.mark.parametrize("limit", [-1.0, float("nan"), "1", [1.0]])
+def test_limits_that_are_no_times(limit):
+    with pytest.raises(ValueError, match="time_limit must be a number of seconds"):
+        with_constraints(Matching(), [at_most(1, Label(1))], time_limit=limit)

@@ -87,6 +87,10 @@ class Constrained(Delegating):
                 f"{wrong[0]!r} is not a constraint; forbid, require, at_most, at_least, exactly, "
                 "if_then and each_at_most_once make constraints"
             )
+        if time_limit is not None and not (
+            isinstance(time_limit, (int, float, np.number)) and time_limit >= 0
+        ):
+            raise ValueError(f"time_limit must be a number of seconds >= 0, got {time_limit!r}")
         super().__init__(structure)
         self.constraints = tuple(constraints)
         self.classes = None if classes is None else list(np.asarray(classes).tolist())
