@@ -44,6 +44,14 @@ def test_large_pictures_of_one_colour(tmp_path):
     black.save(tmp_path / "x.png")
     for name in ("x.tif", "x.webp", "x.png"):
         assert read_image(tmp_path / name).max() == 0
+    black.save(tmp_path / "y.tif")
+    assert read_image(tmp_path / "y.tif").max() == 0
+    whole = (tmp_path / "y.tif").read_bytes()
+    (tmp_path / "y.tif").write_bytes(
+        whole.replace((2600).to_bytes(2, "little"), (9000).to_bytes(2, "little"))
+    )
+    with pytest.raises(FileError, match="made to fill the memory"):
+        read_image(tmp_path / "y.tif")
     whole = (tmp_path / "x.png").read_bytes()
     header = whole[12:16] + (9000).to_bytes(4, "big") * 2 + whole[24:29]
     forged = whole[:12] + header + zlib.crc32(header).to_bytes(4, "big") + whole[33:]

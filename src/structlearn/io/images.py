@@ -70,6 +70,8 @@ def open_picture(path: str | os.PathLike[str]) -> Any:
                     "taken: make it smaller, or cut it up",
                 )
             densest = _PIXELS_OF_A_BYTE.get(picture.format or "", _MOST_PIXELS)
+            if picture.info.get("compression") == "raw":  # TIFF
+                densest = 8
             if pixels > max(_LARGE, densest * len(content)):
                 raise FileError(
                     name,
