@@ -112,7 +112,7 @@ class SumChart {
         floor_ = 0.0;
         set_up();
         inside();
-        if (sum_ > 0.0 && std::isfinite(sum_) && most - sum_ <= kAgree * sum_) break;
+        if (sum_ > kSmall && std::isfinite(sum_) && most - sum_ <= kAgree * sum_) break;
         if (i + 1 == kShifts) return false;
       }
     }
@@ -240,7 +240,11 @@ class SumChart {
   T root_weight(std::size_t m) const {
     return sibling_ != nullptr ? weight_[m] * pair(0, 0, m) : weight_[m];
   }
-  T root_term(std::size_t m) const { return root_weight(m) * left_[at(1, m)] * right_[at(m, n_)]; }
+  // Weights may be above 1 once words are shifted: what they are multiplied by is rounded up first,
+  // so that the second sum sees what it has lost.
+  T root_term(std::size_t m) const {
+    return rounded(rounded(root_weight(m)) * left_[at(1, m)]) * right_[at(m, n_)];
+  }
 
   void inside_row(std::size_t i) {
     T *right = right_ + at(i, 0), *left = left_ + at(i, 0), *between = between_ + at(i, 0);
@@ -252,7 +256,8 @@ class SumChart {
       if (sibling_ == nullptr) {
         arc_right[j] = between[j] * weight_[at(i, j)];
       } else {
-        arc_right[j] = (arc_right[j] + left_[at(i + 1, j)] * pair(i, i, j)) * weight_[at(i, j)];
+        const T before = rounded(arc_right[j] + left_[at(i + 1, j)] * pair(i, i, j));
+        arc_right[j] = before * weight_[at(i, j)];
       }
       arc_right[j] = rounded(arc_right[j]);
       right[j] = rounded(right[j] + arc_right[j]);
@@ -260,7 +265,8 @@ class SumChart {
         if (sibling_ == nullptr) {
           arc_left[j] = between[j] * weight_[at(j, i)];
         } else {
-          arc_left[j] = (arc_left[j] + right[j - 1] * pair(j, j, i)) * weight_[at(j, i)];
+          const T before = rounded(arc_left[j] + right[j - 1] * pair(j, j, i));
+          arc_left[j] = before * weight_[at(j, i)];
         }
         arc_left[j] = rounded(arc_left[j]);
         left[j] = rounded(left[j] + arc_left[j]);

@@ -144,3 +144,18 @@ def test_siblings_below_a_single_root_cost_no_digits():
     other, q = structure.infer(arc=arc, sibling=sibling)
     assert other == pytest.approx(value, rel=1e-14)
     np.testing.assert_allclose(q["arc"], p["arc"], rtol=1e-13, atol=0)
+
+
+@pytest.mark.parametrize(("single", "seed"), [(False, 24), (True, 0), (True, 15)])
+def test_products_on_the_way_lose_no_digits(single, seed):
+    # Products too small for a double's digits, multiplied by large weights afterwards.
+    rng = np.random.default_rng(seed)
+    structure = Arborescence(projective=True, single_root=single)
+    scores = {
+        "arc": list(rng.normal(0, 1000, (1000, 5, 5))),
+        "sibling": list(rng.normal(0, 1000, (1000, 5, 5, 5))),
+    }
+    values = np.array(structure.log_partition(**scores))
+    best = np.array([found.value for found in structure.solve(**scores)])
+    assert (values >= best - 1e-9).all()
+    assert (values <= best + np.log(55)).all()  # there are at most 55 trees of four words
