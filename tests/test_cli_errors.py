@@ -145,7 +145,11 @@ def test_bad_corpora(fails, tmp_path, kind):
 
 @pytest.mark.parametrize("threads", [1, 2, 3])
 @pytest.mark.parametrize("lines", [{"half"}, {"half", "end"}, {"middle of half", "end"}])
-def test_the_first_bad_line_is_named_on_any_number_of_threads(fails, tmp_path, threads, lines):
+@pytest.mark.parametrize("least", [500, 1 << 16])
+def test_the_first_bad_line_is_named_on_any_number_of_threads(
+    fails, tmp_path, threads, lines, least, monkeypatch
+):
+    monkeypatch.setattr("structlearn.text.labelling._LEAST", least)
     good = ["a X B-NP"] * 9 + [""]
     text = good * 1200
     places = {"half": len(text) // 2, "middle of half": len(text) // 2 + 4, "end": len(text) - 10}

@@ -305,13 +305,18 @@ def test_known_labels_are_kept(command, home):
     assert command("predict", "calibrated", "-", stdin=text_of(given).encode()) == free
 
 
-def test_threads_change_nothing(command, home):
+@pytest.mark.parametrize("least", [100, 1 << 16])
+def test_threads_change_no_label(command, monkeypatch, least):
+    monkeypatch.setattr("structlearn.text.labelling._LEAST", least)
     for model, source in (("chunk", "bare.txt"), ("pos", "input.conllu")):
         outputs = [
             command("predict", model, source, "--threads", n, "--marginals", errors=True)[0]
             for n in (1, 2, 5)
         ]
         assert outputs[0] == outputs[1] == outputs[2]
+
+
+def test_threads_change_no_weight(command, home):
     for threads in (1, 2):
         command("train", "tagger", "train.txt", "--learner", "crf", "--max-iter", 4, "--quiet",
                 "--threads", threads, "--model", f"crf{threads}")  # fmt: skip

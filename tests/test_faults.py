@@ -201,6 +201,24 @@ def test_no_memory_for_threads():
         assert code == 0, f"exit code {code} with {megabytes} MB"
 
 
+def test_no_memory_for_threads_that_label(tmp_path, monkeypatch):
+    monkeypatch.setattr("structlearn.text.labelling._LEAST", 1000)
+    model, text = trained("tagger", "perceptron"), tmp_path / "text"
+    text.write_text("fish\nsleep\n\n" * 4000)
+    model.label_file(text, tmp_path / "right")
+    right = (tmp_path / "right").read_bytes()
+
+    def work():
+        limit_memory(megabytes << 20)
+        model.set_params(n_jobs=8).label_file(text, tmp_path / "found")
+        assert (tmp_path / "found").read_bytes() == right
+
+    codes = []
+    for megabytes in (2, 5, 10, 20, 30, 40, 60, 100):
+        codes.append(in_a_fork(work))
+        assert codes[-1] == 0 or (codes[-1] == 2 and megabytes <= 5), f"{codes} at {megabytes} MB"
+
+
 def test_a_pipe_that_is_closed(tmp_path):
     """As ``structlearn predict … | head -1``: it ends without a traceback."""
     model, text = tmp_path / "model", tmp_path / "text"

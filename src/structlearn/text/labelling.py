@@ -18,16 +18,21 @@ if TYPE_CHECKING:
 
 __all__ = ["has_labels", "label_converted", "label_pieces", "piece_size"]
 
-#: Bytes that a thread labels at a time, and the threads beyond which pieces do not grow.
+#: Bytes that are labelled at a time, at most, and at least where there are several threads.
 #: Parsers are much slower than taggers: smaller pieces show sooner how far they have come.
-_PIECE = 1 << 20
-_SLOW_PIECE = 1 << 16
-_MOST_PIECES = 16
+_PIECE, _LEAST = 1 << 20, 1 << 16
+_SLOW_PIECE, _SLOW_LEAST = 1 << 16, 1 << 13
 
 
-def piece_size(threads: int, slow: bool = False) -> int:
-    """Return how many bytes to read at a time; fewer where a token takes long."""
-    return (_SLOW_PIECE if slow else _PIECE) * min(threads, _MOST_PIECES)
+def piece_size(source: str | os.PathLike[str], threads: int, slow: bool = False) -> int:
+    """Return how many bytes to read at a time: enough pieces for all threads.
+
+    ``slow``: a token takes long.
+    """
+    least, most = (_SLOW_LEAST, _SLOW_PIECE) if slow else (_LEAST, _PIECE)
+    if threads == 1:
+        return most
+    return max(least, min(most, _size_of(source) // (4 * threads) or 2 * least))
 
 
 def has_labels(model: Any, format: str, text: bytes, header: bool) -> bool:
@@ -83,13 +88,13 @@ def label_pieces(
     labeller: Any = None
     size, n_read = _size_of(source), 0
 
-    def write(labelled: bytes, n_tokens: int) -> None:
-        output.write(labelled)
+    def write(labelled: bytes | None) -> None:
         if labelled:
-            _tell(progress, n_tokens, n_read, size)
+            output.write(labelled)
+            _tell(progress, labeller.n_tokens, n_read, size)
 
     try:
-        for text, line in read(source, piece_size(threads)):
+        for text, line in read(source, piece_size(source, threads)):
             n_read += len(text)
             if labeller is None:
                 chosen = guess(text) if guess else format or guess_format(source, text)
@@ -99,14 +104,12 @@ def label_pieces(
                     line += heading.count(b"\n")
                     output.write(_headed(heading, header or (), model))
             if threads == 1:
-                write(labeller.label(text, line, 1), labeller.n_tokens)
+                write(labeller.label(text, line, 1))
                 continue
-            # While a piece is labelled, the one before is written and the next one read.
-            labelled, n_tokens = labeller.finish(), labeller.n_tokens
-            labeller.start(text, line, threads)
-            write(labelled, n_tokens)
-        if labeller is not None and threads > 1:
-            write(labeller.finish(), labeller.n_tokens)
+            # While pieces are labelled, those before are written and the next one is read.
+            write(labeller.start(text, line, threads))
+        while labeller is not None and (labelled := labeller.finish()) is not None:
+            write(labelled)
     except LineError as error:
         raise error.in_file(os.fspath(source), format_advice(model)) from None
     if labeller is None or labeller.n_tokens == 0:

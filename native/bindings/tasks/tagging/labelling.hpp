@@ -1,15 +1,22 @@
 // Text to text on several threads.
 #pragma once
 
+#include <nanobind/stl/optional.h>
+
 #include <algorithm>
 #include <cstring>
+#include <deque>
 #include <exception>
 #include <functional>
 #include <future>
 #include <memory>
+#include <new>
+#include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <system_error>
+#include <thread>
 #include <vector>
 
 #include "bindings/buffers.hpp"
@@ -17,59 +24,94 @@
 
 namespace structlearn::python {
 
-// Labels texts that end where a sentence ends, each in pieces of equal size on several threads. A
-// worker has label(text, line, out), expect(shape), shape() and tokens(); as many are made as are
-// needed, and kept. A text can be labelled in the background, while the one before is written and
-// the next is read.
+// Labels texts that end where a sentence ends. A worker has label(text, line, out), expect(shape),
+// shape() and tokens(); as many are made as are needed, and kept. A text is labelled in pieces of
+// equal size on several threads; or texts are labelled in the background, each on a thread of its
+// own, and given back in their order. One more than there are threads are begun, so that no thread
+// waits while a text is written and the next one is read.
 template <class Worker>
 class PieceLabeller {
  public:
   explicit PieceLabeller(std::function<std::unique_ptr<Worker>()> make) : make_(std::move(make)) {}
   PieceLabeller(const PieceLabeller&) = delete;
   ~PieceLabeller() {
-    if (!pending_.valid()) return;
     nb::gil_scoped_release release;  // functions of the user's may need it
-    pending_.wait();
+    for (const auto& text : begun_) text->pending.wait();
   }
 
   nb::bytes label(nb::handle data, std::size_t line, std::size_t threads) {
-    check_idle();
+    if (!begun_.empty()) throw std::logic_error("a text is being labelled: call finish()");
     const Bytes bytes(data);
     {
       nb::gil_scoped_release release;
-      run(bytes.text(), line, threads);
+      label_pieces(bytes.text(), line, threads);
     }
-    return joined();
+    return joined(pieces_);
   }
 
-  void start(nb::handle data, std::size_t line, std::size_t threads) {
-    data_ = std::make_unique<Bytes>(data);
-    pending_ = std::async(std::launch::async,
-                          [this, line, threads] { return run(data_->text(), line, threads); });
+  // Labels a text in the background. Where one more than `threads` are begun already, the oldest
+  // is waited for and given back with its labels, else nothing is.
+  std::optional<nb::bytes> start(nb::handle data, std::size_t line, std::size_t threads) {
+    std::optional<nb::bytes> labelled;
+    const std::size_t most = std::max<std::size_t>(kMostThreads, std::thread::hardware_concurrency());
+    if (begun_.size() > std::min(threads, most)) labelled = finish();
+    if (idle_.empty()) idle_.push_back(std::make_unique<Text>(make_()));
+    Text& text = *idle_.back();
+    text.data = std::make_unique<Bytes>(data);
+    if (!shape_.known()) shape_ = text::first_shape(text.data->text());
+    const auto work = [&text, line, shape = shape_] {
+      write_labels(*text.worker, shape, text.data->text(), line, text.out);
+    };
+    try {
+      text.pending = std::async(std::launch::async, work);
+    } catch (const std::system_error&) {  // the system has no more threads: when it is asked for
+      text.pending = std::async(std::launch::deferred, work);
+    }
+    begun_.push_back(std::move(idle_.back()));
+    idle_.pop_back();
+    return labelled;
   }
-  // What was started last, with its labels; nothing where nothing was.
-  nb::bytes finish() {
-    if (!pending_.valid()) return nb::bytes("", 0);
+  // The oldest text that was begun, with its labels; nothing where there is none.
+  std::optional<nb::bytes> finish() {
+    if (begun_.empty()) return std::nullopt;
+    idle_.push_back(std::move(begun_.front()));
+    begun_.pop_front();
+    Text& text = *idle_.back();
     {
       nb::gil_scoped_release release;
-      pending_.get();
+      text.pending.get();
     }
-    data_.reset();
-    return joined();
+    text.data.reset();
+    return joined({&text.out, 1});
   }
 
+  // Of the texts that were given back.
   std::size_t tokens() const {
     std::size_t n = 0;
     for (const auto& worker : workers_) n += worker->tokens();
+    for (const auto& text : idle_) n += text->worker->tokens();
     return n;
   }
 
  private:
-  void check_idle() const {
-    if (pending_.valid()) throw std::logic_error("a text is being labelled still: call finish()");
+  // A text that is labelled in the background.
+  struct Text {
+    explicit Text(std::unique_ptr<Worker> w) : worker(std::move(w)) {}
+    std::unique_ptr<Worker> worker;
+    std::unique_ptr<Bytes> data;
+    std::string out;
+    std::future<void> pending;
+  };
+
+  static void write_labels(Worker& worker, const text::LineShape& shape, std::string_view text,
+                           std::size_t line, std::string& out) {
+    out.clear();  // its memory stays: fresh memory costs page faults
+    out.reserve(text.size() + text.size() / 4);
+    worker.expect(shape);
+    worker.label(text, line, out);
   }
 
-  void run(std::string_view whole, std::size_t line, std::size_t threads) {
+  void label_pieces(std::string_view whole, std::size_t line, std::size_t threads) {
     std::vector<std::size_t> cut{0};
     // More pieces than threads, so that a thread that is late does not keep the others waiting.
     const std::size_t most = threads > 1 ? kPiecesOfThread * threads : 1;
@@ -83,19 +125,16 @@ class PieceLabeller {
     cut.push_back(whole.size());
     while (workers_.size() < used) workers_.push_back(make_());
     if (pieces > 1 && !shape_.known()) shape_ = text::first_shape(whole);
-    out_.resize(pieces);
+    pieces_.resize(pieces);
     std::vector<std::exception_ptr> wrong(pieces);
     std::vector<std::size_t> lines{line};
     for (std::size_t i = 0; i + 1 < cut.size() && pieces > 1; ++i) {
       lines.push_back(lines.back() + text::count_lines(whole.substr(cut[i], cut[i + 1] - cut[i])));
     }
     parallel_for(pieces, used, [&](std::size_t i, std::size_t thread) {
-      const std::string_view piece = whole.substr(cut[i], cut[i + 1] - cut[i]);
-      out_[i].clear();  // its memory stays: fresh memory costs page faults
-      out_[i].reserve(piece.size() + piece.size() / 4);
       try {
-        workers_[thread]->expect(shape_);
-        workers_[thread]->label(piece, lines[i], out_[i]);
+        write_labels(*workers_[thread], shape_, whole.substr(cut[i], cut[i + 1] - cut[i]), lines[i],
+                     pieces_[i]);
       } catch (...) {
         wrong[i] = std::current_exception();
       }
@@ -107,13 +146,14 @@ class PieceLabeller {
     if (!shape_.known()) shape_ = workers_[0]->shape();  // one piece, or none had a token
   }
 
-  nb::bytes joined() const {
+  static nb::bytes joined(std::span<const std::string> pieces) {
     std::size_t total = 0;
-    for (const std::string& piece : out_) total += piece.size();
+    for (const std::string& piece : pieces) total += piece.size();
     nb::bytes result =
         nb::steal<nb::bytes>(PyBytes_FromStringAndSize(nullptr, static_cast<Py_ssize_t>(total)));
+    if (!result.is_valid()) throw std::bad_alloc();
     char* p = PyBytes_AS_STRING(result.ptr());
-    for (const std::string& piece : out_) {
+    for (const std::string& piece : pieces) {
       std::memcpy(p, piece.data(), piece.size());
       p += piece.size();
     }
@@ -122,12 +162,13 @@ class PieceLabeller {
 
   static constexpr std::size_t kLeastPiece = std::size_t{1} << 14;  // bytes worth a thread
   static constexpr std::size_t kPiecesOfThread = 8;
+  static constexpr std::size_t kMostThreads = 16;  // where there are fewer cores: texts take memory
   std::function<std::unique_ptr<Worker>()> make_;
   text::LineShape shape_;  // of the lines of the file
   std::vector<std::unique_ptr<Worker>> workers_;
-  std::unique_ptr<Bytes> data_;
-  std::vector<std::string> out_;
-  std::future<void> pending_;
+  std::vector<std::string> pieces_;  // of the last text that was labelled in pieces
+  std::deque<std::unique_ptr<Text>> begun_;
+  std::vector<std::unique_ptr<Text>> idle_;  // with their workers and their memory
 };
 
 // The methods of a labeller in Python.
@@ -142,7 +183,7 @@ void bind_labelling(Class& c) {
       .def(
           "start",
           [](Labeller& self, nb::handle text, std::size_t line, std::size_t threads) {
-            self.pieces->start(text, line, threads);
+            return self.pieces->start(text, line, threads);
           },
           nb::arg("text"), nb::arg("line"), nb::arg("threads"))
       .def("finish", [](Labeller& self) { return self.pieces->finish(); })

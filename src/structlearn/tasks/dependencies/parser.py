@@ -258,7 +258,7 @@ class DependencyParser(TreeParser):
     ) -> int:
         labeller = partial(self._fitted().labeller, reads_tags=self._reads_tags(gold_tags))
         threads = self.n_threads
-        read = pieces(source, piece_size(threads, slow=True))
+        read = pieces(source, piece_size(source, threads, slow=True))
         first = next(read, (b"", 0))
         chosen = settled_format(source, first[0], format)
         whole = itertools.chain([first], read)

@@ -206,7 +206,7 @@ class LabelTagger(LearnerParameters, FileTagger):
                 "labels of several columns cannot be listed in the last column of CoNLL-U, whose "
                 "entries are separated by '|' too: leave out nbest and marginals"
             )
-        read = pieces(source, piece_size(threads))
+        read = pieces(source, piece_size(source, threads))
         first = next(read, (b"", 0))
         chosen = input_format(model, source, first[0], format)
         labeller = self._labeller(model.format, nbest, **options)
