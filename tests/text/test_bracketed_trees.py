@@ -8,6 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from structlearn.exceptions import FileError
+from structlearn.text.tree_rules import counted_rules
 from structlearn.text.trees import Tree, parse_brackets, read_trees, tree_from_spans
 
 PENN = """
@@ -62,7 +63,7 @@ def test_files_plain_compressed_and_from_standard_input(tmp_path, monkeypatch):
         ("(S (X a b))", "line 1: sentence 1: 'b' is next to"),
         ("(S a (X b))", "line 1: sentence 1: the word 'a' is next to"),
         ("(S (X b) a)", "line 1: sentence 1: 'a' is next to"),
-        ("(A " * 600, "line 1: sentence 1: more than 500 nodes"),
+        ("(A " * 10_001, "line 1: sentence 1: more than 10000 nodes"),
         ("", "no sentences"),
     ],
 )
@@ -126,3 +127,15 @@ def test_wrappers_inside_each_other():
         assert str(parse_brackets(text)[0]) == "(D y)"
     with pytest.raises(ValueError, match="line 1: sentence 1: 2 trees in one pair of brackets"):
         parse_brackets("( ((S (N a)) (S (N b))))")
+
+
+def test_trees_deeper_than_functions_may_call_each_other():
+    n = 5000
+    text = "(S-TOP (X a) " * n + "(X b) (-NONE- *)" + ")" * n
+    tree = parse_brackets(text)[0]
+    assert str(tree) == text
+    clean = tree.cleaned()
+    assert clean.words == ["a"] * n + ["b"]
+    assert clean.spans() == [(i, n + 1, "S") for i in range(n)]
+    rules = counted_rules([clean], vertical=3)
+    assert len(rules["symbols"]) == 4  # X, and S below none, one and two

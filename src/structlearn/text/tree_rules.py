@@ -53,11 +53,9 @@ def counted_rules(
         names[found] = node.label
         return found
 
-    def visit(node: Tree, above: tuple[str, ...], weight: float) -> None:
-        if node.word is not None:
-            return
+    def count(node: Tree, above: tuple[str, ...], weight: float) -> tuple[str, ...]:
         parent = symbol(node, above)
-        below = (node.label, *above)
+        below = (node.label, *above)[:vertical]
         children = [symbol(child, below) for child in node.children]
         if len(children) == 1 and children[0] != parent:
             unary[parent, children[0]] += weight
@@ -73,14 +71,18 @@ def counted_rules(
                 names[rest] = ""
             binary[head, children[k], follower] += weight
             head = rest
-        for child in node.children:
-            visit(child, below, weight)
+        return below
 
     weights = [1.0] * len(trees) if sample_weight is None else sample_weight
     for tree, weight in zip(trees, weights, strict=True):
         if weight > 0:
             roots[symbol(tree, ())] += weight
-            visit(tree, (), weight)
+            stack: list[tuple[Tree, tuple[str, ...]]] = [(tree, ())]
+            while stack:
+                node, above = stack.pop()
+                if node.word is None:
+                    below = count(node, above, weight)
+                    stack += [(child, below) for child in reversed(node.children)]
     totals: defaultdict[str, float] = defaultdict(float)
     for (parent, *_), times in (*binary.items(), *unary.items()):
         totals[parent] += times

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 __all__ = ["Tree", "parse_brackets", "read_tree_text", "read_trees", "tree_from_spans"]
 
 #: Nodes inside each other; deeper ones are an accident.
-_MOST_DEPTH = 500
+_MOST_DEPTH = 10_000
 _TOKEN = re.compile(r"[()]|[^\s()]+")
 #: What may follow a category: -SBJ, =2, |… . Categories such as -LRB- and -NONE- begin with it.
 _FUNCTION = re.compile(r"[-=|]")
@@ -151,16 +151,25 @@ class Tree:
         traces : bool
             Keep empty elements, words tagged -NONE-.
         """
-        if self.word is not None:
-            return None if self.label == "-NONE-" and not traces else self
-        children = [c.cleaned(functions=functions, traces=traces) for c in self.children]
-        kept = [child for child in children if child is not None]
-        if not kept:
-            return None
-        label = self.label
-        if not functions and label[:1] != "-":
-            label = _FUNCTION.split(label, maxsplit=1)[0] or label
-        return Tree(label, kept)
+        top: list[Tree] = []
+        # A node is met twice: when it opens, and when all below it are clean. With each goes the
+        # list that it is to stand in, and the list of its own children.
+        stack: list[tuple[Tree, list[Tree], list[Tree] | None]] = [(self, top, None)]
+        while stack:
+            node, beside, kept = stack.pop()
+            if node.word is not None:
+                if node.label != "-NONE-" or traces:
+                    beside.append(node)
+            elif kept is None:
+                kept = []
+                stack.append((node, beside, kept))
+                stack += [(child, kept, None) for child in reversed(node.children)]
+            elif kept:
+                label = node.label
+                if not functions and label[:1] != "-":
+                    label = _FUNCTION.split(label, maxsplit=1)[0] or label
+                beside.append(Tree(label, kept))
+        return top[0] if top else None
 
     def collapsed(self) -> list[tuple[int, int, tuple[str, ...]]]:
         """Return the spans with unary chains joined: (begin, end, labels from the top down)."""
