@@ -56,8 +56,9 @@ inline bool too_small(Wide) {
 inline void add_times(double a, const double* x, double* y, std::size_t n) {
   kernels().add_scaled(a, x, y, n);
 }
-inline void add_times(Wide a, const Wide* x, Wide* y, std::size_t n) {
-  if (a.zero()) return;
+template <class T>
+void add_times(const T& a, const T* x, T* y, std::size_t n) {
+  if (is_zero(a)) return;
   for (std::size_t i = 0; i < n; ++i) y[i] += a * x[i];
 }
 
@@ -71,8 +72,9 @@ inline double inner_product(const double* x, const double* y, std::size_t n) {
   for (; i < n; ++i) s[0] += x[i] * y[i];
   return (s[0] + s[1]) + (s[2] + s[3]);
 }
-inline Wide inner_product(const Wide* x, const Wide* y, std::size_t n) {
-  Wide s;
+template <class T>
+T inner_product(const T* x, const T* y, std::size_t n) {
+  T s{};
   for (std::size_t i = 0; i < n; ++i) s += x[i] * y[i];
   return s;
 }

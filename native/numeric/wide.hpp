@@ -18,6 +18,15 @@ class Wide {
     // What is left is less than a digit, but for rounding.
     return normal(std::exp(std::clamp(x - digits * kDigit, -kDigit, kDigit)), digits);
   }
+  // exp(x / eps), as exact as x is: where sums of numbers are equal, so are these products, but for
+  // the last bits of a double, however large the numbers are.
+  static Wide exp_ratio(double x, double eps) {
+    const double q = x / eps;
+    if (!(std::abs(q) < 1e300)) return exp(q);
+    const double rest = std::fma(-q, eps, x) / eps;
+    const double digits = std::nearbyint(q / kDigit);
+    return normal(std::exp(std::fma(-digits, kDigit, q) + rest), digits);
+  }
   // exp(x - y) for numbers whose difference is too large to have digits after the point. They are
   // rounded each by itself, to fewer digits than a double has: sums of such differences are exact,
   // and those that are equal stay equal.

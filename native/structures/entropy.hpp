@@ -5,17 +5,36 @@
 #include <cmath>
 #include <cstddef>
 #include <limits>
+#include <optional>
 #include <vector>
 
 #include "structures/structure.hpp"
 
 namespace structlearn {
 
+// A difference is good enough where rounding may have cost no more than this share of it.
+inline constexpr double kTolerance = 1e-10;
+// How exact an exact entropy is, relative to what it would be if a choice of two were open.
+inline constexpr double kExact = 1e-12;
+
 struct Entropy {
   double value = 0.0;               // in nats; 0 where no output is legal
   double error = 0.0;               // how much of it rounding may have cost
   double log_sum = kMinusInfinity;  // eps log sum exp(score / eps)
 };
+
+// The largest size of a score that is read.
+inline double largest(const Structure& structure, const Layout& layout, const Scores& scores) {
+  double most = 0.0;
+  for (std::size_t b = 0; b < kMaxBlocks; ++b) {
+    const Block& block = layout.block[b];
+    for (std::size_t j = 0; block.present && j < block.size(); ++j) {
+      const double x = std::abs(scores.block[b][j]);
+      if (x > most && std::isfinite(x) && structure.reads(layout, b, j / block.outcomes)) most = x;
+    }
+  }
+  return most;
+}
 
 // The entropy of P(y) ~ exp(score(y) / eps), as the surprise of the best output and how much worse
 // the expected one is: that loses fewer digits than log Z less the expected score.
@@ -53,7 +72,15 @@ inline Entropy entropy(const Structure& structure, const Layout& layout, const S
   }
   found.value = std::max(0.0, (found.log_sum - most + lag) / eps);
   // The probabilities are themselves inexact in proportion to the scores: hence the square.
-  found.error = 8.0 * std::numeric_limits<double>::epsilon() * std::pow(1.0 + size / eps, 2);
+  constexpr double kRounding = 8.0 * std::numeric_limits<double>::epsilon();
+  found.error = kRounding * std::pow(1.0 + size / eps, 2);
+  // Sums over trees are measured against scores that no likely tree need have.
+  const double shifts = kRounding * largest(structure, layout, scores) / eps;
+  if (std::max(found.error, shifts) <= kTolerance * found.value) return found;
+  if (const std::optional<double> exact = structure.exact_entropy(layout, scores, eps, ws)) {
+    found.value = std::max(0.0, *exact);
+    found.error = kExact * (1.0 + found.value);
+  }
   return found;
 }
 

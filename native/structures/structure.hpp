@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <limits>
 #include <memory>
+#include <optional>
 #include <span>
 #include <stdexcept>
 #include <utility>
@@ -104,6 +105,13 @@ class Structure {
   // eps * log sum_y exp(score(y) / eps), eps > 0, and its gradient; -inf if no output is legal.
   virtual double infer(const Layout&, const Scores&, double eps, const Marginals&,
                        Workspace&) const = 0;
+
+  // The entropy of P(y) ~ exp(score(y) / eps), eps > 0, in nats, by a way on which large scores cost
+  // no digits; nothing where there is none. Asked where a difference of sums is not good enough.
+  virtual std::optional<double> exact_entropy(const Layout&, const Scores&, double /* eps */,
+                                              Workspace&) const {
+    return std::nullopt;
+  }
 
   // The parts of an output, each with count one, repeats allowed.
   virtual void encode(const Layout&, std::span<const std::int32_t> y,

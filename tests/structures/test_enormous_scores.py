@@ -81,3 +81,27 @@ def test_ties_of_enormous_scores():
     for structure in (Arborescence(), Arborescence(projective=True)):
         _, p = structure.infer(arc=np.full((4, 4), 3e20))
         np.testing.assert_allclose(p["arc"][:, 1:].sum(axis=0), 1.0)
+
+
+@pytest.mark.parametrize("projective", [False, True])
+@pytest.mark.parametrize("single_root", [False, True])
+@pytest.mark.parametrize(("size", "temperature"), [(1e12, 0.3), (1e14, 5.0), (1e30, 1.0)])
+def test_entropy_of_trees_whose_enormous_scores_cancel(projective, single_root, size, temperature):
+    """A word's scores shifted, and equal ones: trees differ by whole multiples of the size."""
+    structure = Arborescence(projective=projective, single_root=single_root)
+    rng = np.random.default_rng(0)
+    for labels in (1, 1, 1, 2, 2, 2):
+        arc = size * rng.integers(-2, 3, (4, 4, labels)).astype(float)
+        whole = arc / size
+        scores = [structure.score(y, arc=whole) for y in structure.outputs(arc=whole)]
+        ties = scores.count(max(scores))
+        found = structure.entropy(temperature=temperature, arc=arc)
+        assert found == pytest.approx(np.log(ties), abs=1e-11)
+
+
+def test_entropy_beside_a_score_that_no_tree_can_have():
+    """Sums are measured against the best arcs of words, here 3e20; two trees score 0."""
+    arc = [[-1e20, -1e20, 3e20, 0.0], [0.0, -np.inf, -np.inf, -np.inf]]
+    arc += [[-np.inf, 0.0, 0.0, -np.inf], [-2e20, 0.0, 0.0, 2e20]]
+    structure = Arborescence(projective=True, single_root=True)
+    assert structure.entropy(temperature=5.0, arc=arc) == pytest.approx(np.log(2), abs=1e-11)

@@ -93,6 +93,19 @@ double Arborescence::infer(const Layout& layout, const Scores& scores, double ep
   return value;
 }
 
+std::optional<double> Arborescence::exact_entropy(const Layout& layout, const Scores& scores,
+                                                  double eps, Workspace& ws) const {
+  const std::size_t N = nodes_of(layout), R = layout.block[kArc].outcomes;
+  const double* arc = best_labels(layout, scores, ws);
+  std::vector<Open> labels(N * N);
+  for (std::size_t a = 0; a < N * N; ++a) {
+    if (arc[a] > kMinusInfinity) labels[a] = openness_of_labels(scores.block[kArc] + a * R, R, eps);
+  }
+  if (!projective_) return entropy_of_arborescences(arc, labels.data(), N - 1, single_root_, eps);
+  return entropy_of_projective(arc, scores.block[kSibling], labels.data(), N - 1, single_root_,
+                               eps);
+}
+
 std::vector<std::pair<double, Output>> Arborescence::kbest(const Layout& layout,
                                                            const Scores& scores, std::size_t n,
                                                            Workspace& ws) const {

@@ -12,6 +12,8 @@
 // O(n^3) (eisner.hpp); O(n^2) memory, and R more for each arc.
 #pragma once
 
+#include <optional>
+
 #include "structures/structure.hpp"
 
 namespace structlearn {
@@ -29,6 +31,8 @@ class Arborescence final : public Structure {
   double argmax(const Layout&, const Scores&, Output& y, Workspace&) const override;
   double infer(const Layout&, const Scores&, double eps, const Marginals&,
                Workspace&) const override;
+  std::optional<double> exact_entropy(const Layout&, const Scores&, double eps,
+                                      Workspace&) const override;
   void encode(const Layout&, std::span<const std::int32_t> y,
               std::vector<std::uint32_t>& parts) const override;
   std::vector<std::pair<double, Output>> kbest(const Layout&, const Scores&, std::size_t n,

@@ -7,6 +7,7 @@
 #include <cstdint>
 
 #include "numeric/kernels.hpp"
+#include "numeric/open_number.hpp"
 #include "structures/trees/arborescence.hpp"
 
 namespace structlearn {
@@ -73,6 +74,21 @@ inline const double* summed_labels(const Layout& layout, const Scores& scores, d
     sum[s] += eps * std::log(added(scratch, R));
   }
   return sum;
+}
+
+// What the labels of an arc add to its weight: how many times that of the best one they weigh
+// together, and how open the choice among them is.
+inline Open openness_of_labels(const double* scores, std::size_t R, double eps) {
+  if (R == 1) return Open::one();
+  const std::size_t best = static_cast<std::size_t>(std::max_element(scores, scores + R) - scores);
+  double rest = 0.0, mean = 0.0;
+  for (std::size_t r = 0; r < R; ++r) {
+    const double lag = (scores[best] - scores[r]) / eps, weight = std::exp(-lag);
+    if (r == best || !(weight > 0.0)) continue;
+    rest += weight;
+    mean += weight * lag;
+  }
+  return {Wide::exp(std::log1p(rest)), std::log1p(rest) + mean / (1.0 + rest)};
 }
 
 // The probability of each arc, divided among its labels.

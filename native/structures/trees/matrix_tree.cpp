@@ -108,6 +108,23 @@ class TreeSums {
     return std::isfinite(*value);
   }
 
+  // Of open numbers: how open the sum is; -inf where there is no tree.
+  double openness(const T* labels) {
+    if (!set_up()) return kMinusInfinity;
+    const std::size_t N = n_ + 1;
+    for (std::size_t m = 0; m < n_; ++m) {
+      for (std::size_t h = 0; h < n_; ++h) {
+        graph_.row(m)[h] = graph_.row(m)[h] * labels[(h + 1) * N + m + 1];
+      }
+      graph_.root[m] = graph_.root[m] * labels[m + 1];
+      graph_.root_once[m] = graph_.root_once[m] * labels[m + 1];
+    }
+    double sum = 0.0;
+    std::size_t order = 0;
+    if (!graph_.eliminate(0, &sum, &order)) return kMinusInfinity;
+    return single_root_ && order != 1 ? kMinusInfinity : sum;
+  }
+
   // False where T is too small.
   bool marginals(double* p) {
     p_ = p;
@@ -201,20 +218,19 @@ class TreeSums {
   // exp((score - shift) / eps)
   T weight(double score, double shift) const {
     if constexpr (!std::is_same_v<T, double>) {
-      if (is_enormous(score - shift) && score > kMinusInfinity)
-        return T::exp_difference(score / eps_, shift / eps_);
+      if (score == kMinusInfinity) return T{};
+      if (is_enormous(score - shift)) return T::exp_difference(score / eps_, shift / eps_);
+      if (!is_enormous(score)) return T::exp_ratio(score, eps_) / T::exp_ratio(shift, eps_);
     }
     return exponential((score - shift) / eps_, T{});
   }
   T root_weight(std::size_t m) const {
-    const double score = arc_[m + 1] - shift_[m];
     if constexpr (!std::is_same_v<T, double>) {
-      if (single_root_ && (is_enormous(score) || is_enormous(base_))) {
-        const std::size_t r = likely_root_;
-        return weight(arc_[m + 1], shift_[m]) / weight(arc_[r + 1], shift_[r]);
-      }
+      const T found = weight(arc_[m + 1], shift_[m]);
+      const std::size_t r = likely_root_;
+      return single_root_ ? found / weight(arc_[r + 1], shift_[r]) : found;
     }
-    return exponential((score - base_) / eps_, T{});
+    return exponential((arc_[m + 1] - shift_[m] - base_) / eps_, T{});
   }
   bool is_enormous(double score) const { return std::abs(score) > 1e15 * eps_; }
 
@@ -345,6 +361,11 @@ double sum_arborescences(const double* arc, std::size_t n, bool single_root, dou
     try_sum(TreeSums<Wide>(arc, n, single_root, eps), &value, p != nullptr, p);
   }
   return value;
+}
+
+double entropy_of_arborescences(const double* arc, const Open* labels, std::size_t n,
+                                bool single_root, double eps) {
+  return TreeSums<Open>(arc, n, single_root, eps).openness(labels);
 }
 
 std::vector<Output> draw_arborescences(const double* arc, std::size_t n, bool single_root,

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "numeric/open_number.hpp"
 #include "structures/structure.hpp"
 
 namespace structlearn {
@@ -13,6 +14,11 @@ namespace structlearn {
 // n + 1 rows whose diagonal and column 0 are not read; -inf where there is none. Where p is not
 // null, p[h][m] is the probability of the arc h -> m, 0 on the diagonal and in column 0. O(n^3).
 double sum_arborescences(const double* arc, std::size_t n, bool single_root, double eps, double* p);
+
+// The entropy of those trees in nats, labels[h][m] what the labels of an arc add to its weight; -inf
+// where there is no tree. It keeps its digits however large the scores are. O(n^3).
+double entropy_of_arborescences(const double* arc, const Open* labels, std::size_t n,
+                                bool single_root, double eps);
 
 // `count` trees, heads of words 1..n each, drawn in proportion to exp(score / eps); empty where
 // there is none. O(n^3) once and O(n^2) per tree.

@@ -120,6 +120,14 @@ class SumChart {
     return true;
   }
 
+  // Of open numbers: how open the sum is; -inf where there is no tree.
+  double openness(const T* labels) {
+    if (!set_up()) return kMinusInfinity;
+    for (std::size_t a = 0; a < N_ * N_; ++a) weight_[a] = weight_[a] * labels[a];
+    inside();
+    return is_zero(sum_) ? kMinusInfinity : log_of(sum_);
+  }
+
   // False where T is too small.
   bool marginals(double* p, double* pairs) {
     p_ = p;
@@ -451,6 +459,11 @@ double sum_projective(const double* arc, const double* sibling, std::size_t n, b
     try_sum(SumChart<Wide>(arc, sibling, n, single_root, eps), &value, wanted, p, pairs);
   }
   return value;
+}
+
+double entropy_of_projective(const double* arc, const double* sibling, const Open* labels,
+                             std::size_t n, bool single_root, double eps) {
+  return SumChart<Open>(arc, sibling, n, single_root, eps).openness(labels);
 }
 
 std::vector<Output> draw_projective(const double* arc, const double* sibling, std::size_t n,

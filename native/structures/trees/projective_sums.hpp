@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "numeric/open_number.hpp"
 #include "structures/structure.hpp"
 
 namespace structlearn {
@@ -14,6 +15,11 @@ namespace structlearn {
 // arc and, with siblings, pairs[h][s][m] that of a pair (or null); 0 where nothing is read. O(n^3).
 double sum_projective(const double* arc, const double* sibling, std::size_t n, bool single_root,
                       double eps, double* p, double* pairs);
+
+// The entropy of those trees in nats, labels[h][m] what the labels of an arc add to its weight; -inf
+// where there is no tree. It keeps its digits however large the scores are. O(n^3).
+double entropy_of_projective(const double* arc, const double* sibling, const Open* labels,
+                             std::size_t n, bool single_root, double eps);
 
 // `count` trees drawn in proportion to exp(score / eps); empty where there is none.
 std::vector<Output> draw_projective(const double* arc, const double* sibling, std::size_t n,

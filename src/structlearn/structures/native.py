@@ -200,7 +200,8 @@ class NativeStructure(Structure):
         found = values.tolist()
         # Where scores are large, digits are lost that a sum over choices keeps.
         for i in np.flatnonzero(errors > TOLERANCE * values).tolist():
-            found[i] = super().entropy(temperature=temperature, **examples[i])
+            closer = super().entropy(temperature=temperature, **examples[i])
+            found[i] = min(max(closer, found[i] - errors[i]), found[i] + errors[i])
         return found if batch else found[0]
 
     @property

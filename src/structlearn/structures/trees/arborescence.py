@@ -14,7 +14,6 @@ import numpy.typing as npt
 from ... import _core
 from ...exceptions import CapabilityError
 from ..batches import ask_each, read_batch, takes_batches
-from ..entropies import entropy_of_choices
 from ..hypergraph import Hyperedges
 from ..native import NativeStructure
 from ..open_labels import allowed_labels, is_open
@@ -29,9 +28,6 @@ from .tree_counts import count_arborescences, count_projective
 from .tree_program import arborescence_rows
 
 __all__ = ["Arborescence"]
-
-#: Scores of this multiple of the temperature are rounded by more than small entropies are.
-_ENORMOUS = 1e12
 
 
 class Arborescence(NativeStructure):
@@ -338,13 +334,7 @@ class Arborescence(NativeStructure):
         best = np.zeros(len(arc))
         best[chosen[1]] = arc[chosen]
         shift = best[:, np.newaxis] if arc.ndim == 3 else best
-        found = super()._local_entropy({**theta, "arc": arc - shift}, topology, temperature)
-        if np.abs(arc[np.isfinite(arc)]).max() <= _ENORMOUS * temperature:
-            return found
-        # The sums are rounded by more than the entropy, the probabilities are not: a tree is no
-        # more open than its words together, each by itself.
-        p = np.moveaxis(self.marginals(temperature=temperature, **theta)["arc"], 1, 0)[1:]
-        return min(found, entropy_of_choices(p.reshape(len(p), -1)))
+        return super()._local_entropy({**theta, "arc": arc - shift}, topology, temperature)
 
     def edges(self, **scores: Any) -> Hyperedges | None:
         """Return Eisner's chart for projective trees; others have no dynamic program."""
