@@ -134,7 +134,7 @@ def write_features(folder: Path) -> None:
     """Write the features of both files as numbers, after the label of each token."""
     from structlearn import _core
     from structlearn.tasks import Tagger
-    from structlearn.tasks.tagging.fitting import TokenFitting
+    from structlearn.tasks.tagging.token_fitting import TokenFitting
     from structlearn.text.sources import read_source
 
     corpus = read_source(folder / "train.txt", None)

@@ -14,9 +14,10 @@ import numpy as np
 from .. import _core
 from ..exceptions import CapabilityError, LineError
 from ..scoring.layout import joined_rows
-from ..tasks.tagging.fitting import TokenFitting, check_legal
 from ..tasks.tagging.model import joined_names, split_names
 from ..tasks.tagging.problem import TokenProblem, pair_rows, seen_pairs
+from ..tasks.tagging.targets import check_legal
+from ..tasks.tagging.token_fitting import TokenFitting
 from ..text.corpus import Corpus
 from ..text.templates import FeatureTemplates
 from .corpora import ShardedCorpus, by_shard

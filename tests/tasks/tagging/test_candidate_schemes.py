@@ -18,8 +18,8 @@ from structlearn.tasks import Tagger
 from structlearn.tasks.tagging.candidates import CandidateProblem
 from structlearn.tasks.tagging.decisions import explain
 from structlearn.tasks.tagging.first_pass import FirstPass, forbidden_bits
-from structlearn.tasks.tagging.fitting import TokenFitting
 from structlearn.tasks.tagging.problem import TokenProblem, seen_labels
+from structlearn.tasks.tagging.token_fitting import TokenFitting
 from structlearn.testing import check_scorer
 from structlearn.text.sources import read_source
 from structlearn.text.templates import FeatureTemplates

@@ -12,7 +12,7 @@ from structlearn.structures import Chain
 from structlearn.tasks import Tagger
 from structlearn.tasks.tagging.candidates import CandidateProblem
 from structlearn.tasks.tagging.decisions import explain
-from structlearn.tasks.tagging.fitting import TokenFitting
+from structlearn.tasks.tagging.token_fitting import TokenFitting
 from structlearn.testing import check_scorer
 from structlearn.text.sources import read_source
 from structlearn.text.templates import FeatureTemplates

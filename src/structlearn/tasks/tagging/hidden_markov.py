@@ -15,8 +15,8 @@ from ...text.corpus import Corpus
 from ...text.templates import Attribute, FeatureTemplates, Template
 from ..learning import Learned
 from ..parameters import refuse_unused
-from .fitting import TokenFitting
 from .model import TaggerModel
+from .token_fitting import TokenFitting
 
 __all__ = ["CountedFitting"]
 

@@ -18,9 +18,10 @@ from ...text.corpus import Corpus
 from ...text.presets import PRESETS
 from ...text.stream import CorpusStream
 from ...text.templates import FeatureTemplates
-from .fitting import TokenFitting, check_legal, find_targets, templates_for, usual_features
 from .model import joined_names, split_names
 from .problem import TokenProblem
+from .targets import check_legal, find_targets, templates_for, usual_features
+from .token_fitting import TokenFitting
 
 __all__ = ["StreamFitting"]
 

@@ -125,7 +125,7 @@ class Tagger(LabelTagger):
                     "start: a hidden Markov model is counted, it cannot continue from a model"
                 )
             return CountedFitting(self, corpus, None, sample_weight)
-        from .fitting import TokenFitting
+        from .token_fitting import TokenFitting
 
         earlier = None if start is None else start._fitted()
         return TokenFitting(self, corpus, earlier, sample_weight)
