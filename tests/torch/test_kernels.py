@@ -266,7 +266,7 @@ def test_entropies_of_large_scores(kind, monkeypatch):
 
 
 def test_labels_of_arcs_with_large_scores(by_kernels):
-    """In float32 the sum over labels is rounded by more than the temperature; the shares are not."""
+    """In float32 the sum over labels is rounded by more than the temperature, shares are not."""
     arc = torch.tensor([[[0.0, 0.0], [1586092.125, 1725097.5]], [[0.0, 0.0], [0.0, 0.0]]])
     _, p = infer(Arborescence(), {"arc": arc[None]}, temperature=0.3)
     assert p["arc"][0, 0, 1].tolist() == [0.0, 1.0]
