@@ -122,6 +122,23 @@ def test_checkpoints_on_a_full_disk(small_disk):
         np.testing.assert_array_equal(found[block], weights)
 
 
+def test_stages_on_a_full_disk(small_disk):
+    """As checkpoints: whatever cannot be kept, the pipeline is the same, and nothing is torn."""
+    right, it = small_disk.parent / "right", TRAININGS["pipeline"]
+    trained("pipeline", "perceptron").save(right)
+    folder, warned = small_disk / "stages", 0
+    for pages in (3, 10, 30, 40, 50, 60, 250):
+        leave(small_disk, pages * PAGE)
+        with warnings.catch_warnings(record=True) as said:
+            warnings.simplefilter("always")
+            it.fit("perceptron", checkpoint=folder).save(small_disk.parent / "found")
+        warned += any("no space left" in str(w.message) for w in said)
+        assert (small_disk.parent / "found").read_bytes() == right.read_bytes()
+        assert not list(folder.glob("*.part"))
+        shutil.rmtree(folder)
+    assert warned == 6
+
+
 def test_a_folder_that_is_read_only(small_disk):
     name = small_disk / "model"
     crf().save(name)
