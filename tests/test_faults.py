@@ -127,7 +127,7 @@ def test_stages_on_a_full_disk(small_disk):
     right, it = small_disk.parent / "right", TRAININGS["pipeline"]
     trained("pipeline", "perceptron").save(right)
     folder, warned = small_disk / "stages", 0
-    for pages in (3, 10, 30, 40, 50, 60, 250):
+    for pages in (3, 10, 30, 60, 250):
         leave(small_disk, pages * PAGE)
         with warnings.catch_warnings(record=True) as said:
             warnings.simplefilter("always")
@@ -136,7 +136,7 @@ def test_stages_on_a_full_disk(small_disk):
         assert (small_disk.parent / "found").read_bytes() == right.read_bytes()
         assert not list(folder.glob("*.part"))
         shutil.rmtree(folder)
-    assert warned == 6
+    assert warned == 4
 
 
 def test_a_folder_that_is_read_only(small_disk):
@@ -148,6 +148,9 @@ def test_a_folder_that_is_read_only(small_disk):
         crf(C=2.0).save(name)
     with pytest.raises(FileError, match="cannot be written"):
         CRF(checkpoint=small_disk / "x").fit(*sequences(4))
+    for path in (small_disk, small_disk / "x"):
+        with pytest.raises(FileError, match=r"cannot be .*: Read-only file system"):
+            TRAININGS["pipeline"].fit("perceptron", checkpoint=path)
     assert name.read_bytes() == old
     assert os.listdir(small_disk) == ["model"]
     assert len(structlearn.load(name).predict(sequences(4)[0])) == 4

@@ -13,7 +13,7 @@ from .formats import FORMATS, guess_format, split_heading
 
 TYPE_CHECKING = False  # importing typing costs more than labelling a sentence
 if TYPE_CHECKING:
-    from typing import Any
+    from typing import IO, Any
 
 __all__ = [
     "CONLLU_COLUMNS",
@@ -255,7 +255,7 @@ class Corpus(Sequence[Sentence]):
                 reason = "a cell is empty or has a separator or a line end in it"
                 raise FileError(os.fspath(path), f"sentence {i} cannot be written: {reason}")
         with written_text(path) as file:
-            file.writelines(self._lines())
+            self._write(file)
 
     def _fits(self, token: tuple[str, ...]) -> bool:
         """Whether a reader would find the cells again; a lone column is split at white space."""
@@ -263,8 +263,7 @@ class Corpus(Sequence[Sentence]):
         whole = all(cell and not any(c in cell for c in bad) for cell in token)
         return whole and token[-1][-1] not in " \r\f\v"  # the ends of lines are trimmed
 
-    def _lines(self) -> Iterator[bytes]:
-        """Yield the text of each sentence as a file of the format has it, then what follows."""
+    def _write(self, file: IO[bytes]) -> None:
         separator = "\t" if self.format == "conllu" else self.core.separator.strip("\0") or "\t"
         for i in range(len(self)):
             asides = self.core.asides(i)
@@ -276,9 +275,9 @@ class Corpus(Sequence[Sentence]):
                     at += 1
                 lines.append(separator.join(token))
             lines.extend(text for _, text in asides[at:])
-            yield ("\n".join(lines) + "\n\n").encode()
+            file.write(("\n".join(lines) + "\n\n").encode())
         for _, text in self.core.closing_asides():
-            yield f"{text}\n".encode()
+            file.write(f"{text}\n".encode())
 
 
 def add_tokens(core: _core.Corpus, tokens: list[tuple[Any, ...]], number: int) -> None:

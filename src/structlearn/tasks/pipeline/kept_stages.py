@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import glob
 import hashlib
+import io
 import os
 import warnings
 from collections.abc import Callable, Iterator
@@ -98,7 +99,8 @@ def corpora_digest(*corpora: Corpus | None) -> str:
     """Return a name for corpora: the same for the same sentences, another one for others."""
     digest = hashlib.blake2b(digest_size=16)
     for corpus in corpora:
-        digest.update(b"none;" if corpus is None else f"{corpus.format} {len(corpus)};".encode())
-        for line in () if corpus is None else corpus._lines():
-            digest.update(line)
+        text = io.BytesIO()
+        if corpus is not None:
+            corpus._write(text)
+        digest.update(f"{len(text.getvalue())};".encode() + text.getvalue())
     return digest.hexdigest()
