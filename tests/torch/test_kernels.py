@@ -12,7 +12,7 @@ import pytest
 torch = pytest.importorskip("torch", reason="torch is not installed")
 pytest.importorskip("triton", reason="triton is not installed")
 
-from structlearn.structures import Chain  # noqa: E402
+from structlearn.structures import Arborescence, Chain  # noqa: E402
 from structlearn.torch import infer, kernels, structured_loss  # noqa: E402
 from structlearn.torch.batches import Batch  # noqa: E402
 from structlearn.torch.kernels.chain import chain_loss  # noqa: E402
@@ -240,6 +240,36 @@ def test_entropies(kind, monkeypatch):
             # How many segments there are is open, so their scores cannot be centred each.
             close = 1e-4 if kind == "segments" else 1e-9
             assert found[b].item() == pytest.approx(wanted, abs=close)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_entropies_of_large_scores(kind, monkeypatch):
+    """A difference would lose its third digit: these examples are the core's."""
+    for module in (compute, entropies):
+        monkeypatch.setattr(module, "on_gpu", lambda x: True)
+    case = Case(kind, 3, scale=1e8, size=5)
+    batch = batch_of(case)
+    found = entropies.entropy(
+        on_device(batch.scores), batch.lengths.to(DEVICE), batch.kind.name, 1e6
+    )
+    small = entropies.entropy(
+        on_device([1e-6 * block for block in batch.scores]), batch.lengths.to(DEVICE),
+        batch.kind.name, 1.0,
+    )  # fmt: skip
+    torch.testing.assert_close(found, small, rtol=1e-9, atol=1e-9)
+    large = entropies.entropy(
+        on_device(batch.scores), batch.lengths.to(DEVICE), batch.kind.name, 50.0
+    )
+    for b, one in enumerate(case.examples()):
+        wanted = case.structure.entropy(temperature=50.0, **one)
+        assert large[b].item() == pytest.approx(wanted, abs=1e-11)
+
+
+def test_labels_of_arcs_with_large_scores(by_kernels):
+    """In float32 the sum over labels is rounded by more than the temperature, shares are not."""
+    arc = torch.tensor([[[0.0, 0.0], [1586092.125, 1725097.5]], [[0.0, 0.0], [0.0, 0.0]]])
+    _, p = infer(Arborescence(), {"arc": arc[None]}, temperature=0.3)
+    assert p["arc"][0, 0, 1].tolist() == [0.0, 1.0]
 
 
 def test_kernels_import_torch_and_triton_alone():

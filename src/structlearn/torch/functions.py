@@ -231,9 +231,9 @@ def entropy(
 ) -> torch.Tensor:
     """Return the entropy of P(y) ∝ exp(score(y)/ε) in nats, of each example; it has a gradient.
 
-    Computed in float64, and right for large scores; on CUDA it loses digits where scores are many
-    thousand times ε: of 1e7 times ε, the third. So does the gradient along transitions that all
-    positions share, everywhere. Arguments as of :func:`infer`, ε > 0.
+    Computed in float64, and right for large scores: on CUDA the core computes examples in which
+    scores are more than 1e5 times ε, so that the host waits for the device. The gradient along
+    transitions that all positions share loses digits there. Arguments as of :func:`infer`, ε > 0.
     """
     check_temperature(temperature)
     if temperature == 0:

@@ -232,4 +232,9 @@ def _softmax(x: torch.Tensor, total: torch.Tensor, temperature: float) -> torch.
         first = x.to(total.dtype).argmax(dim=-1, keepdim=True)
         places = torch.arange(x.shape[-1], device=x.device)
         return (places == first).to(total.dtype)
-    return torch.exp((x - total[..., None]) / temperature).nan_to_num(nan=0.0, posinf=0.0)
+    # Against the largest: that has no rounding, the sum has one in proportion to the scores.
+    x = x.to(total.dtype)
+    if x.shape[-1] == 0:
+        return x
+    lag = (x - x.amax(dim=-1, keepdim=True)) / temperature
+    return torch.softmax(lag, dim=-1).nan_to_num(nan=0.0)
