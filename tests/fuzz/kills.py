@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import argparse
 import os
+import pickle
 import random
 import shutil
 import signal
@@ -53,7 +54,7 @@ def _work(task: str, learner: str, folder: Path) -> float:
     """Train with checkpoints, then save for a while; return the seconds of training."""
     it, begin = TRAININGS[task], time.process_time()
     made = it.fit(learner, EXAMPLES, max_iter=PASSES, checkpoint=folder / "checkpoint")
-    (folder / "trained").touch()
+    (folder / "trained").write_bytes(pickle.dumps(made.model_))  # files of some round the weights
     took = time.process_time() - begin
     while time.process_time() - begin < took + SAVING:
         made.save(folder / "model")
@@ -174,6 +175,7 @@ def _one_training(
     training = _work(task, learner, folder)
     saving = time.process_time() - begin - training
     right, names = model.read_bytes(), _names(folder)
+    weights = (folder / "trained").read_bytes()
     assert right != old
     model.write_bytes(old)
     (folder / "done").unlink()
@@ -194,7 +196,7 @@ def _one_training(
             return
         structlearn.load(model)
     found.finished += 1
-    if model.read_bytes() != right:
+    if (model.read_bytes(), (folder / "trained").read_bytes()) != (right, weights):
         found.findings.append(f"{task}, {learner}: the resumed training has other bits")
     left = _names(folder) - names
     if left:

@@ -272,7 +272,9 @@ def test_a_checkpoint_of_another_training_is_refused(tmp_path):
         with pytest.raises(FileError, match=told):
             make(checkpoint=folder, **{**plain, **options}).fit(treebank_, **more)
     assert kept == {path: path.read_bytes() for path in folder.iterdir()}
+    (folder / "upos.model.123.part").write_bytes(b"half")  # of a process that was killed
     make(checkpoint=folder, n_jobs=2, verbose=1, **plain).fit(bank, entities=people)
+    assert kept == {path: path.read_bytes() for path in folder.iterdir()}
     (folder / "upos.model").write_bytes(b"damaged")
     with pytest.raises(FileError, match=r"upos\.model: .*; delete the file to do this stage again"):
         make(checkpoint=folder, **plain).fit(bank, entities=people)
