@@ -21,15 +21,15 @@ from structlearn.exceptions import FileError
 from structlearn.tasks import Tagger
 from structlearn.text.files import written_text
 from tests.estimators.estimator_data import sequences
-from tests.tasks.test_matrix import TASKS, answers, trained
+from tests.tasks.trainings import TRAININGS, trained
 
 pytestmark = [
     pytest.mark.filterwarnings("ignore"),
     pytest.mark.skipif(not hasattr(os, "fork"), reason="needs processes that are forked"),
 ]
 
-#: One learner of each task.
-MODELS = [(name, task.learners[0]) for name, task in TASKS.items()]
+#: One learner of each.
+MODELS = [(name, it.learners[0]) for name, it in TRAININGS.items()]
 each = pytest.mark.parametrize(("task", "learner"), MODELS, ids=[name for name, _ in MODELS])
 PAGE = resource.getpagesize()
 
@@ -78,10 +78,11 @@ def writings(folder):
         "a model": lambda: model.save(name),
         "text": text,
         "a tagger": lambda: trained("tagger", "perceptron").save(name),
+        "a pipeline": lambda: trained("pipeline", "perceptron").save(name),
     }
 
 
-@pytest.mark.parametrize("what", ["a model", "text", "a tagger"])
+@pytest.mark.parametrize("what", ["a model", "text", "a tagger", "a pipeline"])
 def test_a_disk_that_is_full_at_any_write(small_disk, what):
     """Page by page: either the new file is whole, or the old one is, and nothing is left over."""
     name = small_disk / "model"
@@ -121,6 +122,23 @@ def test_checkpoints_on_a_full_disk(small_disk):
         np.testing.assert_array_equal(found[block], weights)
 
 
+def test_stages_on_a_full_disk(small_disk):
+    """As checkpoints: whatever cannot be kept, the pipeline is the same, and nothing is torn."""
+    right, it = small_disk.parent / "right", TRAININGS["pipeline"]
+    trained("pipeline", "perceptron").save(right)
+    folder, warned = small_disk / "stages", 0
+    for pages in (3, 10, 30, 60, 250):
+        leave(small_disk, pages * PAGE)
+        with warnings.catch_warnings(record=True) as said:
+            warnings.simplefilter("always")
+            it.fit("perceptron", checkpoint=folder).save(small_disk.parent / "found")
+        warned += any("no space left" in str(w.message) for w in said)
+        assert (small_disk.parent / "found").read_bytes() == right.read_bytes()
+        assert not list(folder.glob("*.part"))
+        shutil.rmtree(folder)
+    assert warned == 4
+
+
 def test_a_folder_that_is_read_only(small_disk):
     name = small_disk / "model"
     crf().save(name)
@@ -130,6 +148,9 @@ def test_a_folder_that_is_read_only(small_disk):
         crf(C=2.0).save(name)
     with pytest.raises(FileError, match="cannot be written"):
         CRF(checkpoint=small_disk / "x").fit(*sequences(4))
+    for path in (small_disk, small_disk / "x"):
+        with pytest.raises(FileError, match=r"cannot be .*: Read-only file system"):
+            TRAININGS["pipeline"].fit("perceptron", checkpoint=path)
     assert name.read_bytes() == old
     assert os.listdir(small_disk) == ["model"]
     assert len(structlearn.load(name).predict(sequences(4)[0])) == 4
@@ -165,14 +186,14 @@ def limit_memory(extra):
 @each
 def test_no_memory(task, learner, tmp_path):
     """With ever more memory: MemoryError, and the old file stays; then a model. Never a crash."""
-    it, path = TASKS[task], tmp_path / "model"
+    it, path = TRAININGS[task], tmp_path / "model"
     trained(task, learner).save(path)
     old = path.read_bytes()
 
     def work():
         limit_memory(extra)
-        it.make(learner).fit(it.examples).save(path)
-        structlearn.load(path).predict(it.inputs)
+        it.fit(learner).save(path)
+        it.answers(structlearn.load(path))
 
     codes = []
     for power in range(10, 31):
@@ -267,28 +288,28 @@ def test_two_processes_save_one_name(tmp_path):
 @each
 def test_a_model_that_is_replaced_while_it_is_mapped(task, learner, tmp_path):
     """A model in use goes on as it was when another one is saved under its name."""
-    path = tmp_path / "model"
+    it, path = TRAININGS[task], tmp_path / "model"
     model = trained(task, learner)
     model.save(path)
     loaded = structlearn.load(path)
-    right = answers(loaded, task)
+    right = it.answers(loaded)
     crf().save(path)
     path.unlink()
-    assert answers(loaded, task) == right == answers(model, task)
+    assert it.answers(loaded) == right == it.answers(model)
 
 
 @each
 def test_eight_threads_use_one_model(task, learner, tmp_path):
-    path = tmp_path / "model"
+    it, path = TRAININGS[task], tmp_path / "model"
     trained(task, learner).save(path)
     model = structlearn.load(path)
-    right = answers(model, task)
+    right = it.answers(model)
     found, wrong = [], []
 
     def use():
         try:
             for _ in range(3):
-                found.append(answers(model, task))
+                found.append(it.answers(model))
         except BaseException as error:
             wrong.append(error)
 
@@ -301,45 +322,49 @@ def test_eight_threads_use_one_model(task, learner, tmp_path):
     assert found == [right] * 24
 
 
-def _predicted(model, task, out):
-    out.put(answers(model, task))
-
-
 @each
-@pytest.mark.parametrize("method", ["fork", "spawn"])
-def test_processes_use_a_model(task, learner, method):
-    """After threads have been used here: a forked process has none of them."""
-    it = TASKS[task]
-    model = it.make(learner, n_jobs=2).fit(it.examples)
-    right = answers(model, task)
-    if method == "fork":
-        assert in_a_fork(lambda: _same(model, task, right)) == 0
-        return
+def test_a_forked_process_uses_a_model(task, learner):
+    """After threads have been used here: it has none of them, and makes its own."""
+    it = TRAININGS[task]
+    model = it.fit(learner, n_jobs=2)
+    right = it.answers(model)
+
+    def work():
+        assert it.answers(model) == right
+        it.fit(learner, n_jobs=2)
+
+    assert in_a_fork(work) == 0
+
+
+def _all_answers(models):
+    return {task: TRAININGS[task].answers(model) for task, model in models.items()}
+
+
+def _answer(models, out):
+    out.put(_all_answers(models))
+
+
+def test_a_spawned_process_uses_models():
+    """One process for all: it imports everything anew."""
+    models = {task: TRAININGS[task].fit(learner, n_jobs=2) for task, learner in MODELS}
     context = multiprocessing.get_context("spawn")
     out = context.Queue()
-    process = context.Process(target=_predicted, args=(model, task, out))
+    process = context.Process(target=_answer, args=(models, out))
     process.start()
-    assert out.get(timeout=300) == right
+    assert out.get(timeout=300) == _all_answers(models)
     process.join()
     assert process.exitcode == 0
 
 
-def _same(model, task, right):
-    if answers(model, task) != right:
-        raise AssertionError("other answers in a forked process")
-    it = TASKS[task]
-    it.make(it.learners[0], n_jobs=2).fit(it.examples)  # with threads of its own
-
-
 def test_training_beside_labelling():
     """One thread trains while another labels: neither changes what the other gives."""
-    it = TASKS["tagger"]
+    it = TRAININGS["tagger"]
     model = trained("tagger", "perceptron")
-    right, results = answers(model, "tagger"), []
-    worker = threading.Thread(target=lambda: results.append(it.make("perceptron").fit(it.examples)))
+    right, results = it.answers(model), []
+    worker = threading.Thread(target=lambda: results.append(it.fit("perceptron")))
     worker.start()
     while worker.is_alive():
-        assert answers(model, "tagger") == right
+        assert it.answers(model) == right
     worker.join()
     assert isinstance(results[0], Tagger)
-    assert answers(results[0], "tagger") == right
+    assert it.answers(results[0]) == right

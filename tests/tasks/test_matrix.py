@@ -56,6 +56,15 @@ class Task:
         options = {} if learner in COUNTED else {"max_iter": 3, **self.options}
         return self.kind(learner=learner, **{**options, **more})
 
+    def fit(self, learner, n=None, **more):
+        """Return it trained on the first n examples."""
+        return self.make(learner, **more).fit(self.examples[:n])
+
+    def answers(self, model):
+        """Return its predictions as what can be compared."""
+        return [np.asarray(y).tolist() if self.kind is ImageSegmenter else y
+                for y in model.predict(self.inputs)]  # fmt: skip
+
 
 WORDS = [s.words for s in BANK]
 TASKS = {
@@ -124,14 +133,7 @@ def stored(estimator, path):
 @functools.cache
 def trained(task, learner, **options):
     """Return the task, trained on all examples without a break, on one thread."""
-    it = TASKS[task]
-    return it.make(learner, **options).fit(it.examples)
-
-
-def answers(estimator, task):
-    """Return its predictions as nested lists."""
-    return [np.asarray(y).tolist() if task == "segmenter" else y
-            for y in estimator.predict(TASKS[task].inputs)]  # fmt: skip
+    return TASKS[task].fit(learner, **options)
 
 
 @every
@@ -144,8 +146,8 @@ def test_files_and_threads(task, learner, tmp_path):
     assert type(again) is it.kind
     assert again.get_params()["learner"] == learner
     assert again.get_params()["max_iter"] == one.max_iter
-    found = answers(again, task)
-    assert found == answers(one, task)
+    found = it.answers(again)
+    assert found == it.answers(one)
     assert len(found) == len(it.inputs)
 
 

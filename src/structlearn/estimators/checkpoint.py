@@ -25,7 +25,7 @@ from ..learners.base import Progress, Settings, Snapshot
 from ..problem import Problem
 from ..problem.digest import problem_digest
 
-__all__ = ["Checkpoint", "check_path", "identity"]
+__all__ = ["Checkpoint", "check_path", "check_same_training", "check_writable", "identity"]
 
 #: Seconds between two checkpoints, at least,
 EVERY = 30.0
@@ -39,6 +39,38 @@ def check_path(path: Any) -> None:
     """Refuse what cannot be the name of a checkpoint."""
     if path is not None and not (isinstance(path, (str, os.PathLike)) and os.fspath(path)):
         raise ValueError(f"checkpoint must be None or the name of a file, got {path!r}")
+
+
+def check_writable(path: str) -> None:
+    """Write a few bytes beside a file: what cannot be done should be known at once."""
+    trial = f"{os.path.realpath(path)}.{os.getpid()}.part"
+    try:
+        with open(trial, "wb") as file:
+            file.write(b"structlearn")
+    except OSError as error:
+        raise FileError(path, f"cannot be written: {error.strerror or error}") from None
+    finally:
+        with suppress(OSError):
+            os.unlink(trial)
+
+
+def check_same_training(
+    path: str, whose: dict[str, Any], own: dict[str, Any], what: str = "file"
+) -> None:
+    """Refuse a checkpoint, a file or a folder, that belongs to another training."""
+    # By way of JSON, as the other one was: the same numbers, lists for tuples.
+    own = json.loads(json.dumps(own))
+    others = [key for key in {**whose, **own} if whose.get(key) != own.get(key)]
+    if others:
+        told = ", ".join(
+            key if key == "data" else f"{key} was {whose.get(key)!r} and is {own.get(key)!r}"
+            for key in others
+        )
+        raise FileError(
+            path,
+            f"this is the checkpoint of another training run ({told}); delete the {what} to start "
+            "again, or give another name",
+        )
 
 
 class Checkpoint:
@@ -64,19 +96,7 @@ class Checkpoint:
             )
         if os.path.exists(self.path) and not os.path.isfile(self.path):
             raise FileError(self.path, "cannot be a checkpoint: it is not a regular file")
-        self._try()
-
-    def _try(self) -> None:
-        """Write a few bytes beside the file: what cannot be done should be known at once."""
-        trial = f"{os.path.realpath(self.path)}.{os.getpid()}.part"
-        try:
-            with open(trial, "wb") as file:
-                file.write(b"structlearn")
-        except OSError as error:
-            raise FileError(self.path, f"cannot be written: {error.strerror or error}") from None
-        finally:
-            with suppress(OSError):
-                os.unlink(trial)
+        check_writable(self.path)
 
     def attach(self, progress: Progress) -> bool:
         """Watch a training; where there is a file, make it go on. Return whether there is."""
@@ -85,19 +105,7 @@ class Checkpoint:
         if not os.path.exists(self.path):
             return False
         whose, state, watching, records, seconds = _read(self.path)
-        # By way of JSON, as the other one was: the same numbers, lists for tuples.
-        own = json.loads(json.dumps(self._belongs_to))
-        others = [key for key in {**whose, **own} if whose.get(key) != own.get(key)]
-        if others:
-            told = ", ".join(
-                key if key == "data" else f"{key} was {whose.get(key)!r} and is {own.get(key)!r}"
-                for key in others
-            )
-            raise FileError(
-                self.path,
-                f"this is the checkpoint of another training run ({told}); delete the file to "
-                "start again, or give another name",
-            )
+        check_same_training(self.path, whose, self._belongs_to)
         progress.resume(state, records, seconds)
         for callback, known in zip(progress.callbacks, watching, strict=False):
             if known is not None and hasattr(callback, "load"):

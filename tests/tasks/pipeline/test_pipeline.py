@@ -254,6 +254,39 @@ def test_a_checkpoint_keeps_finished_stages(tmp_path):
     assert two(TEXT).to_conllu() == one(TEXT).to_conllu() == make().fit(bank)(TEXT).to_conllu()
 
 
+def test_a_checkpoint_of_another_training_is_refused(tmp_path):
+    folder, plain = tmp_path / "stages", {"parser": False, "tokeniser": False}
+    bank, people = treebank(20), [[("Ann", "B-PER"), ("sleeps", "O")]]
+    make(checkpoint=folder, **plain).fit(bank, entities=people)
+    kept = {path: path.read_bytes() for path in folder.iterdir()}
+    others = [
+        (bank, {"folds": 3}, {"entities": people}, "folds was 2 and is 3"),
+        (bank, {"tags": {**SMALL, "prune": 0.5}}, {"entities": people}, "tags was .*prune"),
+        (treebank(19), {}, {"entities": people}, "data"),
+        (bank, {}, {"entities": people * 2}, "data"),
+        (bank, {}, {"entities": people, "dev": treebank(3)}, "data"),
+        (bank, {}, {}, "data"),
+    ]
+    for treebank_, options, more, differs in others:
+        told = rf"stages: .*another training run \({differs}.*\); delete the folder"
+        with pytest.raises(FileError, match=told):
+            make(checkpoint=folder, **{**plain, **options}).fit(treebank_, **more)
+    assert kept == {path: path.read_bytes() for path in folder.iterdir()}
+    (folder / "upos.model.123.part").write_bytes(b"half")  # of a process that was killed
+    make(checkpoint=folder, n_jobs=2, verbose=1, **plain).fit(bank, entities=people)
+    assert kept == {path: path.read_bytes() for path in folder.iterdir()}
+    (folder / "upos.model").write_bytes(b"damaged")
+    with pytest.raises(FileError, match=r"upos\.model: .*; delete the file to do this stage again"):
+        make(checkpoint=folder, **plain).fit(bank, entities=people)
+
+
+def test_a_checkpoint_that_cannot_be_a_folder(tmp_path):
+    (tmp_path / "file").write_text("")
+    for path in (tmp_path / "file", tmp_path / "file" / "stages"):
+        with pytest.raises(FileError, match="cannot be the folder of a checkpoint"):
+            make(checkpoint=path).fit(treebank(10))
+
+
 def test_formats_of_files(nlp, tmp_path):
     source = tmp_path / "in.txt"
     source.write_text(TEXT * 3, encoding="utf-8")

@@ -10,19 +10,17 @@ from ...text.sources import not_empty, read_source
 from ..tagging.model import TaggerModel
 from ..tagging.tagger import Tagger
 
-__all__ = ["entity_labels", "forms_corpus", "train_entities"]
+__all__ = ["entity_labels", "forms_corpus", "read_entities", "train_entities"]
 
 
-def train_entities(X: Any, **parameters: Any) -> TaggerModel:
-    """Learn entities from words with labels such as ``B-PER``, ``I-PER`` and ``O``.
+def read_entities(X: Any) -> Corpus:
+    """Return words with labels such as ``B-PER``, ``I-PER`` and ``O`` in two columns.
 
     Parameters
     ----------
     X : path, Corpus or list of sentences
         In columns: the first one has the words, the last one the labels; what is between is not
         read.
-    parameters
-        Of :class:`~structlearn.tasks.Tagger`.
     """
     corpus = not_empty(read_source(X), "the corpus of entities")
     if corpus.format != "columns":
@@ -30,9 +28,12 @@ def train_entities(X: Any, **parameters: Any) -> TaggerModel:
             f"entities are learned from a file in columns, a word and its label on each line; this "
             f"one is {corpus.format}"
         )
-    sentences = [[(row[0], row[-1]) for row in sentence] for sentence in corpus]
-    tagger = Tagger("ner", names=False, **parameters)
-    model: TaggerModel = tagger.fit(Corpus.from_sentences(sentences)).model_
+    return Corpus.from_sentences([[(row[0], row[-1]) for row in sentence] for sentence in corpus])
+
+
+def train_entities(corpus: Corpus, **parameters: Any) -> TaggerModel:
+    """Learn entities from what :func:`read_entities` gives; parameters are those of a tagger."""
+    model: TaggerModel = Tagger("ner", names=False, **parameters).fit(corpus).model_
     return model
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable
 from typing import Any
 
@@ -16,7 +15,8 @@ from ..dependencies.parser import DependencyParser
 from ..tagging.model import TaggerModel
 from .confidence import lemma_temperature, parser_temperature
 from .corpora import put_tags
-from .entities import train_entities
+from .entities import read_entities, train_entities
+from .kept_stages import KeptStages, corpora_digest
 from .model import PipelineModel
 from .tags import TAG_COLUMNS, AgreeingTagger, jackknifed, seen_combinations, train_tagger
 from .tokeniser import labelled_characters, train_tokeniser
@@ -50,15 +50,14 @@ class PipelineFitting:
         self.pipeline = pipeline
         self.corpus = not_empty(read_treebank(X))
         self.dev = None if dev is None else not_empty(read_treebank(dev), "the dev corpus")
-        self.entities = entities
+        self.entities = None if entities is None else read_entities(entities)
         self.parts: dict[str, Any] = {}
         # What is wrong with the treebank is said before any stage takes its time.
         if pipeline.parser:
             gold_trees(self.corpus)
         if pipeline.tokeniser:
             self._characters = labelled_characters(self.corpus)
-        if pipeline.checkpoint is not None:
-            os.makedirs(pipeline.checkpoint, exist_ok=True)
+        self.kept = KeptStages(pipeline.checkpoint, self._identity)
 
     def run(self) -> PipelineModel:
         """Learn; return the model."""
@@ -101,15 +100,21 @@ class PipelineFitting:
             parser = self.parts["parser"]
             if p.tags and dev_tagged is not None and parser.temperature is None:
                 parser.training["temperature"] = parser_temperature(parser, dev_tagged)
-        if self.entities is not None:
+        if (entities := self.entities) is not None:
             settings = self._settings("entities")
-            self._stage("entities", lambda: train_entities(self.entities, **settings))
+            self._stage("entities", lambda: train_entities(entities, **settings))
+        self.kept.close()
         training = {
             "sentences": len(corpus),
             "words": corpus.n_tokens,
             "parameters": p._stored(),
         }
         return PipelineModel(self.parts, combinations, training, lexicon)
+
+    def _identity(self) -> dict[str, Any]:
+        """Return what decides how the training ends."""
+        data = corpora_digest(self.corpus, self.dev, self.entities)
+        return {**self.pipeline._stored(), "data": data}
 
     def _settings(self, stage: str) -> dict[str, Any]:
         """Return the parameters of a stage's task."""
@@ -122,35 +127,32 @@ class PipelineFitting:
         """Learn a stage, or take it from the folder of an earlier run."""
         if self.pipeline.verbose:
             say(f"stage: {name}")
-        folder = self.pipeline.checkpoint
-        path = None if folder is None else os.path.join(os.fspath(folder), f"{name}.model")
-        if path is not None and os.path.exists(path):
-            self.parts[name] = kind.from_container(path, *read_container(path))
-            return
-        model = learn()
+        model: Any = self.kept.take(
+            f"{name}.model", lambda path: kind.from_container(path, *read_container(path))
+        )
         if model is None:
-            return
+            learned = learn()
+            if learned is None:
+                return
+            self.kept.keep(f"{name}.model", lambda path: learned.save(path, "float32"))
+            model = learned
         self.parts[name] = model
-        if path is not None:
-            model.save(path, "float32")
 
     def _jackknifed(self, tagger: AgreeingTagger) -> Corpus:
         """Return the treebank with the tags that taggers give which have not seen them."""
         p = self.pipeline
         if p.verbose:
             say(f"stage: tags of the treebank, in {p.folds} folds")
-        folder = p.checkpoint
-        path = None if folder is None else os.path.join(os.fspath(folder), "tagged.conllu")
-        if path is not None and os.path.exists(path):
-            return read_treebank(path)
+        tagged: Corpus | None = self.kept.take("tagged.conllu", read_treebank)
+        if tagged is not None:
+            return tagged
         settings = {**self._settings("tags"), "n_models": 1, "verbose": 0}
         found = jackknifed(self.corpus, p.folds, tagger, **settings)
         names = sorted(set(found))
         index = {name: k for k, name in enumerate(names)}
         tagged = _copy(self.corpus)
         put_tags(tagged, (index[row] for row in found), names)
-        if path is not None:
-            tagged.write(path)
+        self.kept.keep("tagged.conllu", tagged.write)
         return tagged
 
     def _parser(self, tagged: Corpus, dev: Corpus | None) -> ParserModel:
@@ -158,9 +160,7 @@ class PipelineFitting:
         settings = self._settings("parser")
         if self.pipeline.tags:
             settings = {"gold_tags": True, **settings}
-        if self.pipeline.checkpoint is not None:
-            path = os.path.join(os.fspath(self.pipeline.checkpoint), "parser.checkpoint")
-            settings.setdefault("checkpoint", path)
+        settings = {"checkpoint": self.kept.checkpoint("parser.checkpoint"), **settings}
         model: ParserModel = DependencyParser(**settings).fit(tagged, dev=dev).model_
         return model
 

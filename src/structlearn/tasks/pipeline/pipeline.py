@@ -39,8 +39,8 @@ class Pipeline(Annotating, DeclaredParameters):
     folds : int, default=5
         Of jack-knifing.
     checkpoint : str or path, optional
-        A folder in which finished stages are kept: ``fit`` goes on from there after an
-        interruption.
+        A folder in which finished stages are kept: the same ``fit`` goes on from there after an
+        interruption, another one is refused. The folder stays when the training has ended.
     n_jobs : int or None, default=1
         Threads. The result does not depend on it.
     random_state : int, default=0
