@@ -88,7 +88,7 @@ def test_while_it_learns(corpus, model, more):
 @pytest.mark.parametrize(
     ("module", "place"),
     [
-        ("fitting", "module.TokenFitting.problem"),
+        ("token_fitting", "module.TokenFitting.problem"),
         ("model", "module.write_container"),
         ("model", "sys.modules['os'].fsync"),
         ("model", "sys.modules['os'].replace"),

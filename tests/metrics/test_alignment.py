@@ -126,3 +126,12 @@ def test_multiword_tokens_of_blanks_alone():
     ]
     sentences = [[("\u2028", words), ("c", [words[0]])]]
     assert aligned_scores(sentences, sentences)["words"].f1 == 1.0
+
+
+def test_a_token_of_a_blank_after_a_multiword_token():
+    def word(i, form):
+        return (str(i), form, "_", "_", "_", "_", "0", "_", "_", "_")
+
+    sentence = [("ab", [word(1, "a"), word(2, "b")]), ("\x85", [word(3, "\x85")])]
+    sentence.append((".", [word(4, ".")]))
+    assert aligned_scores([sentence], [sentence])["words"].f1 == 1.0

@@ -16,7 +16,7 @@ namespace structlearn {
 double sum_arborescences(const double* arc, std::size_t n, bool single_root, double eps, double* p);
 
 // The entropy of those trees in nats, labels[h][m] what the labels of an arc add to its weight; -inf
-// where there is no tree. It keeps its digits however large the scores are. O(n^3).
+// where there is no tree. Large scores cost it no digits but those of their shifts. O(n^3).
 double entropy_of_arborescences(const double* arc, const Open* labels, std::size_t n,
                                 bool single_root, double eps);
 

@@ -235,7 +235,10 @@ def _block(
         return words[i].begin >= end if words[i].shared else words[i].end > end
 
     while not (outside(gold, g) and outside(system, s)):
-        takes_gold = g < len(gold) and (s >= len(system) or gold[g].begin <= system[s].begin)
+        # Of two that begin together the shorter one, which may be a token of blanks alone.
+        takes_gold = g < len(gold) and (
+            s >= len(system) or gold[g][1:3] <= system[s][1:3]  # (begin, end)
+        )
         word = gold[g] if takes_gold else system[s]
         if word.shared:
             end = max(end, word.end)
