@@ -106,8 +106,9 @@ class Structure {
   virtual double infer(const Layout&, const Scores&, double eps, const Marginals&,
                        Workspace&) const = 0;
 
-  // The entropy of P(y) ~ exp(score(y) / eps), eps > 0, in nats, by a way on which large scores cost
-  // no digits; nothing where there is none. Asked where a difference of sums is not good enough.
+  // The entropy of P(y) ~ exp(score(y) / eps), eps > 0, in nats, by a way on which large scores
+  // cost no digits; nothing where there is none. Asked where a difference of sums is not good
+  // enough.
   virtual std::optional<double> exact_entropy(const Layout&, const Scores&, double /* eps */,
                                               Workspace&) const {
     return std::nullopt;

@@ -15,8 +15,8 @@ namespace structlearn {
 // null, p[h][m] is the probability of the arc h -> m, 0 on the diagonal and in column 0. O(n^3).
 double sum_arborescences(const double* arc, std::size_t n, bool single_root, double eps, double* p);
 
-// The entropy of those trees in nats, labels[h][m] what the labels of an arc add to its weight; -inf
-// where there is no tree. Large scores cost it no digits but those of their shifts. O(n^3).
+// The entropy of those trees in nats, labels[h][m] what the labels of an arc add to its weight;
+// -inf where there is no tree. Large scores cost it no digits but those of their shifts. O(n^3).
 double entropy_of_arborescences(const double* arc, const Open* labels, std::size_t n,
                                 bool single_root, double eps);
 

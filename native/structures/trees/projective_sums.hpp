@@ -16,8 +16,8 @@ namespace structlearn {
 double sum_projective(const double* arc, const double* sibling, std::size_t n, bool single_root,
                       double eps, double* p, double* pairs);
 
-// The entropy of those trees in nats, labels[h][m] what the labels of an arc add to its weight; -inf
-// where there is no tree. Large scores cost it no digits but those of their shifts. O(n^3).
+// The entropy of those trees in nats, labels[h][m] what the labels of an arc add to its weight;
+// -inf where there is no tree. Large scores cost it no digits but those of their shifts. O(n^3).
 double entropy_of_projective(const double* arc, const double* sibling, const Open* labels,
                              std::size_t n, bool single_root, double eps);
 

@@ -53,7 +53,8 @@ class PieceLabeller {
   // is waited for and given back with its labels, else nothing is.
   std::optional<nb::bytes> start(nb::handle data, std::size_t line, std::size_t threads) {
     std::optional<nb::bytes> labelled;
-    const std::size_t most = std::max<std::size_t>(kMostThreads, std::thread::hardware_concurrency());
+    const std::size_t most =
+        std::max<std::size_t>(kMostThreads, std::thread::hardware_concurrency());
     if (begun_.size() > std::min(threads, most)) labelled = finish();
     if (idle_.empty()) idle_.push_back(std::make_unique<Text>(make_()));
     Text& text = *idle_.back();
