@@ -94,7 +94,7 @@ def _moment(number: int, rng: random.Random, training: float, saving: float) -> 
     The first two are fixed, so that even two kills meet a checkpoint and a save.
     """
     if number < 2:
-        return Moment("checkpoint", 0.0) if number == 0 else Moment("trained", saving / 2)
+        return Moment("checkpoint", 0.0) if number == 0 else Moment("trained", 0.0)
     longest = {"": 1.2 * training, "checkpoint": 0.5 * training, "trained": 1.2 * saving}
     after = rng.choice(list(longest))
     return Moment(after, longest[after] * rng.random())
