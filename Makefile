@@ -124,17 +124,17 @@ build/fuzz/ready: $(VENV)/ready $(NATIVE)
 
 fuzz: $(VENV)/test-tools build/fuzz/ready  ## readers of files under fuzzers (FUZZ_SECONDS=600, FUZZ_INPUTS)
 	@echo "==> libFuzzer on the core, under AddressSanitizer and UBSan"
-	@$(BIN)/python -m tests.fuzz.native --inputs $(FUZZ_INPUTS) \
+	@$(BIN)/python -m fuzz.native --inputs $(FUZZ_INPUTS) \
 		--timeout $(FUZZ_TIMEOUT) --seconds $$(( $(FUZZ_SECONDS) / 4 ))
 	@echo "==> mutation of what Python reads"
-	@$(BIN)/python -m tests.fuzz --inputs $(FUZZ_INPUTS) --seconds $$(( $(FUZZ_SECONDS) * 3 / 4 ))
+	@$(BIN)/python -m fuzz --inputs $(FUZZ_INPUTS) --seconds $$(( $(FUZZ_SECONDS) * 3 / 4 ))
 
 fuzz-structures: $(VENV)/test-tools  ## every structure against enumeration (FUZZ_INSTANCES=100000)
-	@$(BIN)/python -m tests.fuzz.structures --instances $(or $(FUZZ_INSTANCES),100000) \
+	@$(BIN)/python -m fuzz.structures --instances $(or $(FUZZ_INSTANCES),100000) \
 		$(if $(STRUCTURE_SECONDS),--seconds $(STRUCTURE_SECONDS))
 
 fuzz-kills: $(VENV)/test-tools  ## trainings killed at random moments, 200 of each task (KILLS=200)
-	@$(BIN)/python -m tests.fuzz.kills --kills $(or $(KILLS),200)
+	@$(BIN)/python -m fuzz.kills --kills $(or $(KILLS),200)
 
 # A smoke of each, two minutes in all once the programs are built: counts, so that every machine
 # tries the same inputs; the times only bound what a very slow machine does.

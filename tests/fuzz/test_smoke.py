@@ -7,12 +7,12 @@ import pytest
 import structlearn
 from structlearn.exceptions import FileError
 from structlearn.io.container import Tensor, read_container, write_container
-from tests.fuzz.campaign import input_of
-from tests.fuzz.cases import CASES
-from tests.fuzz.models import file_targets
-from tests.fuzz.mutation import mutated
-from tests.fuzz.readers import seeds_of, text_targets
-from tests.fuzz.structures import KERNELS, fuzz, fuzz_kernels
+from fuzz.campaign import input_of
+from fuzz.cases import CASES
+from fuzz.models import file_targets
+from fuzz.mutation import mutated
+from fuzz.readers import seeds_of, text_targets
+from fuzz.structures import KERNELS, fuzz, fuzz_kernels
 from tests.tasks.test_matrix import trained
 
 TEXTS = text_targets()
@@ -41,7 +41,7 @@ def test_structures_agree_with_enumeration(name):
 def test_kernels_agree_with_enumeration(name, monkeypatch):
     pytest.importorskip("torch", reason="torch is not installed")
     pytest.importorskip("triton", reason="triton is not installed")
-    from tests.fuzz import tensors
+    from fuzz import tensors
 
     monkeypatch.setattr(tensors, "INTERPRETED", 1.0)
     found = fuzz_kernels(name, 8, "cpu", seed=1, size=8)

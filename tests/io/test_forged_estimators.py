@@ -14,7 +14,7 @@ import pytest
 import structlearn
 from structlearn.exceptions import FileError
 from structlearn.io.container import Tensor, read_container, write_container
-from tests.fuzz.forging import forge_arrays, forge_description
+from fuzz.forging import forge_arrays, forge_description
 from tests.io.saved_cases import CASES, fitted
 
 #: Forgeries a case.

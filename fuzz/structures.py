@@ -1,4 +1,4 @@
-"""``python -m tests.fuzz.structures``: every structure against enumeration.
+"""``python -m fuzz.structures``: every structure against enumeration.
 
 What a structure answers to a batch of scores is compared with the enumeration of its outputs; some
 examples of each batch are solved as integer programs, by hyperedges where the structure has them,
@@ -15,9 +15,9 @@ import warnings
 
 import numpy as np
 
-from tests.fuzz.cases import CASES
-from tests.fuzz.comparison import MOST_FINDINGS, Campaign, Comparison
-from tests.fuzz.enumeration import Batch
+from fuzz.cases import CASES
+from fuzz.comparison import MOST_FINDINGS, Campaign, Comparison
+from fuzz.enumeration import Batch
 
 __all__ = ["KERNELS", "fuzz", "fuzz_kernels"]
 
@@ -34,7 +34,7 @@ SLOW = 10
 
 
 try:
-    from tests.fuzz import tensors
+    from fuzz import tensors
 except ModuleNotFoundError:  # PyTorch is not installed
     tensors = None  # type: ignore[assignment]
 
@@ -112,7 +112,7 @@ def fuzz_kernels(
 
 def main() -> int:
     """Fuzz the structures one after another; return 1 where an answer was wrong."""
-    parser = argparse.ArgumentParser(prog="python -m tests.fuzz.structures", description=__doc__)
+    parser = argparse.ArgumentParser(prog="python -m fuzz.structures", description=__doc__)
     parser.add_argument("structures", nargs="*", help=f"some of {', '.join(CASES)}; default: all")
     parser.add_argument("--instances", type=int, default=100_000, help="of each structure")
     parser.add_argument("--seconds", type=float, default=float("inf"), help="for all together")

@@ -1,4 +1,4 @@
-"""``python -m tests.fuzz.kills``: trainings and saves ended by SIGKILL at random moments.
+"""``python -m fuzz.kills``: trainings and saves ended by SIGKILL at random moments.
 
 For each task a process trains with a checkpoint at every pass and then saves over an older model.
 It is killed at a random moment, while it reads, while it learns or while it saves, started again,
@@ -211,7 +211,7 @@ def _names(folder: Path) -> set[str]:
 
 def main() -> int:
     """Kill the trainings of each task; return 1 where something was lost."""
-    parser = argparse.ArgumentParser(prog="python -m tests.fuzz.kills", description=__doc__)
+    parser = argparse.ArgumentParser(prog="python -m fuzz.kills", description=__doc__)
     parser.add_argument("tasks", nargs="*", help=f"some of {', '.join(TRAININGS)}; default: all")
     parser.add_argument("--kills", type=int, default=200, help="of each task")
     parser.add_argument("--seed", type=int, default=0)

@@ -1,4 +1,4 @@
-"""``python -m tests.fuzz.native``: libFuzzer on the core's readers, under ASan and UBSan.
+"""``python -m fuzz.native``: libFuzzer on the core's readers, under ASan and UBSan.
 
 Built by ``make fuzz``. The seeds of the text formats go before bytes that say how they are read.
 """
@@ -12,7 +12,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from tests.fuzz.readers import seeds_of
+from fuzz.readers import seeds_of
 
 __all__ = ["TARGETS"]
 
@@ -42,7 +42,7 @@ def _computed(program: str, path: Path) -> float:
 
 def main() -> int:
     """Run the targets; return 1 where one found something."""
-    parser = argparse.ArgumentParser(prog="python -m tests.fuzz.native", description=__doc__)
+    parser = argparse.ArgumentParser(prog="python -m fuzz.native", description=__doc__)
     parser.add_argument("targets", nargs="*", help=f"some of {', '.join(TARGETS)}; default: all")
     parser.add_argument("--folder", type=Path, default=Path("build/fuzz"), help="of the programs")
     parser.add_argument("--inputs", type=int, default=1_000_000, help="of each target, at most")

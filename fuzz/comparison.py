@@ -10,7 +10,7 @@ import numpy as np
 
 from structlearn.exceptions import CapabilityError, InfeasibleError
 from structlearn.structures.canonical import canonical
-from tests.fuzz.enumeration import Array, Batch, Rows
+from fuzz.enumeration import Array, Batch, Rows
 
 __all__ = ["Campaign", "Comparison"]
 

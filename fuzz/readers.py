@@ -26,8 +26,8 @@ from structlearn.text.segment_templates import SegmentTemplates
 from structlearn.text.surface import raw_text
 from structlearn.text.tree_rules import counted_rules
 from structlearn.text.trees import parse_brackets, read_tree_text
-from tests.fuzz.memory_file import memory_file
-from tests.fuzz.mutation import mutated
+from fuzz.memory_file import memory_file
+from fuzz.mutation import mutated
 
 __all__ = ["Target", "seeds_of", "text_targets"]
 

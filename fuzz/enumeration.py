@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from structlearn.structures.canonical import canonical
-from tests.fuzz.cases import Case
+from fuzz.cases import Case
 
 __all__ = ["Batch", "Sums"]
 

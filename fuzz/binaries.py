@@ -17,8 +17,8 @@ from structlearn.io import read_crfsuite
 from structlearn.io.container import Tensor, container_pieces, parse_container
 from structlearn.io.images import png_bytes, read_image
 from structlearn.io.masks import MaskCoding, read_mask
-from tests.fuzz.memory_file import memory_file
-from tests.fuzz.mutation import mutated
+from fuzz.memory_file import memory_file
+from fuzz.mutation import mutated
 
 __all__ = [
     "changed_words",

@@ -11,8 +11,8 @@ from typing import Any
 from structlearn.text.corpus import corpus_of
 from structlearn.text.surface import surface
 from structlearn.text.trees import parse_brackets
-from tests.fuzz.memory_file import memory_file
-from tests.fuzz.readers import seeds_of
+from fuzz.memory_file import memory_file
+from fuzz.readers import seeds_of
 
 __all__ = ["RUNNING", "annotate", "label", "pipeline", "seeds"]
 

@@ -16,11 +16,11 @@ from structlearn.exceptions import FileError, InfeasibleError
 from structlearn.io.container import Tensor, container_pieces, parse_container
 from structlearn.io.masks import read_names
 from structlearn.loading import from_container
-from tests.fuzz import binaries, labelled
-from tests.fuzz.forging import forge_arrays, forge_description
-from tests.fuzz.memory_file import memory_file
-from tests.fuzz.mutation import mutated
-from tests.fuzz.readers import Target, seeds_of
+from fuzz import binaries, labelled
+from fuzz.forging import forge_arrays, forge_description
+from fuzz.memory_file import memory_file
+from fuzz.mutation import mutated
+from fuzz.readers import Target, seeds_of
 
 __all__ = ["file_targets"]
 

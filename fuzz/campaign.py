@@ -22,7 +22,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from tests.fuzz.readers import Target
+from fuzz.readers import Target
 
 __all__ = ["Outcome", "input_of", "run"]
 

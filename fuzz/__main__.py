@@ -1,4 +1,4 @@
-"""``python -m tests.fuzz``: fuzz the readers; exit code 1 where something was found."""
+"""``python -m fuzz``: fuzz the readers; exit code 1 where something was found."""
 
 from __future__ import annotations
 
@@ -6,9 +6,9 @@ import argparse
 import sys
 from pathlib import Path
 
-from tests.fuzz.campaign import run
-from tests.fuzz.models import file_targets
-from tests.fuzz.readers import text_targets
+from fuzz.campaign import run
+from fuzz.models import file_targets
+from fuzz.readers import text_targets
 
 
 def main() -> int:
@@ -16,7 +16,7 @@ def main() -> int:
     texts = text_targets()
     makers = {name: (lambda t=target: t) for name, target in texts.items()}
     makers.update(file_targets())
-    parser = argparse.ArgumentParser(prog="python -m tests.fuzz", description=__doc__)
+    parser = argparse.ArgumentParser(prog="python -m fuzz", description=__doc__)
     parser.add_argument("targets", nargs="*", help=f"some of {', '.join(makers)}; default: all")
     parser.add_argument("--inputs", type=int, default=1_000_000, help="of each target, at most")
     parser.add_argument("--seconds", type=float, default=float("inf"), help="for all together")

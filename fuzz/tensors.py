@@ -24,8 +24,8 @@ from structlearn.torch import argmax, entropy, infer, kbest, structured_loss
 from structlearn.torch.batches import Batch as Padded
 from structlearn.torch.kinds import kind_type
 from structlearn.torch.operators import compute, entropies, gradients
-from tests.fuzz.comparison import Campaign
-from tests.fuzz.enumeration import Array, Batch, Rows
+from fuzz.comparison import Campaign
+from fuzz.enumeration import Array, Batch, Rows
 
 __all__ = ["TensorComparison", "compare_by_core", "compare_by_kernels", "has_tensors"]
 
