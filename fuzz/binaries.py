@@ -11,14 +11,14 @@ from collections.abc import Callable
 
 import numpy as np
 
+from fuzz.memory_file import memory_file
+from fuzz.mutation import mutated
 from structlearn import _core
 from structlearn.exceptions import FileError
 from structlearn.io import read_crfsuite
 from structlearn.io.container import Tensor, container_pieces, parse_container
 from structlearn.io.images import png_bytes, read_image
 from structlearn.io.masks import MaskCoding, read_mask
-from fuzz.memory_file import memory_file
-from fuzz.mutation import mutated
 
 __all__ = [
     "changed_words",

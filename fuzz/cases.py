@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
+from tests.structures.edge_structures import EdgeChain, EdgeSegments
 
 from structlearn.constraints import Label, at_most, exactly, forbid, if_then, with_constraints
 from structlearn.structures import (
@@ -26,7 +27,6 @@ from structlearn.structures import (
     Structure,
     Tree,
 )
-from tests.structures.edge_structures import EdgeChain, EdgeSegments
 
 __all__ = ["CASES", "Case"]
 

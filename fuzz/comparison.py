@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy as np
 
+from fuzz.enumeration import Array, Batch, Rows
 from structlearn.exceptions import CapabilityError, InfeasibleError
 from structlearn.structures.canonical import canonical
-from fuzz.enumeration import Array, Batch, Rows
 
 __all__ = ["Campaign", "Comparison"]
 

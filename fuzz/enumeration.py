@@ -11,8 +11,8 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from structlearn.structures.canonical import canonical
 from fuzz.cases import Case
+from structlearn.structures.canonical import canonical
 
 __all__ = ["Batch", "Sums"]
 

@@ -23,9 +23,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import NamedTuple
 
+from tests.tasks.trainings import TRAININGS
+
 import structlearn
 from structlearn.estimators import checkpoint
-from tests.tasks.trainings import TRAININGS
 
 __all__ = ["kill"]
 

@@ -8,11 +8,11 @@ import io
 import json
 from typing import Any
 
+from fuzz.memory_file import memory_file
+from fuzz.readers import seeds_of
 from structlearn.text.corpus import corpus_of
 from structlearn.text.surface import surface
 from structlearn.text.trees import parse_brackets
-from fuzz.memory_file import memory_file
-from fuzz.readers import seeds_of
 
 __all__ = ["RUNNING", "annotate", "label", "pipeline", "seeds"]
 
@@ -93,8 +93,9 @@ RUNNING = [
 @functools.cache
 def pipeline() -> Any:
     """Return a small pipeline."""
-    from structlearn.tasks import Pipeline
     from tests.tasks.pipeline.small_treebank import treebank
+
+    from structlearn.tasks import Pipeline
 
     short = {"max_iter": 2}
     stages: dict[str, Any] = dict.fromkeys(("tokeniser", "splitter", "tags", "lemmas"), short)

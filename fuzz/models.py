@@ -11,16 +11,16 @@ from collections.abc import Callable
 from typing import Any, NamedTuple
 from unittest import mock
 
-from structlearn.estimators import checkpoint
-from structlearn.exceptions import FileError, InfeasibleError
-from structlearn.io.container import Tensor, container_pieces, parse_container
-from structlearn.io.masks import read_names
-from structlearn.loading import from_container
 from fuzz import binaries, labelled
 from fuzz.forging import forge_arrays, forge_description
 from fuzz.memory_file import memory_file
 from fuzz.mutation import mutated
 from fuzz.readers import Target, seeds_of
+from structlearn.estimators import checkpoint
+from structlearn.exceptions import FileError, InfeasibleError
+from structlearn.io.container import Tensor, container_pieces, parse_container
+from structlearn.io.masks import read_names
+from structlearn.loading import from_container
 
 __all__ = ["file_targets"]
 
@@ -68,10 +68,11 @@ def _estimators() -> dict[str, tuple[Content, Any]]:
 
 @functools.cache
 def _tasks() -> dict[str, tuple[Content, Any]]:
+    from tests.tasks.test_matrix import TASKS
+
     from structlearn.tasks import Tagger
     from structlearn.text.segment_templates import SegmentTemplates
     from structlearn.text.templates import FeatureTemplates
-    from tests.tasks.test_matrix import TASKS
 
     found: dict[str, tuple[Content, Any]] = {}
     segments = SegmentTemplates.parse("begin(word)\nwhole(lower(word)) length")
@@ -103,8 +104,9 @@ def _tasks() -> dict[str, tuple[Content, Any]]:
 @functools.cache
 def _checkpoints() -> dict[str, tuple[Content, Any]]:
     """Return checkpoints of estimators whose states differ, each after an iteration or two."""
-    from structlearn import CRF, AdaGrad, StructuredPerceptron, StructuredSVM
     from tests.estimators.estimator_data import sequences
+
+    from structlearn import CRF, AdaGrad, StructuredPerceptron, StructuredSVM
 
     X, y = sequences(3, d=2)
     kinds = {

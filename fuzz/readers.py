@@ -13,6 +13,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from fuzz.memory_file import memory_file
+from fuzz.mutation import mutated
 from structlearn import _core
 from structlearn.exceptions import FileError, LineError, MissingFunctionError
 from structlearn.metrics.alignment import aligned_scores
@@ -26,8 +28,6 @@ from structlearn.text.segment_templates import SegmentTemplates
 from structlearn.text.surface import raw_text
 from structlearn.text.tree_rules import counted_rules
 from structlearn.text.trees import parse_brackets, read_tree_text
-from fuzz.memory_file import memory_file
-from fuzz.mutation import mutated
 
 __all__ = ["Target", "seeds_of", "text_targets"]
 

@@ -20,12 +20,12 @@ import torch
 if not torch.cuda.is_available():
     os.environ["TRITON_INTERPRET"] = "1"  # before the kernels are imported
 
+from fuzz.comparison import Campaign
+from fuzz.enumeration import Array, Batch, Rows
 from structlearn.torch import argmax, entropy, infer, kbest, structured_loss
 from structlearn.torch.batches import Batch as Padded
 from structlearn.torch.kinds import kind_type
 from structlearn.torch.operators import compute, entropies, gradients
-from fuzz.comparison import Campaign
-from fuzz.enumeration import Array, Batch, Rows
 
 __all__ = ["TensorComparison", "compare_by_core", "compare_by_kernels", "has_tensors"]
 

@@ -35,7 +35,7 @@ def conllu(n, random_state=0, paragraph=4):
             out.append(f"# newpar id = p{number}")
         out += [f"# sent_id = {number}", f"# text = {text}"]
         for row in rows:
-            if row[0] == 2 and row[1] == "do":
+            if number % 5 == 0 and row[0] == 2:
                 out.append("2-3\tdon't" + "\t_" * 7 + "\tSpaceAfter=No")
             out.append("\t".join(map(str, row)))
         out.append("")

@@ -1,0 +1,36 @@
+"""What a model can be asked, as functions of a model and a list of inputs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from structlearn.tasks import ConstituencyParser, DependencyParser, SegmentTagger
+
+__all__ = ["QUERIES"]
+
+#: Outputs in k-best lists, and draws of an input.
+K, DRAWS, SEED = 3, 3, 5
+
+
+def _marginals(model: Any, X: Any) -> Any:
+    if isinstance(model, (DependencyParser, ConstituencyParser, SegmentTagger)):
+        return model.predict_marginals(X, least=0.0)
+    return model.predict_marginals(X)
+
+
+def _annotate(model: Any, X: Any) -> Any:
+    return [model.annotate([x]).to_conllu() for x in X]
+
+
+#: Name -> (model, inputs) -> one answer for each input.
+QUERIES: dict[str, Callable[[Any, Any], Any]] = {
+    "predict": lambda model, X: model.predict(X),
+    "kbest": lambda model, X: model.predict_kbest(X, n=K),
+    "marginals": _marginals,
+    "sample": lambda model, X: model.sample(X, n=DRAWS, random_state=SEED),
+    "entropy": lambda model, X: model.entropy(X),
+    "explain": lambda model, X: model.explain(X),
+    "proba": lambda model, X: model.predict_proba(X),
+    "annotate": _annotate,
+}

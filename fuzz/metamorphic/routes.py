@@ -1,0 +1,66 @@
+"""One by one, in a batch, on threads: the way to an answer does not change it."""
+
+from __future__ import annotations
+
+import copy
+from typing import Any
+
+import numpy as np
+
+from fuzz.metamorphic.answers import Refusal, ask, demand_same
+from fuzz.metamorphic.queries import QUERIES
+from fuzz.metamorphic.relation import relation
+from fuzz.metamorphic.subjects import ESTIMATORS, PIPELINES, TASKS, Subject
+
+__all__: list[str] = []
+
+Rng = np.random.Generator
+ALL = {**TASKS, **PIPELINES, **ESTIMATORS}
+
+
+def _query(subject: Subject, rng: Rng, without: tuple[str, ...] = ()) -> str:
+    names = [name for name in subject.queries if name not in without]
+    return str(rng.choice(names))
+
+
+def _joined(parts: list[Any]) -> Any:
+    """Return the answers to one input at a time as those of a batch."""
+    refused = [part for part in parts if isinstance(part, Refusal)]
+    return refused[0] if refused else [answer for part in parts for answer in part]
+
+
+@relation("one by one = batch", ALL, not_claimed={"sample": "draws depend on the place in a batch"})
+def one_by_one(subject: Subject, rng: Rng) -> None:
+    """Ask for several inputs at once, and for each alone."""
+    model, X = subject.fitted(rng), subject.inputs(rng, int(rng.integers(1, 6)))
+    name = _query(subject, rng, without=("sample",))
+    n = X.shape[0] if hasattr(X, "shape") else len(X)
+    alone = [ask(lambda i=i: QUERIES[name](model, X[i : i + 1])) for i in range(n)]
+    demand_same(name, ask(lambda: QUERIES[name](model, X)), _joined(alone))
+
+
+@relation("empty inputs put in", {k: v for k, v in {**TASKS, **PIPELINES}.items() if k != "images"})
+def with_empty_inputs(subject: Subject, rng: Rng) -> None:
+    """Empty sentences between others change no other answer, and have an answer each."""
+    model, X = subject.fitted(rng), subject.inputs(rng, int(rng.integers(1, 4)))
+    name = _query(subject, rng, without=("sample",))
+    places = sorted(int(i) for i in rng.integers(len(X) + 1, size=int(rng.integers(1, 3))))
+    mixed = list(X)
+    for offset, place in enumerate(places):
+        mixed.insert(place + offset, [])
+    answers = ask(lambda: QUERIES[name](model, mixed))
+    if not isinstance(answers, Refusal):
+        demand_same(f"{name}: number of answers", len(answers), len(mixed))
+        answers = [a for a, x in zip(answers, mixed, strict=True) if len(x)]
+    demand_same(name, ask(lambda: QUERIES[name](model, X)), answers)
+
+
+@relation("one thread = several", ALL)
+def on_threads(subject: Subject, rng: Rng) -> None:
+    """The number of threads changes no bit."""
+    if "n_jobs" not in subject.fitted(rng).get_params():
+        return
+    model = subject.fitted(rng)
+    X, name = subject.inputs(rng, int(rng.integers(2, 9))), _query(subject, rng)
+    threaded = copy.copy(model).set_params(n_jobs=int(rng.integers(2, 5)))
+    demand_same(name, ask(lambda: QUERIES[name](model, X)), ask(lambda: QUERIES[name](threaded, X)))
