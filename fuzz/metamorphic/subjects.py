@@ -33,7 +33,7 @@ N_SENTENCES = 300
 #: Characters that files, terminals, pages and encodings treat in ways of their own.
 ODD = (
     "/", "|", "\\", '"', "'", "<", "&", "#", "_", "-", ":", ",", ";", "=", "*", "(", "[", "%", "$",
-    "é", "ß", "İ", "中", "😀", "e\u0301", "\u200b", "\u0000", "\x1b[31m", "+1",
+    "é", "ß", "İ", "中", "😀", "e\u0301", "\u200b", "\x1b[31m", "+1",
 )  # fmt: skip
 
 
