@@ -44,7 +44,7 @@ def alike(a, b):
     if isinstance(a, (list, tuple)):
         return len(a) == len(b) and all(alike(x, y) for x, y in zip(a, b, strict=True))
     if isinstance(a, dict):
-        return list(a) == list(b) and all(alike(a[k], b[k]) for k in a)
+        return a.keys() == b.keys() and all(alike(a[k], b[k]) for k in a)
     if isinstance(a, (set, frozenset)):
         return sorted(map(repr, a)) == sorted(map(repr, b))
     if isinstance(a, (Structure, Cost)):

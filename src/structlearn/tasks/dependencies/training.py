@@ -130,7 +130,10 @@ class ParserFitting:
         if self._temperature > 0 and p.learner not in _BATCH:
             preset = {**preset, "least": 1e-3}  # most arcs have next to no probability
         learned = learn_task(p, problem, preset=preset, score=score, measure="las")
-        model = self._model(learned.weights.astype(np.float32).tobytes())
+        weights = learned.weights.astype(np.float32)
+        if p.prune:
+            weights, self.pruner = _without_small(weights), _without_small(self.pruner)
+        model = self._model(weights.tobytes())
         model.training = {
             "random_state": p.random_state,
             "gold_tags": p.gold_tags,
@@ -228,6 +231,13 @@ class ParserFitting:
             },
             taggers=self.taggers,
         )
+
+
+def _without_small(weights: npt.NDArray[np.float32]) -> npt.NDArray[np.float32]:
+    """Return weights with zeros for those below the mean size of the ones that are not 0."""
+    size = np.abs(weights)
+    mean = size.sum(dtype=np.float64) / max(np.count_nonzero(weights), 1)
+    return np.where(size >= mean, weights, np.float32(0))
 
 
 def _temperature(parser: Any) -> float:
