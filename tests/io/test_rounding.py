@@ -17,10 +17,12 @@ PRECISIONS = ("float32", "float16", "int8")
 WEIGHTS = st.one_of(
     *(
         arrays(np.float32, 16, elements=st.floats(-most, most, width=32))
-        for most in (2.0**-149, 2.0**-140, 2.0**-120, 2.0**-20, 1.0, 2.0**100)
+        for most in (2.0**-149, 2.0**-140, 2.0**-120, 2.0**-20, 1.0, 2.0**17, 2.0**100)
     )
 )
-TINY = np.array([2.0**-149 * k for k in range(16)], np.float32)
+#: Multiples of the smallest float: the codes between them are rounded twice.
+MULTIPLES = (0, 1, 4, 5, 6, 7, 9, 11, 21, 40, 50, 99, 200, 300, 384, 1)
+TINY = np.array([2.0**-149 * k for k in MULTIPLES], np.float32)
 EVEN = (np.arange(16) * np.float32(0.3)).astype(np.float32)
 
 
@@ -40,12 +42,19 @@ def unpacked(tensors, precision):
 
 
 @pytest.mark.parametrize("precision", PRECISIONS)
+@pytest.mark.filterwarnings("ignore:overflow encountered in cast:RuntimeWarning")
 def test_hashed_tables(precision):
     @REPEATABLE
     @given(WEIGHTS)
     @example(TINY)
     @example(EVEN)
+    @example(EVEN * np.float32(65520 / 4.5))
+    @example(EVEN * np.float32(65519.9 / 4.5))
     def check(w):
+        if precision == "float16" and np.isinf(np.abs(w).max().astype(np.float16)):
+            with pytest.raises(ValueError, match=r"too large for float16.*precision='float32'"):
+                pack_table("t", w, precision)
+            return
         first = pack_table("t", w, precision)
         table = unpacked(first, precision)
         if precision == "float32":
@@ -82,6 +91,8 @@ def test_tables_of_features(precision):
     @given(WEIGHTS)
     @example(TINY)
     @example(EVEN)
+    @example(EVEN * np.float32(65520 / 4.5))
+    @example(EVEN * np.float32(65519.9 / 4.5))
     def check(w):
         first, kept = compact_tensors(Table(keys, columns, w), precision, ["t"], False)
         parts = {name[2:]: np.asarray(t.data) for name, t in first.items()}
@@ -93,6 +104,10 @@ def test_tables_of_features(precision):
         table = np.zeros((len(keys), 3), np.float32)
         of = np.repeat(parts["keys"] - 3, parts["counts"]).astype(np.int64)
         table[of, parts["columns"]] = weights
+        size = np.abs(w).max()
+        room = np.abs(w) * 2.0**-11 + max(size, 1.0) * 2.0**-25 if precision == "float16" else (
+            size / 254 * (1 + 1e-4) + 2.0**-149)  # fmt: skip
+        assert (np.abs(table[:, [0, 2]].ravel() - w) <= room).all()
         again = Table(keys, columns, table[:, [0, 2]].ravel())
         second, _ = compact_tensors(again, precision, ["t"], False)
         assert bytes_of(second) == bytes_of(first)

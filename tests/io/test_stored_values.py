@@ -138,8 +138,8 @@ def test_a_grammar_parses_as_before():
 
 
 @pytest.mark.parametrize(
-    "value", [object(), lambda: 0, bytearray(b"bytes"), 1j, [object()], {"a": (object(),)}, np.array([1j]),
-              np.array(["2020-01-01"], dtype="M8[D]"), np.longdouble(1), range(3)]
+    "value", [object(), lambda: 0, bytearray(b"bytes"), 1j, [object()], {"a": (object(),)},
+              np.array([1j]), np.array(["2020-01-01"], dtype="M8[D]"), np.longdouble(1), range(3)]
 )  # fmt: skip
 def test_nothing_else_is_written(value):
     writer = Writer()

@@ -122,7 +122,7 @@ def sort_classes(found: Iterable[Any]) -> npt.NDArray[Any]:
         if len(kinds) > 1:
             wrong = ValueError(f"the labels of y are of different types: {kinds}")
         raise wrong from None
-    if classes.dtype.kind not in "USOfiub":
+    if classes.ndim != 1 or classes.dtype.kind not in "USOfiub":
         raise wrong
     return classes
 

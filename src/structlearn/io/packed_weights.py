@@ -16,10 +16,12 @@ TYPE_CHECKING = False  # importing typing costs more than labelling a sentence
 if TYPE_CHECKING:
     from typing import Any
 
-__all__ = ["PRECISIONS", "check_precision", "pack_table", "stored_table"]
+__all__ = ["FLOAT16_ENDS", "PRECISIONS", "check_precision", "pack_table", "stored_table"]
 
 #: Precision of weights -> the type of their items in files, and the bytes of an item.
 PRECISIONS = {"float32": ("F32", 4), "float16": ("F16", 2), "int8": ("U8", 1)}
+#: What is as large as this is rounded to infinity in 16 bits.
+FLOAT16_ENDS = 65520.0
 
 
 def check_precision(precision: Any) -> None:
@@ -36,8 +38,13 @@ def pack_table(name: str, weights: Any, precision: str) -> dict[str, Tensor]:
     values = w
     tensors: dict[str, Tensor] = {}
     if precision == "float16":
-        largest = float(np.finfo(np.float16).max)
-        values = np.clip(w, -largest, largest).astype("<f2")
+        largest = float(np.abs(w).max(initial=0.0))
+        if largest >= FLOAT16_ENDS:
+            raise ValueError(
+                f"a weight of size {largest:g} is too large for float16: save with "
+                "precision='float32' or 'int8'"
+            )
+        values = w.astype("<f2")
     elif precision == "int8":
         # So large that all codes are normal floats, whose roots tell them apart.
         least = float(np.finfo(np.float32).tiny) * 127**2

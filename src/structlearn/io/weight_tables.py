@@ -11,6 +11,7 @@ from collections.abc import Sequence
 
 from .. import _core
 from .container import Tensor, check_dtype
+from .packed_weights import FLOAT16_ENDS
 
 TYPE_CHECKING = False  # importing typing costs more than labelling a sentence
 if TYPE_CHECKING:
@@ -60,14 +61,14 @@ def compact_tensors(
     for table in tables:
         keys, row_ptr, column, weights = core.unpack(table)
         w = np.frombuffer(weights, dtype=np.float64)
-        counts = np.diff(np.frombuffer(row_ptr, dtype=np.uint32))
+        counts: Any = np.diff(np.frombuffer(row_ptr, dtype=np.uint32))
         if precision == "float16":
-            largest = float(np.finfo(np.float16).max)
-            rounded = np.clip(w, -largest, largest).astype("<f2")
-            dtype, scale = "F16", 1.0
+            dtype, scale, largest = "F16", 1.0, float(np.abs(w).max(initial=0.0))
+            while largest / scale >= FLOAT16_ENDS:
+                scale *= 2.0
+            rounded = (w / scale).astype("<f2")
         else:
-            # Not below the smallest normal float: multiples of a step are floats then.
-            scale = max(float(np.abs(w).max(initial=0.0) / 127), float(np.finfo(np.float32).tiny))
+            scale = float(np.abs(w).max() / 127) if len(w) else 1.0
             dtype, rounded = "I8", np.rint(w / scale).astype(np.int8)
         stays = rounded != 0
         feature = np.repeat(np.arange(len(counts)), counts)

@@ -102,7 +102,7 @@ def test_files_hold_what_is_not_zero(parser, saved):
     [("float16", False, 2.5), ("int8", False, 1.5), ("float16", True, 1.4), ("int8", True, 0.8)],
 )
 def test_bytes_of_a_file_for_each_weight_that_is_not_zero(tmp_path, precision, prune, most):
-    """Names, facts and the bits that say which weights there are included; pruning keeps a third."""
+    """Names, facts and the bits that say which weights exist included; pruning keeps a third."""
     trees = [
         list(zip(s.words, s.tags, s.heads, s.deprels, strict=True))
         for s in make_treebank(200, random_state=0)

@@ -114,8 +114,8 @@ class PipelineModel(RoundedModel):
         }
         rows, listed = _triples(d["combinations"]), _triples(d.get("lexicon", []))
         model = cls(parts, rows, dict(d["training"]), listed)
-        for part in parts.values():
-            model.precision = part.precision
+        for stage in parts.values():  # the same of all
+            model.precision = stage.precision
         return model
 
 

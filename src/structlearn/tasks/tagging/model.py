@@ -273,7 +273,7 @@ class TaggerModel(LabelModel, RoundedModel):
                 check_dtype("forbidden", tensors["forbidden"], "U8")
                 arrays["forbidden"] = tensors["forbidden"].data
         check_precision(d["precision"])
-        kept: dict[str, Any] = {}
+        weighted: dict[str, Any] = {}  # the features that have weights
         if d["precision"] == "float32":
             for key, dtype in ((f"{t}.{part}", k) for t in tables for part, k in _DTYPES.items()):
                 check_dtype(key, tensors[key], dtype)
@@ -282,7 +282,7 @@ class TaggerModel(LabelModel, RoundedModel):
             from ...io.weight_tables import expand_tensors
 
             rounded = "F16" if d["precision"] == "float16" else "I8"
-            expanded, kept = expand_tensors(
+            expanded, weighted = expand_tensors(
                 tensors, tables, rounded, len(labels), bool(d["hashed"])
             )
             arrays.update(expanded)
@@ -296,8 +296,8 @@ class TaggerModel(LabelModel, RoundedModel):
             check_dtype(f"{table}.names_end", tensors[f"{table}.names_end"], "U32")
             if int.from_bytes(end[-4:], "little") != len(text):
                 raise ValueError(f"the names of {table!r} do not fit together")
-            if table in kept:
-                names[table] = _some_names(text, end, memoryview(kept[table]).cast("I"))
+            if table in weighted:
+                names[table] = _some_names(text, end, memoryview(weighted[table]).cast("I"))
         model = cls(
             **common,
             arrays=arrays,
