@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from enum import Enum
 
 import numpy as np
 from scipy import sparse
@@ -159,6 +160,10 @@ def both_blocks(n=10):
     return made, [row for row in y if len(row) > 1]
 
 
+class Colour(str, Enum):
+    RED, GREEN, BLUE = "red", "green", "blue"
+
+
 GRAMMAR = Grammar(3, [[0, 1, 2], [0, 0, 2], [1, 1, 2]], [[0, 1]])
 RULES = [at_most(1, Label("D")), require(Label("N", at=-1)), if_then(Label("V"), Label("N"))]
 TREE = {"nouns": ["N", "D"], "verbs": ["V"]}
@@ -259,12 +264,20 @@ CASES = {
     "truth values": (CRF(), named((False, True, False), sequences)),
     "huge numbers": (CRF(), named((2**70, -3, 5), sequences)),
     "odd names": (CRF(), named(("", "größe\0x", "\ud800"), sequences)),
+    "bytes": (CRF("multiclass"), named((b"", b"\xff\0x", b"V"))),
+    "weighted bytes": (
+        StructuredPerceptron(class_weight={b"V": 2.0, b"D": 0.5, b"N": 1.0},
+                             constraints=[at_most(9, Label(b"D"))], **ONLINE),
+        named((b"D", b"N", b"V"), sequences)),
+    "short floats": (CRF(), named(tuple(np.array([0.1, 2.0, 3.0], dtype=np.float16)), sequences)),
+    "members": (CRF(), named(tuple(Colour), sequences)),
     # the generative baseline
     "hmm": (HMM(), words),
     "hmm order 2": (HMM(order=2, alpha=0.7, rare=2), words),
     "hmm symbols": (HMM(suffix_length=0), words),
     "hmm observation": (HMM(observation="w"), dictionaries),
     "hmm gaussian": (HMM(shrinkage=0.4), sequences),
+    "hmm bytes": (HMM(), named((b"D", b"N", b"V"), words)),
     # several labels
     "labels tree": (MultiLabelClassifier(), several),
     "labels full": (MultiLabelClassifier(StructuredSVM(max_iter=5, random_state=0), graph="full"),

@@ -1,8 +1,12 @@
 """Estimators in files: what is loaded is what was saved, bit for bit, and goes on as it would."""
 
+import datetime
 import json
 import pickle
 import warnings
+from decimal import Decimal
+from enum import Enum
+from fractions import Fraction
 
 import numpy as np
 import pytest
@@ -44,7 +48,7 @@ def alike(a, b):
     if isinstance(a, (list, tuple)):
         return len(a) == len(b) and all(alike(x, y) for x, y in zip(a, b, strict=True))
     if isinstance(a, dict):
-        return list(a) == list(b) and all(alike(a[k], b[k]) for k in a)
+        return a.keys() == b.keys() and all(alike(a[k], b[k]) for k in a)
     if isinstance(a, (set, frozenset)):
         return sorted(map(repr, a)) == sorted(map(repr, b))
     if isinstance(a, (Structure, Cost)):
@@ -100,9 +104,10 @@ def test_a_loaded_model_is_the_model(name, tmp_path):
     # Whatever is done with a model can be done with a loaded one.
     assert alike(answers(pickle.loads(pickle.dumps(again)), X), answers(model, X))
     assert alike(clone(again).get_params(deep=False), model.get_params(deep=False))
-    second = path.with_suffix(".second")
-    again.save(second)
-    assert second.read_bytes() == path.read_bytes()
+    for generation in (".second", ".third"):
+        again.save(path.with_suffix(generation))
+        assert path.with_suffix(generation).read_bytes() == path.read_bytes()
+        again = structlearn.load(path.with_suffix(generation))
 
 
 @pytest.mark.parametrize("name", CASES)
@@ -136,6 +141,50 @@ def test_every_structure_is_here():
     models = [fitted(name)[0] for name in CASES]
     held = {type(model.structure_) for model in models if hasattr(model, "structure_")}
     assert held == {kind for kind in KINDS if issubclass(kind, Structure)}
+
+
+@pytest.mark.parametrize("labels", [
+    [datetime.date(2020, 1, 1), datetime.date(2020, 1, 2)], [Decimal("0.1"), Decimal(2)],
+    [Fraction(1, 3), Fraction(1, 2)], list(np.array([0.1, 2.0], dtype=np.longdouble)),
+], ids=lambda labels: type(labels[0]).__name__)  # fmt: skip
+@pytest.mark.parametrize("kind", [CRF, HMM])
+def test_labels_that_files_have_not(kind, labels, tmp_path):
+    """They are refused by their type, and with what to do instead."""
+    X = [["a", "b"], ["b", "a"]]
+    model = kind().fit(X, [labels, labels[::-1]])
+    name = np.array(labels).dtype.name
+    name = type(labels[0]).__name__ if name == "object" else name
+    with pytest.raises(ValueError, match=rf"labels of the type {name}; fit with strings, bytes or"):
+        model.save(tmp_path / "x")
+    assert list(tmp_path.iterdir()) == []
+
+
+class Colour(Enum):
+    RED, BLUE = 1, 2
+
+
+@pytest.mark.parametrize("labels", [
+    list(Colour), [object(), object()], [range(3), range(2)], [range(3)],
+    [np.datetime64("2020-01-01")], [np.timedelta64(3, "D")],
+], ids=lambda labels: f"{len(labels)} {type(labels[0]).__name__}")  # fmt: skip
+def test_labels_that_learners_do_not_take(labels):
+    with pytest.raises(ValueError, match=f"not of the type {type(labels[0]).__name__}"):
+        CRF().fit([["a", "b"]], [[labels[0], labels[-1]]])
+
+
+def test_equal_dictionaries_make_equal_files(tmp_path):
+    """Whatever the order of their keys."""
+    X, y = sequences()
+    for number in range(2):
+        step = 1 - 2 * number
+        weights = dict([("D", 2.0), ("N", 0.5), ("V", 1.0)][::step])
+        tree = dict([("verbs", ["V"]), ("nouns", ["N", "D"])][::step])
+        forbid = dict([("start", []), ("end", [])][::step])
+        model = CRF(class_weight=weights, hierarchy=tree, forbid=forbid).fit(X, y)
+        model.save(tmp_path / str(number))
+        loaded = structlearn.load(tmp_path / str(number))
+        assert loaded.get_params() == model.get_params()
+    assert (tmp_path / "0").read_bytes() == (tmp_path / "1").read_bytes()
 
 
 # -- going on --------------------------------------------------------------------------------------

@@ -71,6 +71,10 @@ def test_plain_values_come_back(value):
         np.array([True, False]),
         np.array(["a", "größe", ""]),
         np.array(["a"], dtype="<U9"),
+        np.array([b"a", b"\xff\0x", b""]),
+        np.array([b"a"], dtype="|S9"),
+        b"\x00\x80\xff",
+        {b"a": (b"b",)},
         np.array([None, ("a", 1), 2**70, "x"], dtype=object),
         np.float32(0.1),
         np.int8(-3),
@@ -134,8 +138,8 @@ def test_a_grammar_parses_as_before():
 
 
 @pytest.mark.parametrize(
-    "value", [object(), lambda: 0, b"bytes", 1j, [object()], {"a": (object(),)}, np.array([1j]),
-              np.array(["2020-01-01"], dtype="M8[D]"), np.longdouble(1), range(3)]
+    "value", [object(), lambda: 0, bytearray(b"bytes"), 1j, [object()], {"a": (object(),)},
+              np.array([1j]), np.array(["2020-01-01"], dtype="M8[D]"), np.longdouble(1), range(3)]
 )  # fmt: skip
 def test_nothing_else_is_written(value):
     writer = Writer()
@@ -168,7 +172,10 @@ def test_nothing_else_is_written(value):
         {"$": "items", "type": "<U1", "shape": [1], "items": [3]},
         {"$": "items", "type": "M8[D]", "shape": [1], "items": ["2020-01-01"]},
         {"$": "set", "items": [[1]]}, {"$": "tuple", "items": 3}, {"$": "dict", "items": [1]},
-        {"$": "path", "path": 3},
+        {"$": "path", "path": 3}, {"$": "bytes", "text": 3}, {"$": "bytes", "text": "\u0100"},
+        {"$": "items", "type": "|S1", "shape": [1], "items": ["a"]},
+        {"$": "items", "type": "|S1", "shape": [1], "items": [{"$": "bytes", "text": "ab"}]},
+        {"$": "items", "type": "|S999999999", "shape": [1], "items": [{"$": "bytes", "text": "a"}]},
     ],
     ids=str,
 )  # fmt: skip

@@ -38,6 +38,11 @@ def add_parser(p: ArgumentParser) -> None:
         type=count(10),
         help="hash features to 2^B weights (default: 24; svm, crf: 20)",
     )
+    p.add_argument(
+        "--prune",
+        action="store_true",
+        help="drop weights below the mean, for a smaller file",
+    )
     add_precision(p, "float16")
     add_training(p)
 

@@ -50,7 +50,8 @@ def add_pipeline(p: ArgumentParser) -> None:
         metavar="W",
         type=amount,
         default=0.0,
-        help="taggers: drop weights up to this absolute value, for a smaller file (default: 0)",
+        help="drop small weights, for a smaller file: taggers' up to this absolute value, the "
+        "parser's below their mean (default: 0, none)",
     )
     p.add_argument(
         "--checkpoint",

@@ -27,7 +27,7 @@ def train(o: Any) -> Callable[[], None]:
     """Learn a pipeline; return what saves it."""
     from ..tasks.pipeline.pipeline import Pipeline
 
-    parser = {"hash_bits": o.hash_bits, "order": o.order}
+    parser = {"hash_bits": o.hash_bits, "order": o.order, "prune": bool(o.prune) or None}
     tags = {"prune": o.prune, **({"n_models": o.n_models} if o.n_models else {})}
     pipeline = Pipeline(
         tokeniser=not o.no_tokeniser,

@@ -98,8 +98,10 @@ def find_classes(structure: Structure, y: Any) -> npt.NDArray[Any]:
 
 
 def sort_classes(found: Iterable[Any]) -> npt.NDArray[Any]:
-    """Return the labels as a sorted array; NaN and mixtures of types are refused."""
-    labels = list(dict.fromkeys(found))
+    """Return the labels as a sorted array; NaN, mixtures of types and others are refused."""
+    # NumPy would call members of an enumeration of strings by their names, cut short.
+    plain = (str.__str__(k) if isinstance(k, str) else k for k in found)
+    labels = list(dict.fromkeys(plain))
     if not labels:
         raise ValueError("y has no labels: every one of them is unknown (None)")
     if any(isinstance(k, float) and k != k for k in labels):
@@ -112,11 +114,17 @@ def sort_classes(found: Iterable[Any]) -> npt.NDArray[Any]:
         raise ValueError(
             "a label is a string or a number, not a tuple; join its parts into a string"
         )
+    kinds = sorted({type(k).__name__ for k in labels})
+    wrong = ValueError(f"a label is a string or a number, not of the type {kinds[0]}")
     try:
-        return np.array(sorted(labels))
+        classes = np.array(sorted(labels))
     except TypeError:
-        kinds = sorted({type(k).__name__ for k in labels})
-        raise ValueError(f"the labels of y are of different types: {kinds}") from None
+        if len(kinds) > 1:
+            wrong = ValueError(f"the labels of y are of different types: {kinds}")
+        raise wrong from None
+    if classes.ndim != 1 or classes.dtype.kind not in "USOfiub":
+        raise wrong
+    return classes
 
 
 def read_outputs(

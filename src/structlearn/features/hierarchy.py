@@ -43,7 +43,7 @@ class ClassHierarchy:
 
         def walk(node: Any, path: list[str], name: str | None) -> None:
             if isinstance(node, Mapping):
-                children = list(node.items())
+                children = sorted(node.items(), key=lambda item: str(item[0]))
             elif isinstance(node, (list, tuple)):
                 children = [(None, child) for child in node]
             else:

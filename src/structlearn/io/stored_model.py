@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     Model = TypeVar("Model", bound="StoredModel")
 
-__all__ = ["StoredModel", "stored_temperature"]
+__all__ = ["RoundedModel", "StoredModel", "stored_temperature"]
 
 
 class StoredModel:
@@ -96,6 +96,36 @@ class StoredModel:
         # As in a file: native objects are made again. Functions go along as they are.
         content = b"".join(bytes(piece) for piece in container_pieces(*self._content()))
         return _unpickle, (type(self), content, self._functions())
+
+
+class RoundedModel(StoredModel):
+    """A model whose weights files hold in 32, 16 or 8 bits.
+
+    Attributes
+    ----------
+    precision : {"float32", "float16", "int8"}
+        Of the file that it was read from; of a trained model what suits its kind.
+    """
+
+    precision = "float32"
+
+    def save(self, path: str | os.PathLike[str], precision: str | None = None) -> None:
+        """Write the model file.
+
+        Parameters
+        ----------
+        precision : {"float32", "float16", "int8"}, optional
+            Of the weights; by default :attr:`precision`. A model that was read from a file is
+            written as it came, byte for byte; "float32" loses nothing of any model.
+        """
+        write_container(path, *self._content(self.precision if precision is None else precision))
+
+    def _content(self, precision: str = "float32") -> tuple[dict[str, Any], dict[str, Tensor]]:
+        """Return what a file holds; without rounding by default."""
+        raise AssertionError
+
+    def __reduce__(self) -> Any:
+        return (*super().__reduce__(), {"precision": self.precision})
 
 
 def _unpickle(kind: type[Model], content: bytes, functions: Any) -> Model:

@@ -62,12 +62,13 @@ class Learned:
     parameters: dict[str, Any] = field(default_factory=dict)
 
     def record(self, learner: str) -> dict[str, Any]:
-        """Return what a model file tells of it."""
+        """Return what a model file tells of it; no times, so that equal models are equal files."""
         found: dict[str, Any] = {
             "learner": learner,
             "learner_parameters": self.parameters,
             "n_models": self.n_models,
             "passes": self.passes,
+            "history": [{k: v for k, v in r.items() if k != "seconds"} for r in self.history],
         }
         if self.objective is not None:
             found.update(objective=self.objective, gap=self.gap)

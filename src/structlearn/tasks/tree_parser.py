@@ -109,8 +109,7 @@ class TreeParser(LearnerParameters, _Hooks):
         if held_out is not None and not learned.interrupted:
             self._calibrate(held_out)
         if learned.parameters:
-            passes = [{k: v for k, v in r.items() if k != "seconds"} for r in learned.history]
-            record.update(learned.record(self.learner), history=passes)
+            record.update(learned.record(self.learner))
         record["parameters"] = self._stored()
         if learned.interrupted:
             raise KeyboardInterrupt(

@@ -47,14 +47,40 @@ def test_weights_after_loading(parser, saved, name):
     loaded = {precision: table(ParserModel.load(path), name) for precision, path in saved.items()}
     np.testing.assert_array_equal(loaded["float32"], w)
     np.testing.assert_array_equal(loaded["float16"], w.astype(np.float16).astype(np.float32))
-    size, eighth = np.abs(w), loaded["int8"]
-    mean = size[size > 0].mean(dtype=np.float64)
-    assert not eighth[size < mean * (1 - 1e-6)].any()
-    kept = size > mean * (1 + 1e-6)
+    size = np.abs(w)
     codes = (np.arange(128) / 127) ** 2 * size.max()
-    root = np.sqrt(size[kept] / size.max())  # codes are nearest by their roots
-    nearest = codes[np.abs(root[:, np.newaxis] - np.sqrt(codes / size.max())).argmin(axis=1)]
-    np.testing.assert_allclose(eighth[kept], np.copysign(nearest, w[kept]), rtol=1e-5)
+    root = np.sqrt(size / size.max())  # codes are nearest by their roots
+    nearest = codes[np.abs(root[:, np.newaxis] - np.arange(128) / 127).argmin(axis=1)]
+    np.testing.assert_allclose(loaded["int8"], np.copysign(nearest, w), rtol=1e-5)
+
+
+@pytest.mark.parametrize("name", TABLES)
+def test_pruning_is_an_act_of_training(parser, name):
+    """Weights below the mean are left out once, of the weights that training has found."""
+    pruned = DependencyParser(hash_bits=15, max_iter=2, folds=2, prune=True).fit(TRAIN)
+    w, kept = table(parser.model_, name), table(pruned.model_, name)
+    size = np.abs(w)
+    mean = size[size > 0].mean(dtype=np.float64)
+    assert not kept[size < mean * (1 - 1e-6)].any()
+    large = size > mean * (1 + 1e-6)
+    np.testing.assert_array_equal(kept[large], w[large])
+    assert abs(pruned.score(TEST) - parser.score(TEST)) < 0.05
+
+
+def test_seven_generations_of_int8_parse_alike(parser, tmp_path):
+    """Each is saved from the one before; scores, trees and bytes stay."""
+    path = tmp_path / "0"
+    parser.save(path, "int8")
+    first = DependencyParser.load(path)
+    assert abs(first.score(TEST) - parser.score(TEST)) < 0.01
+    last = first
+    for generation in range(1, 8):
+        again = tmp_path / str(generation)
+        last.save(again, "int8")
+        assert again.read_bytes() == path.read_bytes()
+        last = DependencyParser.load(again)
+    assert last.evaluate(TEST)["las"] == first.evaluate(TEST)["las"]
+    assert last.predict(TEST) == first.predict(TEST)
 
 
 def test_files_hold_what_is_not_zero(parser, saved):
@@ -68,12 +94,15 @@ def test_files_hold_what_is_not_zero(parser, saved):
         )
     assert sizes["float32"] == 4 * stored + bits // 8
     assert sizes["float16"] <= 2 * stored + bits // 8
-    assert sizes["int8"] < stored + bits // 8
+    assert sizes["int8"] <= stored + bits // 8 + len(TABLES) * 1024  # the codes
 
 
-@pytest.mark.parametrize(("precision", "most"), [("float16", 2.5), ("int8", 0.8)])
-def test_bytes_of_a_file_for_each_weight_that_is_not_zero(tmp_path, precision, most):
-    """Names, facts and the bits that say which weights there are included; int8 keeps a third."""
+@pytest.mark.parametrize(
+    ("precision", "prune", "most"),
+    [("float16", False, 2.5), ("int8", False, 1.5), ("float16", True, 1.4), ("int8", True, 0.8)],
+)
+def test_bytes_of_a_file_for_each_weight_that_is_not_zero(tmp_path, precision, prune, most):
+    """Names, facts and the bits that say which weights exist included; pruning keeps a third."""
     trees = [
         list(zip(s.words, s.tags, s.heads, s.deprels, strict=True))
         for s in make_treebank(200, random_state=0)
@@ -81,6 +110,8 @@ def test_bytes_of_a_file_for_each_weight_that_is_not_zero(tmp_path, precision, m
     parser = DependencyParser(hash_bits=17, max_iter=1, gold_tags=True).fit(trees)
     stored = sum(np.count_nonzero(table(parser.model_, name)) for name in TABLES)
     assert stored > 150_000
+    if prune:
+        parser.set_params(prune=True).fit(trees)
     parser.save(tmp_path / "m", precision)
     assert (tmp_path / "m").stat().st_size < most * stored
 
@@ -110,7 +141,16 @@ def test_files_that_hold_all_weights(parser, saved, tmp_path):
     made |= {name: Tensor("F32", parser.model_.arrays[name]) for name in TABLES}
     del description["precision"]
     write_container(tmp_path / "old", description, made)
-    assert ParserModel.load(tmp_path / "old").arrays == parser.model_.arrays
+    old = ParserModel.load(tmp_path / "old")
+    assert old.arrays == parser.model_.arrays
+    old.save(tmp_path / "new")  # nothing is rounded that was not
+    assert (tmp_path / "new").read_bytes() == saved["float32"].read_bytes()
+
+
+@pytest.mark.parametrize("prune", [1.05, "mean", None])
+def test_pruning_is_by_the_mean_or_not_at_all(prune):
+    with pytest.raises(ValueError, match=f"prune must be True or False, got {prune!r}"):
+        DependencyParser(prune=prune).fit(TRAIN)
 
 
 def damaged(tensor, kind, at, value):

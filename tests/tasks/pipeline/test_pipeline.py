@@ -252,6 +252,9 @@ def test_a_checkpoint_keeps_finished_stages(tmp_path):
     (tmp_path / "stages" / "lemmas.model").unlink()
     two = make(checkpoint=tmp_path / "stages").fit(bank)
     assert two(TEXT).to_conllu() == one(TEXT).to_conllu() == make().fit(bank)(TEXT).to_conllu()
+    for number, nlp in enumerate((one, two)):
+        nlp.save(tmp_path / str(number))
+    assert (tmp_path / "0").read_bytes() == (tmp_path / "1").read_bytes()
 
 
 def test_a_checkpoint_of_another_training_is_refused(tmp_path):

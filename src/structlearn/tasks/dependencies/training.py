@@ -130,7 +130,8 @@ class ParserFitting:
         if self._temperature > 0 and p.learner not in _BATCH:
             preset = {**preset, "least": 1e-3}  # most arcs have next to no probability
         learned = learn_task(p, problem, preset=preset, score=score, measure="las")
-        model = self._model(learned.weights.astype(np.float32).tobytes())
+        tables = [learned.weights.astype(np.float32), self.pruner]
+        model = self._model(*(map(_without_small, tables) if p.prune else tables))
         model.training = {
             "random_state": p.random_state,
             "gold_tags": p.gold_tags,
@@ -205,11 +206,11 @@ class ParserFitting:
     def _dev_las(self, weights: npt.NDArray[Any]) -> float:
         assert self.dev is not None
         assert self.gold is not None
-        model = self._model(weights.astype(np.float32))
+        model = self._model(weights.astype(np.float32), self.pruner)
         trees, _ = model.parse_corpus(self.dev, self.dev_tags, self.parser.n_threads)
         return attachment_report(self.gold, trees).las
 
-    def _model(self, weights: Any) -> ParserModel:
+    def _model(self, weights: npt.NDArray[Any], pruner: npt.NDArray[Any]) -> ParserModel:
         p = self.parser
         keys, masks = self.treebank.label_sets()
         return ParserModel(
@@ -222,12 +223,19 @@ class ParserFitting:
             lemmas=p.lemmas,
             arrays={
                 "weights": weights,
-                "pruner": self.pruner.tobytes(),
+                "pruner": pruner,
                 "set_keys": keys,
                 "set_masks": masks,
             },
             taggers=self.taggers,
         )
+
+
+def _without_small(weights: npt.NDArray[np.float32]) -> npt.NDArray[np.float32]:
+    """Return weights with zeros for those below the mean size of the ones that are not 0."""
+    size = np.abs(weights)
+    mean = size.sum(dtype=np.float64) / max(np.count_nonzero(weights), 1)
+    return np.where(size >= mean, weights, np.float32(0))
 
 
 def _temperature(parser: Any) -> float:

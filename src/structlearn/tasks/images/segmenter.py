@@ -194,7 +194,7 @@ class ImageSegmenter(LearnerParameters, FileTagger):
         )
         segmenter._restore(model.training)
         segmenter.model_ = model
-        segmenter.history_ = []
+        segmenter.history_ = list(model.training.get("history", []))
         return segmenter
 
     # -- labelling ------------------------------------------------------------------------------

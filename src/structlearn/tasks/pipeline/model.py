@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Mapping, Sequence
 
-from ...io.container import Tensor, write_container
+from ...io.container import Tensor
 from ...io.packed_weights import check_precision
-from ...io.stored_model import StoredModel
+from ...io.stored_model import RoundedModel
 from ..dependencies.model import ParserModel
 from ..tagging.model import TaggerModel
 
@@ -21,7 +20,7 @@ __all__ = ["STAGES", "PipelineModel"]
 STAGES = ("tokeniser", "splitter", "tags", "lemmas", "parser", "entities")
 _TAGGERS = ("upos", "xpos", "feats")
 #: Name of a model in files -> its class.
-_PARTS: dict[str, type[StoredModel]] = {
+_PARTS: dict[str, type[RoundedModel]] = {
     "tokeniser": TaggerModel,
     "splitter": TaggerModel,
     **dict.fromkeys(_TAGGERS, TaggerModel),
@@ -31,7 +30,7 @@ _PARTS: dict[str, type[StoredModel]] = {
 }
 
 
-class PipelineModel(StoredModel):
+class PipelineModel(RoundedModel):
     """The models of the stages.
 
     Attributes
@@ -49,6 +48,7 @@ class PipelineModel(StoredModel):
 
     task = "pipeline"
     called = "a pipeline"
+    precision = "float16"
 
     def __init__(
         self,
@@ -80,17 +80,8 @@ class PipelineModel(StoredModel):
         """The stages that it has, in their order."""
         return tuple(s for s in STAGES if (s if s != "tags" else "upos") in self.parts)
 
-    def save(self, path: str | os.PathLike[str], precision: str = "float16") -> None:
-        """Write the model file.
-
-        Parameters
-        ----------
-        precision : {"float32", "float16", "int8"}
-            Of the weights.
-        """
-        write_container(path, *self._content(precision))
-
     def _content(self, precision: str = "float32") -> tuple[dict[str, Any], dict[str, Tensor]]:
+        """Return what a file holds: all parts in the same precision."""
         check_precision(precision)
         described, tensors = {}, {}
         for name, part in self.parts.items():
@@ -122,7 +113,10 @@ class PipelineModel(StoredModel):
             for part, described in d["parts"].items()
         }
         rows, listed = _triples(d["combinations"]), _triples(d.get("lexicon", []))
-        return cls(parts, rows, dict(d["training"]), listed)
+        model = cls(parts, rows, dict(d["training"]), listed)
+        for stage in parts.values():  # the same of all
+            model.precision = stage.precision
+        return model
 
 
 def _triples(rows: Any) -> list[tuple[str, str, str]]:

@@ -103,13 +103,14 @@ class Pipeline(Annotating, DeclaredParameters):
 
     # -- the model ------------------------------------------------------------------------------
 
-    def save(self, path: str | os.PathLike[str], precision: str = "float16") -> None:
+    def save(self, path: str | os.PathLike[str], precision: str | None = None) -> None:
         """Write all stages to one file.
 
         Parameters
         ----------
-        precision : {"float32", "float16", "int8"}
-            Of the weights.
+        precision : {"float32", "float16", "int8"}, optional
+            Of the weights; by default "float16", and for a pipeline that was loaded the precision
+            of its file: it is written as it came.
         """
         self._fitted().save(path, precision)
 

@@ -128,7 +128,7 @@ class LabelTagger(LearnerParameters, FileTagger):
         tagger = cls(model.templates, learner, target=target, **cls._told_by(model))
         tagger._restore(model.training)
         tagger.model_ = model
-        tagger.history_ = []
+        tagger.history_ = list(model.training.get("history", []))
         return tagger
 
     @staticmethod

@@ -143,9 +143,10 @@ def _likeliest_words(
     model: Any, top: int, labels: Sequence[str]
 ) -> dict[str, list[tuple[str, float]]]:
     """Return by label the most probable words of a hidden Markov model with log P(word | label)."""
+    from ...estimators.stored.word_emissions import stored_words
+
     scores, _ = model.templates.emission
-    words = bytes(model.emissions[1]["emission.words"].data).decode().split("\n")
-    rows = [(word, scores(word)) for word in words]
+    rows = [(word, scores(word)) for word in stored_words(model.emissions[1])]
     ranked = {}
     for k, label in enumerate(model.labels):
         if label in labels:

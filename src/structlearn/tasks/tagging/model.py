@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import itertools
-import os
 from array import array
 from collections.abc import Callable, Mapping, Sequence
 
 from ... import _core
 from ...exceptions import LineError
-from ...io.container import Tensor, check_dtype, write_container
+from ...io.container import Tensor, check_dtype
 from ...io.packed_weights import check_precision
-from ...io.stored_model import StoredModel
+from ...io.stored_model import RoundedModel, StoredModel
 from ...io.stored_templates import read_templates, stored_templates
 from ...text.corpus import Corpus, column_names
 from ...text.templates import FeatureTemplates
@@ -138,7 +137,7 @@ class LabelModel(StoredModel):
         }
 
 
-class TaggerModel(LabelModel):
+class TaggerModel(LabelModel, RoundedModel):
     """All that labelling tokens needs.
 
     Attributes
@@ -206,17 +205,6 @@ class TaggerModel(LabelModel):
 
     # -- files ----------------------------------------------------------------------------------
 
-    def save(self, path: str | os.PathLike[str], precision: str = "float32") -> None:
-        """Write the model file.
-
-        Parameters
-        ----------
-        precision : {"float32", "float16", "int8"}
-            Of the weights of features. The smaller ones make smaller files that take a little
-            longer to load.
-        """
-        write_container(path, *self._content(precision))
-
     def _content(self, precision: str = "float32") -> tuple[dict[str, Any], dict[str, Tensor]]:
         """Return what a file holds: the description and the arrays."""
         check_precision(precision)
@@ -228,11 +216,14 @@ class TaggerModel(LabelModel):
             elif precision == "float32":
                 shape = (len(memoryview(data).cast("B")) // 16, 2) if part == "slots" else None
                 tensors[name] = Tensor(_DTYPES[part], data, shape)
+        names = self.names
         if precision != "float32":
             from ...io.weight_tables import compact_tensors
 
-            tensors.update(compact_tensors(self.core, precision, self._tables()))
-        for table, (text, end) in self.names.items():
+            rounded, kept = compact_tensors(self.core, precision, self._tables(), self.hashed)
+            tensors.update(rounded)
+            names = {t: _some_names(*names[t], kept[t].nonzero()[0]) for t in names}
+        for table, (text, end) in names.items():
             tensors[f"{table}.names"] = Tensor("U8", text)
             tensors[f"{table}.names_end"] = Tensor("U32", end)
         description, resources = self._common_content()
@@ -282,6 +273,7 @@ class TaggerModel(LabelModel):
                 check_dtype("forbidden", tensors["forbidden"], "U8")
                 arrays["forbidden"] = tensors["forbidden"].data
         check_precision(d["precision"])
+        weighted: dict[str, Any] = {}  # the features that have weights
         if d["precision"] == "float32":
             for key, dtype in ((f"{t}.{part}", k) for t in tables for part, k in _DTYPES.items()):
                 check_dtype(key, tensors[key], dtype)
@@ -290,7 +282,10 @@ class TaggerModel(LabelModel):
             from ...io.weight_tables import expand_tensors
 
             rounded = "F16" if d["precision"] == "float16" else "I8"
-            arrays.update(expand_tensors(tensors, tables, rounded, len(labels), bool(d["hashed"])))
+            expanded, weighted = expand_tensors(
+                tensors, tables, rounded, len(labels), bool(d["hashed"])
+            )
+            arrays.update(expanded)
         names = {
             table: (tensors[f"{table}.names"].data, tensors[f"{table}.names_end"].data)
             for table in ("state", "pair")
@@ -301,7 +296,9 @@ class TaggerModel(LabelModel):
             check_dtype(f"{table}.names_end", tensors[f"{table}.names_end"], "U32")
             if int.from_bytes(end[-4:], "little") != len(text):
                 raise ValueError(f"the names of {table!r} do not fit together")
-        return cls(
+            if table in weighted:
+                names[table] = _some_names(text, end, memoryview(weighted[table]).cast("I"))
+        model = cls(
             **common,
             arrays=arrays,
             shown=list(map(str, d["shown"])),
@@ -312,6 +309,8 @@ class TaggerModel(LabelModel):
             candidates=candidates,
             further=list(map(int, d.get("further", ()))),
         )
+        model.precision = d["precision"]
+        return model
 
     # -- labelling ------------------------------------------------------------------------------
 
@@ -386,6 +385,14 @@ def split_names(text: Any, ends: Any) -> list[bytes]:
     """Return the names of features that a model has as one text and where each ends."""
     whole, bounds = bytes(text), [0, *array("I", bytes(ends))]
     return [whole[a:b] for a, b in itertools.pairwise(bounds)]
+
+
+def _some_names(text: Any, ends: Any, numbers: Any) -> tuple[Any, Any]:
+    """Return the names of the features with these numbers, in the order of features."""
+    if len(numbers) == len(memoryview(ends).cast("B")) // 4:
+        return text, ends
+    names = split_names(text, ends)
+    return joined_names([names[i] for i in sorted(numbers)])
 
 
 def joined_names(names: list[bytes]) -> tuple[bytes, array[int]]:
