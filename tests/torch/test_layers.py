@@ -111,6 +111,20 @@ def test_bad_arguments_are_named(options, message):
         ChainCRF(**options)
 
 
+def test_scores_for_another_number_of_labels_are_named():
+    """The layer's own transitions are not to blame."""
+    for layer, shape in ((ChainCRF(5), (2, 7, 4)), (SemiMarkovCRF(5, 3), (2, 7, 3, 4))):
+        scores = torch.zeros(shape)
+        for ask in (layer.argmax, layer.log_partition, lambda s, m=layer: m(s, s[..., 0].long())):
+            with pytest.raises(ValueError, match=r"are for 4 labels.*n_labels=5"):
+                ask(scores)
+    with pytest.raises(ValueError, match=r"transition has shape \(5, 5\).*label.*has 4 labels"):
+        structured_loss(
+            Chain(), {"label": torch.zeros(2, 7, 4), "transition": torch.zeros(5, 5)},
+            torch.zeros(2, 7).long(),
+        )  # fmt: skip
+
+
 def test_chain_layer_is_the_function():
     crf = ChainCRF(3, margin=0.5, temperature=0.8)
     scores, y = torch.randn(2, 4, 3), torch.randint(0, 3, (2, 4))
@@ -229,12 +243,6 @@ def test_calls_from_several_threads():
     for scores, answer in zip(batches, found, strict=True):
         for a, b in zip(answer, step(scores), strict=True):
             assert torch.equal(a, b)
-
-
-def test_vmap_is_refused():
-    crf = ChainCRF(3)
-    with pytest.raises(NotImplementedError, match="fold the mapped axis"):
-        torch.func.vmap(crf)(torch.randn(2, 2, 4, 3), torch.zeros(2, 2, 4).long())
 
 
 def test_layer_for_any_structure():

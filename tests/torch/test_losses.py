@@ -91,6 +91,25 @@ def test_scores_that_are_not_numbers_are_named(kind):
         structured_loss(case.structure, case.scores, y, lengths=case.lengths)
 
 
+@pytest.mark.parametrize(
+    ("margin", "cost"),
+    [(0.0, "hamming"), (0.7, "hamming"), (0.7, "hamming-mean"), (0.7, "zero-one")],
+)
+@pytest.mark.parametrize("kind", KINDS)
+def test_gold_outputs_beyond_the_lengths_are_not_read(kind, margin, cost):
+    """Heads padded with 0 had the cost of words that are not there."""
+    for seed in range(4):
+        case = Case(kind, seed)
+        batch = Batch(case.structure, case.scores, case.lengths)
+        y = batch.kind.pack(case.outputs(), batch.scores, case.lengths)
+        padded = [torch.where(t == -100, 0, t) for t in y]
+        options = {"lengths": case.lengths, "margin": margin, "cost": cost}
+        torch.testing.assert_close(
+            structured_loss(case.structure, case.scores, tuple(padded), **options),
+            structured_loss(case.structure, case.scores, tuple(y), **options),
+        )
+
+
 def test_second_derivatives_are_refused():
     label = torch.randn(1, 3, 2, requires_grad=True)
     loss = structured_loss(Chain(), {"label": label}, torch.tensor([[0, 1, 0]]))

@@ -27,8 +27,8 @@ bool all_known(const std::int64_t* y, const std::int64_t* lengths, std::size_t b
                std::size_t longest, std::size_t labels) {
   bool known = true;
   for (std::size_t b = 0; b < batch; ++b) {
-    if (lengths[b] < 1 || lengths[b] > static_cast<std::int64_t>(longest)) {
-      throw std::invalid_argument("lengths must be within 1.." + std::to_string(longest) + ": " +
+    if (lengths[b] < 0 || lengths[b] > static_cast<std::int64_t>(longest)) {
+      throw std::invalid_argument("lengths must be within 0.." + std::to_string(longest) + ": " +
                                   in_example(b) + " has " + std::to_string(lengths[b]));
     }
     for (std::size_t t = 0; t < static_cast<std::size_t>(lengths[b]); ++t) {
@@ -52,7 +52,8 @@ std::vector<double> checked(const Input<T, nb::ndim<1>>& x, std::size_t n, const
 }
 
 // infer(raised) - score(y), and its gradient: (B, L, K), (B, K * K), (B, K) and (B, K), which are
-// written. False, and nothing written, where a label is unknown.
+// written. False, and nothing written, where a label is unknown. A sequence of length 0 has one
+// output, without parts.
 template <class T>
 bool chain_losses(Input<T, nb::ndim<3>> label, Input<T, nb::ndim<3>> raised,
                   Input<T, nb::ndim<1>> transition, Input<T, nb::ndim<1>> start,
@@ -74,6 +75,14 @@ bool chain_losses(Input<T, nb::ndim<3>> label, Input<T, nb::ndim<3>> raised,
   interruptible([&](Interrupt& interrupt) {
     for_examples(B, threads, 64, interrupt, [&](std::size_t b, Workspace& ws) {
       const std::size_t n = static_cast<std::size_t>(lengths.data()[b]);
+      if (n == 0) {
+        value.data()[b] = 0.0;
+        std::fill_n(label_grad.data() + b * L * K, L * K, T{0});
+        std::fill_n(transition_grad.data() + b * K * K, K * K, T{0});
+        std::fill_n(start_grad.data() + b * K, K, T{0});
+        std::fill_n(end_grad.data() + b * K, K, T{0});
+        return;
+      }
       const std::int64_t* gold = y.data() + b * L;
       const T* given = raised.data() + b * L * K;
       double* scores = ws.real(kRaised, n * K);

@@ -12,7 +12,7 @@ import torch
 from ..structures.base import Structure
 from .kinds import IGNORE, Kind, Tensors, kind_type
 from .kinds.chain import ChainKind
-from .operators import check_values
+from .operators import check_values, is_mapped
 
 __all__ = ["Batch", "is_padded"]
 
@@ -175,7 +175,8 @@ def _by_position(structure: Structure, scores: Mapping[str, Any]) -> bool:
 def _prefix_lengths(mask: torch.Tensor) -> torch.Tensor:
     """Return how many positions each row of a mask has; −1, which is no length, for holes."""
     holes = (mask[:, 1:] & ~mask[:, :-1]).any(dim=1)
-    if mask.device.type == "cpu" and not torch.compiler.is_compiling() and bool(holes.any()):
+    readable = mask.device.type == "cpu" and not torch.compiler.is_compiling()
+    if readable and not is_mapped(mask) and bool(holes.any()):
         raise ValueError(
             f"mask has holes: row {int(holes.nonzero()[0])} must be True up to the length and "
             "False beyond it; only chains without transitions by position can leave positions out"
@@ -241,8 +242,10 @@ def _checked(structure: Structure, kind: type[Kind], scores: dict[str, torch.Ten
     kind.check(structure, scores)
     if main.device.type == "meta":
         raise ValueError(f"{kind.main} is on the meta device, where nothing can be computed")
-    if 0 in main.shape:
-        raise ValueError(f"{kind.main} is empty: its shape is {tuple(main.shape)}")
+    if 0 in main.shape[2:]:
+        raise ValueError(
+            f"{kind.main} has shape {tuple(main.shape)}: only its batch and its length may be 0"
+        )
     names = (kind.main, *(name for name in known if name in scores and name != kind.main))
     shared = tuple(kind.rank(structure, name, scores[name].dim()) for name in names)
     return kind(structure, names, shared)

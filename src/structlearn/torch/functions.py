@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import partial
 from typing import Any
 
 import torch
@@ -86,7 +87,14 @@ def log_partition(
     temperature: float = 1.0,
 ) -> torch.Tensor:
     """Return ε log Σ_y exp(score(y)/ε) of each example: (B,). Arguments as of :func:`infer`."""
-    return infer(structure, scores, lengths=lengths, mask=mask, temperature=temperature)[0]
+    check_temperature(temperature)
+    if not is_padded(structure, scores, lengths, mask):
+        from .general import value_lists
+
+        return value_lists(structure, scores, temperature)
+    batch = Batch(structure, scores, lengths, mask)
+    found = operators.value(batch.scores, batch.lengths, batch.kind.name, float(temperature))
+    return found.to(batch.dtype)
 
 
 def marginals(
@@ -172,9 +180,9 @@ def kbest(
 
         return kbest_lists(structure, n, scores)
     batch = _padded(structure, scores, lengths, mask, "kbest")
-    found = structure.kbest(
-        n, n_jobs=batch.kind.threads(), **batch.kind.examples(batch.scores, batch.lengths)
-    )
+    found = batch.kind.ask(partial(structure.kbest, n), batch.scores, batch.lengths)
+    only = [(0.0, batch.kind.nothing(batch.scores))]
+    found = [only if ranked is None else ranked for ranked in found]
     device = batch.scores[0].device
     value = torch.full((batch.size, n), float("-inf"), dtype=batch.dtype)
     for b, ranked in enumerate(found):
@@ -207,14 +215,10 @@ def sample(
 
         return sample_lists(structure, n, scores, temperature, _seed(generator))
     batch = _padded(structure, scores, lengths, mask, "sample")
-    found = structure.sample(
-        n,
-        temperature=temperature,
-        random_state=_seed(generator),
-        n_jobs=batch.kind.threads(),
-        **batch.kind.examples(batch.scores, batch.lengths),
-    )
-    return _stack(batch, found, n)
+    query = partial(structure.sample, n, temperature=temperature, random_state=_seed(generator))
+    found = batch.kind.ask(query, batch.scores, batch.lengths)
+    only = [batch.kind.nothing(batch.scores)] * n
+    return _stack(batch, [only if drawn is None else drawn for drawn in found], n)
 
 
 def _seed(generator: torch.Generator | None) -> int:
@@ -244,18 +248,8 @@ def entropy(
         return entropy_lists(structure, scores, temperature)
     batch = _padded(structure, scores, lengths, mask, None)
     wide = [block.double() for block in batch.scores]
-    fixed = [block.detach() for block in wide]
-    options = (batch.lengths, batch.kind.name, float(temperature))
-    value = operators.entropy(fixed, *options)
-    _, *parts = operators.infer(wide, *options)
-    # The gradient of H = (F(θ) − ⟨θ, p⟩)/ε is that of −⟨θ, p⟩/ε with θ held, whatever is added to
-    # all outputs alike; shares that are next to nothing have no part in it.
-    slope = torch.zeros_like(value)
-    given = [p.detach() for p in parts]
-    for line, fixed_p, p in zip(batch.kind.centred(fixed, given), given, parts, strict=True):
-        line = torch.where(fixed_p > 1e-20, line, 0.0)
-        slope = slope - (line * p).flatten(1).sum(dim=1)
-    return (value + (slope - slope.detach()) / temperature).to(batch.dtype)
+    found = operators.entropy(wide, batch.lengths, batch.kind.name, float(temperature))
+    return found.to(batch.dtype)
 
 
 def _padded(
@@ -281,7 +275,7 @@ def _stack(batch: Batch, rows: list[Any], n: int) -> Any:
     outputs = [y for found in rows for y in found]
     # The places of the outputs among n of each example.
     places = [b * n + i for b, found in enumerate(rows) for i in range(len(found))]
-    owners = torch.tensor([b for b, found in enumerate(rows) for _ in found])
+    owners = torch.tensor([b for b, found in enumerate(rows) for _ in found], dtype=torch.int64)
     one = batch.scores[0].detach()[:1]
     lengths = batch.lengths.cpu()[owners]
     packed = batch.kind.pack(outputs, [one.expand(len(outputs), *one.shape[1:])], lengths)

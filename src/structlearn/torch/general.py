@@ -5,7 +5,7 @@ The core, or the Python of a structure's author, computes on the CPU, whatever t
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import Any
 
@@ -17,6 +17,7 @@ from ..losses import StructuredLoss
 from ..structures.base import Structure
 from ..structures.batches import ask_each, seeded
 from .kinds import say_once
+from .operators import refuse_transforms
 
 __all__ = [
     "argmax_lists",
@@ -25,6 +26,7 @@ __all__ = [
     "kbest_lists",
     "loss_lists",
     "sample_lists",
+    "value_lists",
 ]
 
 
@@ -34,7 +36,7 @@ class _Examples:
     def __init__(self, structure: Structure, scores: Mapping[str, Any]) -> None:
         self.structure = structure
         self.topology = {name: scores[name] for name in structure.topology if name in scores}
-        self.blocks: dict[str, list[torch.Tensor] | torch.Tensor] = {}
+        blocks: dict[str, list[torch.Tensor] | torch.Tensor] = {}
         known = structure.blocks(1)
         for name, block in scores.items():
             if name in self.topology or block is None:
@@ -46,28 +48,39 @@ class _Examples:
                 )
             if isinstance(block, torch.Tensor) and not known[name].shared:
                 block = list(block.unbind(0))
-            self.blocks[name] = list(block) if isinstance(block, (list, tuple)) else block
-        sizes = {name: len(b) for name, b in self.blocks.items() if isinstance(b, list)}
-        if len(set(sizes.values())) != 1 or 0 in sizes.values():
+            blocks[name] = list(block) if isinstance(block, (list, tuple)) else block
+        sizes = {name: len(b) for name, b in blocks.items() if isinstance(b, list)}
+        if len(set(sizes.values())) != 1:
             raise ValueError(f"blocks need one tensor for each example, got numbers {sizes}")
         self.size = next(iter(sizes.values()))
-        self.tensors = [
-            t for b in self.blocks.values() for t in (b if isinstance(b, list) else [b])
-        ]
+        #: By block: whether all examples have one tensor.
+        self.shared = {name: not isinstance(b, list) for name, b in blocks.items()}
+        self.tensors = [t for b in blocks.values() for t in (b if isinstance(b, list) else [b])]
         for t in self.tensors:
             if not isinstance(t, torch.Tensor) or not t.is_floating_point():
                 raise ValueError("scores must be tensors of floating point numbers")
             if t.device != self.tensors[0].device:
                 raise ValueError(f"scores are on {self.tensors[0].device} and on {t.device}")
-        if self.tensors[0].device.type == "cuda":
+        # Without examples there may be no tensor to tell type and device.
+        given = [b for b in scores.values() if isinstance(b, torch.Tensor)]
+        like = [*self.tensors, *given, torch.empty(0)][0]
+        self.dtype, self.device = like.dtype, like.device
+        if like.device.type == "cuda":
             say_once(f"infer of {structure!r}")
 
-    def arrays(self) -> list[dict[str, Any]]:
+    def by_block(self, tensors: Sequence[torch.Tensor]) -> dict[str, list[torch.Tensor]]:
+        """Return a tensor for each example, by block, of tensors in the order of the scores'."""
+        rest = iter(tensors)
+        return {
+            name: [next(rest)] * self.size if shared else [next(rest) for _ in range(self.size)]
+            for name, shared in self.shared.items()
+        }
+
+    def arrays(self, tensors: Sequence[torch.Tensor]) -> list[dict[str, Any]]:
         """Return the scores of each example as NumPy arrays."""
         found: list[dict[str, Any]] = [{} for _ in range(self.size)]
-        for name, block in self.blocks.items():
-            for i, one in enumerate(found):
-                tensor = block[i] if isinstance(block, list) else block
+        for name, block in self.by_block(tensors).items():
+            for tensor, one in zip(block, found, strict=True):
                 one[name] = tensor.detach().to("cpu", torch.float64).numpy()
         for name, topology in self.topology.items():
             for i, one in enumerate(found):
@@ -75,13 +88,17 @@ class _Examples:
                 one[name] = np.asarray(given.cpu() if isinstance(given, torch.Tensor) else given)
         return found
 
+    def numbers(self, query: str) -> list[dict[str, Any]]:
+        """Return the scores as arrays, for a query that is no function of tensors."""
+        refuse_transforms(query, self.tensors)
+        return self.arrays(self.tensors)
+
     def gather(self, answers: list[tuple[float, dict[str, Any]]]) -> list[torch.Tensor]:
-        """Return the values, and each example's gradients in the order of the tensors."""
-        like = self.tensors[0]
-        value = torch.tensor([v for v, _ in answers], dtype=like.dtype, device=like.device)
+        """Return the values, and each example's gradients, block by block."""
+        value = torch.tensor([v for v, _ in answers], dtype=self.dtype, device=self.device)
         parts = [
-            torch.as_tensor(answers[i][1][name]).to(like.device, like.dtype)
-            for name in self.blocks
+            torch.as_tensor(answers[i][1][name]).to(self.device, self.dtype)
+            for name in self.shared
             for i in range(self.size)
         ]
         return [value, *parts]
@@ -97,58 +114,128 @@ class _Values(torch.autograd.Function):
     """Values and gradients that a function of NumPy arrays gives, example by example."""
 
     @staticmethod
-    def forward(ctx: Any, examples: _Examples, query: Any, *tensors: torch.Tensor) -> Any:
-        value, *parts = examples.gather(query(examples.arrays()))
-        ctx.examples = examples
-        ctx.save_for_backward(*parts)
-        ctx.set_materialize_grads(False)
-        return (value, *parts)
+    def forward(examples: _Examples, query: Any, *tensors: torch.Tensor) -> Any:
+        return tuple(examples.gather(query(examples.arrays(tensors))))
 
     @staticmethod
-    def backward(ctx: Any, grad: torch.Tensor | None, *more: torch.Tensor | None) -> Any:
-        if grad is None or any(g is not None for g in more):
-            raise RuntimeError(_SECOND)
+    def setup_context(ctx: Any, inputs: Any, output: Any) -> None:
+        ctx.examples, _, *tensors = inputs
+        ctx.save_for_backward(*output[1:], *tensors)
+        ctx.save_for_forward(*output[1:], *tensors)
+        ctx.mark_non_differentiable(*output[1:])
+
+    @staticmethod
+    def backward(ctx: Any, grad: torch.Tensor, *_: Any) -> Any:
         found: list[torch.Tensor] = []
-        # Outputs of this function: what differentiates the products comes here again.
-        parts = iter(ctx.saved_tensors)
-        for block in ctx.examples.blocks.values():
-            each = [g * next(parts) for g in grad]
-            found += each if isinstance(block, list) else [torch.stack(each).sum(dim=0)]
+        parts = iter(_fixed_parts(ctx))
+        for shared in ctx.examples.shared.values():
+            each = [g * next(parts) for g in grad.unbind(0)]
+            found += [torch.stack(each).sum(dim=0)] if shared else each
         return (None, None, *found)
 
+    @staticmethod
+    def jvp(ctx: Any, _examples: Any, _query: Any, *tangents: Any) -> Any:
+        parts = _fixed_parts(ctx)
+        lines = [line for block in ctx.examples.by_block(tangents).values() for line in block]
+        size = ctx.examples.size
+        slopes = [(p * v).sum() for p, v in zip(parts, lines, strict=True)]
+        total = torch.stack(slopes).view(-1, size).sum(dim=0)
+        return (total, *[None] * len(parts))
 
-class _NoGradient(torch.autograd.Function):
+    @staticmethod
+    def vmap(info: Any, in_dims: Any, examples: _Examples, query: Any, *tensors: Any) -> Any:
+        return _one_by_one(_Values, info, in_dims[2:], (examples, query), tensors)
+
+
+class _Fixed(torch.autograd.Function):
     """What depends on scores and has no derivative here, and says so where one is asked for."""
 
     @staticmethod
-    def forward(ctx: Any, value: torch.Tensor, *tensors: torch.Tensor) -> torch.Tensor:
-        return value.view_as(value)
+    def forward(compute: Any, *tensors: torch.Tensor) -> Any:
+        return tuple(compute(tensors))
+
+    @staticmethod
+    def setup_context(ctx: Any, inputs: Any, output: Any) -> None:
+        pass
 
     @staticmethod
     def backward(ctx: Any, *_: Any) -> Any:
         raise RuntimeError(_SECOND)
 
+    @staticmethod
+    def jvp(ctx: Any, *_: Any) -> Any:
+        raise RuntimeError(_SECOND)
 
-def _apply(examples: _Examples, query: Any) -> tuple[torch.Tensor, dict[str, Any]]:
+    @staticmethod
+    def vmap(info: Any, in_dims: Any, compute: Any, *tensors: torch.Tensor) -> Any:
+        return _one_by_one(_Fixed, info, in_dims[1:], (compute,), tensors)
+
+
+def _one_by_one(function: Any, info: Any, dims: Any, rest: tuple[Any, ...], tensors: Any) -> Any:
+    """Map a function over the axes of tensors, one number after another."""
+    each = [
+        function.apply(
+            *rest,
+            *(t if dim is None else t.select(dim, i) for t, dim in zip(tensors, dims, strict=True)),
+        )
+        for i in range(info.batch_size)
+    ]
+    found = tuple(torch.stack(column) for column in zip(*each, strict=True))
+    return found, (0,) * len(found)
+
+
+def _fixed(parts: Sequence[torch.Tensor], tensors: Sequence[torch.Tensor]) -> Any:
+    """Return parts that have no derivative along the tensors that they depend on."""
+    count = len(parts)
+    return _Fixed.apply(lambda given: [p.view_as(p) for p in given[:count]], *parts, *tensors)
+
+
+def _fixed_parts(ctx: Any) -> Any:
+    count = len(ctx.examples.shared) * ctx.examples.size
+    return _fixed(ctx.saved_tensors[:count], ctx.saved_tensors[count:])
+
+
+def _apply(examples: _Examples, query: Any) -> tuple[torch.Tensor, list[torch.Tensor]]:
+    if not examples.size:  # of what all examples share it is a function all the same
+        nothing = [t.flatten()[:0] for t in examples.tensors]
+        return torch.cat(
+            [*nothing, torch.zeros(0, dtype=examples.dtype, device=examples.device)]
+        ), []
     value, *parts = _Values.apply(examples, query, *examples.tensors)
-    size = examples.size
-    return value, {name: parts[i * size : (i + 1) * size] for i, name in enumerate(examples.blocks)}
+    return value, parts
+
+
+def _infer(
+    structure: Structure, scores: Mapping[str, Any], temperature: float
+) -> tuple[_Examples, torch.Tensor, list[torch.Tensor]]:
+    def query(examples: list[dict[str, Any]]) -> Any:
+        return ask_each(partial(structure.infer, temperature=temperature), examples)
+
+    examples = _Examples(structure, scores)
+    return (examples, *_apply(examples, query))
+
+
+def value_lists(
+    structure: Structure, scores: Mapping[str, Any], temperature: float
+) -> torch.Tensor:
+    """Return values (B,)."""
+    return _infer(structure, scores, temperature)[1]
 
 
 def infer_lists(
     structure: Structure, scores: Mapping[str, Any], temperature: float
 ) -> tuple[torch.Tensor, dict[str, Any]]:
     """Return values (B,) and, by block, a list of gradients. They have no second derivatives."""
-
-    def query(examples: list[dict[str, Any]]) -> Any:
-        return ask_each(partial(structure.infer, temperature=temperature), examples)
-
-    return _apply(_Examples(structure, scores), query)
+    examples, value, parts = _infer(structure, scores, temperature)
+    parts = _fixed(parts, examples.tensors) if parts else []
+    size = examples.size
+    names = enumerate(examples.shared)
+    return value, {name: [*parts[i * size : (i + 1) * size]] for i, name in names}
 
 
 def argmax_lists(structure: Structure, scores: Mapping[str, Any]) -> list[Any]:
     """Return the best output of each example."""
-    return ask_each(structure.argmax, _Examples(structure, scores).arrays())
+    return ask_each(structure.argmax, _Examples(structure, scores).numbers("argmax"))
 
 
 def kbest_lists(
@@ -156,19 +243,19 @@ def kbest_lists(
 ) -> tuple[torch.Tensor, list[list[Any]]]:
     """Return the scores of the n best outputs, (B, n), and a list of these for each example."""
     examples = _Examples(structure, scores)
-    found = ask_each(partial(structure.kbest, n), examples.arrays())
+    found = ask_each(partial(structure.kbest, n), examples.numbers("kbest"))
     value = np.full((examples.size, n), -np.inf)
     for row, ranked in zip(value, found, strict=True):
         row[: len(ranked)] = [score for score, _ in ranked]
-    like = examples.tensors[0]
-    return torch.from_numpy(value).to(like), [[y for _, y in ranked] for ranked in found]
+    values = torch.from_numpy(value).to(examples.device, examples.dtype)
+    return values, [[y for _, y in ranked] for ranked in found]
 
 
 def sample_lists(
     structure: Structure, n: int, scores: Mapping[str, Any], temperature: float, seed: int
 ) -> list[Any]:
     """Return n outputs drawn for each example."""
-    examples = _Examples(structure, scores).arrays()
+    examples = _Examples(structure, scores).numbers("sample")
     query = partial(structure.sample, n, temperature=temperature)
     return ask_each(query, seeded(examples, seed))
 
@@ -178,10 +265,13 @@ def entropy_lists(
 ) -> torch.Tensor:
     """Return the entropy of each example: (B,)."""
     examples = _Examples(structure, scores)
-    found = ask_each(partial(structure.entropy, temperature=temperature), examples.arrays())
-    value: torch.Tensor = _NoGradient.apply(
-        examples.tensors[0].new_tensor(found), *examples.tensors
-    )
+
+    def compute(tensors: Any) -> Any:
+        query = partial(structure.entropy, temperature=temperature)
+        found = ask_each(query, examples.arrays(tensors))
+        return [torch.tensor(found, dtype=examples.dtype, device=examples.device)]
+
+    value: torch.Tensor = _Fixed.apply(compute, *examples.tensors)[0]
     return value
 
 

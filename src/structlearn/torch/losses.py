@@ -6,6 +6,8 @@ import math
 from collections.abc import Mapping
 from typing import Any
 
+import numpy as np
+
 import torch
 
 from ..losses import StructuredLoss
@@ -14,7 +16,7 @@ from ..structures.base import Structure
 from ..structures.checks import check_temperature
 from . import operators
 from .batches import Batch, is_padded
-from .kinds import say_once
+from .kinds import filled_rows, named_rows, say_once
 
 __all__ = ["structured_loss"]
 
@@ -118,24 +120,35 @@ def _library_costs(
     """Return what a cost of the library says, example by example."""
     rule = StructuredLoss(cost).cost
     main = batch.scores[0]
+    reader = f"the cost {type(rule).__name__}"
     if main.device.type == "cuda":
-        say_once(f"the cost {type(rule).__name__}")
-    outputs = batch.kind.unpack(gold, batch.lengths)
-    examples = batch.kind.examples(batch.scores, batch.lengths)
+        say_once(reader)
+    lengths, rows, outputs = _readable(batch, gold, reader)
     labelled = _with_labels(structure, batch)
-    parts = torch.zeros(main.shape, dtype=torch.float64)
-    constants = []
-    for b, (y, n) in enumerate(zip(outputs, batch.lengths.tolist(), strict=True)):
-        one = {k: v[b] if isinstance(v, list) else v for k, v in examples.items()}
-        found, constant = rule.parts(labelled, y, **one)
+    parts = np.zeros(main.shape)
+    constants = np.zeros(batch.size)
+    with operators.no_transforms():
+        scores = operators.plain(batch.scores, reader)
+        examples = batch.kind.examples(scores, *operators.plain([batch.lengths], reader))
+    for i, b in enumerate(rows):
+        one = {k: v[i] if isinstance(v, list) else v for k, v in examples.items()}
+        found, constants[b] = rule.parts(labelled, outputs[b], **one)
         extra = [name for name in found if name != batch.kind.main and found[name].any()]
         if extra:
             raise ValueError(f"the cost has parts of {extra[0]!r}; here it may have those of "
                              f"{batch.kind.main!r} alone")  # fmt: skip
-        batch.kind.cut(batch.kind.main, parts[b].numpy(), n)[...] = found[batch.kind.main]
-        constants.append(constant)
-    constants_ = torch.tensor(constants, dtype=torch.float64)
-    return None, parts.to(main.device), constants_.to(main.device)
+        batch.kind.cut(batch.kind.main, parts[b], lengths[b])[...] = found[batch.kind.main]
+    to = main.device
+    return None, torch.from_numpy(parts).to(to), torch.from_numpy(constants).to(to)
+
+
+def _readable(
+    batch: Batch, gold: list[torch.Tensor], reader: str
+) -> tuple[list[int], list[int], list[Any]]:
+    """Return lengths, rows that have positions, and the gold outputs of all rows."""
+    with operators.no_transforms():
+        lengths, *y = operators.plain([batch.lengths, *gold], reader)
+        return lengths.tolist(), filled_rows(lengths), batch.kind.unpack(y, lengths)
 
 
 def _with_labels(structure: Structure, batch: Batch) -> Structure:
@@ -157,12 +170,16 @@ def _by_library(
     """Return the loss as the library computes it: for costs that are no sum over parts."""
     from .general import loss_lists
 
-    outputs = batch.kind.unpack(gold, batch.lengths)
+    lengths, rows, outputs = _readable(batch, gold, f"the cost {cost!r}")
+    # Of every row, so that an empty one has a gradient too: 0.
+    value = batch.scores[0][:, :0].flatten(1).sum(dim=1)
+    if not rows:
+        return value
     lists = {
-        name: block
-        if shared
-        else [batch.kind.cut(name, block[b], n) for b, n in enumerate(batch.lengths.tolist())]
+        name: block if shared else [batch.kind.cut(name, block[b], lengths[b]) for b in rows]
         for name, shared, block in zip(batch.names, batch.kind.shared, batch.scores, strict=True)
     }
     loss = StructuredLoss(cost, margin=margin, temperature=temperature)
-    return loss_lists(_with_labels(structure, batch), lists, outputs, loss)
+    with named_rows(rows):
+        found = loss_lists(_with_labels(structure, batch), lists, [outputs[b] for b in rows], loss)
+    return value.index_copy(0, torch.tensor(rows, device=value.device), found.to(value))

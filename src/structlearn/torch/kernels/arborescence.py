@@ -106,7 +106,7 @@ def _eliminate(
             x = top + tl.log2(1.0 + tl.exp2(gap)).to(tl.float64)
             tl.store(graph_ptr + v * slab + m * C + c[None, :], x, mask=mask)
         tl.debug_barrier()
-    legal = (value > float("-inf")) & (order == mine)
+    legal = (value > float("-inf")) & ((order == mine) | (n == 0))
     value = tl.where(legal, value, float("-inf"))
     tl.store(value_ptr + b, value / scale + bad)
     # Put the words back.

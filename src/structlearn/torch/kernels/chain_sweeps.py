@@ -130,7 +130,7 @@ def _walk(
 @triton.jit
 def _gold(label_ptr, table_ptr, start_ptr, end_ptr, y_ptr, n, K, T: tl.constexpr):
     """Whether all gold labels are known, and their score: −∞ where one is out of range."""
-    known = n > 0
+    known = n >= 0
     score = tl.full((), 0.0, tl.float64)
     for begin in range(0, n, T):
         t = begin + tl.arange(0, T)
@@ -204,4 +204,5 @@ def sweep(
         m = tl.max(a, axis=0)
         rest = tl.log2(tl.sum(tl.exp2(a - tl.where(m == float("-inf"), 0.0, m)), axis=0))
         value = (total + (rest + m).to(tl.float64)) / scale.to(tl.float64)
+        value = tl.where(n == 0, 0.0, value)
         tl.store(value_ptr + program, value + bad)

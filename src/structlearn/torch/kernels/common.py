@@ -70,6 +70,8 @@ def launch(
     does: types, whether addresses are multiples of 16, and numbers. Tensors come first and are
     handed on as addresses, so that the driver is not asked where each of them lies.
     """
+    if 0 in grid:  # CUDA has no launch of nothing
+        return
     device = args[0].get_device()
     if device >= 0 and device != torch.cuda.current_device():
         with torch.cuda.device(device):
@@ -114,10 +116,13 @@ def number(high, low, ACC: tl.constexpr):
 
 @triton.jit
 def length_of(length_ptr, b, longest):
-    """The length of an example within 0..longest, and NaN where it is out of range, else 0."""
+    """The length of an example within 0..longest, and NaN where it is out of range, else 0.
+
+    An example of length 0 has one output, of score 0 and without parts.
+    """
     given = tl.load(length_ptr + b)
     n = tl.minimum(tl.maximum(given, 0), longest).to(tl.int32)
-    bad = (given < 1) | (given > longest)
+    bad = (given < 0) | (given > longest)
     return n, tl.where(bad, float("nan"), 0.0).to(tl.float64)
 
 

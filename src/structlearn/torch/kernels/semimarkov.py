@@ -124,7 +124,7 @@ def _sweep(
     final = near + last
     if MAX:
         best, label = tl.max(final, axis=0, return_indices=True, return_indices_tie_break_left=True)
-        tl.store(value_ptr + b, best / scale + bad)
+        tl.store(value_ptr + b, tl.where(n == 0, 0.0, best / scale) + bad)
         y_ptr += b * L
         tl.debug_barrier()
         e = n
@@ -139,7 +139,7 @@ def _sweep(
         m = tl.max(final, axis=0)
         safe = tl.where(m == float("-inf"), 0.0, m)
         value = tl.log2(tl.sum(tl.exp2((final - safe).to(ACC)), axis=0)).to(tl.float64) + m
-        tl.store(value_ptr + b, value + bad)
+        tl.store(value_ptr + b, tl.where(n == 0, 0.0, value) + bad)
 
 
 @triton.jit(do_not_specialize=["batch", "L"])

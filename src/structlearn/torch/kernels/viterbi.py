@@ -75,7 +75,7 @@ def _viterbi(
     a += tl.load(end_ptr + k, mask=inside, other=float("-inf")).to(ACC)
     best, y = tl.max(a, axis=0, return_indices=True, return_indices_tie_break_left=True)
     y = tl.minimum(y.to(tl.int32), K - 1)  # NaN may win where no label is
-    tl.store(value_ptr + b, total + best.to(tl.float64) + bad)
+    tl.store(value_ptr + b, tl.where(n == 0, 0.0, total + best.to(tl.float64)) + bad)
     tl.debug_barrier()
     tl.store(y_ptr + n - 1, y.to(tl.int64), mask=n > 0)
     for s in range(1, n):

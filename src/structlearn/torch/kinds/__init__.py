@@ -21,6 +21,7 @@ from .base import (
 from .chain import ChainKind
 from .constituents import ConstituentKind
 from .dependencies import DependencyKind
+from .rows import filled_rows, named_rows
 from .segments import SegmentKind
 
 __all__ = [
@@ -28,9 +29,11 @@ __all__ = [
     "UNUSED",
     "Kind",
     "Tensors",
+    "filled_rows",
     "kind_type",
     "lengths_to_mask",
     "named_kind",
+    "named_rows",
     "on_gpu",
     "say_once",
 ]

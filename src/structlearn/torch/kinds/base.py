@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -12,6 +13,7 @@ import torch
 
 from ...structures.base import Structure
 from ...structures.threads import n_threads
+from .rows import filled_rows, named_rows
 
 __all__ = [
     "IGNORE",
@@ -102,16 +104,36 @@ class Kind:
     # -- through the core -----------------------------------------------------------------------
 
     def examples(self, scores: Tensors, lengths: torch.Tensor) -> dict[str, Any]:
-        """Return the scores as the library takes a batch: NumPy views where the type allows it."""
-        n = lengths.tolist()
+        """Return the scores as the library takes a batch: NumPy views where the type allows it.
+
+        Of the rows that have positions (:func:`filled_rows`): the library knows no others.
+        """
+        n, rows = lengths.tolist(), filled_rows(lengths)
         found: dict[str, Any] = {}
         for name, shared, block in zip(self.names, self.shared, scores, strict=True):
             array = block.detach().to("cpu", torch.float64).numpy()
             if shared:
                 found[name] = np.ascontiguousarray(array)
             else:
-                found[name] = [self.cut(name, a, k) for a, k in zip(array, n, strict=True)]
+                found[name] = [self.cut(name, array[b], n[b]) for b in rows]
         return found
+
+    def ask(self, query: Callable[..., Any], scores: Tensors, lengths: torch.Tensor) -> list[Any]:
+        """Return the library's answer for each row; None for a row without positions.
+
+        Parameters
+        ----------
+        query : callable
+            Takes a batch as :meth:`examples` gives it, and ``n_jobs``.
+        """
+        answers: list[Any] = [None] * len(lengths)
+        rows = filled_rows(lengths)
+        if rows:
+            with named_rows(rows):
+                found = query(n_jobs=self.threads(), **self.examples(scores, lengths))
+            for b, answer in zip(rows, found, strict=True):
+                answers[b] = answer
+        return answers
 
     def threads(self) -> int | None:
         """Return how many threads the core may use: as many as PyTorch."""
@@ -131,44 +153,47 @@ class Kind:
         """Return values and gradients by block, in float64 on the CPU."""
         if temperature > 0 and self.cuts_leave_rows:
             return self._infer_in_place(scores, lengths, temperature)
-        found: Any = self.structure.infer(
-            temperature=temperature, n_jobs=self.threads(), **self.examples(scores, lengths)
-        )
-        parts = []
+        query = partial(self.structure.infer, temperature=temperature)
+        found = self.ask(query, scores, lengths)
+        value = np.zeros(len(found))
+        parts = [torch.zeros(shape, dtype=torch.float64) for shape in self.part_shapes(scores)]
+        arrays = [block.numpy() for block in parts]
         n = lengths.tolist()
-        for name, shared, shape in zip(
-            self.names, self.shared, self.part_shapes(scores), strict=True
-        ):
-            block = torch.zeros(shape, dtype=torch.float64)
-            for array, k, (_, p) in zip(block.numpy(), n, found, strict=True):
-                (array if shared else self.cut(name, array, k))[...] = p[name]
-            parts.append(block)
-        return torch.tensor([value for value, _ in found], dtype=torch.float64), parts
+        for b in filled_rows(lengths):
+            value[b], p = found[b]
+            for name, shared, a in zip(self.names, self.shared, arrays, strict=True):
+                (a[b] if shared else self.cut(name, a[b], n[b]))[...] = p[name]
+        return torch.from_numpy(value), parts
 
     def _infer_in_place(
         self, scores: Tensors, lengths: torch.Tensor, temperature: float
     ) -> tuple[torch.Tensor, Tensors]:
         """Return the same, written by the core where it belongs."""
         structure: Any = self.structure
-        _, theta, size = structure._convert(self.examples(scores, lengths))
         parts = [torch.zeros(shape, dtype=torch.float64) for shape in self.part_shapes(scores)]
-        n = lengths.tolist()
+        n, rows = lengths.tolist(), filled_rows(lengths)
         columns = {
-            name: list(block.numpy())
-            if shared
-            else [self.cut(name, a, k) for a, k in zip(block.numpy(), n, strict=True)]
-            for name, shared, block in zip(self.names, self.shared, parts, strict=True)
+            name: [a[b] if shared else self.cut(name, a[b], n[b]) for b in rows]
+            for name, shared, a in zip(
+                self.names, self.shared, (block.numpy() for block in parts), strict=True
+            )
         }
-        value = structure._core.infer_batch(
-            theta, columns, size, float(temperature), False, n_threads(self.threads())
-        )
+        value = np.zeros(len(n))
+        if rows:
+            with named_rows(rows):
+                _, theta, size = structure._convert(self.examples(scores, lengths))
+                value[rows] = structure._core.infer_batch(
+                    theta, columns, size, float(temperature), False, n_threads(self.threads())
+                )
         return torch.from_numpy(value), parts
 
     def argmax_core(self, scores: Tensors, lengths: torch.Tensor) -> tuple[torch.Tensor, Tensors]:
         """Return the values of the best outputs and these, on the CPU."""
-        found = self.structure.solve(n_jobs=self.threads(), **self.examples(scores, lengths))
-        value = torch.tensor([solution.value for solution in found], dtype=torch.float64)
-        return value, self.pack([solution.output for solution in found], scores, lengths)
+        found = self.ask(self.structure.solve, scores, lengths)
+        value = torch.tensor([0.0 if s is None else s.value for s in found], dtype=torch.float64)
+        nothing = self.nothing(scores)
+        outputs = [nothing if s is None else s.output for s in found]
+        return value, self.pack(outputs, scores, lengths)
 
     # -- on the device --------------------------------------------------------------------------
 
@@ -213,6 +238,10 @@ class Kind:
     def output_shapes(self, scores: Tensors) -> list[tuple[int, ...]]:
         """Return the shapes of the tensors that hold a batch of outputs."""
         raise NotImplementedError
+
+    def nothing(self, scores: Tensors) -> Any:
+        """Return the output of an example without positions."""
+        return []
 
     def pack(self, outputs: Sequence[Any], scores: Tensors, lengths: torch.Tensor) -> Tensors:
         """Return outputs of the library, one for each example, as padded tensors.
@@ -330,7 +359,7 @@ def fill_row(row: Any, labels: Any, n: int, example: int, what: str = "labels") 
     if len(labels) != n:
         raise ValueError(f"example {example}: y has {len(labels)} {what}, expected {n}")
     if not isinstance(labels, np.ndarray):
-        labels = np.array([IGNORE if k is None else k for k in labels])
+        labels = np.array([IGNORE if k is None else k for k in labels] or np.zeros(0, np.int64))
     if labels.dtype.kind not in "iu" or labels.ndim != 1:
         raise ValueError(f"example {example}: y must hold whole numbers, or None")
     row[:n] = labels

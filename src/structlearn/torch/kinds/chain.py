@@ -70,7 +70,10 @@ class ChainKind(LabelPairKind):
             elif block.dim() == one + 2:
                 wanted = (B, max(L - one + 1, 0), *wanted)
             if tuple(block.shape) != wanted:
-                raise ValueError(f"{name} has shape {tuple(block.shape)}, expected {wanted}")
+                raise ValueError(
+                    f"{name} has shape {tuple(block.shape)}, expected {wanted}: label, of shape "
+                    f"{(B, L, K)}, has {K} labels"
+                )
 
     def cut(self, name: str, block: Any, n: int) -> Any:
         if name == "label":

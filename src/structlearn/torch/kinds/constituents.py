@@ -95,6 +95,8 @@ class ConstituentKind(Kind):
     def pack(self, outputs: Sequence[Any], scores: Tensors, lengths: torch.Tensor) -> Tensors:
         chart = np.full(scores[0].shape[:3], IGNORE, dtype=np.int64)
         for b, (spans, n) in enumerate(zip(outputs, lengths.tolist(), strict=True)):
+            if not n and not len(spans):
+                continue
             end = max((end for _, end, _ in spans), default=0)
             if end > n:
                 raise ValueError(

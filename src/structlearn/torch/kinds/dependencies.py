@@ -11,7 +11,7 @@ import torch
 
 from ...structures import Arborescence
 from ...structures.base import Structure
-from .base import IGNORE, Kind, Tensors, fill_row, less_mean
+from .base import IGNORE, Kind, Tensors, fill_row, lengths_to_mask, less_mean
 
 __all__ = ["DependencyKind"]
 
@@ -115,6 +115,9 @@ class DependencyKind(Kind):
         B, N = scores[0].shape[:2]
         return [(B, N - 1)] * (scores[0].dim() - 2)
 
+    def nothing(self, scores: Tensors) -> Any:
+        return [] if scores[0].dim() == 3 else ([], [])
+
     def pack(self, outputs: Sequence[Any], scores: Tensors, lengths: torch.Tensor) -> Tensors:
         shapes = self.output_shapes(scores)
         found = [np.full(shape, IGNORE, dtype=np.int64) for shape in shapes]
@@ -195,7 +198,7 @@ class DependencyKind(Kind):
     ) -> tuple[torch.Tensor, torch.Tensor | None]:
         N = scores[0].shape[1]
         right = self._right_heads(y, N)
-        known = y[0] >= 0
+        known = (y[0] >= 0) & lengths_to_mask(lengths, N - 1)
         if len(y) == 1:
             # Without labels a word is right or wrong.
             return -right.to(torch.float64), known.to(torch.float64).sum(dim=1)

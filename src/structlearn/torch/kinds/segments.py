@@ -58,14 +58,17 @@ class SegmentKind(LabelPairKind):
             if block.dim() == one + 1:
                 wanted = (B, *wanted)
             elif block.dim() == one + 2:
-                wanted = (B, L - 1, *wanted)
+                wanted = (B, max(L - 1, 0), *wanted)
             if name != "segment" and tuple(block.shape) != wanted:
-                raise ValueError(f"{name} has shape {tuple(block.shape)}, expected {wanted}")
+                raise ValueError(
+                    f"{name} has shape {tuple(block.shape)}, expected {wanted}: segment, of shape "
+                    f"{(B, L, M, K)}, has {K} labels"
+                )
 
     def cut(self, name: str, block: Any, n: int) -> Any:
         if name == "segment":
             return block[:n]
-        return block[: n - 1] if name == "transition" and block.ndim == 3 else block
+        return block[: max(n - 1, 0)] if name == "transition" and block.ndim == 3 else block
 
     # -- on the device --------------------------------------------------------------------------
 
@@ -154,7 +157,7 @@ class SegmentKind(LabelPairKind):
         found = []
         for row, n in zip(y[0].cpu().tolist(), lengths.tolist(), strict=True):
             starts = [t for t in range(n) if row[t] != UNUSED]
-            ends = [*starts[1:], n]
+            ends = [*starts, n][1:]
             found.append(
                 [(a, b, row[a] if row[a] >= 0 else None) for a, b in zip(starts, ends, strict=True)]
             )
@@ -167,7 +170,7 @@ class SegmentKind(LabelPairKind):
             raise ValueError(
                 f"y has labels beyond 0..{K - 1}; −1 is inside of a segment, {IGNORE} unknown"
             )
-        if bool((y[0][:, 0] == UNUSED).any()):
+        if bool(((y[0][:, :1] == UNUSED) & inside[:, :1]).any()):
             raise ValueError("y begins inside of a segment: position 0 is −1")
 
     def conflict(self, y: Tensors, example: int, n: int) -> str:

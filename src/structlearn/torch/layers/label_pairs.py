@@ -74,6 +74,11 @@ class LabelPairLayer(CRFLayer):
 
     def blocks(self, scores: torch.Tensor) -> dict[str, torch.Tensor]:
         """Return the scores and the layer's own, −∞ where it is forbidden."""
+        if isinstance(scores, torch.Tensor) and scores.dim() and scores.shape[-1] != self.n_labels:
+            raise ValueError(
+                f"scores of shape {tuple(scores.shape)} are for {scores.shape[-1]} labels, their "
+                f"last axis; the layer has n_labels={self.n_labels}"
+            )
         own = {"transition": self.transition, "start": self.start, "end": self.end}
         if self.constrained:
             low = float("-inf")

@@ -19,10 +19,21 @@ from ..kinds import Tensors, named_kind
 from . import compute, gradients, transforms
 from .compute import check_values, one_type, part_type
 from .curvature import curvature
-from .entropies import entropy
-from .transforms import refuse_transforms
+from .folding import argmax_vmap, curvature_vmap
+from .transforms import is_mapped, no_transforms, plain, refuse_transforms
 
-__all__ = ["argmax", "check_values", "entropy", "infer", "loss", "refuse_transforms"]
+__all__ = [
+    "argmax",
+    "check_values",
+    "entropy",
+    "infer",
+    "is_mapped",
+    "loss",
+    "no_transforms",
+    "plain",
+    "refuse_transforms",
+    "value",
+]
 
 _LIBRARY = torch.library.Library("structlearn", "DEF")
 _LIBRARY.define("infer(Tensor[] scores, Tensor lengths, str kind, float temperature) -> Tensor[]")
@@ -64,7 +75,9 @@ def _register() -> None:
     for name, function in implementations.items():
         for device in ("CPU", "CUDA"):
             _LIBRARY.impl(name, function, device)
-        torch.library.register_vmap(f"structlearn::{name}", transforms.no_vmap, lib=_LIBRARY)
+    # The others are mapped as the functions of ``transforms``.
+    torch.library.register_vmap("structlearn::argmax", argmax_vmap, lib=_LIBRARY)
+    torch.library.register_vmap("structlearn::curvature", curvature_vmap, lib=_LIBRARY)
     fakes: dict[str, Any] = {
         "infer": lambda scores, lengths, kind, temperature: _fake_values(scores, kind),
         "curvature": lambda scores, lengths, kind, *rest: _like_parts(scores, kind),
@@ -92,6 +105,22 @@ def _fake_argmax(scores: Tensors, lengths: torch.Tensor, kind: str) -> Tensors:
 _register()
 
 argmax = torch.ops.structlearn.argmax
+
+
+def value(scores: Tensors, lengths: torch.Tensor, kind: str, temperature: float) -> torch.Tensor:
+    """Return the value of each example, in float64."""
+    if transforms.transformed():
+        return transforms.value(scores, lengths, kind, temperature)
+    found: Tensors = torch.ops.structlearn.infer(scores, lengths, kind, temperature)
+    return found[0]
+
+
+def entropy(scores: Tensors, lengths: torch.Tensor, kind: str, temperature: float) -> torch.Tensor:
+    """Return the entropy of each example in nats, in float64."""
+    if transforms.transformed():
+        return transforms.entropy(scores, lengths, kind, temperature)
+    found: torch.Tensor = torch.ops.structlearn.entropy(scores, lengths, kind, temperature)
+    return found
 
 
 def infer(scores: Tensors, lengths: torch.Tensor, kind: str, temperature: float) -> Tensors:

@@ -6,6 +6,7 @@ import torch
 
 from ...exceptions import InfeasibleError
 from ..kinds import (
+    IGNORE,
     Kind,
     Tensors,
     lengths_to_mask,
@@ -20,6 +21,7 @@ __all__ = [
     "check_values",
     "infer",
     "look",
+    "look_at_gold",
     "loss",
     "one_type",
     "part_type",
@@ -50,6 +52,8 @@ def values(
     kind: Kind, scores: Tensors, lengths: torch.Tensor, temperature: float
 ) -> tuple[torch.Tensor, Tensors]:
     """Return values and gradients where the scores are, whoever computes them."""
+    if _no_positions(kind, scores):
+        return _nothing(kind, scores, lengths)
     if on_gpu(scores[0]):
         if kind.has_kernel(scores, temperature):
             return kind.infer_kernel(scores, lengths, temperature)
@@ -59,13 +63,25 @@ def values(
     return value.to(device), [p.to(device, dtype) for p in parts]
 
 
+def _no_positions(kind: Kind, scores: Tensors) -> bool:
+    """Tell whether a batch has no examples, or none of them a position, by its shape."""
+    return scores[0].shape[0] == 0 or kind.longest(scores[0]) == 0
+
+
+def _nothing(kind: Kind, scores: Tensors, lengths: torch.Tensor) -> tuple[torch.Tensor, Tensors]:
+    """Return values and gradients of examples without positions; NaN for any other length."""
+    value = torch.where(lengths == 0, 0.0, torch.nan).double()
+    dtype = part_type(scores)
+    return value, [scores[0].new_zeros(s, dtype=dtype) for s in kind.part_shapes(scores)]
+
+
 def check_values(kind: Kind, scores: Tensors, lengths: torch.Tensor) -> None:
     """Raise ValueError where a length is out of range: for values that are at hand."""
     longest = kind.longest(scores[0])
-    low, high = torch.aminmax(lengths)
-    if low < 1 or high > longest:
-        b = int(((lengths < 1) | (lengths > longest)).nonzero()[0])
-        raise ValueError(f"lengths must be within 1..{longest}: example {b} has {int(lengths[b])}")
+    wrong = (lengths < 0) | (lengths > longest)
+    if wrong.any():
+        b = int(wrong.nonzero()[0])
+        raise ValueError(f"lengths must be within 0..{longest}: example {b} has {int(lengths[b])}")
 
 
 def look(kind: Kind, scores: Tensors, lengths: torch.Tensor, y: Tensors | None = None) -> None:
@@ -78,8 +94,15 @@ def look(kind: Kind, scores: Tensors, lengths: torch.Tensor, y: Tensors | None =
             if bool(torch.isnan(block).any() | torch.isposinf(block).any()):
                 raise ValueError(f"{name} contains NaN or +inf; scores are finite, or -inf")
     if y is not None:
-        inside = lengths_to_mask(lengths, kind.longest(scores[0]))
-        kind.check_labels(y, dict(zip(kind.names, scores, strict=True)), inside)
+        look_at_gold(kind, scores[0], lengths, y)
+
+
+def look_at_gold(kind: Kind, main: torch.Tensor, lengths: torch.Tensor, y: Tensors) -> None:
+    """Check gold outputs, where :func:`look` does; of the main block the shape alone counts."""
+    if on_gpu(main) and not torch.is_anomaly_enabled():
+        return
+    check_values(kind, [main], lengths)
+    kind.check_labels(y, {kind.main: main}, lengths_to_mask(lengths, kind.longest(main)))
 
 
 def infer(scores: Tensors, lengths: torch.Tensor, kind: str, temperature: float) -> Tensors:
@@ -107,6 +130,9 @@ def loss(
     """
     which, scores = named_kind(kind), one_type(scores)
     look(which, scores, lengths, y)
+    if _no_positions(which, scores):
+        value, parts = _nothing(which, scores, lengths)
+        return [value.to(parts[0].dtype), *parts]
     main = scores[0]
     kernel = on_gpu(main) and which.has_kernel(scores, temperature)
     chain = which if isinstance(which, ChainKind) else None
@@ -173,6 +199,10 @@ def argmax(scores: Tensors, lengths: torch.Tensor, kind: str) -> Tensors:
     """Return the value of the best output of each example, and these outputs."""
     which, scores = named_kind(kind), one_type(scores)
     look(which, scores, lengths)
+    if _no_positions(which, scores):
+        value, _ = _nothing(which, scores, lengths)
+        shapes = which.output_shapes(scores)
+        return [value, *(lengths.new_full(shape, IGNORE) for shape in shapes)]
     if on_gpu(scores[0]):
         if which.has_argmax_kernel(scores):
             value, y = which.argmax_kernel(scores, lengths)

@@ -1,14 +1,17 @@
-"""The operator ``entropy``: values alone. The gradient is a second derivative of ``infer``."""
+"""The operator ``entropy``. Its gradient is a second derivative of ``infer``."""
 
 from __future__ import annotations
+
+from functools import partial
+from typing import Any
 
 import torch
 
 from ..kinds import Kind, Tensors, named_kind, on_gpu, say_once
 from .compute import check_values, one_type, values
-from .transforms import no_vmap
+from .gradients import scale
 
-__all__ = ["entropy"]
+__all__ = ["entropy_value", "slope_lines"]
 
 _LIBRARY = torch.library.Library("structlearn", "FRAGMENT")
 _LIBRARY.define("entropy(Tensor[] scores, Tensor lengths, str kind, float temperature) -> Tensor")
@@ -18,7 +21,9 @@ _LIBRARY.define("entropy(Tensor[] scores, Tensor lengths, str kind, float temper
 _LARGE = 1e5
 
 
-def _entropy(scores: Tensors, lengths: torch.Tensor, kind: str, temperature: float) -> torch.Tensor:
+def entropy_value(
+    scores: Tensors, lengths: torch.Tensor, kind: str, temperature: float
+) -> torch.Tensor:
     """Return the entropy of each example in nats, in float64."""
     which, scores = named_kind(kind), [block.double() for block in one_type(scores)]
     if not on_gpu(scores[0]) or not which.has_kernel(scores, temperature):
@@ -53,14 +58,43 @@ def _by_core(
 ) -> torch.Tensor:
     """Return the entropies as the core finds them."""
     check_values(which, scores, lengths)
-    found = which.structure.entropy(
-        temperature=temperature, n_jobs=which.threads(), **which.examples(scores, lengths)
-    )
+    query = partial(which.structure.entropy, temperature=temperature)
+    found = [0.0 if h is None else h for h in which.ask(query, scores, lengths)]
     return torch.tensor(found, dtype=torch.float64).to(scores[0].device)
 
 
+def slope_lines(kind: Kind, scores: Tensors, parts: Tensors, temperature: float) -> Tensors:
+    """Return the directions along which the curvature is each example's gradient of the entropy.
+
+    H = (F(θ) − ⟨θ, p⟩)/ε and p is the gradient of F, so that the gradient of H is that of −⟨θ, p⟩/ε
+    with θ held, whatever is added to all outputs alike; shares that are next to nothing have no
+    part in it.
+    """
+    lines = kind.centred(scores, parts)
+    return [
+        torch.where(p > 1e-20, line, 0.0) / -temperature
+        for line, p in zip(lines, parts, strict=True)
+    ]
+
+
+def _setup(ctx: Any, inputs: Any, output: Any) -> None:
+    scores, lengths, ctx.kind, ctx.temperature = inputs
+    ctx.save_for_backward(lengths, *scores)
+
+
+def _backward(ctx: Any, grad: torch.Tensor) -> Any:
+    lengths, *scores = ctx.saved_tensors
+    kind = named_kind(ctx.kind)
+    rest = (lengths, ctx.kind, ctx.temperature)
+    _, *parts = torch.ops.structlearn.infer(scores, *rest)
+    lines = slope_lines(kind, scores, parts, ctx.temperature)
+    slopes = torch.ops.structlearn.curvature(scores, *rest, lines)
+    types = [block.dtype for block in scores]
+    return scale(grad, slopes, kind.shared, types), None, None, None
+
+
 for _device in ("CPU", "CUDA"):
-    _LIBRARY.impl("entropy", _entropy, _device)
+    _LIBRARY.impl("entropy", entropy_value, _device)
 torch.library.register_fake(
     "structlearn::entropy",
     lambda scores, lengths, kind, temperature: scores[0].new_empty(
@@ -68,7 +102,6 @@ torch.library.register_fake(
     ),
     lib=_LIBRARY,
 )
-
-torch.library.register_vmap("structlearn::entropy", no_vmap, lib=_LIBRARY)
-
-entropy = torch.ops.structlearn.entropy
+torch.library.register_autograd(
+    "structlearn::entropy", _backward, setup_context=_setup, lib=_LIBRARY
+)

@@ -113,7 +113,9 @@ class EagerLoss(torch.autograd.Function):
     @staticmethod
     def backward(ctx: Any, grad: torch.Tensor) -> Any:
         parts = [*ctx.saved_tensors]
-        if ctx.shared == (False, True, True, True) and on_gpu(grad):
+        mapped = torch._C._functorch.is_functorch_wrapped_tensor(grad)
+        fused = ctx.shared == (False, True, True, True) and len(grad) and not mapped
+        if fused and on_gpu(grad):
             from ..kernels.weights import weighted_parts
 
             found = weighted_parts(grad, parts, ctx.types)
@@ -121,16 +123,22 @@ class EagerLoss(torch.autograd.Function):
             with torch.no_grad():
                 found = scale(grad, parts, ctx.shared, ctx.types)
         if torch.is_grad_enabled():
-            found = _OnlyOnce.apply(*(g.requires_grad_() for g in found))
+            found = _OnlyOnce.apply(torch.zeros((), requires_grad=True), *found)
         return None, None, *found
 
 
 class _OnlyOnce(torch.autograd.Function):
     """Gradients that cannot be differentiated, and say so where it is tried."""
 
+    generate_vmap_rule = True
+
     @staticmethod
-    def forward(ctx: Any, *grads: torch.Tensor) -> Any:
+    def forward(some: torch.Tensor, *grads: torch.Tensor) -> Any:
         return tuple(g.view_as(g) for g in grads)
+
+    @staticmethod
+    def setup_context(ctx: Any, inputs: Any, output: Any) -> None:
+        pass
 
     @staticmethod
     def backward(ctx: Any, *_: Any) -> Any:

@@ -1,13 +1,14 @@
 """The operators under :mod:`torch.func` and in forward mode, which operators alone do not know.
 
 A value is differentiated through its gradient, and this through the curvature, each a function of
-its own, so that transforms nest. Only ``vmap`` is refused.
+its own, so that transforms nest. ``vmap`` folds the mapped axis into that of the batch.
 """
 
 from __future__ import annotations
 
 from typing import Any
 
+from torch._functorch.pyfunctorch import temporarily_clear_interpreter_stack as no_transforms
 from torch.autograd import forward_ad
 
 import torch
@@ -15,9 +16,21 @@ import torch
 from ..kinds import Tensors, named_kind
 from . import compute
 from .curvature import curvature
+from .entropies import entropy_value, slope_lines
+from .folding import Fold, each_copy
 from .gradients import THIRD, scale
 
-__all__ = ["infer", "loss", "no_vmap", "refuse_transforms", "transformed"]
+__all__ = [
+    "entropy",
+    "infer",
+    "is_mapped",
+    "loss",
+    "no_transforms",
+    "plain",
+    "refuse_transforms",
+    "transformed",
+    "value",
+]
 
 
 def transformed() -> bool:
@@ -31,12 +44,35 @@ def transformed() -> bool:
     return found
 
 
-def no_vmap(*_: Any) -> Any:
-    """Raise NotImplementedError."""
-    raise NotImplementedError(
-        "the operators of structlearn work on a batch already and cannot be vmapped: "
-        "fold the mapped axis into the first one"
-    )
+def is_mapped(x: torch.Tensor) -> bool:
+    """Tell whether ``vmap`` is at work on a tensor, so that its numbers cannot be read."""
+    while torch._C._functorch.is_functorch_wrapped_tensor(x):
+        if torch._C._functorch.is_batchedtensor(x):
+            return True
+        x = torch._C._functorch.get_unwrapped(x)
+    return False
+
+
+def plain(tensors: Tensors, reader: str) -> Tensors:
+    """Return tensors whose numbers can be read; NotImplementedError where ``vmap`` is at work.
+
+    They are to be read within :func:`no_transforms`: else what is made of them stands for numbers.
+
+    Parameters
+    ----------
+    reader : str
+        Who reads them, for the message.
+    """
+    if any(map(is_mapped, tensors)):
+        raise NotImplementedError(
+            f"{reader} cannot be mapped by torch.func.vmap: fold the mapped axis into the first one"
+        )
+    found = []
+    for x in tensors:
+        while torch._C._functorch.is_functorch_wrapped_tensor(x):
+            x = torch._C._functorch.get_unwrapped(x)
+        found.append(x)
+    return found
 
 
 def refuse_transforms(query: str, scores: Tensors) -> None:
@@ -55,10 +91,22 @@ def refuse_transforms(query: str, scores: Tensors) -> None:
         )
 
 
+def value(scores: Tensors, lengths: torch.Tensor, kind: str, temperature: float) -> torch.Tensor:
+    """Return the value of each example."""
+    found: torch.Tensor = _Value.apply(lengths, kind, temperature, *scores)
+    return found
+
+
 def infer(scores: Tensors, lengths: torch.Tensor, kind: str, temperature: float) -> Tensors:
     """Return the value of each example, and its gradient by block."""
     rest = (lengths, kind, temperature)
     return [_Value.apply(*rest, *scores), *_Parts.apply(*rest, *scores)]
+
+
+def entropy(scores: Tensors, lengths: torch.Tensor, kind: str, temperature: float) -> torch.Tensor:
+    """Return the entropy of each example in nats."""
+    found: torch.Tensor = _Entropy.apply(lengths, kind, temperature, *scores)
+    return found
 
 
 def loss(
@@ -74,19 +122,16 @@ def loss(
 ) -> torch.Tensor:
     """Return infer(θ + γc) + γc₀ − infer(θ within y)."""
     which, scores = named_kind(kind), compute.one_type(scores)
-    rest = (lengths, kind, temperature)
+    y = list(_Checked.apply(lengths, kind, tuple(scores[0].shape[1:]), *y))
     raised, constant = compute.raised(which, scores, lengths, y, table, cost, constant, margin)
-    value: torch.Tensor = _Value.apply(*rest, raised, *scores[1:])
-    compute.look(which, scores, lengths, y)
     within = which.clamped(scores, lengths, y)
-    value = value - _Value.apply(*rest, within, *scores[1:])
-    return value if constant is None else value + margin * constant
+    found = value([raised, *scores[1:]], lengths, kind, temperature)
+    found = found - value([within, *scores[1:]], lengths, kind, temperature)
+    return found if constant is None else found + margin * constant
 
 
 class _Value(torch.autograd.Function):
     """Values."""
-
-    vmap = staticmethod(no_vmap)
 
     @staticmethod
     def forward(
@@ -101,23 +146,58 @@ class _Value(torch.autograd.Function):
     @staticmethod
     def backward(ctx: Any, grad: torch.Tensor) -> Any:
         rest, scores = _kept(ctx)
-        types = [block.dtype for block in scores]
-        shared = named_kind(ctx.kind).shared
-        return None, None, None, *scale(grad, _Parts.apply(*rest, *scores), shared, types)
+        return _weighted(ctx, scores, _Parts.apply(*rest, *scores), grad)
 
     @staticmethod
     def jvp(ctx: Any, *tangents: Any) -> Any:
         rest, scores = _kept(ctx)
-        lines = _lines(ctx, scores, tangents[3:])
+        return _along(ctx, scores, _Parts.apply(*rest, *scores), tangents)
+
+    @staticmethod
+    def vmap(info: Any, in_dims: Any, *args: Any) -> Any:
+        rest, scores, fold = _fold(info, in_dims, args)
+        return fold.back(_Value.apply(*rest, *scores)), 0
+
+
+class _Entropy(torch.autograd.Function):
+    """Entropies."""
+
+    @staticmethod
+    def forward(
+        lengths: torch.Tensor, kind: str, temperature: float, *scores: torch.Tensor
+    ) -> torch.Tensor:
+        return entropy_value([*scores], lengths, kind, temperature)
+
+    @staticmethod
+    def setup_context(ctx: Any, inputs: Any, output: Any) -> None:
+        _keep(ctx, inputs)
+
+    @staticmethod
+    def backward(ctx: Any, grad: torch.Tensor) -> Any:
+        _, scores = _kept(ctx)
+        return _weighted(ctx, scores, _Entropy.slopes(ctx), grad)
+
+    @staticmethod
+    def jvp(ctx: Any, *tangents: Any) -> Any:
+        _, scores = _kept(ctx)
+        return _along(ctx, scores, _Entropy.slopes(ctx), tangents)
+
+    @staticmethod
+    def slopes(ctx: Any) -> Tensors:
+        """Return the gradient of each example's entropy, by block."""
+        rest, scores = _kept(ctx)
         parts = _Parts.apply(*rest, *scores)
-        # Sums of products in float64, as values are.
-        return sum((p * v).double().flatten(1).sum(1) for p, v in zip(parts, lines, strict=True))
+        lines = slope_lines(named_kind(ctx.kind), scores, [*parts], ctx.temperature)
+        return [*_Curvature.apply(*rest, len(scores), *scores, *lines)]
+
+    @staticmethod
+    def vmap(info: Any, in_dims: Any, *args: Any) -> Any:
+        rest, scores, fold = _fold(info, in_dims, args)
+        return fold.back(_Entropy.apply(*rest, *scores)), 0
 
 
 class _Parts(torch.autograd.Function):
     """Gradients of values, by block."""
-
-    vmap = staticmethod(no_vmap)
 
     @staticmethod
     def forward(lengths: torch.Tensor, kind: str, temperature: float, *scores: torch.Tensor) -> Any:
@@ -144,11 +224,15 @@ class _Parts(torch.autograd.Function):
         lines = _lines(ctx, scores, tangents[3:])
         return _Curvature.apply(*rest, len(scores), *scores, *lines)
 
+    @staticmethod
+    def vmap(info: Any, in_dims: Any, *args: Any) -> Any:
+        rest, scores, fold = _fold(info, in_dims, args)
+        parts = _Parts.apply(*rest, *scores)
+        return tuple(map(fold.back, parts)), (0,) * len(parts)
+
 
 class _Curvature(torch.autograd.Function):
     """Gradients' derivatives along a direction."""
-
-    vmap = staticmethod(no_vmap)
 
     @staticmethod
     def forward(
@@ -169,6 +253,39 @@ class _Curvature(torch.autograd.Function):
     def jvp(ctx: Any, *_: Any) -> Any:
         raise RuntimeError(THIRD)
 
+    @staticmethod
+    def vmap(info: Any, in_dims: Any, *args: Any) -> Any:
+        lengths, kind, temperature, blocks, *both = args
+        own, others = both[:blocks], both[blocks:]
+        fold = Fold(info.batch_size, kind, own, in_dims[4 : 4 + blocks])
+        bends = _Curvature.apply(
+            fold.each(lengths, in_dims[0]), fold.kind, temperature, blocks, *fold.scores,
+            *map(fold.each, others, in_dims[4 + blocks :]),
+        )  # fmt: skip
+        return tuple(map(fold.back, bends)), (0,) * blocks
+
+
+class _Checked(torch.autograd.Function):
+    """Gold outputs that have been looked at."""
+
+    @staticmethod
+    def forward(lengths: torch.Tensor, kind: str, shape: tuple[int, ...], *y: torch.Tensor) -> Any:
+        main = y[0].new_empty((len(lengths), *shape))
+        compute.look_at_gold(named_kind(kind), main, lengths, [*y])
+        return tuple(t.view_as(t) for t in y)
+
+    @staticmethod
+    def setup_context(ctx: Any, inputs: Any, output: Any) -> None:
+        pass
+
+    @staticmethod
+    def vmap(info: Any, in_dims: Any, *args: Any) -> Any:
+        lengths, kind, shape, *y = args
+        size = info.batch_size
+        y = [each_copy(size, t, dim) for t, dim in zip(y, in_dims[3:], strict=True)]
+        found = _Checked.apply(each_copy(size, lengths, in_dims[0]), kind, shape, *y)
+        return tuple(t.unflatten(0, (size, -1)) for t in found), (0,) * len(found)
+
 
 def _keep(ctx: Any, inputs: Any) -> None:
     lengths, ctx.kind, ctx.temperature, *scores = inputs
@@ -181,6 +298,21 @@ def _kept(ctx: Any) -> tuple[tuple[Any, ...], Tensors]:
     return (lengths, ctx.kind, ctx.temperature), scores
 
 
+def _weighted(ctx: Any, scores: Tensors, slopes: Any, grad: torch.Tensor) -> Any:
+    """Return the gradients of the blocks: each example's slopes times what its number is worth."""
+    types = [block.dtype for block in scores]
+    return None, None, None, *scale(grad, [*slopes], named_kind(ctx.kind).shared, types)
+
+
+def _along(ctx: Any, scores: Tensors, slopes: Any, tangents: Any) -> Any:
+    """Return each example's slopes along a direction, in float64."""
+    lines = _lines(ctx, scores, tangents[3:])
+    return sum(
+        (p * v).double().sum(dim=tuple(range(1, p.dim())))
+        for p, v in zip(slopes, lines, strict=True)
+    )
+
+
 def _lines(ctx: Any, scores: Tensors, tangents: Any) -> Tensors:
     """Return the directions of each example, shared blocks' too."""
     batch = len(scores[0])
@@ -190,3 +322,10 @@ def _lines(ctx: Any, scores: Tensors, tangents: Any) -> Tensors:
         (v.expand(batch, *v.shape) if is_shared else v).to(dtype)
         for v, is_shared in zip(tangents, shared, strict=True)
     ]
+
+
+def _fold(info: Any, in_dims: Any, args: Any) -> tuple[tuple[Any, ...], Tensors, Fold]:
+    """Return the arguments of a function with the mapped axis in that of the batch."""
+    lengths, kind, temperature, *scores = args
+    fold = Fold(info.batch_size, kind, scores, in_dims[3:])
+    return (fold.each(lengths, in_dims[0]), fold.kind, temperature), fold.scores, fold
