@@ -280,12 +280,17 @@ class Corpus(Sequence[Sentence]):
             file.write(f"{text}\n".encode())
 
 
-def add_tokens(core: _core.Corpus, tokens: list[tuple[Any, ...]], number: int) -> None:
-    """Add a sentence from Python to a corpus of the core, or say what is wrong with it."""
+def add_tokens(
+    core: _core.Corpus, tokens: list[tuple[Any, ...]], number: int, lines: Sequence[int] = ()
+) -> None:
+    """Add a sentence from Python to a corpus of the core, or say what is wrong with it.
+
+    ``lines``: where the tokens come from.
+    """
     if not tokens:
         raise ValueError(f"sentence {number} has no tokens")
     try:
-        core.add_sentence([list(cells) for cells in zip(*tokens, strict=True)])
+        core.add_sentence([list(cells) for cells in zip(*tokens, strict=True)], lines)
     except (TypeError, ValueError) as error:
         raise ValueError(f"sentence {number}: {_fault(tokens) or error}") from None
 
@@ -401,7 +406,8 @@ def corpus_of(
             chosen, codec = "columns", CODECS[chosen](header)
             for number, sentence in enumerate(codec.read(text, 0)):
                 try:
-                    add_tokens(core, [cells for _, cells in sentence], number)
+                    lines, tokens = zip(*sentence, strict=True)
+                    add_tokens(core, list(tokens), number, lines)
                 except ValueError as error:
                     raise LineError(sentence[0][0], str(error)) from None
     except LineError as error:
