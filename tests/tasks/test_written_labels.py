@@ -260,14 +260,14 @@ def test_words_alone_get_a_tab_before_labels_with_blanks(tmp_path):
     ]
     headed = labelled(tagger, tmp_path, "token\nx\n", format="columns", header=True)
     assert headed == f"token\tlabel\nx\t{labels[0]}\n"
-    with pytest.raises(FileError, match=r"columns, cannot hold the label 'a b': .* JSON lines"):
+    with pytest.raises(FileError, match=r"columns cannot hold the label 'a b' .* JSON lines"):
         labelled(tagger, tmp_path, "x N\ny N\n", format="columns")
 
 
 def test_nothing_is_written_to_a_stream_before_a_refusal(tmp_path):
     source, out = tmp_path / "given", io.BytesIO()
     source.write_text("x y\n")
-    with pytest.raises(FileError, match="text, cannot hold the label 'a b'"):
+    with pytest.raises(FileError, match="text cannot hold the label 'a b'"):
         spaced().label_file(source, out, format="text")
     assert out.getvalue() == b""
 
@@ -277,7 +277,7 @@ def test_labels_that_do_not_exist(tmp_path):
     text = labelled(spaced(["-"]), tmp_path, '{"tokens": ["x"]}\n', nbest=2)
     assert json.loads(text) == {"tokens": ["x"], "tags": ["-"], "tags_label2": [None]}
     assert labelled(spaced(["N"]), tmp_path, "x\n", nbest=2) == "x N -\n"
-    with pytest.raises(FileError, match="cannot hold the label '-': it stands for"):
+    with pytest.raises(FileError, match="cannot hold the label '-' of the model: it stands for"):
         labelled(spaced(["-"]), tmp_path, "x\n", nbest=2)
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 
 from ..exceptions import FileError
 
@@ -12,13 +12,19 @@ TYPE_CHECKING = False  # importing typing costs more than labelling a sentence
 if TYPE_CHECKING:
     from typing import Any
 
-    from .codecs import Codec
-
     #: What is added to a token: labels (None: the sentence has no more labellings), the probability
     #: of the first one, the probabilities of all labels.
     Answer = Sequence[str | float | dict[str, float] | None]
 
-__all__ = ["BLANKS", "as_json", "as_text", "cell_fault", "check_labels", "list_fault"]
+__all__ = [
+    "BLANKS",
+    "TREES_INSTEAD",
+    "as_json",
+    "as_text",
+    "cell_fault",
+    "check_labels",
+    "list_fault",
+]
 
 #: White space of ASCII on a line: it ends lines, and separates columns where there are no tabs.
 BLANKS = " \t\r\f\v"
@@ -46,13 +52,15 @@ def as_json(value: Any) -> Any:
     return round(value, _DIGITS) if isinstance(value, float) else value
 
 
-def cell_fault(cell: str, blanks: bool) -> str:
-    """Say why a label cannot be a cell of a line, so that readers find it again; empty: it can.
+def cell_fault(cell: str, blanks: bool, last: bool = True) -> str:
+    """Say why a string cannot be a cell of a line, so that readers find it again; empty: it can.
 
     Parameters
     ----------
     blanks : bool
         Blanks separate the columns; otherwise tabs do.
+    last : bool
+        The cell may be the last one of its line, and blanks there are not read.
     """
     if not cell:
         return "it is empty"
@@ -62,7 +70,7 @@ def cell_fault(cell: str, blanks: bool) -> str:
         return "it has a tab in it"
     if blanks and any(c in cell for c in BLANKS):
         return "it has a blank in it, and blanks separate the columns"
-    return "it ends in a blank" if cell[-1] in BLANKS else ""
+    return "it ends in a blank" if last and cell[-1] in BLANKS else ""
 
 
 def list_fault(label: str, names: Sequence[str]) -> str:
@@ -74,14 +82,33 @@ def list_fault(label: str, names: Sequence[str]) -> str:
     return ""
 
 
+#: What to do about labels that a tagger cannot write into a file.
+_INSTEAD = 'JSON lines hold any label: {"tokens": [...]} on each line of a .jsonl file'
+#: The same, of a parser.
+TREES_INSTEAD = "in Python predict returns trees with any labels"
+
+
 def check_labels(
-    codec: Codec, labels: Iterable[str], names: Sequence[str], source: str | os.PathLike[str]
+    source: str | os.PathLike[str],
+    called: str,
+    labels: Iterable[str],
+    fault: Callable[[str], str],
+    instead: str = _INSTEAD,
 ) -> None:
-    """Refuse to label a file whose format cannot hold every label of the model."""
+    """Refuse to label a file if the format of the result cannot hold every label of the model.
+
+    Parameters
+    ----------
+    called : str
+        The format.
+    fault : callable
+        Says why a label cannot be written; empty: it can.
+    instead : str
+        What to do.
+    """
     for label in labels:
-        if fault := codec.fault(label, names):
+        if reason := fault(label):
             raise FileError(
                 os.fspath(source),
-                f"its format, {codec.called}, cannot hold the label {label!r:.60}: {fault}. JSON "
-                'lines hold any label: {"tokens": [...]} on each line of a .jsonl file',
+                f"{called} cannot hold the label {label!r:.60} of the model: {reason}; {instead}",
             )

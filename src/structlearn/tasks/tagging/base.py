@@ -254,7 +254,7 @@ class LabelTagger(LearnerParameters, FileTagger):
         if chosen == model.format:  # the parts of a label are in columns of their own
             parts = (part for label in labels for part in label.split("|", len(model.further)))
             labels = list(dict.fromkeys([*labels, *parts]))
-        check_labels(codec, labels, added, source)
+        check_labels(source, codec.called, labels, lambda label: codec.fault(label, added))
         return codec
 
     def _heading(self, added: list[str]) -> list[str]:
