@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
+import itertools
 from array import array
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
 
-from ...io.container import Tensor
+from ...io.container import Tensor, check_dtype
 from ..emissions import CategoricalEmissions, WordCounts
 
-__all__ = ["emission_tensors", "load_emissions", "word_scores"]
+__all__ = ["emission_tensors", "load_emissions", "stored_words", "word_scores"]
 
 _OPTIONS = ("alpha", "word_alpha", "suffix_length", "rare")
 
@@ -28,18 +29,32 @@ def word_scores(emissions: Any) -> Callable[[str], Any]:
 def emission_tensors(hmm: Any) -> tuple[dict[str, Any], dict[str, Tensor]]:
     """Return what a model file needs to make the emissions again: options and arrays."""
     counts = hmm._emission_counts
-    text = "\n".join(counts.index).encode()
+    words = [word.encode() for word in counts.index]
+    ends = array("I", itertools.accumulate(map(len, words)))
     table = counts.table.astype("<f8")
     options = {name: getattr(hmm, name) for name in _OPTIONS}
     return options, {
-        "emission.words": Tensor("U8", text),
+        "emission.words": Tensor("U8", b"".join(words)),
+        "emission.ends": Tensor("U32", ends),
         "emission.counts": Tensor("F64", array("d", table.tobytes()), table.shape),
     }
 
 
+def stored_words(tensors: Mapping[str, Tensor]) -> list[str]:
+    """Return the words that a model file has counts of."""
+    text = bytes(tensors["emission.words"].data)
+    if "emission.ends" not in tensors:  # files of earlier versions: no word has a line end in it
+        return text.decode().split("\n")
+    check_dtype("emission.ends", tensors["emission.ends"], "U32")
+    bounds = [0, *array("I", bytes(tensors["emission.ends"].data))]
+    if bounds[-1] != len(text) or bounds != sorted(bounds):
+        raise ValueError("the words of the counts do not fit together")
+    return [text[a:b].decode() for a, b in itertools.pairwise(bounds)]
+
+
 def load_emissions(options: dict[str, Any], tensors: dict[str, Tensor]) -> Callable[[str], Any]:
     """Return the function that scores a word, from a model file."""
-    words = bytes(tensors["emission.words"].data).decode().split("\n")
+    words = stored_words(tensors)
     table = np.frombuffer(tensors["emission.counts"].data, dtype="<f8")
     table = table.reshape(len(words), -1)
     if len(set(words)) != len(words) or not np.isfinite(table).all() or (table < 0).any():
