@@ -170,13 +170,15 @@ void Corpus::clear() {
   for (Column& column : columns_) column.strings = StringTable();
 }
 
-void Corpus::add_sentence(const std::vector<std::vector<std::string_view>>& columns) {
+void Corpus::add_sentence(const std::vector<std::vector<std::string_view>>& columns,
+                          std::span<const std::uint32_t> lines) {
   if (columns_.empty()) columns_.resize(columns.size());
   for (std::size_t c = 0; c < columns.size(); ++c) {
     for (const std::string_view cell : columns[c]) {
       columns_[c].cell.push_back(columns_[c].strings.add(cell));
     }
   }
+  line_.insert(line_.end(), lines.begin(), lines.end());
   while (line_.size() < tokens()) line_.push_back(0);
   sentence_.push_back(tokens());
 }

@@ -117,8 +117,10 @@ class Corpus {
   // The sentences with these numbers, as if nothing else had been read; lines stay what they were.
   Corpus subset(std::span<const std::size_t> sentences) const;
 
-  // Adds a sentence, column by column; every column as long as the first.
-  void add_sentence(const std::vector<std::vector<std::string_view>>& columns);
+  // Adds a sentence, column by column; every column as long as the first. `lines`: where its tokens
+  // come from, 0 where they are not given.
+  void add_sentence(const std::vector<std::vector<std::string_view>>& columns,
+                    std::span<const std::uint32_t> lines = {});
 
  private:
   void read_token(std::string_view line, std::size_t number);

@@ -139,6 +139,9 @@ def test_what_else_is_written(taggers, attempt, model, format):
             format, lambda t: [part.partition("=")[2] for part in t[9].split("|")]
         )
         cells = [[told(t) for t in s] for s in rows]
+    if format == "jsonl":  # numbers; and null where the sentence has no more labellings
+        second = [[None if k == "-" else k for k in s] for s in second]
+        sure = [list(map(float, s)) for s in sure]
     assert [[c[0] for c in s] for s in cells] == second
     assert [[c[1] for c in s] for s in cells] == sure
 
@@ -332,15 +335,16 @@ class FrameLike:
 
 
 @pytest.mark.parametrize("cell", ["a\tN\nb", "a\tN\n\nb", "a\nN", "a\tb"])
-def test_cells_that_would_be_several_lines_are_refused(cell, tmp_path):
+def test_cells_that_would_be_several_lines_are_one_token(cell, tmp_path):
     """A tab or a line end inside a word once made two tokens of one, and labels of others."""
     rows = [list(zip(s.words, s.tags, s.chunks, strict=True)) for s in BANK[:20]]
     tagger = Tagger(max_iter=1).fit(rows)
     path, out = tmp_path / "x.jsonl", tmp_path / "y.jsonl"
     path.write_text(json.dumps({"tokens": [cell], "tags": ["N"]}) + "\n")
-    with pytest.raises(FileError, match=r"line 1: .* has a tab or a line end in it"):
-        tagger.label_file(path, out)
-    assert not out.exists()
+    assert tagger.label_file(path, out) == 1
+    found = json.loads(out.read_text())
+    assert (found["tokens"], found["tags"]) == ([cell], ["N"])
+    assert found["label"] == tagger.predict([[(cell, "N")]])[0]
 
 
 def test_labels_of_another_kind_leave_those_of_the_file(tmp_path):
@@ -389,4 +393,5 @@ def test_words_that_begin_as_a_byte_order_mark(taggers, tmp_path):
     path, out = tmp_path / "words.txt", tmp_path / "out"
     path.write_bytes("\ufeff\ufeff x\n".encode())
     assert taggers["columns"].label_file(path, out, format="text") == 2
-    assert [token.partition("|")[0] for token in out.read_text().split()] == ["\ufeff", "x"]
+    words = [token.partition("|")[0] for token in out.read_text("utf-8-sig").split()]
+    assert words == ["\ufeff", "x"]

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import itertools
 import os
 import struct
 import tracemalloc
+from array import array
 
 import numpy as np
 import pytest
 
+import structlearn
 from structlearn.exceptions import FileError
 from structlearn.io.container import Tensor, read_container, write_container
 from structlearn.tasks import Tagger
@@ -445,6 +448,9 @@ def test_forged_emissions(tmp_path):
         ({}, {"emission.counts": None}),
         ({}, {"emission.words": Tensor("U8", b"the\nthe")}),
         ({}, {"emission.words": Tensor("U8", b"\xff")}),
+        ({}, {"emission.ends": Tensor("U32", b"")}),
+        ({}, {"emission.ends": Tensor("U32", struct.pack("<II", 9, 3))}),
+        ({}, {"emission.ends": Tensor("F32", whole[:8])}),
         ({}, {"emission.counts": Tensor("F64", whole[:-8])}),
         ({}, {"emission.counts": Tensor("F64", struct.pack("<d", -1) + whole[8:], counts.shape)}),
         ({}, {"emission.counts": Tensor("F64", struct.pack("<d", np.nan) + whole[8:])}),
@@ -561,3 +567,28 @@ def test_rounding_uses_all_of_its_steps(tagger, saved):
     (scale,) = np.frombuffer(tensors["state.scale"].data, "<f8")
     assert np.abs(steps.astype(int)).max() == 127
     assert scale * 127 == pytest.approx(np.abs(tagger.model_.unpacked()[3]).max(), rel=1e-12)
+
+
+def test_words_of_a_hidden_markov_model_may_have_line_ends(tmp_path):
+    rows = [[("a\nb", "N"), ("x", "V"), ("\n", "Z")]] * 3
+    tagger = Tagger(learner="hmm").fit(rows)
+    tagger.save(tmp_path / "m")
+    again = structlearn.load(tmp_path / "m")
+    words = [[word for word, _ in rows[0]]]
+    assert again.predict(words) == tagger.predict(words) == [["N", "V", "Z"]]
+    assert again.top_features("N", 1) == tagger.top_features("N", 1)
+    assert again.top_features("N", 1)[0]["feature"] == "word=a\nb"
+
+
+def test_words_of_a_hidden_markov_model_of_earlier_versions(tmp_path):
+    """They were one text, a word on each line."""
+    path = tmp_path / "m"
+    tagger = Tagger(learner="hmm").fit([[("a", "N"), ("x", "V")]] * 3)
+    tagger.save(path)
+    description, tensors = read_container(path)
+    ends = [0, *array("I", bytes(tensors.pop("emission.ends").data))]
+    text = bytes(tensors["emission.words"].data)
+    lines = b"\n".join(text[a:b] for a, b in itertools.pairwise(ends))
+    tensors["emission.words"] = Tensor("U8", lines)
+    write_container(path, description, tensors)
+    assert structlearn.load(path).predict([["x", "a"]]) == tagger.predict([["x", "a"]])

@@ -111,7 +111,8 @@ void bind_text(nb::module_& m) {
       .def("clear", &Corpus::clear)
       .def(
           "add_sentence",
-          [](Corpus& c, const std::vector<std::vector<std::string>>& columns) {
+          [](Corpus& c, const std::vector<std::vector<std::string>>& columns,
+             const std::vector<std::uint32_t>& lines) {
             if (columns.empty() || columns[0].empty()) {
               throw std::invalid_argument("a sentence needs at least one column and one token");
             }
@@ -127,9 +128,12 @@ void bind_text(nb::module_& m) {
               }
               views.emplace_back(column.begin(), column.end());
             }
-            c.add_sentence(views);
+            if (!lines.empty() && lines.size() != columns[0].size()) {
+              throw std::invalid_argument("every token has a line, or none has");
+            }
+            c.add_sentence(views, lines);
           },
-          nb::arg("columns"))
+          nb::arg("columns"), nb::arg("lines") = std::vector<std::uint32_t>())
       .def(
           "add_characters",
           [](Corpus& c, nb::handle text, nb::handle labels, const std::vector<std::string>& names) {

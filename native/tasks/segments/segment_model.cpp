@@ -142,6 +142,36 @@ void SegmentLabeller::probabilities(std::size_t L) {
   }
 }
 
+// Finds the segments of a sentence, and their probabilities where they are asked for.
+void SegmentLabeller::decide(SegmentExtractor& extractor, std::size_t sentence, std::size_t L) {
+  model_.score(extractor, sentence, scratch_);
+  model_.argmax(L, scratch_, output_);
+  if (options_.confidence) probabilities(L);
+}
+
+// How the label of a token is written; tokens are asked for from left to right.
+const std::string& SegmentLabeller::written(std::size_t position) {
+  const bool starts = output_[position] >= 0;
+  if (starts) label_ = static_cast<std::size_t>(output_[position]);
+  return starts ? names_.first[label_] : names_.later[label_];
+}
+
+void SegmentLabeller::answer(const Corpus& corpus, std::size_t first, std::size_t last,
+                             std::vector<Answer>& out) {
+  check_columns(corpus, model_.features().attributes().columns_needed(), options_.target,
+                options_.columns);
+  SegmentExtractor extractor(model_.shared_features(), corpus, model_.max_length());
+  extractor.update();
+  for (std::size_t s = first; s < last; ++s) {
+    const std::size_t L = corpus.sentence(s + 1) - corpus.sentence(s);
+    decide(extractor, s, L);
+    for (std::size_t t = 0; t < L; ++t) {
+      out.push_back({{&written(t)}, options_.confidence ? probability_[t] : 0.0, {}});
+    }
+    tokens_ += L;
+  }
+}
+
 void SegmentLabeller::label(std::string_view text, std::size_t line, std::string& out) {
   if (corpus_.bytes() > kMostBytes) {
     corpus_.clear();
@@ -157,22 +187,17 @@ void SegmentLabeller::label(std::string_view text, std::size_t line, std::string
   std::size_t copied = 0;
   for (std::size_t s = 0; s < corpus_.sentences(); ++s) {
     const std::size_t begin = corpus_.sentence(s), L = corpus_.sentence(s + 1) - begin;
-    model_.score(extractor_, s, scratch_);
-    model_.argmax(L, scratch_, output_);
-    if (options_.confidence) probabilities(L);
-    std::size_t label = 0;
+    decide(extractor_, s, L);
     for (std::size_t t = 0; t < L; ++t) {
       const std::size_t from = copied;  // with blank lines, comments, ...
       copied = corpus_.lines()[begin + t].end;
-      const bool starts = output_[t] >= 0;
-      if (starts) label = static_cast<std::size_t>(output_[t]);
       extra_.clear();
       if (options_.confidence) {
         extra_.emplace_back("Confidence", "");
         append_number(probability_[t], extra_.back().second);
       }
-      const Cell cell{options_.target, starts ? names_.first[label] : names_.later[label]};
-      write_token(corpus_, text, from, begin + t, {&cell, 1}, extra_, out);
+      const Cell cell{options_.target, written(t)};
+      write_token(corpus_, text, from, begin + t, {&cell, 1}, extra_, options_.lone, out);
     }
   }
   out.append(text.substr(copied));

@@ -74,6 +74,8 @@ struct SegmentOptions {
   std::size_t columns = 0;   // of the files the model was trained on
   bool confidence = false;   // a column with the probability of the segment
   double temperature = 1.0;  // of the probabilities
+  char lone = ' ';           // as in LabelOptions
+  static constexpr bool marginals = false;
 };
 
 // Labels pieces of text one after another. Not to be shared between threads.
@@ -85,6 +87,9 @@ class SegmentLabeller {
   // Appends the text, which ends where a sentence ends, with its labels. `line` is the number of
   // lines before it. Throws BadLine.
   void label(std::string_view text, std::size_t line, std::string& out);
+  // Appends what is found for the tokens of the sentences [first, last) of a corpus. Throws
+  // BadLine.
+  void answer(const Corpus&, std::size_t first, std::size_t last, std::vector<Answer>& out);
 
   std::size_t tokens() const { return tokens_; }
   // Columns of the text; 0 before any token was seen.
@@ -94,7 +99,9 @@ class SegmentLabeller {
   LineShape shape() const { return corpus_.shape(); }
 
  private:
+  void decide(SegmentExtractor&, std::size_t sentence, std::size_t L);
   void probabilities(std::size_t L);
+  const std::string& written(std::size_t position);
 
   const SegmentModel& model_;
   const SegmentNames& names_;
@@ -103,6 +110,7 @@ class SegmentLabeller {
   SegmentExtractor extractor_;
   SegmentScratch scratch_;
   Output output_;
+  std::size_t label_ = 0;            // of the segment that the last token asked for is in
   std::vector<double> probability_;  // of the segment of each token
   std::vector<std::pair<std::string, std::string>> extra_;
   std::size_t tokens_ = 0;

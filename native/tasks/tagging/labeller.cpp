@@ -12,6 +12,8 @@ namespace {
 // Strings seen so far are kept between pieces; from this many bytes on they are forgotten.
 constexpr std::size_t kMostBytes = std::size_t{64} << 20;
 constexpr double kLeastShown = 0.0005;
+// Stands in a column of labels where the sentence has no more labellings.
+constexpr std::string_view kNoLabel = "-";
 
 // Moves past the end of a cell to the cell `n` columns on; returns where that one begins and ends.
 std::pair<std::size_t, std::size_t> cell_after(std::string_view line, std::size_t at, std::size_t n,
@@ -29,13 +31,13 @@ std::pair<std::size_t, std::size_t> cell_after(std::string_view line, std::size_
 // The text from `from` to the end of a line, with other cells in some columns, or with more
 // columns.
 void fill(const Corpus& corpus, std::string_view text, std::size_t from, const Line& line,
-          std::span<const Cell> cells, std::string& out) {
+          std::span<const Cell> cells, char separator, std::string& out) {
   out.append(text.substr(from, line.cell_begin - from));
   const bool appended = line.cell_begin == line.cell_end;
   std::size_t at = line.cell_end, column = cells.front().column;
   for (const Cell& cell : cells) {
     if (appended) {
-      out.push_back(corpus.separator());
+      out.push_back(separator);
     } else if (cell.column > column) {
       const auto [begin, end] =
           cell_after(text.substr(0, line.end), at, cell.column - column, corpus.separator());
@@ -59,12 +61,15 @@ void append_number(double x, std::string& out) {
 
 void write_token(const Corpus& corpus, std::string_view text, std::size_t from, std::size_t token,
                  std::span<const Cell> cells,
-                 std::span<const std::pair<std::string, std::string>> extra, std::string& out) {
+                 std::span<const std::pair<std::string, std::string>> extra, char lone,
+                 std::string& out) {
   const Line& line = corpus.lines()[token];
-  fill(corpus, text, from, line, cells, out);
+  const char separator =
+      corpus.columns().size() == 1 && corpus.separator() == ' ' ? lone : corpus.separator();
+  fill(corpus, text, from, line, cells, separator, out);
   if (extra.empty() || corpus.format() == Format::kColumns) {
     for (const auto& named : extra) {
-      out.push_back(corpus.separator());
+      out.push_back(separator);
       out.append(named.second);
     }
     return;
@@ -155,41 +160,109 @@ void Labeller::split(std::string_view label) {
   }
 }
 
-// What is written of a token besides its label.
-void Labeller::describe(std::size_t position) {
-  extra_.clear();
-  const std::size_t K = labels_.labels.size();
-  for (std::size_t n = 1; n < options_.nbest; ++n) {
-    // "-": the sentence has no more labellings.
-    extra_.emplace_back("NBest" + std::to_string(n + 1),
-                        n < outputs_.size() ? labels_.shown(outputs_[n][position]) : "-");
+// What was found for a token of the sentence that was decided last.
+void Labeller::describe(std::size_t position, Answer& out) {
+  out.labels.clear();
+  out.marginals.clear();
+  for (std::size_t n = 0; n < options_.nbest; ++n) {
+    out.labels.push_back(n < outputs_.size() ? &labels_.shown(outputs_[n][position]) : nullptr);
   }
   if (!options_.confidence && !options_.marginals) return;
   // Labels that are written alike count together.
+  const std::size_t K = labels_.labels.size();
   of_name_.assign(labels_.names.size(), 0.0);
   for (std::size_t k = 0; k < K; ++k) {
     of_name_[static_cast<std::size_t>(labels_.name_of[k])] += probability_[position * K + k];
   }
+  const std::int32_t label = outputs_[0][position];
+  const std::int32_t name = labels_.name_of[static_cast<std::size_t>(label)];
+  out.confidence = of_name_[static_cast<std::size_t>(name)];
+  if (!options_.marginals) return;
+  ranked_.clear();
+  for (std::size_t k = 0; k < of_name_.size(); ++k) {
+    if (of_name_[k] >= kLeastShown) ranked_.emplace_back(-of_name_[k], k);
+  }
+  std::sort(ranked_.begin(), ranked_.end());
+  for (const auto& [minus, k] : ranked_) out.marginals.emplace_back(&labels_.names[k], -minus);
+}
+
+// What is written of a token besides its label.
+void Labeller::write_extra(const Answer& answer) {
+  extra_.clear();
+  for (std::size_t n = 1; n < answer.labels.size(); ++n) {
+    extra_.emplace_back("NBest" + std::to_string(n + 1),
+                        answer.labels[n] ? *answer.labels[n] : std::string(kNoLabel));
+  }
   if (options_.confidence) {
-    const std::int32_t label = outputs_[0][position];
-    const std::int32_t name = labels_.name_of[static_cast<std::size_t>(label)];
     extra_.emplace_back("Confidence", "");
-    append_number(of_name_[static_cast<std::size_t>(name)], extra_.back().second);
+    append_number(answer.confidence, extra_.back().second);
   }
   if (options_.marginals) {
-    ranked_.clear();
-    for (std::size_t k = 0; k < of_name_.size(); ++k) {
-      if (of_name_[k] >= kLeastShown) ranked_.emplace_back(-of_name_[k], k);
-    }
-    std::sort(ranked_.begin(), ranked_.end());
     extra_.emplace_back("Marginals", "");
     std::string& text = extra_.back().second;
-    for (const auto& [minus, k] : ranked_) {
+    for (const auto& [name, p] : answer.marginals) {
       if (!text.empty()) text.push_back(',');
-      text.append(labels_.names[k]);
-      text.push_back(':');
-      append_number(-minus, text);
+      text.append(*name).push_back(':');
+      append_number(p, text);
     }
+  }
+}
+
+// Finds the labellings of a sentence, and the probabilities of its labels where they are asked for.
+void Labeller::decide(const Corpus& corpus, Extractor& extractor, std::size_t s) {
+  const std::size_t begin = corpus.sentence(s), L = corpus.sentence(s + 1) - begin;
+  model_.score(extractor, s, scratch_);
+  bool any_known = false;
+  if (options_.known && place_.back().first < corpus.columns().size()) {
+    known_.assign(L, -1);
+    std::string known;
+    for (std::size_t t = 0; t < L; ++t) {
+      joined_label(corpus, begin + t, options_.targets, options_.unknown, known);
+      if (known == options_.unknown) continue;
+      any_known = true;
+      known_[t] = labels_.find(known);
+      if (known_[t] < 0) {
+        throw BadLine(corpus.line_number(begin + t),
+                      "the known label '" + known + "' is not one of the model's");
+      }
+    }
+    model_.clamp(known_, labels_.name_of, scratch_);
+  }
+  double value = kMinusInfinity;
+  if (options_.nbest > 1) {
+    outputs_.clear();
+    for (auto& [score, y] : model_.kbest(L, scratch_, options_.nbest)) {
+      if (outputs_.empty()) value = score;
+      outputs_.push_back(std::move(y));
+    }
+  } else {
+    outputs_.resize(1);
+    value = model_.argmax(L, scratch_, outputs_[0]);
+  }
+  if (value == kMinusInfinity) {
+    throw BadLine(corpus.line_number(begin),
+                  any_known ? "no legal labelling of this sentence is left: the known labels "
+                              "contradict the constraints"
+                            : "no sequence of the model's labels is legal for a sentence of " +
+                                  std::to_string(L) + (L == 1 ? " token" : " tokens") +
+                                  ": train with scheme none");
+  }
+  if (options_.confidence || options_.marginals) {
+    probability_.resize(L * labels_.labels.size());
+    model_.marginals(L, scratch_, options_.temperature, probability_.data());
+  }
+}
+
+void Labeller::answer(const Corpus& corpus, std::size_t first, std::size_t last,
+                      std::vector<Answer>& out) {
+  check_columns(corpus, model_.features().columns_needed(), place_.front().first, options_.columns);
+  Extractor extractor(model_.shared_features(), corpus);
+  extractor.update();
+  for (std::size_t s = first; s < last; ++s) {
+    decide(corpus, extractor, s);
+    const std::size_t L = corpus.sentence(s + 1) - corpus.sentence(s);
+    for (std::size_t t = 0; t < L; ++t) describe(t, out.emplace_back());
+    tokens_ += L;
   }
 }
 
@@ -204,51 +277,12 @@ void Labeller::label(std::string_view text, std::size_t line, std::string& out) 
   const std::size_t first = place_.front().first;
   corpus_.read(text, first);
   extractor_.update();
-  const std::size_t K = labels_.labels.size();
   check_columns(corpus_, model_.features().columns_needed(), first, options_.columns);
+  const bool more = options_.nbest > 1 || options_.confidence || options_.marginals;
   std::size_t copied = 0;
   for (std::size_t s = 0; s < corpus_.sentences(); ++s) {
     const std::size_t begin = corpus_.sentence(s), L = corpus_.sentence(s + 1) - begin;
-    model_.score(extractor_, s, scratch_);
-    bool any_known = false;
-    if (options_.known && place_.back().first < corpus_.columns().size()) {
-      known_.assign(L, -1);
-      std::string known;
-      for (std::size_t t = 0; t < L; ++t) {
-        joined_label(corpus_, begin + t, options_.targets, options_.unknown, known);
-        if (known == options_.unknown) continue;
-        any_known = true;
-        known_[t] = labels_.find(known);
-        if (known_[t] < 0) {
-          throw BadLine(corpus_.line_number(begin + t),
-                        "the known label '" + known + "' is not one of the model's");
-        }
-      }
-      model_.clamp(known_, labels_.name_of, scratch_);
-    }
-    double value = kMinusInfinity;
-    if (options_.nbest > 1) {
-      outputs_.clear();
-      for (auto& [score, y] : model_.kbest(L, scratch_, options_.nbest)) {
-        if (outputs_.empty()) value = score;
-        outputs_.push_back(std::move(y));
-      }
-    } else {
-      outputs_.resize(1);
-      value = model_.argmax(L, scratch_, outputs_[0]);
-    }
-    if (value == kMinusInfinity) {
-      throw BadLine(corpus_.line_number(begin),
-                    any_known ? "no legal labelling of this sentence is left: the known labels "
-                                "contradict the constraints"
-                              : "no sequence of the model's labels is legal for a sentence of " +
-                                    std::to_string(L) + (L == 1 ? " token" : " tokens") +
-                                    ": train with scheme none");
-    }
-    if (options_.confidence || options_.marginals) {
-      probability_.resize(L * K);
-      model_.marginals(L, scratch_, options_.temperature, probability_.data());
-    }
+    decide(corpus_, extractor_, s);
     for (std::size_t t = 0; t < L; ++t) {
       const std::size_t from = copied;  // with blank lines, comments, ...
       copied = corpus_.lines()[begin + t].end;
@@ -256,9 +290,11 @@ void Labeller::label(std::string_view text, std::size_t line, std::string& out) 
       const bool appended = first >= corpus_.columns().size();
       if (appended && corpus_.separator() == '\t' && text.substr(copied, 1) == "\t") ++copied;
       split(labels_.shown(outputs_[0][t]));
-      const bool more = options_.nbest > 1 || options_.confidence || options_.marginals;
-      if (more) describe(t);
-      write_token(corpus_, text, from, begin + t, cells_, extra_, out);
+      if (more) {
+        describe(t, answer_);
+        write_extra(answer_);
+      }
+      write_token(corpus_, text, from, begin + t, cells_, extra_, options_.lone, out);
     }
   }
   out.append(text.substr(copied));

@@ -32,6 +32,7 @@ struct LabelOptions {
   bool known = false;        // labels that stand in their columns already are kept
   double temperature = 1.0;  // of the probabilities
   std::string unknown = "_";
+  char lone = ' ';  // separates what is added from words that stand alone on their lines
 };
 
 // Refuses, as BadLine, a text without the columns that a model reads, or with some only of those
@@ -54,10 +55,19 @@ struct Cell {
 // Appends the text from `from` to the end of a token's line with other cells in some columns, or
 // with more columns, and what else there is to say, as (name, value): in columns of its own, or in
 // the last one of CoNLL-U. `cells` are sorted by column; of the first one the corpus has kept the
-// places in the text. What stands between the cells stays.
+// places in the text. What stands between the cells stays. `lone`: as in LabelOptions.
 void write_token(const Corpus&, std::string_view text, std::size_t from, std::size_t token,
                  std::span<const Cell> cells,
-                 std::span<const std::pair<std::string, std::string>> extra, std::string& out);
+                 std::span<const std::pair<std::string, std::string>> extra, char lone,
+                 std::string& out);
+
+// What was found for a token. The strings are the labeller's.
+struct Answer {
+  std::vector<const std::string*> labels;  // the best sentence's, the second best's, ...; null:
+                                           // the sentence has no more labellings
+  double confidence = 0.0;                 // of the first one, where it was asked for
+  std::vector<std::pair<const std::string*, double>> marginals;  // the largest first
+};
 
 // Labels pieces of text one after another. Not to be shared between threads.
 class Labeller {
@@ -67,6 +77,9 @@ class Labeller {
   // Appends the text, which ends where a sentence ends, with its labels. `line` is the number of
   // lines before it. Throws BadLine.
   void label(std::string_view text, std::size_t line, std::string& out);
+  // Appends what is found for the tokens of the sentences [first, last) of a corpus. Throws
+  // BadLine.
+  void answer(const Corpus&, std::size_t first, std::size_t last, std::vector<Answer>& out);
 
   std::size_t tokens() const { return tokens_; }
   // What lines have to look like; that of the lines seen.
@@ -76,7 +89,9 @@ class Labeller {
   LineShape shape() const { return corpus_.shape(); }
 
  private:
-  void describe(std::size_t position);
+  void decide(const Corpus&, Extractor&, std::size_t sentence);
+  void describe(std::size_t position, Answer& out);
+  void write_extra(const Answer&);
   void split(std::string_view label);
 
   const TaggerModel& model_;
@@ -92,6 +107,7 @@ class Labeller {
   std::vector<double> probability_, of_name_;
   std::vector<std::int32_t> known_;
   std::vector<std::pair<double, std::size_t>> ranked_;
+  Answer answer_;
   std::vector<std::pair<std::string, std::string>> extra_;  // name and value
   std::size_t tokens_ = 0;
 };

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from .. import _core
 from ..exceptions import FileError, LineError
+from .answers import cell_fault
 from .files import read_bytes, written_text
 from .formats import FORMATS, guess_format, split_heading
 
@@ -250,21 +251,19 @@ class Corpus(Sequence[Sentence]):
 
     def write(self, path: str | os.PathLike[str]) -> None:
         """Write the corpus as a file of its format; comments and multi-word tokens included."""
+        lone = self.n_columns == 1  # a reader splits it at white space
         for i, sentence in enumerate(self):
-            if not all(map(self._fits, sentence)):
-                reason = "a cell is empty or has a separator or a line end in it"
-                raise FileError(os.fspath(path), f"sentence {i} cannot be written: {reason}")
+            for c, cell in ((c, cell) for token in sentence for c, cell in enumerate(token, 1)):
+                if fault := cell_fault(cell, lone, last=c == self.n_columns):
+                    reason = f"a cell is {cell!r:.60}: {fault}"
+                    raise FileError(os.fspath(path), f"sentence {i} cannot be written: {reason}")
         with written_text(path) as file:
             self._write(file)
 
-    def _fits(self, token: tuple[str, ...]) -> bool:
-        """Whether a reader would find the cells again; a lone column is split at white space."""
-        bad = "\t\n \r\f\v" if len(token) == 1 else "\t\n"
-        whole = all(cell and not any(c in cell for c in bad) for cell in token)
-        return whole and token[-1][-1] not in " \r\f\v"  # the ends of lines are trimmed
-
     def _write(self, file: IO[bytes]) -> None:
         separator = "\t" if self.format == "conllu" else self.core.separator.strip("\0") or "\t"
+        if len(self) and self[0][0][0].startswith("\ufeff"):
+            file.write("\ufeff".encode())  # one that readers take away
         for i in range(len(self)):
             asides = self.core.asides(i)
             at = 0
@@ -280,12 +279,17 @@ class Corpus(Sequence[Sentence]):
             file.write(f"{text}\n".encode())
 
 
-def add_tokens(core: _core.Corpus, tokens: list[tuple[Any, ...]], number: int) -> None:
-    """Add a sentence from Python to a corpus of the core, or say what is wrong with it."""
+def add_tokens(
+    core: _core.Corpus, tokens: list[tuple[Any, ...]], number: int, lines: Sequence[int] = ()
+) -> None:
+    """Add a sentence from Python to a corpus of the core, or say what is wrong with it.
+
+    ``lines``: where the tokens come from.
+    """
     if not tokens:
         raise ValueError(f"sentence {number} has no tokens")
     try:
-        core.add_sentence([list(cells) for cells in zip(*tokens, strict=True)])
+        core.add_sentence([list(cells) for cells in zip(*tokens, strict=True)], lines)
     except (TypeError, ValueError) as error:
         raise ValueError(f"sentence {number}: {_fault(tokens) or error}") from None
 
@@ -401,7 +405,8 @@ def corpus_of(
             chosen, codec = "columns", CODECS[chosen](header)
             for number, sentence in enumerate(codec.read(text, 0)):
                 try:
-                    add_tokens(core, [cells for _, cells in sentence], number)
+                    lines, tokens = zip(*sentence, strict=True)
+                    add_tokens(core, list(tokens), number, lines)
                 except ValueError as error:
                     raise LineError(sentence[0][0], str(error)) from None
     except LineError as error:

@@ -7,15 +7,18 @@ from collections.abc import Iterable, Iterator
 
 from .. import _core
 from ..exceptions import FileError, LineError
+from .answers import cell_fault
 from .corpus import Corpus, add_tokens, corpus_of, read_corpus, split_sentence
 from .files import read_bytes
 from .labelling import label_pieces
-from .layouts import sure_format
+from .layouts import format_advice, sure_format
 from .sources import check_source, named_file, paired
 
 TYPE_CHECKING = False  # importing typing costs more than labelling a sentence
 if TYPE_CHECKING:
     from typing import Any
+
+    from .codec import Sentences
 
 __all__ = [
     "as_conllu",
@@ -184,14 +187,22 @@ def label_words(
         Pieces of the file, with the number of lines before each.
     """
     lines: list[int] = []  # where each line of the column file comes from
+    wrong: list[FileError] = []  # an error in the file itself, whose line is its own
 
     def columns(path: str | os.PathLike[str], size: int) -> Iterator[tuple[bytes, int]]:
-        for text, before in read:
+        for text, before in codec.whole(read):
             out: list[str] = []
             # As if a line came before: a first word may begin as a byte order mark does.
             begin = len(lines) + 1
-            for sentence in codec.read(text, before):
-                out += [*(cells[0] for _, cells in sentence), ""]
+            try:
+                sentences = codec.read(text, before)
+                _check_words(sentences)
+            except LineError as error:
+                wrong.append(error.in_file(os.fspath(source), format_advice(None)))
+                raise wrong[0] from None
+            for sentence in sentences:
+                # A second column tells blanks inside words from those that separate columns.
+                out += [*(f"{cells[0]}\t_" for _, cells in sentence), ""]
                 lines.extend(at for at, _ in sentence)
                 lines.append(sentence[-1][0])
                 if len(out) >= size >> 9:  # a sentence on each line: the file is one piece
@@ -205,6 +216,12 @@ def label_words(
             None, make_labeller, source, output, "columns", threads, progress, columns
         )
     except FileError as error:
-        if not error.line or not 0 <= error.line - 2 < len(lines):
+        if wrong or not error.line or not 0 <= error.line - 2 < len(lines):
             raise
         raise FileError(error.path, error.reason, lines[error.line - 2]) from None
+
+
+def _check_words(sentences: Sentences) -> None:
+    for at, (word, *_) in (token for sentence in sentences for token in sentence):
+        if fault := cell_fault(word, False, last=False):
+            raise LineError(at, f"CoNLL-U cannot hold the word {word!r:.60}: {fault}")

@@ -5,7 +5,9 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
 
+from .. import _core
 from ..exceptions import FileError, LineError
+from .corpus import add_tokens
 from .files import pieces, written_text
 from .formats import guess_format, split_heading
 from .layouts import Layout, format_advice
@@ -57,6 +59,7 @@ def label_pieces(
     read: Callable[[str | os.PathLike[str], int], Iterator[tuple[bytes, int]]] = pieces,
     guess: Callable[[bytes], str] | None = None,
     header: Sequence[str] | None = None,
+    separator: str | None = None,
 ) -> int:
     """Write a file with its labels, piece by piece; return the number of tokens.
 
@@ -79,12 +82,15 @@ def label_pieces(
         Returns the format of the file, given its first piece.
     header : sequence of str, optional
         The first line of a column file names its columns; these are the names of what is added.
+    separator : str, optional
+        What stands between these names.
     """
     if isinstance(output, (str, os.PathLike)):
         with written_text(output) as file:
             return label_pieces(
-                model, make_labeller, source, file, format, threads, progress, read, guess, header
-            )
+                model, make_labeller, source, file, format, threads, progress, read, guess, header,
+                separator,
+            )  # fmt: skip
     labeller: Any = None
     size, n_read = _size_of(source), 0
 
@@ -102,7 +108,7 @@ def label_pieces(
                 if chosen == "columns":
                     heading, text = split_heading(text, header is not None)
                     line += heading.count(b"\n")
-                    output.write(_headed(heading, header or (), model))
+                    output.write(_headed(heading, header or (), model, separator))
             if threads == 1:
                 write(labeller.label(text, line, 1))
                 continue
@@ -141,15 +147,15 @@ def _size_of(source: str | os.PathLike[str]) -> int:
         return 0  # reading it will say why
 
 
-def _headed(heading: bytes, names: Sequence[str], model: Any) -> bytes:
+def _headed(heading: bytes, names: Sequence[str], model: Any, separator: str | None) -> bytes:
     """Return a heading with the names of what is added to the lines."""
     line = heading.rstrip()
     if not line or model is None:
         return heading
-    separator = b"\t" if b"\t" in line else b" "
-    given = len(line.split(separator))
+    mark = b"\t" if b"\t" in line else (separator or " ").encode()
+    given = len(line.split(mark))
     added = names[len(model.targets) :] if given > min(model.targets) else names
-    return separator.join([line, *(name.encode() for name in added)]) + b"\n"
+    return mark.join([line, *(name.encode() for name in added)]) + b"\n"
 
 
 def label_converted(
@@ -184,50 +190,29 @@ def label_converted(
     """
     layout: Layout | None = None
     size, n_read = _size_of(source), 0
-    for text, line in read:
+    for text, line in codec.whole(read):
         n_read += len(text)
-        lines: list[int] = []  # of the file, for each line that the labeller reads
-        rows: list[str] = []
+        corpus = _core.Corpus(model.format)
         try:
-            sentences = codec.read(text, line)
-            for sentence in sentences:
-                for number, (at, cells) in enumerate(sentence, 1):
-                    if layout is None:
-                        layout = _laid_out(model, codec, len(cells), at)
-                        old = layout.target
-                        replaced = codec.replaces and old is not None and cells[old] != "_"
-                        if notice is not None and replaced:
-                            notice()
-                    if len(cells) == 1 and len(cells[0].split()) != 1:
-                        raise LineError(at, f"the token {cells[0]!r} has blanks in it")
-                    row = layout.row(number, cells, known)
-                    rows.append("\t".join(row))
-                    if "\n" in rows[-1] or rows[-1].count("\t") != len(row) - 1:
-                        wrong = next(cell for cell in row if "\n" in cell or "\t" in cell)
-                        raise LineError(at, f"{wrong!r:.60} has a tab or a line end in it")
-                    lines.append(at)
-                if sentence:  # CoNLL-U has sentences of empty nodes alone
-                    rows.append("")
-                    lines.append(lines[-1])
+            for number, sentence in enumerate(codec.read(text, line)):
+                if layout is None:
+                    (at, cells), *_ = sentence
+                    layout = _laid_out(model, codec, len(cells), at)
+                    old = layout.target
+                    replaced = codec.replaces and old is not None and cells[old] != "_"
+                    if notice is not None and replaced:
+                        notice()
+                lines, tokens = zip(*sentence, strict=True)
+                rows = [layout.row(i, cells, known) for i, cells in enumerate(tokens, 1)]
+                add_tokens(corpus, rows, number, lines)
             if layout is None:
                 output.write(text)
                 continue
-            try:
-                # As if a line came before: a first word may begin as a byte order mark does.
-                labelled = labeller.label("\n".join([*rows, ""]).encode(), 1, threads).decode()
-            except LineError as error:
-                raise LineError(lines[error.line - 2] if error.line else 0, error.reason) from None
+            answers = labeller.answers(corpus, threads)
         except LineError as error:
             raise error.in_file(os.fspath(source), format_advice(model)) from None
-        found = _Labelled(model, layout, len(names))
-        parts = iter(labelled.rstrip("\n").split("\n\n"))
-        added: list[list[Sequence[str]]] = [
-            [found(line) for line in next(parts).split("\n")] if sentence else []
-            for sentence in sentences
-        ]
         # A label of several parts is added as a whole.
-        replaced_column = None if model.further else layout.target
-        output.write(codec.write(added, names, replaced_column))
+        output.write(codec.write(answers, names, None if model.further else layout.target))
         _tell(progress, labeller.n_tokens, n_read, size)
     if layout is None:
         raise FileError(os.fspath(source), "there are no sentences in it")
@@ -239,27 +224,3 @@ def _laid_out(model: Any, codec: Codec, n_given: int, line: int) -> Layout:
         return Layout(model, codec.named_as, n_given)
     except ValueError as error:
         raise LineError(line, str(error)) from None
-
-
-class _Labelled:
-    """Reads what was found for a token off its line in a file of the model's format."""
-
-    def __init__(self, model: Any, layout: Layout, n_added: int) -> None:
-        self._conllu = model.format == "conllu"
-        self._targets = model.targets
-        self._n_added = n_added
-        n_given = sum(i is not None for i in layout.sources)
-        if layout.alike and n_given <= min(model.targets):  # they were appended, in this order
-            order = sorted(model.targets)
-            self._targets = [n_given + order.index(c) for c in model.targets]
-
-    def __call__(self, line: str) -> list[str]:
-        # The core separates what it adds to a lone column by a blank.
-        cells = line.split("\t") if "\t" in line else line.split(" ")
-        label = "|".join(cells[c] for c in self._targets)
-        if self._n_added == 1:
-            return [label]
-        if not self._conllu:
-            return [label, *cells[len(cells) - self._n_added + 1 :]]
-        told = cells[9].split("|", self._n_added - 2)
-        return [label, *(entry.partition("=")[2] for entry in told)]

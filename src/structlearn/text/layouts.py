@@ -13,7 +13,7 @@ TYPE_CHECKING = False  # importing typing costs more than labelling a sentence
 if TYPE_CHECKING:
     from typing import Any
 
-__all__ = ["Layout", "as_trained", "format_advice", "input_format", "sure_format"]
+__all__ = ["Layout", "as_trained", "format_advice", "has_place", "input_format", "sure_format"]
 
 #: Names of column files, by those of CoNLL-U for the same.
 _SAME = {"form": "word", "upos": "pos"}
@@ -95,6 +95,14 @@ class Layout:
         if model.format == "conllu":
             row[0], row[6:10] = str(number), "____"
         return tuple(row)
+
+
+def has_place(model: Any) -> bool:
+    """Tell whether CoNLL-U has a column for the labels of a model of another format."""
+    try:
+        return not model.further and Layout(model, "conllu", 10).target is not None
+    except ValueError:
+        return True  # a column is missing: reading the file says which
 
 
 def _are_chunks(model: Any) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Sequence
 
 from .corpus import Corpus
@@ -35,6 +36,8 @@ _OTHER_NAMES = frozenset(
      "chunktags", "id", "index", "feats", "head", "deprel", "misc", "shape"}
 )  # fmt: skip
 _NAMES = SENTENCE_NAMES | WORD_NAMES | LABEL_NAMES | _OTHER_NAMES
+#: Columns that labelling adds beside the label.
+_FURTHER = re.compile(r"label\d+|confidence|marginals")
 
 
 def plain_name(name: object) -> str:
@@ -45,14 +48,20 @@ def plain_name(name: object) -> str:
 def is_heading(cells: Sequence[object]) -> bool:
     """Tell names of columns, such as (word, pos, label), from a token and its labels."""
     names = [plain_name(cell) for cell in cells]
-    known = len(names) > 1 and all(name in _NAMES for name in names)
+    known = len(names) > 1 and all(name in _NAMES or _FURTHER.fullmatch(name) for name in names)
     return known and not WORD_NAMES.isdisjoint(names)
 
 
 def table_separator(heading: str) -> str:
     """Return what separates the columns of a CSV file, given its first line."""
-    known = [s for s in _SEPARATORS if is_heading([cell.strip('" ') for cell in heading.split(s)])]
-    return known[0] if known else max(_SEPARATORS, key=heading.count)
+    import csv
+
+    try:
+        cells = {s: next(csv.reader([heading], delimiter=s), []) for s in _SEPARATORS}
+    except csv.Error:
+        return _SEPARATORS[0]  # reading it will say why
+    known = [s for s in _SEPARATORS if is_heading(cells[s])]
+    return known[0] if known else max(_SEPARATORS, key=lambda s: len(cells[s]))
 
 
 #: In European spreadsheets the comma is in numbers, and a semicolon separates the cells.

@@ -14,7 +14,14 @@ TYPE_CHECKING = False  # importing typing costs more than parsing a sentence
 if TYPE_CHECKING:
     from typing import Any
 
-__all__ = ["Tree", "parse_brackets", "read_tree_text", "read_trees", "tree_from_spans"]
+__all__ = [
+    "Tree",
+    "bracket_fault",
+    "parse_brackets",
+    "read_tree_text",
+    "read_trees",
+    "tree_from_spans",
+]
 
 #: Nodes inside each other; deeper ones are an accident.
 _MOST_DEPTH = 10_000
@@ -180,6 +187,13 @@ class Tree:
             else:
                 joined.append((begin, end, (label,)))
         return joined
+
+
+def bracket_fault(label: str) -> str:
+    """Say why a label cannot be written in a bracketed tree; empty: it can."""
+    if _TOKEN.findall(label) == [label] and label not in "()":
+        return ""
+    return "it is empty, or has blanks or brackets in it"
 
 
 def tree_from_spans(

@@ -195,7 +195,7 @@ def test_errors(files: Path) -> None:
     with pytest.raises(FileError, match="read the column 'xpos'"):
         Tagger(files / "features.txt", target=TARGETS).fit(train)
     tagger = Tagger(target=TARGETS, **PARAMETERS).fit(train)
-    with pytest.raises(ValueError, match="leave out nbest and marginals"):
+    with pytest.raises(ValueError, match="which separates entries of the last column"):
         tagger.label_file(train, io.BytesIO(), nbest=2)
     other = Tagger(target="upos", **PARAMETERS).fit(train)
     with pytest.raises(

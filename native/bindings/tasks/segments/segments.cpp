@@ -375,7 +375,7 @@ void bind_segments(nb::module_& m) {
               [](PySegmentLabeller* self, std::shared_ptr<PySegmentModel> model,
                  std::vector<std::string> first, std::vector<std::string> later,
                  const std::string& format, std::size_t target, std::size_t columns,
-                 bool confidence, double temperature) {
+                 bool confidence, double temperature, char lone) {
                 const Format read = format_of(format);
                 if (first.size() != model->model->labels() || later.size() != first.size()) {
                   throw std::invalid_argument("a name for every label is needed");
@@ -384,15 +384,17 @@ void bind_segments(nb::module_& m) {
                 self->model = std::move(model);
                 self->names = {std::move(first), std::move(later)};
                 self->format = read;
-                self->options = {target, columns, confidence, temperature};
+                self->options = {target, columns, confidence, temperature, lone};
                 self->pieces = std::make_unique<PieceLabeller<SegmentLabeller>>([self] {
                   return std::make_unique<SegmentLabeller>(*self->model->model, self->names,
                                                            self->format, self->options);
                 });
               },
               nb::arg("model"), nb::arg("first"), nb::arg("later"), nb::arg("format"),
-              nb::arg("target"), nb::arg("columns"), nb::arg("confidence"), nb::arg("temperature"));
+              nb::arg("target"), nb::arg("columns"), nb::arg("confidence"), nb::arg("temperature"),
+              nb::arg("lone") = ' ');
   bind_labelling<PySegmentLabeller>(labeller);
+  bind_answers<PySegmentLabeller>(labeller);
 }
 
 }  // namespace structlearn::python

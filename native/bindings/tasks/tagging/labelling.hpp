@@ -9,6 +9,7 @@
 #include <exception>
 #include <functional>
 #include <future>
+#include <iterator>
 #include <memory>
 #include <new>
 #include <optional>
@@ -21,6 +22,7 @@
 
 #include "bindings/buffers.hpp"
 #include "numeric/parallel.hpp"
+#include "tasks/tagging/labeller.hpp"
 
 namespace structlearn::python {
 
@@ -86,7 +88,30 @@ class PieceLabeller {
     return joined({&text.out, 1});
   }
 
-  // Of the texts that were given back.
+  // What is found for the tokens of a corpus.
+  std::vector<text::Answer> answers(const text::Corpus& corpus, std::size_t threads) {
+    const std::size_t tasks = std::max<std::size_t>(1, threads), n = corpus.sentences();
+    while (workers_.size() < tasks) workers_.push_back(make_());
+    std::vector<std::vector<text::Answer>> parts(tasks);
+    std::vector<std::exception_ptr> wrong(tasks);
+    {
+      nb::gil_scoped_release release;
+      parallel_for(tasks, threads, [&](std::size_t i, std::size_t) {
+        try {
+          workers_[i]->answer(corpus, i * n / tasks, (i + 1) * n / tasks, parts[i]);
+        } catch (...) {
+          wrong[i] = std::current_exception();
+        }
+      });
+    }
+    rethrow_first(wrong);
+    for (std::size_t i = 1; i < tasks; ++i) {
+      std::move(parts[i].begin(), parts[i].end(), std::back_inserter(parts[0]));
+    }
+    return std::move(parts[0]);
+  }
+
+  // Of the texts that were given back, and of the corpora.
   std::size_t tokens() const {
     std::size_t n = 0;
     for (const auto& worker : workers_) n += worker->tokens();
@@ -140,11 +165,15 @@ class PieceLabeller {
         wrong[i] = std::current_exception();
       }
     });
-    // The first mistake in the text, whichever thread was the first to find one.
+    rethrow_first(wrong);
+    if (!shape_.known()) shape_ = workers_[0]->shape();  // one piece, or none had a token
+  }
+
+  // The first mistake in the text, whichever thread was the first to find one.
+  static void rethrow_first(std::span<const std::exception_ptr> wrong) {
     for (const std::exception_ptr& error : wrong) {
       if (error) std::rethrow_exception(error);
     }
-    if (!shape_.known()) shape_ = workers_[0]->shape();  // one piece, or none had a token
   }
 
   static nb::bytes joined(std::span<const std::string> pieces) {
@@ -189,6 +218,38 @@ void bind_labelling(Class& c) {
           nb::arg("text"), nb::arg("line"), nb::arg("threads"))
       .def("finish", [](Labeller& self) { return self.pieces->finish(); })
       .def_prop_ro("n_tokens", [](const Labeller& self) { return self.pieces->tokens(); });
+}
+
+// From a corpus to values, sentence by sentence: a tuple for each token, of its labels (None where
+// the sentence has no more labellings), the confidence and the marginals where they were asked for.
+template <class Labeller, class Class>
+void bind_answers(Class& c) {
+  c.def(
+      "answers",
+      [](Labeller& self, const text::Corpus& corpus, std::size_t threads) {
+        const std::vector<text::Answer> found = self.pieces->answers(corpus, threads);
+        const bool confidence = self.options.confidence, marginals = self.options.marginals;
+        nb::list sentences;
+        for (std::size_t s = 0; s < corpus.sentences(); ++s) {
+          nb::list tokens;
+          for (std::size_t t = corpus.sentence(s); t < corpus.sentence(s + 1); ++t) {
+            nb::list row;
+            for (const std::string* label : found[t].labels) {
+              row.append(label ? nb::object(text_of(*label)) : nb::none());
+            }
+            if (confidence) row.append(found[t].confidence);
+            if (marginals) {
+              nb::dict by_label;
+              for (const auto& [label, p] : found[t].marginals) by_label[text_of(*label)] = p;
+              row.append(by_label);
+            }
+            tokens.append(nb::tuple(row));
+          }
+          sentences.append(tokens);
+        }
+        return sentences;
+      },
+      nb::arg("corpus"), nb::arg("threads"));
 }
 
 }  // namespace structlearn::python

@@ -235,14 +235,15 @@ void bind_tagger_model(nb::module_& m) {
               [](PyLabeller* self, std::shared_ptr<PyModel> model, const std::string& format,
                  std::vector<std::size_t> targets, std::size_t columns, std::size_t nbest,
                  bool confidence, bool marginals, bool known, double temperature,
-                 std::string unknown) {
+                 std::string unknown, char lone) {
                 const Format read = format_of(format);
                 new (self) PyLabeller;
                 self->model = std::move(model);
                 self->format = read;
                 if (targets.empty()) throw std::invalid_argument("there is no column of labels");
-                self->options = {std::move(targets), columns, nbest,       confidence,
-                                 marginals,          known,   temperature, std::move(unknown)};
+                self->options = {
+                    std::move(targets), columns, nbest, confidence, marginals, known, temperature,
+                    std::move(unknown), lone};
                 self->pieces = std::make_unique<PieceLabeller<Labeller>>([self] {
                   return std::make_unique<Labeller>(*self->model->model, self->model->names,
                                                     self->format, self->options);
@@ -250,8 +251,9 @@ void bind_tagger_model(nb::module_& m) {
               },
               nb::arg("model"), nb::arg("format"), nb::arg("targets"), nb::arg("columns"),
               nb::arg("nbest"), nb::arg("confidence"), nb::arg("marginals"), nb::arg("known"),
-              nb::arg("temperature"), nb::arg("unknown"));
+              nb::arg("temperature"), nb::arg("unknown"), nb::arg("lone") = ' ');
   bind_labelling<PyLabeller>(labeller);
+  bind_answers<PyLabeller>(labeller);
 }
 
 }  // namespace structlearn::python

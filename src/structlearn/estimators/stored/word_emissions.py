@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 from array import array
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
@@ -40,15 +40,13 @@ def emission_tensors(hmm: Any) -> tuple[dict[str, Any], dict[str, Tensor]]:
     }
 
 
-def stored_words(tensors: dict[str, Tensor]) -> list[str]:
-    """Return the words that were counted."""
+def stored_words(tensors: Mapping[str, Tensor]) -> list[str]:
+    """Return the words that a model file has counts of."""
     text = bytes(tensors["emission.words"].data)
-    if "emission.ends" not in tensors:  # earlier files: each on its line
-        return text.decode().split("\n")
     check_dtype("emission.ends", tensors["emission.ends"], "U32")
     bounds = [0, *array("I", bytes(tensors["emission.ends"].data))]
-    if bounds != sorted(bounds) or bounds[-1] != len(text):
-        raise ValueError("the words do not fit together")
+    if bounds[-1] != len(text) or bounds != sorted(bounds):
+        raise ValueError("the words of the counts do not fit together")
     return [text[a:b].decode() for a, b in itertools.pairwise(bounds)]
 
 

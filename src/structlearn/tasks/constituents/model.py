@@ -136,6 +136,14 @@ class ConstituencyModel(StoredModel):
             )
 
     @property
+    def written_labels(self) -> list[str]:
+        """The categories of trees, and the tags that are predicted."""
+        chains = self.labels if self.grammar is None else [tuple(self.grammar.categories)]
+        categories = {label for chain in chains for label in chain} - {""}
+        tags = [] if self.tagger is None else self.tagger.classes_
+        return [*sorted(categories), *tags]
+
+    @property
     def has_taggers(self) -> bool:
         """Whether it predicts tags."""
         return self.tagger is not None

@@ -7,8 +7,9 @@ from collections.abc import Callable
 from functools import partial
 
 from ...estimators.declared import parameter
+from ...text.answers import TREES_INSTEAD, check_labels
 from ...text.bracket_treebank import Sentence, placed_trees, read_sentences, with_trees
-from ...text.trees import Tree
+from ...text.trees import Tree, bracket_fault
 from ..parameters import refuse_unused
 from ..tree_parser import TreeParser
 from .model import ConstituencyModel
@@ -208,6 +209,7 @@ class ConstituencyParser(TreeParser):
     ) -> int:
         sentences = read_sentences(source, traces=self.traces, format=format)
         model: ConstituencyModel = self._fitted()
+        check_labels(source, "a bracketed tree", model.written_labels, bracket_fault, TREES_INSTEAD)
         n_words = 0
         if progress is not None and hasattr(progress, "share"):
             progress.share(0.0)

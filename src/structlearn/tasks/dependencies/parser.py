@@ -10,6 +10,7 @@ from functools import partial
 
 from ...estimators.declared import check_number, parameter
 from ...exceptions import CapabilityError
+from ...text.answers import TREES_INSTEAD, cell_fault, check_labels
 from ...text.corpus import Corpus
 from ...text.dependency_tree import DependencyTree
 from ...text.dependency_treebank import (
@@ -261,7 +262,13 @@ class DependencyParser(TreeParser):
         gold_tags: bool | None,
         progress: Callable[[int], None] | None,
     ) -> int:
-        labeller = partial(self._fitted().labeller, reads_tags=self._reads_tags(gold_tags))
+        model, reads_tags = self._fitted(), self._reads_tags(gold_tags)
+        tags = [] if reads_tags else [k for tagger in model.taggers for k in tagger.core.names]
+        labels = [*model.labels, *tags]
+        check_labels(
+            source, "CoNLL-U", labels, lambda label: cell_fault(label, False), TREES_INSTEAD
+        )
+        labeller = partial(model.labeller, reads_tags=reads_tags)
         threads = self.n_threads
         read = pieces(source, piece_size(source, threads, slow=True))
         first = next(read, (b"", 0))

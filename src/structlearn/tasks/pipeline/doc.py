@@ -6,6 +6,7 @@ import json
 import re
 from collections.abc import Iterator
 
+from ...text.answers import BLANKS, as_json, cell_fault
 from ...text.dependency_tree import DependencyTree
 
 TYPE_CHECKING = False  # importing typing costs more than labelling a sentence
@@ -144,7 +145,7 @@ class DocSentence:
         return tree.draw()
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the sentence as plain data."""
+        """Return the sentence as plain data; probabilities are rounded to four digits."""
         tokens = []
         for token in self.tokens:
             words = []
@@ -158,11 +159,11 @@ class DocSentence:
                 if word.entity not in ("_", "O"):
                     row["entity"] = word.entity
                 if word.confidence:
-                    row["confidence"] = word.confidence
+                    row["confidence"] = as_json(word.confidence)
                 words.append(row)
             one: dict[str, Any] = {"text": token.text, "begin": token.begin, "end": token.end}
             if token.confidence is not None:
-                one["confidence"] = token.confidence
+                one["confidence"] = as_json(token.confidence)
             tokens.append({**one, "words": words})
         return {"text": self.text, "begin": self.begin, "end": self.end, "tokens": tokens}
 
@@ -266,6 +267,12 @@ class Doc:
             The number of the first sentence; a document begins with number 1.
         confidence : bool, default=False
             Write the probabilities that words have into the last column.
+
+        Raises
+        ------
+        ValueError
+            If a cell cannot be written: it is empty, or has a tab or a line end in it. JSON can
+            hold it.
         """
         out: list[str] = []
         text = self.text
@@ -289,27 +296,37 @@ class Doc:
                 words = token.words
                 if len(words) > 1:
                     span = f"{words[0].id}-{words[-1].id}"
-                    out.append(f"{span}\t{token.text}\t_\t_\t_\t_\t_\t_\t_\t{misc}")
+                    out.append(_row(span, token.text, "_", "_", "_", "_", "_", "_", "_", misc))
                     misc = "_"
                 for word in words:
                     head = "_" if word.head is None else word.head
                     told = misc
                     if word.entity not in ("_", "O"):
+                        if "|" in word.entity:
+                            raise ValueError(
+                                f"CoNLL-U cannot hold the entity {word.entity!r}: '|' separates "
+                                "the entries of its last column; JSON can (to_json)"
+                            )
                         told = _joined(told, f"NE={word.entity}")
                     if confidence:
                         for name, p in word.confidence.items():
                             told = _joined(told, f"{name.capitalize()}Confidence={p:.4f}")
                     out.append(
-                        f"{word.id}\t{word.form}\t{word.lemma}\t{word.upos}\t"
-                        f"{word.xpos}\t{word.feats}\t{head}\t{word.relation}\t_\t{told}"
-                    )
+                        _row(
+                            str(word.id), word.form, word.lemma, word.upos, word.xpos, word.feats,
+                            str(head), word.relation, "_", told,
+                        )
+                    )  # fmt: skip
             out.insert(at, f"# sent_id = {number}\n# text = {''.join(line).rstrip(' ')}")
             paragraph = _PARAGRAPH.search(behind) is not None
             out.append("")
         return "\n".join([*out, ""]) if out else ""
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the document as plain data: dictionaries, lists, strings, numbers."""
+        """Return the document as plain data: dictionaries, lists, strings, numbers.
+
+        Probabilities are rounded to four digits.
+        """
         return {"text": self.text, "sentences": [s.to_dict() for s in self.sentences]}
 
     def to_json(self) -> str:
@@ -354,6 +371,19 @@ class Doc:
 
 
 _PARAGRAPH = re.compile(r"\n\s*\n")
+
+
+def _row(*cells: str) -> str:
+    """Return a line of CoNLL-U; refuse cells that a reader would not find again."""
+    row = "\t".join(cells)
+    whole = row.count("\t") == 9 and "\t\t" not in row and "\n" not in row and "\r" not in row
+    if not whole or row[-1] in BLANKS:
+        for number, cell in enumerate(cells, 1):
+            if fault := cell_fault(cell, False, last=number == 10):
+                raise ValueError(
+                    f"CoNLL-U cannot hold {cell!r:.60}: {fault}; JSON can (to_json, --format json)"
+                )
+    return row
 
 
 def _space_after(behind: str, last: bool) -> str:

@@ -106,7 +106,11 @@ def write_annotated(
         output.write(_page_start(os.fspath(name)).encode())
     pieces = text_pieces(source, last_sentence=pipeline._last_sentence)
     for doc in pipeline.pipe(pieces, confidence=confidence):
-        output.write(_written(doc, format, n_sentences, offset, confidence).encode())
+        try:
+            written = _written(doc, format, n_sentences, offset, confidence)
+        except ValueError as error:  # what the format cannot hold
+            raise FileError(os.fspath(source), str(error)) from None
+        output.write(written.encode())
         n_words += len(doc.words)
         n_sentences += len(doc.sentences)
         offset += len(doc.text)
@@ -124,6 +128,12 @@ def _written(doc: Doc, format: str, before: int, offset: int, confidence: bool) 
     if format == "html":
         return doc.to_html() + "\n" if doc.sentences else ""
     if format == "text":
+        for token in doc.tokens:
+            if token.text.split() != [token.text]:
+                raise ValueError(
+                    f"text cannot hold the token {token.text!r:.60}: blanks separate tokens; "
+                    "CoNLL-U and JSON can (--format conllu, --format json)"
+                )
         lines = (" ".join(t.text for t in sentence.tokens) for sentence in doc.sentences)
         return "".join(f"{line}\n" for line in lines)
     rows = (_shifted(sentence.to_dict(), offset) for sentence in doc.sentences)

@@ -240,7 +240,11 @@ class SegmentTagger(LabelTagger):
         for s in range(len(corpus)):
             yield Distribution(partial(model.sample, corpus, s), partial(model.entropy, corpus, s))
 
-    def _labeller(self, chosen: str, nbest: int, **columns: bool) -> Any:
+    def _labels_in_files(self) -> list[str]:
+        model = self._fitted()
+        return [*model.first, *model.later]
+
+    def _labeller(self, lone: str, nbest: int, **columns: bool) -> Any:
         given = {"nbest": nbest > 1, "marginals": columns["marginals"], "known": columns["known"]}
         for name in filter(given.get, given):
             raise ValueError(f"{name} is for taggers of tokens; this model finds segments")
@@ -249,11 +253,12 @@ class SegmentTagger(LabelTagger):
             model.core,
             model.first,
             model.later,
-            chosen,
+            model.format,
             model.target,
             model.n_columns,
             columns["confidence"],
             model.temperature or 1.0,
+            lone,
         )
 
     def _written_labels(self) -> list[str]:

@@ -8,10 +8,11 @@ from collections.abc import Callable, Mapping, Sequence
 
 from ...estimators.declared import check_number, check_whole, parameter
 from ...exceptions import CapabilityError
+from ...text.answers import check_labels
 from ...text.corpus import column_names
 from ...text.files import pieces, written_text
 from ...text.labelling import has_labels, label_converted, label_pieces, piece_size
-from ...text.layouts import input_format
+from ...text.layouts import has_place, input_format
 from ...text.sources import with_labels
 from ..base import FileTagger
 from ..parameters import LearnerParameters
@@ -20,6 +21,7 @@ TYPE_CHECKING = False  # importing typing costs more than labelling a sentence
 if TYPE_CHECKING:
     from typing import IO, Any, TypeVar
 
+    from ...text.codecs import Codec
     from ...text.corpus import Corpus
 
     Kind = TypeVar("Kind", bound="LabelTagger")
@@ -142,8 +144,15 @@ class LabelTagger(LearnerParameters, FileTagger):
         """Return the labels of the tokens of each sentence."""
         raise AssertionError
 
-    def _labeller(self, chosen: str, nbest: int, **columns: bool) -> Any:
-        """Return what labels files of a format natively."""
+    def _labeller(self, lone: str, nbest: int, **columns: bool) -> Any:
+        """Return what labels files of the model's format natively.
+
+        ``lone``: what separates labels from words that stand alone on their lines.
+        """
+        raise AssertionError
+
+    def _labels_in_files(self) -> list[str]:
+        """Return all labels that may be written."""
         raise AssertionError
 
     def label_file(
@@ -166,7 +175,8 @@ class LabelTagger(LearnerParameters, FileTagger):
         ----------
         source : path
             Any file that has the columns which the model reads: CoNLL-U, columns, one word on each
-            line, CSV, JSON lines, or text with one sentence on each line.
+            line, CSV, JSON lines, or text with one sentence on each line. A format that cannot
+            hold every label of the model is refused; JSON lines hold any.
         output : path or binary file
             The input, in its own format, with the column of labels filled, or appended where it is
             missing; in text a label follows its word, ``word|label``. A path is replaced only when
@@ -177,9 +187,12 @@ class LabelTagger(LearnerParameters, FileTagger):
             Above 1: this many columns of labels, the best sentence's, the second best's, ...
             (taggers of tokens).
         confidence : bool
-            A column with the probability of the label, or of the segment that the token is in.
+            A column with the probability of the label, or of the segment that the token is in, with
+            four digits after the point; in JSON a number.
         marginals : bool
-            A column with the probabilities of all labels (taggers of tokens).
+            A column with the probabilities of all labels, at least 0.0005, the largest first:
+            ``N:0.7500,V:0.2500``; in JSON an object, ``{"N": 0.75, "V": 0.25}`` (taggers of
+            tokens).
         known : bool
             Keep the labels that stand in the target column already, other than the unknown one
             (taggers of tokens).
@@ -201,15 +214,12 @@ class LabelTagger(LearnerParameters, FileTagger):
         options = {"confidence": confidence, "marginals": marginals, "known": known}
         added = ["label", *(f"label{n}" for n in range(2, nbest + 1))]
         added += [name for name in ("confidence", "marginals") if options[name]]
-        if model.further and model.format == "conllu" and (nbest > 1 or marginals):
-            raise ValueError(
-                "labels of several columns cannot be listed in the last column of CoNLL-U, whose "
-                "entries are separated by '|' too: leave out nbest and marginals"
-            )
         read = pieces(source, piece_size(source, threads))
         first = next(read, (b"", 0))
         chosen = input_format(model, source, first[0], format)
-        labeller = self._labeller(model.format, nbest, **options)
+        codec = self._codec(chosen, first[0], source, added, header)
+        lone = getattr(codec, "added", "") or " "
+        labeller = self._labeller(lone, nbest, **options)
         whole = itertools.chain([first], read)
 
         def tell() -> None:
@@ -222,14 +232,30 @@ class LabelTagger(LearnerParameters, FileTagger):
         if chosen == model.format:
             return label_pieces(
                 model, lambda _: labeller, source, output, chosen, threads, progress,
-                lambda *_: whole, header=self._heading(added) if header else None,
+                lambda *_: whole, header=self._heading(added) if header else None, separator=lone,
             )  # fmt: skip
+        return label_converted(
+            model, labeller, codec, source, output, added, known, threads, progress, whole, tell
+        )
+
+    def _codec(
+        self, chosen: str, first: bytes, source: str | os.PathLike[str], added: list[str],
+        header: bool,
+    ) -> Codec:  # fmt: skip
+        """Return what writes a file of a format; refuse one that cannot hold the labels."""
         from ...text.codecs import CODECS
 
-        return label_converted(
-            model, labeller, CODECS[chosen](header), source, output, added, known, threads,
-            progress, whole, tell,
-        )  # fmt: skip
+        model, labels = self._fitted(), self._labels_in_files()
+        codec, beside = CODECS[chosen](header), False
+        if chosen == "conllu":
+            natively = model.format == chosen
+            beside = len(added) > 1 and model.target == 9 if natively else not has_place(model)
+        codec.prepare(first, labels, beside)
+        if chosen == model.format:  # the parts of a label are in columns of their own
+            parts = (part for label in labels for part in label.split("|", len(model.further)))
+            labels = list(dict.fromkeys([*labels, *parts]))
+        check_labels(source, codec.called, labels, lambda label: codec.fault(label, added))
+        return codec
 
     def _heading(self, added: list[str]) -> list[str]:
         """Return the names of the columns that are added to a file: a label may have several."""

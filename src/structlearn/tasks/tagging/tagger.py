@@ -305,11 +305,14 @@ class Tagger(LabelTagger):
             for s in range(len(corpus))
         ]
 
-    def _labeller(self, chosen: str, nbest: int, **columns: bool) -> Any:
+    def _labels_in_files(self) -> list[str]:
+        return self.classes_
+
+    def _labeller(self, lone: str, nbest: int, **columns: bool) -> Any:
         model = self._fitted()
         return _core.Labeller(
             model.core,
-            chosen,
+            model.format,
             model.targets,
             model.n_columns,
             nbest,
@@ -318,6 +321,7 @@ class Tagger(LabelTagger):
             columns["known"],
             model.temperature or 1.0,
             str(model.training.get("unknown", "_")),
+            lone,
         )
 
     def _written_labels(self) -> list[str]:
